@@ -1,0 +1,149 @@
+//! Congestion control: one object per connection, told which path an event is about and shown all of them.
+//!
+//! **Who does what.** Loss detection and recovery (SACK, RACK, PRR, RTO) belong to the transport; growth and decrease
+//! of the window belong to the algorithm. The transport calls [`CongestionControl::on_ack`] only where a window may
+//! grow: the window was the limit, and the path is neither in recovery nor reducing.
+//!
+//! **Units.** Windows, thresholds and acknowledged amounts are counted in the transport's own unit and
+//! [`Path::quantum`] says how much of it one full-sized segment is: TCP and MPTCP count packets (quantum 1), as Linux
+//! does; SCTP counts bytes (quantum = path MTU). The formulas are homogeneous in the unit, so one code serves both.
+//!
+//! **Uncoupled algorithms** ignore the siblings: they touch `paths[path]` and nothing else.
+
+use subflow_quantity::{Duration, Instant};
+
+/// What phase of loss recovery a path is in (Linux: `tcp_ca_state`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecoveryState {
+    /// Nothing suspicious.
+    #[default]
+    Open,
+    /// SACKs or duplicate ACKs arrived, no loss declared yet.
+    Disorder,
+    /// The window is being reduced for a reason other than loss (ECN, local congestion).
+    WindowReduced,
+    /// Fast recovery.
+    Recovery,
+    /// After a retransmission timeout.
+    Loss,
+}
+
+/// One path (TCP: the connection; MPTCP: a subflow; SCTP: a destination) as congestion control sees it.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Congestion window, in the transport's unit.
+    pub cwnd: u32,
+    /// Slow-start threshold in the same unit; [`Path::INFINITE`] before the first loss.
+    pub ssthresh: u32,
+    /// One full-sized segment in that unit: 1 where packets are counted, the path MTU where bytes are.
+    pub quantum: u32,
+    /// Acknowledged amount not yet turned into window by congestion avoidance (Linux: `snd_cwnd_cnt`; SCTP:
+    /// `partial_bytes_acked`).
+    pub credit: u32,
+    /// Smoothed RTT, absent before the first sample.
+    pub srtt: Option<Duration>,
+    /// Smallest RTT seen.
+    pub min_rtt: Option<Duration>,
+    /// Recovery phase.
+    pub state: RecoveryState,
+    /// Whether the path is fully established and not closed; others do not count in any sum.
+    pub established: bool,
+}
+
+impl Path {
+    /// The threshold of a path that has not seen a loss.
+    pub const INFINITE: u32 = u32::MAX >> 1;
+
+    /// A new path with an initial window of `initial_window` (same unit as `quantum`).
+    pub fn new(quantum: u32, initial_window: u32) -> Self {
+        Self {
+            cwnd: initial_window,
+            ssthresh: Self::INFINITE,
+            quantum,
+            credit: 0,
+            srtt: None,
+            min_rtt: None,
+            state: RecoveryState::Open,
+            established: false,
+        }
+    }
+
+    /// Whether the window is below the threshold.
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// The window that counts in sums over siblings: in recovery the threshold, not the momentary window.
+    pub fn settled_cwnd(&self) -> u32 {
+        match self.state {
+            RecoveryState::Recovery | RecoveryState::WindowReduced => self.ssthresh.min(self.cwnd.max(self.quantum)),
+            _ => self.cwnd,
+        }
+    }
+}
+
+/// What an acknowledgment said.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// When it arrived.
+    pub now: Instant,
+    /// Newly delivered amount (cumulative and selective), in the path's unit.
+    pub acked: u32,
+    /// RTT sample of this acknowledgment.
+    pub rtt: Option<Duration>,
+    /// All stream bytes of this path acknowledged so far (SND.UNA as a 64-bit offset).
+    pub una: u64,
+    /// All stream bytes of this path sent so far (SND.NXT as a 64-bit offset): a round ends when `una` passes the `nxt`
+    /// noted at its start.
+    pub nxt: u64,
+    /// Amount in flight before this acknowledgment.
+    pub in_flight: u32,
+}
+
+/// A congestion-control algorithm for one connection.
+pub trait CongestionControl {
+    /// A path was added; `paths[path]` is new. Paths are never removed from the slice: a closed one has
+    /// `established == false`.
+    fn on_path_added(&mut self, _paths: &[Path], _path: usize) {}
+
+    /// An acknowledgment arrived that delivered something or carries an RTT sample; called on every such
+    /// acknowledgment, in every recovery state, before [`on_ack`](Self::on_ack) (Linux: `pkts_acked`).
+    fn on_sample(&mut self, _paths: &mut [Path], _path: usize, _ack: &Ack) {}
+
+    /// The window of `paths[path]` may grow (Linux: `cong_avoid`).
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack);
+
+    /// A loss was found on `path`: the new slow-start threshold, at least one quantum. The transport sets the window
+    /// (down to the threshold by PRR after fast retransmit, to one segment after a timeout).
+    fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, now: Instant) -> u32;
+
+    /// The path changed its recovery state; `paths[path].state` is still the old one.
+    fn on_state(&mut self, _paths: &[Path], _path: usize, _state: RecoveryState) {}
+
+    /// The path begins to send after it had nothing in flight (Linux: `CA_EVENT_TX_START`); `idle` is the time since it
+    /// last sent.
+    fn on_transmit_after_idle(&mut self, _paths: &[Path], _path: usize, _now: Instant, _idle: Duration) {}
+}
+
+/// Slow start (RFC 5681, section 3.1, with the byte-counting limit L = infinity as in Linux): grows the window by what
+/// was acknowledged, up to the threshold, and returns what is left over for congestion avoidance.
+pub fn slow_start(path: &mut Path, acked: u32) -> u32 {
+    let grown = path.cwnd.saturating_add(acked).min(path.ssthresh);
+    let left = acked - (grown - path.cwnd);
+    path.cwnd = grown;
+    left
+}
+
+/// Grows the window by one quantum for every `window` acknowledged (Linux: `tcp_cong_avoid_ai`).
+pub fn additive_increase(path: &mut Path, window: u32, acked: u32) {
+    if path.credit >= window {
+        path.credit = 0;
+        path.cwnd += path.quantum;
+    }
+    path.credit += acked;
+    if path.credit >= window {
+        let steps = path.credit / window;
+        path.credit -= steps * window;
+        path.cwnd += steps * path.quantum;
+    }
+}

@@ -1,0 +1,120 @@
+//! Packet schedulers: which subflow carries which data.
+//!
+//! The transport asks while data may be sent and at least one subflow is eligible. It shows an immutable view of the
+//! subflows and of the send queue; the scheduler answers with a subflow and what to send there: the next new data, or
+//! a copy of a named range. Asked again until it answers `None`.
+
+use core::ops::Range;
+
+use subflow_quantity::Duration;
+
+/// A set of subflows, by index below 64.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SubflowSet(pub u64);
+
+impl SubflowSet {
+    /// Whether `subflow` is in the set.
+    pub const fn contains(self, subflow: usize) -> bool {
+        self.0 >> subflow & 1 == 1
+    }
+    /// Adds `subflow`.
+    pub fn insert(&mut self, subflow: usize) {
+        self.0 |= 1 << subflow;
+    }
+}
+
+/// One subflow as a scheduler sees it. Windows count packets.
+#[derive(Clone, Debug, Default)]
+pub struct SubflowView {
+    /// Smoothed RTT; absent before the first sample.
+    pub srtt: Option<Duration>,
+    /// RTT variation (RFC 6298 RTTVAR).
+    pub rtt_variation: Duration,
+    /// The latest raw RTT sample.
+    pub latest_rtt: Option<Duration>,
+    /// Congestion window.
+    pub cwnd: u32,
+    /// Packets in flight (sent, not acknowledged, not believed lost), queued ones included.
+    pub in_flight: u32,
+    /// Payload bytes of a full-sized segment.
+    pub mss: u32,
+    /// Bytes assigned to this subflow and not yet sent.
+    pub queued_bytes: u64,
+    /// Pacing rate in bytes per second (Linux: `sk_pacing_rate`): cwnd·mss/srtt times 2 in slow start, 1.2 after.
+    pub pacing_rate: u64,
+    /// Whether it is in slow start.
+    pub slow_start: bool,
+    /// Fully established and able to carry data.
+    pub established: bool,
+    /// Marked as backup by either side: used only where no other subflow is established.
+    pub backup: bool,
+    /// In the Loss state with nothing allowed out, or given up as stale.
+    pub potentially_failed: bool,
+    /// Whether window space is left and the peer's receive window admits a segment.
+    pub can_send: bool,
+}
+
+impl SubflowView {
+    /// Packets that the congestion window still admits; zero or less when it is full.
+    pub fn space(&self) -> i64 {
+        i64::from(self.cwnd) - i64::from(self.in_flight)
+    }
+    /// Whether this subflow may carry a segment now that `carried` have carried already (lima2017, section 4:
+    /// established, not stuck in loss, with window space, and not a carrier of this very segment).
+    pub fn eligible(&self, index: usize, carried: SubflowSet) -> bool {
+        self.established && !self.potentially_failed && self.can_send && !carried.contains(index)
+    }
+}
+
+/// A range of data that has been assigned to subflows and is not yet acknowledged at the data level.
+#[derive(Clone, Debug)]
+pub struct SentRange {
+    /// Data-level offsets.
+    pub range: Range<u64>,
+    /// The subflows that have carried it.
+    pub carried_by: SubflowSet,
+    /// Whether the transport asks for it to be sent once more (after a timeout or a subflow's death).
+    pub reinject: bool,
+}
+
+/// The send queue as a scheduler sees it.
+pub struct QueueView<'a> {
+    /// New data: from the next byte never assigned to the end of what the application wrote and the peer's
+    /// connection-level window admits. Empty when only copies may be sent.
+    pub new_data: Range<u64>,
+    /// A range that the transport wants sent once more, before any new data.
+    pub reinjection: Option<&'a SentRange>,
+    /// Ranges sent and not acknowledged, oldest first (two halves of a ring).
+    pub outstanding: (&'a [SentRange], &'a [SentRange]),
+}
+
+/// What to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The next new data, at most this many bytes (the transport cuts at the subflow's MSS).
+    New {
+        /// Upper bound in bytes; `u64::MAX` for no bound of the scheduler's own.
+        at_most: u64,
+    },
+    /// A copy of data assigned before; the range lies within one of [`QueueView::outstanding`] or is the reinjection.
+    Copy {
+        /// Data-level offsets.
+        range: Range<u64>,
+    },
+}
+
+/// A scheduler's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// Index of the subflow in the view.
+    pub subflow: usize,
+    /// What it is to carry.
+    pub what: What,
+}
+
+/// A packet scheduler for one connection.
+pub trait Scheduler {
+    /// The next assignment, or `None` to send nothing now. A reinjection, where there is one and a subflow is eligible
+    /// for it, goes before new data.
+    fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment>;
+}
