@@ -10,6 +10,14 @@
 //!
 //! **Uncoupled algorithms** ignore the siblings: they touch `paths[path]` and nothing else.
 
+mod algorithm;
+mod controller;
+mod reno;
+
+pub use algorithm::{Algorithm, Description, Options};
+pub use controller::Controller;
+pub use reno::Reno;
+
 use subflow_quantity::{Duration, Instant};
 
 /// What phase of loss recovery a path is in (Linux: `tcp_ca_state`).
@@ -128,22 +136,26 @@ pub trait CongestionControl {
 /// Slow start (RFC 5681, section 3.1, with the byte-counting limit L = infinity as in Linux): grows the window by what
 /// was acknowledged, up to the threshold, and returns what is left over for congestion avoidance.
 pub fn slow_start(path: &mut Path, acked: u32) -> u32 {
-    let grown = path.cwnd.saturating_add(acked).min(path.ssthresh);
+    let grown = path.cwnd.saturating_add(acked).min(path.ssthresh).max(path.cwnd);
     let left = acked - (grown - path.cwnd);
     path.cwnd = grown;
     left
 }
 
 /// Grows the window by one quantum for every `window` acknowledged (Linux: `tcp_cong_avoid_ai`).
+///
+/// The first branch matters where `window` shrinks between two ACKs (CUBIC): credit saved up under the larger one buys
+/// one quantum, not several.
 pub fn additive_increase(path: &mut Path, window: u32, acked: u32) {
+    let window = window.max(1);
     if path.credit >= window {
         path.credit = 0;
-        path.cwnd += path.quantum;
+        path.cwnd = path.cwnd.saturating_add(path.quantum);
     }
-    path.credit += acked;
+    path.credit = path.credit.saturating_add(acked);
     if path.credit >= window {
         let steps = path.credit / window;
         path.credit -= steps * window;
-        path.cwnd += steps * path.quantum;
+        path.cwnd = path.cwnd.saturating_add(steps.saturating_mul(path.quantum));
     }
 }
