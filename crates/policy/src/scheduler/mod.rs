@@ -3,10 +3,24 @@
 //! The transport asks while data may be sent and at least one subflow is eligible. It shows an immutable view of the
 //! subflows and of the send queue; the scheduler answers with a subflow and what to send there: the next new data, or
 //! a copy of a named range. Asked again until it answers `None`.
+//!
+//! Each scheduler is one file with its formula, source and tests; `candidates` holds what all share (who is eligible, what
+//! goes first) and [`Scheduling`] names them.
+
+mod candidates;
+mod lowest_latency;
+mod round_robin;
+mod scheduling;
+#[cfg(test)]
+mod test_states;
 
 use core::ops::Range;
 
 use subflow_quantity::Duration;
+
+pub use lowest_latency::LowestLatency;
+pub use round_robin::RoundRobin;
+pub use scheduling::{SchedulerEntry, Scheduling};
 
 /// A set of subflows, by index below 64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +34,38 @@ impl SubflowSet {
     /// Adds `subflow`.
     pub fn insert(&mut self, subflow: usize) {
         self.0 |= 1 << subflow;
+    }
+    /// Whether nothing is in the set.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+    /// How many are in the set.
+    pub const fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+    /// Those in both sets.
+    pub const fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+    /// Those in this set and not in `other`.
+    pub const fn difference(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+    /// The greatest index in the set.
+    pub const fn last(self) -> Option<usize> {
+        match self.0.checked_ilog2() {
+            Some(index) => Some(index as usize),
+            None => None,
+        }
+    }
+    /// The indices, ascending.
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        let mut rest = self.0;
+        core::iter::from_fn(move || {
+            let index = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+            rest &= rest - 1;
+            Some(index)
+        })
     }
 }
 
@@ -55,6 +101,10 @@ pub struct SubflowView {
 }
 
 impl SubflowView {
+    /// Whether it is established and neither stuck in the Loss state nor given up: what backups stand in for.
+    pub fn is_live(&self) -> bool {
+        self.established && !self.potentially_failed
+    }
     /// Packets that the congestion window still admits; zero or less when it is full.
     pub fn space(&self) -> i64 {
         i64::from(self.cwnd) - i64::from(self.in_flight)
@@ -62,7 +112,7 @@ impl SubflowView {
     /// Whether this subflow may carry a segment now that `carried` have carried already (lima2017, section 4:
     /// established, not stuck in loss, with window space, and not a carrier of this very segment).
     pub fn eligible(&self, index: usize, carried: SubflowSet) -> bool {
-        self.established && !self.potentially_failed && self.can_send && !carried.contains(index)
+        self.is_live() && self.can_send && !carried.contains(index)
     }
 }
 
