@@ -1,8 +1,32 @@
 //! Path managers: which subflows a connection opens and which addresses it announces.
 //!
 //! Events in, commands out. The same object drives the simulated stack and, over netlink, the kernel.
+//!
+//! Each path manager is one file; `addresses` and `subflows` hold what a connection has, for those that need to know, and
+//! [`PathManagement`] names them all.
+//!
+//! What a path manager may count on: a command is carried out before the next event or fails with
+//! [`Event::SubflowClosed`]; every subflow, whether asked for or told to close, is in the end reported closed, under the
+//! four-tuple under which it was reported established or, if it never was, one with the addresses and the remote port of
+//! the command.
+
+mod addresses;
+mod full_mesh;
+mod passive;
+mod path_management;
+mod subflows;
+#[cfg(test)]
+mod test_events;
 
 use std::net::{IpAddr, SocketAddr};
+
+pub use full_mesh::FullMesh;
+pub use passive::Passive;
+pub use path_management::{PathManagement, PathManagerEntry};
+
+/// The most subflows that one connection has at a time, the initial one included: as many as a
+/// [`SubflowSet`](crate::scheduler::SubflowSet) holds.
+pub const MAX_SUBFLOWS: usize = 64;
 
 /// An address of this host or of the peer, with its MPTCP address identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

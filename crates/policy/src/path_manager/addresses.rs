@@ -1,0 +1,124 @@
+//! The two hosts' addresses as a path manager knows them, with the identifiers that RFC 8684 gives them.
+
+use std::net::{IpAddr, SocketAddr};
+
+use super::{Address, FourTuple};
+
+/// Local and remote addresses of one connection.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Addresses {
+    local: Vec<Address>,
+    remote: Vec<Address>,
+    initial: Option<FourTuple>,
+}
+
+/// The most addresses that are kept of either host; more could not all carry a subflow ([`super::MAX_SUBFLOWS`]), and
+/// the peer must not be able to fill memory.
+const MAX_ADDRESSES: usize = super::MAX_SUBFLOWS;
+
+impl Addresses {
+    /// The connection came up: both ends of the initial subflow have identifier 0 (RFC 8684, section 3.2). The remote
+    /// one is left out where the peer forbade joins to it.
+    pub(super) fn establish(&mut self, initial: FourTuple, remote_closed: bool) {
+        self.initial = Some(initial);
+        let known = std::mem::take(&mut self.local);
+        self.add_local(Address { id: 0, address: initial.local.ip(), port: None });
+        for address in known {
+            self.add_local(address);
+        }
+        if !remote_closed {
+            self.add_remote(Address { id: 0, address: initial.remote.ip(), port: None });
+        }
+    }
+
+    /// This host has an address. The initial subflow's always has identifier 0; any other whose identifier is taken, or
+    /// is 0 once that is taken, gets the lowest free one, since the peer tells addresses apart by them alone.
+    pub(super) fn add_local(&mut self, address: Address) {
+        if self.local_address(address.address).is_some() || self.local.len() == MAX_ADDRESSES {
+            return;
+        }
+        let initial = self.initial.is_some_and(|initial| initial.local.ip() == address.address);
+        let free = |id: &u8| (*id != 0 || self.initial.is_none()) && self.local.iter().all(|known| known.id != *id);
+        let id = if initial { Some(0) } else { std::iter::once(address.id).chain(1..=u8::MAX).find(free) };
+        self.local.extend(id.map(|id| Address { id, ..address }));
+    }
+
+    /// This host lost an address; the entry that it had.
+    pub(super) fn remove_local(&mut self, address: IpAddr) -> Option<Address> {
+        let index = self.local.iter().position(|known| known.address == address)?;
+        Some(self.local.remove(index))
+    }
+
+    /// The peer announced an address. One with the identifier of another address is ignored: the peer must withdraw that
+    /// first (RFC 8684, section 3.4.1).
+    pub(super) fn add_remote(&mut self, address: Address) {
+        let clashes = self.remote.iter().any(|known| known.id == address.id && known.address != address.address);
+        if !clashes && !self.remote.contains(&address) && self.remote.len() < MAX_ADDRESSES {
+            self.remote.push(address);
+        }
+    }
+
+    /// The peer withdrew an identifier; the entries that had it (more than one where it was announced with several
+    /// ports).
+    pub(super) fn remove_remote(&mut self, id: u8) -> Vec<Address> {
+        self.remote.extract_if(.., |known| known.id == id).collect()
+    }
+
+    /// This host's addresses, in the order in which they became known, the initial subflow's first.
+    pub(super) fn local(&self) -> &[Address] {
+        &self.local
+    }
+
+    /// The entry of a local address.
+    pub(super) fn local_address(&self, address: IpAddr) -> Option<Address> {
+        self.local.iter().copied().find(|known| known.address == address)
+    }
+
+    /// The peer's addresses, in the order in which they became known, the initial subflow's first.
+    pub(super) fn remote(&self) -> &[Address] {
+        &self.remote
+    }
+
+    /// Where a join to a remote address goes: to the announced port or, without one, to the initial subflow's. `None`
+    /// before the connection is established.
+    pub(super) fn target(&self, remote: Address) -> Option<SocketAddr> {
+        let port = remote.port.or(self.initial.map(|initial| initial.remote.port()))?;
+        Some(SocketAddr::new(remote.address, port))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_events::{address, tuple};
+    use super::*;
+
+    fn local_ids(addresses: &Addresses) -> Vec<(u8, String)> {
+        addresses.local().iter().map(|a| (a.id, a.address.to_string())).collect()
+    }
+
+    #[test]
+    fn the_initial_address_is_always_number_zero() {
+        let mut addresses = Addresses::default();
+        addresses.add_local(address(0, "10.0.0.1"));
+        addresses.add_local(address(1, "10.0.1.1"));
+        addresses.establish(tuple("10.0.1.1:1024", "10.9.0.1:80"), false);
+        assert_eq!(local_ids(&addresses), [(0, "10.0.1.1".into()), (1, "10.0.0.1".into())]);
+        addresses.remove_local([10, 0, 1, 1].into());
+        addresses.add_local(address(7, "10.0.1.1"));
+        assert_eq!(addresses.local_address([10, 0, 1, 1].into()).map(|a| a.id), Some(0));
+    }
+
+    #[test]
+    fn an_identifier_names_one_remote_address_at_a_time() {
+        let mut addresses = Addresses::default();
+        addresses.establish(tuple("10.0.0.1:1024", "10.9.0.1:80"), false);
+        addresses.add_remote(address(1, "10.9.1.1"));
+        addresses.add_remote(address(1, "10.9.2.1"));
+        addresses.add_remote(Address { port: Some(81), ..address(1, "10.9.1.1") });
+        let targets: Vec<_> =
+            addresses.remote().iter().filter_map(|&r| addresses.target(r)).map(|t| t.to_string()).collect();
+        assert_eq!(targets, ["10.9.0.1:80", "10.9.1.1:80", "10.9.1.1:81"]);
+        assert_eq!(addresses.remove_remote(1).len(), 2);
+        assert_eq!(addresses.remote().len(), 1);
+    }
+}

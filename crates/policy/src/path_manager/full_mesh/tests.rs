@@ -1,0 +1,168 @@
+//! Short stories of connections under a full mesh.
+
+use super::super::test_events::{address, established_as_client, established_as_server, tuple};
+use super::*;
+
+mod properties;
+
+/// Tells the events one after the other and returns what the last one leads to.
+fn tell(manager: &mut FullMesh, events: &[Event]) -> Vec<String> {
+    let mut commands = Vec::new();
+    for event in events {
+        commands.clear();
+        manager.on_event(event, &mut commands);
+    }
+    commands.iter().map(say).collect()
+}
+
+fn say(command: &Command) -> String {
+    match command {
+        Command::Open { local, remote, port, backup: false } => {
+            format!("open {}#{} -> {}:{port}#{}", local.address, local.id, remote.address, remote.id)
+        }
+        Command::Announce(address) => format!("announce {}#{}", address.address, address.id),
+        Command::Withdraw { id } => format!("withdraw #{id}"),
+        Command::Close(subflow) => format!("close {} -> {}", subflow.local, subflow.remote),
+        other => panic!("a full mesh does not ask for {other:?}"),
+    }
+}
+
+fn local(id: u8, ip: &str) -> Event {
+    Event::LocalAddressAdded(address(id, ip))
+}
+
+fn remote(id: u8, ip: &str) -> Event {
+    Event::RemoteAddressAdded(address(id, ip))
+}
+
+fn up(local: &str, remote: &str) -> Event {
+    Event::SubflowEstablished(tuple(local, remote))
+}
+
+/// A client with 10.0.0.1 and 10.0.1.1 whose second subflow, to the server's only address, is open.
+fn phone() -> FullMesh {
+    let mut manager = FullMesh::default();
+    let opened = tell(&mut manager, &[local(0, "10.0.0.1"), local(1, "10.0.1.1"), established_as_client()]);
+    assert_eq!(opened, ["open 10.0.1.1#1 -> 10.9.0.1:80#0"]);
+    assert_eq!(tell(&mut manager, &[up("10.0.1.1:1025", "10.9.0.1:80")]), [""; 0]);
+    manager
+}
+
+#[test]
+fn a_client_opens_every_pair_but_the_one_it_has() {
+    let opened = tell(&mut phone(), &[remote(2, "10.9.1.1")]);
+    assert_eq!(opened, ["open 10.0.0.1#0 -> 10.9.1.1:80#2", "open 10.0.1.1#1 -> 10.9.1.1:80#2"]);
+}
+
+#[test]
+fn an_announcement_repeated_opens_nothing_more() {
+    assert_eq!(tell(&mut phone(), &[remote(2, "10.9.1.1"), remote(2, "10.9.1.1")]), [""; 0]);
+    assert_eq!(tell(&mut phone(), &[remote(2, "10.9.1.1"), remote(3, "10.9.1.1")]), [""; 0]);
+}
+
+#[test]
+fn another_port_of_the_same_host_is_another_target() {
+    let announced = Address { port: Some(81), ..address(1, "10.9.0.1") };
+    let opened = tell(&mut phone(), &[Event::RemoteAddressAdded(announced)]);
+    assert_eq!(opened, ["open 10.0.0.1#0 -> 10.9.0.1:81#1", "open 10.0.1.1#1 -> 10.9.0.1:81#1"]);
+}
+
+#[test]
+fn a_server_announces_its_further_addresses_and_opens_nothing() {
+    let mut manager = FullMesh::default();
+    let announced = tell(&mut manager, &[local(0, "10.9.0.1"), local(1, "10.9.1.1"), established_as_server()]);
+    assert_eq!(announced, ["announce 10.9.1.1#1"]);
+    assert_eq!(tell(&mut manager, &[remote(1, "10.0.1.1")]), [""; 0]);
+    assert_eq!(tell(&mut manager, &[local(2, "10.9.2.1")]), ["announce 10.9.2.1#2"]);
+    assert_eq!(tell(&mut manager, &[Event::LocalAddressRemoved(address(1, "10.9.1.1"))]), ["withdraw #1"]);
+    assert_eq!(tell(&mut manager, &[local(1, "10.9.1.1")]), ["announce 10.9.1.1#1"]);
+}
+
+#[test]
+fn walking_out_of_wifi_and_back() {
+    let mut manager = phone();
+    let lost = tell(&mut manager, &[Event::LocalAddressRemoved(address(0, "10.0.0.1"))]);
+    assert_eq!(lost, ["withdraw #0", "close 10.0.0.1:1024 -> 10.9.0.1:80"]);
+    assert_eq!(tell(&mut manager, &[local(0, "10.0.0.1")]), ["open 10.0.0.1#0 -> 10.9.0.1:80#0"]);
+}
+
+#[test]
+fn a_subflow_that_comes_up_after_its_address_was_lost_is_closed() {
+    let mut manager = phone();
+    tell(&mut manager, &[remote(1, "10.9.1.1"), Event::LocalAddressRemoved(address(1, "10.0.1.1"))]);
+    let late = tell(&mut manager, &[up("10.0.1.1:1027", "10.9.1.1:80")]);
+    assert_eq!(late, ["close 10.0.1.1:1027 -> 10.9.1.1:80"]);
+}
+
+#[test]
+fn a_request_under_way_is_not_repeated_when_its_address_returns() {
+    let mut manager = phone();
+    tell(&mut manager, &[remote(1, "10.9.1.1"), Event::LocalAddressRemoved(address(1, "10.0.1.1"))]);
+    assert_eq!(tell(&mut manager, &[local(1, "10.0.1.1")]), ["open 10.0.1.1#1 -> 10.9.0.1:80#0"]);
+    assert_eq!(tell(&mut manager, &[up("10.0.1.1:1027", "10.9.1.1:80")]), [""; 0]);
+}
+
+#[test]
+fn a_withdrawn_address_takes_its_subflows_along_and_may_return() {
+    let mut manager = phone();
+    tell(
+        &mut manager,
+        &[remote(1, "10.9.1.1"), up("10.0.0.1:1026", "10.9.1.1:80"), up("10.0.1.1:1027", "10.9.1.1:80")],
+    );
+    let closed = tell(&mut manager, &[Event::RemoteAddressRemoved { id: 1 }]);
+    assert_eq!(closed, ["close 10.0.0.1:1026 -> 10.9.1.1:80", "close 10.0.1.1:1027 -> 10.9.1.1:80"]);
+    assert_eq!(tell(&mut manager, &[remote(1, "10.9.1.1")]).len(), 2);
+}
+
+#[test]
+fn a_server_closes_all_subflows_from_a_withdrawn_address() {
+    let mut manager = FullMesh::default();
+    tell(&mut manager, &[established_as_server(), up("10.9.1.1:80", "10.0.0.1:1025")]);
+    let closed = tell(&mut manager, &[Event::RemoteAddressRemoved { id: 0 }]);
+    assert_eq!(closed, ["close 10.9.0.1:80 -> 10.0.0.1:1024", "close 10.9.1.1:80 -> 10.0.0.1:1025"]);
+}
+
+#[test]
+fn a_failed_subflow_is_not_tried_again() {
+    let failed = Event::SubflowClosed(tuple("10.0.1.1:1025", "10.9.0.1:80"));
+    assert_eq!(tell(&mut phone(), &[failed]), [""; 0]);
+}
+
+#[test]
+fn joins_to_a_closed_initial_address_are_not_tried() {
+    let initial = tuple("10.0.0.1:1024", "10.9.0.1:80");
+    let established = Event::Established { initial, client: true, initial_address_closed: true };
+    let mut manager = FullMesh::default();
+    assert_eq!(tell(&mut manager, &[local(1, "10.0.1.1"), established]), [""; 0]);
+    assert_eq!(tell(&mut manager, &[remote(1, "10.9.1.1")]).len(), 2);
+}
+
+#[test]
+fn several_subflows_per_pair_count_the_initial_one() {
+    let mut manager = FullMesh::new(NonZeroU8::new(2).unwrap());
+    let opened = tell(&mut manager, &[local(1, "10.0.1.1"), established_as_client()]);
+    let [other, initial] = ["open 10.0.1.1#1 -> 10.9.0.1:80#0", "open 10.0.0.1#0 -> 10.9.0.1:80#0"];
+    assert_eq!(opened, [other, initial, other]);
+}
+
+#[test]
+fn addresses_of_different_families_form_no_pair() {
+    assert_eq!(tell(&mut phone(), &[remote(1, "2001:db8::1")]), [""; 0]);
+    assert_eq!(tell(&mut phone(), &[local(2, "2001:db8::2")]), [""; 0]);
+}
+
+#[test]
+fn there_are_at_most_64_subflows_and_a_freed_place_is_taken() {
+    let mut manager = FullMesh::default();
+    tell(&mut manager, &[established_as_client()]);
+    for id in 1..=70 {
+        tell(&mut manager, &[remote(id, &format!("10.9.{id}.1"))]);
+    }
+    assert_eq!(manager.subflows.len(), MAX_SUBFLOWS);
+    for id in 1..9 {
+        let withdrawn = tell(&mut manager, &[local(id, &format!("10.0.{id}.1"))]);
+        assert_eq!(withdrawn, [""; 0]);
+    }
+    let freed = tell(&mut manager, &[Event::SubflowClosed(tuple("10.0.0.1:1024", "10.9.0.1:80"))]);
+    assert_eq!(freed, ["open 10.0.1.1#1 -> 10.9.0.1:80#0"]);
+}

@@ -1,0 +1,179 @@
+//! Properties of a full mesh that hold whatever happens to the connection.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::super::super::FourTuple;
+use super::*;
+
+const PER_PAIR: u8 = 2;
+
+/// Something that happens; numbers choose among few addresses and among the subflows that there are.
+#[derive(Clone, Debug)]
+enum Happening {
+    Local { add: bool, address: u8, id: u8 },
+    RemoteAdded { address: u8, id: u8, port: Option<u16> },
+    RemoteRemoved { id: u8 },
+    Established { client: bool, closed: bool },
+    RequestSucceeds(usize),
+    RequestFails(usize),
+    SubflowDies(usize),
+    PeerJoins { local: u8, remote: u8 },
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    let (few, port) = (0..5u8, prop_oneof![3 => Just(None), 1 => (80..82u16).prop_map(Some)]);
+    prop_oneof![
+        3 => (any::<bool>(), few.clone(), few.clone()).prop_map(|(add, address, id)| Happening::Local { add, address, id }),
+        3 => (few.clone(), few.clone(), port)
+            .prop_map(|(address, id, port)| Happening::RemoteAdded { address, id, port }),
+        1 => few.clone().prop_map(|id| Happening::RemoteRemoved { id }),
+        1 => any::<(bool, bool)>().prop_map(|(client, closed)| Happening::Established { client, closed }),
+        3 => any::<usize>().prop_map(Happening::RequestSucceeds),
+        1 => any::<usize>().prop_map(Happening::RequestFails),
+        1 => any::<usize>().prop_map(Happening::SubflowDies),
+        1 => (few.clone(), few).prop_map(|(local, remote)| Happening::PeerJoins { local, remote }),
+    ]
+}
+
+/// A transport that carries out every command.
+#[derive(Default)]
+struct Transport {
+    requested: Vec<FourTuple>,
+    open: Vec<FourTuple>,
+    /// Told to close and not yet reported closed.
+    closing: Vec<FourTuple>,
+    local: Vec<IpAddr>,
+    remote: Vec<(u8, IpAddr)>,
+    next_port: u16,
+}
+
+impl Transport {
+    fn event(&mut self, happening: &Happening) -> Option<Event> {
+        let (here, there) = (|n| IpAddr::from([10, 0, n, 1]), |n| IpAddr::from([10, 9, n, 1]));
+        let ephemeral = 1000 + self.next_port;
+        self.next_port += 1;
+        Some(match *happening {
+            Happening::Local { add, address, id } => {
+                let address = Address { id, address: here(address), port: None };
+                self.local.retain(|&known| known != address.address);
+                if !add {
+                    return Some(Event::LocalAddressRemoved(address));
+                }
+                self.local.push(address.address);
+                Event::LocalAddressAdded(address)
+            }
+            Happening::RemoteAdded { address, id, port } => {
+                self.remote.push((id, there(address)));
+                Event::RemoteAddressAdded(Address { id, address: there(address), port })
+            }
+            Happening::RemoteRemoved { id } => {
+                self.remote.retain(|&(known, _)| known != id);
+                Event::RemoteAddressRemoved { id }
+            }
+            Happening::Established { client, closed } => {
+                let initial = FourTuple { local: (here(0), ephemeral).into(), remote: (there(0), 80).into() };
+                self.local.push(here(0));
+                self.remote.push((0, there(0)));
+                self.open.push(initial);
+                Event::Established { initial, client, initial_address_closed: closed }
+            }
+            Happening::RequestSucceeds(n) => {
+                let subflow = choose(&mut self.requested, n)?;
+                self.open.push(subflow);
+                Event::SubflowEstablished(subflow)
+            }
+            Happening::RequestFails(n) => Event::SubflowClosed(choose(&mut self.requested, n)?),
+            Happening::SubflowDies(n) if n % 2 == 0 => Event::SubflowClosed(choose(&mut self.closing, n)?),
+            Happening::SubflowDies(n) => Event::SubflowClosed(choose(&mut self.open, n)?),
+            Happening::PeerJoins { local, remote } => {
+                let subflow = FourTuple { local: (here(local), 80).into(), remote: (there(remote), ephemeral).into() };
+                self.open.push(subflow);
+                Event::SubflowEstablished(subflow)
+            }
+        })
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Open { local, remote, port, .. } => {
+                assert!(self.local.contains(&local.address), "{local:?} is gone");
+                assert!(self.remote.contains(&(remote.id, remote.address)), "{remote:?} is gone");
+                self.requested.push(FourTuple {
+                    local: SocketAddr::new(local.address, 1000 + self.next_port),
+                    remote: SocketAddr::new(remote.address, port),
+                });
+                self.next_port += 1;
+            }
+            Command::Close(subflow) => {
+                let index = self.open.iter().position(|&open| open == subflow).expect("closed once, while open");
+                self.closing.push(self.open.remove(index));
+            }
+            Command::Announce(address) => assert!(self.local.contains(&address.address), "{address:?} is gone"),
+            Command::Withdraw { .. } => {}
+            Command::SetBackup { .. } => panic!("a full mesh sets no priorities"),
+        }
+    }
+
+    fn check(&self) {
+        let mut pairs = BTreeMap::<(IpAddr, SocketAddr), u8>::new();
+        for subflow in self.open.iter().chain(&self.requested) {
+            *pairs.entry((subflow.local.ip(), subflow.remote)).or_default() += 1;
+        }
+        assert!(pairs.values().all(|&n| n <= PER_PAIR), "{pairs:?}");
+    }
+}
+
+fn choose(from: &mut Vec<FourTuple>, n: usize) -> Option<FourTuple> {
+    (!from.is_empty()).then(|| from.remove(n % from.len()))
+}
+
+proptest! {
+    #[test]
+    fn no_pair_is_overfilled_and_no_lost_address_is_used(happenings in vec(happening(), 0..120)) {
+        let mut manager = FullMesh::new(NonZeroU8::new(PER_PAIR).unwrap());
+        let mut transport = Transport::default();
+        let mut established = false;
+        for happening in happenings {
+            if matches!(happening, Happening::Established { .. }) && std::mem::replace(&mut established, true) {
+                continue;
+            }
+            let Some(event) = transport.event(&happening) else { continue };
+            let mut commands = Vec::new();
+            manager.on_event(&event, &mut commands);
+            commands.into_iter().for_each(|command| transport.obey(command));
+            transport.check();
+            prop_assert!(manager.subflows.len() <= MAX_SUBFLOWS.max(transport.open.len()));
+        }
+    }
+
+    #[test]
+    fn no_sequence_of_events_is_too_odd(events in vec(any_event(), 0..80)) {
+        let mut manager = FullMesh::default();
+        for event in events {
+            manager.on_event(&event, &mut Vec::new());
+        }
+    }
+}
+
+fn any_event() -> impl Strategy<Value = Event> {
+    let ip = || (0..3u8).prop_map(|n| IpAddr::from(Ipv4Addr::new(10, 0, n, 1)));
+    let end = move || (ip(), 0..3u16).prop_map(SocketAddr::from);
+    let tuple = move || (end(), end()).prop_map(|(local, remote)| FourTuple { local, remote });
+    let address =
+        move || (any::<u8>(), ip(), any::<Option<u16>>()).prop_map(|(id, address, port)| Address { id, address, port });
+    prop_oneof![
+        (tuple(), any::<bool>(), any::<bool>()).prop_map(|(initial, client, initial_address_closed)| {
+            Event::Established { initial, client, initial_address_closed }
+        }),
+        address().prop_map(Event::LocalAddressAdded),
+        address().prop_map(Event::LocalAddressRemoved),
+        address().prop_map(Event::RemoteAddressAdded),
+        any::<u8>().prop_map(|id| Event::RemoteAddressRemoved { id }),
+        tuple().prop_map(Event::SubflowEstablished),
+        tuple().prop_map(Event::SubflowClosed),
+    ]
+}

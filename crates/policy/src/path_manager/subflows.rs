@@ -1,0 +1,115 @@
+//! The subflows of a connection as a path manager knows them, from the command to open to the event that they closed.
+
+use std::net::{IpAddr, SocketAddr};
+
+use super::{Event, FourTuple};
+
+/// Where a subflow runs, as far as path managers choose: a local address and a remote address with its port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Pair {
+    pub(super) local: IpAddr,
+    pub(super) remote: SocketAddr,
+}
+
+impl From<FourTuple> for Pair {
+    fn from(subflow: FourTuple) -> Self {
+        Self { local: subflow.local.ip(), remote: subflow.remote }
+    }
+}
+
+/// Subflows that are being opened, are open, or were told to close.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Subflows {
+    /// Asked for; the transport has yet to say which local port it took.
+    opening: Vec<Pair>,
+    open: Vec<FourTuple>,
+    /// Told to close; kept so that the report of their end is not taken for that of a newer subflow on the same pair.
+    closing: Vec<FourTuple>,
+}
+
+impl Subflows {
+    /// How many count against the limit: being opened or open.
+    pub(super) fn len(&self) -> usize {
+        self.opening.len() + self.open.len()
+    }
+
+    /// How many of them run on this pair.
+    pub(super) fn on(&self, pair: Pair) -> usize {
+        let opening = self.opening.iter().filter(|&&p| p == pair).count();
+        opening + self.open.iter().filter(|&&subflow| Pair::from(subflow) == pair).count()
+    }
+
+    /// A command to open one was given.
+    pub(super) fn request(&mut self, pair: Pair) {
+        self.opening.push(pair);
+    }
+
+    /// Takes in that subflows come and go; other events are not its concern. Whether a subflow that was asked for came
+    /// or failed to.
+    pub(super) fn on_event(&mut self, event: &Event) -> bool {
+        match *event {
+            Event::Established { initial: subflow, .. } | Event::SubflowEstablished(subflow) => {
+                if self.open.contains(&subflow) {
+                    return false;
+                }
+                self.open.push(subflow);
+                take(&mut self.opening, |&pair| pair == subflow.into())
+            }
+            Event::SubflowClosed(subflow) => {
+                let known = take(&mut self.closing, |&s| s == subflow) || take(&mut self.open, |&s| s == subflow);
+                !known && take(&mut self.opening, |&pair| pair == subflow.into())
+            }
+            _ => false,
+        }
+    }
+
+    /// Gives up the open subflows for which `doomed` holds and returns them. Those still being opened cannot be named
+    /// yet; ask again once they are open.
+    pub(super) fn close_where(&mut self, mut doomed: impl FnMut(FourTuple) -> bool) -> impl Iterator<Item = FourTuple> {
+        let from = self.closing.len();
+        let closing = &mut self.closing;
+        self.open.retain(|&subflow| {
+            let keep = !doomed(subflow);
+            if !keep {
+                closing.push(subflow);
+            }
+            keep
+        });
+        self.closing[from..].iter().copied()
+    }
+}
+
+/// Removes the first item for which `wanted` holds; whether there was one.
+fn take<T>(items: &mut Vec<T>, wanted: impl FnMut(&T) -> bool) -> bool {
+    items.iter().position(wanted).map(|index| items.remove(index)).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_events::tuple;
+    use super::*;
+
+    #[test]
+    fn a_late_report_of_an_old_subflow_does_not_end_the_new_one() {
+        let (old, new) = (tuple("10.0.0.1:1", "10.9.0.1:80"), tuple("10.0.0.1:2", "10.9.0.1:80"));
+        let mut subflows = Subflows::default();
+        subflows.on_event(&Event::SubflowEstablished(old));
+        assert_eq!(subflows.close_where(|_| true).collect::<Vec<_>>(), [old]);
+        subflows.request(old.into());
+        subflows.on_event(&Event::SubflowClosed(old));
+        assert_eq!(subflows.on(old.into()), 1);
+        subflows.on_event(&Event::SubflowEstablished(new));
+        assert_eq!(subflows.on(old.into()), 1);
+        subflows.on_event(&Event::SubflowClosed(new));
+        assert_eq!(subflows.len(), 0);
+    }
+
+    #[test]
+    fn a_failed_opening_ends_the_request() {
+        let failed = tuple("10.0.0.1:1", "10.9.0.1:80");
+        let mut subflows = Subflows::default();
+        subflows.request(failed.into());
+        subflows.on_event(&Event::SubflowClosed(failed));
+        assert_eq!(subflows.len(), 0);
+    }
+}
