@@ -1,0 +1,92 @@
+//! Probabilities as exact decimals that are cheap to draw.
+
+use core::fmt;
+
+/// A probability from 0 to 1, exact to 10⁻¹² (ten decimals of a percent).
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Probability {
+    /// In units of 10⁻¹².
+    trillionths: u64,
+    /// The probability times 2⁶³, rounded to the nearest integer: what half a random word is compared with.
+    threshold: u64,
+}
+
+impl Probability {
+    /// Never: 0 %.
+    pub const NEVER: Self = Self::new(0);
+    /// Always: 100 %.
+    pub const ALWAYS: Self = Self::new(Self::ONE);
+
+    const ONE: u64 = 1_000_000_000_000;
+
+    /// `n` times 10⁻¹², or `None` above 1.
+    pub const fn from_trillionths(n: u64) -> Option<Self> {
+        if n <= Self::ONE { Some(Self::new(n)) } else { None }
+    }
+
+    const fn new(trillionths: u64) -> Self {
+        let scaled = (trillionths as u128) << 63;
+        let threshold = (scaled + Self::ONE as u128 / 2) / Self::ONE as u128;
+        Self { trillionths, threshold: threshold as u64 }
+    }
+
+    /// The probability in units of 10⁻¹².
+    pub const fn as_trillionths(self) -> u64 {
+        self.trillionths
+    }
+    /// The probability as a float from 0 to 1, for formulas and reports.
+    pub fn as_f64(self) -> f64 {
+        self.trillionths as f64 / Self::ONE as f64
+    }
+    /// Whether the event happens, given a uniformly random word: one shift and one comparison, exact at 0 and at 1,
+    /// within 2⁻⁶³ between.
+    pub const fn hits(self, random: u64) -> bool {
+        random >> 1 < self.threshold
+    }
+}
+
+impl fmt::Debug for Probability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Writes the exact percentage: `0.5 %`, `100 %`.
+impl fmt::Display for Probability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const PERCENT: u64 = Probability::ONE / 100;
+        let (whole, fraction) = (self.trillionths / PERCENT, self.trillionths % PERCENT);
+        if fraction == 0 {
+            return write!(f, "{whole} %");
+        }
+        let decimals = format!("{fraction:010}");
+        write!(f, "{whole}.{} %", decimals.trim_end_matches('0'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn never_never_hits_and_always_always_does() {
+        for random in [0, 1, u64::MAX / 2, u64::MAX] {
+            assert!(!Probability::NEVER.hits(random));
+            assert!(Probability::ALWAYS.hits(random));
+        }
+        assert_eq!(Probability::from_trillionths(1_000_000_000_001), None);
+    }
+
+    #[test]
+    fn a_quarter_of_all_words_hit_a_probability_of_one_quarter() {
+        let quarter = Probability::from_trillionths(250_000_000_000).unwrap();
+        assert!(quarter.hits((1 << 62) - 1));
+        assert!(!quarter.hits(1 << 62));
+    }
+
+    #[test]
+    fn display_is_an_exact_percentage() {
+        let printed = [0, 5_000_000_000, 1, 1_000_000_000_000].map(|n| Probability::new(n).to_string());
+        assert_eq!(printed, ["0 %", "0.5 %", "0.0000000001 %", "100 %"]);
+    }
+}
