@@ -12,11 +12,14 @@ use super::*;
 pub struct Options {
     /// Whether CUBIC leaves slow start early, by HyStart (Linux: module parameter `hystart`, on).
     pub hystart: bool,
+    /// Whether LIA, OLIA and BALIA round as the fixed-point arithmetic of the MPTCP kernel 0.9x does (off). It matters at
+    /// windows of some hundred packets; the published tables were measured with it.
+    pub fixed_point: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { hystart: true }
+        Self { hystart: true, fixed_point: false }
     }
 }
 
@@ -95,6 +98,11 @@ macro_rules! algorithms {
                     $(Self::$variant(a) => a.on_transmit_after_idle(paths, path, now, idle),)+
                 }
             }
+            fn on_window_restart(&mut self, paths: &[Path], path: usize) {
+                match self {
+                    $(Self::$variant(a) => a.on_window_restart(paths, path),)+
+                }
+            }
         }
     };
 }
@@ -102,20 +110,22 @@ macro_rules! algorithms {
 algorithms! {
     Reno(|_| Reno): Reno, "reno",
         "one packet a window, half on loss; uncoupled", "RFC 5681";
-    Cubic(|_| Reno): Reno, "cubic",
+    Cubic(|o: Options| Cubic::new(o.hystart)): Cubic, "cubic",
         "window a cubic function of the time since the last loss; uncoupled", "RFC 9438, Linux 6.12";
-    Lia(|_| Reno): Reno, "lia",
+    Lia(|o: Options| Lia::new(o.fixed_point)): Lia, "lia",
         "linked increases: together no more than one TCP on the best path", "RFC 6356";
-    Olia(|_| Reno): Reno, "olia",
-        "opportunistic linked increases: Pareto-optimal, responsive by a term that moves windows", "draft-khalili-mptcp-congestion-control-05";
-    Balia(|_| Reno): Reno, "balia",
-        "balanced linked adaptation: friendliness against responsiveness", "draft-walid-mptcp-congestion-control-04";
-    WVegas(|_| Reno): Reno, "wvegas",
+    Olia(|o: Options| Olia::new(o.fixed_point)): Olia, "olia",
+        "opportunistic linked increases: Pareto-optimal, with a term that moves window to better paths",
+        "Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05";
+    Balia(|o: Options| Balia::new(o.fixed_point)): Balia, "balia",
+        "balanced linked adaptation: friendliness against responsiveness",
+        "Peng et al., ToN 2016; draft-walid-mptcp-congestion-control-04";
+    WVegas(|_| WVegas::default()): WVegas, "wvegas",
         "weighted Vegas: equal queueing delay on all paths", "Cao, Xu, Fu, ICNP 2012";
-    CmtRpV1(|_| Reno): Reno, "cmt-rpv1",
-        "resource pooling by the slow-start thresholds' shares", "Dreibholz, Becke, Pulinthanath, Rathgeb, CISIS 2010";
-    CmtRpV2(|_| Reno): Reno, "cmt-rpv2",
-        "resource pooling by the rates' shares", "Dreibholz, Becke, Adhari, Rathgeb, ConTEL 2011";
+    CmtRpV1(|_| CmtRpV1::default()): CmtRpV1, "cmt-rpv1",
+        "resource pooling by shares of the slow-start thresholds", "Dreibholz et al., AINA 2010";
+    CmtRpV2(|_| CmtRpV2::default()): CmtRpV2, "cmt-rpv2",
+        "resource pooling by shares of the rates", "Dreibholz et al., ConTEL 2011";
 }
 
 impl Algorithm {

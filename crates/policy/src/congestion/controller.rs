@@ -56,10 +56,12 @@ impl Controller {
         self.algorithm.on_ack(&mut self.paths, path, ack);
     }
 
-    /// A loss was found: computes the path's new slow-start threshold, stores it in the path and returns it.
+    /// A loss was found: computes the path's new slow-start threshold, stores it in the path and returns it. Growth
+    /// begun in the old window is forgotten, as in Linux.
     pub fn ssthresh_after_loss(&mut self, path: usize, now: Instant) -> u32 {
         let ssthresh = self.algorithm.ssthresh_after_loss(&self.paths, path, now);
         self.paths[path].ssthresh = ssthresh;
+        self.paths[path].credit = 0;
         ssthresh
     }
 
@@ -72,6 +74,11 @@ impl Controller {
     /// See [`CongestionControl::on_transmit_after_idle`].
     pub fn on_transmit_after_idle(&mut self, path: usize, now: Instant, idle: Duration) {
         self.algorithm.on_transmit_after_idle(&self.paths, path, now, idle);
+    }
+
+    /// See [`CongestionControl::on_window_restart`].
+    pub fn on_window_restart(&mut self, path: usize) {
+        self.algorithm.on_window_restart(&self.paths, path);
     }
 
     /// One path.

@@ -11,12 +11,29 @@
 //! **Uncoupled algorithms** ignore the siblings: they touch `paths[path]` and nothing else.
 
 mod algorithm;
+pub mod balia;
+pub mod cmt_rpv1;
+pub mod cmt_rpv2;
 mod controller;
-mod reno;
+pub mod cubic;
+pub mod hystart;
+pub mod lia;
+pub mod olia;
+mod pooled_growth;
+pub mod reno;
+mod siblings;
+pub mod wvegas;
 
 pub use algorithm::{Algorithm, Description, Options};
+pub use balia::Balia;
+pub use cmt_rpv1::CmtRpV1;
+pub use cmt_rpv2::CmtRpV2;
 pub use controller::Controller;
+pub use cubic::Cubic;
+pub use lia::Lia;
+pub use olia::Olia;
 pub use reno::Reno;
+pub use wvegas::WVegas;
 
 use subflow_quantity::{Duration, Instant};
 
@@ -97,7 +114,9 @@ pub struct Ack {
     pub now: Instant,
     /// Newly delivered amount (cumulative and selective), in the path's unit.
     pub acked: u32,
-    /// RTT sample of this acknowledgment.
+    /// RTT sample of this acknowledgment: of the newest segment it delivers that was sent only once (Linux:
+    /// `ack_sample.rtt_us`). The estimate behind [`Path::srtt`] takes the oldest such segment, which includes the
+    /// receiver's delay; delay-based decisions must not.
     pub rtt: Option<Duration>,
     /// All stream bytes of this path acknowledged so far (SND.UNA as a 64-bit offset).
     pub una: u64,
@@ -131,6 +150,10 @@ pub trait CongestionControl {
     /// The path begins to send after it had nothing in flight (Linux: `CA_EVENT_TX_START`); `idle` is the time since it
     /// last sent.
     fn on_transmit_after_idle(&mut self, _paths: &[Path], _path: usize, _now: Instant, _idle: Duration) {}
+
+    /// The transport restarts the path's window because it was idle for longer than the RTO (RFC 5681, section 4.1;
+    /// Linux: `CA_EVENT_CWND_RESTART`).
+    fn on_window_restart(&mut self, _paths: &[Path], _path: usize) {}
 }
 
 /// Slow start (RFC 5681, section 3.1, with the byte-counting limit L = infinity as in Linux): grows the window by what

@@ -1,0 +1,86 @@
+//! CMT/RPv1: resource pooling by slow-start thresholds (Dreibholz, Becke, Pulinthanath, Rathgeb: "Applying TCP-Friendly
+//! Congestion Control to Concurrent Multipath Transfer", AINA 2010).
+//!
+//! ```text
+//! î_p = ssthresh_p / Σ_k ssthresh_k
+//! slow start:            w_p += ⌈î_p · min(b, m_p)⌉   per ACK of b
+//! congestion avoidance:  w_p += ⌈î_p · m_p⌉           per window acknowledged
+//! loss:                  ssthresh_p = max(w_p − ½ Σ_k w_k, ⌈î_p · m_p⌉, m_p)
+//! ```
+//!
+//! The threshold stands for the path's capacity; a loss takes half of what the whole connection has in flight. The
+//! second term of the maximum never exceeds the third (FreeBSD's SCTP has `4 m_p` in its place). How fractions grow a
+//! window: [`pooled_growth`](super::pooled_growth).
+//!
+//! A path that has seen no loss has no threshold. SCTP begins with the peer's receive window in its place, which makes
+//! the share of every other path vanish on large buffers; here its window stands in.
+
+use subflow_quantity::Instant;
+
+use super::pooled_growth::PooledGrowth;
+use super::siblings::siblings;
+use super::{Ack, CongestionControl, Path};
+
+/// Resource pooling by slow-start thresholds.
+#[derive(Clone, Debug, Default)]
+pub struct CmtRpV1 {
+    growth: PooledGrowth,
+}
+
+impl CongestionControl for CmtRpV1 {
+    fn on_path_added(&mut self, _paths: &[Path], _path: usize) {
+        self.growth.add_path();
+    }
+
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
+        let share = share(paths, path);
+        self.growth.grow(paths, path, share, ack.acked);
+    }
+
+    fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
+        let own = &paths[path];
+        let siblings: f64 = siblings(paths).filter(|s| s.index != path).map(|s| s.window).sum();
+        let half = (f64::from(own.cwnd) + siblings) / 2.0;
+        own.cwnd.saturating_sub(half.ceil() as u32).max(own.quantum)
+    }
+}
+
+/// î: the path's part of all thresholds; 1 where there is nothing to share with.
+fn share(paths: &[Path], path: usize) -> f64 {
+    let siblings: f64 = siblings(paths).filter(|s| s.index != path).map(|s| threshold(&paths[s.index])).sum();
+    let own = threshold(&paths[path]);
+    own / (own + siblings)
+}
+
+/// The threshold that counts, at least one quantum.
+fn threshold(path: &Path) -> f64 {
+    let threshold = if path.ssthresh >= Path::INFINITE { path.cwnd } else { path.ssthresh };
+    f64::from(threshold.max(path.quantum))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::siblings::tests::path;
+    use super::*;
+
+    #[test]
+    fn shares_follow_the_thresholds() {
+        let paths = [Path { ssthresh: 30, ..path(40, 10) }, Path { ssthresh: 10, ..path(40, 10) }];
+        assert_eq!([share(&paths, 0), share(&paths, 1)], [0.75, 0.25]);
+    }
+
+    #[test]
+    fn a_path_without_loss_counts_with_its_window() {
+        let paths = [Path { ssthresh: 30, ..path(40, 10) }, Path { ssthresh: Path::INFINITE, ..path(10, 10) }];
+        assert_eq!(share(&paths, 1), 0.25);
+    }
+
+    #[test]
+    fn a_loss_takes_half_of_everything_from_one_path() {
+        let paths = [path(60, 10), path(20, 10)];
+        let mut rp = CmtRpV1::default();
+        assert_eq!(rp.ssthresh_after_loss(&paths, 0, Instant::ZERO), 20);
+        assert_eq!(rp.ssthresh_after_loss(&paths, 1, Instant::ZERO), 1);
+        assert_eq!(rp.ssthresh_after_loss(&paths[..1], 0, Instant::ZERO), 30);
+    }
+}

@@ -1,0 +1,81 @@
+//! CMT/RPv2: resource pooling by rates (Dreibholz, Becke, Adhari, Rathgeb: "On the Impact of Congestion Control for
+//! Concurrent Multipath Transfer on the Transport Layer", ConTEL 2011; in MPTCP: Lugowski 2017, section 3.3).
+//!
+//! ```text
+//! î_p = x_p / Σ_k x_k,   x = w / rtt                                  (Lugowski, eq. 3.3.1)
+//! slow start:            w_p += ⌈î_p · min(b, m_p)⌉   per ACK of b      (3.3.2)
+//! congestion avoidance:  w_p += ⌈î_p · m_p⌉           per window acknowledged
+//! d̂_p = max(½, ½ Σ_k x_k / x_p)                                       (3.3.3)
+//! loss:                  ssthresh_p = max(w_p − ⌈d̂_p · w_p⌉, m_p)       (3.3.4)
+//! ```
+//!
+//! After a fast retransmit the window is the threshold, after a timeout one segment (3.3.5): the transport's part. How
+//! fractions grow a window: [`pooled_growth`](super::pooled_growth). The floor of one segment is missing in the
+//! thesis's print of (3.3.4) and taken from the ConTEL paper.
+//!
+//! Of two paths at equal rates the one that sees a loss thus falls to a single segment (`d̂ = 1`): the loss is charged to
+//! it for both.
+
+use subflow_quantity::Instant;
+
+use super::pooled_growth::PooledGrowth;
+use super::siblings::{sibling, total_rate};
+use super::{Ack, CongestionControl, Path};
+
+/// Resource pooling by rates.
+#[derive(Clone, Debug, Default)]
+pub struct CmtRpV2 {
+    growth: PooledGrowth,
+}
+
+impl CongestionControl for CmtRpV2 {
+    fn on_path_added(&mut self, _paths: &[Path], _path: usize) {
+        self.growth.add_path();
+    }
+
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
+        let share = share(paths, path);
+        self.growth.grow(paths, path, share, ack.acked);
+    }
+
+    fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
+        let decrease = (0.5 / share(paths, path)).max(0.5);
+        let path = &paths[path];
+        let lost = (decrease * f64::from(path.cwnd)).ceil() as u32;
+        path.cwnd.saturating_sub(lost).max(path.quantum)
+    }
+}
+
+/// î: the path's part of the connection's rate; 1 where it does not count or stands still.
+fn share(paths: &[Path], path: usize) -> f64 {
+    sibling(paths, path).map(|own| own.rate() / total_rate(paths)).filter(|share| *share > 0.0).unwrap_or(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::siblings::tests::path;
+    use super::*;
+
+    fn threshold(paths: &[Path], path: usize) -> u32 {
+        CmtRpV2::default().ssthresh_after_loss(paths, path, Instant::ZERO)
+    }
+
+    #[test]
+    fn shares_follow_the_rates() {
+        let paths = [path(30, 10), path(20, 20)];
+        assert_eq!([share(&paths, 0), share(&paths, 1)], [0.75, 0.25]);
+    }
+
+    #[test]
+    fn a_lone_path_is_halved() {
+        assert_eq!(threshold(&[path(45, 10)], 0), 22);
+    }
+
+    #[test]
+    fn the_faster_path_pays_half_of_the_total_the_slower_everything() {
+        let paths = [path(60, 10), path(20, 10)];
+        assert_eq!(threshold(&paths, 0), 20, "d = 80/60/2 = 2/3");
+        assert_eq!(threshold(&paths, 1), 1, "d = 2");
+        assert_eq!(threshold(&[path(40, 10), path(40, 10)], 0), 1, "d = 1");
+    }
+}

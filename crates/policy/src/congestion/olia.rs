@@ -1,0 +1,250 @@
+//! OLIA: opportunistic linked increases (Khalili, Gast, Popovic, Le Boudec: "MPTCP Is Not Pareto-Optimal", CoNEXT 2012;
+//! draft-khalili-mptcp-congestion-control-05).
+//!
+//! ```text
+//! on an ACK of b:  w_i += b m_i · [ (w_i / rtt_i²) / (Σ_p w_p / rtt_p)²  +  α_i / w_i ]
+//! ```
+//!
+//! The first term is the Pareto-optimal coupling; the second moves window from the paths with the largest window `M`
+//! to the best paths that have less, `C = B \ M`:
+//!
+//! | path | `α_i` |
+//! |---|---|
+//! | in C | `+1 / (|R| |C|)` |
+//! | in M, while C is not empty | `−1 / (|R| |M|)` |
+//! | else | 0 |
+//!
+//! `R` are the established paths. `B` are the paths with the largest `ℓ_i / rtt_i²`, where `ℓ_i` is the larger of the
+//! bytes acknowledged since the last loss and between the last two: the square of the rate `√(2ℓ)/rtt` that TCP would
+//! reach. (Some texts, lima2017 eq. 3.4 among them, print `ℓ²/rtt`; the CoNEXT paper and the Linux code rank by
+//! `ℓ/rtt²`.) Slow start is Reno's; on loss the threshold is `w/2`, at least 1 segment where the connection has several
+//! paths (draft, section 3), else 2.
+//!
+//! **As in the MPTCP kernel 0.9x** (`mptcp_olia.c`): ties in B are exact equality of integers, with RTTs in
+//! microseconds; only the first of several timeouts in a row ends a loss interval; the window never falls below one
+//! segment by the negative α. Unlike it, packets are counted, not ACKs.
+//! [`Options::fixed_point`](super::Options::fixed_point) adds that kernel's rounding of each increment towards zero to
+//! multiples of 1/1024 packet: growth stops altogether above 512 packets on two equal paths.
+
+use subflow_quantity::Instant;
+
+use super::siblings::{Sibling, established, sibling, siblings, total_rate};
+use super::{Ack, CongestionControl, Path, RecoveryState, reno, slow_start};
+
+/// What an increment is a multiple of in the MPTCP kernel's arithmetic, in parts of a packet.
+const FIXED_POINT: f64 = 1024.0;
+
+/// Opportunistic linked increases.
+#[derive(Clone, Debug, Default)]
+pub struct Olia {
+    fixed_point: bool,
+    paths: Vec<PathState>,
+}
+
+/// What OLIA remembers of a path.
+#[derive(Clone, Copy, Debug, Default)]
+struct PathState {
+    /// Stream positions of the last two losses and of the last acknowledgment.
+    loss_before_last: u64,
+    last_loss: u64,
+    una: u64,
+    /// Growth not yet given to the window, in quanta; negative where the window is to shrink.
+    credit: f64,
+}
+
+impl PathState {
+    /// ℓ: the bytes acknowledged between the last two losses or since the last one, whichever is more.
+    fn inter_loss(&self) -> u64 {
+        (self.una - self.last_loss).max(self.last_loss - self.loss_before_last)
+    }
+}
+
+impl Olia {
+    /// OLIA with exact or with the MPTCP kernel's fixed-point arithmetic.
+    pub fn new(fixed_point: bool) -> Self {
+        Self { fixed_point, paths: Vec::new() }
+    }
+
+    /// Growth in quanta per unit acknowledged on `own`.
+    fn increase(&self, paths: &[Path], own: Sibling) -> f64 {
+        let rate = total_rate(paths);
+        own.rate() / own.rtt / (rate * rate) + self.alpha(paths, own.index) / own.window
+    }
+
+    /// α of one path.
+    fn alpha(&self, paths: &[Path], path: usize) -> f64 {
+        let largest = siblings(paths).map(|s| s.window).fold(0.0, f64::max);
+        let best = siblings(paths).map(|s| self.quality(&s)).reduce(Quality::better);
+        let is_best = |s: &Sibling| best.is_some_and(|best| best.equals(self.quality(s)));
+        let (mut collected, mut maximal) = (0_u32, 0_u32);
+        for sibling in siblings(paths) {
+            if sibling.window == largest {
+                maximal += 1;
+            } else if is_best(&sibling) {
+                collected += 1;
+            }
+        }
+        let Some(own) = sibling(paths, path).filter(|_| collected > 0) else {
+            return 0.0;
+        };
+        let all = established(paths) as f64;
+        if own.window == largest {
+            -1.0 / (all * f64::from(maximal))
+        } else if is_best(&own) {
+            1.0 / (all * f64::from(collected))
+        } else {
+            0.0
+        }
+    }
+
+    fn quality(&self, sibling: &Sibling) -> Quality {
+        let rtt_us = (sibling.rtt * 1e6) as u128;
+        Quality {
+            inter_loss: u128::from(self.paths[sibling.index].inter_loss()).min(1 << 60),
+            rtt_squared: rtt_us.clamp(1, 1 << 33).pow(2),
+        }
+    }
+}
+
+/// `ℓ / rtt²`, kept as a fraction so that equality is exact.
+#[derive(Clone, Copy, Debug)]
+struct Quality {
+    inter_loss: u128,
+    rtt_squared: u128,
+}
+
+impl Quality {
+    fn better(self, other: Self) -> Self {
+        if other.inter_loss * self.rtt_squared > self.inter_loss * other.rtt_squared { other } else { self }
+    }
+
+    fn equals(self, other: Self) -> bool {
+        other.inter_loss * self.rtt_squared == self.inter_loss * other.rtt_squared
+    }
+}
+
+impl CongestionControl for Olia {
+    fn on_path_added(&mut self, _paths: &[Path], _path: usize) {
+        self.paths.push(PathState::default());
+    }
+
+    fn on_sample(&mut self, _paths: &mut [Path], path: usize, ack: &Ack) {
+        let state = &mut self.paths[path];
+        state.una = state.una.max(ack.una);
+    }
+
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
+        let mut left = ack.acked;
+        if paths[path].in_slow_start() {
+            left = slow_start(&mut paths[path], ack.acked);
+            if left == 0 {
+                return;
+            }
+        }
+        let Some(own) = sibling(paths, path) else {
+            return reno::grow(&mut paths[path], left);
+        };
+        let quantum = f64::from(paths[path].quantum);
+        let mut increase = self.increase(paths, own) * quantum;
+        if self.fixed_point {
+            increase = (increase * FIXED_POINT).trunc() / FIXED_POINT;
+        }
+        let state = &mut self.paths[path];
+        state.credit += increase * f64::from(left) / quantum;
+        let whole = state.credit.trunc();
+        state.credit -= whole;
+        let path = &mut paths[path];
+        let step = (whole.abs() * quantum) as u32;
+        path.cwnd = if whole > 0.0 { path.cwnd.saturating_add(step) } else { shrink(path, step) };
+    }
+
+    fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
+        let floor = if established(paths) > 1 { 1 } else { 2 };
+        reno::half(&paths[path], floor)
+    }
+
+    fn on_state(&mut self, paths: &[Path], path: usize, state: RecoveryState) {
+        let repeated = state == RecoveryState::Loss && paths[path].state == RecoveryState::Loss;
+        let lost = matches!(state, RecoveryState::Loss | RecoveryState::Recovery | RecoveryState::WindowReduced);
+        let path = &mut self.paths[path];
+        if lost && !repeated && path.una != path.last_loss {
+            path.loss_before_last = path.last_loss;
+            path.last_loss = path.una;
+        }
+    }
+}
+
+/// The window less `step`, but never less than it may be.
+fn shrink(path: &Path, step: u32) -> u32 {
+    path.cwnd.saturating_sub(step).max(path.quantum.min(path.cwnd))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::siblings::tests::path;
+    use super::*;
+
+    /// OLIA that saw `acked[i]` bytes acknowledged on path `i`, no loss.
+    fn olia(acked: &[u64]) -> Olia {
+        let state = |&una| PathState { una, ..PathState::default() };
+        Olia { fixed_point: false, paths: acked.iter().map(state).collect() }
+    }
+
+    #[test]
+    fn a_lone_path_is_reno() {
+        let paths = [path(10, 50)];
+        let increase = olia(&[1000]).increase(&paths, sibling(&paths, 0).unwrap());
+        assert!((increase - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn equal_paths_grow_by_a_quarter_each() {
+        let (paths, olia) = ([path(10, 50), path(10, 50)], olia(&[1000, 1000]));
+        assert_eq!(olia.alpha(&paths, 0), 0.0, "both are in M: C is empty");
+        let increase = olia.increase(&paths, sibling(&paths, 0).unwrap());
+        assert!((increase - 10.0 / 400.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_best_path_with_less_window_takes_from_the_largest() {
+        // Path 1 has acknowledged more between losses at the same RTT, but its window is the smaller one.
+        let (paths, olia) = ([path(20, 50), path(10, 50), path(5, 50)], olia(&[1000, 2000, 500]));
+        let third = 1.0 / 3.0;
+        assert_eq!([0, 1, 2].map(|p| olia.alpha(&paths, p)), [-third, third, 0.0]);
+    }
+
+    #[test]
+    fn paths_are_ranked_by_the_square_of_the_rate() {
+        // 3000/10² > 8000/20²; ℓ²/rtt would rank them the other way round.
+        let (paths, olia) = ([path(10, 10), path(20, 20)], olia(&[3000, 8000]));
+        assert_eq!(olia.alpha(&paths, 0), 0.5);
+    }
+
+    #[test]
+    fn a_loss_ends_an_interval_and_the_longer_one_counts() {
+        let (paths, mut olia) = ([path(10, 10)], olia(&[1000]));
+        olia.on_state(&paths, 0, RecoveryState::Recovery);
+        olia.paths[0].una = 1400;
+        assert_eq!(olia.paths[0].inter_loss(), 1000);
+        olia.paths[0].una = 2500;
+        assert_eq!(olia.paths[0].inter_loss(), 1500);
+    }
+
+    #[test]
+    fn the_threshold_floor_is_one_segment_on_several_paths() {
+        let mut olia = olia(&[0, 0]);
+        let paths = [path(2, 10), path(2, 10)];
+        assert_eq!(olia.ssthresh_after_loss(&paths, 0, Instant::ZERO), 1);
+        assert_eq!(olia.ssthresh_after_loss(&paths[..1], 0, Instant::ZERO), 2);
+    }
+
+    #[test]
+    fn fixed_point_stops_growth_above_512_packets() {
+        let ack = Ack { now: Instant::ZERO, acked: 1 << 20, rtt: None, una: 0, nxt: 0, in_flight: 10 };
+        for (fixed_point, grows) in [(true, false), (false, true)] {
+            let mut paths = [path(257, 50), path(257, 50)];
+            Olia { fixed_point, ..olia(&[0, 0]) }.on_ack(&mut paths, 0, &ack);
+            assert_eq!(paths[0].cwnd > 257, grows);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! How a window grows under CMT/RP: by a share of what it would grow alone.
+//!
+//! ```text
+//! slow start:            w_p += ⌈î_p · min(b, m_p)⌉   per ACK of b
+//! congestion avoidance:  w_p += ⌈î_p · m_p⌉           per window acknowledged
+//! ```
+//!
+//! `î_p` is the path's share, by whichever measure. The formulas are made for windows in bytes. Where the transport
+//! counts packets, `m_p = 1` and the ceiling would round every share up to a whole packet: each path would grow as if
+//! alone. The thesis that brought CMT/RPv2 to Linux (Lugowski 2017, section 3.3.2) therefore collects the growth in a
+//! buffer and raises the window by a packet when the buffer holds one. So here: the buffer holds fractions of the
+//! path's unit, and the whole units in it go to the window. For packets this is the thesis's rule; for bytes it is the
+//! formula but for less than one byte a step.
+
+use super::Path;
+
+/// The buffers between growth earned and growth given, one per path, in the path's unit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PooledGrowth {
+    buffers: Vec<f64>,
+}
+
+impl PooledGrowth {
+    /// Makes room for one more path.
+    pub(super) fn add_path(&mut self) {
+        self.buffers.push(0.0);
+    }
+
+    /// Grows `paths[index]` by its share (0 to 1) for an acknowledgment of `acked`.
+    pub(super) fn grow(&mut self, paths: &mut [Path], index: usize, share: f64, acked: u32) {
+        let path = &mut paths[index];
+        let earned = if path.in_slow_start() {
+            acked.min(path.quantum)
+        } else {
+            path.credit = path.credit.saturating_add(acked);
+            let windows = path.credit / path.cwnd;
+            path.credit -= windows * path.cwnd;
+            windows.saturating_mul(path.quantum)
+        };
+        let buffer = &mut self.buffers[index];
+        *buffer += share * f64::from(earned);
+        let whole = buffer.floor();
+        *buffer -= whole;
+        path.cwnd = path.cwnd.saturating_add(whole as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grown(path: Path, share: f64, acks: u32, acked: u32) -> u32 {
+        let mut growth = PooledGrowth::default();
+        growth.add_path();
+        let mut paths = [path];
+        for _ in 0..acks {
+            growth.grow(&mut paths, 0, share, acked);
+        }
+        paths[0].cwnd
+    }
+
+    #[test]
+    fn slow_start_gives_the_share_of_a_packet_per_ack() {
+        assert_eq!(grown(Path::new(1, 10), 0.25, 8, 2), 12);
+    }
+
+    #[test]
+    fn congestion_avoidance_gives_the_share_of_a_packet_per_window() {
+        let path = Path { ssthresh: 1, ..Path::new(1, 10) };
+        assert_eq!(grown(path.clone(), 0.5, 19, 1), 10);
+        assert_eq!(grown(path, 0.5, 20, 1), 11);
+    }
+
+    #[test]
+    fn bytes_grow_by_the_formula() {
+        let path = Path { ssthresh: 1, ..Path::new(1452, 14_520) };
+        assert_eq!(grown(path, 0.25, 10, 1452), 14_520 + 363);
+    }
+}

@@ -1,0 +1,73 @@
+//! What coupled algorithms see of a connection: window, RTT and rate of each path that counts.
+
+use super::Path;
+
+/// A path that counts in sums over the connection: established, with an RTT estimate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sibling {
+    /// Its index among the connection's paths.
+    pub(super) index: usize,
+    /// Its [settled window](Path::settled_cwnd), in the path's unit.
+    pub(super) window: f64,
+    /// Smoothed RTT in seconds, at least a nanosecond.
+    pub(super) rtt: f64,
+}
+
+impl Sibling {
+    /// Rate `x = w / rtt`, in units a second.
+    pub(super) fn rate(&self) -> f64 {
+        self.window / self.rtt
+    }
+}
+
+/// The paths that count.
+pub(super) fn siblings(paths: &[Path]) -> impl Iterator<Item = Sibling> {
+    (0..paths.len()).filter_map(|index| sibling(paths, index))
+}
+
+/// One path, where it counts.
+pub(super) fn sibling(paths: &[Path], index: usize) -> Option<Sibling> {
+    let path = &paths[index];
+    let rtt = path.srtt.filter(|_| path.established)?;
+    Some(Sibling { index, window: f64::from(path.settled_cwnd()), rtt: rtt.as_nanos().max(1) as f64 / 1e9 })
+}
+
+/// The connection's rate `Σ x`, in units a second.
+pub(super) fn total_rate(paths: &[Path]) -> f64 {
+    siblings(paths).map(|s| s.rate()).sum()
+}
+
+/// How many paths are established, sampled or not.
+pub(super) fn established(paths: &[Path]) -> usize {
+    paths.iter().filter(|p| p.established).count()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use subflow_quantity::Duration;
+
+    use super::super::RecoveryState;
+    use super::*;
+
+    /// A path in congestion avoidance with a window in packets and an RTT in milliseconds.
+    pub(in super::super) fn path(cwnd: u32, rtt_ms: u64) -> Path {
+        let srtt = Some(Duration::from_millis(rtt_ms));
+        Path { ssthresh: 1, srtt, min_rtt: srtt, established: true, ..Path::new(1, cwnd) }
+    }
+
+    #[test]
+    fn only_established_paths_with_a_sample_count() {
+        let closed = Path { established: false, ..path(10, 10) };
+        let unsampled = Path { srtt: None, ..path(10, 10) };
+        let paths = [closed, path(10, 20), unsampled];
+        assert_eq!(siblings(&paths).map(|s| s.index).collect::<Vec<_>>(), [1]);
+        assert_eq!(total_rate(&paths), 500.0);
+        assert_eq!(established(&paths), 2);
+    }
+
+    #[test]
+    fn a_recovering_path_counts_with_its_threshold() {
+        let recovering = Path { ssthresh: 5, state: RecoveryState::Recovery, ..path(9, 10) };
+        assert_eq!(siblings(&[recovering]).next().map(|s| s.window), Some(5.0));
+    }
+}

@@ -1,0 +1,304 @@
+//! wVegas: weighted Vegas (Cao, Xu, Fu: "Delay-Based Congestion Control for Multipath TCP", ICNP 2012).
+//!
+//! Each path keeps `α_i` packets in its queues; the α add up to 10 and follow the paths' rates, so that queueing delay,
+//! not loss, moves traffic to the less congested path. Once a round (all in packets, rounded down):
+//!
+//! ```text
+//! base = smallest RTT ever seen        avg = mean RTT of the round        diff = w (avg − base) / avg
+//!
+//! slow start:            diff > γ = 1:  w = min(w, w·base/avg + 1), ssthresh = min(ssthresh, w − 1)
+//! congestion avoidance:  diff ≥ α_i:    x_i = w/avg, ω_i = x_i / Σ x, α_i = max(2, 10 ω_i)
+//!                        diff > α_i:    w −= 1, ssthresh = min(ssthresh, w − 1)
+//!                        diff < α_i:    w += 1
+//!                        avg − base ≥ 2 q_i:  w = w·base / (2 avg), forget q_i   (q_i: smallest avg − base seen)
+//! ```
+//!
+//! **As in the MPTCP kernel 0.9x** (`mptcp_wvegas.c`), where the paper leaves it open:
+//! * A round with fewer than 3 RTT samples does one step of Reno. Between rounds slow start grows as in Reno,
+//!   congestion avoidance stands still.
+//! * Outside the Open state the path is Reno. Back in Open, α is 2 again and `x_i` unknown.
+//! * After each round the window is at least 2 packets and `ssthresh` at least 3/4 of it; so a drained path slow-starts
+//!   back to where it was.
+//! * Siblings count in Σ x where they are established and have an RTT sample in their present round.
+//! * A restart after idle forgets `base`. On loss, Reno's half.
+//!
+//! One difference: that kernel also drains the queue when `avg − base` is exactly 0, which on real machines jitter
+//! prevents; on a simulated path, free of jitter, it would halve the window of an empty path. Here only a queue is
+//! drained.
+
+use subflow_quantity::Instant;
+
+use super::{Ack, CongestionControl, Path, RecoveryState, reno, slow_start};
+
+/// α of a path that has had no congestion yet, and its least value.
+const INITIAL_ALPHA: u32 = 2;
+/// What all paths of a connection keep in queues together, in packets.
+const TOTAL_ALPHA: f64 = 10.0;
+/// Packets in queues that end slow start when exceeded.
+const GAMMA: u32 = 1;
+/// RTT samples that make a round meaningful.
+const MIN_SAMPLES: u32 = 3;
+/// Smallest window after a round, in packets.
+const MIN_WINDOW: u32 = 2;
+
+/// Weighted Vegas.
+#[derive(Clone, Debug, Default)]
+pub struct WVegas {
+    paths: Vec<PathState>,
+}
+
+/// What wVegas remembers of a path. Times in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct PathState {
+    /// Whether delay governs; outside the Open state it does not.
+    active: bool,
+    /// Smallest RTT seen.
+    base: Option<u64>,
+    /// Last SND.NXT seen; the round ends when `una` passes `round_end`.
+    latest_nxt: u64,
+    round_end: u64,
+    samples: u32,
+    sum: u64,
+    /// Rate at the last congestion, in packets a nanosecond; 0 where unknown.
+    rate: f64,
+    /// The path's part of the connection's rate.
+    weight: f64,
+    alpha: u32,
+    /// Smallest queueing delay seen.
+    queue_delay: Option<u64>,
+}
+
+impl PathState {
+    /// A path without history, active from `nxt` on.
+    fn new(base: Option<u64>, nxt: u64) -> Self {
+        Self {
+            active: true,
+            base,
+            latest_nxt: nxt,
+            round_end: nxt,
+            samples: 0,
+            sum: 0,
+            rate: 0.0,
+            weight: 1.0,
+            alpha: INITIAL_ALPHA,
+            queue_delay: None,
+        }
+    }
+
+    /// Whether draining is due at queueing delay `delay`; notes the smallest.
+    fn should_drain(&mut self, delay: u64) -> bool {
+        if delay == 0 {
+            return false;
+        }
+        let smallest = self.queue_delay.map_or(delay, |q| q.min(delay));
+        self.queue_delay = Some(smallest);
+        delay >= smallest.saturating_mul(2)
+    }
+}
+
+impl WVegas {
+    /// The end of a round: compares the delay with α and moves the window.
+    fn finish_round(&mut self, paths: &mut [Path], index: usize, acked: u32) {
+        let state = self.paths[index];
+        let average = (state.sum / u64::from(state.samples)).max(1);
+        let base = state.base.map_or(average, |base| base.min(average));
+        let path = &paths[index];
+        let packets = path.cwnd / path.quantum;
+        let diff = scale(packets, average - base, average);
+        if !path.in_slow_start() {
+            self.avoid_congestion(paths, index, Round { packets, diff, average, base });
+        } else if diff > GAMMA {
+            let target = scale(packets, base, average) + 1;
+            set_window(&mut paths[index], packets.min(target));
+            lower_threshold(&mut paths[index]);
+        } else {
+            slow_start(&mut paths[index], acked);
+        }
+        let path = &mut paths[index];
+        path.cwnd = path.cwnd.max(path.quantum.saturating_mul(MIN_WINDOW));
+        path.ssthresh = path.ssthresh.max(path.cwnd / 2 + path.cwnd / 4);
+    }
+
+    fn avoid_congestion(&mut self, paths: &mut [Path], index: usize, round: Round) {
+        if round.diff >= self.paths[index].alpha {
+            self.paths[index].rate = f64::from(round.packets) / round.average as f64;
+            self.paths[index].weight = self.weight(paths, index);
+            self.paths[index].alpha = INITIAL_ALPHA.max((self.paths[index].weight * TOTAL_ALPHA) as u32);
+        }
+        let (state, path) = (&mut self.paths[index], &mut paths[index]);
+        let mut packets = round.packets;
+        if round.diff > state.alpha {
+            packets -= 1;
+            set_window(path, packets);
+            lower_threshold(path);
+        } else if round.diff < state.alpha {
+            packets = packets.saturating_add(1);
+            set_window(path, packets);
+        }
+        if state.should_drain(round.average - round.base) {
+            set_window(path, scale(packets, round.base, round.average.saturating_mul(2)));
+            state.queue_delay = None;
+        }
+    }
+
+    /// ω: the path's part of the rates of all paths in the middle of a round.
+    fn weight(&self, paths: &[Path], index: usize) -> f64 {
+        let counted = paths.iter().zip(&self.paths).filter(|(path, state)| path.established && state.samples > 0);
+        let total: f64 = counted.map(|(_, state)| state.rate).sum();
+        let own = self.paths[index];
+        if total > 0.0 && own.rate > 0.0 { own.rate / total } else { own.weight }
+    }
+}
+
+/// A finished round: window and `diff` in packets, mean and smallest RTT in nanoseconds.
+struct Round {
+    packets: u32,
+    diff: u32,
+    average: u64,
+    base: u64,
+}
+
+impl CongestionControl for WVegas {
+    fn on_path_added(&mut self, _paths: &[Path], _path: usize) {
+        self.paths.push(PathState::new(None, 0));
+    }
+
+    fn on_sample(&mut self, _paths: &mut [Path], path: usize, ack: &Ack) {
+        let state = &mut self.paths[path];
+        state.latest_nxt = ack.nxt;
+        if let Some(rtt) = ack.rtt {
+            let rtt = rtt.as_nanos().max(1);
+            state.base = Some(state.base.map_or(rtt, |base| base.min(rtt)));
+            state.samples = state.samples.saturating_add(1);
+            state.sum = state.sum.saturating_add(rtt);
+        }
+    }
+
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
+        if !self.paths[path].active {
+            return reno::grow(&mut paths[path], ack.acked);
+        }
+        if ack.una <= self.paths[path].round_end {
+            if paths[path].in_slow_start() {
+                slow_start(&mut paths[path], ack.acked);
+            }
+            return;
+        }
+        if self.paths[path].samples < MIN_SAMPLES {
+            reno::grow(&mut paths[path], ack.acked);
+        } else {
+            self.finish_round(paths, path, ack.acked);
+        }
+        let state = &mut self.paths[path];
+        (state.round_end, state.samples, state.sum) = (ack.nxt, 0, 0);
+    }
+
+    fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
+        reno::half(&paths[path], 2)
+    }
+
+    fn on_state(&mut self, _paths: &[Path], path: usize, state: RecoveryState) {
+        let path = &mut self.paths[path];
+        match state {
+            RecoveryState::Open => *path = PathState::new(path.base, path.latest_nxt),
+            RecoveryState::Loss => (path.active, path.rate) = (false, 0.0),
+            _ => path.active = false,
+        }
+    }
+
+    fn on_window_restart(&mut self, _paths: &[Path], path: usize) {
+        self.paths[path] = PathState::new(None, self.paths[path].latest_nxt);
+    }
+}
+
+/// `packets · numerator / denominator`, rounded down.
+fn scale(packets: u32, numerator: u64, denominator: u64) -> u32 {
+    (u128::from(packets) * u128::from(numerator) / u128::from(denominator)) as u32
+}
+
+fn set_window(path: &mut Path, packets: u32) {
+    path.cwnd = packets.saturating_mul(path.quantum);
+}
+
+/// Keeps the path out of slow start at its present window.
+fn lower_threshold(path: &mut Path) {
+    path.ssthresh = path.ssthresh.min(path.cwnd.saturating_sub(path.quantum));
+}
+
+#[cfg(test)]
+mod tests {
+    use subflow_quantity::Duration;
+
+    use super::super::siblings::tests::path;
+    use super::*;
+
+    /// wVegas on `paths`, each with a base RTT of 40 ms.
+    fn wvegas(paths: &[Path]) -> WVegas {
+        let base = Duration::from_millis(40).as_nanos();
+        WVegas { paths: vec![PathState::new(Some(base), 0); paths.len()] }
+    }
+
+    /// One round of three samples of `rtt_us` on path 0.
+    fn round(wvegas: &mut WVegas, paths: &mut [Path], rtt_us: u64) {
+        let una = wvegas.paths[0].round_end + 1;
+        let rtt = Some(Duration::from_micros(rtt_us));
+        let ack = Ack { now: Instant::ZERO, acked: 1, rtt, una, nxt: una + 1, in_flight: 10 };
+        for _ in 0..3 {
+            wvegas.on_sample(paths, 0, &ack);
+        }
+        wvegas.on_ack(paths, 0, &ack);
+    }
+
+    #[test]
+    fn slow_start_ends_when_two_packets_queue() {
+        let mut paths = [Path { ssthresh: Path::INFINITE, ..path(40, 40) }];
+        let mut wvegas = wvegas(&paths);
+        round(&mut wvegas, &mut paths, 41_000);
+        assert_eq!(paths[0].cwnd, 41, "diff = 40 · 1/41 = 0");
+        round(&mut wvegas, &mut paths, 44_000);
+        assert_eq!((paths[0].cwnd, paths[0].ssthresh), (38, 37), "diff = 3; 41 · 40/44 + 1");
+    }
+
+    #[test]
+    fn the_window_follows_alpha() {
+        let mut paths = [path(40, 40)];
+        let mut wvegas = wvegas(&paths);
+        round(&mut wvegas, &mut paths, 41_000);
+        assert_eq!(paths[0].cwnd, 41, "diff 0 < 2");
+        wvegas.paths[0].queue_delay = None;
+        round(&mut wvegas, &mut paths, 60_000);
+        assert_eq!((wvegas.paths[0].alpha, paths[0].cwnd), (10, 40), "alone, all ten packets are ours; diff 13 > 10");
+    }
+
+    #[test]
+    fn alpha_is_shared_by_rate() {
+        let mut paths = [path(30, 40), path(10, 40)];
+        let mut wvegas = wvegas(&paths);
+        wvegas.paths[1] = PathState { rate: 10.0 / 60e6, samples: 1, ..wvegas.paths[1] };
+        round(&mut wvegas, &mut paths, 60_000);
+        assert_eq!(wvegas.paths[0].alpha, 7, "30 / (30 + 10) of 10, rounded down");
+    }
+
+    #[test]
+    fn twice_the_smallest_queueing_delay_drains_the_queue() {
+        let mut paths = [path(40, 40)];
+        let mut wvegas = wvegas(&paths);
+        round(&mut wvegas, &mut paths, 41_000);
+        round(&mut wvegas, &mut paths, 42_000);
+        assert_eq!(paths[0].cwnd, 20, "42 · 40/84");
+        assert_eq!(wvegas.paths[0].queue_delay, None);
+    }
+
+    #[test]
+    fn outside_open_it_is_reno_and_alpha_starts_over() {
+        let mut paths = [path(10, 40)];
+        let mut wvegas = wvegas(&paths);
+        wvegas.paths[0].alpha = 10;
+        wvegas.on_state(&paths, 0, RecoveryState::Disorder);
+        let ack = Ack { now: Instant::ZERO, acked: 10, rtt: None, una: 5, nxt: 9, in_flight: 10 };
+        wvegas.on_ack(&mut paths, 0, &ack);
+        assert_eq!(paths[0].cwnd, 11);
+        wvegas.on_state(&paths, 0, RecoveryState::Open);
+        assert_eq!(wvegas.paths[0].alpha, 2);
+    }
+}
