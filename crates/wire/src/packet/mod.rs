@@ -2,7 +2,12 @@
 
 use std::net::IpAddr;
 
-use crate::TcpSegment;
+use crate::{TcpSegment, UdpDatagram, ipv4, ipv6, udp};
+
+mod emit;
+mod parse;
+
+pub use emit::PayloadBytes;
 
 /// The ECN field of the IP header (RFC 3168, section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +22,18 @@ pub enum Ecn {
     Ect0 = 2,
     /// Congestion was experienced on the path.
     CongestionExperienced = 3,
+}
+
+impl Ecn {
+    /// The field as it stands in the two low bits of an IPv4 type-of-service or IPv6 traffic-class byte.
+    pub const fn from_traffic_class(traffic_class: u8) -> Self {
+        match traffic_class & 0b11 {
+            0 => Self::NotEct,
+            1 => Self::Ect1,
+            2 => Self::Ect0,
+            _ => Self::CongestionExperienced,
+        }
+    }
 }
 
 /// What endpoints and routers need of an IPv4 or IPv6 header. Both addresses are of one family.
@@ -45,17 +62,6 @@ pub struct Payload {
     pub sum: u16,
 }
 
-/// A UDP datagram without its bytes (RFC 768).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UdpDatagram {
-    /// Source port.
-    pub source_port: u16,
-    /// Destination port.
-    pub destination_port: u16,
-    /// What it carries.
-    pub payload: Payload,
-}
-
 /// The transport header behind the IP header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
@@ -73,3 +79,50 @@ pub struct Packet {
     /// The transport header and payload description.
     pub body: Body,
 }
+
+impl Packet {
+    /// Length in bytes from the first byte of the IP header to the last of the payload: what a link has to carry.
+    /// Reads a few fields, allocates nothing.
+    #[inline]
+    pub fn wire_length(&self) -> u32 {
+        let ip_header = if self.ip.source.is_ipv4() { ipv4::HEADER_LENGTH } else { ipv6::HEADER_LENGTH };
+        (ip_header + self.body.header_length()).saturating_add(self.body.payload().length)
+    }
+
+    /// The description of what the packet carries.
+    #[inline]
+    pub const fn payload(&self) -> &Payload {
+        self.body.payload()
+    }
+}
+
+impl Body {
+    /// The description of what the packet carries.
+    #[inline]
+    pub const fn payload(&self) -> &Payload {
+        match self {
+            Self::Tcp(segment) => &segment.payload,
+            Self::Udp(datagram) => &datagram.payload,
+        }
+    }
+
+    /// Length of the transport header in bytes, with options.
+    #[inline]
+    pub fn header_length(&self) -> u32 {
+        match self {
+            Self::Tcp(segment) => segment.header_length(),
+            Self::Udp(_) => udp::HEADER_LENGTH,
+        }
+    }
+
+    /// The protocol number in the IP header (IANA).
+    pub const fn protocol(&self) -> u8 {
+        match self {
+            Self::Tcp(_) => PROTOCOL_TCP,
+            Self::Udp(_) => PROTOCOL_UDP,
+        }
+    }
+}
+
+const PROTOCOL_TCP: u8 = 6;
+const PROTOCOL_UDP: u8 = 17;

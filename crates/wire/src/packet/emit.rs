@@ -1,0 +1,108 @@
+//! From a typed packet to bytes.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::{Body, IpHeader, Packet};
+use crate::checksum::{ones_complement_add, ones_complement_sum, pseudo_header_sum};
+use crate::error::EmitError;
+use crate::{ipv4, ipv6, tcp, udp};
+
+/// The bytes that a packet's payload description stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PayloadBytes<'a> {
+    /// Zero bytes, as many as described: what a simulated transfer carries.
+    Zero,
+    /// These bytes, exactly as many as described.
+    Bytes(&'a [u8]),
+}
+
+impl Packet {
+    /// Appends the packet to `out`: IP header, transport header with its options, payload, and the checksums over them.
+    ///
+    /// `ip_identification` goes into an IPv4 header, which needs it to differ from packet to packet, and is unused with
+    /// IPv6. `payload.sum` is not read, the checksum is computed from `payload`. On an error `out` is left as it was.
+    pub fn emit(&self, payload: PayloadBytes<'_>, ip_identification: u16, out: &mut Vec<u8>) -> Result<(), EmitError> {
+        let addresses = AddressPair::of(&self.ip)?;
+        let transport_length = self.transport_length(payload, addresses.maximum_packet_length())?;
+        let protocol = self.body.protocol();
+        out.reserve(self.wire_length() as usize);
+        match addresses {
+            AddressPair::V4(source, destination) => {
+                let total_length = transport_length + ipv4::HEADER_LENGTH as u16;
+                ipv4::emit(&self.ip, (source, destination), protocol, total_length, ip_identification, out);
+            }
+            AddressPair::V6(source, destination) => {
+                ipv6::emit(&self.ip, (source, destination), protocol, transport_length, out);
+            }
+        }
+
+        let transport = out.len();
+        let checksum_offset = match &self.body {
+            Body::Tcp(segment) => {
+                tcp::emit_header(segment, out);
+                tcp::CHECKSUM_OFFSET
+            }
+            Body::Udp(datagram) => {
+                udp::emit_header(datagram, transport_length, out);
+                udp::CHECKSUM_OFFSET
+            }
+        };
+        let mut sum = pseudo_header_sum(self.ip.source, self.ip.destination, protocol, u32::from(transport_length));
+        sum = ones_complement_add(sum, ones_complement_sum(&out[transport..]));
+        match payload {
+            PayloadBytes::Zero => out.resize(out.len() + self.payload().length as usize, 0),
+            PayloadBytes::Bytes(bytes) => {
+                sum = ones_complement_add(sum, ones_complement_sum(bytes));
+                out.extend_from_slice(bytes);
+            }
+        }
+        let checksum = match self.body {
+            // A computed zero is sent as all ones, since zero says that there is none (RFC 768).
+            Body::Udp(_) if sum == 0xffff => 0xffff,
+            _ => !sum,
+        };
+        out[transport + checksum_offset..][..2].copy_from_slice(&checksum.to_be_bytes());
+        Ok(())
+    }
+
+    /// Length of transport header and payload, once it is certain that the packet can be written.
+    fn transport_length(&self, payload: PayloadBytes<'_>, limit: u32) -> Result<u16, EmitError> {
+        let expected = self.payload().length;
+        if let PayloadBytes::Bytes(bytes) = payload
+            && bytes.len() != expected as usize
+        {
+            return Err(EmitError::PayloadLength { expected, given: bytes.len() });
+        }
+        if let Body::Tcp(segment) = &self.body {
+            segment.options.check()?;
+        }
+        let needed = self.wire_length();
+        if needed > limit {
+            return Err(EmitError::PacketTooLong { needed, limit });
+        }
+        Ok((self.body.header_length() + expected) as u16)
+    }
+}
+
+/// Source and destination, known to be of one family.
+enum AddressPair {
+    V4(Ipv4Addr, Ipv4Addr),
+    V6(Ipv6Addr, Ipv6Addr),
+}
+
+impl AddressPair {
+    const fn of(ip: &IpHeader) -> Result<Self, EmitError> {
+        match (ip.source, ip.destination) {
+            (IpAddr::V4(source), IpAddr::V4(destination)) => Ok(Self::V4(source, destination)),
+            (IpAddr::V6(source), IpAddr::V6(destination)) => Ok(Self::V6(source, destination)),
+            _ => Err(EmitError::MixedFamilies),
+        }
+    }
+
+    const fn maximum_packet_length(&self) -> u32 {
+        match self {
+            Self::V4(..) => ipv4::MAXIMUM_LENGTH,
+            Self::V6(..) => ipv6::MAXIMUM_LENGTH,
+        }
+    }
+}
