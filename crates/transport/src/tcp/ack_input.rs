@@ -1,0 +1,252 @@
+//! Acknowledgments (RFC 9293, section 3.10.7.4; the order of steps is Linux's `tcp_ack`).
+
+use subflow_policy::congestion::{Ack, Controller, RecoveryState};
+use subflow_quantity::{Duration, Instant};
+use subflow_wire::tcp::{TcpFlags, TcpSegment};
+
+use super::recovery::is_reducing;
+use super::sent_queue::Tags;
+use super::timers::Purpose;
+use super::{Connection, sequence};
+
+/// What one acknowledgment brought.
+#[derive(Debug, Default)]
+pub(crate) struct AckFindings {
+    pub(crate) prior_una: u64,
+    pub(crate) acknowledgment: u64,
+    /// End of the highest segment SACKed before.
+    pub(crate) prior_highest: u64,
+    /// The cumulative acknowledgment advanced.
+    pub(crate) una_advanced: bool,
+    /// Segments newly acknowledged cumulatively.
+    pub(crate) acknowledged: u32,
+    /// Segments newly SACKed.
+    pub(crate) newly_sacked: u32,
+    /// A retransmitted segment was acknowledged.
+    pub(crate) retransmission_acknowledged: bool,
+    /// A segment of the present episode was (S)ACKed that was never retransmitted.
+    pub(crate) original_acknowledged: bool,
+    /// Never retransmitted and acknowledged cumulatively: when the first and the last were sent.
+    pub(crate) originals: Option<(Instant, Instant)>,
+    /// Never retransmitted and newly SACKed: when the first and the last were sent.
+    pub(crate) sacked_originals: Option<(Instant, Instant)>,
+    pub(crate) dsack: bool,
+    pub(crate) dsack_of_probe: bool,
+    /// A retransmission was found lost.
+    pub(crate) lost_retransmission: bool,
+    /// A duplicate acknowledgment (RFC 5681, section 2).
+    pub(crate) duplicate: bool,
+    /// The retransmission timer restarts.
+    pub(crate) rearm_timer: bool,
+    /// The latest RTT sample.
+    pub(crate) rtt: Option<Duration>,
+}
+
+impl Connection {
+    /// Takes in the acknowledgment of `segment`; `start` is its sequence offset. Returns
+    /// `false` for an acknowledgment of something never sent.
+    pub(crate) fn on_acknowledgment(
+        &mut self,
+        segment: &TcpSegment,
+        start: u64,
+        now: Instant,
+        cc: &mut Controller,
+    ) -> bool {
+        let Some(acknowledgment) = sequence::unwrap(segment.acknowledgment, self.send.initial, self.send.una) else {
+            return true;
+        };
+        if acknowledgment > self.send.nxt {
+            return false;
+        }
+        let mut findings = AckFindings {
+            prior_una: self.send.una,
+            prior_highest: self.highest_sacked(),
+            acknowledgment,
+            ..AckFindings::default()
+        };
+        let outstanding = self.sent.packets_out();
+        let in_flight = self.sent.in_flight();
+        let (delivered, lost) = (self.recovery.delivered, self.sent.lost_total);
+        let mut window_update = false;
+        if acknowledgment >= self.send.una {
+            findings.una_advanced = acknowledgment > self.send.una;
+            window_update = self.update_window(segment, start, acknowledgment);
+            if findings.una_advanced {
+                self.send.una = acknowledgment;
+                self.retries = 0;
+            }
+        }
+        if !segment.options.sack.is_empty() && self.negotiated.sack {
+            self.on_sack_blocks(segment, &mut findings, now, cc);
+            self.recovery.delivered += u64::from(findings.newly_sacked);
+        } else if !self.recovery.last_blocks.is_empty() {
+            self.recovery.last_blocks.clear();
+        }
+        if outstanding == 0 {
+            self.on_answer_to_probe(now);
+            return true;
+        }
+        self.remove_acknowledged(&mut findings, now);
+        self.update_rtt(&mut findings, now, cc);
+        self.recovery.rack.adapt(self.send.una, self.send.nxt);
+
+        let plain = segment.payload.length == 0 && !segment.flags.contains(TcpFlags::FIN);
+        let silent = !findings.una_advanced && findings.newly_sacked == 0 && !window_update;
+        findings.duplicate = silent && plain && !findings.dsack;
+        if !findings.una_advanced && plain && !window_update {
+            self.counters.duplicate_acks += 1;
+        }
+        if self.recovery.probe.is_some() {
+            self.on_ack_of_probe(&findings, now, cc);
+        }
+        let sample = Ack {
+            now,
+            acked: (self.recovery.delivered - delivered) as u32,
+            rtt: findings.rtt,
+            una: self.send.una,
+            nxt: self.send.nxt,
+            in_flight,
+        };
+        cc.on_sample(self.path, &sample);
+        let settled = self.recovery_state(cc) == RecoveryState::Open
+            && findings.newly_sacked == 0
+            && !findings.dsack
+            && !findings.duplicate;
+        if settled {
+            self.recovery.undo.first_retransmission = None;
+        } else {
+            self.on_dubious_ack(&mut findings, now, cc);
+        }
+        if findings.rearm_timer {
+            self.set_transmission_timer(now, cc);
+        }
+        self.control_window(&sample, &findings, lost, cc);
+        true
+    }
+
+    /// RFC 9293, section 3.10.7.4: SND.WND follows the newest segment.
+    fn update_window(&mut self, segment: &TcpSegment, start: u64, acknowledgment: u64) -> bool {
+        let window = u64::from(segment.window) << self.send.scale;
+        let newer = acknowledgment > self.send.una
+            || start > self.send.window_from
+            || (start == self.send.window_from && acknowledgment + window > self.send.window_end);
+        if !newer {
+            return false;
+        }
+        let changed = acknowledgment + window != self.send.window_end && acknowledgment == self.send.una;
+        self.send.window_from = start;
+        self.send.window_end = acknowledgment + window;
+        self.send.max_window = self.send.max_window.max(window);
+        changed
+    }
+
+    /// Takes what is cumulatively acknowledged off the retransmission queue.
+    fn remove_acknowledged(&mut self, findings: &mut AckFindings, now: Instant) {
+        let una = self.send.una;
+        let mut reordered = u64::MAX;
+        let (mut first, mut last) = (None, Instant::ZERO);
+        let min = self.rtt.min().unwrap_or(Duration::ZERO);
+        while let Some(head) = self.sent.head() {
+            if head.end > una {
+                break;
+            }
+            let segment = self.sent.pop_head();
+            let repeated = segment.tags.has(Tags::EVER_RETRANSMITTED);
+            let sacked = segment.tags.has(Tags::SACKED);
+            if repeated {
+                findings.retransmission_acknowledged = true;
+            } else if !sacked {
+                first.get_or_insert(segment.sent_at);
+                last = segment.sent_at;
+                reordered = reordered.min(segment.start);
+                if segment.end <= self.recovery.point {
+                    findings.original_acknowledged = true;
+                }
+            }
+            if !sacked {
+                self.recovery.delivered += 1;
+                let spurious = repeated && self.echo_precedes(segment.sent_at);
+                if !spurious {
+                    self.recovery.rack.on_delivered(now, segment.sent_at, segment.end, repeated, min);
+                }
+            }
+            findings.acknowledged += 1;
+        }
+        if findings.acknowledged > 0 {
+            self.counters.bytes_acknowledged += una - findings.prior_una;
+            findings.rearm_timer = true;
+            if reordered < findings.prior_highest {
+                self.note_reordering(reordered);
+            }
+        }
+        if !findings.retransmission_acknowledged {
+            findings.originals = first.map(|first| (first, last));
+        }
+        if self.queue.fin_acknowledged(una) {
+            self.on_fin_acknowledged(now);
+        }
+    }
+
+    /// Whether the echoed timestamp is older than the transmission at `sent_at`.
+    fn echo_precedes(&self, sent_at: Instant) -> bool {
+        self.latest_echo().is_some_and(|echo| (echo.wrapping_sub(super::segment::timestamp(sent_at)) as i32) < 0)
+    }
+
+    /// RTT samples (RFC 6298, section 3, Karn's rule): from originals acknowledged cumulatively, else from SACKed ones,
+    /// else from the echoed timestamp. The newest segment's RTT goes to congestion control and RACK.
+    fn update_rtt(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
+        let mut smoothed = findings.originals.map(|(first, _)| now.since(first));
+        findings.rtt = findings.originals.map(|(_, last)| now.since(last));
+        if let Some((first, last)) = findings.sacked_originals {
+            findings.rtt = Some(now.since(last));
+            smoothed = smoothed.or(Some(now.since(first)));
+            // What was SACKed left before the head was last sent: the head is overdue no more than the timer says.
+            let head_is_younger = self.sent.head().is_some_and(|head| first < head.sent_at);
+            findings.rearm_timer |= head_is_younger;
+        }
+        if let (None, true, Some(echo)) = (smoothed, findings.acknowledged > 0, self.latest_echo()) {
+            let elapsed = super::segment::timestamp(now).wrapping_sub(echo).max(1);
+            if elapsed < u32::MAX / 2 {
+                smoothed = Some(Duration::from_millis(u64::from(elapsed)));
+                findings.rtt = smoothed;
+            }
+        }
+        if let (Some(smoothed), Some(latest)) = (smoothed, findings.rtt) {
+            self.rtt.sample(smoothed, self.send.una, self.send.nxt);
+            self.rtt.note_latest(latest);
+            self.backoff = 0;
+            self.publish_rtt(cc);
+        }
+    }
+
+    /// Growth, or reduction, of the window by this acknowledgment (Linux `tcp_cong_control`).
+    fn control_window(&mut self, sample: &Ack, findings: &AckFindings, lost_before: u64, cc: &mut Controller) {
+        if is_reducing(self.recovery_state(cc)) {
+            let newly_lost = self.sent.lost_total > lost_before;
+            return self.reduce_window(sample.acked, newly_lost, findings.una_advanced, cc);
+        }
+        // With a network known to reorder, SACKed data counts as progress; otherwise only the cumulative point does.
+        let progress = findings.acknowledged > 0
+            || (self.recovery.reordering > super::recovery::DUP_THRESH && findings.newly_sacked > 0);
+        if progress && sample.acked > 0 && self.was_window_limited(cc) {
+            cc.on_ack(self.path, sample);
+        }
+    }
+
+    /// An acknowledgment while nothing is outstanding: an answer to a window probe, or a window update.
+    fn on_answer_to_probe(&mut self, now: Instant) {
+        if self.queue.is_empty() {
+            return;
+        }
+        let next = u64::from(self.send.mss).min(self.queue.bytes().max(1));
+        if self.send.nxt + next <= self.send.window_end {
+            self.backoff = 0;
+            self.retries = 0;
+            if self.pending(Purpose::WindowProbe) {
+                self.timer = None;
+            }
+        } else if !self.pending(Purpose::WindowProbe) {
+            self.arm_window_probe(now);
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! When to acknowledge (RFC 9293, section 3.8.6.3; the timings are Linux's).
+
+use subflow_quantity::{Duration, Instant};
+
+use super::config::{AckPolicy, Config, SackCompression};
+use super::timers::Tick;
+
+/// Most quick acknowledgments in a row (Linux `TCP_MAX_QUICKACKS`).
+const MAX_QUICK_ACKS: u32 = 16;
+/// Duplicate acknowledgments that are never held back: the sender's threshold.
+const DUPLICATES_AT_ONCE: u32 = 3;
+
+/// What the receiver knows about acknowledging.
+#[derive(Clone, Debug)]
+pub(crate) struct Acknowledge {
+    policy: AckPolicy,
+    compression: Option<SackCompression>,
+    tick: Tick,
+    /// An acknowledgment is owed.
+    pub(crate) owed: bool,
+    /// It is owed now.
+    pub(crate) now: bool,
+    /// The delayed-ACK timer.
+    pub(crate) delayed_until: Option<Instant>,
+    /// The compressed-ACK timer.
+    pub(crate) compressed_until: Option<Instant>,
+    /// Acknowledgments left in quick-ACK mode.
+    quick: u32,
+    /// The conversation alternates: acknowledgments travel with answers.
+    interactive: bool,
+    /// The present delay (Linux `ato`); zero before the first data.
+    delay: Duration,
+    last_data_at: Instant,
+    /// Estimate of the peer's segment size (Linux `rcv_mss`).
+    pub(crate) segment_size: u64,
+    /// A segment below that size arrived: a message ended.
+    pushed: bool,
+    duplicates: u32,
+    duplicates_of: u64,
+    held_back: u32,
+}
+
+/// What [`Acknowledge::on_data`] needs to know about the receiver.
+pub(crate) struct DataContext {
+    pub(crate) now: Instant,
+    /// Payload bytes of the segment.
+    pub(crate) length: u64,
+    /// Next offset expected.
+    pub(crate) next: u64,
+    /// Next offset expected when the last acknowledgment was sent.
+    pub(crate) acknowledged: u64,
+    /// Whether data waits behind a hole.
+    pub(crate) out_of_order: bool,
+    /// Window last advertised, in bytes.
+    pub(crate) window: u64,
+    pub(crate) rto: Duration,
+    /// The smaller of the sender's and receiver's RTT estimate.
+    pub(crate) rtt: Option<Duration>,
+    pub(crate) sack: bool,
+}
+
+impl Acknowledge {
+    pub(crate) fn new(config: &Config, mss: u64) -> Self {
+        Self {
+            policy: config.ack_policy,
+            compression: config.sack_compression,
+            tick: Tick(config.timer_tick),
+            owed: false,
+            now: false,
+            delayed_until: None,
+            compressed_until: None,
+            quick: 0,
+            interactive: false,
+            delay: Duration::ZERO,
+            last_data_at: Instant::ZERO,
+            segment_size: mss.min(536),
+            pushed: false,
+            duplicates: 0,
+            duplicates_of: 0,
+            held_back: 0,
+        }
+    }
+
+    /// Data arrived, in order or not (Linux `tcp_event_data_recv` and `__tcp_ack_snd_check`).
+    pub(crate) fn on_data(&mut self, segment: &DataContext) {
+        self.owed = true;
+        let AckPolicy::Delayed { minimum, quick_start, .. } = self.policy else {
+            self.now = true;
+            return;
+        };
+        self.measure_segment_size(segment.length);
+        let gap = segment.now.since(self.last_data_at);
+        if self.delay.is_zero() {
+            if quick_start {
+                self.enter_quick_mode_for(segment.window, MAX_QUICK_ACKS);
+            }
+            self.delay = minimum;
+        } else if gap <= minimum / 2 {
+            self.delay = self.delay / 2 + minimum / 2;
+        } else if gap < self.delay {
+            self.delay = (self.delay / 2 + gap).min(segment.rto);
+        } else if gap > segment.rto && quick_start {
+            self.enter_quick_mode_for(segment.window, MAX_QUICK_ACKS);
+        }
+        self.last_data_at = segment.now;
+        self.decide(segment);
+    }
+
+    fn measure_segment_size(&mut self, length: u64) {
+        if length >= self.segment_size {
+            self.segment_size = length;
+        } else {
+            self.pushed = true;
+        }
+    }
+
+    fn decide(&mut self, segment: &DataContext) {
+        let unacknowledged = segment.next - segment.acknowledged;
+        if unacknowledged > self.segment_size || self.in_quick_mode() || self.now {
+            self.now = true;
+        } else if segment.out_of_order {
+            self.report_hole(segment);
+        } else {
+            self.delay_acknowledgment(segment);
+        }
+    }
+
+    fn in_quick_mode(&self) -> bool {
+        self.quick > 0 && !self.interactive
+    }
+
+    /// A hole is open: the first duplicates go out at once, later ones are held back for a moment.
+    fn report_hole(&mut self, segment: &DataContext) {
+        let Some(compression) = self.compression.filter(|c| segment.sack && self.held_back < c.count) else {
+            self.now = true;
+            return;
+        };
+        if self.duplicates_of != segment.next {
+            self.duplicates_of = segment.next;
+            self.duplicates = 0;
+        }
+        if self.duplicates < DUPLICATES_AT_ONCE {
+            self.duplicates += 1;
+            self.now = true;
+            return;
+        }
+        self.held_back += 1;
+        if self.compressed_until.is_none() {
+            let part = segment.rtt.map_or(compression.delay, |rtt| rtt / 20);
+            self.compressed_until = Some(segment.now + compression.delay.min(part) + compression.slack);
+        }
+    }
+
+    fn delay_acknowledgment(&mut self, segment: &DataContext) {
+        let AckPolicy::Delayed { minimum, maximum, .. } = self.policy else { return };
+        let mut delay = self.delay;
+        if delay > minimum {
+            let mut bound = if self.interactive || self.pushed { maximum } else { Duration::from_millis(500) };
+            if let Some(rtt) = segment.rtt {
+                bound = bound.min(rtt.max(minimum));
+            }
+            delay = delay.min(bound);
+        }
+        delay = delay.min(maximum);
+        let until = self.tick.deadline(segment.now, delay);
+        match self.delayed_until {
+            Some(armed) if armed <= segment.now + delay / 4 => self.now = true,
+            Some(armed) => self.delayed_until = Some(armed.min(until)),
+            None => self.delayed_until = Some(until),
+        }
+    }
+
+    /// The application read everything in order; a message's end or a second segment is acknowledged then (Linux
+    /// `tcp_cleanup_rbuf`).
+    pub(crate) fn on_read(&mut self, next: u64, acknowledged: u64) {
+        if self.owed && (next - acknowledged > self.segment_size || (self.pushed && !self.interactive)) {
+            self.now = true;
+        }
+    }
+
+    /// An old or unacceptable segment arrived: answer at once (RFC 9293, section 3.10.7.4).
+    pub(crate) fn on_duplicate(&mut self, window: u64) {
+        self.owed = true;
+        self.now = true;
+        if matches!(self.policy, AckPolicy::Delayed { quick_start: true, .. }) {
+            self.enter_quick_mode_for(window, MAX_QUICK_ACKS);
+            self.interactive = false;
+        }
+    }
+
+    /// The window rose by new data: Linux keeps at least one quick acknowledgment in stock.
+    pub(crate) fn on_window_growth(&mut self) {
+        if matches!(self.policy, AckPolicy::Delayed { quick_start: true, .. }) {
+            self.quick |= 1;
+        }
+    }
+
+    fn enter_quick_mode_for(&mut self, window: u64, most: u32) {
+        let quick = (window / (2 * self.segment_size)).clamp(1, u64::from(most)) as u32;
+        self.quick = self.quick.max(quick.max(2));
+    }
+
+    /// This side sent data: soon after receiving some, that makes the conversation interactive.
+    pub(crate) fn on_data_sent(&mut self, now: Instant) {
+        if !self.delay.is_zero() && now.since(self.last_data_at) < self.delay {
+            self.interactive = true;
+        }
+    }
+
+    /// An acknowledgment left, alone or with data; `new_data` tells whether it covered any.
+    pub(crate) fn on_sent(&mut self, new_data: bool) {
+        if new_data && self.quick > 0 {
+            self.quick -= 1;
+            if let (0, AckPolicy::Delayed { minimum, .. }) = (self.quick, self.policy) {
+                self.delay = minimum;
+            }
+        }
+        self.owed = false;
+        self.now = false;
+        self.pushed = false;
+        self.delayed_until = None;
+        self.compressed_until = None;
+        self.held_back = 0;
+    }
+
+    /// A timer fired.
+    pub(crate) fn on_timeout(&mut self, now: Instant, rto: Duration) {
+        if self.compressed_until.is_some_and(|at| at <= now) {
+            self.compressed_until = None;
+            self.now = true;
+            self.owed = true;
+        }
+        if self.delayed_until.is_some_and(|at| at <= now) {
+            self.delayed_until = None;
+            if self.owed {
+                self.now = true;
+                if self.interactive {
+                    self.interactive = false;
+                    if let AckPolicy::Delayed { minimum, .. } = self.policy {
+                        self.delay = minimum;
+                    }
+                } else {
+                    self.delay = (self.delay * 2).min(rto);
+                }
+            }
+        }
+    }
+
+    /// The next timer.
+    pub(crate) fn timeout(&self) -> Option<Instant> {
+        match (self.delayed_until, self.compressed_until) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Opening a connection: SYN, SYN/ACK, third ACK (RFC 9293, section 3.5).
+
+use std::sync::Arc;
+
+use subflow_policy::congestion::Controller;
+use subflow_quantity::Instant;
+use subflow_wire::tcp::{TcpFlags, TcpSegment};
+
+use super::acknowledge::Acknowledge;
+use super::output::SendQueue;
+use super::reassembly::Reassembly;
+use super::recovery::Recovery;
+use super::sent_queue::SentQueue;
+use super::timers::Purpose;
+use super::{Closed, Config, Connection, Counters, Ends, Negotiated, ReceiveSide, RttEstimator, SendSide, State};
+use super::{ReceiveWindow, sequence};
+
+/// How the handshake stands.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Handshake {
+    /// A SYN or SYN/ACK is to leave.
+    pub(crate) due: bool,
+    sent_at: Instant,
+    /// Times the SYN or SYN/ACK was sent again.
+    repeated: u32,
+    /// The third ACK is to leave before any data.
+    pub(crate) acknowledge: bool,
+    /// Round-trip of a handshake without repetition.
+    measured: bool,
+}
+
+/// TCP's default MSS where the peer names none (RFC 9293, section 3.7.1).
+const DEFAULT_MSS: u32 = 536;
+
+impl Connection {
+    /// A connection that opens with a SYN. `initial` is the initial sequence number.
+    pub fn connect(config: Arc<Config>, ends: Ends, path: usize, initial: u32, now: Instant) -> Self {
+        let mut connection = Self::new(config, ends, path, initial, State::SynSent, now);
+        connection.handshake.due = true;
+        connection
+    }
+
+    /// A connection that answers `syn`. `initial` is this side's initial sequence number.
+    pub fn accept(config: Arc<Config>, ends: Ends, path: usize, initial: u32, syn: &TcpSegment, now: Instant) -> Self {
+        let mut connection = Self::new(config, ends, path, initial, State::SynReceived, now);
+        connection.take_syn(syn, now);
+        connection.handshake.due = true;
+        connection
+    }
+
+    fn new(config: Arc<Config>, ends: Ends, path: usize, initial: u32, state: State, now: Instant) -> Self {
+        let header = if ends.local.is_ipv4() { 40 } else { 60 };
+        let mss = u32::from(config.mtu) - header;
+        let timestamps = if config.timestamps { 12 } else { 0 };
+        let segment = mss - timestamps;
+        Self {
+            ends,
+            path,
+            state,
+            negotiated: Negotiated::default(),
+            send: SendSide {
+                initial,
+                una: 0,
+                nxt: 0,
+                window_end: 0,
+                max_window: 0,
+                window_from: 0,
+                scale: 0,
+                mss: segment,
+                last_sent_at: now,
+                peer_mss: DEFAULT_MSS,
+            },
+            queue: SendQueue::default(),
+            sent: SentQueue::new(),
+            recovery: Recovery::default(),
+            rtt: RttEstimator::new(config.min_rto),
+            receive: ReceiveSide {
+                initial: 0,
+                nxt: 0,
+                acknowledged: 0,
+                window: ReceiveWindow::new(config.receive_buffer, segment, now),
+                reassembly: Reassembly::default(),
+                fin: None,
+                timestamp: None,
+                last_echo: 0,
+                duplicate: None,
+                ready: Vec::new(),
+                unread: 0,
+                shared_window: None,
+            },
+            acknowledge: Acknowledge::new(&config, u64::from(segment)),
+            handshake: Handshake::default(),
+            timer: None,
+            backoff: 0,
+            retries: 0,
+            close_timer: None,
+            extra_options: 0,
+            counters: Counters::default(),
+            config,
+        }
+    }
+
+    /// MPTCP adds `bytes` bytes of options to every data segment: segments shrink by as much.
+    pub fn reserve_options(&mut self, bytes: u32) {
+        self.extra_options = bytes;
+        self.fit_mss();
+    }
+
+    fn fit_mss(&mut self) {
+        let header = if self.ends.local.is_ipv4() { 40 } else { 60 };
+        let timestamps = if self.negotiated.timestamps { 12 } else { 0 };
+        let base = self.send.peer_mss.min(u32::from(self.config.mtu) - header);
+        self.send.mss = base.saturating_sub(timestamps + self.extra_options).max(64);
+    }
+
+    /// The options and window of the peer's SYN or SYN/ACK.
+    fn take_syn(&mut self, segment: &TcpSegment, now: Instant) {
+        let options = &segment.options;
+        self.receive.initial = segment.sequence;
+        self.receive.nxt = 1;
+        self.receive.acknowledged = 1;
+        self.negotiated.timestamps = self.config.timestamps && options.timestamps.is_some();
+        self.negotiated.sack = self.config.sack && options.syn.sack_permitted;
+        self.negotiated.scaling = options.syn.window_scale.is_some();
+        self.send.scale = options.syn.window_scale.unwrap_or(0).min(14);
+        if !self.negotiated.scaling {
+            self.receive.window.without_scaling();
+        }
+        self.send.peer_mss = options.syn.mss.map_or(DEFAULT_MSS, u32::from);
+        self.receive.timestamp = options.timestamps.map(|timestamps| timestamps.value);
+        self.send.window_end = self.send.una + u64::from(segment.window);
+        self.send.max_window = u64::from(segment.window);
+        self.fit_mss();
+        self.receive.window.select(self.receive.nxt, 0);
+        self.send.last_sent_at = now;
+    }
+
+    /// The SYN or SYN/ACK has left: its timer runs.
+    pub(crate) fn on_syn_sent(&mut self, now: Instant) {
+        self.handshake.due = false;
+        self.handshake.sent_at = now;
+        self.send.nxt = 1;
+        let delay = self.config.initial_rto.saturating_mul(1 << self.handshake.repeated.min(16));
+        self.arm(Purpose::Retransmission, now, delay.min(self.config.max_rto));
+    }
+
+    /// No answer to the SYN or SYN/ACK.
+    pub(crate) fn on_syn_timeout(&mut self) {
+        if self.handshake.repeated >= self.config.syn_retries {
+            return self.close(Closed::TimedOut);
+        }
+        self.handshake.repeated += 1;
+        self.handshake.due = true;
+        self.counters.retransmissions += 1;
+        self.counters.timeouts += 1;
+    }
+
+    /// A segment in SYN-SENT (RFC 9293, section 3.10.7.3).
+    pub(crate) fn on_segment_in_syn_sent(&mut self, segment: &TcpSegment, now: Instant, cc: &mut Controller) {
+        let flags = segment.flags;
+        let acknowledgment = sequence::unwrap(segment.acknowledgment, self.send.initial, 1);
+        let acceptable = flags.contains(TcpFlags::ACK) && acknowledgment == Some(1);
+        if flags.contains(TcpFlags::ACK) && !acceptable {
+            return;
+        }
+        if flags.contains(TcpFlags::RST) {
+            if acceptable {
+                self.close(Closed::Refused);
+            }
+            return;
+        }
+        if !flags.contains(TcpFlags::SYN) || self.handshake.due {
+            return;
+        }
+        self.take_syn(segment, now);
+        if acceptable {
+            self.send.una = 1;
+            self.send.window_end = 1 + u64::from(segment.window);
+            self.handshake.acknowledge = true;
+            self.establish(now, cc);
+        } else {
+            // Simultaneous open: the peer's SYN crossed ours.
+            self.state = State::SynReceived;
+            self.handshake.due = true;
+        }
+    }
+
+    /// The peer acknowledged our SYN.
+    pub(crate) fn establish(&mut self, now: Instant, cc: &mut Controller) {
+        self.state = State::Established;
+        self.timer = None;
+        self.retries = 0;
+        self.send.una = self.send.una.max(1);
+        self.recovery.on_established(self.send.nxt);
+        if self.handshake.repeated == 0 && !self.handshake.measured {
+            self.handshake.measured = true;
+            let rtt = now.since(self.handshake.sent_at);
+            self.rtt.sample(rtt, self.send.una, self.send.nxt);
+            self.rtt.note_latest(rtt);
+            self.publish_rtt(cc);
+        }
+        if self.handshake.repeated > 1 {
+            // RFC 6298, section 5.7 and RFC 5681, section 3.1: a lost SYN means an initial window of one segment.
+            cc.path_mut(self.path).cwnd = 1;
+        }
+        cc.set_established(self.path, true);
+    }
+
+    pub(crate) fn publish_rtt(&self, cc: &mut Controller) {
+        if let (Some(srtt), Some(min)) = (self.rtt.srtt(), self.rtt.min()) {
+            cc.set_rtt(self.path, srtt, min);
+        }
+    }
+
+    /// A peer in SYN-RECEIVED repeats its SYN/ACK because our third ACK was lost: say it again.
+    pub(crate) fn repeat_third_ack(&mut self) {
+        self.handshake.acknowledge = true;
+    }
+
+    /// Whether the SYN or SYN/ACK was sent more than `times` times again.
+    pub fn syn_repeated(&self) -> u32 {
+        self.handshake.repeated
+    }
+}

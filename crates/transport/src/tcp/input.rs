@@ -1,0 +1,244 @@
+//! Arriving segments (RFC 9293, section 3.10.7).
+
+use core::ops::Range;
+
+use subflow_policy::congestion::Controller;
+use subflow_quantity::{Duration, Instant};
+use subflow_wire::tcp::{TcpFlags, TcpSegment};
+
+use super::acknowledge::DataContext;
+use super::reassembly::Run;
+use super::{Closed, Connection, State, sequence};
+
+impl Connection {
+    /// Takes in a segment. `data` is the application-stream offset of its first payload byte, or `None` for the
+    /// connection's own stream (plain TCP).
+    pub fn on_segment(&mut self, segment: &TcpSegment, data: Option<u64>, now: Instant, cc: &mut Controller) {
+        match self.state {
+            State::Closed(_) => return,
+            State::SynSent => return self.on_segment_in_syn_sent(segment, now, cc),
+            _ => {}
+        }
+        let Some(start) = sequence::unwrap(segment.sequence, self.receive.initial, self.receive.nxt) else {
+            return self.acknowledge.on_duplicate(self.receive.window.left(self.receive.nxt));
+        };
+        let length = u64::from(segment.payload.length);
+        if !self.is_acceptable(segment, start, length) {
+            return;
+        }
+        self.note_timestamp(segment, start, length, now);
+        if self.state == State::SynReceived && !self.leave_syn_received(segment, now, cc) {
+            return;
+        }
+        if !self.on_acknowledgment(segment, start, now, cc) {
+            self.acknowledge.now = true;
+            return;
+        }
+        if self.state.is_closed() {
+            return;
+        }
+        if length > 0 {
+            let data = data.unwrap_or_else(|| start.max(1) - 1);
+            self.on_data(start..start + length, data, now);
+        }
+        if segment.flags.contains(TcpFlags::FIN) {
+            self.receive.fin.get_or_insert(start + length);
+        }
+        if self.receive.fin == Some(self.receive.nxt) {
+            self.receive.nxt += 1;
+            self.acknowledge.owed = true;
+            self.acknowledge.now = true;
+            self.on_fin_received(now);
+        }
+    }
+
+    /// RFC 9293, section 3.10.7.4, first to fourth check, with RFC 7323 (PAWS) and RFC 5961 (blind resets).
+    fn is_acceptable(&mut self, segment: &TcpSegment, start: u64, length: u64) -> bool {
+        let flags = segment.flags;
+        let end = start + length + u64::from(flags.contains(TcpFlags::FIN));
+        let window = self.receive.shared_window.unwrap_or_else(|| self.receive.window.left(self.receive.nxt));
+        let reset = flags.contains(TcpFlags::RST);
+        if flags.contains(TcpFlags::SYN) {
+            self.on_stray_syn(segment);
+            return false;
+        }
+        let stale = self.is_stale(segment);
+        if stale || end < self.receive.acknowledged || start > self.receive.nxt + window {
+            if !reset {
+                self.note_duplicate(start, end);
+                self.acknowledge.on_duplicate(window);
+            }
+            return false;
+        }
+        if reset {
+            if start == self.receive.nxt || self.state == State::SynReceived {
+                self.close(Closed::Reset);
+            } else {
+                self.acknowledge.now = true;
+            }
+            return false;
+        }
+        flags.contains(TcpFlags::ACK)
+    }
+
+    /// A SYN on a synchronised connection: the peer repeats its SYN or SYN/ACK, or somebody guesses (RFC 5961).
+    fn on_stray_syn(&mut self, segment: &TcpSegment) {
+        let same = segment.sequence == self.receive.initial;
+        match self.state {
+            State::SynReceived if same => self.handshake.due = true,
+            _ if same && segment.flags.contains(TcpFlags::ACK) => self.repeat_third_ack(),
+            _ => self.acknowledge.now = true,
+        }
+    }
+
+    /// PAWS (RFC 7323, section 5.3): the timestamp is older than the one last accepted.
+    fn is_stale(&self, segment: &TcpSegment) -> bool {
+        match (self.negotiated.timestamps, segment.options.timestamps, self.receive.timestamp) {
+            (true, Some(theirs), Some(recent)) => (theirs.value.wrapping_sub(recent) as i32) < 0,
+            _ => false,
+        }
+    }
+
+    fn note_timestamp(&mut self, segment: &TcpSegment, start: u64, length: u64, now: Instant) {
+        let Some(timestamps) = segment.options.timestamps.filter(|_| self.negotiated.timestamps) else { return };
+        if start <= self.receive.acknowledged {
+            self.receive.timestamp = Some(timestamps.value);
+        }
+        let fresh = timestamps.echo != self.receive.last_echo;
+        self.receive.last_echo = timestamps.echo;
+        if fresh && timestamps.echo != 0 && length >= self.acknowledge.segment_size {
+            let elapsed = super::segment::timestamp(now).wrapping_sub(timestamps.echo).max(1);
+            if elapsed < u32::MAX / 2 {
+                self.receive.window.on_rtt(Duration::from_millis(u64::from(elapsed)));
+            }
+        }
+    }
+
+    fn leave_syn_received(&mut self, segment: &TcpSegment, now: Instant, cc: &mut Controller) -> bool {
+        let acknowledgment = sequence::unwrap(segment.acknowledgment, self.send.initial, 1);
+        if acknowledgment.is_none_or(|offset| offset < 1 || offset > self.send.nxt) {
+            return false;
+        }
+        self.send.una = 1;
+        self.send.window_end = 1 + (u64::from(segment.window) << self.send.scale);
+        self.establish(now, cc);
+        true
+    }
+
+    fn note_duplicate(&mut self, start: u64, end: u64) {
+        if self.negotiated.sack && start < end && end <= self.receive.nxt {
+            self.receive.duplicate = Some(start..end);
+        }
+    }
+
+    fn on_data(&mut self, sequence: Range<u64>, data: u64, now: Instant) {
+        let Range { start, end } = sequence;
+        if end <= self.receive.nxt {
+            self.note_duplicate(start, end);
+            return self.acknowledge.on_duplicate(self.window_left());
+        }
+        if matches!(self.state, State::CloseWait | State::Closing | State::LastAck | State::TimeWait) {
+            return;
+        }
+        if start >= self.receive.nxt + self.window_left() {
+            return self.acknowledge.on_duplicate(self.window_left());
+        }
+        let skip = self.receive.nxt.saturating_sub(start);
+        if skip > 0 {
+            self.note_duplicate(start, self.receive.nxt);
+        }
+        let run = Run { start: start + skip, end, data: data + skip };
+        if run.start == self.receive.nxt {
+            self.on_in_order(run);
+        } else if let Some(duplicate) = self.receive.reassembly.insert(run) {
+            if self.negotiated.sack {
+                self.receive.duplicate = Some(duplicate);
+            }
+        }
+        self.after_data(end - start, now);
+    }
+
+    fn on_in_order(&mut self, run: Run) {
+        self.deliver(run);
+        if self.receive.reassembly.is_empty() {
+            return;
+        }
+        while let Some(run) = self.receive.reassembly.pop_ready(self.receive.nxt) {
+            self.deliver(run);
+        }
+        if self.receive.reassembly.is_empty() {
+            // RFC 5681, section 4.2: a filled gap is acknowledged at once.
+            self.acknowledge.now = true;
+        }
+    }
+
+    fn deliver(&mut self, run: Run) {
+        let length = run.end - run.start;
+        self.receive.nxt = run.end;
+        self.counters.bytes_received += length;
+        match self.receive.ready.last_mut() {
+            Some(last) if last.end == run.data => last.end += length,
+            _ => self.receive.ready.push(run.data..run.data + length),
+        }
+    }
+
+    fn after_data(&mut self, length: u64, now: Instant) {
+        let held = self.receive.unread + self.receive.reassembly.bytes();
+        let rtt = match (self.rtt.srtt(), self.receive.window.rtt()) {
+            (Some(sender), Some(receiver)) => Some(sender.min(receiver)),
+            (sender, receiver) => receiver.or(sender),
+        };
+        self.acknowledge.on_data(&DataContext {
+            now,
+            length,
+            next: self.receive.nxt,
+            acknowledged: self.receive.acknowledged,
+            out_of_order: !self.receive.reassembly.is_empty(),
+            window: self.window_left(),
+            rto: self.rto(),
+            rtt,
+            sack: self.negotiated.sack,
+        });
+        if self.receive.shared_window.is_none() {
+            if self.receive.window.on_segment(length, held) {
+                self.acknowledge.on_window_growth();
+            }
+            if self.receive.unread == 0 {
+                self.receive.window.on_read(now, self.receive.nxt);
+                self.acknowledge.on_read(self.receive.nxt, self.receive.acknowledged);
+            }
+        }
+    }
+
+    fn window_left(&self) -> u64 {
+        self.receive.shared_window.unwrap_or_else(|| self.receive.window.left(self.receive.nxt))
+    }
+
+    /// How much in-order data the application has left unread: it shrinks the advertised window. A window that opens
+    /// again is announced at once.
+    pub fn set_unread(&mut self, unread: u64, now: Instant) {
+        let before = self.receive.window.left(self.receive.nxt);
+        let opened = self.receive.unread > unread;
+        self.receive.unread = unread;
+        if opened && self.state.is_synchronised() {
+            let held = unread + self.receive.reassembly.bytes();
+            let after = self.receive.window.clone().select(self.receive.nxt, held);
+            if after >= 2 * before && after > 0 {
+                self.acknowledge.owed = true;
+                self.acknowledge.now = true;
+            }
+            self.receive.window.on_read(now, self.receive.nxt - unread);
+        }
+    }
+
+    /// On an MPTCP subflow: the connection's window, in bytes, to advertise from now on.
+    pub fn share_window(&mut self, window: u64) {
+        self.receive.shared_window = Some(window);
+    }
+
+    /// Asks for an acknowledgment to leave now (MPTCP: one that carries a DATA_ACK or a signal).
+    pub fn request_ack(&mut self) {
+        self.acknowledge.owed = true;
+        self.acknowledge.now = true;
+    }
+}

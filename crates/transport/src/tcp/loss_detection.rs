@@ -1,0 +1,204 @@
+//! Which segments are lost: RACK (RFC 8985, section 6) or three SACKed segments above (RFC 6675).
+
+use subflow_policy::congestion::{Controller, RecoveryState};
+use subflow_quantity::{Duration, Instant};
+
+use super::Connection;
+use super::ack_input::AckFindings;
+use super::recovery::DUP_THRESH;
+use super::sent_queue::Tags;
+use super::timers::Purpose;
+
+/// Largest reordering degree that is believed (`tcp_max_reordering`).
+const MAX_REORDERING: u64 = 300;
+/// Recoveries without a D-SACK after which the reordering window is reset (RFC 8985, section 6.2).
+const PERSISTENCE: u32 = 16;
+/// Added to the reordering timer (Linux `TCP_TIMEOUT_MIN_US`).
+pub(crate) const TIMER_MARGIN: Duration = Duration::from_millis(2);
+
+/// RFC 8985's variables.
+#[derive(Clone, Debug)]
+pub(crate) struct Rack {
+    /// Transmission time of the most recently sent segment that was delivered (RACK.xmit_ts).
+    sent_at: Instant,
+    /// Its end (RACK.end_seq).
+    end: u64,
+    /// Its RTT (RACK.rtt).
+    rtt: Duration,
+    /// Something was delivered since the last detection.
+    pub(crate) advanced: bool,
+    /// Multiplier of the reordering window (RACK.reo_wnd_mult).
+    steps: u64,
+    persist: u32,
+    dsack_seen: bool,
+    /// The window may rise again when this offset is acknowledged.
+    round_end: u64,
+}
+
+impl Default for Rack {
+    fn default() -> Self {
+        Self {
+            sent_at: Instant::ZERO,
+            end: 0,
+            rtt: Duration::ZERO,
+            advanced: false,
+            steps: 1,
+            persist: 0,
+            dsack_seen: false,
+            round_end: 0,
+        }
+    }
+}
+
+impl Rack {
+    /// Whether `(sent_at, end)` was sent after the most recently delivered segment.
+    fn is_newer(&self, sent_at: Instant, end: u64) -> bool {
+        (sent_at, end) >= (self.sent_at, self.end)
+    }
+
+    /// A segment was delivered (RFC 8985, section 6.2, step 2).
+    pub(crate) fn on_delivered(&mut self, now: Instant, sent_at: Instant, end: u64, repeated: bool, min: Duration) {
+        let rtt = now.since(sent_at);
+        if repeated && rtt < min {
+            // The original's acknowledgment, not the retransmission's.
+            return;
+        }
+        self.advanced = true;
+        self.rtt = rtt;
+        if (sent_at, end) > (self.sent_at, self.end) {
+            self.sent_at = sent_at;
+            self.end = end;
+        }
+    }
+
+    /// A D-SACK reported a needless retransmission: the window rises once per round trip (section 6.2, step 4).
+    pub(crate) fn on_dsack(&mut self) {
+        self.dsack_seen = true;
+    }
+
+    /// Once per acknowledgment.
+    pub(crate) fn adapt(&mut self, una: u64, nxt: u64) {
+        if self.dsack_seen {
+            self.dsack_seen = false;
+            if una >= self.round_end {
+                self.steps = (self.steps + 1).min(255);
+                self.round_end = nxt;
+                self.persist = PERSISTENCE;
+            }
+        } else if self.persist == 0 {
+            self.steps = 1;
+        }
+    }
+
+    pub(crate) fn on_recovery_left(&mut self) {
+        self.persist = self.persist.saturating_sub(1);
+    }
+
+    pub(crate) fn on_needless_recovery(&mut self) {
+        self.persist = (self.persist + 1).min(PERSISTENCE);
+    }
+}
+
+impl Connection {
+    /// Marks lost segments after an acknowledgment.
+    pub(crate) fn detect_losses(&mut self, findings: &mut AckFindings, now: Instant, cc: &Controller) {
+        if self.sent.is_empty() {
+            return;
+        }
+        if self.config.uses_rack() {
+            let retransmissions = self.sent.retrans_out;
+            if self.rack_mark_lost(now, cc) {
+                findings.rearm_timer = false;
+            }
+            findings.lost_retransmission |= self.sent.retrans_out < retransmissions;
+        } else {
+            self.mark_below_dup_thresh(cc);
+        }
+    }
+
+    /// RFC 8985, section 6.2, step 4: how much later than its successors a segment may arrive.
+    fn reordering_window(&self, cc: &Controller) -> Duration {
+        if !self.recovery.reordering_seen {
+            let recovering = matches!(self.recovery_state(cc), RecoveryState::Recovery | RecoveryState::Loss);
+            if recovering || self.sent.sacked_out >= self.recovery.reordering {
+                return Duration::ZERO;
+            }
+        }
+        let quarter = self.rtt.min().unwrap_or(Duration::ZERO) / 4;
+        (quarter * self.recovery.rack.steps).min(self.rtt.srtt().unwrap_or(Duration::ZERO))
+    }
+
+    /// RFC 8985, section 6.2, step 5. Returns whether the reordering timer was set.
+    pub(crate) fn rack_mark_lost(&mut self, now: Instant, cc: &Controller) -> bool {
+        if !self.recovery.rack.advanced {
+            return false;
+        }
+        self.recovery.rack.advanced = false;
+        let window = self.reordering_window(cc);
+        let mut wait = Duration::ZERO;
+        let mut next = self.sent.oldest_transmission();
+        while let Some(id) = next {
+            let segment = self.sent.get(id);
+            if self.recovery.rack.is_newer(segment.sent_at, segment.end) {
+                break;
+            }
+            let deadline = segment.sent_at + self.recovery.rack.rtt + window;
+            next = self.sent.next_transmission(id);
+            if deadline <= now {
+                self.sent.mark_lost(id);
+            } else {
+                wait = wait.max(deadline.since(now));
+            }
+        }
+        if !wait.is_zero() {
+            self.arm(Purpose::Reordering, now, wait + TIMER_MARGIN);
+        }
+        !wait.is_zero()
+    }
+
+    /// Whether a segment sent at `sent_at` is too young to be lost when a timeout marks the rest (RACK's view).
+    pub(crate) fn is_too_young(&self, sent_at: Instant, now: Instant, cc: &Controller) -> bool {
+        let age_limit = self.recovery.rack.rtt + self.reordering_window(cc);
+        self.config.uses_rack() && sent_at + age_limit > now
+    }
+
+    /// RFC 6675, `IsLost`: at least DupThresh segments above were SACKed.
+    fn mark_below_dup_thresh(&mut self, cc: &Controller) {
+        let threshold = self.recovery.reordering;
+        let mut above = self.sent.sacked_out;
+        if above >= threshold {
+            for id in self.sent.ids() {
+                if above < threshold {
+                    break;
+                }
+                let tags = self.sent.get(id).tags;
+                if tags.has(Tags::SACKED) {
+                    above -= 1;
+                } else if !tags.has(Tags::LOST) {
+                    self.sent.mark_lost(id);
+                }
+            }
+        } else if self.recovery_state(cc) == RecoveryState::Recovery && self.sent.lost_out == 0 {
+            // NewReno's partial acknowledgment: the next hole is lost too.
+            if self.sent.sacked_out > 0 && self.sent.retrans_out == 0 {
+                self.sent.mark_lost(self.sent.head_id());
+            }
+        }
+    }
+
+    /// A segment below the highest SACKed one was delivered without retransmission: the network reorders.
+    pub(crate) fn note_reordering(&mut self, low: u64) {
+        let highest = self.highest_sacked();
+        if low >= highest {
+            return;
+        }
+        let distance = (highest - low).div_ceil(u64::from(self.send.mss)).min(MAX_REORDERING);
+        self.recovery.reordering = self.recovery.reordering.max(distance as u32).max(DUP_THRESH);
+        self.recovery.reordering_seen = true;
+    }
+
+    /// End of the highest segment SACKed or acknowledged.
+    pub(crate) fn highest_sacked(&self) -> u64 {
+        self.recovery.highest_sacked.max(self.send.una)
+    }
+}

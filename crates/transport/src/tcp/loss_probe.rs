@@ -1,0 +1,72 @@
+//! Tail loss probes (RFC 8985, section 7; timings as Linux `tcp_schedule_loss_probe`).
+
+use subflow_policy::congestion::{Controller, RecoveryState};
+use subflow_quantity::{Duration, Instant};
+
+use super::Connection;
+use super::ack_input::AckFindings;
+use super::loss_detection::TIMER_MARGIN;
+use super::segment::Outgoing;
+use super::timers::Purpose;
+
+impl Connection {
+    /// Arms the probe timer, or tells that no probe is possible. `restart` counts the retransmission timeout from now,
+    /// else from the head's transmission.
+    pub(crate) fn schedule_loss_probe(&mut self, now: Instant, restart: bool, cc: &Controller) -> bool {
+        let state = self.recovery_state(cc);
+        let possible = self.config.tail_loss_probe
+            && self.negotiated.sack
+            && !self.sent.is_empty()
+            && self.recovery.probe.is_none()
+            && matches!(state, RecoveryState::Open | RecoveryState::WindowReduced);
+        if !possible || self.pending(Purpose::Reordering) {
+            return false;
+        }
+        let mut delay = match self.rtt.srtt() {
+            Some(srtt) if self.sent.packets_out() == 1 => srtt * 2 + self.config.min_rto,
+            Some(srtt) => srtt * 2 + TIMER_MARGIN,
+            None => self.config.initial_rto,
+        };
+        let rto = self.backed_off_rto();
+        let left = match self.sent.head() {
+            Some(head) if !restart => rto - now.since(head.sent_at),
+            _ => rto,
+        };
+        if left > Duration::ZERO {
+            delay = delay.min(left);
+        }
+        self.arm(Purpose::LossProbe, now, delay);
+        true
+    }
+
+    /// The probe: new data if there is any and the peer admits it, else the last segment again.
+    pub(crate) fn next_loss_probe(&mut self, now: Instant, cc: &mut Controller) -> Option<Outgoing> {
+        if self.sent.is_empty() || self.recovery.probe.is_some() {
+            self.rearm_retransmission(now);
+            return None;
+        }
+        self.counters.loss_probes += 1;
+        let has_new = self.queue.bytes() > 0 && self.state.may_send() && self.admits_next();
+        let probe = if has_new { self.send_new(now, cc) } else { self.retransmit(self.sent.last_id(), now, cc) };
+        self.recovery.probe = Some((self.send.nxt, !has_new));
+        self.timer = None;
+        self.rearm_retransmission(now);
+        Some(probe)
+    }
+
+    /// An acknowledgment while a probe is out (RFC 8985, section 7.4.2).
+    pub(crate) fn on_ack_of_probe(&mut self, findings: &AckFindings, now: Instant, cc: &mut Controller) {
+        let Some((end, retransmission)) = self.recovery.probe else { return };
+        if findings.acknowledgment < end {
+            return;
+        }
+        if !retransmission || findings.dsack_of_probe {
+            self.recovery.probe = None;
+        } else if findings.acknowledgment > end {
+            // The probe itself repaired a loss: the window must pay for it.
+            self.reduce_once(now, cc);
+        } else if findings.duplicate {
+            self.recovery.probe = None;
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! One TCP connection, or one MPTCP subflow, as a sans-IO state machine (RFC 9293).
+//!
+//! # How to drive it
+//!
+//! [`Connection`] owns neither a clock nor its congestion window. Whoever holds it (a plain TCP endpoint, or an MPTCP
+//! connection with its subflows) passes the time and the [`Controller`] whose path [`Connection::path`] is this one:
+//!
+//! 1. mutate it: [`on_segment`](Connection::on_segment), [`on_timeout`](Connection::on_timeout),
+//!    [`push_data`](Connection::push_data), [`finish`](Connection::finish), [`abort`](Connection::abort);
+//! 2. drain it: [`poll_transmit`](Connection::poll_transmit) until it returns `None`, and take what arrived from
+//!    [`take_received`](Connection::take_received);
+//! 3. sleep until [`timeout`](Connection::timeout).
+//!
+//! Bytes are never moved: data is ranges of stream offsets, which on an MPTCP subflow are offsets at the data level.
+//!
+//! # Where to look
+//!
+//! | concern | file |
+//! |---|---|
+//! | SYN, SYN/ACK, third ACK | `handshake.rs` |
+//! | arriving segments | `input.rs`, acknowledgments in `ack_input.rs`, SACK in `sack_input.rs` |
+//! | loss detection | `loss_detection.rs` (RACK, RFC 6675) |
+//! | recovery states, PRR, undo, F-RTO | `recovery.rs`, `reduction.rs`, `undo.rs` |
+//! | timeouts and probes | `timeout.rs`, `loss_probe.rs` |
+//! | what may be sent, and segments | `output.rs`, `segment.rs` |
+//! | acknowledging, receive window | `acknowledge.rs`, `receive_window.rs`, `reassembly.rs` |
+
+mod ack_input;
+mod acknowledge;
+pub mod config;
+mod handshake;
+mod input;
+mod loss_detection;
+mod loss_probe;
+mod output;
+mod reassembly;
+mod receive_window;
+mod recovery;
+mod reduction;
+mod rtt;
+mod sack_input;
+mod segment;
+mod sent_queue;
+mod sequence;
+mod state;
+mod timeout;
+mod timers;
+mod undo;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use subflow_policy::congestion::Controller;
+use subflow_quantity::{Duration, Instant};
+
+pub use config::Config;
+pub use receive_window::ReceiveWindow;
+pub use rtt::RttEstimator;
+pub use segment::Outgoing;
+pub use state::{Closed, State};
+
+use acknowledge::Acknowledge;
+use output::SendQueue;
+use reassembly::Reassembly;
+use recovery::Recovery;
+use sent_queue::SentQueue;
+use timers::{Purpose, Tick, TransmissionTimer};
+
+/// Counters of one connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Segments sent, of any kind.
+    pub segments_sent: u64,
+    /// Segments that carried data for the first time.
+    pub data_segments_sent: u64,
+    /// Segments retransmitted, SYNs and probes included (Linux: `TcpRetransSegs`).
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Duplicate acknowledgments received: without data, window update or forward progress (RFC 5681, section 2).
+    pub duplicate_acks: u64,
+    /// Times fast recovery was entered.
+    pub recoveries: u64,
+    /// Window reductions taken back.
+    pub undos: u64,
+    /// Tail loss probes sent.
+    pub loss_probes: u64,
+    /// Payload bytes accepted in order.
+    pub bytes_received: u64,
+    /// Payload bytes acknowledged by the peer.
+    pub bytes_acknowledged: u64,
+}
+
+/// The two ends of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ends {
+    /// This host's end.
+    pub local: SocketAddr,
+    /// The peer's end.
+    pub remote: SocketAddr,
+}
+
+/// What the peer's window allows and how far this side has got. All offsets count from the SYN at 0.
+#[derive(Clone, Debug)]
+pub(crate) struct SendSide {
+    /// Initial sequence number.
+    initial: u32,
+    una: u64,
+    nxt: u64,
+    /// Offset after the last byte the peer admits.
+    window_end: u64,
+    /// Largest window the peer ever offered, in bytes.
+    max_window: u64,
+    /// Segment that last updated the window (RFC 9293: SND.WL1).
+    window_from: u64,
+    /// Shift of the peer's window field.
+    scale: u8,
+    /// Payload bytes of a full-sized segment.
+    mss: u32,
+    last_sent_at: Instant,
+    /// Largest segment payload the peer accepts, before options.
+    peer_mss: u32,
+}
+
+/// What arrived and what has been acknowledged.
+#[derive(Clone, Debug)]
+pub(crate) struct ReceiveSide {
+    initial: u32,
+    nxt: u64,
+    /// `nxt` when the last acknowledgment left.
+    acknowledged: u64,
+    window: ReceiveWindow,
+    reassembly: Reassembly,
+    /// Offset of the peer's FIN, once known.
+    fin: Option<u64>,
+    /// Latest TSval to echo (RFC 7323: TS.Recent), with its arrival.
+    timestamp: Option<u32>,
+    last_echo: u32,
+    /// Duplicate range to report (RFC 2883).
+    duplicate: Option<core::ops::Range<u64>>,
+    /// In-order data not yet taken by the owner: ranges of the application stream.
+    ready: Vec<core::ops::Range<u64>>,
+    /// Bytes in order that the application has not read; they shrink the window.
+    unread: u64,
+    /// An MPTCP connection advertises its own window on every subflow.
+    shared_window: Option<u64>,
+}
+
+/// What was negotiated.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Negotiated {
+    timestamps: bool,
+    sack: bool,
+    scaling: bool,
+}
+
+/// A TCP connection or MPTCP subflow. See the [module documentation](self) for how to drive it.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    config: Arc<Config>,
+    ends: Ends,
+    path: usize,
+    state: State,
+    negotiated: Negotiated,
+    send: SendSide,
+    queue: SendQueue,
+    sent: SentQueue,
+    recovery: Recovery,
+    rtt: RttEstimator,
+    receive: ReceiveSide,
+    acknowledge: Acknowledge,
+    handshake: handshake::Handshake,
+    timer: Option<TransmissionTimer>,
+    /// Doublings of the timeout in force.
+    backoff: u32,
+    retries: u32,
+    close_timer: Option<Instant>,
+    /// Option bytes that MPTCP adds to a data segment.
+    extra_options: u32,
+    counters: Counters,
+}
+
+impl Connection {
+    /// The connection's two ends.
+    pub fn ends(&self) -> Ends {
+        self.ends
+    }
+
+    /// Index of this connection's path in its controller.
+    pub fn path(&self) -> usize {
+        self.path
+    }
+
+    /// The state of RFC 9293, section 3.3.2.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// Counters since the start.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Round-trip times.
+    pub fn rtt(&self) -> &RttEstimator {
+        &self.rtt
+    }
+
+    /// Payload bytes of a full-sized segment.
+    pub fn mss(&self) -> u32 {
+        self.send.mss
+    }
+
+    /// Packets in flight: sent, not acknowledged, not believed lost.
+    pub fn in_flight(&self) -> u32 {
+        self.sent.in_flight()
+    }
+
+    /// Bytes pushed and not yet sent.
+    pub fn queued_bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    /// Bytes sent and not yet acknowledged.
+    pub fn unacknowledged_bytes(&self) -> u64 {
+        self.send.nxt - self.send.una
+    }
+
+    /// Whether the peer's window has room for a full-sized segment beyond what is queued.
+    pub fn window_admits(&self, bytes: u64) -> bool {
+        self.send.nxt + self.queue.bytes() + bytes <= self.send.window_end
+    }
+
+    /// Offset, in bytes of this connection's own stream, at which data pushed now would start. MPTCP's relative subflow
+    /// sequence number of that data is this plus one.
+    pub fn push_offset(&self) -> u64 {
+        self.send.nxt.max(1) - 1 + self.queue.bytes()
+    }
+
+    /// Whether the retransmission timer has expired without an answer since, and nothing is allowed out.
+    pub fn timed_out(&self) -> bool {
+        self.retries > 0
+    }
+
+    /// Timeouts in a row.
+    pub fn retries(&self) -> u32 {
+        self.retries
+    }
+
+    /// Whether every byte pushed, and the FIN if there is one, has been acknowledged.
+    pub fn everything_acknowledged(&self) -> bool {
+        self.sent.is_empty() && self.queue.is_empty()
+    }
+
+    /// In-order data that arrived since the last call, as ranges of the application stream. The caller clears `into`.
+    pub fn take_received(&mut self, into: &mut Vec<core::ops::Range<u64>>) {
+        into.append(&mut self.receive.ready);
+    }
+
+    /// Whether in-order data waits to be taken.
+    pub fn has_received(&self) -> bool {
+        !self.receive.ready.is_empty()
+    }
+
+    /// Whether the peer's FIN has been reached in order.
+    pub fn peer_finished(&self) -> bool {
+        self.receive.fin.is_some_and(|fin| self.receive.nxt > fin)
+    }
+
+    /// When to call [`on_timeout`](Self::on_timeout) next.
+    pub fn timeout(&self) -> Option<Instant> {
+        let acknowledge = self.acknowledge.timeout();
+        let transmission = self.timer.map(|timer| timer.at);
+        [acknowledge, transmission, self.close_timer].into_iter().flatten().min()
+    }
+
+    /// The retransmission timeout in force, without backoff.
+    pub(crate) fn rto(&self) -> Duration {
+        self.rtt.rto().unwrap_or(self.config.initial_rto).min(self.config.max_rto)
+    }
+
+    pub(crate) fn backed_off_rto(&self) -> Duration {
+        self.rto().saturating_mul(1u64.checked_shl(self.backoff).unwrap_or(u64::MAX)).min(self.config.max_rto)
+    }
+
+    fn tick(&self) -> Tick {
+        Tick(self.config.timer_tick)
+    }
+
+    fn arm(&mut self, purpose: Purpose, now: Instant, delay: Duration) {
+        self.timer = Some(TransmissionTimer { purpose, at: self.tick().deadline(now, delay) });
+    }
+
+    fn pending(&self, purpose: Purpose) -> bool {
+        self.timer.is_some_and(|timer| timer.purpose == purpose)
+    }
+
+    /// Takes time forward: whatever is due at `now` happens.
+    pub fn on_timeout(&mut self, now: Instant, cc: &mut Controller) {
+        self.acknowledge.on_timeout(now, self.rto());
+        if self.close_timer.is_some_and(|at| at <= now) {
+            self.close_timer = None;
+            self.close(Closed::Gracefully);
+        }
+        if let Some(timer) = self.timer.filter(|timer| timer.at <= now) {
+            self.timer = None;
+            self.on_transmission_timer(timer.purpose, now, cc);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The receive window: what is advertised, and how the buffer behind it grows (dynamic right-sizing).
+//!
+//! Linux keeps three numbers, and so do we: the buffer, the most it may ever advertise (`clamp`: half of the buffer,
+//! since the other half pays for bookkeeping at the kernel's default scaling ratio), and the cautious bound that rises by
+//! two segments with every full-sized segment received (`threshold`, Linux `rcv_ssthresh`).
+
+use subflow_quantity::{Duration, Instant};
+
+use super::config::ReceiveBuffer;
+
+/// Share of an automatic buffer that may be advertised (Linux: `TCP_DEFAULT_SCALING_RATIO`, 50 %).
+const fn advertisable(buffer: u64) -> u64 {
+    buffer / 2
+}
+
+/// The window that a receiver advertises. Offsets count bytes in order at this level (subflow or connection).
+#[derive(Clone, Debug)]
+pub struct ReceiveWindow {
+    buffer: u64,
+    /// `None` when the buffer is fixed.
+    maximum: Option<u64>,
+    clamp: u64,
+    threshold: u64,
+    /// Offset after the last byte ever admitted: a window is never taken back (RFC 9293, section 3.8.6.2.1).
+    right_edge: u64,
+    scale: u8,
+    mss: u64,
+    /// Bytes read in the last measured round trip.
+    space: u64,
+    measured_from: u64,
+    measured_at: Instant,
+    /// 8 times the receiver's RTT estimate, in nanoseconds.
+    rtt8: u64,
+}
+
+impl ReceiveWindow {
+    /// The window of a new connection; `mss` is the largest segment it expects.
+    pub fn new(buffer: ReceiveBuffer, mss: u32, now: Instant) -> Self {
+        let mss = u64::from(mss);
+        let (size, maximum, clamp, largest) = match buffer {
+            ReceiveBuffer::Fixed(size) => (size, None, size, size),
+            ReceiveBuffer::Automatic { initial, maximum } => {
+                (initial, Some(maximum), advertisable(initial), maximum.max(initial))
+            }
+        };
+        let scale = (0..14).find(|scale| largest >> scale <= 65_535).unwrap_or(14);
+        let threshold = if maximum.is_some() { clamp.min(65_535) } else { clamp };
+        Self {
+            buffer: size,
+            maximum,
+            clamp,
+            threshold,
+            right_edge: 0,
+            scale,
+            mss,
+            space: threshold.min(10 * mss),
+            measured_from: 0,
+            measured_at: now,
+            rtt8: 0,
+        }
+    }
+
+    /// The window scale to offer (RFC 7323).
+    pub fn scale(&self) -> u8 {
+        self.scale
+    }
+
+    /// The peer does not scale: the window is limited to 16 bits.
+    pub fn without_scaling(&mut self) {
+        self.scale = 0;
+        self.clamp = self.clamp.min(65_535);
+        self.threshold = self.threshold.min(65_535);
+        self.maximum = None;
+    }
+
+    /// The window in bytes to advertise now: `next` is the next offset expected, `held` what the buffer holds (unread or
+    /// out of order).
+    pub fn select(&mut self, next: u64, held: u64) -> u64 {
+        let free = self.clamp.saturating_sub(held);
+        let mut window = free.min(self.threshold);
+        if window < self.mss.min(self.clamp / 2) {
+            // Silly window avoidance (RFC 9293, section 3.8.6.2.2): nothing rather than a sliver.
+            window = 0;
+        }
+        let granule = (1u64 << self.scale) - 1;
+        window = (window + granule) & !granule;
+        self.right_edge = self.right_edge.max(next + window.min(65_535 << self.scale));
+        self.right_edge - next
+    }
+
+    /// What of the last advertised window is left.
+    pub fn left(&self, next: u64) -> u64 {
+        self.right_edge.saturating_sub(next)
+    }
+
+    /// Offset after the last byte admitted.
+    pub fn right_edge(&self) -> u64 {
+        self.right_edge
+    }
+
+    /// A segment of `length` bytes arrived (Linux `tcp_grow_window`). Returns whether the window rose.
+    pub fn on_segment(&mut self, length: u64, held: u64) -> bool {
+        let room = self.clamp.saturating_sub(held).saturating_sub(self.threshold);
+        if length < 128 || room == 0 {
+            return false;
+        }
+        self.threshold += room.min((2 * self.mss).max(2 * length));
+        true
+    }
+
+    /// A receiver-side RTT sample from timestamps.
+    pub fn on_rtt(&mut self, rtt: Duration) {
+        let sample = rtt.as_nanos();
+        self.rtt8 = if self.rtt8 == 0 { sample << 3 } else { self.rtt8 - (self.rtt8 >> 3) + sample };
+    }
+
+    /// The receiver's RTT estimate.
+    pub fn rtt(&self) -> Option<Duration> {
+        (self.rtt8 != 0).then(|| Duration::from_nanos(self.rtt8 >> 3))
+    }
+
+    /// The application read up to offset `read`: once a round trip the buffer is fitted to what it read.
+    pub fn on_read(&mut self, now: Instant, read: u64) {
+        let Some(maximum) = self.maximum else { return };
+        let elapsed = now.since(self.measured_at).as_nanos();
+        if self.rtt8 == 0 || elapsed < self.rtt8 >> 3 {
+            return;
+        }
+        let copied = read - self.measured_from;
+        if copied > self.space {
+            // Twice what a round trip brought, and what its growth promises for the next one.
+            let base = 2 * copied + 16 * self.mss;
+            let window = base + 2 * (base * (copied - self.space) / self.space);
+            let buffer = (2 * window).min(maximum);
+            if buffer > self.buffer {
+                self.buffer = buffer;
+                self.clamp = advertisable(buffer);
+            }
+            self.space = copied;
+        }
+        self.measured_from = read;
+        self.measured_at = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AUTO: ReceiveBuffer = ReceiveBuffer::Automatic { initial: 131_072, maximum: 16_777_216 };
+
+    #[test]
+    fn linux_defaults_start_at_64_kib_with_a_scale_of_9() {
+        let mut window = ReceiveWindow::new(AUTO, 1448, Instant::ZERO);
+        assert_eq!(window.scale(), 9);
+        assert_eq!(window.select(1, 0), 65_536);
+    }
+
+    #[test]
+    fn the_right_edge_never_moves_back() {
+        let mut window = ReceiveWindow::new(ReceiveBuffer::Fixed(10_000), 1000, Instant::ZERO);
+        assert_eq!(window.select(0, 0), 10_000);
+        assert_eq!(window.select(1000, 9000), 9000);
+    }
+
+    #[test]
+    fn a_full_buffer_closes_the_window() {
+        let mut window = ReceiveWindow::new(ReceiveBuffer::Fixed(10_000), 1000, Instant::ZERO);
+        window.select(0, 0);
+        assert_eq!(window.select(10_000, 9_500), 0);
+        assert_eq!(window.select(10_000, 0), 10_000);
+    }
+
+    #[test]
+    fn the_buffer_follows_what_is_read_in_a_round_trip() {
+        let mut window = ReceiveWindow::new(AUTO, 1448, Instant::ZERO);
+        window.on_rtt(Duration::from_millis(40));
+        window.on_read(Instant::from_nanos(40_000_000), 60_000);
+        for _ in 0..200 {
+            window.on_segment(1448, 0);
+        }
+        assert!(window.select(60_000, 0) > 120_000);
+    }
+}

@@ -1,0 +1,263 @@
+//! The states of loss recovery (Linux `tcp_fastretrans_alert`): Open, Disorder, WindowReduced, Recovery, Loss.
+
+use core::ops::Range;
+
+use arrayvec::ArrayVec;
+use subflow_policy::congestion::{Controller, RecoveryState};
+use subflow_quantity::Instant;
+
+use super::ack_input::AckFindings;
+use super::loss_detection::Rack;
+use super::reduction::Reduction;
+use super::undo::Undo;
+use super::{Config, Connection};
+
+/// Segments that may arrive out of order before that counts as loss (RFC 6675: DupThresh).
+pub(crate) const DUP_THRESH: u32 = 3;
+
+/// Everything loss recovery remembers between acknowledgments.
+#[derive(Clone, Debug)]
+pub(crate) struct Recovery {
+    /// Recovery ends when this offset is acknowledged (Linux `high_seq`; RFC 6675: RecoveryPoint).
+    pub(crate) point: u64,
+    /// Degree of reordering seen, in segments.
+    pub(crate) reordering: u32,
+    pub(crate) reordering_seen: bool,
+    pub(crate) rack: Rack,
+    pub(crate) reduction: Reduction,
+    pub(crate) undo: Undo,
+    /// Segments delivered so far, cumulatively or selectively.
+    pub(crate) delivered: u64,
+    /// A tail loss probe is out: the offset that ends its episode, and whether it was a retransmission.
+    pub(crate) probe: Option<(u64, bool)>,
+    /// A timeout may prove spurious (F-RTO).
+    pub(crate) frto: bool,
+    /// What may leave next.
+    pub(crate) due: Due,
+    /// End of the highest segment SACKed.
+    pub(crate) highest_sacked: u64,
+    /// SACK blocks of the last acknowledgment: what they covered needs no second look.
+    pub(crate) last_blocks: ArrayVec<Range<u64>, 4>,
+}
+
+/// What recovery wants to send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Due {
+    /// Lost segments may be retransmitted as the window allows.
+    pub(crate) retransmissions: bool,
+    /// F-RTO wants to try new data first.
+    pub(crate) new_data_first: bool,
+    /// The head is to be retransmitted whatever the window says.
+    pub(crate) head: bool,
+    /// A tail loss probe is to leave whatever the window says.
+    pub(crate) probe: bool,
+    /// A zero-window probe is to leave.
+    pub(crate) window_probe: bool,
+}
+
+impl Default for Recovery {
+    fn default() -> Self {
+        Self {
+            point: 0,
+            reordering: DUP_THRESH,
+            reordering_seen: false,
+            rack: Rack::default(),
+            reduction: Reduction::default(),
+            undo: Undo::default(),
+            delivered: 0,
+            probe: None,
+            frto: false,
+            due: Due::default(),
+            highest_sacked: 0,
+            last_blocks: ArrayVec::new(),
+        }
+    }
+}
+
+impl Recovery {
+    pub(crate) fn on_established(&mut self, nxt: u64) {
+        self.point = nxt;
+    }
+}
+
+/// Whether the window is being reduced.
+pub(crate) fn is_reducing(state: RecoveryState) -> bool {
+    matches!(state, RecoveryState::WindowReduced | RecoveryState::Recovery)
+}
+
+impl Connection {
+    pub(crate) fn recovery_state(&self, cc: &Controller) -> RecoveryState {
+        cc.path(self.path).state
+    }
+
+    pub(crate) fn enter_state(&mut self, state: RecoveryState, cc: &mut Controller) {
+        if self.recovery_state(cc) != state {
+            cc.on_state(self.path, state);
+        }
+    }
+
+    /// An acknowledgment that is more than plain progress: moves the state machine.
+    pub(crate) fn on_dubious_ack(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
+        if self.check_reneging(findings, now, cc) {
+            return;
+        }
+        if self.send.una >= self.recovery.point {
+            match self.recovery_state(cc) {
+                RecoveryState::WindowReduced if self.send.una > self.recovery.point => {
+                    self.end_reduction(cc);
+                    self.enter_state(RecoveryState::Open, cc);
+                }
+                RecoveryState::Recovery => {
+                    self.leave_recovery(cc);
+                    self.end_reduction_after_recovery(cc);
+                }
+                _ => {}
+            }
+        }
+        match self.recovery_state(cc) {
+            RecoveryState::Open => {
+                self.recovery.undo.first_retransmission = None;
+                self.on_ack_outside_recovery(findings, now, cc);
+            }
+            RecoveryState::Disorder | RecoveryState::WindowReduced => self.on_ack_outside_recovery(findings, now, cc),
+            RecoveryState::Recovery => self.on_ack_in_recovery(findings, now, cc),
+            RecoveryState::Loss => self.on_ack_in_loss(findings, now, cc),
+        }
+    }
+
+    fn on_ack_outside_recovery(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
+        if self.recovery_state(cc) != RecoveryState::WindowReduced {
+            self.try_undo_by_dsack(cc);
+        }
+        self.detect_losses(findings, now, cc);
+        if self.sent.lost_out == 0 {
+            self.stay_open(cc);
+            return;
+        }
+        self.enter_recovery(now, cc);
+        self.recovery.due.retransmissions = true;
+    }
+
+    fn on_ack_in_recovery(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
+        if findings.una_advanced && self.undo_on_partial_ack(findings.prior_una, cc) {
+            return;
+        }
+        if self.try_undo_by_dsack(cc) {
+            self.keep_open(cc);
+        }
+        self.detect_losses(findings, now, cc);
+        if self.recovery_state(cc) != RecoveryState::Recovery {
+            if self.sent.lost_out == 0 {
+                return;
+            }
+            // The reduction was undone, yet loss is evident: a new episode.
+            self.enter_recovery(now, cc);
+        }
+        self.recovery.due.retransmissions = true;
+    }
+
+    fn on_ack_in_loss(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
+        self.process_loss(findings, cc);
+        self.detect_losses(findings, now, cc);
+        let state = self.recovery_state(cc);
+        if state == RecoveryState::Open || findings.lost_retransmission {
+            self.on_ack_outside_recovery(findings, now, cc);
+        }
+    }
+
+    /// The state after a timeout (Linux `tcp_process_loss`, F-RTO: RFC 5682, section 3.1).
+    fn process_loss(&mut self, findings: &AckFindings, cc: &mut Controller) {
+        let recovered = self.send.una >= self.recovery.point;
+        if findings.una_advanced && self.try_undo_loss(false, cc) {
+            return;
+        }
+        if self.recovery.frto {
+            if findings.original_acknowledged && self.try_undo_loss(true, cc) {
+                return;
+            }
+            if self.send.nxt > self.recovery.point {
+                if findings.newly_sacked > 0 || findings.duplicate {
+                    self.recovery.frto = false;
+                }
+            } else if findings.una_advanced && !recovered {
+                self.recovery.point = self.send.nxt;
+                if !self.queue.is_empty() && self.send.window_end > self.send.nxt {
+                    self.recovery.due.new_data_first = true;
+                    return;
+                }
+                self.recovery.frto = false;
+            }
+        }
+        if recovered {
+            self.leave_recovery(cc);
+            return;
+        }
+        self.recovery.due.retransmissions = true;
+    }
+
+    /// Loss is proven: fast recovery begins (RFC 6675, section 5, step 4).
+    pub(crate) fn enter_recovery(&mut self, now: Instant, cc: &mut Controller) {
+        self.begin_undo_episode();
+        if !is_reducing(self.recovery_state(cc)) {
+            self.recovery.undo.prior_ssthresh = Some(self.threshold_to_restore(cc));
+            self.begin_reduction(now, cc);
+        }
+        self.counters.recoveries += 1;
+        self.enter_state(RecoveryState::Recovery, cc);
+        if self.config.window_reduction == super::config::WindowReduction::Immediate {
+            let path = cc.path_mut(self.path);
+            path.cwnd = path.ssthresh;
+        }
+    }
+
+    /// A tail loss probe repaired a loss: one reduction, without a recovery (RFC 8985, section 7.4.2).
+    pub(crate) fn reduce_once(&mut self, now: Instant, cc: &mut Controller) {
+        self.recovery.undo.prior_ssthresh = None;
+        self.begin_reduction(now, cc);
+        self.recovery.undo.marker = None;
+        self.enter_state(RecoveryState::WindowReduced, cc);
+        self.end_reduction(cc);
+        self.keep_open(cc);
+    }
+
+    fn stay_open(&mut self, cc: &mut Controller) {
+        if !self.sent.any_retransmitted() {
+            self.recovery.undo.first_retransmission = None;
+        }
+        if self.recovery_state(cc) != RecoveryState::WindowReduced {
+            self.keep_open(cc);
+        }
+    }
+
+    /// Open, or Disorder while anything is out of order.
+    pub(crate) fn keep_open(&mut self, cc: &mut Controller) {
+        let disorder = self.sent.sacked_out + self.sent.lost_out > 0 || self.sent.any_retransmitted();
+        let state = if disorder { RecoveryState::Disorder } else { RecoveryState::Open };
+        if self.recovery_state(cc) != state {
+            self.enter_state(state, cc);
+            self.recovery.point = self.send.nxt;
+        }
+    }
+
+    /// The receiver forgot what it had SACKed (RFC 2018, section 8): everything is open again.
+    fn check_reneging(&mut self, findings: &AckFindings, now: Instant, cc: &mut Controller) -> bool {
+        let reneged = findings.una_advanced
+            && self.sent.head().is_some_and(|head| head.tags.has(super::sent_queue::Tags::SACKED));
+        if !reneged {
+            return false;
+        }
+        self.sent.forget_sacks();
+        self.recovery.highest_sacked = 0;
+        self.recovery.last_blocks.clear();
+        self.enter_loss(now, cc);
+        self.recovery.due.retransmissions = true;
+        true
+    }
+}
+
+impl Config {
+    /// Whether RACK replaces the duplicate threshold.
+    pub(crate) fn uses_rack(&self) -> bool {
+        self.loss_detection == super::config::LossDetection::Rack
+    }
+}

@@ -1,0 +1,134 @@
+//! Taking in SACK blocks (RFC 2018) and D-SACK (RFC 2883).
+
+use core::ops::Range;
+
+use arrayvec::ArrayVec;
+use subflow_policy::congestion::{Controller, RecoveryState};
+use subflow_quantity::{Duration, Instant};
+use subflow_wire::tcp::TcpSegment;
+
+use super::ack_input::AckFindings;
+use super::sent_queue::Tags;
+use super::{Connection, sequence};
+
+impl Connection {
+    /// Marks what the segment's SACK blocks report. `una` is already the new one.
+    pub(crate) fn on_sack_blocks(
+        &mut self,
+        segment: &TcpSegment,
+        findings: &mut AckFindings,
+        now: Instant,
+        cc: &Controller,
+    ) {
+        let mut blocks = self.blocks_of(segment);
+        let duplicate = self.duplicate_block(&blocks, findings.acknowledgment);
+        if let Some(duplicate) = duplicate {
+            blocks.remove(0);
+            self.on_dsack(duplicate, findings);
+        }
+        blocks.retain(|block| block.end <= self.send.nxt && block.end > self.send.una && block.start < block.end);
+        let mut lowest_reordered = u64::MAX;
+        for block in &blocks {
+            self.mark_block(block.clone(), findings, &mut lowest_reordered, now);
+        }
+        self.recovery.last_blocks = blocks;
+        let state = self.recovery_state(cc);
+        if lowest_reordered != u64::MAX && (state != RecoveryState::Loss || self.recovery.undo.marker.is_some()) {
+            self.note_reordering(lowest_reordered);
+        }
+    }
+
+    fn blocks_of(&self, segment: &TcpSegment) -> ArrayVec<Range<u64>, 4> {
+        let offset = |number| sequence::unwrap(number, self.send.initial, self.send.una);
+        segment.options.sack.iter().filter_map(|block| Some(offset(block.left)?..offset(block.right)?)).collect()
+    }
+
+    /// The first block is a D-SACK when it lies below the acknowledgment or within the second (RFC 2883, section 4).
+    fn duplicate_block(&self, blocks: &[Range<u64>], acknowledgment: u64) -> Option<Range<u64>> {
+        let first = blocks.first()?;
+        let below = first.start < acknowledgment;
+        let within = blocks.get(1).is_some_and(|second| second.start <= first.start && first.end <= second.end);
+        (first.start < first.end && (below || within)).then(|| first.clone())
+    }
+
+    /// A segment arrived twice: one retransmission of this episode was not needed.
+    fn on_dsack(&mut self, duplicate: Range<u64>, findings: &mut AckFindings) {
+        let length = duplicate.end - duplicate.start;
+        if length > self.send.max_window.max(65_535) {
+            return;
+        }
+        findings.dsack = true;
+        if self.recovery.probe.is_some_and(|(end, _)| end == duplicate.end) {
+            findings.dsack_of_probe = true;
+        }
+        if self.recovery.reordering_seen && !findings.dsack_of_probe {
+            self.recovery.rack.on_dsack();
+        }
+        let segments = length.div_ceil(u64::from(self.send.mss)) as i64;
+        let undo = &mut self.recovery.undo;
+        if undo.marker.is_some_and(|marker| duplicate.end > marker) && undo.unreported > 0 {
+            undo.unreported = (undo.unreported - segments).max(0);
+        }
+        let first = self.sent.first_ending_after(duplicate.start);
+        let repeated: Vec<u32> = self
+            .sent
+            .ids()
+            .skip(first.wrapping_sub(self.sent.head_id()) as usize)
+            .take_while(|&id| self.sent.get(id).end <= duplicate.end)
+            .collect();
+        for id in repeated {
+            self.sent.clear_retransmission(id);
+        }
+    }
+
+    /// Marks the segments of one block, past what the last acknowledgment's blocks covered already.
+    fn mark_block(&mut self, block: Range<u64>, findings: &mut AckFindings, reordered: &mut u64, now: Instant) {
+        let known = self.recovery.last_blocks.iter().find(|known| known.start <= block.end && known.end >= block.start);
+        match known.cloned() {
+            Some(known) => {
+                self.mark_range(block.start..known.start.min(block.end), findings, reordered, now);
+                self.mark_range(known.end.max(block.start)..block.end, findings, reordered, now);
+            }
+            None => self.mark_range(block, findings, reordered, now),
+        }
+    }
+
+    fn mark_range(&mut self, range: Range<u64>, findings: &mut AckFindings, reordered: &mut u64, now: Instant) {
+        if range.start >= range.end {
+            return;
+        }
+        let mut id = self.sent.first_ending_after(range.start);
+        while self.sent.contains(id) {
+            let segment = self.sent.get(id);
+            if segment.end > range.end {
+                break;
+            }
+            // A segment counts when a block covers all of it.
+            if segment.start >= range.start && !segment.tags.has(Tags::SACKED) {
+                self.mark_segment(id, findings, reordered, now);
+            }
+            id = id.wrapping_add(1);
+        }
+        self.recovery.highest_sacked = self.recovery.highest_sacked.max(range.end);
+    }
+
+    fn mark_segment(&mut self, id: u32, findings: &mut AckFindings, reordered: &mut u64, now: Instant) {
+        let segment = self.sent.get(id);
+        let (start, end, sent_at, tags) = (segment.start, segment.end, segment.sent_at, segment.tags);
+        let repeated = tags.has(Tags::EVER_RETRANSMITTED);
+        let min = self.rtt.min().unwrap_or(Duration::ZERO);
+        self.recovery.rack.on_delivered(now, sent_at, end, repeated, min);
+        if !repeated {
+            if start < self.recovery.highest_sacked {
+                *reordered = (*reordered).min(start);
+            }
+            if end <= self.recovery.point {
+                findings.original_acknowledged = true;
+            }
+            let first = findings.sacked_originals.map_or(sent_at, |(first, _)| first);
+            findings.sacked_originals = Some((first, sent_at));
+        }
+        self.sent.mark_sacked(id);
+        findings.newly_sacked += 1;
+    }
+}

@@ -1,0 +1,145 @@
+//! Building segments.
+
+use core::ops::Range;
+
+use subflow_quantity::Instant;
+use subflow_wire::Payload;
+use subflow_wire::tcp::{SackBlock, SynOptions, TcpFlags, TcpOptions, TcpSegment, Timestamps};
+
+use super::{Connection, State, sequence};
+
+/// A segment on its way out.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    /// The segment; an MPTCP connection adds its options.
+    pub segment: TcpSegment,
+    /// Offset of its first payload byte in this connection's own stream (not counting the SYN).
+    pub offset: u64,
+}
+
+/// TSval at `now`: milliseconds, never zero (RFC 7323, section 5.4; Linux uses the same tick).
+pub(crate) fn timestamp(now: Instant) -> u32 {
+    (now.as_nanos() / 1_000_000) as u32 + 1
+}
+
+/// Most option bytes of a TCP header.
+const OPTION_SPACE: u32 = 40;
+
+impl Connection {
+    fn header(&mut self, flags: TcpFlags, sequence: u64, now: Instant) -> TcpSegment {
+        self.counters.segments_sent += 1;
+        let mut segment = TcpSegment {
+            source_port: self.ends.local.port(),
+            destination_port: self.ends.remote.port(),
+            sequence: sequence::wrap(sequence, self.send.initial),
+            flags,
+            ..TcpSegment::default()
+        };
+        if flags.contains(TcpFlags::ACK) {
+            segment.acknowledgment = sequence::wrap(self.receive.nxt, self.receive.initial);
+        }
+        if self.negotiated.timestamps {
+            let echo = self.receive.timestamp.unwrap_or(0);
+            segment.options.timestamps = Some(Timestamps { value: timestamp(now), echo });
+        }
+        segment
+    }
+
+    /// The window field, and the note that an acknowledgment leaves.
+    fn acknowledge_with(&mut self, segment: &mut TcpSegment) {
+        segment.window = self.window_field();
+        self.acknowledge.on_sent(self.receive.nxt > self.receive.acknowledged);
+        self.receive.acknowledged = self.receive.nxt;
+    }
+
+    fn window_field(&mut self) -> u16 {
+        let scale = if self.negotiated.scaling { self.receive.window.scale() } else { 0 };
+        let window = match self.receive.shared_window {
+            Some(window) => window,
+            None => {
+                let held = self.receive.unread + self.receive.reassembly.bytes();
+                self.receive.window.select(self.receive.nxt, held)
+            }
+        };
+        (window >> scale).min(65_535) as u16
+    }
+
+    /// SYN or SYN/ACK.
+    pub(crate) fn build_syn(&mut self, now: Instant) -> Outgoing {
+        let answer = self.state == State::SynReceived;
+        let flags = if answer { TcpFlags::SYN | TcpFlags::ACK } else { TcpFlags::SYN };
+        let mut segment = self.header(flags, 0, now);
+        let header = if self.ends.local.is_ipv4() { 40 } else { 60 };
+        segment.options.syn = SynOptions {
+            mss: Some(self.config.mtu - header),
+            window_scale: (!answer || self.negotiated.scaling).then(|| self.receive.window.scale()),
+            sack_permitted: if answer { self.negotiated.sack } else { self.config.sack },
+        };
+        if !answer && self.config.timestamps {
+            segment.options.timestamps = Some(Timestamps { value: timestamp(now), echo: 0 });
+        }
+        let window = self.receive.window.select(self.receive.nxt, 0);
+        segment.window = window.min(65_535) as u16;
+        Outgoing { segment, offset: 0 }
+    }
+
+    /// A pure acknowledgment.
+    pub(crate) fn build_ack(&mut self, now: Instant) -> Outgoing {
+        let mut segment = self.header(TcpFlags::ACK, self.send.nxt, now);
+        let timestamps = if self.negotiated.timestamps { 12 } else { 0 };
+        self.add_sack(&mut segment.options, OPTION_SPACE - timestamps - self.ack_options());
+        self.acknowledge_with(&mut segment);
+        Outgoing { segment, offset: self.send.nxt.max(1) - 1 }
+    }
+
+    /// Option bytes that MPTCP adds to a pure acknowledgment: a DSS with a DATA_ACK of 4 bytes.
+    fn ack_options(&self) -> u32 {
+        if self.extra_options > 0 { 8 } else { 0 }
+    }
+
+    /// Reports a duplicate (RFC 2883) and the latest blocks (RFC 2018) in at most `space` option bytes.
+    fn add_sack(&mut self, options: &mut TcpOptions, space: u32) {
+        let duplicate = self.receive.duplicate.take();
+        if !self.negotiated.sack || (duplicate.is_none() && self.receive.reassembly.is_empty()) {
+            return;
+        }
+        let room = (space.saturating_sub(4) / 8).min(4) as usize;
+        let blocks = duplicate.iter().chain(self.receive.reassembly.blocks()).take(room);
+        let initial = self.receive.initial;
+        options.sack.extend(blocks.map(|block| SackBlock {
+            left: sequence::wrap(block.start, initial),
+            right: sequence::wrap(block.end, initial),
+        }));
+    }
+
+    /// A segment with data, a FIN, or both.
+    pub(crate) fn build_data(&mut self, start: u64, data: Range<u64>, fin: bool, push: bool, now: Instant) -> Outgoing {
+        let mut flags = TcpFlags::ACK;
+        if fin {
+            flags |= TcpFlags::FIN;
+        }
+        if push {
+            flags |= TcpFlags::PSH;
+        }
+        let mut segment = self.header(flags, start, now);
+        let length = (data.end - data.start) as u32;
+        let spare = self.send.mss - length.min(self.send.mss);
+        self.add_sack(&mut segment.options, spare.min(OPTION_SPACE - 12 - self.extra_options.min(28)));
+        segment.payload = Payload { stream_offset: data.start, length, sum: 0 };
+        self.acknowledge_with(&mut segment);
+        Outgoing { segment, offset: start.max(1) - 1 }
+    }
+
+    /// A zero-window probe: an old sequence number without data, which the peer must answer.
+    pub(crate) fn build_window_probe(&mut self, now: Instant) -> Outgoing {
+        let mut segment = self.header(TcpFlags::ACK, self.send.una.max(1) - 1, now);
+        self.acknowledge_with(&mut segment);
+        Outgoing { segment, offset: 0 }
+    }
+
+    /// A reset (RFC 9293, section 3.5.3).
+    pub(crate) fn build_reset(&mut self, now: Instant) -> Outgoing {
+        let segment = self.header(TcpFlags::RST | TcpFlags::ACK, self.send.nxt, now);
+        Outgoing { segment, offset: 0 }
+    }
+}

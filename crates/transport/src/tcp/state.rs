@@ -1,0 +1,125 @@
+//! Connection states and the ways out of them (RFC 9293, sections 3.3.2 and 3.10).
+
+use subflow_quantity::Instant;
+
+use super::Connection;
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closed {
+    /// Both sides said FIN and everything was acknowledged.
+    Gracefully,
+    /// The peer sent a reset.
+    Reset,
+    /// The peer refused the SYN with a reset.
+    Refused,
+    /// Retransmissions went unanswered for too long.
+    TimedOut,
+    /// This side aborted.
+    Aborted,
+}
+
+/// TCP states. LISTEN belongs to the host, which creates a connection for each SYN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// A SYN was sent.
+    SynSent,
+    /// A SYN was received and answered.
+    SynReceived,
+    /// Data flows both ways.
+    Established,
+    /// This side sent its FIN.
+    FinWait1,
+    /// This side's FIN was acknowledged.
+    FinWait2,
+    /// The peer sent its FIN.
+    CloseWait,
+    /// Both sent a FIN, neither was acknowledged.
+    Closing,
+    /// The peer closed first; this side's FIN is under way.
+    LastAck,
+    /// Old segments may still arrive.
+    TimeWait,
+    /// It is over.
+    Closed(Closed),
+}
+
+impl State {
+    /// Whether the handshake is behind and the connection not over.
+    pub fn is_synchronised(self) -> bool {
+        !matches!(self, Self::SynSent | Self::SynReceived | Self::Closed(_))
+    }
+
+    /// Whether the connection is over.
+    pub fn is_closed(self) -> bool {
+        matches!(self, Self::Closed(_))
+    }
+
+    /// Whether this side may still send new data.
+    pub fn may_send(self) -> bool {
+        matches!(self, Self::Established | Self::CloseWait)
+    }
+}
+
+impl Connection {
+    /// No more data will be pushed: a FIN follows what is queued.
+    pub fn finish(&mut self) {
+        self.queue.finish();
+    }
+
+    /// Whether [`finish`](Self::finish) was called.
+    pub fn is_finishing(&self) -> bool {
+        self.queue.is_finishing()
+    }
+
+    /// Gives up at once: a reset goes out.
+    pub fn abort(&mut self) {
+        if !self.state.is_closed() {
+            self.queue.reset = self.state != State::SynSent && self.state != State::TimeWait;
+            self.close(Closed::Aborted);
+        }
+    }
+
+    pub(crate) fn close(&mut self, how: Closed) {
+        self.state = State::Closed(how);
+        self.timer = None;
+        self.close_timer = None;
+        self.acknowledge.on_sent(false);
+        self.sent = super::SentQueue::new();
+    }
+
+    /// This side's FIN has left.
+    pub(crate) fn on_fin_sent(&mut self) {
+        self.state = match self.state {
+            State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            other => other,
+        };
+    }
+
+    /// This side's FIN was acknowledged.
+    pub(crate) fn on_fin_acknowledged(&mut self, now: Instant) {
+        match self.state {
+            State::FinWait1 => self.state = State::FinWait2,
+            State::Closing => self.enter_time_wait(now),
+            State::LastAck => self.close(Closed::Gracefully),
+            _ => {}
+        }
+    }
+
+    /// The peer's FIN is in order.
+    pub(crate) fn on_fin_received(&mut self, now: Instant) {
+        match self.state {
+            State::Established => self.state = State::CloseWait,
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 => self.enter_time_wait(now),
+            _ => {}
+        }
+    }
+
+    fn enter_time_wait(&mut self, now: Instant) {
+        self.state = State::TimeWait;
+        self.timer = None;
+        self.close_timer = Some(now + self.config.time_wait);
+    }
+}

@@ -1,0 +1,132 @@
+//! Retransmission timeouts (RFC 6298, section 5) and window probes.
+
+use subflow_policy::congestion::{Controller, RecoveryState};
+use subflow_quantity::{Duration, Instant};
+
+use super::recovery::DUP_THRESH;
+use super::timers::Purpose;
+use super::{Closed, Connection, State};
+
+impl Connection {
+    pub(crate) fn on_transmission_timer(&mut self, purpose: Purpose, now: Instant, cc: &mut Controller) {
+        match purpose {
+            Purpose::Retransmission => match self.state {
+                State::SynSent | State::SynReceived => self.on_syn_timeout(),
+                _ => self.on_retransmission_timeout(now, cc),
+            },
+            Purpose::LossProbe => self.recovery.due.probe = true,
+            Purpose::Reordering => self.on_reordering_timeout(now, cc),
+            Purpose::WindowProbe => self.on_window_probe_timeout(now),
+        }
+    }
+
+    fn on_retransmission_timeout(&mut self, now: Instant, cc: &mut Controller) {
+        if self.sent.is_empty() {
+            return;
+        }
+        if self.retries >= self.config.max_retries {
+            return self.close(Closed::TimedOut);
+        }
+        self.counters.timeouts += 1;
+        self.enter_loss(now, cc);
+        self.retries += 1;
+        self.backoff += 1;
+        self.recovery.due.head = true;
+        self.arm(Purpose::Retransmission, now, self.backed_off_rto());
+    }
+
+    /// Everything outstanding is believed lost and slow start begins (RFC 5681, section 3.1; Linux `tcp_enter_loss`).
+    pub(crate) fn enter_loss(&mut self, now: Instant, cc: &mut Controller) {
+        let state = self.recovery_state(cc);
+        let new_recovery = !matches!(state, RecoveryState::Recovery | RecoveryState::Loss);
+        self.mark_timed_out(now, cc);
+        let first_of_episode = matches!(state, RecoveryState::Open | RecoveryState::Disorder)
+            || self.send.una >= self.recovery.point
+            || (state == RecoveryState::Loss && self.retries == 0);
+        if first_of_episode {
+            self.recovery.undo.prior_ssthresh = Some(self.threshold_to_restore(cc));
+            let cwnd = cc.path(self.path).cwnd;
+            self.recovery.reduction.note_prior_cwnd(cwnd);
+            cc.ssthresh_after_loss(self.path, now);
+            self.begin_undo_episode();
+        }
+        if new_recovery && self.sent.sacked_out >= DUP_THRESH {
+            self.recovery.reordering = self.recovery.reordering.min(DUP_THRESH);
+        }
+        self.enter_state(RecoveryState::Loss, cc);
+        let in_flight = self.sent.in_flight();
+        let path = cc.path_mut(self.path);
+        path.cwnd = in_flight + 1;
+        path.credit = 0;
+        self.recovery.point = self.send.nxt;
+        self.recovery.probe = None;
+        self.recovery.frto = self.config.frto && (new_recovery || self.retries > 0);
+        self.recovery.due = super::recovery::Due::default();
+    }
+
+    fn mark_timed_out(&mut self, now: Instant, cc: &Controller) {
+        let head = self.sent.head_id();
+        let overdue: Vec<u32> = self
+            .sent
+            .ids()
+            .filter(|&id| id == head || !self.is_too_young(self.sent.get(id).sent_at, now, cc))
+            .collect();
+        for id in overdue {
+            self.sent.mark_lost(id);
+        }
+    }
+
+    /// RACK's reordering window ended (RFC 8985, section 6.3).
+    fn on_reordering_timeout(&mut self, now: Instant, cc: &mut Controller) {
+        let in_flight = self.sent.in_flight();
+        self.recovery.rack.advanced = true;
+        self.rack_mark_lost(now, cc);
+        if self.sent.in_flight() != in_flight {
+            if self.recovery_state(cc) != RecoveryState::Recovery && self.recovery_state(cc) != RecoveryState::Loss {
+                self.enter_recovery(now, cc);
+                self.reduce_window(1, true, false, cc);
+            }
+            self.recovery.due.retransmissions = true;
+        }
+        if self.timer.is_none() {
+            self.rearm_retransmission(now);
+        }
+    }
+
+    fn on_window_probe_timeout(&mut self, now: Instant) {
+        if self.queue.is_empty() || !self.sent.is_empty() {
+            return;
+        }
+        if self.retries >= self.config.max_retries {
+            return self.close(Closed::TimedOut);
+        }
+        // An answer with a window of zero proves that the peer lives; only silence counts as a retry.
+        self.retries += 1;
+        self.backoff = (self.backoff + 1).min(self.config.max_retries);
+        self.recovery.due.window_probe = true;
+        self.arm_window_probe(now);
+    }
+
+    /// Restarts the retransmission timer for what is out; where a shorter timer runs, its elapsed time counts (Linux
+    /// `tcp_rearm_rto`).
+    pub(crate) fn rearm_retransmission(&mut self, now: Instant) {
+        let Some(head) = self.sent.head() else {
+            self.timer = None;
+            return;
+        };
+        let rto = self.backed_off_rto();
+        let elapsed = match self.timer {
+            Some(timer) if matches!(timer.purpose, Purpose::LossProbe | Purpose::Reordering) => now.since(head.sent_at),
+            _ => Duration::ZERO,
+        };
+        let delay = (rto - elapsed).max(Duration::from_micros(1));
+        self.arm(Purpose::Retransmission, now, delay);
+    }
+
+    /// After progress: a loss probe if one is possible, else the retransmission timer (Linux `tcp_set_xmit_timer`).
+    pub(crate) fn set_transmission_timer(&mut self, now: Instant, cc: &Controller) {
+        if !self.schedule_loss_probe(now, true, cc) {
+            self.rearm_retransmission(now);
+        }
+    }
+}

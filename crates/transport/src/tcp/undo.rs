@@ -1,0 +1,117 @@
+//! Taking back a window reduction that proves wrong: by timestamps (Eifel, RFC 3522/4015), D-SACK (RFC 3708), F-RTO.
+
+use subflow_policy::congestion::{Controller, RecoveryState};
+
+use super::Connection;
+
+/// What an undo needs to know about the present episode.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Undo {
+    /// `una` when the episode began; none when undo is not possible.
+    pub(crate) marker: Option<u64>,
+    /// Retransmissions of this episode that no D-SACK has reported; negative: nothing was retransmitted yet.
+    pub(crate) unreported: i64,
+    /// TSval of the episode's first retransmission.
+    pub(crate) first_retransmission: Option<u32>,
+    /// Threshold to restore.
+    pub(crate) prior_ssthresh: Option<u32>,
+}
+
+impl Connection {
+    /// A new episode of recovery or loss begins (Linux `tcp_init_undo`).
+    pub(crate) fn begin_undo_episode(&mut self) {
+        let probe = matches!(self.recovery.probe, Some((_, true)));
+        let outstanding = i64::from(self.sent.retrans_out) + i64::from(probe);
+        self.recovery.undo.marker = self.config.undo.then_some(self.send.una);
+        self.recovery.undo.unreported = if outstanding == 0 { -1 } else { outstanding };
+    }
+
+    /// The threshold that an undo would restore (Linux `tcp_current_ssthresh`): at least three quarters of the window.
+    pub(crate) fn threshold_to_restore(&self, cc: &Controller) -> u32 {
+        let path = cc.path(self.path);
+        match path.state {
+            RecoveryState::Recovery | RecoveryState::WindowReduced => path.ssthresh,
+            _ => path.ssthresh.max(path.cwnd / 2 + path.cwnd / 4),
+        }
+    }
+
+    /// The peer's echo is older than the first retransmission: the original arrived.
+    fn original_arrived(&self) -> bool {
+        match (self.recovery.undo.first_retransmission, self.latest_echo()) {
+            (Some(first), Some(echo)) => (echo.wrapping_sub(first) as i32) < 0,
+            (None, _) => true,
+            _ => false,
+        }
+    }
+
+    pub(crate) fn latest_echo(&self) -> Option<u32> {
+        (self.negotiated.timestamps && self.receive.last_echo != 0).then_some(self.receive.last_echo)
+    }
+
+    fn may_undo(&self) -> bool {
+        self.recovery.undo.marker.is_some() && (self.recovery.undo.unreported == 0 || self.original_arrived())
+    }
+
+    fn undo_reduction(&mut self, unmark_losses: bool, cc: &mut Controller) {
+        if unmark_losses {
+            self.sent.forget_losses();
+        }
+        if let Some(prior) = self.recovery.undo.prior_ssthresh {
+            let path = cc.path_mut(self.path);
+            path.cwnd = path.cwnd.max(self.recovery.reduction.prior_cwnd());
+            path.ssthresh = path.ssthresh.max(prior);
+            self.counters.undos += 1;
+        }
+        self.recovery.undo.marker = None;
+        self.recovery.rack.advanced = true;
+    }
+
+    /// Everything up to the recovery point is acknowledged: leave Recovery or Loss, and undo if it was for nothing.
+    pub(crate) fn leave_recovery(&mut self, cc: &mut Controller) {
+        if self.may_undo() {
+            self.undo_reduction(false, cc);
+        } else {
+            self.recovery.rack.on_recovery_left();
+        }
+        self.enter_state(RecoveryState::Open, cc);
+    }
+
+    /// D-SACKs have reported every retransmission of the episode: none was needed.
+    pub(crate) fn try_undo_by_dsack(&mut self, cc: &mut Controller) -> bool {
+        if self.recovery.undo.marker.is_none() || self.recovery.undo.unreported != 0 {
+            return false;
+        }
+        self.recovery.rack.on_needless_recovery();
+        self.undo_reduction(false, cc);
+        true
+    }
+
+    /// In Loss: the timeout was spurious, by timestamps, D-SACK or (`frto`) by an original's acknowledgment.
+    pub(crate) fn try_undo_loss(&mut self, frto: bool, cc: &mut Controller) -> bool {
+        if !self.config.undo || !(frto || self.may_undo()) {
+            return false;
+        }
+        self.undo_reduction(true, cc);
+        self.retries = 0;
+        self.enter_state(RecoveryState::Open, cc);
+        true
+    }
+
+    /// In Recovery: a partial acknowledgment shows that the hole was filled by a late original. Returns whether nothing
+    /// more is to be marked lost for now.
+    pub(crate) fn undo_on_partial_ack(&mut self, prior_una: u64, cc: &mut Controller) -> bool {
+        if self.recovery.undo.marker.is_none() || !self.original_arrived() {
+            return false;
+        }
+        self.note_reordering(prior_una);
+        if self.sent.retrans_out > 0 {
+            return true;
+        }
+        if !self.sent.any_retransmitted() {
+            self.recovery.undo.first_retransmission = None;
+        }
+        self.undo_reduction(true, cc);
+        self.keep_open(cc);
+        false
+    }
+}
