@@ -40,7 +40,7 @@ pub(super) fn serve(
 }
 
 /// The usable subflows that may carry a copy of what `carried_by` carried.
-fn allowed_carriers(usable: SubflowSet, carried_by: SubflowSet) -> SubflowSet {
+pub(super) fn allowed_carriers(usable: SubflowSet, carried_by: SubflowSet) -> SubflowSet {
     let fresh = usable.difference(carried_by);
     if fresh.is_empty() { usable } else { fresh }
 }

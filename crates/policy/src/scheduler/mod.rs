@@ -8,7 +8,10 @@
 //! goes first) and [`Scheduling`] names them.
 
 mod candidates;
+mod linux_default;
 mod lowest_latency;
+#[cfg(test)]
+mod properties;
 mod round_robin;
 mod scheduling;
 #[cfg(test)]
@@ -18,6 +21,7 @@ use core::ops::Range;
 
 use subflow_quantity::Duration;
 
+pub use linux_default::LinuxDefault;
 pub use lowest_latency::LowestLatency;
 pub use round_robin::RoundRobin;
 pub use scheduling::{SchedulerEntry, Scheduling};
@@ -38,10 +42,6 @@ impl SubflowSet {
     /// Whether nothing is in the set.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
-    }
-    /// How many are in the set.
-    pub const fn len(self) -> usize {
-        self.0.count_ones() as usize
     }
     /// Those in both sets.
     pub const fn intersection(self, other: Self) -> Self {
@@ -167,4 +167,11 @@ pub trait Scheduler {
     /// The next assignment, or `None` to send nothing now. A reinjection, where there is one and a subflow is eligible
     /// for it, goes before new data.
     fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment>;
+
+    /// Whether new data may be assigned to a subflow whose window is full ([`SubflowView::can_send`] is false), to wait in
+    /// that subflow's own queue ([`SubflowView::queued_bytes`]), as the Linux kernel does. The transport then asks whenever
+    /// there is new data, not only while a subflow is eligible. Otherwise every assignment goes to a subflow that can send.
+    fn queues_ahead(&self) -> bool {
+        false
+    }
 }

@@ -1,6 +1,6 @@
 //! The schedulers by name, with static dispatch.
 
-use super::{Assignment, LowestLatency, QueueView, RoundRobin, Scheduler, SubflowView};
+use super::{Assignment, LinuxDefault, LowestLatency, QueueView, RoundRobin, Scheduler, SubflowView};
 
 /// One of the schedulers, chosen by name. An enum, so that a decision per packet costs no dynamic call.
 #[derive(Clone, Debug)]
@@ -10,6 +10,8 @@ pub enum Scheduling {
     LowestLatency(LowestLatency),
     /// `rr`.
     RoundRobin(RoundRobin),
+    /// `linux-default`.
+    LinuxDefault(LinuxDefault),
 }
 
 /// What there is to know about a scheduler before it is chosen.
@@ -49,6 +51,13 @@ const ALL: &[SchedulerEntry] = &[
         source: "lima2017, Algorithm 2; Linux MPTCP 0.9x, roundrobin",
         new: || Scheduling::RoundRobin(RoundRobin::default()),
     },
+    SchedulerEntry {
+        name: "linux-default",
+        aliases: &["linux"],
+        description: "the subflow whose queue drains first at its pacing rate, in bursts of 64 KB queued ahead of its window",
+        source: "Linux 6.12, net/mptcp/protocol.c, mptcp_subflow_get_send",
+        new: || Scheduling::LinuxDefault(LinuxDefault::default()),
+    },
 ];
 
 impl Scheduling {
@@ -68,6 +77,7 @@ impl Scheduling {
         match self {
             Self::LowestLatency(_) => "ll",
             Self::RoundRobin(_) => "rr",
+            Self::LinuxDefault(_) => "linux-default",
         }
     }
 }
@@ -84,6 +94,15 @@ impl Scheduler for Scheduling {
         match self {
             Self::LowestLatency(scheduler) => scheduler.next(subflows, queue),
             Self::RoundRobin(scheduler) => scheduler.next(subflows, queue),
+            Self::LinuxDefault(scheduler) => scheduler.next(subflows, queue),
+        }
+    }
+
+    fn queues_ahead(&self) -> bool {
+        match self {
+            Self::LowestLatency(scheduler) => scheduler.queues_ahead(),
+            Self::RoundRobin(scheduler) => scheduler.queues_ahead(),
+            Self::LinuxDefault(scheduler) => scheduler.queues_ahead(),
         }
     }
 }
