@@ -10,7 +10,7 @@
 //!
 //! The threshold stands for the path's capacity; a loss takes half of what the whole connection has in flight. The
 //! second term of the maximum never exceeds the third (FreeBSD's SCTP has `4 m_p` in its place). How fractions grow a
-//! window: [`pooled_growth`](super::pooled_growth).
+//! window: `pooled_growth.rs`.
 //!
 //! A path that has seen no loss has no threshold. SCTP begins with the peer's receive window in its place, which makes
 //! the share of every other path vanish on large buffers; here its window stands in.

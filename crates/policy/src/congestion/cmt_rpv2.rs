@@ -10,7 +10,7 @@
 //! ```
 //!
 //! After a fast retransmit the window is the threshold, after a timeout one segment (3.3.5): the transport's part. How
-//! fractions grow a window: [`pooled_growth`](super::pooled_growth). The floor of one segment is missing in the
+//! fractions grow a window: `pooled_growth.rs`. The floor of one segment is missing in the
 //! thesis's print of (3.3.4) and taken from the ConTEL paper.
 //!
 //! Of two paths at equal rates the one that sees a loss thus falls to a single segment (`d̂ = 1`): the loss is charged to

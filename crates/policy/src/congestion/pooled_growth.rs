@@ -33,7 +33,7 @@ impl PooledGrowth {
             acked.min(path.quantum)
         } else {
             path.credit = path.credit.saturating_add(acked);
-            let windows = path.credit / path.cwnd;
+            let windows = path.credit / path.cwnd.max(1);
             path.credit -= windows * path.cwnd;
             windows.saturating_mul(path.quantum)
         };

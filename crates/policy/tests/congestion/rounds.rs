@@ -1,0 +1,145 @@
+//! Rounds without a network: a window of packets leaves, a round trip later its acknowledgments are back.
+
+use subflow_policy::congestion::{Ack, Algorithm, Controller, Path, RecoveryState};
+use subflow_quantity::{Duration, Instant};
+
+/// What a path does to a window of packets.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    /// Round-trip time without queue.
+    pub(crate) delay: Duration,
+    /// Packets a second; infinite where nothing queues.
+    pub(crate) rate: f64,
+    /// Packets that fit the queue: a larger window loses a packet.
+    pub(crate) buffer: f64,
+    /// Probability of losing a packet on the way.
+    pub(crate) loss: f64,
+}
+
+impl Link {
+    /// A path that loses packets at random and never queues.
+    pub(crate) fn lossy(delay_ms: u64, loss: f64) -> Self {
+        let delay = Duration::from_millis(delay_ms);
+        Self { delay, rate: f64::INFINITY, buffer: f64::INFINITY, loss }
+    }
+
+    /// A path that queues and never loses a packet while the queue is not full.
+    pub(crate) fn queueing(delay_ms: u64, rate: f64, buffer: f64) -> Self {
+        Self { delay: Duration::from_millis(delay_ms), rate, buffer, loss: 0.0 }
+    }
+
+    /// Packets that a window of `cwnd` keeps in the queue.
+    pub(crate) fn queue(&self, cwnd: u32) -> f64 {
+        if self.rate.is_infinite() {
+            return 0.0;
+        }
+        (f64::from(cwnd) - self.rate * self.delay.as_secs_f64()).max(0.0)
+    }
+
+    fn rtt(&self, cwnd: u32) -> Duration {
+        self.delay + Duration::from_secs_f64(self.queue(cwnd) / self.rate)
+    }
+}
+
+/// One path's progress.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Progress {
+    /// When its present round began.
+    pub(crate) now: Instant,
+    /// Packets delivered.
+    pub(crate) delivered: u64,
+    /// The window at the end of each round.
+    pub(crate) windows: Vec<u32>,
+}
+
+/// A connection over links, one path each.
+pub(crate) struct Rounds {
+    pub(crate) controller: Controller,
+    pub(crate) links: Vec<Link>,
+    pub(crate) progress: Vec<Progress>,
+    random: u64,
+}
+
+impl Rounds {
+    /// A connection under `algorithm`, windows at 10 packets, slow start off where `ssthresh` says so.
+    pub(crate) fn new(algorithm: &str, links: &[Link], ssthresh: u32) -> Self {
+        let algorithm = Algorithm::from_name(algorithm).expect("a name of the catalogue");
+        let mut controller = Controller::new(algorithm);
+        for link in links {
+            let path = controller.add_path(1, 10);
+            controller.set_established(path, true);
+            controller.set_rtt(path, link.delay, link.delay);
+            controller.path_mut(path).ssthresh = ssthresh;
+        }
+        Self { controller, links: links.to_vec(), progress: vec![Progress::default(); links.len()], random: 1 }
+    }
+
+    /// Runs rounds until every path has reached `end`; returns packets delivered a second, by path.
+    pub(crate) fn run(&mut self, end: Duration) -> Vec<f64> {
+        let end = Instant::ZERO + end;
+        let next = |progress: &[Progress]| (0..progress.len()).min_by_key(|&p| progress[p].now);
+        while let Some(path) = next(&self.progress).filter(|&p| self.progress[p].now < end) {
+            self.round(path);
+        }
+        self.progress.iter().map(|p| p.delivered as f64 / p.now.as_secs_f64()).collect()
+    }
+
+    /// The path's window now.
+    pub(crate) fn window(&self, path: usize) -> u32 {
+        self.controller.path(path).cwnd
+    }
+
+    /// One round trip of one path.
+    pub(crate) fn round(&mut self, path: usize) {
+        let (link, window) = (self.links[path], self.window(path));
+        let rtt = link.rtt(window);
+        self.controller.set_rtt(path, rtt, link.delay);
+        let begin = self.progress[path].now;
+        let mut lost = link.queue(window) > link.buffer;
+        for packet in 1..=u64::from(window) {
+            if self.random() < link.loss {
+                lost = true;
+                continue;
+            }
+            self.progress[path].delivered += 1;
+            let una = self.progress[path].delivered;
+            let now = begin + rtt * packet / u64::from(window);
+            let nxt = una + u64::from(self.window(path));
+            let ack = Ack { now, acked: 1, rtt: Some(rtt), una, nxt, in_flight: window };
+            self.controller.on_sample(path, &ack);
+            if !lost {
+                self.controller.on_ack(path, &ack);
+            }
+        }
+        if lost {
+            self.lose(path, begin + rtt);
+        }
+        self.progress[path].now = begin + rtt;
+        let window = self.window(path);
+        self.progress[path].windows.push(window);
+    }
+
+    /// A fast retransmit, done at once.
+    pub(crate) fn lose(&mut self, path: usize, now: Instant) {
+        let ssthresh = self.controller.ssthresh_after_loss(path, now);
+        self.controller.on_state(path, RecoveryState::Recovery);
+        self.controller.path_mut(path).cwnd = ssthresh;
+        self.controller.on_state(path, RecoveryState::Open);
+    }
+
+    /// A number in 0 to 1 (xorshift64*).
+    fn random(&mut self) -> f64 {
+        self.random ^= self.random >> 12;
+        self.random ^= self.random << 25;
+        self.random ^= self.random >> 27;
+        (self.random.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// Packets a second that `algorithm` gets over `links`, by path, in a long run after slow start.
+pub(crate) fn throughput(algorithm: &str, links: &[Link]) -> Vec<f64> {
+    Rounds::new(algorithm, links, 2).run(Duration::from_secs(4000))
+}
+
+/// Not yet reached by a loss.
+pub(crate) const INFINITE: u32 = Path::INFINITE;
