@@ -101,3 +101,17 @@ impl Controller {
         &self.algorithm
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_sets_the_threshold_and_forgets_the_credit() {
+        let mut controller = Controller::new(Algorithm::from_name("reno").expect("reno is an algorithm"));
+        let path = controller.add_path(1, 45);
+        controller.path_mut(path).credit = 7;
+        assert_eq!(controller.ssthresh_after_loss(path, Instant::ZERO), 22);
+        assert_eq!((controller.path(path).ssthresh, controller.path(path).credit), (22, 0));
+    }
+}
