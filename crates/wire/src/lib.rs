@@ -19,11 +19,13 @@ mod error;
 mod ipv4;
 mod ipv6;
 mod packet;
+pub mod pcapng;
 mod reader;
 pub mod tcp;
 mod udp;
 
 pub use error::{EmitError, Header, ParseError};
 pub use packet::{Body, Ecn, IpHeader, Packet, Payload, PayloadBytes};
+pub use pcapng::PcapngWriter;
 pub use tcp::TcpSegment;
 pub use udp::UdpDatagram;
