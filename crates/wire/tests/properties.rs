@@ -1,0 +1,108 @@
+//! What holds for every packet and for every string of bytes.
+
+mod common;
+#[path = "common/strategies.rs"]
+mod strategies;
+
+use common::{parse_options, repair};
+use proptest::prelude::*;
+use strategies::{packet_with_payload, tcp_options};
+use subflow_wire::{Header, Packet, ParseError, PayloadBytes, checksum};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn parsing_what_was_emitted_is_the_identity((packet, payload) in packet_with_payload(), identification: u16) {
+        let mut bytes = vec![0xee];
+        packet.emit(PayloadBytes::Bytes(&payload), identification, &mut bytes).unwrap();
+        prop_assert_eq!(bytes.remove(0), 0xee, "emit appends");
+        prop_assert_eq!(bytes.len(), packet.wire_length() as usize);
+        let (parsed, payload_range) = Packet::parse(&bytes).unwrap();
+        prop_assert_eq!(parsed, packet);
+        prop_assert_eq!(&bytes[payload_range], payload);
+    }
+
+    #[test]
+    fn options_take_whole_words(options in tcp_options()) {
+        prop_assert_eq!(options.wire_length() % 4, 0);
+    }
+
+    #[test]
+    fn truncated_packets_are_refused((packet, payload) in packet_with_payload(), at: prop::sample::Index) {
+        let mut bytes = Vec::new();
+        packet.emit(PayloadBytes::Bytes(&payload), 0, &mut bytes).unwrap();
+        bytes.truncate(at.index(bytes.len()));
+        let truncated = matches!(Packet::parse(&bytes), Err(ParseError::Truncated { .. }));
+        prop_assert!(truncated);
+    }
+
+    #[test]
+    fn a_flipped_bit_is_noticed((packet, payload) in packet_with_payload(), at: prop::sample::Index, bit in 0..8) {
+        let mut bytes = Vec::new();
+        packet.emit(PayloadBytes::Bytes(&payload), 0, &mut bytes).unwrap();
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1_u8 << bit;
+        let is_ipv4 = packet.ip.source.is_ipv4();
+        let transport = if is_ipv4 { 20 } else { 40 };
+        // Not covered: of an IPv6 header all but the addresses. Covered by chance only: how far the IPv4 header and a UDP
+        // datagram reach. And a UDP checksum may turn into the zero that says there is none.
+        let covered = if is_ipv4 { at > 0 } else { at >= 8 };
+        let is_udp = packet.body.protocol() == 17;
+        prop_assume!(covered && !(is_udp && (transport + 4..transport + 8).contains(&at)));
+        prop_assert!(Packet::parse(&bytes).is_err());
+    }
+
+    #[test]
+    fn a_changed_checksum_is_refused((packet, payload) in packet_with_payload(), change in 1..0xffff_u16) {
+        let mut bytes = Vec::new();
+        packet.emit(PayloadBytes::Bytes(&payload), 0, &mut bytes).unwrap();
+        let ip_header = if packet.ip.source.is_ipv4() { 20 } else { 40 };
+        let is_tcp = packet.body.protocol() == 6;
+        let (header, at) = if is_tcp { (Header::Tcp, ip_header + 16) } else { (Header::Udp, ip_header + 6) };
+        let sum = u16::from_be_bytes([bytes[at], bytes[at + 1]]);
+        let changed = checksum::ones_complement_add(sum, change);
+        // A UDP checksum of zero would say that there is none.
+        prop_assume!(changed != 0);
+        bytes[at..at + 2].copy_from_slice(&changed.to_be_bytes());
+        prop_assert_eq!(Packet::parse(&bytes), Err(ParseError::Checksum(header)));
+    }
+
+    #[test]
+    fn parsing_never_panics(mut bytes in prop::collection::vec(any::<u8>(), 0..200), version in 0..3) {
+        // Mostly bytes that begin like a packet, or all would end at the first check.
+        if let (Some(first), 1..) = (bytes.first_mut(), version) {
+            *first = [0x45, 0x60][version as usize - 1];
+        }
+        let _ = Packet::parse(&bytes);
+    }
+
+    #[test]
+    fn parsing_options_never_panics_and_what_it_finds_can_be_written(
+        mut bytes in prop::collection::vec(prop_oneof![any::<u8>(), 0..31_u8, Just(30)], 0..=40)
+    ) {
+        bytes.truncate(bytes.len() / 4 * 4);
+        let options = parse_options(&bytes);
+        // Packed options may take more room in the layout of Linux.
+        if options.wire_length() <= 40 {
+            prop_assert_eq!(parse_options(&common::emit_options(&options)), options);
+        }
+    }
+
+    #[test]
+    fn parsing_a_damaged_packet_never_panics(
+        (packet, payload) in packet_with_payload(),
+        damage in prop::collection::vec(any::<(prop::sample::Index, u8)>(), 1..5),
+    ) {
+        let mut bytes = Vec::new();
+        packet.emit(PayloadBytes::Bytes(&payload), 0, &mut bytes).unwrap();
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if bytes[0] == 0x45 && bytes[9] == 6 {
+            repair(&mut bytes); // or the checksum would stop it before the options
+        }
+        let _ = Packet::parse(&bytes);
+    }
+}
