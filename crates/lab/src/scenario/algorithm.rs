@@ -1,0 +1,91 @@
+//! Algorithms by name, as scenarios choose them. The policy crate keeps the catalogues; here a name is one that is known.
+
+use subflow_policy::congestion::{Algorithm, Options};
+use subflow_policy::path_manager::PathManagement;
+use subflow_policy::scheduler::Scheduling;
+
+use super::TcpOptions;
+
+/// One line of a catalogue: what there is to know of an algorithm before it is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CatalogueEntry {
+    /// The name that scenarios use and results print.
+    pub name: &'static str,
+    /// Other names that mean the same.
+    pub aliases: &'static [&'static str],
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// Where it is defined.
+    pub source: &'static str,
+}
+
+macro_rules! names {
+    ($(#[$doc:meta])* $name:ident, $catalogue:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name(&'static str);
+
+        impl $name {
+            /// All that there are.
+            pub fn catalogue() -> Vec<CatalogueEntry> {
+                $catalogue
+            }
+            /// The one of this name or alias.
+            pub fn parse(name: &str) -> Option<Self> {
+                let known = |entry: &CatalogueEntry| entry.name == name || entry.aliases.contains(&name);
+                Self::catalogue().into_iter().find(known).map(|entry| Self(entry.name))
+            }
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                self.0
+            }
+        }
+    };
+}
+
+names! {
+    /// The name of a congestion-control algorithm.
+    CongestionName,
+    Algorithm::all()
+        .iter()
+        .map(|a| CatalogueEntry { name: a.name, aliases: &[], summary: a.summary, source: a.source })
+        .collect()
+}
+names! {
+    /// The name of a packet scheduler.
+    SchedulerName,
+    Scheduling::all()
+        .iter()
+        .map(|s| CatalogueEntry { name: s.name, aliases: s.aliases, summary: s.description, source: s.source })
+        .collect()
+}
+names! {
+    /// The name of a path manager.
+    PathManagerName,
+    PathManagement::all()
+        .iter()
+        .map(|p| CatalogueEntry { name: p.name, aliases: p.aliases, summary: p.description, source: p.source })
+        .collect()
+}
+
+impl CongestionName {
+    /// A new instance of the algorithm, for one connection.
+    pub fn build(self, stack: &TcpOptions) -> Algorithm {
+        let options = Options { hystart: stack.hystart, fixed_point: stack.fixed_point };
+        Algorithm::with_options(self.0, options).expect("the name came out of the catalogue")
+    }
+}
+
+impl PathManagerName {
+    /// A new instance of the path manager, for one connection.
+    pub fn build(self) -> PathManagement {
+        PathManagement::from_name(self.0).expect("the name came out of the catalogue")
+    }
+}
+
+impl SchedulerName {
+    /// A new instance of the scheduler, for one connection.
+    pub fn build(self) -> Scheduling {
+        Scheduling::from_name(self.0).expect("the name came out of the catalogue")
+    }
+}

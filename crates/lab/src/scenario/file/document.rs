@@ -1,0 +1,89 @@
+//! A scenario file as text and tree, with the command line's changes applied.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toml_edit::{Document as Toml, DocumentMut};
+
+use super::dotted_path::parse_assignment;
+use super::node::Node;
+use super::{Place, Problem, Source};
+
+/// A scenario file that is valid TOML. Whether it is a valid scenario shows when it is read.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// Name of the scenario: the file's name without its ending.
+    pub name: String,
+    /// The path as the user gave it.
+    pub path: PathBuf,
+    pub(crate) root: Node,
+    text: DocumentMut,
+}
+
+impl Document {
+    /// Reads the file at `path`.
+    pub fn load(path: &Path) -> Result<Self, Problem> {
+        let shown = path.display();
+        let bytes = std::fs::read(path).map_err(|error| {
+            let help = match path.extension() {
+                None => "a scenario is a TOML file, for example scenarios/wifi-lte.toml",
+                Some(_) => "check the path; it is taken relative to the directory you are in",
+            };
+            Problem::nowhere(format!("{shown}: cannot read the scenario: {error}")).help(help)
+        })?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let good = error.utf8_error().valid_up_to();
+            let line = error.as_bytes()[..good].iter().filter(|&&byte| byte == b'\n').count() + 1;
+            Problem::nowhere(format!("{shown}:{line}: found a byte that is not UTF-8, expected a text file"))
+                .help("a scenario is a TOML file in UTF-8")
+        })?;
+        Self::parse(path, text)
+    }
+
+    /// Reads `text` as if it stood in a file at `path`.
+    pub fn parse(path: &Path, text: String) -> Result<Self, Problem> {
+        let source = Arc::new(Source { name: path.display().to_string(), text });
+        let toml = Toml::parse(source.text.clone()).map_err(|error| syntax_problem(&source, &error))?;
+        let root = Node::new(toml.as_item(), &source, &(0..0));
+        let name = path.file_stem().map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
+        Ok(Self { name, path: path.to_owned(), root, text: toml.into_mut() })
+    }
+
+    /// Applies a `PATH=VALUE` of the command line. VALUE is TOML, or else a string.
+    pub fn set(&mut self, assignment: &str) -> Result<(), Problem> {
+        let (path, node, value) = parse_assignment(assignment)?;
+        path.assign(&mut self.root, node)?;
+        path.assign_text(self.text.as_table_mut(), value);
+        Ok(())
+    }
+
+    /// The scenario's text with every change of the command line in it; comments stay.
+    pub fn text(&self) -> String {
+        self.text.to_string()
+    }
+
+    /// The directory that paths in the scenario are relative to.
+    pub fn directory(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+}
+
+fn syntax_problem(source: &Arc<Source>, error: &toml_edit::TomlError) -> Problem {
+    let length = source.text.len();
+    let mut span = error.span().unwrap_or(length..length);
+    span.end = span.end.min(length);
+    span.start = span.start.min(span.end);
+    while !source.text.is_char_boundary(span.start) {
+        span.start -= 1;
+    }
+    while !source.text.is_char_boundary(span.end) {
+        span.end += 1;
+    }
+    let place = Place { source: Arc::clone(source), span };
+    let message = error.message().trim().replace('\n', "; ");
+    let help = match message.contains("duplicate key") {
+        true => "every name and every key stands once in its table",
+        false => "text values stand in quotes: rate = \"50 Mbit/s\"",
+    };
+    Problem::at(&place, format!("this is not valid TOML: {message}")).help(help)
+}

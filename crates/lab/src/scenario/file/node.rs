@@ -1,0 +1,102 @@
+//! A TOML document as a tree in which every key and value knows where it was written.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml_edit::{Item, Key, TableLike};
+
+use super::{Place, Source};
+
+/// A value and where it was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) value: Value,
+    pub(crate) place: Place,
+}
+
+/// What TOML can hold.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    String(String),
+    Integer(i64),
+    Float(f64),
+    Boolean(bool),
+    Datetime,
+    Array(Vec<Node>),
+    Table(Vec<Entry>),
+}
+
+/// One key of a table. Keys are unique within it.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) key_place: Place,
+    pub(crate) node: Node,
+}
+
+impl Node {
+    /// Takes over what toml_edit parsed from `source`. A table made by a header has no text of its own but its header;
+    /// where toml_edit gives no span at all, `fallback` (the key's) stands in.
+    pub(crate) fn new(item: &Item, source: &Arc<Source>, fallback: &Range<usize>) -> Self {
+        let span = item.span().unwrap_or_else(|| fallback.clone());
+        let value = match item {
+            Item::None => Value::Table(Vec::new()),
+            Item::Value(value) => Value::new(value, source, &span),
+            Item::Table(table) => Value::Table(entries(table, source, &span)),
+            Item::ArrayOfTables(tables) => {
+                Value::Array(tables.iter().map(|table| Self::new(&Item::Table(table.clone()), source, &span)).collect())
+            }
+        };
+        Self { value, place: place(source, span) }
+    }
+
+    /// The value as it may be shown in an error: as written, shortened, or its type where it is long.
+    pub(crate) fn shown(&self) -> String {
+        match &self.value {
+            Value::String(text) if text.chars().count() <= 60 => format!("{text:?}"),
+            Value::String(_) => "a long string".to_owned(),
+            Value::Integer(n) => n.to_string(),
+            Value::Float(x) => format!("{x:?}"),
+            Value::Boolean(b) => b.to_string(),
+            Value::Datetime => "a date".to_owned(),
+            Value::Array(_) => "a list".to_owned(),
+            Value::Table(_) => "a table".to_owned(),
+        }
+    }
+
+    /// The entry of `key`, where this is a table that has one.
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
+        let Value::Table(entries) = &self.value else { return None };
+        entries.iter().find(|entry| entry.key == key)
+    }
+}
+
+impl Value {
+    fn new(value: &toml_edit::Value, source: &Arc<Source>, span: &Range<usize>) -> Self {
+        match value {
+            toml_edit::Value::String(text) => Self::String(text.value().clone()),
+            toml_edit::Value::Integer(n) => Self::Integer(*n.value()),
+            toml_edit::Value::Float(x) => Self::Float(*x.value()),
+            toml_edit::Value::Boolean(b) => Self::Boolean(*b.value()),
+            toml_edit::Value::Datetime(_) => Self::Datetime,
+            toml_edit::Value::Array(array) => {
+                let element = |value: &toml_edit::Value| Node::new(&Item::Value(value.clone()), source, span);
+                Self::Array(array.iter().map(element).collect())
+            }
+            toml_edit::Value::InlineTable(table) => Self::Table(entries(table, source, span)),
+        }
+    }
+}
+
+fn entries(table: &dyn TableLike, source: &Arc<Source>, fallback: &Range<usize>) -> Vec<Entry> {
+    let entry = |(name, item): (&str, &Item)| {
+        let key_span = table.key(name).and_then(Key::span).unwrap_or_else(|| fallback.clone());
+        let node = Node::new(item, source, &key_span);
+        Entry { key: name.to_owned(), key_place: place(source, key_span), node }
+    };
+    table.iter().map(entry).collect()
+}
+
+fn place(source: &Arc<Source>, span: Range<usize>) -> Place {
+    Place { source: Arc::clone(source), span }
+}

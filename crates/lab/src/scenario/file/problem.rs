@@ -1,0 +1,160 @@
+//! What is wrong with a scenario, where, and the way out.
+
+use std::fmt;
+
+use miette::{Diagnostic, LabeledSpan, SourceCode};
+
+use super::{Place, Source};
+
+/// One thing wrong with a scenario. Rendered by miette it shows the place in the text.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// What was found and what was expected, beginning with the value's path: one sentence without a full stop.
+    pub message: String,
+    /// Where; absent where there is no text to point at (a file that cannot be read).
+    pub place: Option<Place>,
+    /// What to write at the place.
+    pub label: String,
+    /// Other places that play a part, with what they have to do with it.
+    pub also: Vec<(Place, String)>,
+    /// The way out; may be empty.
+    pub help: String,
+}
+
+impl Problem {
+    /// A problem at `place`.
+    pub fn at(place: &Place, message: impl Into<String>) -> Self {
+        let (message, place) = (message.into(), Some(place.clone()));
+        Self { message, place, label: "here".to_owned(), also: Vec::new(), help: String::new() }
+    }
+    /// A problem without a text to point at.
+    pub fn nowhere(message: impl Into<String>) -> Self {
+        Self { message: message.into(), place: None, label: String::new(), also: Vec::new(), help: String::new() }
+    }
+    /// Says what to write at the place.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+    /// Says the way out.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = help.into();
+        self
+    }
+    /// Names another place that plays a part. Where it stands in another text it is named in words.
+    pub fn also(mut self, place: &Place, what: impl Into<String>) -> Self {
+        let what = what.into();
+        match &self.place {
+            Some(main) if main.source == place.source => self.also.push((place.clone(), what)),
+            _ => {
+                let separator = if self.help.is_empty() { "" } else { "\n" };
+                self.help = format!("{}{separator}{}: {what}", self.help, place.shown());
+            }
+        }
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// `file:line:column: message`, for logs and test failures.
+impl fmt::Debug for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Some(place) => write!(f, "{}: {} ({}; {})", place.shown(), self.message, self.label, self.help),
+            None => write!(f, "{} ({})", self.message, self.help),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}
+
+impl Diagnostic for Problem {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        (!self.help.is_empty()).then(|| Box::new(&self.help) as Box<dyn fmt::Display>)
+    }
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.place.as_ref().map(|place| &*place.source as &dyn SourceCode)
+    }
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let main =
+            self.place.as_ref().map(|p| LabeledSpan::new_primary_with_span(Some(self.label.clone()), p.span.clone()));
+        let also = self.also.iter().map(|(p, what)| LabeledSpan::new_with_span(Some(what.clone()), p.span.clone()));
+        Some(Box::new(main.into_iter().chain(also)))
+    }
+}
+
+impl SourceCode for Source {
+    fn read_span<'a>(
+        &'a self,
+        span: &miette::SourceSpan,
+        context_lines_before: usize,
+        context_lines_after: usize,
+    ) -> Result<Box<dyn miette::SpanContents<'a> + 'a>, miette::MietteError> {
+        let contents = self.text.read_span(span, context_lines_before, context_lines_after)?;
+        Ok(Box::new(miette::MietteSpanContents::new_named(
+            self.name.clone(),
+            contents.data(),
+            *contents.span(),
+            contents.line(),
+            contents.column(),
+            contents.line_count(),
+        )))
+    }
+}
+
+/// Everything found wrong with a scenario; never empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problems(pub Vec<Problem>);
+
+impl From<Problem> for Problems {
+    fn from(problem: Problem) -> Self {
+        Self(vec![problem])
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "\n" };
+            write!(f, "{separator}{problem:?}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Problems {}
+
+/// Gathers problems while reading goes on, so that one look at a file finds all of them.
+#[derive(Debug, Default)]
+pub(crate) struct Collector(Vec<Problem>);
+
+impl Collector {
+    /// The value, or nothing and its problem is kept.
+    pub(crate) fn keep<T>(&mut self, result: Result<T, Problem>) -> Option<T> {
+        result.map_err(|problem| self.add(problem)).ok()
+    }
+    /// Keeps a problem, unless it was found before.
+    pub(crate) fn add(&mut self, problem: Problem) {
+        if !self.0.contains(&problem) {
+            self.0.push(problem);
+        }
+    }
+    /// Whether nothing is wrong so far.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+    /// Ends with what was found wrong.
+    pub(crate) fn fail<T>(self) -> Result<T, Problems> {
+        assert!(!self.0.is_empty(), "reading fails only with a problem");
+        Err(Problems(self.0))
+    }
+    /// The value, if nothing was wrong.
+    pub(crate) fn finish<T>(self, value: T) -> Result<T, Problems> {
+        if self.0.is_empty() { Ok(value) } else { Err(Problems(self.0)) }
+    }
+}

@@ -1,0 +1,57 @@
+//! "Did you mean …?"
+
+/// The candidate that looks most like `typed`, if one is near enough to be a slip of the fingers.
+pub(crate) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let plain = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
+    let typed = plain(typed);
+    // Unbounded input (a whole paragraph as a key) is no slip of the fingers, and the comparison is quadratic.
+    if typed.len() > 64 {
+        return None;
+    }
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(&typed, &plain(candidate)), candidate))
+        .filter(|(distance, candidate)| *distance <= 2.max(candidate.len() / 3) && *distance < candidate.len().max(2))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// `did you mean "x"?`, or what else to write at the place.
+pub(crate) fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>, otherwise: &str) -> String {
+    match nearest(typed, candidates) {
+        Some(name) => format!("did you mean {name:?}?"),
+        None => otherwise.to_owned(),
+    }
+}
+
+/// `a, b and c`, or what there is to say of nothing.
+pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    match names.split_last() {
+        None => "there are none".to_owned(),
+        Some((only, [])) => (*only).to_owned(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_fingers_finds_its_word() {
+        let words = ["reno", "cubic", "lia", "olia", "balia", "cmt-rpv2"];
+        assert_eq!(nearest("lai", words), Some("lia"));
+        assert_eq!(nearest("CUBIC", words), Some("cubic"));
+        assert_eq!(nearest("cmt_rpv2", words), Some("cmt-rpv2"));
+        assert_eq!(nearest("renoo", words), Some("reno"));
+        assert_eq!(nearest("westwood", words), None);
+    }
+
+    #[test]
+    fn lists_read_like_a_sentence() {
+        assert_eq!(list(["a", "b", "c"]), "a, b and c");
+        assert_eq!(list(["a"]), "a");
+        assert_eq!(list([]), "there are none");
+    }
+}

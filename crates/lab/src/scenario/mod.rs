@@ -1,0 +1,53 @@
+//! What an experiment is: hosts, links, traffic and what changes while it runs.
+//!
+//! A [`Scenario`] holds typed values only: every name is resolved to an index, every quantity to an integer, every
+//! default filled in, every trace read. Whatever can be wrong with a scenario file is found while it is read
+//! ([`crate::scenario::file`]), so code that takes a `Scenario` has nothing left to check.
+
+mod algorithm;
+pub mod file;
+mod flow;
+mod read;
+pub mod schema;
+mod stack;
+mod timeline;
+mod topology;
+
+use subflow_quantity::Duration;
+
+pub use algorithm::{CatalogueEntry, CongestionName, PathManagerName, SchedulerName};
+pub use flow::{Flow, Mptcp, Period, Protocol, SubflowPlan, Tcp, Traffic};
+pub use stack::{Buffer, DelayedAck, LossDetection, MptcpOptions, SackCompression, Stack, TcpOptions};
+pub use timeline::LinkEvent;
+pub use topology::{Attachment, Host, Interface, InterfaceIndex, Link, Router};
+
+/// One experiment with every value settled: what one run needs but for its seed.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Name for folders and reports: the scenario file's name without its ending.
+    pub name: String,
+    /// One line for people; the name where the file gives none.
+    pub title: String,
+    /// What the experiment is about; may be empty.
+    pub description: String,
+    /// How long a run lasts in simulated time.
+    pub duration: Duration,
+    /// Goodput and utilisation count from here on (the warm-up before it is left out); before `duration`.
+    pub measure_from: Duration,
+    /// How far apart the samples of the metrics over time lie.
+    pub sample_interval: Duration,
+    /// Seed of the first run; further runs count up from it.
+    pub seed: u64,
+    /// How many runs there are of each sweep point, each with its own seed.
+    pub repeat: u32,
+    /// The hosts, in the file's order.
+    pub hosts: Vec<Host>,
+    /// The routers, in the file's order.
+    pub routers: Vec<Router>,
+    /// The links, in the file's order.
+    pub links: Vec<Link>,
+    /// The traffic, in the file's order.
+    pub flows: Vec<Flow>,
+    /// What happens to links during the run, by time and then by the file's order.
+    pub timeline: Vec<LinkEvent>,
+}

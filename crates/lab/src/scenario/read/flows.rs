@@ -1,0 +1,229 @@
+//! `[flows.NAME]`: ends, times, ports and algorithms.
+
+use std::collections::BTreeMap;
+
+use subflow_quantity::Duration;
+
+use super::reachability::Islands;
+use super::stacks::Stacks;
+use super::topology::Topology;
+use super::traffic;
+use crate::scenario::file::{Collector, Field, Place, Problem, Section};
+use crate::scenario::{
+    CatalogueEntry, CongestionName, Flow, InterfaceIndex, Mptcp, PathManagerName, Protocol, SchedulerName, SubflowPlan,
+    Tcp, schema,
+};
+
+/// The port of the first flow that gives none.
+const FIRST_PORT: usize = 5001;
+
+/// Reads flows against the nodes and stacks that there are.
+struct FlowReader<'a> {
+    topology: &'a Topology,
+    stacks: &'a Stacks<'a>,
+    islands: Islands,
+    run: Duration,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Tcp,
+    Mptcp,
+    Udp,
+}
+
+/// All flows; those with problems are left out.
+pub(super) fn read(
+    section: &Section<'_>,
+    topology: &Topology,
+    stacks: &Stacks<'_>,
+    run: Duration,
+    problems: &mut Collector,
+) -> Vec<Flow> {
+    let Some(field) = problems.keep(section.required("flows")) else { return Vec::new() };
+    let Some(entries) = problems.keep(field.named_entries("flow")) else { return Vec::new() };
+    if entries.is_empty() {
+        problems.add(field.problem("there is no flow, expected at least one"));
+    }
+    let reader = FlowReader { topology, stacks, islands: Islands::of(topology), run };
+    let mut flows = Vec::new();
+    let mut ports: BTreeMap<(usize, u16), Place> = BTreeMap::new();
+    for (index, (name, entry)) in entries.iter().enumerate() {
+        let Some((flow, place)) = problems.keep(reader.read(index, name, entry)) else { continue };
+        if let Some(other) = ports.insert((flow.to.host, flow.port), place.clone()) {
+            let what = format!("flows.{name}: port {} of {} is taken", flow.port, topology.hosts[flow.to.host].name);
+            problems.add(Problem::at(&place, what).also(&other, "by this flow").help("give one of them another port"));
+        }
+        flows.push(flow);
+    }
+    flows
+}
+
+impl FlowReader<'_> {
+    /// The flow, and the place that decided its port.
+    fn read(&self, index: usize, name: &str, field: &Field<'_>) -> Result<(Flow, Place), Problem> {
+        let section = field.section(&schema::FLOW)?;
+        let kinds = [("tcp", Kind::Tcp), ("mptcp", Kind::Mptcp), ("udp", Kind::Udp)];
+        let kind = section.value("protocol").choice("a protocol", &kinds)?;
+        refuse_strays(&section, kind)?;
+
+        let (from_field, to_field) = (section.required("from")?, section.required("to")?);
+        let (from_end, to_end) = (self.topology.host_end(&from_field)?, self.topology.host_end(&to_field)?);
+        if from_end.host == to_end.host {
+            return Err(to_field
+                .problem("the flow goes from a host to itself")
+                .label("the same host")
+                .also(from_field.place(), "from here"));
+        }
+        let (from, to) = self.islands.connect(self.topology, (from_end, &from_field), (to_end, &to_field))?;
+
+        let (start, stop) = self.times(&section)?;
+        let (port, port_place) = match section.given("port") {
+            Some(given) => (given.integer(1..=65_535)? as u16, given.place().clone()),
+            None => (u16::try_from(FIRST_PORT + index).unwrap_or(u16::MAX), field.place().clone()),
+        };
+        let flow = Flow {
+            name: name.to_owned(),
+            from,
+            to,
+            port,
+            source_port: source_port(&section)?,
+            protocol: self.protocol(kind, &section, from, to)?,
+            traffic: traffic::read(&section, kind == Kind::Udp)?,
+            start,
+            stop,
+        };
+        Ok((flow, port_place))
+    }
+
+    fn times(&self, section: &Section<'_>) -> Result<(Duration, Option<Duration>), Problem> {
+        let start_field = section.value("start");
+        let start = start_field.duration()?;
+        if start >= self.run {
+            return Err(start_field.expected(&format!("a time before the end of the run, {}", self.run)));
+        }
+        match (section.given("stop"), section.given("duration")) {
+            (Some(_), Some(duration)) => {
+                Err(duration.problem("found stop and duration, expected one of them").label("one too many"))
+            }
+            (Some(stop_field), None) => {
+                let stop = stop_field.duration()?;
+                match stop > start {
+                    true => Ok((start, Some(stop))),
+                    false => Err(stop_field.expected(&format!("a time after the flow's start, {start}"))),
+                }
+            }
+            (None, Some(duration)) => Ok((start, Some(start.saturating_add(duration.positive_duration()?)))),
+            (None, None) => Ok((start, None)),
+        }
+    }
+
+    fn protocol(
+        &self,
+        kind: Kind,
+        section: &Section<'_>,
+        from: InterfaceIndex,
+        to: InterfaceIndex,
+    ) -> Result<Protocol, Problem> {
+        let profile = self.stacks.profile(from.host);
+        let congestion =
+            |default| named(section, "congestion", default, CongestionName::parse, CongestionName::catalogue);
+        Ok(match kind {
+            Kind::Udp => Protocol::Udp,
+            Kind::Tcp => Protocol::Tcp(Tcp {
+                congestion: congestion(profile.tcp_congestion)?,
+                from_stack: self.stacks.stack(section, from.host)?,
+                to_stack: self.stacks.stack(section, to.host)?,
+            }),
+            Kind::Mptcp => {
+                let from_stack = self.stacks.stack(section, from.host)?;
+                Protocol::Mptcp(Mptcp {
+                    congestion: congestion(profile.mptcp_congestion)?,
+                    scheduler: named(
+                        section,
+                        "scheduler",
+                        profile.scheduler,
+                        SchedulerName::parse,
+                        SchedulerName::catalogue,
+                    )?,
+                    path_manager: named(
+                        section,
+                        "path_manager",
+                        profile.path_manager,
+                        PathManagerName::parse,
+                        PathManagerName::catalogue,
+                    )?,
+                    subflows: self.subflows(section, from.host, to.host, from_stack.mptcp.max_subflows)?,
+                    from_stack,
+                    to_stack: self.stacks.stack(section, to.host)?,
+                })
+            }
+        })
+    }
+
+    fn subflows(&self, section: &Section<'_>, from: usize, to: usize, most: u32) -> Result<Vec<SubflowPlan>, Problem> {
+        let Some(field) = section.given("subflows") else { return Ok(Vec::new()) };
+        let list = field.list("a list of tables such as { from = \"phone.lte\", to = \"server.eth\" }")?;
+        if list.len() as u64 >= u64::from(most) {
+            return Err(field.problem(format!(
+                "found {} subflows next to the initial one, expected at most {most} in all (mptcp.max_subflows)",
+                list.len()
+            )));
+        }
+        list.iter().map(|element| self.subflow(element, from, to)).collect()
+    }
+
+    fn subflow(&self, field: &Field<'_>, from_host: usize, to_host: usize) -> Result<SubflowPlan, Problem> {
+        let section = field.section(&schema::SUBFLOW)?;
+        let end = |key, host: usize| {
+            let field = section.required(key)?;
+            let end = self.topology.host_end(&field)?;
+            if end.host != host {
+                let name = &self.topology.hosts[host].name;
+                return Err(field.expected(&format!("an interface of {name}, as the flow has it")));
+            }
+            Ok((end, field))
+        };
+        let (from_end, from_field) = end("from", from_host)?;
+        let (to_end, to_field) = end("to", to_host)?;
+        let (from, to) = self.islands.connect(self.topology, (from_end, &from_field), (to_end, &to_field))?;
+        Ok(SubflowPlan { from, to, source_port: source_port(&section)?, backup: section.value("backup").boolean()? })
+    }
+}
+
+fn source_port(section: &Section<'_>) -> Result<Option<u16>, Problem> {
+    section.given("source_port").map(|port| port.integer(1..=65_535).map(|port| port as u16)).transpose()
+}
+
+/// Keys that the protocol has no use for. A flow that says `protocol = "tcp"` itself may keep its MPTCP keys, so that a
+/// sweep can go over protocols; one that only forgot to say MPTCP may not.
+fn refuse_strays(section: &Section<'_>, kind: Kind) -> Result<(), Problem> {
+    let said = section.given("protocol").is_some();
+    let (protocol, strays): (&str, &[&'static str]) = match kind {
+        Kind::Tcp if !said => ("tcp unless it says otherwise", &["scheduler", "path_manager", "subflows", "mptcp"]),
+        Kind::Udp => ("udp", &["congestion", "scheduler", "path_manager", "subflows", "tcp", "mptcp"]),
+        Kind::Tcp | Kind::Mptcp => return Ok(()),
+    };
+    match strays.iter().find_map(|key| section.given(key)) {
+        None => Ok(()),
+        Some(stray) => Err(stray
+            .problem(format!("the flow's protocol is {protocol}, which has no use for this"))
+            .label("not for this protocol")
+            .help("add protocol = \"mptcp\" to the flow, or drop the key")),
+    }
+}
+
+/// An algorithm by name.
+fn named<T>(
+    section: &Section<'_>,
+    key: &'static str,
+    default: &str,
+    parse: fn(&str) -> Option<T>,
+    catalogue: fn() -> Vec<CatalogueEntry>,
+) -> Result<T, Problem> {
+    let what = section.kind(key);
+    let field = section.given(key).unwrap_or_else(|| section.default_literal(key, &format!("'{default}'")));
+    let name = field.string(what)?;
+    let entries = catalogue();
+    parse(name).ok_or_else(|| field.unknown_name(name, what, entries.iter().map(|entry| entry.name)))
+}

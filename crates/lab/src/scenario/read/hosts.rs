@@ -1,0 +1,88 @@
+//! `[hosts]`.
+
+use crate::scenario::file::{Collector, Field, Place, Problem, Value, name_value};
+use crate::scenario::{Host, Interface, schema};
+
+/// Addresses are counted in two bytes of `10.A.B.C`.
+const MOST_HOSTS: usize = 65_000;
+const MOST_INTERFACES: usize = 250;
+
+/// The hosts, without addresses where the file gives none, and the places of their interfaces' names.
+pub(super) fn read(field: &Field<'_>, problems: &mut Collector) -> Option<(Vec<Host>, Vec<Vec<Place>>)> {
+    let entries = problems.keep(field.named_entries("host"))?;
+    if entries.is_empty() {
+        problems.add(field.problem("there is no host, expected at least one"));
+    }
+    if entries.len() > MOST_HOSTS {
+        problems.add(field.problem(format!("{} hosts, expected at most {MOST_HOSTS}", entries.len())));
+        return None;
+    }
+    let (mut hosts, mut places) = (Vec::new(), Vec::new());
+    for (name, entry) in &entries {
+        let (interfaces, interface_places) = problems.keep(interfaces(entry))?.into_iter().unzip();
+        hosts.push(Host { name: (*name).to_owned(), interfaces });
+        places.push(interface_places);
+    }
+    Some((hosts, places))
+}
+
+/// The interfaces of a host in its short form (a list) or its long one (a table).
+fn interfaces(host: &Field<'_>) -> Result<Vec<(Interface, Place)>, Problem> {
+    let expected = "a list of interfaces such as [\"wifi\", \"lte\"], or a table with one";
+    match host.value() {
+        Value::Array(_) => interface_list(host, expected),
+        Value::Table(_) => interface_list(&host.section(&schema::HOST)?.required("interfaces")?, expected),
+        _ => Err(host.expected(expected)),
+    }
+}
+
+fn interface_list(field: &Field<'_>, expected: &str) -> Result<Vec<(Interface, Place)>, Problem> {
+    let mut interfaces: Vec<(Interface, Place)> = Vec::new();
+    for element in field.list(expected)? {
+        let interface = interface(&element)?;
+        if let Some((_, place)) = interfaces.iter().find(|(other, _)| other.name == interface.name) {
+            return Err(element
+                .problem(format!("there is an interface {:?} already", interface.name))
+                .label("the second of this name")
+                .also(place, "the first"));
+        }
+        interfaces.push((interface, element.place().clone()));
+    }
+    match interfaces.len() {
+        0 => Err(field.problem("the host has no interface, expected at least one")),
+        1..=MOST_INTERFACES => Ok(interfaces),
+        n => Err(field.problem(format!("{n} interfaces, expected at most {MOST_INTERFACES}"))),
+    }
+}
+
+fn interface(field: &Field<'_>) -> Result<Interface, Problem> {
+    if matches!(field.value(), Value::String(_)) {
+        return Ok(Interface { name: name_value(field, "interface")?, addresses: Vec::new(), backup: false });
+    }
+    let section = field.section(&schema::INTERFACE)?;
+    let addresses = match section.given("address") {
+        None => Vec::new(),
+        Some(given) if matches!(given.value(), Value::Array(_)) => {
+            let list = given.list("an IP address or a list of them")?;
+            if list.is_empty() {
+                return Err(given.expected("at least one IP address"));
+            }
+            list.iter().map(address).collect::<Result<_, _>>()?
+        }
+        Some(given) => vec![address(&given)?],
+    };
+    Ok(Interface {
+        name: name_value(&section.required("name")?, "interface")?,
+        addresses,
+        backup: section.value("backup").boolean()?,
+    })
+}
+
+fn address(field: &Field<'_>) -> Result<std::net::IpAddr, Problem> {
+    let expected = "an IP address such as \"192.168.1.2\" or \"fd00::2\"";
+    let address: std::net::IpAddr = field.string(expected)?.parse().map_err(|_| field.expected(expected))?;
+    if address.is_unspecified() || address.is_multicast() || address.is_loopback() {
+        return Err(field.expected("the address of one host, not a wildcard, multicast or loopback one"));
+    }
+    Ok(address)
+}

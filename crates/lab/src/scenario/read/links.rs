@@ -1,0 +1,134 @@
+//! `[links.NAME]`.
+
+use subflow_network::{LinkConfig, Reordering, Service};
+use subflow_quantity::Duration;
+
+use super::topology::Topology;
+use super::traces::Traces;
+use super::{loss, queue};
+use crate::scenario::file::{Field, Place, Problem, Value};
+use crate::scenario::{Link, schema};
+
+/// A delay longer than this is a slip of units.
+const LONGEST_DELAY: Duration = Duration::from_secs(3600);
+
+/// Reads links against the nodes that there are.
+pub(super) struct LinkReader<'a> {
+    pub(super) topology: &'a Topology,
+    pub(super) traces: &'a Traces,
+}
+
+impl LinkReader<'_> {
+    /// The link and the places of its ends.
+    pub(super) fn read(&self, name: &str, field: &Field<'_>) -> Result<(Link, [Place; 2]), Problem> {
+        let section = field.section(&schema::LINK)?;
+        let between = section.required("between")?;
+        let list = between.list("a list of two ends")?;
+        let [first, second] = &list[..] else {
+            return Err(between.problem(format!("found {} ends, expected two", list.len())));
+        };
+        let ends = [self.topology.attachment(first)?, self.topology.attachment(second)?];
+        if ends[0] == ends[1] {
+            return Err(between.problem("both ends are the same").label("a link joins two nodes"));
+        }
+        let rate = directions(&section.required("rate")?, None, |f| service(f, self.traces))?;
+        let delay = directions(&section.value("delay"), Some(&section.default("delay")), delay)?;
+        let queue = directions(&section.value("queue"), Some(&section.default("queue")), queue::read)?;
+        let loss = directions(&section.value("loss"), Some(&section.default("loss")), |f| loss::read(f, self.traces))?;
+        let overhead =
+            directions(&section.value("overhead"), Some(&section.default("overhead")), |f| f.size(0..=65_535))?;
+        let duplicate =
+            directions(&section.value("duplicate"), Some(&section.default("duplicate")), loss::probability)?;
+        let reorder = match section.given("reorder") {
+            None => [None, None],
+            Some(field) => optional_directions(&field, reordering)?,
+        };
+
+        let direction = |index: usize| LinkConfig {
+            service: rate[index].clone(),
+            delay: delay[index],
+            overhead: overhead[index] as u16,
+            queue: queue[index].clone(),
+            loss: loss[index].0.clone(),
+            loss_position: loss[index].1,
+            duplication: duplicate[index],
+            reordering: reorder[index],
+        };
+        let link = Link { name: name.to_owned(), ends, up: direction(0), down: direction(1) };
+        Ok((link, [first.place().clone(), second.place().clone()]))
+    }
+}
+
+/// One value for both directions, or `{ up, down }`. A direction that is left out takes `default`, where there is one.
+pub(super) fn directions<T: Clone>(
+    field: &Field<'_>,
+    default: Option<&Field<'_>>,
+    read: impl Fn(&Field<'_>) -> Result<T, Problem>,
+) -> Result<[T; 2], Problem> {
+    if !is_directions(field) {
+        let value = read(field)?;
+        return Ok([value.clone(), value]);
+    }
+    let section = field.section(&schema::DIRECTIONS)?;
+    let side = |key| match (section.given(key), default) {
+        (Some(given), _) => read(&given),
+        (None, Some(default)) => read(default),
+        (None, None) => Err(field.problem(format!("{key} is missing, expected a value for each direction"))),
+    };
+    Ok([side("up")?, side("down")?])
+}
+
+/// The same where a direction that is left out has nothing.
+pub(super) fn optional_directions<T: Clone>(
+    field: &Field<'_>,
+    read: impl Fn(&Field<'_>) -> Result<T, Problem>,
+) -> Result<[Option<T>; 2], Problem> {
+    if !is_directions(field) {
+        let value = read(field)?;
+        return Ok([Some(value.clone()), Some(value)]);
+    }
+    let section = field.section(&schema::DIRECTIONS)?;
+    let side = |key| section.given(key).map(|given| read(&given)).transpose();
+    Ok([side("up")?, side("down")?])
+}
+
+/// A table with `up` or `down` means directions; any other is a value of its own.
+fn is_directions(field: &Field<'_>) -> bool {
+    matches!(field.value(), Value::Table(entries) if entries.iter().any(|e| e.key == "up" || e.key == "down"))
+}
+
+/// A rate, "unlimited", or the path of a capacity trace. Rates begin with a digit, paths do not.
+pub(super) fn service(field: &Field<'_>, traces: &Traces) -> Result<Service, Problem> {
+    match field.value() {
+        Value::String(text) if text == "unlimited" => Ok(Service::Unlimited),
+        Value::String(text)
+            if !text.trim_start().starts_with(|c: char| c.is_ascii_digit() || "+-\u{2212}.,".contains(c))
+                || text.starts_with("./")
+                || text.starts_with("../") =>
+        {
+            let expected = "a rate such as \"50 Mbit/s\", \"unlimited\", or the path of a capacity trace";
+            traces.capacity(field, expected).map(Service::Trace)
+        }
+        _ => field.rate().map(Service::Rate),
+    }
+}
+
+/// A propagation delay.
+pub(super) fn delay(field: &Field<'_>) -> Result<Duration, Problem> {
+    let delay = field.duration()?;
+    if delay > LONGEST_DELAY {
+        return Err(field.expected(&format!("at most {LONGEST_DELAY}")));
+    }
+    Ok(delay)
+}
+
+fn reordering(field: &Field<'_>) -> Result<Reordering, Problem> {
+    let section = field.section(&schema::REORDER)?;
+    let probability = loss::probability(&section.required("probability")?)?;
+    let extra = section.required("extra_delay")?;
+    let extra_delay = extra.positive_duration()?;
+    if extra_delay > LONGEST_DELAY {
+        return Err(extra.expected(&format!("at most {LONGEST_DELAY}")));
+    }
+    Ok(Reordering { probability, extra_delay })
+}

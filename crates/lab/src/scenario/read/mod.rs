@@ -1,0 +1,110 @@
+//! From a document to a [`Scenario`]: topology, then traffic, then what happens on the way.
+
+mod addresses;
+mod ends;
+mod flows;
+mod hosts;
+mod links;
+mod loss;
+mod queue;
+mod reachability;
+mod stacks;
+mod timeline;
+mod topology;
+mod traces;
+mod traffic;
+
+use subflow_quantity::Duration;
+
+use super::file::{Collector, Document, Field, Problem, Problems, Section};
+use super::{Scenario, schema};
+use stacks::Stacks;
+use topology::Topology;
+pub(crate) use traces::Traces;
+
+/// No run is longer; times add up without overflow and still mean something.
+const LONGEST_RUN: Duration = Duration::from_secs(1_000_000);
+
+/// Seeds stay below this so that JSON readers that only have floats read them exactly.
+const LARGEST_SEED: u64 = (1 << 53) - 1;
+
+/// What the top of the file says.
+struct General {
+    title: String,
+    description: String,
+    duration: Duration,
+    measure_from: Duration,
+    sample_interval: Duration,
+    seed: u64,
+    repeat: u32,
+}
+
+impl Scenario {
+    /// Reads one scenario; what `[sweep]` says is left to [`crate::sweep`].
+    pub fn read(document: &Document) -> Result<Self, Problems> {
+        Self::read_with(document, &Traces::new(document.directory()))
+    }
+
+    /// The same, with traces that were perhaps read before.
+    pub(crate) fn read_with(document: &Document, traces: &Traces) -> Result<Self, Problems> {
+        let root = Field::root(&document.root);
+        let section = root.section(&schema::ROOT)?;
+        let mut problems = Collector::default();
+
+        let general = problems.keep(general(&section, &document.name));
+        let topology = Topology::read(&section, traces, &mut problems);
+        let (Some(general), Some(topology)) = (general, topology) else { return problems.fail() };
+        // Flows and events refer to what stands above: with half a topology they would only raise false alarms.
+        if !problems.is_empty() {
+            return problems.fail();
+        }
+
+        let stacks = problems.keep(Stacks::read(&section, &topology));
+        let flows = stacks.map(|stacks| flows::read(&section, &topology, &stacks, general.duration, &mut problems));
+        let timeline = timeline::read(&section, &topology, traces, general.duration, &mut problems);
+        problems.finish(Self {
+            name: document.name.clone(),
+            title: general.title,
+            description: general.description,
+            duration: general.duration,
+            measure_from: general.measure_from,
+            sample_interval: general.sample_interval,
+            seed: general.seed,
+            repeat: general.repeat,
+            flows: flows.unwrap_or_default(),
+            timeline,
+            hosts: topology.hosts,
+            routers: topology.routers,
+            links: topology.links,
+        })
+    }
+}
+
+fn general(section: &Section<'_>, name: &str) -> Result<General, Problem> {
+    let title = match section.given("title") {
+        Some(title) => title.string("a line of text")?.to_owned(),
+        None => name.to_owned(),
+    };
+    let duration_field = section.value("duration");
+    let duration = duration_field.positive_duration()?;
+    if duration > LONGEST_RUN {
+        return Err(duration_field.expected(&format!("at most {LONGEST_RUN}")));
+    }
+    let warm_up = section.value("warm_up");
+    let measure_from = warm_up.duration()?;
+    if measure_from >= duration {
+        return Err(warm_up
+            .expected(&format!("less than the run's {duration}"))
+            .label("nothing is left to measure")
+            .also(duration_field.place(), "the run ends here"));
+    }
+    Ok(General {
+        title,
+        description: section.value("description").string("text")?.to_owned(),
+        duration,
+        measure_from,
+        sample_interval: section.value("sample_interval").positive_duration()?,
+        seed: section.value("seed").integer(0..=LARGEST_SEED)?,
+        repeat: section.value("repeat").integer(1..=1_000_000)? as u32,
+    })
+}

@@ -1,0 +1,161 @@
+//! The stack of each end of a flow: what the flow says goes before what its host says, that before the scenario, and
+//! that before the profile.
+
+use std::ops::RangeInclusive;
+
+use super::topology::Topology;
+use crate::scenario::file::{Field, Layers, Problem, Section, Value};
+use crate::scenario::schema::{self, PROFILES, Profile};
+use crate::scenario::{Buffer, DelayedAck, LossDetection, MptcpOptions, SackCompression, Stack, TcpOptions};
+
+/// Bounds of buffers: less holds no two packets, more is no buffer.
+const BUFFER: RangeInclusive<u64> = 3000..=1 << 40;
+
+/// What a count of packets or retries may be.
+const COUNT: RangeInclusive<u64> = 0..=1_000_000;
+
+/// The stacks of a scenario's hosts.
+pub(super) struct Stacks<'a> {
+    scenario: Section<'a>,
+    profiles: Vec<&'static Profile>,
+    host_names: Vec<String>,
+}
+
+impl<'a> Stacks<'a> {
+    pub(super) fn read(scenario: &Section<'a>, topology: &Topology) -> Result<Self, Problem> {
+        let general = profile(&scenario.value("profile"))?;
+        let hosts = scenario.required("hosts")?;
+        let mut profiles = Vec::new();
+        for host in &topology.hosts {
+            let field = hosts.named(&host.name).expect("the host was read from here");
+            let own = match field.value() {
+                Value::Table(_) => field.section(&schema::HOST)?.given("profile"),
+                _ => None,
+            };
+            profiles.push(own.map_or(Ok(general), |own| profile(&own))?);
+        }
+        let host_names = topology.hosts.iter().map(|host| host.name.clone()).collect();
+        Ok(Self { scenario: *scenario, profiles, host_names })
+    }
+
+    /// The profile of a host.
+    pub(super) fn profile(&self, host: usize) -> &'static Profile {
+        self.profiles[host]
+    }
+
+    /// The stack of `host` in the flow that `flow` describes.
+    pub(super) fn stack(&self, flow: &Section<'_>, host: usize) -> Result<Stack, Problem> {
+        let hosts = self.scenario.required("hosts")?;
+        let host_field = hosts.named(&self.host_names[host]).expect("the host was read from here");
+        let host_section = match host_field.value() {
+            Value::Table(_) => Some(host_field.section(&schema::HOST)?),
+            _ => None,
+        };
+        let given = |key| [flow.given(key), host_section.and_then(|host| host.given(key)), self.scenario.given(key)];
+        let profile = self.profiles[host];
+        let (tcp, mptcp) = (given("tcp"), given("mptcp"));
+        Ok(Stack {
+            tcp: tcp_options(&Layers::new(&tcp, profile.tcp, &schema::TCP)?)?,
+            mptcp: mptcp_options(&Layers::new(&mptcp, profile.mptcp, &schema::MPTCP)?)?,
+        })
+    }
+}
+
+fn profile(field: &Field<'_>) -> Result<&'static Profile, Problem> {
+    let choices: Vec<(&str, &'static Profile)> = PROFILES.iter().map(|profile| (profile.name, profile)).collect();
+    field.choice("the name of a profile", &choices)
+}
+
+fn tcp_options(layers: &Layers<'_>) -> Result<TcpOptions, Problem> {
+    let flag = |key| layers.value(key).boolean();
+    let count = |key| layers.value(key).integer(COUNT).map(|n| n as u32);
+    let detection = [("rack", LossDetection::Rack), ("dup-thresh", LossDetection::DupThresh)];
+    let options = TcpOptions {
+        mtu: layers.value("mtu").size(576..=9000)? as u16,
+        initial_window: layers.value("initial_window").integer(1..=10_000)? as u32,
+        timestamps: flag("timestamps")?,
+        sack: flag("sack")?,
+        initial_rto: layers.value("initial_rto").positive_duration()?,
+        min_rto: layers.value("min_rto").positive_duration()?,
+        max_rto: layers.value("max_rto").positive_duration()?,
+        max_retries: count("max_retries")?,
+        syn_retries: count("syn_retries")?,
+        delayed_ack: unless_false(&layers.value("delayed_ack"), delayed_ack)?,
+        sack_compression: unless_false(&layers.value("sack_compression"), sack_compression)?,
+        loss_detection: layers.value("loss_detection").choice("a way to find lost packets", &detection)?,
+        prr: flag("prr")?,
+        tlp: flag("tlp")?,
+        frto: flag("frto")?,
+        undo: flag("undo")?,
+        hystart: flag("hystart")?,
+        fixed_point: flag("fixed_point")?,
+        window_validation: flag("window_validation")?,
+        slow_start_after_idle: flag("slow_start_after_idle")?,
+        receive_buffer: receive_buffer(&layers.value("receive_buffer"))?,
+        send_buffer: send_buffer(&layers.value("send_buffer"))?,
+        timer_tick: layers.value("timer_tick").duration()?,
+    };
+    if options.max_rto < options.min_rto {
+        let max_rto = layers.value("max_rto");
+        return Err(max_rto.expected(&format!("at least min_rto, {}", options.min_rto)));
+    }
+    Ok(options)
+}
+
+fn mptcp_options(layers: &Layers<'_>) -> Result<MptcpOptions, Problem> {
+    Ok(MptcpOptions {
+        max_subflows: layers.value("max_subflows").integer(1..=32)? as u32,
+        checksum: layers.value("checksum").boolean()?,
+        opportunistic_retransmission: layers.value("opportunistic_retransmission").boolean()?,
+        penalisation: layers.value("penalisation").boolean()?,
+    })
+}
+
+/// Something with parameters that can be switched off.
+fn unless_false<T>(field: &Field<'_>, read: fn(&Field<'_>) -> Result<T, Problem>) -> Result<Option<T>, Problem> {
+    match field.value() {
+        Value::Boolean(false) => Ok(None),
+        Value::Table(_) => read(field).map(Some),
+        _ => Err(field.expected("false, or a table of its parameters ({} for the defaults)")),
+    }
+}
+
+fn delayed_ack(field: &Field<'_>) -> Result<DelayedAck, Problem> {
+    let section = field.section(&schema::DELAYED_ACK)?;
+    let (minimum, maximum_field) = (section.value("minimum").duration()?, section.value("maximum"));
+    let maximum = maximum_field.duration()?;
+    if maximum < minimum {
+        return Err(maximum_field.expected(&format!("at least the minimum, {minimum}")));
+    }
+    Ok(DelayedAck { minimum, maximum, quick_start: section.value("quick_start").boolean()? })
+}
+
+fn sack_compression(field: &Field<'_>) -> Result<SackCompression, Problem> {
+    let section = field.section(&schema::SACK_COMPRESSION)?;
+    Ok(SackCompression {
+        delay: section.value("delay").duration()?,
+        slack: section.value("slack").duration()?,
+        count: section.value("count").integer(COUNT)? as u32,
+    })
+}
+
+fn receive_buffer(field: &Field<'_>) -> Result<Buffer, Problem> {
+    if !matches!(field.value(), Value::Table(_)) {
+        return field.size(BUFFER).map(Buffer::Fixed);
+    }
+    let section = field.section(&schema::RECEIVE_BUFFER)?;
+    let initial = section.value("initial").size(BUFFER)?;
+    let maximum_field = section.value("maximum");
+    let maximum = maximum_field.size(BUFFER)?;
+    if maximum < initial {
+        return Err(maximum_field.expected("at least the initial size"));
+    }
+    Ok(Buffer::Automatic { initial, maximum })
+}
+
+fn send_buffer(field: &Field<'_>) -> Result<Buffer, Problem> {
+    match field.value() {
+        Value::String(text) if text == "unlimited" => Ok(Buffer::Unlimited),
+        _ => field.size(BUFFER).map(Buffer::Fixed),
+    }
+}

@@ -1,0 +1,105 @@
+//! Traffic.
+
+use super::{TableSchema, optional, required, value};
+
+/// `[flows.NAME]`.
+pub(crate) const FLOW: TableSchema = TableSchema {
+    path: "[flows.NAME]",
+    doc: "One connection. At most one of `send`, `on_off` and `requests` says what goes over it; without any, TCP and MPTCP send without end. UDP needs `on_off`.",
+    fields: &[
+        required(
+            "from",
+            "a host, or \"host.interface\"",
+            "the host that opens the connection and sends; a host alone means its first interface from which the other end can be reached",
+        ),
+        required("to", "a host, or \"host.interface\"", "the host at the other end"),
+        value("protocol", "\"tcp\", \"mptcp\" or \"udp\"", "'tcp'", "the transport protocol"),
+        optional(
+            "congestion",
+            "the name of a congestion-control algorithm",
+            "what the profile says",
+            "the congestion control of both ends",
+        ),
+        optional(
+            "scheduler",
+            "the name of a packet scheduler",
+            "what the profile says",
+            "the packet scheduler of both ends (MPTCP)",
+        ),
+        optional(
+            "path_manager",
+            "the name of a path manager",
+            "what the profile says",
+            "the path manager of both ends (MPTCP)",
+        ),
+        optional(
+            "subflows",
+            "a list of tables",
+            "only those of the path manager",
+            "the further subflows to open as soon as the connection stands (MPTCP)",
+        ),
+        optional(
+            "send",
+            "a size such as \"100 MB\", or \"unlimited\"",
+            "'unlimited' unless on_off or requests is given",
+            "how much to send, as fast as it goes",
+        ),
+        optional("on_off", "a table", "none", "UDP packets at a constant rate, with pauses"),
+        optional("requests", "a table", "none", "requests and responses, one after the other"),
+        value("start", "a duration", "'0 s'", "when the connection is opened, counted from the start of the run"),
+        optional("stop", "a duration", "the end of the run", "when sending ends, counted from the start of the run"),
+        optional("duration", "a duration above zero", "until the end of the run", "how long to send; instead of stop"),
+        optional(
+            "port",
+            "a number from 1 to 65535",
+            "5001 for the first flow, 5002 for the second, …",
+            "the port at the far end",
+        ),
+        optional("source_port", "a number from 1 to 65535", "chosen by the stack", "the port at the near end"),
+        optional("tcp", "a table", "what the host says", "TCP switches of both ends of this flow"),
+        optional("mptcp", "a table", "what the host says", "MPTCP switches of both ends of this flow"),
+    ],
+};
+
+/// An element of `subflows`.
+pub(crate) const SUBFLOW: TableSchema = TableSchema {
+    path: "an element of flows.NAME.subflows",
+    doc: "A subflow that is opened as soon as the connection stands, next to those of the path manager. Other source ports make several between the same addresses.",
+    fields: &[
+        required("from", "\"host.interface\"", "the interface of the near end"),
+        required("to", "\"host.interface\"", "the interface of the far end"),
+        optional("source_port", "a number from 1 to 65535", "chosen by the stack", "the port at the near end"),
+        value("backup", "true or false", "false", "whether it is used only where no other works"),
+    ],
+};
+
+/// `on_off = { … }`.
+pub(crate) const ON_OFF: TableSchema = TableSchema {
+    path: "flows.NAME.on_off = { … }",
+    doc: "UDP packets of one size at a constant rate while on, nothing while off, beginning with on. A period is a duration, or `{ exponential = \"1 s\" }`: drawn anew each time, with this mean.",
+    fields: &[
+        required("rate", "a rate above zero", "the payload rate while on"),
+        value("packet", "a size from 1 to 65507 bytes", "'1400 bytes'", "the payload of a packet"),
+        value("on", "a period", "'1 s'", "how long it sends"),
+        value("off", "a period", "'0 s'", "how long it pauses; 0 s makes a constant bit rate"),
+    ],
+};
+
+/// `requests = { … }`.
+pub(crate) const REQUESTS: TableSchema = TableSchema {
+    path: "flows.NAME.requests = { … }",
+    doc: "A request goes out, a response comes back, and after a pause the next request goes, all over one connection.",
+    fields: &[
+        value("request", "a size above zero", "'1 kB'", "the size of a request"),
+        required("response", "a size above zero", "the size of a response"),
+        optional("count", "a whole number, 1 or more", "as many as there is time for", "how many exchanges to make"),
+        value("think", "a period", "'0 s'", "the pause between a response and the next request"),
+    ],
+};
+
+/// `{ exponential = … }`.
+pub(crate) const PERIOD: TableSchema = TableSchema {
+    path: "a period = { … }",
+    doc: "A length of time that is drawn anew each time.",
+    fields: &[required("exponential", "a duration above zero", "the mean of an exponential distribution")],
+};

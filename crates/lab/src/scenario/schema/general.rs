@@ -1,0 +1,88 @@
+//! The scenario as a whole, and the timeline.
+
+use super::{TableSchema, optional, required, value};
+
+/// The top of the file.
+pub(crate) const ROOT: TableSchema = TableSchema {
+    path: "the top of the file",
+    doc: "What the experiment is, how long it runs and how often.",
+    fields: &[
+        optional("title", "a line of text", "the file's name", "one line that says what the experiment shows"),
+        value("description", "text", "''", "what the experiment is about"),
+        value("duration", "a duration above zero such as \"30 s\"", "'30 s'", "how long a run lasts in simulated time"),
+        value(
+            "warm_up",
+            "a duration shorter than the run",
+            "'0 s'",
+            "the time at the start that goodput and utilisation leave out",
+        ),
+        value(
+            "sample_interval",
+            "a duration above zero",
+            "'100 ms'",
+            "how far apart the samples of the metrics over time lie",
+        ),
+        value("seed", "a whole number, 0 or more", "1", "the seed of the first run; repetitions count up from it"),
+        value("repeat", "a whole number, 1 or more", "1", "how many runs to make, each with its own seed"),
+        value(
+            "profile",
+            "the name of a profile",
+            "'linux-6.12'",
+            "the stack that hosts run: a set of defaults for [tcp], [mptcp] and flows",
+        ),
+        optional(
+            "tcp",
+            "a table",
+            "what the profile says",
+            "the TCP switches of all hosts (see the table of TCP switches)",
+        ),
+        optional(
+            "mptcp",
+            "a table",
+            "what the profile says",
+            "the MPTCP switches of all hosts (see the table of MPTCP switches)",
+        ),
+        required("hosts", "a table of hosts", "the computers at the edge: phone = [\"wifi\", \"lte\"]"),
+        optional("routers", "a table of routers", "no routers", "the nodes that forward packets: internet = {}"),
+        required("links", "a table of links", "what joins hosts and routers"),
+        required("flows", "a table of flows", "the traffic"),
+        optional("timeline", "a list of events", "nothing happens", "what happens to links during the run"),
+        optional(
+            "sweep",
+            "a table of paths with a list of values each",
+            "no sweep",
+            "the values to go through, one run (times repeat) for each combination",
+        ),
+    ],
+};
+
+/// `[[timeline]]`.
+pub(crate) const EVENT: TableSchema = TableSchema {
+    path: "[[timeline]]",
+    doc: "Something happens to a link. At least one of down, up, rate, delay and loss says what.",
+    fields: &[
+        required("at", "a duration before the end of the run", "when it happens, counted from the start of the run"),
+        required("link", "the name of a link", "the link that it happens to"),
+        value(
+            "direction",
+            "\"both\", \"up\" or \"down\"",
+            "'both'",
+            "the direction it concerns: up is from the link's first to its second end",
+        ),
+        optional(
+            "down",
+            "true",
+            "no change",
+            "true where the link stops to carry packets: what is queued or comes is dropped, hosts are not told",
+        ),
+        optional("up", "true", "no change", "true where it carries packets again"),
+        optional("rate", "a rate, a trace or \"unlimited\", one or { up, down }", "no change", "the new rate"),
+        optional(
+            "delay",
+            "a duration, one or { up, down }",
+            "no change",
+            "the new delay, for packets that have not left yet",
+        ),
+        optional("loss", "a loss model, one or { up, down }", "no change", "the new loss model"),
+    ],
+};

@@ -1,0 +1,100 @@
+//! Every key of a scenario file: what it takes, what it means, and its default.
+//!
+//! This is the one place that says so. The reader refuses keys that are not here and takes its defaults from here; the
+//! reference table (`scenarios/REFERENCE.md`) is printed from here.
+
+mod flows;
+mod general;
+mod reference;
+mod stacks;
+mod topology;
+
+pub use reference::reference;
+
+pub(crate) use flows::{FLOW, ON_OFF, PERIOD, REQUESTS, SUBFLOW};
+pub(crate) use general::{EVENT, ROOT};
+pub(crate) use stacks::{DELAYED_ACK, MPTCP, PROFILES, Profile, RECEIVE_BUFFER, SACK_COMPRESSION, TCP};
+pub(crate) use topology::{DIRECTIONS, HOST, INTERFACE, LINK, LOSS, QUEUE, REORDER, ROUTER};
+
+/// What happens where a key is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Default {
+    /// The scenario is refused.
+    Required,
+    /// This TOML value is taken.
+    Value(&'static str),
+    /// What these words say.
+    None(&'static str),
+}
+
+/// One key of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldSchema {
+    /// The key.
+    pub key: &'static str,
+    /// What it takes, to follow "expected".
+    pub kind: &'static str,
+    /// What is taken where it is absent.
+    pub default: Default,
+    /// What it means, to follow "KEY is".
+    pub doc: &'static str,
+}
+
+/// One kind of table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableSchema {
+    /// Where such tables stand.
+    pub path: &'static str,
+    /// What they are for, in a sentence or two.
+    pub doc: &'static str,
+    /// Their keys.
+    pub fields: &'static [FieldSchema],
+}
+
+impl TableSchema {
+    /// Its keys, in the order of the reference.
+    pub fn keys(&self) -> impl Iterator<Item = &'static str> + Clone {
+        self.fields.iter().map(|field| field.key)
+    }
+
+    pub(crate) fn field(&self, key: &str) -> &'static FieldSchema {
+        let field = self.fields.iter().find(|field| field.key == key);
+        field.unwrap_or_else(|| panic!("the reader asks for {key}, which the schema of {} does not know", self.path))
+    }
+}
+
+const fn required(key: &'static str, kind: &'static str, doc: &'static str) -> FieldSchema {
+    FieldSchema { key, kind, default: Default::Required, doc }
+}
+
+const fn value(key: &'static str, kind: &'static str, default: &'static str, doc: &'static str) -> FieldSchema {
+    FieldSchema { key, kind, default: Default::Value(default), doc }
+}
+
+const fn optional(key: &'static str, kind: &'static str, default: &'static str, doc: &'static str) -> FieldSchema {
+    FieldSchema { key, kind, default: Default::None(default), doc }
+}
+
+/// All kinds of tables, in the order of the reference.
+pub const TABLES: &[&TableSchema] = &[
+    &ROOT,
+    &HOST,
+    &INTERFACE,
+    &ROUTER,
+    &LINK,
+    &DIRECTIONS,
+    &QUEUE,
+    &LOSS,
+    &REORDER,
+    &FLOW,
+    &SUBFLOW,
+    &ON_OFF,
+    &REQUESTS,
+    &PERIOD,
+    &TCP,
+    &DELAYED_ACK,
+    &SACK_COMPRESSION,
+    &RECEIVE_BUFFER,
+    &MPTCP,
+    &EVENT,
+];

@@ -1,0 +1,196 @@
+//! Hosts, routers and links.
+
+use super::{TableSchema, optional, required, value};
+
+/// `[hosts.NAME]`.
+pub(crate) const HOST: TableSchema = TableSchema {
+    path: "[hosts.NAME]",
+    doc: "A computer. The short form is the list of interfaces alone: `phone = [\"wifi\", \"lte\"]`. The order of the interfaces gives MPTCP address identifiers and decides which one a connection starts on.",
+    fields: &[
+        required("interfaces", "a list of names or tables, at least one", "its interfaces, in order"),
+        optional("profile", "the name of a profile", "the scenario's profile", "the stack that this host runs"),
+        optional("tcp", "a table", "what the scenario says", "TCP switches of this host"),
+        optional("mptcp", "a table", "what the scenario says", "MPTCP switches of this host"),
+    ],
+};
+
+/// An element of `interfaces`.
+pub(crate) const INTERFACE: TableSchema = TableSchema {
+    path: "an element of hosts.NAME.interfaces",
+    doc: "An interface; the short form is its name alone.",
+    fields: &[
+        required("name", "a name, unique within the host", "its name"),
+        optional(
+            "address",
+            "an IP address or a list of them",
+            "10.A.B.C, A·256 + B the host's number, C the interface's, from 1",
+            "its address or addresses; each further one is a further end for MPTCP subflows",
+        ),
+        value("backup", "true or false", "false", "whether MPTCP subflows over it are used only where no other works"),
+    ],
+};
+
+/// `[routers.NAME]`.
+pub(crate) const ROUTER: TableSchema = TableSchema {
+    path: "[routers.NAME]",
+    doc: "A node that forwards packets.",
+    fields: &[value(
+        "routing",
+        "\"shortest-path\"",
+        "'shortest-path'",
+        "how it chooses a way; shortest-path takes the fewest links, and of equal ways the link that comes first in the file",
+    )],
+};
+
+/// `[links.NAME]`.
+pub(crate) const LINK: TableSchema = TableSchema {
+    path: "[links.NAME]",
+    doc: "A link with two directions that share nothing. `rate`, `delay`, `queue`, `loss`, `overhead`, `duplicate` and `reorder` take one value for both directions or `{ up = …, down = … }`; up is from the first to the second end. A packet is queued or dropped, transmitted, perhaps lost, held back or doubled, and arrives after the delay.",
+    fields: &[
+        required(
+            "between",
+            "a list of two ends, each \"host.interface\" or a router's name",
+            "the two ends; a host with one interface may be named alone",
+        ),
+        required(
+            "rate",
+            "a rate such as \"50 Mbit/s\", \"unlimited\", or the path of a mahimahi trace",
+            "how fast it sends; a trace has one line per 1500 bytes with the millisecond at which they may leave, and starts again at its end",
+        ),
+        value("delay", "a duration such as \"10 ms\"", "'0 ms'", "the propagation delay of one direction"),
+        value(
+            "queue",
+            "a limit such as \"100 packets\" or \"64 KiB\", \"unlimited\", or a table",
+            "'100 packets'",
+            "what waits for the transmitter; one that does not fit is dropped",
+        ),
+        value(
+            "loss",
+            "a probability such as \"1 %\", \"none\", or a table",
+            "'none'",
+            "which packets get lost after they were transmitted",
+        ),
+        value(
+            "overhead",
+            "a size such as \"38 B\"",
+            "'0 B'",
+            "what each packet occupies the link for on top of its IP length",
+        ),
+        value("duplicate", "a probability", "'0 %'", "the share of packets that arrive twice"),
+        optional("reorder", "a table", "none", "which packets are held back so that later ones overtake them"),
+    ],
+};
+
+/// `{ up = …, down = … }`.
+pub(crate) const DIRECTIONS: TableSchema = TableSchema {
+    path: "{ up = …, down = … }",
+    doc: "One value for each direction of a link.",
+    fields: &[
+        optional("up", "a value", "the key's default", "the value from the link's first end to its second"),
+        optional("down", "a value", "the key's default", "the value from the link's second end to its first"),
+    ],
+};
+
+/// `queue = { … }`.
+pub(crate) const QUEUE: TableSchema = TableSchema {
+    path: "links.NAME.queue = { … }",
+    doc: "A queue. The thresholds of RED are in the unit of the limit.",
+    fields: &[
+        value(
+            "discipline",
+            "\"drop-tail\" or \"red\"",
+            "'drop-tail'",
+            "which packets are dropped: those that find it full, or some before that at random",
+        ),
+        value(
+            "limit",
+            "a number of packets such as \"100 packets\", a size such as \"64 KiB\", or \"unlimited\"",
+            "'100 packets'",
+            "how much it holds",
+        ),
+        value(
+            "counts_transmitting",
+            "true or false",
+            "true",
+            "whether the packet in transmission counts towards the limit, as in tc netem; it does not in ns-3's and dummynet's queues",
+        ),
+        optional(
+            "min_threshold",
+            "packets or a size",
+            "a sixth of the limit",
+            "the average (RED) below which nothing is dropped",
+        ),
+        optional(
+            "max_threshold",
+            "packets or a size",
+            "half the limit",
+            "the average (RED) at which the drop probability is max_probability",
+        ),
+        value("max_probability", "a probability", "'10 %'", "the drop probability (RED) at max_threshold"),
+        value("weight", "a number above 0, at most 1", "0.002", "the weight (RED) of a new sample in the average"),
+        value(
+            "gentle",
+            "true or false",
+            "true",
+            "whether (RED) the drop probability climbs to 1 between max_threshold and twice that, instead of jumping there",
+        ),
+        value(
+            "drop",
+            "\"per-packet\" or \"per-interval\"",
+            "'per-packet'",
+            "how RED spreads its drops: as Floyd and Jacobson's section 4, or as their section 11 and dummynet do",
+        ),
+        value(
+            "idle",
+            "\"packets\" or \"dummynet\"",
+            "'packets'",
+            "how RED's average ages while the queue is empty: as if packets of 1500 bytes had passed, or one step per millisecond as dummynet does",
+        ),
+    ],
+};
+
+/// `loss = { … }`.
+pub(crate) const LOSS: TableSchema = TableSchema {
+    path: "links.NAME.loss = { … }",
+    doc: "Loss in bursts (`tc netem loss gemodel p r 1-h 1-k`), or from a recorded list.",
+    fields: &[
+        required("model", "\"bernoulli\", \"gilbert-elliott\" or \"trace\"", "the loss model"),
+        optional("probability", "a probability", "needed by bernoulli", "how likely a packet gets lost (bernoulli)"),
+        optional(
+            "good_to_bad",
+            "a probability",
+            "needed by gilbert-elliott",
+            "how likely the good state turns bad at a packet (p)",
+        ),
+        optional(
+            "bad_to_good",
+            "a probability",
+            "needed by gilbert-elliott",
+            "how likely the bad state turns good at a packet (r)",
+        ),
+        value("loss_in_bad", "a probability", "'100 %'", "how likely a packet gets lost in the bad state (1 − h)"),
+        value("loss_in_good", "a probability", "'0 %'", "how likely a packet gets lost in the good state (1 − k)"),
+        optional(
+            "file",
+            "a path",
+            "needed by trace",
+            "the recorded list: a 0 (arrives) or 1 (lost) for each packet, line ends anywhere; it starts again at its end",
+        ),
+        value(
+            "position",
+            "\"after-queue\" or \"before-queue\"",
+            "'after-queue'",
+            "whether a lost packet has waited and been transmitted like any other, or never took a place",
+        ),
+    ],
+};
+
+/// `reorder = { … }`.
+pub(crate) const REORDER: TableSchema = TableSchema {
+    path: "links.NAME.reorder = { … }",
+    doc: "Packets that are held back.",
+    fields: &[
+        required("probability", "a probability", "the share of packets that are held back"),
+        required("extra_delay", "a duration above zero", "how long they are held back, on top of the delay"),
+    ],
+};

@@ -1,0 +1,66 @@
+//! Hosts with their interfaces, routers, and the links that join them.
+
+use std::net::IpAddr;
+
+use subflow_network::{LinkConfig, RouterMode};
+
+/// A computer with one or more interfaces. Hosts do not forward packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Its interfaces in the file's order, at least one. The order gives MPTCP address identifiers.
+    pub interfaces: Vec<Interface>,
+}
+
+/// One interface of a host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name, unique within the host.
+    pub name: String,
+    /// Its addresses, at least one: given in the file, or `10.A.B.C` with A·256 + B the host's number and C the
+    /// interface's, both counted from 1.
+    pub addresses: Vec<IpAddr>,
+    /// Whether MPTCP subflows over this interface are backups: used only where no other subflow works.
+    pub backup: bool,
+}
+
+/// An interface, by position: `scenario.hosts[host].interfaces[interface]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct InterfaceIndex {
+    /// Index into [`Scenario::hosts`](super::Scenario::hosts).
+    pub host: usize,
+    /// Index into [`Host::interfaces`].
+    pub interface: usize,
+}
+
+/// A node that forwards packets between its links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Router {
+    /// Its name in the scenario.
+    pub name: String,
+    /// How it chooses a packet's way.
+    pub mode: RouterMode,
+}
+
+/// Where an end of a link is plugged in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Attachment {
+    /// An interface of a host. It has exactly one link.
+    Interface(InterfaceIndex),
+    /// A router, by index into [`Scenario::routers`](super::Scenario::routers).
+    Router(usize),
+}
+
+/// A link between two attachments. Its two directions share nothing.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Its name in the scenario.
+    pub name: String,
+    /// First and second end. "Up" is from the first to the second.
+    pub ends: [Attachment; 2],
+    /// From the first to the second end.
+    pub up: LinkConfig,
+    /// From the second to the first end.
+    pub down: LinkConfig,
+}
