@@ -1,6 +1,10 @@
 //! Links, queues, loss, routers and the event loop that moves packets.
 
 mod capacity_trace;
+mod disturbance;
+mod event_queue;
+mod fusion;
+mod host_table;
 mod ids;
 mod link;
 mod loss;
@@ -9,8 +13,11 @@ mod network;
 mod probability;
 mod queue;
 mod routing;
+mod run;
 mod streams;
 mod tap;
+mod timeline;
+mod timer;
 mod topology;
 
 pub use capacity_trace::{CapacityTrace, TraceError};

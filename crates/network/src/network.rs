@@ -1,105 +1,210 @@
-//! The network and its event loop.
+//! The network: what hosts and the program around them see of it. The event loop is in `run.rs`.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use slab::Slab;
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::Packet;
 
+use crate::disturbance::Stragglers;
+use crate::event_queue::EventQueue;
+use crate::host_table::{FarEnd, HostTable};
+use crate::link::Link;
+use crate::routing::Routes;
 use crate::tap::Tap;
+use crate::timer::Timers;
 use crate::{HostId, InterfaceId, LinkChange, LinkId, LinkMetrics, NetworkMetrics, PacketId, TimerId};
 
-/// What lives on the hosts. Statically dispatched.
+/// What lives on the hosts. Statically dispatched: the network calls it directly and it calls back directly.
 pub trait Hosts {
-    /// `packet` arrived for `host` on `interface`. Whoever gets it takes it ([`Network::take`]) or looks at it
-    /// ([`Network::packet`]) and releases it ([`Network::release`]).
+    /// `packet` arrived for `host` on `interface`. It is the host's now: it looks at it ([`Network::packet`]) and
+    /// releases it ([`Network::release`]), or takes it ([`Network::take`]).
     fn handle_packet(&mut self, network: &mut Network, host: HostId, interface: InterfaceId, packet: PacketId);
-    /// A timer set with [`Network::set_timer`] has expired. It is no longer set.
+
+    /// A timer set with [`Network::set_timer`] has expired; it is not set any more.
     fn handle_timer(&mut self, network: &mut Network, timer: TimerId);
 }
 
-/// Links, queues and routers in one event loop.
-pub struct Network {}
+/// Links, queues and routers on one clock.
+///
+/// How to drive it: describe a network with [`crate::TopologyBuilder`] and build it. Let hosts start, with
+/// [`Self::transmit`] and [`Self::set_timer`]. Then call [`Self::run_until`] with the [`Hosts`]: it moves packets and
+/// calls the hosts as packets arrive and timers expire, and they call back to transmit and to set timers. Between runs,
+/// read the metrics and schedule changes of links; runs can be as short as one likes. Running until t₁ and then until t₂
+/// is the same as running until t₂.
+///
+/// One seed gives the same run, whatever the machine. Events at the same instant come in an order that looks random but
+/// depends on nothing but the instant and on whose events they are.
+pub struct Network {
+    pub(crate) now: Instant,
+    /// Events before this instant may be processed.
+    pub(crate) horizon: Instant,
+    pub(crate) links: Vec<Link>,
+    pub(crate) link_names: Vec<String>,
+    pub(crate) routes: Routes,
+    pub(crate) hosts: HostTable,
+    pub(crate) packets: Slab<Packet>,
+    /// The first arrival on each link that is not fused.
+    pub(crate) arrivals: EventQueue,
+    pub(crate) timers: Timers,
+    pub(crate) stragglers: Stragglers,
+    /// In order of time, then of scheduling.
+    pub(crate) changes: BTreeMap<(Instant, u64), (LinkId, LinkChange)>,
+    changes_scheduled: u64,
+    pub(crate) tap: Option<Box<dyn Tap + Send>>,
+    pub(crate) counters: NetworkMetrics,
+}
 
-#[allow(unused_variables)]
 impl Network {
+    pub(crate) fn new(links: Vec<Link>, link_names: Vec<String>, routes: Routes, hosts: HostTable) -> Self {
+        Self {
+            now: Instant::ZERO,
+            horizon: Instant::ZERO,
+            arrivals: EventQueue::new(links.len()),
+            links,
+            link_names,
+            routes,
+            hosts,
+            packets: Slab::new(),
+            timers: Timers::default(),
+            stragglers: Stragglers::default(),
+            changes: BTreeMap::new(),
+            changes_scheduled: 0,
+            tap: None,
+            counters: NetworkMetrics::default(),
+        }
+    }
+
     /// The time on the simulation's clock.
+    #[inline]
     pub fn now(&self) -> Instant {
-        todo!()
+        self.now
     }
-    /// Sends `packet` from `interface` of `host`. One for an unknown or unreachable address is counted and dropped.
-    pub fn transmit(&mut self, host: HostId, interface: InterfaceId, packet: Packet) {
-        todo!()
-    }
-    /// The interface of `host` that has `address`: where packets with this source address leave (policy routing).
-    pub fn interface_with(&self, host: HostId, address: IpAddr) -> Option<InterfaceId> {
-        todo!()
-    }
-    /// The addresses of `interface`, in the order given.
-    pub fn addresses(&self, interface: InterfaceId) -> &[IpAddr] {
-        todo!()
-    }
-    /// The host that `interface` belongs to.
-    pub fn host_of(&self, interface: InterfaceId) -> HostId {
-        todo!()
-    }
+
     /// A packet in the network.
+    #[inline]
     pub fn packet(&self, id: PacketId) -> &Packet {
-        todo!()
+        &self.packets[id.index()]
     }
-    /// Takes a packet out of the network.
+
+    /// Takes a packet that has arrived.
+    #[inline]
     pub fn take(&mut self, id: PacketId) -> Packet {
-        todo!()
+        self.packets.remove(id.index())
     }
-    /// Drops a packet that a host has received and read.
+
+    /// Forgets a packet that has arrived.
+    #[inline]
     pub fn release(&mut self, id: PacketId) {
-        todo!()
+        self.packets.remove(id.index());
     }
+
     /// A new timer, not set.
     pub fn new_timer(&mut self) -> TimerId {
-        todo!()
+        self.timers.add()
     }
-    /// Sets `timer` to expire at `deadline`, or not at all. Moving a deadline later, or unsetting it, costs nothing.
+
+    /// Sets `timer` to expire at `deadline`, or not at all. Moving a deadline later, or unsetting it, costs nothing. A
+    /// deadline in the past expires now.
+    #[inline]
     pub fn set_timer(&mut self, timer: TimerId, deadline: Option<Instant>) {
-        todo!()
+        self.timers.set(timer, deadline.map_or(Instant::MAX, |deadline| deadline.max(self.now)));
     }
-    /// Changes `link` at `at`, before packets that move in the same instant. Not to be called from [`Hosts`].
+
+    /// When `timer` expires, if it is set.
+    pub fn timer_deadline(&self, timer: TimerId) -> Option<Instant> {
+        let deadline = self.timers.deadline(timer);
+        (deadline != Instant::MAX).then_some(deadline)
+    }
+
+    /// The interface of `host` that has `address`: where packets from this address leave (policy routing, as
+    /// `ip rule from ADDRESS`).
+    pub fn interface_with(&self, host: HostId, address: IpAddr) -> Option<InterfaceId> {
+        self.hosts.addresses.interface(address).filter(|&interface| self.hosts.host(interface) == host)
+    }
+
+    /// The addresses of `interface`, in the order given.
+    pub fn addresses(&self, interface: InterfaceId) -> &[IpAddr] {
+        self.hosts.addresses.addresses(interface)
+    }
+
+    /// The host that `interface` belongs to.
+    pub fn host_of(&self, interface: InterfaceId) -> HostId {
+        self.hosts.host(interface)
+    }
+
+    /// Changes `link` at `at`, or at once if that has passed: before any packet moves in that instant, in order of
+    /// scheduling. It ends the fusion of the hops that touch the link.
+    ///
+    /// To be called between runs, not by hosts while they are run: links may be ahead of the clock then, up to the next
+    /// scheduled change.
     pub fn schedule_change(&mut self, at: Instant, link: LinkId, change: LinkChange) {
-        todo!()
+        assert!(self.horizon <= self.now + Duration::from_nanos(1), "a change scheduled in the middle of a run");
+        self.unfuse(link);
+        self.changes.insert((at.max(self.now), self.changes_scheduled), (link, change));
+        self.changes_scheduled += 1;
     }
-    /// Processes every event until `end`, `end` included, and sets the clock to `end`.
-    pub fn run_until<H: Hosts>(&mut self, hosts: &mut H, end: Instant) {
-        todo!()
-    }
-    /// Shows the packets of `interfaces` to `tap`.
+
+    /// Shows all packets of `interfaces`, and of no others, to `tap`.
     pub fn set_tap(&mut self, interfaces: &[InterfaceId], tap: Box<dyn Tap + Send>) {
-        todo!()
+        self.take_tap();
+        for interface in interfaces {
+            self.hosts.interfaces[interface.index()].tapped = true;
+        }
+        self.tap = Some(tap);
     }
-    /// Ends tapping.
+
+    /// Ends tapping and gives the tap back.
     pub fn take_tap(&mut self) -> Option<Box<dyn Tap + Send>> {
-        todo!()
+        for interface in &mut self.hosts.interfaces {
+            interface.tapped = false;
+        }
+        self.tap.take()
     }
-    /// The name of `link`: the builder's, with `>` for forward and `<` for backward in front.
-    pub fn link_name(&self, link: LinkId) -> &str {
-        todo!()
-    }
-    /// How many link directions there are; their ids are 0 … n − 1.
+
+    /// How many link directions there are. Their ids count from zero; both directions of a link follow each other, the
+    /// forward one first.
     pub fn link_count(&self) -> usize {
-        todo!()
+        self.links.len()
     }
-    /// What `link` has done until now.
+
+    /// The name that the builder gave to both directions of `link`.
+    pub fn link_name(&self, link: LinkId) -> &str {
+        &self.link_names[link.index() / 2]
+    }
+
+    /// What `link` has done until the end of the last run.
     pub fn link_metrics(&self, link: LinkId) -> LinkMetrics {
-        todo!()
+        self.links[link.index()].metrics(self.now)
     }
-    /// Packets in the queue of `link` now, the one in transmission included.
+
+    /// Packets in the queue of `link` at the end of the last run, the one in transmission included.
     pub fn queue_length(&self, link: LinkId) -> u32 {
-        todo!()
+        self.links[link.index()].held()
     }
-    /// What the network has done until now.
+
+    /// What the network has done until the end of the last run.
     pub fn metrics(&self) -> NetworkMetrics {
-        todo!()
+        let on_links: u64 = self.links.iter().map(|link| link.metrics(self.now).drops()).sum();
+        NetworkMetrics {
+            dropped: self.counters.dropped_unroutable + on_links,
+            in_flight: self.packets.len() as u64,
+            packet_hops: self.links.iter().map(Link::hops).sum(),
+            ..self.counters
+        }
     }
-    /// The sum of propagation delays and no more, from interface to interface along the route; `None` without a route.
+
+    /// The propagation delay from `from` to `to` along the route; `None` where no route leads.
     pub fn path_delay(&self, from: InterfaceId, to: InterfaceId) -> Option<Duration> {
-        todo!()
+        let mut link = &self.links[self.hosts.interfaces[from.index()].link.index()];
+        let mut delay = link.delay();
+        loop {
+            match link.far_end {
+                FarEnd::Interface(end) => return (self.hosts.host(end) == self.hosts.host(to)).then_some(delay),
+                FarEnd::Router(router) => link = &self.links[self.routes.next(router, to.0)? as usize],
+            }
+            delay += link.delay();
+        }
     }
 }

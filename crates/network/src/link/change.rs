@@ -1,22 +1,111 @@
 //! Links that change while packets are on them.
 
-use subflow_quantity::Duration;
+use subflow_quantity::{Duration, Instant};
 
-use super::Service;
-use crate::LossConfig;
+use super::{Link, Service, Transmitter};
+use crate::loss::LossProcess;
+use crate::{LossConfig, PacketId};
 
 /// What happens to one direction of a link at some instant.
 #[derive(Clone, Debug)]
 pub enum LinkChange {
-    /// It sends at another rate. The packet in transmission keeps what it has sent; its rest goes at the new rate.
+    /// It sends at another rate. The packet in transmission keeps what it has sent; its rest goes at the new rate. (Only
+    /// on the way to or from a capacity trace, which has no rate, it is sent anew.)
     Service(Service),
-    /// Packets that have not left yet propagate for this long. None overtakes one that left before it.
+    /// Packets that have not left yet propagate for this long. None overtakes one that left before it: with a smaller
+    /// delay they arrive together with the last one of the old delay at the earliest.
     Delay(Duration),
-    /// Packets that have not left yet are lost by this model.
+    /// Packets that have not left yet are lost by this model, where loss strikes behind the queue; else those that come.
     Loss(LossConfig),
-    /// Every queued packet, the one in transmission included, and every one that comes is dropped. What has left
-    /// arrives.
+    /// Every packet in the queue, the one in transmission included, and every one that comes is dropped. What has left
+    /// still arrives.
     Down,
     /// It works again.
     Up,
+}
+
+impl Link {
+    /// Makes `change` at `now`, for packets that have not left by then. Those that it drops are added to `dropped`.
+    pub(crate) fn change(&mut self, now: Instant, change: LinkChange, dropped: &mut Vec<PacketId>) {
+        self.catch_up(now);
+        match change {
+            LinkChange::Service(service) => self.change_service(now, &service),
+            LinkChange::Delay(delay) => {
+                self.delay = delay;
+                self.recompute_arrivals(now);
+            }
+            LinkChange::Loss(config) => self.change_loss(&config),
+            LinkChange::Down => self.take_down(now, dropped),
+            LinkChange::Up => self.up = true,
+        }
+    }
+
+    fn change_service(&mut self, now: Instant, service: &Service) {
+        let before = core::mem::replace(&mut self.transmitter, Transmitter::new(service));
+        let last_departure = self.last_departure;
+        let mut turn = now;
+        for number in self.held_numbers() {
+            let overhead = u32::from(self.overhead);
+            let packet = self.ring.at_mut(number);
+            let bytes = u32::from(packet.size) + overhead;
+            let departure = if number == self.departed {
+                self.transmitter.departure_of_rest(&before, packet.departure.since(now), now, bytes)
+            } else {
+                self.transmitter.departure(turn, bytes)
+            };
+            self.counters.move_departure(packet.departure, departure);
+            packet.departure = departure;
+            self.last_start = turn;
+            self.last_departure = departure;
+            turn = departure;
+        }
+        self.counters.move_end_of_busy_period(last_departure, self.last_departure);
+        self.recompute_arrivals(now);
+    }
+
+    fn change_loss(&mut self, config: &LossConfig) {
+        self.loss = LossProcess::new(config);
+        if self.loss_before_queue {
+            return;
+        }
+        for number in self.held_numbers() {
+            let lost = self.loses();
+            self.ring.at_mut(number).lost = lost;
+        }
+    }
+
+    fn take_down(&mut self, now: Instant, dropped: &mut Vec<PacketId>) {
+        self.up = false;
+        for number in self.held_numbers() {
+            let packet = self.ring.at(number);
+            dropped.push(packet.packet);
+            self.counters.dropped_down += 1;
+            self.counters.move_departure(packet.departure, now);
+        }
+        if self.held() > 0 {
+            self.counters.move_end_of_busy_period(self.last_departure, now);
+            self.last_departure = now;
+            self.last_start = now;
+        }
+        self.ring.truncate(self.departed);
+        self.held_bytes = 0;
+        self.recompute_arrivals(now);
+    }
+
+    /// Recomputes the arrivals of the packets held, and after which one no packet arrives earlier.
+    fn recompute_arrivals(&mut self, now: Instant) {
+        self.last_arrival =
+            if self.departed == self.ring.head() { now } else { self.ring.at(self.departed.wrapping_sub(1)).arrival };
+        for number in self.held_numbers() {
+            let packet = self.ring.at_mut(number);
+            packet.arrival = (packet.departure + self.delay).max(self.last_arrival);
+            self.last_arrival = packet.arrival;
+        }
+    }
+
+    /// The running numbers of the packets held by the queue.
+    fn held_numbers(&self) -> impl Iterator<Item = u32> + use<> {
+        let first = self.departed;
+        (0..self.held()).map(move |offset| first.wrapping_add(offset))
+    }
 }

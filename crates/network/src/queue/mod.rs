@@ -1,8 +1,17 @@
 //! Queue disciplines: which packets a link lets in.
+//!
+//! Disciplines here decide when a packet *comes*. A packet that is let in has its departure computed in that moment, and
+//! this is what makes one event per hop possible. Disciplines that decide when a packet *leaves* (CoDel, FQ-CoDel, fair
+//! queueing) do not know departures beforehand. They would be variants of [`Discipline`] whose links keep their waiting
+//! packets apart from the ring of those in propagation and put one more event per packet, the end of its transmission,
+//! into the event loop.
 
+mod drop_tail;
 mod red;
 
+pub(crate) use drop_tail::DropTail;
 pub use red::{IdleAgeing, RedConfig, RedDrop, RedUnit};
+pub(crate) use red::{Occupancy, Red};
 
 /// How much a queue holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,8 @@
-//! Random early detection.
+//! Random early detection (Floyd and Jacobson, "Random Early Detection Gateways for Congestion Avoidance", 1993).
+
+use rand_core::RngCore;
+use rand_pcg::Pcg64Mcg;
+use subflow_quantity::Duration;
 
 /// What RED's average and thresholds count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,27 +17,31 @@ pub enum RedUnit {
     },
 }
 
-/// How RED spreads its drops between two of them.
+/// How RED spaces its drops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RedDrop {
-    /// Floyd and Jacobson 1993, section 4: each packet is dropped with p_a = p_b / (1 − count · p_b).
+    /// Section 4 of the paper: each packet is dropped with p_a = p_b / (1 − count · p_b), count the packets since the
+    /// last drop.
     #[default]
     PerPacket,
-    /// Their section 11 ("efficient implementation") as in dummynet: one number R in \[0, 1) is drawn after each drop, and
-    /// the first packet with count · p_b > R is dropped.
+    /// Section 11 of the paper ("efficient implementation") as dummynet codes it: a number R, uniform in \[0, 1), is
+    /// drawn when the average comes up to min_th and after each drop; the first packet with count · p_b > R is dropped.
+    /// The packet that R is drawn for always passes.
     PerInterval,
 }
 
 /// How the average ages while the queue is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleAgeing {
-    /// Floyd and Jacobson 1993: as if m = idle time / s small packets had come to an empty queue, s the time to send
-    /// one of `packet` bytes.
+    /// The paper's: as if m = idle time / s packets had come to an empty queue, so avg ← (1 − w_q)^m avg, where s is the
+    /// time that the link takes to send `packet` bytes.
     Packets {
         /// The size of that packet.
         packet: u32,
     },
-    /// FreeBSD dummynet as coded: one factor (1 − w_q) per clock tick.
+    /// FreeBSD dummynet's as it is coded, which is not the paper's: its table holds powers of (1 − w_q) per clock tick,
+    /// not per packet, in 256 steps up to 3 s / w_q, s the ticks in which the link sends 512 bytes; an idle time beyond
+    /// the table zeroes the average (`config_red` in ip_dummynet.c, `red_drops` in ip_dn_io.c).
     Dummynet {
         /// Clock ticks per second (`kern.hz`, 1000 by default).
         hz: u32,
@@ -51,12 +59,309 @@ pub struct RedConfig {
     pub max_threshold: f64,
     /// max_p: drop probability as the average reaches max_th.
     pub max_probability: f64,
-    /// Between max_th and 2 max_th the drop probability climbs from max_p to 1, instead of jumping there.
+    /// Between max_th and 2 max_th the drop probability climbs from max_p to 1, instead of jumping there (dummynet:
+    /// `gred`).
     pub gentle: bool,
     /// What is counted.
     pub unit: RedUnit,
-    /// How drops are spread.
+    /// How drops are spaced.
     pub drop: RedDrop,
     /// How the average ages.
     pub idle: IdleAgeing,
+}
+
+impl RedConfig {
+    /// The paper's RED with its recommended w_q = 0.002 and max_p = 0.02, on an average in packets.
+    pub fn floyd(min_threshold: f64, max_threshold: f64) -> Self {
+        Self {
+            weight: 0.002,
+            min_threshold,
+            max_threshold,
+            max_probability: 0.02,
+            gentle: false,
+            unit: RedUnit::Packets,
+            drop: RedDrop::PerPacket,
+            idle: IdleAgeing::Packets { packet: 512 },
+        }
+    }
+
+    /// What `ipfw pipe config … red w_q/min_th/max_th/max_p` makes on FreeBSD with its default 1000 clock ticks a
+    /// second and a queue in packets; `gentle` for `gred`.
+    ///
+    /// dummynet's queue does not hold the packet in transmission: use it with
+    /// [`crate::QueueConfig::counting_waiting_only`]. Its 16-bit fixed point (w_q in steps of 1/65536) and its departures
+    /// on clock ticks are not modelled.
+    pub fn dummynet(weight: f64, min_threshold: f64, max_threshold: f64, max_probability: f64, gentle: bool) -> Self {
+        Self {
+            weight,
+            min_threshold,
+            max_threshold,
+            max_probability,
+            gentle,
+            unit: RedUnit::Packets,
+            drop: RedDrop::PerInterval,
+            idle: IdleAgeing::Dummynet { hz: 1000 },
+        }
+    }
+}
+
+/// RED at work on one queue.
+///
+/// Only additions, multiplications and divisions of floats: these are the same on every machine.
+#[derive(Debug)]
+pub(crate) struct Red {
+    config: RedConfig,
+    /// avg.
+    average: f64,
+    /// Packets since the last drop; −1 while the average is below min_th.
+    count: i64,
+    /// R of [`RedDrop::PerInterval`].
+    interval: f64,
+    random: Pcg64Mcg,
+}
+
+/// What RED needs to know of its queue when a packet comes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Occupancy {
+    /// It holds this much.
+    Holding {
+        /// In packets.
+        packets: u32,
+        /// In bytes.
+        bytes: u64,
+    },
+    /// It holds nothing, for so long.
+    Idle(Duration),
+}
+
+impl Red {
+    pub(crate) fn new(config: RedConfig, random: Pcg64Mcg) -> Self {
+        Self { config, average: 0.0, count: -1, interval: 0.0, random }
+    }
+
+    /// Takes note of a packet of `size` bytes that comes to the queue, and says whether to drop it.
+    /// `transmission_time` tells how long the link takes for so many bytes.
+    pub(crate) fn drops(
+        &mut self,
+        occupancy: Occupancy,
+        size: u32,
+        transmission_time: impl Fn(u32) -> Duration,
+    ) -> bool {
+        self.update_average(occupancy, transmission_time);
+        let Some(p_b) = self.drop_probability(size) else {
+            self.count = -1;
+            return false;
+        };
+        if p_b >= 1.0 {
+            self.count = match self.config.drop {
+                RedDrop::PerPacket => 0,
+                RedDrop::PerInterval => -1,
+            };
+            return true;
+        }
+        self.count += 1;
+        let drop = match self.config.drop {
+            RedDrop::PerPacket => self.drops_packet(p_b),
+            RedDrop::PerInterval => self.drops_interval(p_b),
+        };
+        if drop {
+            self.count = 0;
+            self.interval = self.uniform();
+        }
+        drop
+    }
+
+    fn update_average(&mut self, occupancy: Occupancy, transmission_time: impl Fn(u32) -> Duration) {
+        let w_q = self.config.weight;
+        match (occupancy, self.config.unit) {
+            (Occupancy::Holding { packets, .. }, RedUnit::Packets) => {
+                self.average += w_q * (f64::from(packets) - self.average);
+            }
+            (Occupancy::Holding { bytes, .. }, RedUnit::Bytes { .. }) => {
+                self.average += w_q * (bytes as f64 - self.average);
+            }
+            (Occupancy::Idle(_), _) if self.average == 0.0 => {}
+            (Occupancy::Idle(idle), _) => {
+                self.average *= match self.config.idle {
+                    IdleAgeing::Packets { packet } => {
+                        let s = transmission_time(packet).as_nanos();
+                        idle.as_nanos().checked_div(s).map_or(0.0, |m| power(1.0 - w_q, m))
+                    }
+                    IdleAgeing::Dummynet { hz } => dummynet_ageing(w_q, hz, idle, transmission_time(512)),
+                }
+            }
+        }
+    }
+
+    /// p_b for a packet of `size` bytes; `None` below min_th.
+    fn drop_probability(&self, size: u32) -> Option<f64> {
+        let RedConfig { min_threshold, max_threshold, max_probability, gentle, unit, .. } = self.config;
+        if self.average < min_threshold {
+            return None;
+        }
+        let p_b = if self.average < max_threshold {
+            max_probability * (self.average - min_threshold) / (max_threshold - min_threshold)
+        } else if gentle && self.average < 2.0 * max_threshold {
+            max_probability + (1.0 - max_probability) * (self.average - max_threshold) / max_threshold
+        } else {
+            return Some(1.0);
+        };
+        Some(match unit {
+            RedUnit::Packets => p_b,
+            RedUnit::Bytes { max_packet } => p_b * f64::from(size) / f64::from(max_packet),
+        })
+    }
+
+    fn drops_packet(&mut self, p_b: f64) -> bool {
+        let spent = self.count as f64 * p_b;
+        spent >= 1.0 || self.uniform() < p_b / (1.0 - spent)
+    }
+
+    fn drops_interval(&mut self, p_b: f64) -> bool {
+        if self.count == 0 {
+            self.interval = self.uniform();
+            return false;
+        }
+        self.count as f64 * p_b > self.interval
+    }
+
+    /// A number in \[0, 1) from 32 random bits.
+    fn uniform(&mut self) -> f64 {
+        f64::from((self.random.next_u64() >> 32) as u32) / (1u64 << 32) as f64
+    }
+}
+
+/// `base` to the `exponent`, by squaring: `powi` may differ in its last bit between machines.
+fn power(base: f64, exponent: u64) -> f64 {
+    let (mut result, mut square, mut left) = (1.0, base, exponent);
+    while left > 0 {
+        if left & 1 == 1 {
+            result *= square;
+        }
+        square *= square;
+        left >>= 1;
+    }
+    result
+}
+
+/// The factor that dummynet takes from its table after `idle`; `s` is the time to send its "medium" packet.
+fn dummynet_ageing(w_q: f64, hz: u32, idle: Duration, s: Duration) -> f64 {
+    const LOOKUP_DEPTH: u64 = 256;
+    let ticks = |span: Duration| span.as_secs_f64() * f64::from(hz);
+    let lookup_step = ((ticks(s) * 3.0 / w_q) as u64 / LOOKUP_DEPTH).max(1);
+    let t = ticks(idle) as u64 / lookup_step;
+    if t < LOOKUP_DEPTH { power(1.0 - w_q, 1 + t * lookup_step) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream;
+
+    fn red(config: RedConfig) -> Red {
+        Red::new(config, stream(3, "red"))
+    }
+
+    fn holding(packets: u32) -> Occupancy {
+        Occupancy::Holding { packets, bytes: u64::from(packets) * 1500 }
+    }
+
+    /// 8 Mbit/s: one microsecond a byte.
+    fn microsecond_per_byte(bytes: u32) -> Duration {
+        Duration::from_micros(bytes.into())
+    }
+
+    #[test]
+    fn the_average_follows_the_queue_with_weight_w_q() {
+        // Section 6: after L packets that raise an empty queue from 0 to L, avg = L + 1 + ((1 − w)^(L+1) − 1) / w.
+        let mut red = red(RedConfig::floyd(1000.0, 2000.0));
+        for packets in 1..=50 {
+            red.drops(holding(packets), 1500, microsecond_per_byte);
+        }
+        let (l, w) = (50.0, 0.002f64);
+        let expected = l + 1.0 + ((1.0 - w).powf(l + 1.0) - 1.0) / w;
+        assert!((red.average - expected).abs() < 1e-9, "{} {expected}", red.average);
+    }
+
+    #[test]
+    fn an_idle_queue_ages_the_average_as_if_small_packets_had_come() {
+        let mut red = red(RedConfig::floyd(5.0, 15.0));
+        red.average = 4.0;
+        red.drops(Occupancy::Idle(Duration::from_micros(512 * 10)), 1500, microsecond_per_byte);
+        assert!((red.average - 4.0 * 0.998f64.powf(10.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn dummynet_ages_by_clock_ticks_and_forgets_after_its_table() {
+        // s = 0.512 ticks, 3 s / w_q = 768 ticks, in 256 steps of 3 ticks.
+        let factor = |milliseconds| {
+            dummynet_ageing(0.002, 1000, Duration::from_millis(milliseconds), Duration::from_micros(512))
+        };
+        assert!((factor(0) - 0.998).abs() < 1e-12);
+        assert!((factor(3) - 0.998f64.powf(4.0)).abs() < 1e-12);
+        assert!((factor(767) - 0.998f64.powf(766.0)).abs() < 1e-12);
+        assert_eq!(factor(768), 0.0);
+    }
+
+    /// Packets from one drop to the next at a constant average.
+    fn drop_distances(mut red: Red, average: f64, size: u32, n: u32) -> Vec<u32> {
+        red.config.weight = 0.0;
+        red.average = average;
+        let mut distances = Vec::new();
+        let mut distance = 0;
+        for _ in 0..n {
+            distance += 1;
+            if red.drops(holding(10), size, microsecond_per_byte) {
+                distances.push(distance);
+                distance = 0;
+            }
+        }
+        distances.split_off(1)
+    }
+
+    #[test]
+    fn drops_are_uniformly_spaced_and_half_as_far_apart_as_one_over_p_b() {
+        // avg midway: p_b = 0.02 / 2, so distances are uniform on 1 … 100 (section 7, method 2).
+        for config in [RedConfig::floyd(5.0, 15.0), RedConfig::dummynet(0.002, 5.0, 15.0, 0.02, false)] {
+            let distances = drop_distances(red(config), 10.0, 1500, 500_000);
+            let mean = distances.iter().sum::<u32>() as f64 / distances.len() as f64;
+            assert!((mean - 50.25).abs() < 1.2, "{mean}");
+            assert!((98..=101).contains(distances.iter().max().unwrap()));
+            let quarter = distances.iter().filter(|&&d| d <= 25).count() as f64 / distances.len() as f64;
+            assert!((quarter - 0.25).abs() < 0.02, "{quarter}");
+        }
+    }
+
+    #[test]
+    fn below_min_th_nothing_and_from_max_th_on_everything_is_dropped() {
+        let mut red = red(RedConfig { weight: 0.0, ..RedConfig::floyd(5.0, 15.0) });
+        red.average = 4.99;
+        assert!((0..1000).all(|_| !red.drops(holding(10), 1500, microsecond_per_byte)));
+        red.average = 15.0;
+        assert!((0..1000).all(|_| red.drops(holding(10), 1500, microsecond_per_byte)));
+    }
+
+    #[test]
+    fn gentle_climbs_from_max_p_to_one() {
+        let config = RedConfig { gentle: true, max_probability: 0.1, ..RedConfig::floyd(5.0, 15.0) };
+        let mut red = red(config);
+        let p_b = |red: &mut Red, average| {
+            red.average = average;
+            red.drop_probability(1500).unwrap()
+        };
+        assert_eq!(p_b(&mut red, 15.0), 0.1);
+        assert!((p_b(&mut red, 22.5) - 0.55).abs() < 1e-12);
+        assert_eq!(p_b(&mut red, 30.0), 1.0);
+        // dummynet writes the same line as c_3 avg − c_4, c_3 = (1 − max_p) / max_th, c_4 = 1 − 2 max_p.
+        assert!((p_b(&mut red, 20.0) - ((1.0 - 0.1) / 15.0 * 20.0 - (1.0 - 0.2))).abs() < 1e-12);
+    }
+
+    #[test]
+    fn in_bytes_small_packets_are_dropped_more_rarely() {
+        let config = RedConfig { unit: RedUnit::Bytes { max_packet: 1500 }, ..RedConfig::floyd(5000.0, 15000.0) };
+        let mut red = red(config);
+        red.average = 10_000.0;
+        assert!((red.drop_probability(1500).unwrap() - 0.01).abs() < 1e-12);
+        assert!((red.drop_probability(150).unwrap() - 0.001).abs() < 1e-12);
+    }
 }

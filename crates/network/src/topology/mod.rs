@@ -1,8 +1,14 @@
-//! Describing a network.
+//! Describing a network: hosts, routers and links, before they become a [`Network`].
+
+mod addresses;
+mod build;
+mod error;
 
 use std::net::IpAddr;
 
 use crate::{HostId, InterfaceId, LinkConfig, LinkId, Network, RouteMetric, RouterId, RouterMode};
+pub(crate) use addresses::AddressBook;
+pub use error::TopologyError;
 
 /// One end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +24,7 @@ impl From<InterfaceId> for Attachment {
         Self::Interface(id)
     }
 }
+
 impl From<RouterId> for Attachment {
     fn from(id: RouterId) -> Self {
         Self::Router(id)
@@ -34,32 +41,106 @@ pub struct DuplexLink {
 }
 
 /// Describes hosts, routers and links, and makes a [`Network`] of them.
-#[derive(Clone, Debug, Default)]
-pub struct TopologyBuilder {}
+///
+/// ```
+/// # use subflow_network::{LinkConfig, QueueConfig, RouterMode, TopologyBuilder};
+/// # use subflow_quantity::{Duration, Rate};
+/// let mut topology = TopologyBuilder::new();
+/// let phone = topology.host("phone");
+/// let wifi = topology.interface(phone, "wifi");
+/// let server = topology.host("server");
+/// let eth = topology.interface(server, "eth");
+/// let internet = topology.router("internet", RouterMode::ShortestPath);
+///
+/// let radio = LinkConfig::new(Rate::from_mbit(50), Duration::from_millis(10)).with_queue(QueueConfig::packets(100));
+/// topology.link("wifi", wifi, internet, radio.clone(), radio);
+/// let core = LinkConfig::new(Rate::from_mbit(1000), Duration::from_millis(5));
+/// topology.link("core", internet, eth, core.clone(), core);
+///
+/// let network = topology.build(1).expect("a valid topology");
+/// assert_eq!(network.addresses(wifi)[0].to_string(), "10.0.0.1");
+/// ```
+#[derive(Clone, Debug)]
+pub struct TopologyBuilder {
+    hosts: Vec<String>,
+    interfaces: Vec<Interface>,
+    routers: Vec<(String, RouterMode)>,
+    links: Vec<Duplex>,
+    static_routes: Vec<StaticRoute>,
+    conversations: Vec<(HostId, HostId)>,
+    metric: RouteMetric,
+    fuse_hops: bool,
+}
 
-#[allow(unused_variables)]
+#[derive(Clone, Debug)]
+struct Interface {
+    host: HostId,
+    name: String,
+    addresses: Vec<IpAddr>,
+}
+
+#[derive(Clone, Debug)]
+struct Duplex {
+    name: String,
+    ends: [Attachment; 2],
+    /// Forward, backward.
+    directions: [LinkConfig; 2],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct StaticRoute {
+    router: RouterId,
+    destination: InterfaceId,
+    via: LinkId,
+}
+
+impl Default for TopologyBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl TopologyBuilder {
     /// An empty network.
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            hosts: Vec::new(),
+            interfaces: Vec::new(),
+            routers: Vec::new(),
+            links: Vec::new(),
+            static_routes: Vec::new(),
+            conversations: Vec::new(),
+            metric: RouteMetric::Hops,
+            fuse_hops: true,
+        }
     }
+
     /// Adds a host.
     pub fn host(&mut self, name: &str) -> HostId {
-        todo!()
+        self.hosts.push(name.into());
+        HostId::from_index(self.hosts.len() - 1)
     }
-    /// Adds an interface to `host`. Without [`Self::address`] it gets one of its link's 10.a.b.0/24.
+
+    /// Adds an interface to `host`. Unless [`Self::address`] gives it one, it gets an address of its link: on the link
+    /// added as number n = 256 a + b, counted from zero, 10.a.b.1 at the first end and 10.a.b.2 at the second.
     pub fn interface(&mut self, host: HostId, name: &str) -> InterfaceId {
-        todo!()
+        self.interfaces.push(Interface { host, name: name.into(), addresses: Vec::new() });
+        InterfaceId::from_index(self.interfaces.len() - 1)
     }
+
     /// Gives `interface` an address, IPv4 or IPv6; more calls give more addresses.
     pub fn address(&mut self, interface: InterfaceId, address: IpAddr) {
-        todo!()
+        self.interfaces[interface.index()].addresses.push(address);
     }
+
     /// Adds a router.
     pub fn router(&mut self, name: &str, mode: RouterMode) -> RouterId {
-        todo!()
+        self.routers.push((name.into(), mode));
+        RouterId::from_index(self.routers.len() - 1)
     }
-    /// Connects `a` and `b`.
+
+    /// Connects `a` and `b`. `forward` leads from `a` to `b`. An interface is on exactly one link; two hosts may be
+    /// connected directly.
     pub fn link(
         &mut self,
         name: &str,
@@ -68,69 +149,35 @@ impl TopologyBuilder {
         forward: LinkConfig,
         backward: LinkConfig,
     ) -> DuplexLink {
-        todo!()
+        let number = self.links.len();
+        let ends = [a.into(), b.into()];
+        self.links.push(Duplex { name: name.into(), ends, directions: [forward, backward] });
+        DuplexLink { forward: LinkId::from_index(2 * number), backward: LinkId::from_index(2 * number + 1) }
     }
+
+    /// Makes `router` send packets for `destination` over `via`, one of its links, whatever the shortest path is.
+    pub fn route(&mut self, router: RouterId, destination: InterfaceId, via: LinkId) {
+        self.static_routes.push(StaticRoute { router, destination, via });
+    }
+
     /// Sets what makes a path short. Default: few links.
     pub fn metric(&mut self, metric: RouteMetric) {
-        todo!()
+        self.metric = metric;
     }
-    /// Says that `a` and `b` exchange packets. Once one pair is named, only named pairs may; without, all may.
+
+    /// Says that `a` and `b` exchange packets, in both directions. Once a pair is named, packets between others are
+    /// dropped as unroutable; as long as none is named, all may talk to all. The fewer talk, the more hops can be fused.
     pub fn conversation(&mut self, a: HostId, b: HostId) {
-        todo!()
+        self.conversations.push((a, b));
     }
+
+    /// Whether hops are fused where that is possible. It changes no result, only the time it takes. Default: yes.
+    pub fn fuse_hops(&mut self, fuse: bool) {
+        self.fuse_hops = fuse;
+    }
+
     /// Makes the network. `seed` determines everything random in it.
     pub fn build(self, seed: u64) -> Result<Network, TopologyError> {
-        todo!()
+        build::build(&self, seed)
     }
-}
-
-/// What is wrong with a topology.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TopologyError {
-    /// Two hosts that should talk cannot.
-    #[error("no path leads from host '{from}' to host '{to}'")]
-    Unreachable {
-        /// The sender.
-        from: String,
-        /// The receiver.
-        to: String,
-    },
-    /// An interface without a link.
-    #[error("interface '{interface}' of host '{host}' is on no link")]
-    Unattached {
-        /// The host.
-        host: String,
-        /// The interface.
-        interface: String,
-    },
-    /// An interface on two links.
-    #[error("interface '{interface}' of host '{host}' is on two links, '{first}' and '{second}'")]
-    AttachedTwice {
-        /// The host.
-        host: String,
-        /// The interface.
-        interface: String,
-        /// The link added first.
-        first: String,
-        /// The link added later.
-        second: String,
-    },
-    /// An address given to two interfaces.
-    #[error("address {address} is on two interfaces, '{first}' and '{second}'")]
-    DuplicateAddress {
-        /// The address.
-        address: IpAddr,
-        /// One interface.
-        first: String,
-        /// The other.
-        second: String,
-    },
-    /// A name used twice.
-    #[error("there are two {kind}s named '{name}'")]
-    DuplicateName {
-        /// What has the name: host, interface, router or link.
-        kind: &'static str,
-        /// The name.
-        name: String,
-    },
 }

@@ -1,0 +1,67 @@
+//! Hosts as the network knows them: interfaces, addresses, and who talks to whom.
+
+use crate::topology::AddressBook;
+use crate::{HostId, InterfaceId, LinkId};
+
+/// Where a link ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FarEnd {
+    Router(u32),
+    Interface(InterfaceId),
+}
+
+/// A host's interface.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Interface {
+    pub(crate) host: HostId,
+    /// The link that it sends to.
+    pub(crate) link: LinkId,
+    pub(crate) tapped: bool,
+}
+
+/// All hosts' interfaces.
+#[derive(Debug)]
+pub(crate) struct HostTable {
+    pub(crate) interfaces: Vec<Interface>,
+    pub(crate) addresses: AddressBook,
+    pub(crate) conversations: Conversations,
+}
+
+impl HostTable {
+    #[inline]
+    pub(crate) fn host(&self, interface: InterfaceId) -> HostId {
+        self.interfaces[interface.index()].host
+    }
+}
+
+/// Which hosts may send to which.
+#[derive(Debug)]
+pub(crate) struct Conversations {
+    /// One bit per pair, a row per sender; empty when all may send to all.
+    allowed: Box<[u64]>,
+    words_per_row: usize,
+}
+
+impl Conversations {
+    /// Both directions of each pair; with no pair all may send to all.
+    pub(crate) fn new(hosts: usize, pairs: &[(HostId, HostId)]) -> Self {
+        if pairs.is_empty() {
+            return Self { allowed: Box::new([]), words_per_row: 0 };
+        }
+        let words_per_row = hosts.div_ceil(64);
+        let mut allowed = vec![0; hosts * words_per_row].into_boxed_slice();
+        for &(a, b) in pairs {
+            for (from, to) in [(a, b), (b, a)] {
+                allowed[from.index() * words_per_row + to.index() / 64] |= 1 << (to.index() % 64);
+            }
+        }
+        Self { allowed, words_per_row }
+    }
+
+    /// Whether `from` may send to `to`.
+    #[inline]
+    pub(crate) fn allows(&self, from: HostId, to: HostId) -> bool {
+        self.allowed.is_empty()
+            || self.allowed[from.index() * self.words_per_row + to.index() / 64] >> (to.index() % 64) & 1 == 1
+    }
+}

@@ -1,0 +1,46 @@
+//! Changes of links in the middle of a run.
+
+use crate::host_table::FarEnd;
+use crate::{LinkChange, LinkId, Network, PacketId};
+
+impl Network {
+    /// Makes a change now. Everything before now has happened, and nothing after it.
+    pub(crate) fn change(&mut self, id: LinkId, change: LinkChange) {
+        let mut dropped: Vec<PacketId> = Vec::new();
+        self.links[id.index()].change(self.now, change, &mut dropped);
+        self.enter_next_arrival(id);
+        for packet in dropped {
+            self.release(packet);
+        }
+    }
+
+    /// Ends the fusion of `id` with links before and after it.
+    pub(crate) fn unfuse(&mut self, id: LinkId) {
+        let touching: Vec<LinkId> = (0..self.links.len())
+            .map(LinkId::from_index)
+            .filter(|&other| self.links[other.index()].is_fused() && (other == id || self.may_follow(other, id)))
+            .collect();
+        for link in touching {
+            self.links[link.index()].catch_up(self.now);
+            self.links[link.index()].set_fused(false);
+            self.enter_next_arrival(link);
+        }
+    }
+
+    /// Whether `next` begins where `link` ends.
+    fn may_follow(&self, link: LinkId, next: LinkId) -> bool {
+        // The near end of a direction is the far end of the opposite one.
+        let opposite = LinkId(next.0 ^ 1);
+        match self.links[link.index()].far_end {
+            FarEnd::Router(router) => self.links[opposite.index()].far_end == FarEnd::Router(router),
+            FarEnd::Interface(_) => false,
+        }
+    }
+
+    fn enter_next_arrival(&mut self, id: LinkId) {
+        match self.links[id.index()].next_arrival() {
+            Some(at) => self.arrivals.set(id.0, at),
+            None => self.arrivals.clear(id.0),
+        }
+    }
+}

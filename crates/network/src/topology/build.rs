@@ -1,0 +1,189 @@
+//! From a description to a network.
+
+use std::collections::BTreeSet;
+
+use super::{AddressBook, Attachment, TopologyBuilder, TopologyError};
+use crate::fusion;
+use crate::host_table::{Conversations, FarEnd, HostTable, Interface};
+use crate::link::{Link, LinkStreams};
+use crate::routing::{Edge, Graph, Node, Routes};
+use crate::{HostId, InterfaceId, LinkId, Network, Service, stream};
+
+pub(super) fn build(topology: &TopologyBuilder, seed: u64) -> Result<Network, TopologyError> {
+    topology.check_names()?;
+    topology.check_rates()?;
+    let hosts = topology.host_table()?;
+    let graph = topology.graph();
+    let mut routes = graph.shortest_paths(topology.metric);
+    topology.add_static_routes(&graph, &mut routes)?;
+    topology.check_paths(&graph, &routes, &hosts)?;
+    let mut links = topology.links(seed);
+    if topology.fuse_hops {
+        for (link, fuse) in fusion::fusible(&graph, &routes, &hosts, &links).into_iter().enumerate() {
+            links[link].set_fused(fuse);
+        }
+    }
+    let names = topology.links.iter().map(|link| link.name.clone()).collect();
+    Ok(Network::new(links, names, routes, hosts))
+}
+
+impl TopologyBuilder {
+    /// An interface's name with its host's.
+    pub(super) fn full_name(&self, interface: InterfaceId) -> String {
+        let interface = &self.interfaces[interface.index()];
+        format!("{}.{}", self.hosts[interface.host.index()], interface.name)
+    }
+
+    fn check_names(&self) -> Result<(), TopologyError> {
+        let interfaces = (0..self.interfaces.len()).map(|index| self.full_name(InterfaceId::from_index(index)));
+        unique("host", self.hosts.iter().cloned())?;
+        unique("interface", interfaces)?;
+        unique("router", self.routers.iter().map(|(name, _)| name.clone()))?;
+        unique("link", self.links.iter().map(|link| link.name.clone()))
+    }
+
+    fn check_rates(&self) -> Result<(), TopologyError> {
+        let zero = |service: &Service| matches!(service, Service::Rate(rate) if rate.bits_per_second() == 0);
+        match self.links.iter().find(|link| link.directions.iter().any(|direction| zero(&direction.service))) {
+            Some(link) => Err(TopologyError::ZeroRate { link: link.name.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Interfaces with the links that they send to, and addresses.
+    fn host_table(&self) -> Result<HostTable, TopologyError> {
+        let mut outgoing: Vec<Option<LinkId>> = vec![None; self.interfaces.len()];
+        for (number, link) in self.links.iter().enumerate() {
+            for (end, attachment) in link.ends.iter().enumerate() {
+                let Attachment::Interface(id) = attachment else { continue };
+                if let Some(first) = outgoing[id.index()].replace(LinkId::from_index(2 * number + end)) {
+                    let interface = &self.interfaces[id.index()];
+                    return Err(TopologyError::AttachedTwice {
+                        host: self.hosts[interface.host.index()].clone(),
+                        interface: interface.name.clone(),
+                        first: self.links[first.index() / 2].name.clone(),
+                        second: link.name.clone(),
+                    });
+                }
+            }
+        }
+        let mut interfaces = Vec::with_capacity(self.interfaces.len());
+        for (interface, outgoing) in self.interfaces.iter().zip(outgoing) {
+            let Some(link) = outgoing else {
+                let host = self.hosts[interface.host.index()].clone();
+                return Err(TopologyError::Unattached { host, interface: interface.name.clone() });
+            };
+            interfaces.push(Interface { host: interface.host, link, tapped: false });
+        }
+        Ok(HostTable {
+            interfaces,
+            addresses: AddressBook::assign(self)?,
+            conversations: Conversations::new(self.hosts.len(), &self.conversations),
+        })
+    }
+
+    fn graph(&self) -> Graph {
+        let node = |end: Attachment| match end {
+            Attachment::Interface(id) => Node::Interface(id.0),
+            Attachment::Router(id) => Node::Router(id.0),
+        };
+        let mut edges = Vec::with_capacity(2 * self.links.len());
+        for link in &self.links {
+            for (direction, config) in link.directions.iter().enumerate() {
+                let (from, to) = (node(link.ends[direction]), node(link.ends[1 - direction]));
+                edges.push(Edge { from, to, delay_nanos: config.delay.as_nanos() });
+            }
+        }
+        Graph { edges, routers: self.routers.len(), interfaces: self.interfaces.len() }
+    }
+
+    fn add_static_routes(&self, graph: &Graph, routes: &mut Routes) -> Result<(), TopologyError> {
+        for route in &self.static_routes {
+            if graph.edges[route.via.index()].from != Node::Router(route.router.0) {
+                return Err(TopologyError::RouteNotFromRouter {
+                    router: self.routers[route.router.index()].0.clone(),
+                    link: self.links[route.via.index() / 2].name.clone(),
+                });
+            }
+            routes.set(route.router.index(), route.destination.index(), route.via.0);
+        }
+        Ok(())
+    }
+
+    /// Whether routes lead anywhere, and every host reaches those it talks to.
+    fn check_paths(&self, graph: &Graph, routes: &Routes, hosts: &HostTable) -> Result<(), TopologyError> {
+        if !self.static_routes.is_empty() {
+            self.check_loops(graph, routes)?;
+        }
+        let mut of_host: Vec<Vec<usize>> = vec![Vec::new(); self.hosts.len()];
+        for (index, interface) in self.interfaces.iter().enumerate() {
+            of_host[interface.host.index()].push(index);
+        }
+        let leads_to = |source: usize, host: HostId| match graph.edges[hosts.interfaces[source].link.index()].to {
+            Node::Interface(far) => hosts.host(InterfaceId(far)) == host,
+            Node::Router(router) => of_host[host.index()].iter().any(|&to| routes.next(router, to as u32).is_some()),
+        };
+        for (from, sources) in of_host.iter().enumerate() {
+            for to in (0..self.hosts.len()).filter(|&to| to != from) {
+                let host = HostId::from_index(to);
+                let talk = hosts.conversations.allows(HostId::from_index(from), host);
+                if talk && !sources.iter().any(|&source| leads_to(source, host)) {
+                    let (from, to) = (self.hosts[from].clone(), self.hosts[to].clone());
+                    return Err(TopologyError::Unreachable { from, to });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_loops(&self, graph: &Graph, routes: &Routes) -> Result<(), TopologyError> {
+        for destination in 0..graph.interfaces as u32 {
+            for start in 0..graph.routers as u32 {
+                let mut at = start;
+                let mut steps = 0;
+                while let Some(link) = routes.next(at, destination)
+                    && let Node::Router(next) = graph.edges[link as usize].to
+                {
+                    at = next;
+                    steps += 1;
+                    if steps > graph.routers {
+                        let interface = self.full_name(InterfaceId(destination));
+                        return Err(TopologyError::RouteLoop {
+                            interface,
+                            router: self.routers[at as usize].0.clone(),
+                        });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn links(&self, seed: u64) -> Vec<Link> {
+        let mut links = Vec::with_capacity(2 * self.links.len());
+        for link in &self.links {
+            for (direction, config) in link.directions.iter().enumerate() {
+                let way = ["forward", "backward"][direction];
+                let random = |component| stream(seed, &format!("link/{}/{way}/{component}", link.name));
+                let streams =
+                    LinkStreams { red: random("red"), loss: random("loss"), disturbance: random("disturbance") };
+                let far_end = match link.ends[1 - direction] {
+                    Attachment::Interface(id) => FarEnd::Interface(id),
+                    Attachment::Router(id) => FarEnd::Router(id.0),
+                };
+                links.push(Link::new(config, far_end, streams));
+            }
+        }
+        links
+    }
+}
+
+fn unique(kind: &'static str, names: impl Iterator<Item = String>) -> Result<(), TopologyError> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !seen.insert(name.clone()) {
+            return Err(TopologyError::DuplicateName { kind, name });
+        }
+    }
+    Ok(())
+}
