@@ -39,7 +39,7 @@ pub struct PcapngWriter<W> {
 }
 
 impl<W: Write> PcapngWriter<W> {
-    /// Starts a capture whose packets were seen on `interfaces`, of which there may be none that sees any.
+    /// Starts a capture whose packets were seen on `interfaces`, given by name.
     pub fn new(mut writer: W, interfaces: &[&str]) -> io::Result<Self> {
         write_block(&mut writer, SECTION_HEADER, &section_header())?;
         for name in interfaces {
@@ -52,7 +52,7 @@ impl<W: Write> PcapngWriter<W> {
     /// in the list that [`Self::new`] took. Tools want packets in order of time, which is the caller's to see to.
     pub fn write_packet(&mut self, interface: u32, timestamp_nanos: u64, packet: &[u8]) -> io::Result<()> {
         if interface >= self.interfaces {
-            let message = format!("capture has {} interfaces, there is none at position {interface}", self.interfaces);
+            let message = format!("no interface at position {interface}, the capture has {}", self.interfaces);
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let padding = padding(packet.len());
