@@ -1,3 +1,17 @@
 //! Sans-IO endpoints: TCP, MPTCP and UDP as state machines that are told the time and never touch bytes.
+//!
+//! A [`Host`] owns [`Endpoint`]s and finds the one that a packet belongs to; [`tcp::Connection`] is one TCP connection or
+//! MPTCP subflow, [`mptcp::Connection`] an MPTCP connection over several of them.
 
+mod endpoint;
+mod event;
+mod host;
+pub mod mptcp;
+mod stream;
 pub mod tcp;
+pub mod udp;
+
+pub use endpoint::Endpoint;
+pub use event::Event;
+pub use host::{EndpointId, Host, Listener};
+pub use udp::UdpEndpoint;

@@ -12,30 +12,34 @@ use super::{Closed, Connection, State, sequence};
 
 impl Connection {
     /// Takes in a segment. `data` is the application-stream offset of its first payload byte, or `None` for the
-    /// connection's own stream (plain TCP).
-    pub fn on_segment(&mut self, segment: &TcpSegment, data: Option<u64>, now: Instant, cc: &mut Controller) {
+    /// connection's own stream (plain TCP). Returns whether the segment was acceptable: one that was not tells nothing.
+    pub fn on_segment(&mut self, segment: &TcpSegment, data: Option<u64>, now: Instant, cc: &mut Controller) -> bool {
         match self.state {
-            State::Closed(_) => return,
-            State::SynSent => return self.on_segment_in_syn_sent(segment, now, cc),
+            State::Closed(_) => return false,
+            State::SynSent => {
+                self.on_segment_in_syn_sent(segment, now, cc);
+                return self.state.is_synchronised();
+            }
             _ => {}
         }
         let Some(start) = sequence::unwrap(segment.sequence, self.receive.initial, self.receive.nxt) else {
-            return self.acknowledge.on_duplicate(self.receive.window.left(self.receive.nxt));
+            self.acknowledge.on_duplicate(self.window_left());
+            return false;
         };
         let length = u64::from(segment.payload.length);
         if !self.is_acceptable(segment, start, length) {
-            return;
+            return false;
         }
         self.note_timestamp(segment, start, length, now);
         if self.state == State::SynReceived && !self.leave_syn_received(segment, now, cc) {
-            return;
+            return false;
         }
         if !self.on_acknowledgment(segment, start, now, cc) {
             self.acknowledge.now = true;
-            return;
+            return false;
         }
         if self.state.is_closed() {
-            return;
+            return true;
         }
         if length > 0 {
             let data = data.unwrap_or_else(|| start.max(1) - 1);
@@ -50,6 +54,17 @@ impl Connection {
             self.acknowledge.now = true;
             self.on_fin_received(now);
         }
+        true
+    }
+
+    /// Offset of the segment's first payload byte in the peer's stream on this connection, not counting the SYN.
+    pub fn offset_of(&self, segment: &TcpSegment) -> Option<u64> {
+        sequence::unwrap(segment.sequence, self.receive.initial, self.receive.nxt)?.checked_sub(1)
+    }
+
+    /// The receiver's own RTT estimate, from timestamps.
+    pub fn receiver_rtt(&self) -> Option<Duration> {
+        self.receive.window.rtt()
     }
 
     /// RFC 9293, section 3.10.7.4, first to fourth check, with RFC 7323 (PAWS) and RFC 5961 (blind resets).

@@ -28,6 +28,7 @@
 mod ack_input;
 mod acknowledge;
 pub mod config;
+mod endpoint;
 mod handshake;
 mod input;
 mod loss_detection;
@@ -54,6 +55,7 @@ use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
 
 pub use config::Config;
+pub use endpoint::{TcpEndpoint, TcpOptions};
 pub use receive_window::ReceiveWindow;
 pub use rtt::RttEstimator;
 pub use segment::Outgoing;
@@ -226,9 +228,24 @@ impl Connection {
         self.send.nxt - self.send.una
     }
 
-    /// Whether the peer's window has room for a full-sized segment beyond what is queued.
-    pub fn window_admits(&self, bytes: u64) -> bool {
-        self.send.nxt + self.queue.bytes() + bytes <= self.send.window_end
+    /// The window of the peer's `segment`, in bytes.
+    pub fn peer_window(&self, segment: &subflow_wire::TcpSegment) -> u64 {
+        let scale = if segment.flags.contains(subflow_wire::tcp::TcpFlags::SYN) { 0 } else { self.send.scale };
+        u64::from(segment.window) << scale
+    }
+
+    /// Whether nothing waits for retransmission: new data would only queue up behind it.
+    pub fn has_no_losses(&self) -> bool {
+        self.sent.lost_out <= self.sent.retrans_out
+    }
+
+    /// Linux's pacing rate in bytes per second: the window in a round trip, twice in slow start, 1.2 times after. Zero
+    /// without an RTT sample.
+    pub fn pacing_rate(&self, path: &subflow_policy::congestion::Path) -> u64 {
+        let Some(srtt) = self.rtt.srtt() else { return 0 };
+        let percent = if path.cwnd < path.ssthresh / 2 { 200 } else { 120 };
+        let window = u64::from(path.cwnd.max(self.sent.packets_out())) * u64::from(self.send.mss);
+        window * percent * 10_000_000 / srtt.as_nanos().max(1)
     }
 
     /// Offset, in bytes of this connection's own stream, at which data pushed now would start. MPTCP's relative subflow

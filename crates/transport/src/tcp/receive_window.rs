@@ -114,6 +114,11 @@ impl ReceiveWindow {
         self.rtt8 = if self.rtt8 == 0 { sample << 3 } else { self.rtt8 - (self.rtt8 >> 3) + sample };
     }
 
+    /// The receiver's RTT estimate comes from elsewhere (MPTCP: that of the slowest subflow).
+    pub fn set_rtt(&mut self, rtt: Duration) {
+        self.rtt8 = rtt.as_nanos() << 3;
+    }
+
     /// The receiver's RTT estimate.
     pub fn rtt(&self) -> Option<Duration> {
         (self.rtt8 != 0).then(|| Duration::from_nanos(self.rtt8 >> 3))

@@ -1,0 +1,185 @@
+//! One socket of any protocol, and how to drive it.
+
+use subflow_quantity::Instant;
+use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
+
+use crate::tcp::{Ends, TcpEndpoint};
+use crate::udp::UdpEndpoint;
+use crate::{Event, mptcp};
+
+/// Hop limit of new packets (Linux: `ip_default_ttl`).
+const HOP_LIMIT: u8 = 64;
+
+/// A sans-IO endpoint: TCP, MPTCP or UDP.
+///
+/// # The invariant
+///
+/// Mutate it ([`handle_packet`](Self::handle_packet), [`handle_timeout`](Self::handle_timeout), [`write`](Self::write),
+/// [`finish`](Self::finish), …), then drain it: call [`poll_transmit`](Self::poll_transmit) and
+/// [`poll_event`](Self::poll_event) until both return `None`. Then sleep until [`poll_timeout`](Self::poll_timeout), which
+/// is up to date only after draining. Time never goes back between calls.
+#[derive(Clone, Debug)]
+pub enum Endpoint {
+    /// Plain TCP.
+    Tcp(Box<TcpEndpoint>),
+    /// MPTCP.
+    Mptcp(Box<mptcp::Connection>),
+    /// UDP.
+    Udp(Box<UdpEndpoint>),
+}
+
+impl Endpoint {
+    /// A packet arrived for subflow `subflow` (0 but for MPTCP).
+    pub fn handle_packet(&mut self, now: Instant, subflow: usize, packet: &Packet) {
+        match (self, &packet.body) {
+            (Self::Tcp(tcp), Body::Tcp(segment)) => tcp.handle_segment(now, segment),
+            (Self::Mptcp(mptcp), Body::Tcp(segment)) => mptcp.handle_segment(subflow, segment, now),
+            (Self::Udp(udp), Body::Udp(datagram)) => udp.handle_datagram(datagram),
+            _ => {}
+        }
+    }
+
+    /// Time has come to what [`poll_timeout`](Self::poll_timeout) said.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        match self {
+            Self::Tcp(tcp) => tcp.handle_timeout(now),
+            Self::Mptcp(mptcp) => mptcp.handle_timeout(now),
+            Self::Udp(_) => {}
+        }
+    }
+
+    /// The next packet to send.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
+        match self {
+            Self::Tcp(tcp) => {
+                let outgoing = tcp.connection.poll_transmit(now, &mut tcp.congestion);
+                if outgoing.is_none() {
+                    tcp.tell_progress();
+                }
+                Some(tcp_packet(tcp.connection.ends(), outgoing?.segment))
+            }
+            Self::Mptcp(mptcp) => {
+                let (subflow, segment) = mptcp.poll_transmit(now)?;
+                Some(tcp_packet(mptcp.subflows()[subflow].connection().ends(), segment))
+            }
+            Self::Udp(udp) => {
+                let datagram = udp.poll_transmit()?;
+                Some(Packet { ip: ip_header(udp.ends()), body: Body::Udp(datagram) })
+            }
+        }
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout) next.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        match self {
+            Self::Tcp(tcp) => tcp.connection.timeout(),
+            Self::Mptcp(mptcp) => mptcp.timeout(),
+            Self::Udp(_) => None,
+        }
+    }
+
+    /// What happened since the last call.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        match self {
+            Self::Tcp(tcp) => tcp.stream.poll_event(),
+            Self::Mptcp(mptcp) => mptcp.stream.poll_event(),
+            Self::Udp(_) => None,
+        }
+    }
+
+    /// Writes `bytes` bytes; returns how many were accepted (all, where no send buffer is set). After a short write
+    /// [`Event::Writable`] tells when to go on. On UDP: one datagram of that many bytes.
+    pub fn write(&mut self, bytes: u64) -> u64 {
+        match self {
+            Self::Tcp(tcp) => tcp.write(bytes),
+            Self::Mptcp(mptcp) => mptcp.write(bytes),
+            Self::Udp(udp) => {
+                udp.send(u32::try_from(bytes).unwrap_or(u32::MAX));
+                bytes
+            }
+        }
+    }
+
+    /// No more will be written; the stream ends after what was.
+    pub fn finish(&mut self) {
+        match self {
+            Self::Tcp(tcp) => tcp.finish(),
+            Self::Mptcp(mptcp) => mptcp.finish(),
+            Self::Udp(_) => {}
+        }
+    }
+
+    /// Takes back what was written and not sent, and finishes.
+    pub fn stop(&mut self) {
+        match self {
+            Self::Tcp(tcp) => tcp.stop(),
+            Self::Mptcp(mptcp) => mptcp.stop(),
+            Self::Udp(_) => {}
+        }
+    }
+
+    /// Gives up at once, with a reset.
+    pub fn abort(&mut self) {
+        match self {
+            Self::Tcp(tcp) => {
+                tcp.connection.abort();
+                tcp.tell_progress();
+            }
+            Self::Mptcp(mptcp) => mptcp.abort(),
+            Self::Udp(_) => {}
+        }
+    }
+
+    /// Whether the application reads what arrives (it does at first). One that does not fills the receive window.
+    pub fn set_reading(&mut self, reading: bool, now: Instant) {
+        match self {
+            Self::Tcp(tcp) => tcp.set_reading(reading, now),
+            Self::Mptcp(mptcp) => mptcp.set_reading(reading, now),
+            Self::Udp(_) => {}
+        }
+    }
+
+    /// Asks for [`Event::Received`] when `total` bytes have been received in order.
+    pub fn set_receive_mark(&mut self, total: u64) {
+        match self {
+            Self::Tcp(tcp) => tcp.stream.set_mark(total),
+            Self::Mptcp(mptcp) => mptcp.stream.set_mark(total),
+            Self::Udp(_) => {}
+        }
+    }
+
+    /// Application bytes received in order.
+    pub fn bytes_received(&self) -> u64 {
+        match self {
+            Self::Tcp(tcp) => tcp.stream.received,
+            Self::Mptcp(mptcp) => mptcp.stream.received,
+            Self::Udp(udp) => udp.counters().bytes_received,
+        }
+    }
+
+    /// Application bytes acknowledged by the peer.
+    pub fn bytes_acknowledged(&self) -> u64 {
+        match self {
+            Self::Tcp(tcp) => tcp.connection.counters().bytes_acknowledged,
+            Self::Mptcp(mptcp) => mptcp.bytes_acknowledged(),
+            Self::Udp(_) => 0,
+        }
+    }
+
+    /// Whether it is over and will neither send nor receive again.
+    pub fn is_closed(&self) -> bool {
+        match self {
+            Self::Tcp(tcp) => tcp.connection.state().is_closed(),
+            Self::Mptcp(mptcp) => mptcp.ended().is_some(),
+            Self::Udp(_) => false,
+        }
+    }
+}
+
+fn ip_header(ends: Ends) -> IpHeader {
+    IpHeader { source: ends.local.ip(), destination: ends.remote.ip(), hop_limit: HOP_LIMIT, ecn: Ecn::NotEct }
+}
+
+fn tcp_packet(ends: Ends, segment: TcpSegment) -> Packet {
+    Packet { ip: ip_header(ends), body: Body::Tcp(segment) }
+}

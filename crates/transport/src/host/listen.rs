@@ -1,0 +1,147 @@
+//! Listening: SYNs that belong to no connection, joins by token, and resets for everything else.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use rand_core::RngCore;
+use subflow_quantity::Instant;
+use subflow_wire::tcp::mptcp::Join;
+use subflow_wire::tcp::{TcpFlags, TcpSegment};
+use subflow_wire::{Body, Ecn, IpHeader, Packet};
+
+use super::{EndpointId, Host};
+use crate::mptcp::keys::Key;
+use crate::mptcp::{self, join_of, reset_option};
+use crate::tcp::{Ends, TcpEndpoint, TcpOptions};
+use crate::{Endpoint, tcp};
+
+/// What answers on a port.
+#[derive(Clone, Debug)]
+pub enum Listener {
+    /// Plain TCP: MPTCP options are ignored, so that the peer falls back.
+    Tcp(TcpOptions),
+    /// MPTCP; a peer that does not speak it gets plain TCP.
+    Mptcp(Arc<mptcp::Config>),
+}
+
+impl Host {
+    /// Accepts connections on `port`.
+    pub fn listen(&mut self, port: u16, listener: Listener) {
+        self.listeners.insert(port, listener);
+    }
+
+    /// A packet that no endpoint has claimed.
+    pub(super) fn handle_unclaimed(&mut self, now: Instant, packet: &Packet) -> Option<EndpointId> {
+        let Body::Tcp(segment) = &packet.body else { return None };
+        let ends = Ends {
+            local: SocketAddr::new(packet.ip.destination, segment.destination_port),
+            remote: SocketAddr::new(packet.ip.source, segment.source_port),
+        };
+        let opens = segment.flags.contains(TcpFlags::SYN) && !segment.flags.contains(TcpFlags::ACK);
+        if opens && !segment.flags.contains(TcpFlags::RST) {
+            if let Some(Join::Syn { token, .. }) = join_of(segment) {
+                return self.join(*token, ends, packet, segment, now);
+            }
+            if let Some(id) = self.accept(ends, segment, now) {
+                return Some(id);
+            }
+        }
+        self.refuse(packet, segment, None);
+        None
+    }
+
+    fn accept(&mut self, ends: Ends, syn: &TcpSegment, now: Instant) -> Option<EndpointId> {
+        let endpoint = match self.listeners.get(&ends.local.port())?.clone() {
+            Listener::Tcp(options) => self.accept_tcp(&options, ends, syn, now),
+            Listener::Mptcp(config) => {
+                let key = self.fresh_key();
+                let addresses = self.mptcp_addresses(ends.local.ip());
+                let rng = self.fork_rng();
+                let connection = mptcp::Connection::accept(config, ends, addresses, syn, key, rng, now);
+                let id = self.add(Endpoint::Mptcp(Box::new(connection)), ends);
+                self.tokens.insert(key.token, id);
+                self.accepted.push_back(id);
+                return Some(id);
+            }
+        };
+        let id = self.add(endpoint, ends);
+        self.accepted.push_back(id);
+        Some(id)
+    }
+
+    fn accept_tcp(&mut self, options: &TcpOptions, ends: Ends, syn: &TcpSegment, now: Instant) -> Endpoint {
+        let initial = self.rng.next_u32();
+        Endpoint::Tcp(Box::new(TcpEndpoint::accept(options, ends, initial, syn, now)))
+    }
+
+    /// A key whose token is not taken (RFC 8684, section 3.1).
+    fn fresh_key(&mut self) -> Key {
+        loop {
+            let key = Key::new(self.rng.next_u64());
+            if !self.tokens.contains_key(&key.token) {
+                return key;
+            }
+        }
+    }
+
+    /// MP_JOIN for the connection with `token` (RFC 8684, section 3.2).
+    fn join(&mut self, token: u32, ends: Ends, packet: &Packet, syn: &TcpSegment, now: Instant) -> Option<EndpointId> {
+        let Some(&id) = self.tokens.get(&token) else {
+            self.refuse(packet, syn, Some(1));
+            return None;
+        };
+        let Endpoint::Mptcp(connection) = self.endpoint_mut(id) else { return None };
+        match connection.accept_join(ends, syn, now) {
+            Ok(subflow) => {
+                self.demux.insert(ends, id, subflow);
+                Some(id)
+            }
+            Err(refused) => {
+                self.refuse(packet, syn, Some(refused.0));
+                None
+            }
+        }
+    }
+
+    /// A reset for a segment that nobody wants (RFC 9293, section 3.10.7.1).
+    fn refuse(&mut self, packet: &Packet, segment: &TcpSegment, code: Option<u8>) {
+        if segment.flags.contains(TcpFlags::RST) {
+            return;
+        }
+        let control =
+            u32::from(segment.flags.contains(TcpFlags::SYN)) + u32::from(segment.flags.contains(TcpFlags::FIN));
+        let mut reset = TcpSegment {
+            source_port: segment.destination_port,
+            destination_port: segment.source_port,
+            flags: TcpFlags::RST,
+            ..TcpSegment::default()
+        };
+        if segment.flags.contains(TcpFlags::ACK) {
+            reset.sequence = segment.acknowledgment;
+        } else {
+            reset.flags |= TcpFlags::ACK;
+            reset.acknowledgment = segment.sequence.wrapping_add(segment.payload.length).wrapping_add(control);
+        }
+        reset.options.mptcp.extend(code.map(reset_option));
+        self.replies.push_back(Packet {
+            ip: IpHeader {
+                source: packet.ip.destination,
+                destination: packet.ip.source,
+                hop_limit: 64,
+                ecn: Ecn::NotEct,
+            },
+            body: Body::Tcp(reset),
+        });
+    }
+}
+
+/// The configuration that a listener gives its connections.
+impl Listener {
+    /// The TCP configuration underneath.
+    pub fn tcp_config(&self) -> &tcp::Config {
+        match self {
+            Self::Tcp(options) => &options.config,
+            Self::Mptcp(config) => &config.tcp,
+        }
+    }
+}

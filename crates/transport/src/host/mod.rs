@@ -1,0 +1,237 @@
+//! A host: its addresses, its sockets, and which packet belongs to which.
+//!
+//! The same host serves the simulator, which moves packets between hosts, and a real interface. After every call that
+//! names or returns an [`EndpointId`], drain that endpoint: [`poll_transmit`](Host::poll_transmit) until `None`, then
+//! [`poll_event`](Host::poll_event) until `None`, then re-arm its timer from [`poll_timeout`](Host::poll_timeout). Drain
+//! [`poll_reply`](Host::poll_reply) and [`poll_accept`](Host::poll_accept) too.
+
+mod demux;
+mod listen;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use rand_core::{RngCore, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use slab::Slab;
+use subflow_policy::path_manager::Address;
+use subflow_quantity::Instant;
+use subflow_wire::Packet;
+
+pub use listen::Listener;
+
+use crate::mptcp;
+use crate::tcp::{Ends, TcpEndpoint, TcpOptions};
+use crate::udp::UdpEndpoint;
+use crate::{Endpoint, Event};
+use demux::Demux;
+
+/// Names an endpoint of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EndpointId(pub u32);
+
+/// First port given to connections that name none (IANA: dynamic ports).
+const FIRST_PORT: u16 = 49_152;
+
+/// A host with its sockets.
+#[derive(Clone, Debug)]
+pub struct Host {
+    addresses: Vec<IpAddr>,
+    endpoints: Slab<Endpoint>,
+    demux: Demux,
+    listeners: BTreeMap<u16, Listener>,
+    /// MPTCP connections by this side's token.
+    tokens: BTreeMap<u32, EndpointId>,
+    accepted: VecDeque<EndpointId>,
+    replies: VecDeque<Packet>,
+    next_port: u16,
+    rng: Pcg64Mcg,
+}
+
+impl Host {
+    /// A host with these addresses; their order gives MPTCP's address identifiers. `rng` is its stream of randomness.
+    pub fn new(addresses: Vec<IpAddr>, rng: Pcg64Mcg) -> Self {
+        Self {
+            addresses,
+            endpoints: Slab::new(),
+            demux: Demux::default(),
+            listeners: BTreeMap::new(),
+            tokens: BTreeMap::new(),
+            accepted: VecDeque::new(),
+            replies: VecDeque::new(),
+            next_port: FIRST_PORT,
+            rng,
+        }
+    }
+
+    /// The host's addresses.
+    pub fn addresses(&self) -> &[IpAddr] {
+        &self.addresses
+    }
+
+    /// Opens a TCP connection from `local` to `remote`.
+    pub fn connect_tcp(&mut self, options: &TcpOptions, local: IpAddr, remote: SocketAddr, now: Instant) -> EndpointId {
+        let ends = self.free_ends(local, remote);
+        let initial = self.rng.next_u32();
+        self.add(Endpoint::Tcp(Box::new(TcpEndpoint::connect(options, ends, initial, now))), ends)
+    }
+
+    /// Opens an MPTCP connection from `local` to `remote`.
+    pub fn connect_mptcp(
+        &mut self,
+        config: Arc<mptcp::Config>,
+        local: IpAddr,
+        remote: SocketAddr,
+        now: Instant,
+    ) -> EndpointId {
+        let ends = self.free_ends(local, remote);
+        let addresses = self.mptcp_addresses(local);
+        let rng = self.fork_rng();
+        let connection = mptcp::Connection::connect(config, ends, addresses, rng, now);
+        let token = connection.token();
+        let id = self.add(Endpoint::Mptcp(Box::new(connection)), ends);
+        self.tokens.insert(token, id);
+        id
+    }
+
+    /// Opens a UDP socket between `local` and `remote`.
+    pub fn open_udp(&mut self, local: SocketAddr, remote: SocketAddr) -> EndpointId {
+        let ends = Ends { local, remote };
+        self.add(Endpoint::Udp(Box::new(UdpEndpoint::new(ends))), ends)
+    }
+
+    /// A free local end for a connection to `remote`.
+    fn free_ends(&mut self, local: IpAddr, remote: SocketAddr) -> Ends {
+        loop {
+            let ends = Ends { local: SocketAddr::new(local, self.next_port), remote };
+            self.next_port = self.next_port.checked_add(1).unwrap_or(FIRST_PORT);
+            if !self.demux.contains(ends) {
+                return ends;
+            }
+        }
+    }
+
+    fn fork_rng(&mut self) -> Pcg64Mcg {
+        let mut seed = [0; 16];
+        self.rng.fill_bytes(&mut seed);
+        Pcg64Mcg::from_seed(seed)
+    }
+
+    /// The host's addresses as MPTCP names them: the initial subflow's is 0, the others count from 1 in their order.
+    fn mptcp_addresses(&self, initial: IpAddr) -> Vec<Address> {
+        let others = self.addresses.iter().filter(|&&address| address != initial);
+        let rest = (1..).zip(others).map(|(id, &address)| Address { id, address, port: None });
+        core::iter::once(Address { id: 0, address: initial, port: None }).chain(rest).collect()
+    }
+
+    fn add(&mut self, endpoint: Endpoint, ends: Ends) -> EndpointId {
+        let id = EndpointId(self.endpoints.insert(endpoint) as u32);
+        self.demux.insert(ends, id, 0);
+        id
+    }
+
+    /// An endpoint, to look at.
+    pub fn endpoint(&self, id: EndpointId) -> &Endpoint {
+        &self.endpoints[id.0 as usize]
+    }
+
+    /// An endpoint, for its application to write, finish, abort.
+    pub fn endpoint_mut(&mut self, id: EndpointId) -> &mut Endpoint {
+        &mut self.endpoints[id.0 as usize]
+    }
+
+    /// A packet arrived. Returns the endpoint that took it, to be drained.
+    pub fn handle_packet(&mut self, now: Instant, packet: &Packet) -> Option<EndpointId> {
+        let Some((id, subflow)) = self.demux.find(packet) else {
+            return self.handle_unclaimed(now, packet);
+        };
+        self.endpoints[id.0 as usize].handle_packet(now, subflow, packet);
+        self.open_requested(id, now);
+        Some(id)
+    }
+
+    /// The endpoint's timer fired.
+    pub fn handle_timeout(&mut self, now: Instant, id: EndpointId) {
+        self.endpoints[id.0 as usize].handle_timeout(now);
+        self.open_requested(id, now);
+    }
+
+    /// The next packet of an endpoint.
+    pub fn poll_transmit(&mut self, now: Instant, id: EndpointId) -> Option<Packet> {
+        self.endpoints[id.0 as usize].poll_transmit(now)
+    }
+
+    /// What happened on an endpoint.
+    pub fn poll_event(&mut self, id: EndpointId) -> Option<Event> {
+        self.endpoints[id.0 as usize].poll_event()
+    }
+
+    /// When the endpoint wants [`handle_timeout`](Self::handle_timeout).
+    pub fn poll_timeout(&self, id: EndpointId) -> Option<Instant> {
+        self.endpoints[id.0 as usize].poll_timeout()
+    }
+
+    /// A connection that a listener accepted since the last call.
+    pub fn poll_accept(&mut self) -> Option<EndpointId> {
+        self.accepted.pop_front()
+    }
+
+    /// A packet of the host itself: a reset for a segment that belongs to nobody.
+    pub fn poll_reply(&mut self) -> Option<Packet> {
+        self.replies.pop_front()
+    }
+
+    /// Gives ports to the subflows that a path manager wants, and opens them.
+    fn open_requested(&mut self, id: EndpointId, now: Instant) {
+        let Endpoint::Mptcp(connection) = &mut self.endpoints[id.0 as usize] else { return };
+        if !connection.has_open_requests() {
+            return;
+        }
+        for request in connection.take_open_requests() {
+            let ends = self.free_ends(request.local, request.remote);
+            let Endpoint::Mptcp(connection) = &mut self.endpoints[id.0 as usize] else { return };
+            let subflow = connection.open_subflow(&request, ends, now);
+            self.demux.insert(ends, id, subflow);
+        }
+    }
+
+    /// The host gained or got back `address`. Drain every endpoint afterwards.
+    pub fn add_address(&mut self, address: IpAddr, now: Instant) {
+        if !self.addresses.contains(&address) {
+            self.addresses.push(address);
+        }
+        for id in self.endpoint_ids() {
+            let number = self.addresses.iter().position(|&known| known == address).unwrap_or(0) as u8;
+            if let Endpoint::Mptcp(connection) = self.endpoint_mut(id) {
+                let initial = connection.subflows()[0].connection().ends().local.ip();
+                let id = if address == initial { 0 } else { number.max(1) };
+                connection.add_local_address(Address { id, address, port: None }, now);
+            }
+            self.open_requested(id, now);
+        }
+    }
+
+    /// The host lost `address`. Drain every endpoint afterwards.
+    pub fn remove_address(&mut self, address: IpAddr, now: Instant) {
+        self.addresses.retain(|&known| known != address);
+        for id in self.endpoint_ids() {
+            if let Endpoint::Mptcp(connection) = self.endpoint_mut(id) {
+                connection.remove_local_address(address, now);
+            }
+            self.open_requested(id, now);
+        }
+    }
+
+    /// All endpoints, in the order of their numbers.
+    pub fn endpoint_ids(&self) -> Vec<EndpointId> {
+        self.endpoints.iter().map(|(index, _)| EndpointId(index as u32)).collect()
+    }
+
+    /// Forgets a closed endpoint.
+    pub fn remove(&mut self, id: EndpointId) {
+        self.endpoints.remove(id.0 as usize);
+        self.demux.remove(id);
+        self.tokens.retain(|_, owner| *owner != id);
+    }
+}

@@ -1,0 +1,240 @@
+//! Addresses, the path manager, and priorities (RFC 8684, sections 3.3.8 and 3.4).
+
+use std::net::{IpAddr, SocketAddr};
+
+use subflow_policy::path_manager::{Address, Command, Event as PathEvent, FourTuple, PathManager};
+use subflow_quantity::{Duration, Instant};
+use subflow_wire::tcp::mptcp::{AddAddress, MptcpOption};
+
+use super::Connection;
+use super::fallback::Mode;
+use super::keys::add_address_hmac;
+
+/// An announcement that is not echoed is repeated so often.
+const ANNOUNCEMENTS: u32 = 3;
+/// Time between announcements.
+const ANNOUNCE_INTERVAL: Duration = Duration::from_secs(1);
+
+/// A subflow that the path manager wants; the host chooses its local port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenRequest {
+    /// Local address.
+    pub local: IpAddr,
+    /// Its identifier.
+    pub local_id: u8,
+    /// Remote address and port.
+    pub remote: SocketAddr,
+    /// The remote address's identifier.
+    pub remote_id: u8,
+    /// Ask for a backup.
+    pub backup: bool,
+}
+
+/// What is known of both sides' addresses.
+#[derive(Clone, Debug)]
+pub(crate) struct Addresses {
+    local: Vec<Address>,
+    /// Announced and not echoed, with how often.
+    announced: Vec<(Address, u32)>,
+    /// When to announce again.
+    pub(crate) repeat_at: Option<Instant>,
+    /// The peer takes no joins to its initial address and port.
+    pub(crate) peer_denies_initial: bool,
+    /// Subflows that wait for the host to give them a port.
+    pub(crate) requests: Vec<OpenRequest>,
+}
+
+impl Addresses {
+    pub(crate) fn new(local: Vec<Address>) -> Self {
+        Self { local, announced: Vec::new(), repeat_at: None, peer_denies_initial: false, requests: Vec::new() }
+    }
+
+    /// Identifier of a local address; 0 for one that has none.
+    pub(crate) fn local_id(&self, address: IpAddr) -> u8 {
+        self.local.iter().find(|known| known.address == address).map_or(0, |known| known.id)
+    }
+}
+
+impl Connection {
+    /// Tells the path manager and carries out what it says.
+    pub(super) fn on_path_event(&mut self, event: &PathEvent, now: Instant) {
+        let mut commands = Vec::new();
+        self.path_manager.on_event(event, &mut commands);
+        for command in commands {
+            self.carry_out(command, now);
+        }
+    }
+
+    fn carry_out(&mut self, command: Command, now: Instant) {
+        match command {
+            Command::Open { local, remote, port, backup } => {
+                let remote_end = SocketAddr::new(remote.address, port);
+                let pending = self.addresses.requests.len();
+                let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count();
+                let possible =
+                    self.subflows.len() + pending < u64::BITS as usize && open + pending < self.config.max_subflows;
+                if possible && self.mode == Mode::Multipath {
+                    self.addresses.requests.push(OpenRequest {
+                        local: local.address,
+                        local_id: local.id,
+                        remote: remote_end,
+                        remote_id: remote.id,
+                        backup,
+                    });
+                } else {
+                    let failed = FourTuple { local: SocketAddr::new(local.address, 0), remote: remote_end };
+                    self.on_path_event(&PathEvent::SubflowClosed(failed), now);
+                }
+            }
+            Command::Announce(address) => self.announce(address, now),
+            Command::Withdraw { id } => {
+                let mut ids = arrayvec::ArrayVec::new();
+                ids.push(id);
+                self.signal(MptcpOption::RemoveAddress(ids));
+            }
+            Command::Close(ends) => {
+                if let Some(index) = self.find_subflow(ends) {
+                    self.close_subflow(index, now);
+                }
+            }
+            Command::SetBackup { subflow, backup } => {
+                if let Some(index) = self.find_subflow(subflow) {
+                    self.set_backup(index, backup);
+                }
+            }
+        }
+    }
+
+    fn find_subflow(&self, ends: FourTuple) -> Option<usize> {
+        self.subflows.iter().position(|subflow| {
+            let known = subflow.tcp.ends();
+            !subflow.is_closed() && known.local == ends.local && known.remote == ends.remote
+        })
+    }
+
+    fn signal(&mut self, option: MptcpOption) {
+        if let Some(index) = self.signalling_subflow() {
+            self.subflows[index].signal(option);
+            self.touch(index);
+        }
+    }
+
+    /// Tells the path manager of the local addresses beyond the initial one.
+    pub(super) fn announce_local_addresses(&mut self, now: Instant) {
+        let initial = self.subflows[0].tcp.ends().local.ip();
+        for address in self.addresses.local.clone() {
+            if address.address != initial {
+                self.on_path_event(&PathEvent::LocalAddressAdded(address), now);
+            }
+        }
+    }
+
+    /// This host gained or got back an address.
+    pub(crate) fn add_local_address(&mut self, address: Address, now: Instant) {
+        if self.addresses.local.iter().all(|known| known.address != address.address) {
+            self.addresses.local.push(address);
+        }
+        if self.confirmed && self.mode == Mode::Multipath {
+            self.on_path_event(&PathEvent::LocalAddressAdded(address), now);
+        }
+    }
+
+    /// This host lost an address: its subflows are gone.
+    pub(crate) fn remove_local_address(&mut self, address: IpAddr, now: Instant) {
+        let Some(at) = self.addresses.local.iter().position(|known| known.address == address) else { return };
+        let lost = self.addresses.local.remove(at);
+        self.addresses.announced.retain(|(announced, _)| announced.address != address);
+        if self.confirmed && self.mode == Mode::Multipath {
+            self.on_path_event(&PathEvent::LocalAddressRemoved(lost), now);
+        }
+        for index in 0..self.subflows.len() {
+            let subflow = &self.subflows[index];
+            if !subflow.is_closed() && subflow.tcp.ends().local.ip() == address && self.mode == Mode::Multipath {
+                self.drop_subflow(index, now);
+            }
+        }
+    }
+
+    fn announce(&mut self, address: Address, now: Instant) {
+        let port = address.port.unwrap_or(0);
+        let (local, remote) = (self.local_key.key, self.remote_key.map_or(0, |key| key.key));
+        let hmac = add_address_hmac(local, remote, address.id, address.address, port);
+        self.signal(MptcpOption::AddAddress(AddAddress {
+            address_id: address.id,
+            address: address.address,
+            port: address.port,
+            truncated_hmac: Some(hmac),
+        }));
+        match self.addresses.announced.iter_mut().find(|(known, _)| known.id == address.id) {
+            Some((_, times)) => *times += 1,
+            None => self.addresses.announced.push((address, 1)),
+        }
+        self.addresses.repeat_at = Some(now + ANNOUNCE_INTERVAL);
+    }
+
+    pub(super) fn repeat_announcements(&mut self, now: Instant) {
+        self.addresses.repeat_at = None;
+        self.addresses.announced.retain(|&(_, times)| times < ANNOUNCEMENTS);
+        for (address, _) in self.addresses.announced.clone() {
+            self.announce(address, now);
+        }
+    }
+
+    /// ADD_ADDR or its echo.
+    pub(super) fn on_add_address(&mut self, index: usize, announced: &AddAddress, now: Instant) {
+        let Some(hmac) = announced.truncated_hmac else {
+            self.addresses.announced.retain(|(known, _)| known.id != announced.address_id);
+            if self.addresses.announced.is_empty() {
+                self.addresses.repeat_at = None;
+            }
+            return;
+        };
+        let Some(remote) = self.remote_key else { return };
+        let port = announced.port.unwrap_or(0);
+        let expected = add_address_hmac(remote.key, self.local_key.key, announced.address_id, announced.address, port);
+        if expected != hmac {
+            return;
+        }
+        self.subflows[index].signal(MptcpOption::AddAddress(announced.echo()));
+        self.touch(index);
+        let address = Address { id: announced.address_id, address: announced.address, port: announced.port };
+        self.on_path_event(&PathEvent::RemoteAddressAdded(address), now);
+    }
+
+    /// REMOVE_ADDR.
+    pub(super) fn on_remove_address(&mut self, ids: &[u8], now: Instant) {
+        for &id in ids {
+            self.on_path_event(&PathEvent::RemoteAddressRemoved { id }, now);
+            for index in 0..self.subflows.len() {
+                let subflow = &self.subflows[index];
+                if !subflow.is_closed() && subflow.remote_id == id {
+                    self.drop_subflow(index, now);
+                }
+            }
+        }
+    }
+
+    /// MP_PRIO.
+    pub(super) fn on_priority(&mut self, index: usize, backup: bool) {
+        self.subflows[index].peer_backup = backup;
+        self.update_view(index);
+    }
+
+    /// Changes the priority of a subflow, and tells the peer.
+    pub(crate) fn set_backup(&mut self, index: usize, backup: bool) {
+        self.subflows[index].backup = backup;
+        self.subflows[index].signal(MptcpOption::Priority { backup });
+        self.update_view(index);
+        self.touch(index);
+    }
+
+    /// Takes the subflows that wait for a port.
+    pub(crate) fn take_open_requests(&mut self) -> Vec<OpenRequest> {
+        core::mem::take(&mut self.addresses.requests)
+    }
+
+    /// Whether subflows wait for a port.
+    pub(crate) fn has_open_requests(&self) -> bool {
+        !self.addresses.requests.is_empty()
+    }
+}

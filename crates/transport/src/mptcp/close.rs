@@ -1,0 +1,224 @@
+//! Ends: DATA_FIN, the close of subflows, fast close (RFC 8684, sections 3.3.3, 3.5 and 3.6).
+
+use subflow_policy::path_manager::{Event as PathEvent, FourTuple};
+use subflow_quantity::{Duration, Instant};
+use subflow_wire::tcp::mptcp::MptcpOption;
+
+use super::Connection;
+use super::data_send::DataFin;
+use super::fallback::Mode;
+use super::join::{reason, reset_option};
+use super::subflow::Stage;
+use crate::Event;
+use crate::tcp::Closed;
+
+impl Connection {
+    /// The application will write no more.
+    pub(crate) fn finish(&mut self) {
+        self.stream.finished = true;
+        if self.send.fin == DataFin::None {
+            self.send.fin = DataFin::Wanted;
+        }
+    }
+
+    /// The application stops: what no subflow has taken up yet is not sent.
+    pub(crate) fn stop(&mut self) {
+        self.stream.written = self.send.next;
+        if matches!(self.mode, Mode::Plain | Mode::Infinite { .. }) {
+            for subflow in &mut self.subflows {
+                let unsent: u64 = subflow.tcp.discard_unsent().iter().map(|range| range.end - range.start).sum();
+                self.stream.written -= unsent;
+                self.send.next -= unsent;
+            }
+        }
+        self.finish();
+    }
+
+    /// Everything is assigned: tell the peer where the stream ends. Returns whether there is something to send.
+    pub(super) fn send_data_fin(&mut self, now: Instant) -> bool {
+        if self.send.fin != DataFin::Wanted || self.send.next < self.stream.written || !self.confirmed_or_server() {
+            return false;
+        }
+        let Some(index) = self.signalling_subflow() else { return false };
+        self.send.fin = DataFin::Sent(self.send.next);
+        self.subflows[index].tcp.request_ack();
+        self.touch(index);
+        self.schedule_fin_repeat(index, now);
+        true
+    }
+
+    fn confirmed_or_server(&self) -> bool {
+        self.confirmed || !self.client
+    }
+
+    fn schedule_fin_repeat(&mut self, index: usize, now: Instant) {
+        let delay = self.subflows[index].tcp.rtt().rto().unwrap_or(Duration::from_secs(1));
+        self.send.fin_repeat_at = Some(now + delay);
+    }
+
+    pub(super) fn repeat_data_fin(&mut self, now: Instant) {
+        self.send.fin_repeat_at = None;
+        if !matches!(self.send.fin, DataFin::Sent(_)) {
+            return;
+        }
+        if let Some(index) = self.signalling_subflow() {
+            self.subflows[index].tcp.request_ack();
+            self.touch(index);
+            self.schedule_fin_repeat(index, now);
+        }
+    }
+
+    pub(super) fn on_data_fin_acknowledged(&mut self) {
+        self.send.fin = DataFin::Acknowledged;
+        self.send.fin_repeat_at = None;
+        self.tell(Event::Acknowledged);
+        self.finish_if_done();
+    }
+
+    /// Both streams have ended: the subflows may close.
+    pub(super) fn finish_if_done(&mut self) {
+        if self.mode != Mode::Multipath || self.send.fin != DataFin::Acknowledged || !self.receive.finished {
+            return;
+        }
+        for index in 0..self.subflows.len() {
+            let subflow = &mut self.subflows[index];
+            if !subflow.is_closed() && !subflow.tcp.is_finishing() {
+                subflow.tcp.finish();
+                self.touch(index);
+            }
+        }
+    }
+
+    /// Plain TCP below: its progress is the connection's.
+    pub(super) fn on_plain_progress(&mut self, index: usize) {
+        if self.mode == Mode::Plain {
+            self.send.una = self.subflows[index].tcp.counters().bytes_acknowledged.min(self.stream.written);
+        } else if let Mode::Infinite { send: (start, data), announce: false, .. } = self.mode {
+            let acknowledged = self.subflows[index].tcp.counters().bytes_acknowledged;
+            self.send.una = self.send.una.max(data + acknowledged.saturating_sub(start)).min(self.stream.written);
+        }
+        if self.send.finishing()
+            && self.send.fin != DataFin::Acknowledged
+            && self.subflows[index].tcp.is_finishing()
+            && self.subflows[index].tcp.everything_acknowledged()
+        {
+            self.send.fin = DataFin::Acknowledged;
+            self.tell(Event::Acknowledged);
+        }
+        if self.subflows[index].tcp.peer_finished() && !self.receive.finished {
+            self.receive.finished = true;
+            self.tell(Event::PeerFinished);
+        }
+    }
+
+    /// Gives up at once: MP_FASTCLOSE on a reset of every subflow (section 3.5, option R).
+    pub(crate) fn abort(&mut self) {
+        if self.ended.is_some() {
+            return;
+        }
+        let remote = self.remote_key.filter(|_| self.mode == Mode::Multipath);
+        for index in 0..self.subflows.len() {
+            let subflow = &mut self.subflows[index];
+            if subflow.is_closed() {
+                continue;
+            }
+            if let (Some(key), Stage::Established | Stage::Capable) = (remote, subflow.stage) {
+                subflow.reset_with = vec![MptcpOption::FastClose { receiver_key: key.key }];
+            }
+            subflow.tcp.abort();
+            subflow.stage = Stage::Closed;
+            self.touch(index);
+        }
+        self.end(Closed::Aborted);
+    }
+
+    /// MP_FASTCLOSE: the peer gave up. A wrong key is somebody else's.
+    pub(super) fn on_fast_close(&mut self, key: u64) {
+        if key != self.local_key.key || self.ended.is_some() {
+            return;
+        }
+        for index in 0..self.subflows.len() {
+            let subflow = &mut self.subflows[index];
+            if !subflow.is_closed() {
+                subflow.reset_with = vec![reset_option(reason::MPTCP)];
+                subflow.tcp.abort();
+                subflow.stage = Stage::Closed;
+                self.touch(index);
+            }
+        }
+        self.end(Closed::Reset);
+    }
+
+    pub(super) fn end(&mut self, how: Closed) {
+        if self.ended.is_none() {
+            self.ended = Some(how);
+            self.give_up_at = None;
+            self.send.fin_repeat_at = None;
+            self.addresses.repeat_at = None;
+            self.tell(Event::Closed(how));
+        }
+    }
+
+    /// Closes a subflow in order; its data goes elsewhere.
+    pub(super) fn close_subflow(&mut self, index: usize, now: Instant) {
+        if self.subflows[index].tcp.state().is_synchronised() {
+            self.subflows[index].tcp.finish();
+            self.touch(index);
+            self.reinject_from(index);
+            self.update_view(index);
+        } else {
+            self.drop_subflow(index, now);
+        }
+    }
+
+    /// Resets a subflow for `code` (MP_TCPRST).
+    pub(super) fn reset_subflow(&mut self, index: usize, code: u8, now: Instant) {
+        self.subflows[index].reset_with = vec![reset_option(code)];
+        self.close_subflow_with_reset(index, now);
+    }
+
+    pub(super) fn close_subflow_with_reset(&mut self, index: usize, now: Instant) {
+        self.subflows[index].tcp.abort();
+        self.touch(index);
+        self.on_subflow_closed(index, now);
+    }
+
+    /// A subflow's address is gone: no segment can leave any more.
+    pub(super) fn drop_subflow(&mut self, index: usize, now: Instant) {
+        self.close_subflow_with_reset(index, now);
+    }
+
+    /// A subflow is over, however it came.
+    pub(super) fn on_subflow_closed(&mut self, index: usize, now: Instant) {
+        if self.subflows[index].is_closed() {
+            return;
+        }
+        let how = match self.subflows[index].tcp.state() {
+            crate::tcp::State::Closed(how) => how,
+            _ => Closed::Aborted,
+        };
+        let subflow = &mut self.subflows[index];
+        let (ends, announced) = (subflow.tcp.ends(), subflow.announced);
+        subflow.stage = Stage::Closed;
+        subflow.confirm_at = None;
+        subflow.signals.clear();
+        self.congestion.set_established(subflow.tcp.path(), false);
+        self.update_view(index);
+        self.reinject_from(index);
+        if announced && index > 0 {
+            self.tell(Event::SubflowClosed(ends));
+        }
+        if self.mode == Mode::Multipath {
+            self.on_path_event(&PathEvent::SubflowClosed(FourTuple { local: ends.local, remote: ends.remote }), now);
+        }
+        if self.subflows.iter().any(|subflow| !subflow.is_closed()) || self.has_open_requests() {
+            return;
+        }
+        let done = self.send.fin == DataFin::Acknowledged && self.receive.finished;
+        match self.mode {
+            Mode::Multipath if !done && self.confirmed => self.give_up_at = Some(now + self.config.without_subflow),
+            _ if done => self.end(Closed::Gracefully),
+            _ => self.end(how),
+        }
+    }
+}

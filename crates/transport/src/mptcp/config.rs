@@ -1,0 +1,55 @@
+//! What an MPTCP connection is made of.
+
+use std::sync::Arc;
+
+use subflow_policy::congestion::Algorithm;
+use subflow_policy::path_manager::PathManagement;
+use subflow_policy::scheduler::Scheduling;
+use subflow_quantity::Duration;
+
+use crate::tcp;
+
+/// Everything about an MPTCP connection that is not its addresses.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Its subflows. The receive buffer is the connection's.
+    pub tcp: Arc<tcp::Config>,
+    /// Congestion control over all subflows.
+    pub congestion: Algorithm,
+    /// The packet scheduler.
+    pub scheduler: Scheduling,
+    /// The path manager.
+    pub path_manager: PathManagement,
+    /// Bytes that the application may have written and not acknowledged; `None` for any number.
+    pub send_buffer: Option<u64>,
+    /// Require DSS checksums (RFC 8684, section 3.1, flag A).
+    pub checksum: bool,
+    /// Accept no joins to the address and port of the initial subflow (flag C).
+    pub deny_join_to_initial_address: bool,
+    /// Opportunistic retransmission and penalisation (Raiciu et al., NSDI 2012, section 4.2): when the connection's
+    /// receive window is full, a subflow with room repeats the oldest outstanding data, and the subflow that holds it up
+    /// has its window halved, at most once a round trip. On in Linux MPTCP 0.8x and 0.9x, absent from upstream Linux.
+    pub opportunistic_retransmission: bool,
+    /// Most subflows at a time, the initial one included.
+    pub max_subflows: usize,
+    /// How long a connection without any subflow waits for a new one.
+    pub without_subflow: Duration,
+}
+
+impl Config {
+    /// A connection with the defaults of Linux 6.12 for everything not named.
+    pub fn new(congestion: Algorithm, scheduler: Scheduling, path_manager: PathManagement) -> Self {
+        Self {
+            tcp: Arc::new(tcp::Config::default()),
+            congestion,
+            scheduler,
+            path_manager,
+            send_buffer: None,
+            checksum: false,
+            deny_join_to_initial_address: false,
+            opportunistic_retransmission: false,
+            max_subflows: subflow_policy::path_manager::MAX_SUBFLOWS,
+            without_subflow: Duration::from_secs(60),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Receiving at the data level: reassembly over subflows, DATA_ACK, the shared window (RFC 8684, sections 3.3.1–3.3.5).
+
+use core::ops::Range;
+
+use subflow_quantity::Instant;
+
+use super::Connection;
+use super::ranges::RangeSet;
+use crate::Event;
+use crate::tcp::ReceiveWindow;
+use crate::tcp::config::ReceiveBuffer;
+
+/// What arrived at the data level. Offsets count the peer's bytes from 0.
+#[derive(Clone, Debug)]
+pub(crate) struct DataReceive {
+    /// Next offset expected: the DATA_ACK.
+    pub(crate) next: u64,
+    pub(crate) held: RangeSet,
+    pub(crate) window: ReceiveWindow,
+    /// Offset of the peer's DATA_FIN, once known.
+    pub(crate) fin: Option<u64>,
+    pub(crate) finished: bool,
+}
+
+impl DataReceive {
+    pub(crate) fn new(buffer: ReceiveBuffer, mss: u32, now: Instant) -> Self {
+        let mut window = ReceiveWindow::new(buffer, mss, now);
+        window.select(0, 0);
+        Self { next: 0, held: RangeSet::default(), window, fin: None, finished: false }
+    }
+}
+
+impl Connection {
+    /// Data `range` arrived on subflow `index`, in that subflow's order.
+    pub(super) fn on_data(&mut self, index: usize, range: Range<u64>, now: Instant) {
+        self.subflows[index].bytes_received += range.end - range.start;
+        let length = range.end - range.start;
+        if range.end <= self.receive.next {
+            return;
+        }
+        let before = self.receive.next;
+        if range.start <= before && self.receive.held.is_empty() {
+            self.receive.next = range.end;
+        } else {
+            self.receive.held.insert(range.start.max(before)..range.end);
+            self.receive.next = self.receive.held.advance(before);
+        }
+        let held = self.stream.unread() + self.receive.held.bytes();
+        self.receive.window.on_segment(length, held);
+        if self.receive.next > before {
+            self.stream.on_received(self.receive.next - before);
+            self.adjust_buffer(now);
+        }
+        self.reach_data_fin();
+    }
+
+    /// The buffer follows what the application reads in a round trip of the slowest subflow.
+    fn adjust_buffer(&mut self, now: Instant) {
+        let rtts = self.subflows.iter().filter(|subflow| subflow.is_established());
+        if let Some(slowest) = rtts.filter_map(|subflow| subflow.tcp.receiver_rtt()).max() {
+            self.receive.window.set_rtt(slowest);
+        }
+        let read = self.receive.next - self.stream.unread();
+        self.receive.window.on_read(now, read);
+    }
+
+    /// The peer's stream ends at `offset`.
+    pub(super) fn on_data_fin(&mut self, offset: u64) {
+        self.receive.fin.get_or_insert(offset);
+        self.reach_data_fin();
+    }
+
+    fn reach_data_fin(&mut self) {
+        if self.receive.fin == Some(self.receive.next) && !self.receive.finished {
+            self.receive.next += 1;
+            self.receive.finished = true;
+            self.tell(Event::PeerFinished);
+        }
+    }
+
+    /// The window to advertise on every subflow: one for the connection, counted from the DATA_ACK.
+    pub(super) fn advertised_window(&mut self) -> u64 {
+        let held = self.stream.unread() + self.receive.held.bytes();
+        self.receive.window.select(self.receive.next, held)
+    }
+
+    /// The application starts or stops reading. A window that opens is announced at once.
+    pub(crate) fn set_reading(&mut self, reading: bool, now: Instant) {
+        self.stream.reading = reading;
+        if self.has_fallen_back() {
+            let unread = if reading { 0 } else { self.stream.unread() };
+            self.subflows[0].tcp.set_unread(unread, now);
+        }
+        if !reading {
+            return;
+        }
+        let before = self.receive.window.left(self.receive.next);
+        self.stream.read = self.stream.received;
+        if self.advertised_window() >= 2 * before {
+            for index in 0..self.subflows.len() {
+                if self.subflows[index].is_established() {
+                    self.subflows[index].tcp.request_ack();
+                    self.touch(index);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Sending at the data level: what was written, what the scheduler assigned, what is acknowledged (RFC 8684, section
+//! 3.3.2).
+
+use core::ops::Range;
+use std::collections::VecDeque;
+
+use subflow_policy::scheduler::{Assignment, QueueView, Scheduler, SentRange, SubflowSet, What};
+use subflow_quantity::Instant;
+
+use super::Connection;
+use super::fallback::Mode;
+
+/// The send side of the data level. Offsets count this side's bytes from 0.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DataSend {
+    /// Everything below is acknowledged.
+    pub(crate) una: u64,
+    /// Next byte never assigned to a subflow.
+    pub(crate) next: u64,
+    /// Offset after the last byte that the peer's window admits.
+    pub(crate) window_end: u64,
+    /// Assigned and not acknowledged, oldest first.
+    pub(crate) outstanding: VecDeque<SentRange>,
+    /// How many of them wait for reinjection.
+    pub(crate) reinjections: usize,
+    pub(crate) fin: DataFin,
+    /// When to repeat a DATA_FIN.
+    pub(crate) fin_repeat_at: Option<Instant>,
+}
+
+/// The end of this side's stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum DataFin {
+    #[default]
+    None,
+    /// The application has finished; data may still wait.
+    Wanted,
+    /// Told to the peer, at this offset.
+    Sent(u64),
+    Acknowledged,
+}
+
+impl DataSend {
+    pub(crate) fn finishing(&self) -> bool {
+        self.fin != DataFin::None
+    }
+
+    /// Goes back to offset `from`: what lies above counts as never sent.
+    pub(crate) fn rewind(&mut self, from: u64) {
+        self.next = self.next.min(from);
+        self.outstanding.retain(|sent| sent.range.end <= from);
+        self.reinjections = self.outstanding.iter().filter(|sent| sent.reinject).count();
+    }
+
+    /// Everything below `una` is acknowledged now.
+    fn acknowledge(&mut self, una: u64) {
+        self.una = una;
+        while let Some(sent) = self.outstanding.front().filter(|sent| sent.range.end <= una) {
+            self.reinjections -= usize::from(sent.reinject);
+            self.outstanding.pop_front();
+        }
+    }
+
+    /// The range around `offset` that was carried on a subflow.
+    pub(crate) fn position(&self, offset: u64) -> Option<usize> {
+        let at = self.outstanding.partition_point(|sent| sent.range.end <= offset);
+        self.outstanding.get(at).is_some_and(|sent| sent.range.start <= offset).then_some(at)
+    }
+}
+
+impl Connection {
+    pub(crate) fn write(&mut self, bytes: u64) -> u64 {
+        let admitted = self.stream.admit(bytes, self.bytes_acknowledged());
+        if let (Mode::Plain, true) = (self.mode, admitted > 0) {
+            self.touch(0);
+        }
+        admitted
+    }
+
+    /// A DATA_ACK and the window that came with it.
+    pub(super) fn on_data_ack(&mut self, acknowledged: u64, window: u64) {
+        let fin = u64::from(matches!(self.send.fin, DataFin::Sent(_)));
+        if acknowledged > self.send.next + fin || acknowledged < self.send.una {
+            return;
+        }
+        self.send.window_end = self.send.window_end.max(acknowledged + window);
+        if acknowledged > self.send.una {
+            self.send.acknowledge(acknowledged.min(self.send.next));
+            self.send.una = acknowledged.min(self.send.next);
+        }
+        if let DataFin::Sent(offset) = self.send.fin {
+            if acknowledged > offset {
+                self.on_data_fin_acknowledged();
+            }
+        }
+    }
+
+    /// New data that may be assigned: written, and within the peer's window. With nothing outstanding one segment may
+    /// go beyond a closed window, so that its subflow probes.
+    fn new_data(&self) -> Range<u64> {
+        let probe = if self.send.outstanding.is_empty() { self.send.next + 1 } else { 0 };
+        let end = self.stream.written.min(self.send.window_end.max(probe));
+        self.send.next..end.max(self.send.next)
+    }
+
+    /// Asks the scheduler once and carries out what it says. Returns whether a subflow got something to send.
+    pub(super) fn assign(&mut self, now: Instant) -> bool {
+        match self.mode {
+            Mode::Opening => return false,
+            Mode::Plain => return self.assign_plain(0),
+            Mode::Infinite { subflow, .. } => return self.assign_plain(subflow),
+            Mode::Multipath => {}
+        }
+        let new_data = self.new_data();
+        if new_data.is_empty() && self.send.reinjections == 0 {
+            return self.send_data_fin(now) || self.retransmit_opportunistically(now);
+        }
+        let can_send = self.views.iter().any(|view| view.is_live() && view.can_send);
+        if !can_send && !self.scheduler.queues_ahead() {
+            return false;
+        }
+        let reinjection = match self.send.reinjections {
+            0 => None,
+            _ => self.send.outstanding.iter().find(|sent| sent.reinject),
+        };
+        let queue =
+            QueueView { new_data: new_data.clone(), reinjection, outstanding: self.send.outstanding.as_slices() };
+        match self.scheduler.next(&self.views, &queue) {
+            Some(Assignment { subflow, what: What::New { at_most } }) if !new_data.is_empty() => {
+                self.assign_new(subflow, new_data, at_most)
+            }
+            Some(Assignment { subflow, what: What::Copy { range } }) => self.assign_copy(subflow, range),
+            _ => self.retransmit_opportunistically(now),
+        }
+    }
+
+    fn assign_new(&mut self, index: usize, new_data: Range<u64>, at_most: u64) -> bool {
+        let mss = u64::from(self.subflows[index].tcp.mss());
+        let length = (new_data.end - new_data.start).min(mss).min(at_most.max(1));
+        if length < mss && new_data.end < self.stream.written && !self.send.outstanding.is_empty() {
+            // The peer's window ends within a segment: wait rather than send a sliver (RFC 9293, section 3.8.6.2.1).
+            return false;
+        }
+        let range = new_data.start..new_data.start + length;
+        self.subflows[index].tcp.push_data(range.clone());
+        let mut carried_by = SubflowSet::default();
+        carried_by.insert(index);
+        self.send.next = range.end;
+        self.send.outstanding.push_back(SentRange { range, carried_by, reinject: false });
+        self.after_assignment(index);
+        true
+    }
+
+    pub(super) fn assign_copy(&mut self, index: usize, range: Range<u64>) -> bool {
+        let Some(at) = self.send.position(range.start) else { return false };
+        let sent = &mut self.send.outstanding[at];
+        let range = range.start..range.end.min(sent.range.end);
+        if sent.reinject && range == sent.range {
+            sent.reinject = false;
+            self.send.reinjections -= 1;
+        }
+        sent.carried_by.insert(index);
+        self.counters.bytes_reinjected += range.end - range.start;
+        self.subflows[index].tcp.push_data(range);
+        self.after_assignment(index);
+        true
+    }
+
+    fn after_assignment(&mut self, index: usize) {
+        self.touch(index);
+        self.update_view(index);
+    }
+
+    /// Plain TCP: everything written goes to the one subflow.
+    fn assign_plain(&mut self, index: usize) -> bool {
+        let written = self.stream.written;
+        let subflow = &mut self.subflows[index];
+        let pushed = self.send.next < written && !subflow.tcp.is_finishing();
+        if pushed {
+            subflow.tcp.push_data(self.send.next..written);
+            self.send.next = written;
+        }
+        let finish = self.send.finishing() && !subflow.tcp.is_finishing();
+        if finish {
+            subflow.tcp.finish();
+        }
+        if pushed || finish {
+            self.touch(index);
+        }
+        pushed || finish
+    }
+}

@@ -1,0 +1,225 @@
+//! Opening a connection with MP_CAPABLE (RFC 8684, section 3.1).
+
+use std::sync::Arc;
+
+use rand_core::RngCore;
+use rand_pcg::Pcg64Mcg;
+use subflow_policy::congestion::Controller;
+use subflow_policy::path_manager::{Address, Event as PathEvent, FourTuple};
+use subflow_quantity::Instant;
+use subflow_wire::tcp::mptcp::{Capable, CapableFlags, MptcpOption};
+use subflow_wire::tcp::{TcpFlags, TcpSegment};
+
+use super::addresses::Addresses;
+use super::data_receive::DataReceive;
+use super::data_send::DataSend;
+use super::fallback::Mode;
+use super::keys::Key;
+use super::subflow::{Stage, Subflow};
+use super::{Config, Connection, Counters};
+use crate::Event;
+use crate::stream::Stream;
+use crate::tcp::{self, Ends};
+
+/// Option bytes that MPTCP adds to a data segment: a DSS with a DATA_ACK of 4 bytes and a data sequence number of 8, with
+/// or without checksum, takes 24.
+pub(super) const DATA_OPTIONS: u32 = 24;
+
+impl Connection {
+    /// Opens a connection from `ends.local`. `local` lists this host's addresses with their identifiers.
+    pub(crate) fn connect(
+        config: Arc<Config>,
+        ends: Ends,
+        local: Vec<Address>,
+        mut rng: Pcg64Mcg,
+        now: Instant,
+    ) -> Self {
+        let key = Key::new(rng.next_u64());
+        let initial = rng.next_u32();
+        let mut connection = Self::new(config, true, key, local, rng, now);
+        let path = connection.congestion.add_path(1, connection.config.tcp.initial_window);
+        let mut tcp = tcp::Connection::connect(connection.config.tcp.clone(), ends, path, initial, now);
+        tcp.reserve_options(DATA_OPTIONS);
+        connection.add_subflow(Subflow::new(tcp, Stage::Capable, true));
+        connection
+    }
+
+    /// Answers a SYN, with MP_CAPABLE if it has that. `key` must be one whose token no other connection of the host has.
+    pub(crate) fn accept(
+        config: Arc<Config>,
+        ends: Ends,
+        local: Vec<Address>,
+        syn: &TcpSegment,
+        key: Key,
+        mut rng: Pcg64Mcg,
+        now: Instant,
+    ) -> Self {
+        let initial = rng.next_u32();
+        let mut connection = Self::new(config, false, key, local, rng, now);
+        let capable = capable_of(syn).filter(|capable| capable.version == 1);
+        if let Some(capable) = capable {
+            connection.checksum |= capable.flags.checksum_required;
+            connection.addresses.peer_denies_initial = capable.flags.deny_join_to_initial_address;
+        }
+        let path = connection.congestion.add_path(1, connection.config.tcp.initial_window);
+        let mut tcp = tcp::Connection::accept(connection.config.tcp.clone(), ends, path, initial, syn, now);
+        tcp.reserve_options(DATA_OPTIONS);
+        connection.add_subflow(Subflow::new(tcp, Stage::Capable, false));
+        if capable.is_none() {
+            connection.fall_back();
+        }
+        connection
+    }
+
+    fn new(
+        config: Arc<Config>,
+        client: bool,
+        local_key: Key,
+        local: Vec<Address>,
+        rng: Pcg64Mcg,
+        now: Instant,
+    ) -> Self {
+        let mss = u32::from(config.tcp.mtu) - 40 - 12 - DATA_OPTIONS;
+        Self {
+            client,
+            local_key,
+            remote_key: None,
+            mode: Mode::Opening,
+            confirmed: false,
+            checksum: config.checksum,
+            subflows: Vec::new(),
+            congestion: Controller::new(config.congestion.clone()),
+            scheduler: config.scheduler.clone(),
+            path_manager: config.path_manager.clone(),
+            views: Vec::new(),
+            dirty: 0,
+            send: DataSend::default(),
+            receive: DataReceive::new(config.tcp.receive_buffer, mss, now),
+            addresses: Addresses::new(local),
+            stream: Stream::new(config.send_buffer),
+            counters: Counters::default(),
+            rng,
+            give_up_at: None,
+            established: false,
+            ended: None,
+            scratch: Vec::new(),
+            config,
+        }
+    }
+
+    pub(super) fn add_subflow(&mut self, subflow: Subflow) -> usize {
+        let index = self.subflows.len();
+        self.subflows.push(subflow);
+        self.views.push(Default::default());
+        self.touch(index);
+        self.give_up_at = None;
+        index
+    }
+
+    /// MP_CAPABLE of this side, as the segment at hand needs it.
+    pub(super) fn capable(&self, sender_key: bool, receiver_key: bool) -> Capable {
+        Capable {
+            version: 1,
+            flags: CapableFlags {
+                checksum_required: self.checksum,
+                deny_join_to_initial_address: self.config.deny_join_to_initial_address,
+            },
+            sender_key: sender_key.then_some(self.local_key.key),
+            receiver_key: if receiver_key { self.remote_key.map(|key| key.key) } else { None },
+            data_length: None,
+            checksum: None,
+        }
+    }
+
+    /// The client's first look at the SYN/ACK: the server's key, or fallback.
+    pub(super) fn on_capable_syn_ack(&mut self, segment: &TcpSegment, now: Instant) {
+        match capable_of(segment) {
+            Some(Capable { version: 1, flags, sender_key: Some(key), .. }) => {
+                self.take_remote_key(*key, *flags, now);
+            }
+            _ => self.fall_back(),
+        }
+        self.on_established();
+    }
+
+    /// The server's first look at an acknowledgment: both keys, or fallback. Returns whether the segment is to be taken
+    /// in: one that shows MPTCP but not the keys has to wait until those arrive.
+    pub(super) fn on_capable_ack(&mut self, segment: &TcpSegment, now: Instant) -> bool {
+        match capable_of(segment) {
+            Some(Capable { flags, sender_key: Some(key), receiver_key, .. }) => {
+                if *receiver_key != Some(self.local_key.key) {
+                    return false;
+                }
+                self.take_remote_key(*key, *flags, now);
+                true
+            }
+            _ if segment.options.dss.is_some() => false,
+            _ => {
+                self.fall_back();
+                true
+            }
+        }
+    }
+
+    fn take_remote_key(&mut self, key: u64, flags: CapableFlags, now: Instant) {
+        self.remote_key = Some(Key::new(key));
+        self.mode = Mode::Multipath;
+        self.checksum |= flags.checksum_required;
+        self.addresses.peer_denies_initial |= flags.deny_join_to_initial_address;
+        if !self.client {
+            // With both keys shown the server knows that the client speaks MPTCP.
+            self.confirm(now);
+        }
+    }
+
+    /// The initial subflow is established at the TCP level.
+    pub(super) fn on_established(&mut self) {
+        if !self.established {
+            self.established = true;
+            self.tell(Event::Established);
+        }
+    }
+
+    /// The peer has shown that it has both keys: the connection is a multipath one for good, and joins may begin.
+    pub(super) fn confirm(&mut self, now: Instant) {
+        if self.confirmed {
+            return;
+        }
+        self.confirmed = true;
+        self.subflows[0].stage = Stage::Established;
+        self.subflows[0].announced = true;
+        let ends = self.subflows[0].tcp.ends();
+        self.on_path_event(
+            &PathEvent::Established {
+                initial: FourTuple { local: ends.local, remote: ends.remote },
+                client: self.client,
+                initial_address_closed: self.addresses.peer_denies_initial,
+            },
+            now,
+        );
+        self.announce_local_addresses(now);
+    }
+
+    /// Whether a segment on the initial subflow proves the peer's MPTCP, or its absence, to a client that waits for it.
+    pub(super) fn judge_first_answer(&mut self, segment: &TcpSegment, now: Instant) {
+        if self.confirmed || !self.client || self.mode != Mode::Multipath {
+            return;
+        }
+        if segment.options.dss.is_some() {
+            return self.confirm(now);
+        }
+        let answers_data = self.subflows[0].tcp.counters().bytes_acknowledged > 0 || segment.payload.length > 0;
+        let silent = segment.options.mptcp.is_empty() && !segment.flags.contains(TcpFlags::SYN);
+        if answers_data && silent {
+            self.fall_back();
+        }
+    }
+}
+
+/// The MP_CAPABLE of a segment.
+pub(super) fn capable_of(segment: &TcpSegment) -> Option<&Capable> {
+    segment.options.mptcp.iter().find_map(|option| match option {
+        MptcpOption::Capable(capable) => Some(capable),
+        _ => None,
+    })
+}

@@ -1,0 +1,261 @@
+//! Arriving segments: where their data belongs, and what their options say (RFC 8684, sections 3.3 to 3.7).
+
+use subflow_quantity::Instant;
+use subflow_wire::tcp::mptcp::{Mapping, MptcpOption};
+use subflow_wire::tcp::{TcpFlags, TcpSegment};
+
+use super::Connection;
+use super::fallback::Mode;
+use super::handshake::capable_of;
+use super::join::reason;
+use super::receive_mapping::{ReceivedMapping, Verdict};
+use super::subflow::Stage;
+use crate::tcp::State;
+
+/// Where a segment's payload belongs at the data level.
+enum Placement {
+    /// Nowhere: there is none.
+    Empty,
+    /// At this data offset.
+    At(u64),
+    /// No mapping covers it.
+    Unmapped,
+    /// Its mapping's checksum is wrong; the mapping begins at this data offset.
+    Broken(u64),
+    /// It is of no use: drop the segment.
+    Drop,
+}
+
+impl Connection {
+    /// Takes in a segment for subflow `index`.
+    pub(crate) fn handle_segment(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
+        self.touch(index);
+        if self.subflows[index].is_closed() {
+            return;
+        }
+        if segment.flags.contains(TcpFlags::RST) {
+            for option in &segment.options.mptcp {
+                if let MptcpOption::FastClose { receiver_key } = option {
+                    self.on_fast_close(*receiver_key);
+                }
+            }
+        }
+        let was_opening = self.subflows[index].tcp.state();
+        if was_opening == State::SynReceived
+            && index == 0
+            && self.mode == Mode::Opening
+            && segment.flags.contains(TcpFlags::ACK)
+            && !segment.flags.contains(TcpFlags::RST)
+            && !self.on_capable_ack(segment, now)
+        {
+            return;
+        }
+        let placement = self.place(index, segment);
+        let accepted = match placement {
+            Placement::Drop => return,
+            Placement::Broken(data) => return self.on_checksum_failure(index, data, now),
+            Placement::Unmapped => return self.on_unmapped(index, segment, now),
+            Placement::Empty => self.pass_to_tcp(index, segment, None, now),
+            Placement::At(data) => self.pass_to_tcp(index, segment, Some(data), now),
+        };
+        if accepted {
+            self.after_acceptance(index, segment, was_opening, now);
+        }
+        self.collect_data(index, now);
+        self.after_subflow_event(index, now);
+        if accepted {
+            self.finish_if_done();
+        }
+    }
+
+    fn pass_to_tcp(&mut self, index: usize, segment: &TcpSegment, data: Option<u64>, now: Instant) -> bool {
+        self.subflows[index].tcp.on_segment(segment, data, now, &mut self.congestion)
+    }
+
+    fn after_acceptance(&mut self, index: usize, segment: &TcpSegment, was: State, now: Instant) {
+        if index == 0 {
+            if was == State::SynSent && self.mode == Mode::Opening {
+                self.on_capable_syn_ack(segment, now);
+            } else if was == State::SynReceived {
+                self.on_established();
+            }
+            self.judge_first_answer(segment, now);
+        }
+        if matches!(self.subflows[index].stage, Stage::Joining | Stage::PreEstablished)
+            && self.subflows[index].tcp.state().is_synchronised()
+        {
+            self.on_join_progress(index, segment, now);
+        }
+        match self.mode {
+            Mode::Multipath => self.on_data_level(index, segment),
+            Mode::Plain | Mode::Infinite { .. } => self.on_plain_progress(index),
+            Mode::Opening => {}
+        }
+        for option in &segment.options.mptcp {
+            self.on_option(index, option, now);
+        }
+    }
+
+    /// DATA_ACK, window and DATA_FIN.
+    fn on_data_level(&mut self, index: usize, segment: &TcpSegment) {
+        let window = self.subflows[index].tcp.peer_window(segment);
+        let Some(dss) = &segment.options.dss else {
+            if segment.flags.contains(TcpFlags::SYN) || !self.confirmed {
+                self.send.window_end = self.send.window_end.max(self.send.una + window);
+            }
+            return;
+        };
+        if let Some(ack) = dss.data_ack {
+            let acknowledged = self.local_key.offset(ack.value, ack.wide, self.send.una);
+            self.on_data_ack(acknowledged, window);
+        }
+        if let (Some(mapping), true, Some(remote)) = (&dss.mapping, dss.data_fin, self.remote_key) {
+            let start = remote.offset(mapping.data_sequence, mapping.wide, self.receive.next);
+            self.on_data_fin(start + u64::from(mapping.length).saturating_sub(1));
+            self.subflows[index].tcp.request_ack();
+        }
+    }
+
+    /// Where the payload of `segment` belongs.
+    fn place(&mut self, index: usize, segment: &TcpSegment) -> Placement {
+        if let Some(mapping) = segment.options.dss.and_then(|dss| dss.mapping).filter(|mapping| mapping.length == 0) {
+            self.on_infinite_mapping(index, &mapping);
+        }
+        if segment.payload.length == 0 || segment.flags.contains(TcpFlags::SYN) {
+            return Placement::Empty;
+        }
+        match self.mode {
+            Mode::Opening => Placement::Drop,
+            Mode::Plain => Placement::Empty,
+            Mode::Infinite { .. } => match self.infinite_data(segment, index).or_else(|| self.old_data(index, segment))
+            {
+                Some(data) => Placement::At(data),
+                None => Placement::Drop,
+            },
+            Mode::Multipath => self.place_mapped(index, segment),
+        }
+    }
+
+    /// Under an infinite mapping, mapped data below what is acknowledged may still come again.
+    fn old_data(&self, index: usize, segment: &TcpSegment) -> Option<u64> {
+        let mapping = segment.options.dss?.mapping.filter(|mapping| mapping.length > 0)?;
+        let data = self.remote_key?.offset(mapping.data_sequence, mapping.wide, self.receive.next);
+        let start = self.subflow_offset(index, mapping.subflow_sequence);
+        let offset = self.subflows[index].tcp.offset_of(segment)?;
+        let data = data + offset.checked_sub(start)?;
+        (data + u64::from(segment.payload.length) <= self.receive.next).then_some(data)
+    }
+
+    fn place_mapped(&mut self, index: usize, segment: &TcpSegment) -> Placement {
+        let Some(offset) = self.subflows[index].tcp.offset_of(segment) else { return Placement::Drop };
+        let length = u64::from(segment.payload.length);
+        let Some((start, mut mapping)) = self.mapping_of(index, segment) else {
+            return self.place_by_stored(index, offset, length, segment.payload.sum);
+        };
+        let Some(remote) = self.remote_key else { return Placement::Drop };
+        let data = remote.offset(mapping.data_sequence, mapping.wide, self.receive.next);
+        mapping.data_sequence = remote.data_sequence(data);
+        let fin = u64::from(segment.options.dss.is_some_and(|dss| dss.data_fin));
+        let whole = start == offset && u64::from(mapping.length) - fin.min(u64::from(mapping.length)) == length;
+        if whole {
+            return if mapping.is_intact(segment.payload.sum) { Placement::At(data) } else { Placement::Broken(data) };
+        }
+        let stored = &mut self.subflows[index].mappings;
+        if !stored.iter().any(|known| known.start == start) {
+            stored.push_back(ReceivedMapping::new(start, data, mapping));
+        }
+        self.place_by_stored(index, offset, length, segment.payload.sum)
+    }
+
+    /// The mapping that `segment` itself carries, with the subflow offset at which it begins.
+    fn mapping_of(&self, index: usize, segment: &TcpSegment) -> Option<(u64, Mapping)> {
+        if let Some(mapping) = segment.options.dss.and_then(|dss| dss.mapping).filter(|m| m.subflow_sequence != 0) {
+            return Some((self.subflow_offset(index, mapping.subflow_sequence), mapping));
+        }
+        let capable = capable_of(segment)?;
+        let mapping = Mapping {
+            data_sequence: self.remote_key?.data_sequence(0),
+            wide: true,
+            subflow_sequence: 1,
+            length: capable.data_length?,
+            checksum: capable.checksum,
+        };
+        Some((0, mapping))
+    }
+
+    fn place_by_stored(&mut self, index: usize, offset: u64, length: u64, sum: u16) -> Placement {
+        let done = self.subflows[index].tcp.counters().bytes_received;
+        let stored = &mut self.subflows[index].mappings;
+        while stored.front().is_some_and(|mapping| mapping.end <= done) {
+            stored.pop_front();
+        }
+        let Some(mapping) = stored.iter_mut().find(|mapping| mapping.data_of(offset).is_some()) else {
+            // Data that TCP has already taken in needs no mapping any more.
+            return if offset + length <= done { Placement::At(0) } else { Placement::Unmapped };
+        };
+        let data = mapping.data_of(offset).expect("just found");
+        match mapping.add(offset, length, sum) {
+            Verdict::Broken => Placement::Broken(mapping.data),
+            Verdict::Pending | Verdict::Intact => Placement::At(data),
+        }
+    }
+
+    /// Subflow offset of relative subflow sequence number `relative`, which counts from 1 and wraps at 32 bits.
+    pub(super) fn subflow_offset(&self, index: usize, relative: u32) -> u64 {
+        let near = self.subflows[index].tcp.counters().bytes_received;
+        let delta = relative.wrapping_sub(1).wrapping_sub(near as u32) as i32;
+        near.saturating_add_signed(i64::from(delta))
+    }
+
+    /// Data without a mapping: the peer fell back, or a middlebox took the option away (RFC 8684, section 3.7).
+    fn on_unmapped(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
+        let alone = self.subflows.len() == 1;
+        if alone
+            && self.receive.next == 0
+            && !segment.options.mptcp.iter().any(|o| matches!(o, MptcpOption::Capable(_)))
+        {
+            self.fall_back();
+            return self.handle_segment(index, segment, now);
+        }
+        if alone {
+            return self.on_checksum_failure(index, self.receive.next, now);
+        }
+        self.reset_subflow(index, reason::MIDDLEBOX, now);
+    }
+
+    /// Moves what the subflow has in order to the data level.
+    fn collect_data(&mut self, index: usize, now: Instant) {
+        if !self.subflows[index].tcp.has_received() {
+            return;
+        }
+        let mut ready = core::mem::take(&mut self.scratch);
+        self.subflows[index].tcp.take_received(&mut ready);
+        if self.mode == Mode::Plain {
+            for range in ready.drain(..) {
+                let length = range.end - range.start;
+                self.subflows[index].bytes_received += length;
+                self.receive.next += length;
+                self.stream.on_received(length);
+            }
+            if !self.stream.reading {
+                self.subflows[index].tcp.set_unread(self.stream.unread(), now);
+            }
+        } else {
+            for range in ready.drain(..) {
+                self.on_data(index, range, now);
+            }
+        }
+        self.scratch = ready;
+    }
+
+    fn on_option(&mut self, index: usize, option: &MptcpOption, now: Instant) {
+        match option {
+            MptcpOption::AddAddress(announced) => self.on_add_address(index, announced, now),
+            MptcpOption::RemoveAddress(ids) => self.on_remove_address(ids, now),
+            MptcpOption::Priority { backup } => self.on_priority(index, *backup),
+            MptcpOption::Fail { data_sequence } => self.on_fail(index, *data_sequence),
+            MptcpOption::FastClose { receiver_key } => self.on_fast_close(*receiver_key),
+            MptcpOption::Capable(_) | MptcpOption::Join(_) | MptcpOption::Reset(_) => {}
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Further subflows with MP_JOIN (RFC 8684, section 3.2).
+
+use rand_core::RngCore;
+use subflow_policy::path_manager::{Event as PathEvent, FourTuple};
+use subflow_quantity::{Duration, Instant};
+use subflow_wire::tcp::TcpSegment;
+use subflow_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
+
+use super::Connection;
+use super::addresses::OpenRequest;
+use super::fallback::Mode;
+use super::handshake::DATA_OPTIONS;
+use super::keys::{join_hmac, leftmost_64, leftmost_160};
+use super::subflow::{Stage, Subflow};
+use crate::Event;
+use crate::tcp::{self, Ends};
+
+/// Reason codes of MP_TCPRST (RFC 8684, section 3.6, table 3).
+pub(super) mod reason {
+    /// MPTCP-specific error.
+    pub(crate) const MPTCP: u8 = 1;
+    /// Administratively prohibited.
+    pub(crate) const PROHIBITED: u8 = 3;
+    /// Middlebox interference.
+    pub(crate) const MIDDLEBOX: u8 = 6;
+}
+
+/// The MP_TCPRST option for `code`.
+pub(crate) fn reset_option(code: u8) -> MptcpOption {
+    MptcpOption::Reset(ResetReason { transient: false, code })
+}
+
+/// Why a join is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refused(pub(crate) u8);
+
+/// The MP_JOIN of a segment.
+pub(crate) fn join_of(segment: &TcpSegment) -> Option<&Join> {
+    segment.options.mptcp.iter().find_map(|option| match option {
+        MptcpOption::Join(join) => Some(join),
+        _ => None,
+    })
+}
+
+impl Connection {
+    /// Opens the subflow of `request` from `ends.local`, a port that is free.
+    pub(crate) fn open_subflow(&mut self, request: &OpenRequest, ends: Ends, now: Instant) -> usize {
+        let initial = self.rng.next_u32();
+        let path = self.congestion.add_path(1, self.config.tcp.initial_window);
+        let mut tcp = tcp::Connection::connect(self.config.tcp.clone(), ends, path, initial, now);
+        tcp.reserve_options(DATA_OPTIONS);
+        let mut subflow = Subflow::new(tcp, Stage::Joining, true);
+        subflow.local_id = request.local_id;
+        subflow.remote_id = request.remote_id;
+        subflow.backup = request.backup;
+        subflow.local_nonce = self.nonce();
+        self.add_subflow(subflow)
+    }
+
+    /// Answers a join of the peer, or refuses it.
+    pub(crate) fn accept_join(&mut self, ends: Ends, syn: &TcpSegment, now: Instant) -> Result<usize, Refused> {
+        let Some(Join::Syn { backup, address_id, nonce, .. }) = join_of(syn) else {
+            return Err(Refused(reason::MPTCP));
+        };
+        let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count();
+        if self.mode != Mode::Multipath || !self.confirmed || self.ended.is_some() {
+            return Err(Refused(reason::MPTCP));
+        }
+        let initial_end = self.subflows[0].tcp.ends().local;
+        if open >= self.config.max_subflows
+            || self.subflows.len() >= u64::BITS as usize
+            || (self.config.deny_join_to_initial_address && ends.local == initial_end)
+        {
+            return Err(Refused(reason::PROHIBITED));
+        }
+        let initial = self.rng.next_u32();
+        let path = self.congestion.add_path(1, self.config.tcp.initial_window);
+        let mut tcp = tcp::Connection::accept(self.config.tcp.clone(), ends, path, initial, syn, now);
+        tcp.reserve_options(DATA_OPTIONS);
+        let mut subflow = Subflow::new(tcp, Stage::Joining, false);
+        subflow.local_id = self.addresses.local_id(ends.local.ip());
+        subflow.remote_id = *address_id;
+        subflow.peer_backup = *backup;
+        subflow.remote_nonce = *nonce;
+        subflow.local_nonce = self.nonce();
+        Ok(self.add_subflow(subflow))
+    }
+
+    fn keys(&self) -> (u64, u64) {
+        (self.local_key.key, self.remote_key.map_or(0, |key| key.key))
+    }
+
+    /// What this side sends to prove itself on a subflow.
+    fn own_hmac(&self, subflow: &Subflow) -> [u8; 32] {
+        let (local, remote) = self.keys();
+        join_hmac(local, remote, subflow.local_nonce, subflow.remote_nonce)
+    }
+
+    fn peer_hmac(&self, subflow: &Subflow) -> [u8; 32] {
+        let (local, remote) = self.keys();
+        join_hmac(remote, local, subflow.remote_nonce, subflow.local_nonce)
+    }
+
+    /// MP_JOIN for the SYN or SYN/ACK of a subflow.
+    pub(super) fn join_for_syn(&self, subflow: &Subflow) -> MptcpOption {
+        MptcpOption::Join(if subflow.initiator {
+            Join::Syn {
+                backup: subflow.backup,
+                address_id: subflow.local_id,
+                token: self.remote_key.map_or(0, |key| key.token),
+                nonce: subflow.local_nonce,
+            }
+        } else {
+            Join::SynAck {
+                backup: subflow.backup,
+                address_id: subflow.local_id,
+                truncated_hmac: leftmost_64(&self.own_hmac(subflow)),
+                nonce: subflow.local_nonce,
+            }
+        })
+    }
+
+    /// MP_JOIN for the third ACK.
+    pub(super) fn join_for_ack(&self, subflow: &Subflow) -> MptcpOption {
+        MptcpOption::Join(Join::Ack { hmac: leftmost_160(&self.own_hmac(subflow)) })
+    }
+
+    /// A joining subflow got `segment`, which TCP has accepted already. Wrong or missing proof resets the subflow.
+    pub(super) fn on_join_progress(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
+        match (self.subflows[index].initiator, self.subflows[index].stage, join_of(segment)) {
+            (true, Stage::Joining, Some(&Join::SynAck { backup, address_id, truncated_hmac, nonce })) => {
+                let subflow = &mut self.subflows[index];
+                subflow.remote_nonce = nonce;
+                subflow.peer_backup = backup;
+                subflow.remote_id = address_id;
+                if leftmost_64(&self.peer_hmac(&self.subflows[index])) != truncated_hmac {
+                    return self.reset_subflow(index, reason::MPTCP, now);
+                }
+                self.subflows[index].stage = Stage::PreEstablished;
+                self.schedule_join_ack(index, now);
+            }
+            (true, Stage::PreEstablished, _) => {
+                if join_of(segment).is_none() {
+                    self.on_join_established(index, now);
+                }
+            }
+            (false, Stage::Joining, Some(Join::Ack { hmac })) => {
+                if leftmost_160(&self.peer_hmac(&self.subflows[index])) != *hmac {
+                    return self.reset_subflow(index, reason::PROHIBITED, now);
+                }
+                self.on_join_established(index, now);
+                // The joiner waits for an acknowledgment of its third ACK.
+                self.subflows[index].tcp.request_ack();
+            }
+            (_, Stage::Joining, _) => self.reset_subflow(index, reason::MPTCP, now),
+            _ => {}
+        }
+    }
+
+    fn on_join_established(&mut self, index: usize, now: Instant) {
+        let subflow = &mut self.subflows[index];
+        subflow.stage = Stage::Established;
+        subflow.confirm_at = None;
+        subflow.announced = true;
+        let ends = subflow.tcp.ends();
+        self.tell(Event::SubflowEstablished(ends));
+        let subflow = FourTuple { local: ends.local, remote: ends.remote };
+        self.on_path_event(&PathEvent::SubflowEstablished(subflow), now);
+    }
+
+    fn schedule_join_ack(&mut self, index: usize, now: Instant) {
+        let tcp = &self.subflows[index].tcp;
+        let delay = tcp.rtt().rto().unwrap_or(Duration::from_secs(1));
+        self.subflows[index].confirm_at = Some(now + delay);
+    }
+
+    /// The third ACK of a join was not acknowledged in time: say it again (RFC 8684, section 3.2).
+    pub(super) fn repeat_join_ack(&mut self, index: usize, now: Instant) {
+        self.subflows[index].tcp.repeat_third_ack();
+        self.schedule_join_ack(index, now);
+    }
+}

@@ -1,0 +1,214 @@
+//! One MPTCP connection (RFC 8684, version 1) as a sans-IO state machine over [TCP connections](crate::tcp::Connection).
+//!
+//! # How to drive it
+//!
+//! Through [`Endpoint`](crate::Endpoint), which states the invariant. A [`Host`](crate::Host) gives it further ports,
+//! delivers joins by token and routes segments to subflows.
+//!
+//! # Where to look
+//!
+//! | concern | file |
+//! |---|---|
+//! | keys, tokens, HMACs | `keys.rs` |
+//! | MP_CAPABLE | `handshake.rs` |
+//! | MP_JOIN | `join.rs` |
+//! | arriving segments, mappings | `input.rs`, `receive_mapping.rs` |
+//! | data-level receiving: reassembly, DATA_ACK, window | `data_receive.rs`, `ranges.rs` |
+//! | data-level sending: scheduler, outstanding data | `data_send.rs`, `views.rs` |
+//! | repeating data on other subflows | `reinjection.rs` |
+//! | segments and their options | `output.rs` |
+//! | addresses, path manager, MP_PRIO | `addresses.rs` |
+//! | fallback, infinite mapping, MP_FAIL | `fallback.rs` |
+//! | DATA_FIN, fast close, end of subflows | `close.rs` |
+
+mod addresses;
+mod close;
+pub mod config;
+mod data_receive;
+mod data_send;
+mod fallback;
+mod handshake;
+mod input;
+mod join;
+pub mod keys;
+mod output;
+mod ranges;
+mod receive_mapping;
+mod reinjection;
+mod subflow;
+mod views;
+
+use std::sync::Arc;
+
+use rand_core::RngCore;
+use rand_pcg::Pcg64Mcg;
+use subflow_policy::congestion::Controller;
+use subflow_policy::path_manager::PathManagement;
+use subflow_policy::scheduler::{Scheduling, SubflowView};
+use subflow_quantity::Instant;
+
+pub use addresses::OpenRequest;
+pub use config::Config;
+pub use subflow::Subflow;
+
+pub(crate) use join::{join_of, reset_option};
+
+use crate::Event;
+use crate::stream::Stream;
+use crate::tcp::Closed;
+use addresses::Addresses;
+use data_receive::DataReceive;
+use data_send::DataSend;
+use fallback::Mode;
+use keys::Key;
+use subflow::Stage;
+
+/// Counters of a connection beyond those of its subflows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Data bytes repeated on another subflow after a timeout, a death, or opportunistically.
+    pub bytes_reinjected: u64,
+    /// Windows halved by penalisation.
+    pub penalties: u64,
+    /// Mappings whose checksum was wrong.
+    pub checksum_failures: u64,
+}
+
+/// An MPTCP connection. See the [module documentation](self).
+#[derive(Clone, Debug)]
+pub struct Connection {
+    config: Arc<Config>,
+    client: bool,
+    local_key: Key,
+    remote_key: Option<Key>,
+    mode: Mode,
+    /// The peer has shown that it has both keys: joins may begin.
+    confirmed: bool,
+    /// Either side requires DSS checksums.
+    checksum: bool,
+    subflows: Vec<Subflow>,
+    congestion: Controller,
+    scheduler: Scheduling,
+    path_manager: PathManagement,
+    views: Vec<SubflowView>,
+    /// Subflows that may have something to send, as bits.
+    dirty: u64,
+    send: DataSend,
+    receive: DataReceive,
+    addresses: Addresses,
+    pub(crate) stream: Stream,
+    counters: Counters,
+    rng: Pcg64Mcg,
+    /// No subflow is left: when to give up.
+    give_up_at: Option<Instant>,
+    established: bool,
+    ended: Option<Closed>,
+    scratch: Vec<core::ops::Range<u64>>,
+}
+
+impl Connection {
+    /// All subflows that ever were, in the order of their opening; index 0 is the initial one.
+    pub fn subflows(&self) -> &[Subflow] {
+        &self.subflows
+    }
+
+    /// Congestion control; path `i` belongs to subflow `i`.
+    pub fn congestion(&self) -> &Controller {
+        &self.congestion
+    }
+
+    /// Counters since the start.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// This side's token: joins of the peer name it.
+    pub fn token(&self) -> u32 {
+        self.local_key.token
+    }
+
+    /// Whether the connection goes on as plain TCP.
+    pub fn has_fallen_back(&self) -> bool {
+        matches!(self.mode, Mode::Plain | Mode::Infinite { .. })
+    }
+
+    /// Whether it is over, and how.
+    pub fn ended(&self) -> Option<Closed> {
+        self.ended
+    }
+
+    /// Data bytes acknowledged at the data level.
+    pub fn bytes_acknowledged(&self) -> u64 {
+        self.send.una.min(self.stream.written)
+    }
+
+    /// Data bytes that wait behind a hole at the data level.
+    pub fn out_of_order_bytes(&self) -> u64 {
+        self.receive.held.bytes()
+    }
+
+    fn nonce(&mut self) -> u32 {
+        self.rng.next_u32()
+    }
+
+    fn touch(&mut self, index: usize) {
+        self.dirty |= 1 << index;
+    }
+
+    /// When to call [`handle_timeout`](Self::handle_timeout) next.
+    pub(crate) fn timeout(&self) -> Option<Instant> {
+        let own = [self.give_up_at, self.send.fin_repeat_at, self.addresses.repeat_at];
+        let subflows = self.subflows.iter().filter(|subflow| !subflow.is_closed());
+        let theirs = subflows.flat_map(|subflow| [subflow.tcp.timeout(), subflow.confirm_at]);
+        own.into_iter().chain(theirs).flatten().min()
+    }
+
+    /// Takes time forward: whatever is due at `now` happens.
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        for index in 0..self.subflows.len() {
+            let subflow = &mut self.subflows[index];
+            if subflow.is_closed() {
+                continue;
+            }
+            if subflow.confirm_at.is_some_and(|at| at <= now) {
+                self.repeat_join_ack(index, now);
+                self.touch(index);
+            }
+            if self.subflows[index].tcp.timeout().is_some_and(|at| at <= now) {
+                self.subflows[index].tcp.on_timeout(now, &mut self.congestion);
+                self.touch(index);
+                self.after_subflow_event(index, now);
+            }
+        }
+        if self.send.fin_repeat_at.is_some_and(|at| at <= now) {
+            self.repeat_data_fin(now);
+        }
+        if self.addresses.repeat_at.is_some_and(|at| at <= now) {
+            self.repeat_announcements(now);
+        }
+        if self.give_up_at.is_some_and(|at| at <= now) {
+            self.give_up_at = None;
+            self.end(Closed::TimedOut);
+        }
+    }
+
+    /// Whatever a subflow's segment or timer may have changed for the connection.
+    fn after_subflow_event(&mut self, index: usize, now: Instant) {
+        self.reinject_after_timeout(index);
+        if self.subflows[index].tcp.state().is_closed() && !self.subflows[index].is_closed() {
+            self.on_subflow_closed(index, now);
+        }
+        self.stream.on_acknowledged(self.send.una.min(self.stream.written));
+    }
+
+    fn tell(&mut self, event: Event) {
+        self.stream.tell(event);
+    }
+
+    /// A subflow that can carry a signal: established, else any that lives.
+    fn signalling_subflow(&self) -> Option<usize> {
+        let alive = |subflow: &&Subflow| subflow.tcp.state().is_synchronised() && !subflow.is_closed();
+        let best = self.subflows.iter().position(|s| s.stage == Stage::Established && alive(&s));
+        best.or_else(|| self.subflows.iter().position(|s| alive(&s)))
+    }
+}

@@ -1,0 +1,185 @@
+//! Segments on their way out, and the MPTCP options they carry.
+
+use subflow_quantity::Instant;
+use subflow_wire::TcpSegment;
+use subflow_wire::tcp::TcpFlags;
+use subflow_wire::tcp::mptcp::{DataAck, Dss, Mapping, MptcpOption};
+
+use super::Connection;
+use super::data_send::DataFin;
+use super::fallback::Mode;
+use super::subflow::Stage;
+use crate::tcp::Outgoing;
+
+/// Option bytes of a TCP header.
+const OPTION_SPACE: u32 = 40;
+
+impl Connection {
+    /// The next segment and the subflow that it leaves on, or `None`. Call again until it returns `None`.
+    pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(usize, TcpSegment)> {
+        loop {
+            while self.dirty != 0 {
+                let index = self.dirty.trailing_zeros() as usize;
+                if !matches!(self.mode, Mode::Plain) {
+                    let window = self.advertised_window();
+                    self.subflows[index].tcp.share_window(window);
+                }
+                let next = self.subflows[index].tcp.poll_transmit(now, &mut self.congestion);
+                if let Some(outgoing) = next {
+                    return Some((index, self.dress(index, outgoing)));
+                }
+                self.dirty &= !(1 << index);
+                self.update_view(index);
+            }
+            if !self.assign(now) {
+                return None;
+            }
+        }
+    }
+
+    /// Puts the MPTCP options on a segment.
+    fn dress(&mut self, index: usize, outgoing: Outgoing) -> TcpSegment {
+        let Outgoing { mut segment, offset } = outgoing;
+        if segment.flags.contains(TcpFlags::SYN) {
+            let option = self.option_for_syn(index);
+            segment.options.mptcp.extend(option);
+            return segment;
+        }
+        if segment.flags.contains(TcpFlags::RST) {
+            segment.options.mptcp.append(&mut self.subflows[index].reset_with);
+            return segment;
+        }
+        match self.mode {
+            Mode::Opening | Mode::Plain => {}
+            Mode::Infinite { .. } => self.dress_infinite(index, offset, &mut segment),
+            Mode::Multipath => self.dress_multipath(index, offset, &mut segment),
+        }
+        segment
+    }
+
+    fn option_for_syn(&self, index: usize) -> Option<MptcpOption> {
+        let subflow = &self.subflows[index];
+        if self.mode == Mode::Plain {
+            return None;
+        }
+        match (subflow.stage, subflow.initiator) {
+            (Stage::Capable, true) => Some(MptcpOption::Capable(self.capable(false, false))),
+            (Stage::Capable, false) => Some(MptcpOption::Capable(self.capable(true, false))),
+            (Stage::Joining, _) => Some(self.join_for_syn(subflow)),
+            _ => None,
+        }
+    }
+
+    fn dress_multipath(&mut self, index: usize, offset: u64, segment: &mut TcpSegment) {
+        let length = segment.payload.length;
+        let stage = self.subflows[index].stage;
+        if stage == Stage::PreEstablished {
+            segment.options.sack.clear();
+            segment.options.mptcp.push(self.join_for_ack(&self.subflows[index]));
+            return;
+        }
+        let keys_due = stage == Stage::Capable && self.client && !self.confirmed;
+        if keys_due && (length == 0 || offset == 0) {
+            let mut capable = self.capable(true, true);
+            if length > 0 {
+                capable.data_length = Some(length as u16);
+                let mapping = self.mapping(offset, segment);
+                capable.checksum = mapping.checksum;
+            }
+            segment.options.sack.clear();
+            segment.options.mptcp.push(MptcpOption::Capable(capable));
+            return;
+        }
+        let mut dss = Dss {
+            data_ack: Some(DataAck { value: self.data_ack() & 0xFFFF_FFFF, wide: false }),
+            mapping: (length > 0).then(|| self.mapping(offset, segment)),
+            data_fin: false,
+        };
+        self.add_data_fin(&mut dss, segment);
+        segment.options.dss = Some(dss);
+        self.add_signals(index, segment);
+    }
+
+    /// The mapping of a data segment at subflow offset `offset`.
+    fn mapping(&self, offset: u64, segment: &TcpSegment) -> Mapping {
+        let mut mapping = Mapping {
+            data_sequence: self.local_key.data_sequence(segment.payload.stream_offset),
+            wide: true,
+            subflow_sequence: (offset + 1) as u32,
+            length: segment.payload.length as u16,
+            checksum: None,
+        };
+        mapping.checksum = self.checksum.then(|| mapping.checksum_for(segment.payload.sum));
+        mapping
+    }
+
+    fn data_ack(&self) -> u64 {
+        self.remote_key.map_or(0, |key| key.data_sequence(self.receive.next))
+    }
+
+    /// The DATA_FIN goes with the last data, or alone on an acknowledgment until it is acknowledged itself.
+    fn add_data_fin(&self, dss: &mut Dss, segment: &TcpSegment) {
+        let DataFin::Sent(fin) = self.send.fin else { return };
+        match &mut dss.mapping {
+            Some(mapping) => {
+                if segment.payload.stream_offset + u64::from(segment.payload.length) == fin {
+                    mapping.length += 1;
+                    mapping.checksum = self.checksum.then(|| mapping.checksum_for(segment.payload.sum));
+                    dss.data_fin = true;
+                }
+            }
+            None => {
+                let mut mapping = Mapping {
+                    data_sequence: self.local_key.data_sequence(fin),
+                    wide: true,
+                    subflow_sequence: 0,
+                    length: 1,
+                    checksum: None,
+                };
+                mapping.checksum = self.checksum.then(|| mapping.checksum_for(0));
+                dss.mapping = Some(mapping);
+                dss.data_fin = true;
+            }
+        }
+    }
+
+    /// Lets a pure acknowledgment carry what signals fit, in front of SACK blocks where room is short.
+    fn add_signals(&mut self, index: usize, segment: &mut TcpSegment) {
+        if self.subflows[index].signals.is_empty() || segment.payload.length > 0 {
+            return;
+        }
+        while let Some(signal) = self.subflows[index].signals.front() {
+            let length = signal.wire_length().next_multiple_of(4);
+            if length > 20 && segment.options.mptcp.is_empty() {
+                // ADD_ADDR with its HMAC leaves no room for a DSS (Linux sends it alone, too).
+                segment.options.sack.clear();
+                if segment.options.wire_length() + length > OPTION_SPACE {
+                    segment.options.dss = None;
+                }
+            }
+            if segment.options.wire_length() + length > OPTION_SPACE {
+                segment.options.sack.clear();
+            }
+            if segment.options.wire_length() + length > OPTION_SPACE {
+                self.subflows[index].tcp.request_ack();
+                return;
+            }
+            segment.options.mptcp.extend(self.subflows[index].signals.pop_front());
+        }
+    }
+
+    fn dress_infinite(&mut self, index: usize, offset: u64, segment: &mut TcpSegment) {
+        while let Some(signal) = self.subflows[index].signals.pop_front() {
+            segment.options.mptcp.push(signal);
+        }
+        if segment.payload.length > 0 {
+            if let Some(mapping) = self.infinite_mapping(offset) {
+                segment.options.dss = Some(Dss {
+                    data_ack: Some(DataAck { value: self.data_ack() & 0xFFFF_FFFF, wide: false }),
+                    mapping: Some(mapping),
+                    data_fin: false,
+                });
+            }
+        }
+    }
+}

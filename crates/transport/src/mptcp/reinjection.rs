@@ -1,0 +1,74 @@
+//! Repeating data on other subflows: after a timeout or death, and opportunistically (RFC 8684, section 3.3.6).
+
+use subflow_quantity::{Duration, Instant};
+
+use super::Connection;
+
+impl Connection {
+    /// A subflow has timed out since last time: what only it carried may go elsewhere.
+    pub(super) fn reinject_after_timeout(&mut self, index: usize) {
+        let timeouts = self.subflows[index].tcp.counters().timeouts;
+        if timeouts == self.subflows[index].timeouts_seen {
+            return;
+        }
+        self.subflows[index].timeouts_seen = timeouts;
+        self.reinject_from(index);
+    }
+
+    /// Marks everything outstanding that no other living subflow has carried.
+    pub(super) fn reinject_from(&mut self, index: usize) {
+        let live = self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.is_established());
+        let others = live.filter(|&(i, _)| i != index).fold(0u64, |set, (i, _)| set | 1 << i);
+        if others == 0 && !self.subflows[index].is_closed() {
+            return;
+        }
+        for sent in &mut self.send.outstanding {
+            if sent.carried_by.contains(index) && sent.carried_by.0 & others == 0 && !sent.reinject {
+                sent.reinject = true;
+                self.send.reinjections += 1;
+            }
+        }
+    }
+
+    /// Opportunistic retransmission and penalisation (Raiciu et al., NSDI 2012, section 4.2): the peer's window is full
+    /// while a subflow has room. That subflow repeats the oldest outstanding data, and the one that holds it up has its
+    /// window halved.
+    pub(super) fn retransmit_opportunistically(&mut self, now: Instant) -> bool {
+        let blocked = self.config.opportunistic_retransmission
+            && self.send.next < self.stream.written
+            && self.send.next >= self.send.window_end;
+        if !blocked {
+            return false;
+        }
+        let Some(oldest) = self.send.outstanding.front() else { return false };
+        let (range, carriers) = (oldest.range.clone(), oldest.carried_by);
+        let able = |index: usize| self.views[index].eligible(index, carriers) && !self.views[index].backup;
+        let fastest = (0..self.views.len()).filter(|&index| able(index)).min_by_key(|&index| self.views[index].srtt);
+        let Some(index) = fastest else { return false };
+        for slow in carriers.iter().filter(|&slow| slow != index) {
+            self.penalise(slow, index, now);
+        }
+        self.assign_copy(index, range)
+    }
+
+    /// Halves the window of `slow`, at most once per its round trip and only where it is slower than `fast`.
+    fn penalise(&mut self, slow: usize, fast: usize, now: Instant) {
+        let srtt = self.views[slow].srtt.unwrap_or(Duration::ZERO);
+        let recently = self.subflows[slow].penalised_at.is_some_and(|at| now.since(at) < srtt);
+        if recently || self.views[fast].srtt >= self.views[slow].srtt {
+            return;
+        }
+        self.subflows[slow].penalised_at = Some(now);
+        self.counters.penalties += 1;
+        let path = self.congestion.path_mut(self.subflows[slow].tcp.path());
+        let halved = (path.cwnd / 2).max(path.quantum);
+        if path.in_slow_start() {
+            // As in Linux MPTCP 0.9x: during slow start only the threshold comes down.
+            path.ssthresh = path.ssthresh.min(halved.max(2 * path.quantum));
+        } else {
+            path.cwnd = halved;
+            path.ssthresh = halved.max(2 * path.quantum);
+        }
+        self.update_view(slow);
+    }
+}

@@ -1,0 +1,111 @@
+//! One subflow: a TCP connection, how far its MPTCP handshake is, and what it has to say.
+
+use std::collections::VecDeque;
+
+use subflow_quantity::Instant;
+use subflow_wire::tcp::mptcp::MptcpOption;
+
+use super::receive_mapping::ReceivedMapping;
+use crate::tcp;
+
+/// How far a subflow's MPTCP handshake is (RFC 8684, sections 3.1 and 3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// The initial subflow, until the peer has shown a DSS (or an MP_CAPABLE with both keys).
+    Capable,
+    /// A further subflow whose SYN or SYN/ACK is under way.
+    Joining,
+    /// The joiner sent its HMAC and waits for the acknowledgment of it: no data yet.
+    PreEstablished,
+    /// Data may flow.
+    Established,
+    /// Over.
+    Closed,
+}
+
+/// A subflow of an MPTCP connection.
+#[derive(Clone, Debug)]
+pub struct Subflow {
+    pub(crate) tcp: tcp::Connection,
+    pub(crate) stage: Stage,
+    /// This side opened it.
+    pub(crate) initiator: bool,
+    pub(crate) local_id: u8,
+    pub(crate) remote_id: u8,
+    pub(crate) local_nonce: u32,
+    pub(crate) remote_nonce: u32,
+    /// This side wants it as a backup, or the peer does.
+    pub(crate) backup: bool,
+    pub(crate) peer_backup: bool,
+    /// Options that wait for an acknowledgment to carry them.
+    pub(crate) signals: VecDeque<MptcpOption>,
+    /// Mappings that more segments than one fill.
+    pub(crate) mappings: VecDeque<ReceivedMapping>,
+    /// Timeouts seen so far: a new one makes the connection reinject.
+    pub(crate) timeouts_seen: u64,
+    /// Repeats the third ACK of a join until it is acknowledged.
+    pub(crate) confirm_at: Option<Instant>,
+    /// When opportunistic retransmission last halved its window.
+    pub(crate) penalised_at: Option<Instant>,
+    /// Payload bytes acknowledged at the data level through this subflow's segments, for reports.
+    pub(crate) bytes_received: u64,
+    /// What a reset of this subflow is to carry.
+    pub(crate) reset_with: Vec<MptcpOption>,
+    /// The path manager has been told that it is established.
+    pub(crate) announced: bool,
+}
+
+impl Subflow {
+    pub(crate) fn new(tcp: tcp::Connection, stage: Stage, initiator: bool) -> Self {
+        Self {
+            tcp,
+            stage,
+            initiator,
+            local_id: 0,
+            remote_id: 0,
+            local_nonce: 0,
+            remote_nonce: 0,
+            backup: false,
+            peer_backup: false,
+            signals: VecDeque::new(),
+            mappings: VecDeque::new(),
+            timeouts_seen: 0,
+            confirm_at: None,
+            penalised_at: None,
+            bytes_received: 0,
+            reset_with: Vec::new(),
+            announced: false,
+        }
+    }
+
+    /// The TCP connection underneath.
+    pub fn connection(&self) -> &tcp::Connection {
+        &self.tcp
+    }
+
+    /// Payload bytes received in order on this subflow.
+    pub fn bytes_received(&self) -> u64 {
+        self.bytes_received
+    }
+
+    /// Whether it may carry data.
+    pub fn is_established(&self) -> bool {
+        matches!(self.stage, Stage::Established)
+    }
+
+    /// Whether it is over.
+    pub fn is_closed(&self) -> bool {
+        self.stage == Stage::Closed
+    }
+
+    /// Whether either side wants it as a backup only.
+    pub fn is_backup(&self) -> bool {
+        self.backup || self.peer_backup
+    }
+
+    /// Queues an option and asks for an acknowledgment to carry it.
+    pub(crate) fn signal(&mut self, option: MptcpOption) {
+        self.signals.push_back(option);
+        self.tcp.request_ack();
+    }
+}

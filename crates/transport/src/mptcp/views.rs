@@ -1,0 +1,35 @@
+//! What the scheduler sees of the subflows, kept up to date as they change.
+
+use subflow_policy::congestion::RecoveryState;
+use subflow_policy::scheduler::SubflowView;
+
+use super::Connection;
+
+impl Connection {
+    /// Fits the view of subflow `index` to its present state.
+    pub(super) fn update_view(&mut self, index: usize) {
+        let subflow = &self.subflows[index];
+        let tcp = &subflow.tcp;
+        let path = self.congestion.path(tcp.path());
+        let mss = tcp.mss();
+        let queued = tcp.queued_bytes();
+        let in_flight = tcp.in_flight() + queued.div_ceil(u64::from(mss)).min(u64::from(u32::MAX / 2)) as u32;
+        let stuck = path.state == RecoveryState::Loss && tcp.timed_out();
+        let established = subflow.is_established() && tcp.state().may_send() && !tcp.is_finishing();
+        self.views[index] = SubflowView {
+            srtt: tcp.rtt().srtt(),
+            rtt_variation: tcp.rtt().variation(),
+            latest_rtt: tcp.rtt().latest(),
+            cwnd: path.cwnd,
+            in_flight,
+            mss,
+            queued_bytes: queued,
+            pacing_rate: tcp.pacing_rate(path),
+            slow_start: path.in_slow_start(),
+            established,
+            backup: subflow.is_backup(),
+            potentially_failed: stuck,
+            can_send: established && !stuck && in_flight < path.cwnd && tcp.has_no_losses(),
+        };
+    }
+}

@@ -1,0 +1,96 @@
+//! The application's side of a connection: what it wrote and read. Shared by TCP and MPTCP.
+
+use std::collections::VecDeque;
+
+use crate::Event;
+
+/// Counts of an application's byte streams, and the events that wait for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Stream {
+    /// Bytes written.
+    pub(crate) written: u64,
+    /// Most bytes written and not acknowledged.
+    send_buffer: Option<u64>,
+    /// A write was cut short.
+    blocked: bool,
+    /// The application has said that it will write no more.
+    pub(crate) finished: bool,
+    /// Bytes received in order.
+    pub(crate) received: u64,
+    mark: u64,
+    /// Whether the application reads what arrives at once.
+    pub(crate) reading: bool,
+    /// Bytes read.
+    pub(crate) read: u64,
+    events: VecDeque<Event>,
+}
+
+impl Stream {
+    pub(crate) fn new(send_buffer: Option<u64>) -> Self {
+        Self {
+            written: 0,
+            send_buffer,
+            blocked: false,
+            finished: false,
+            received: 0,
+            mark: u64::MAX,
+            reading: true,
+            read: 0,
+            events: VecDeque::new(),
+        }
+    }
+
+    /// How many of `bytes` fit in the send buffer while `acknowledged` bytes are acknowledged.
+    pub(crate) fn admit(&mut self, bytes: u64, acknowledged: u64) -> u64 {
+        if self.finished {
+            return 0;
+        }
+        let room = self.send_buffer.map_or(u64::MAX, |limit| limit.saturating_sub(self.written - acknowledged));
+        let admitted = bytes.min(room).min(u64::MAX / 4 - self.written);
+        self.blocked = admitted < bytes;
+        self.written += admitted;
+        admitted
+    }
+
+    /// `acknowledged` bytes are acknowledged now: a third of the send buffer free makes a blocked writer go on.
+    pub(crate) fn on_acknowledged(&mut self, acknowledged: u64) {
+        if let (true, Some(limit)) = (self.blocked, self.send_buffer) {
+            if self.written - acknowledged <= limit - limit / 3 {
+                self.blocked = false;
+                self.tell(Event::Writable);
+            }
+        }
+    }
+
+    /// `bytes` more arrived in order.
+    pub(crate) fn on_received(&mut self, bytes: u64) {
+        let before = self.received;
+        self.received += bytes;
+        if self.reading {
+            self.read = self.received;
+        }
+        if before < self.mark && self.received >= self.mark {
+            self.tell(Event::Received);
+        }
+    }
+
+    pub(crate) fn set_mark(&mut self, total: u64) {
+        self.mark = total;
+        if self.received >= total {
+            self.tell(Event::Received);
+        }
+    }
+
+    /// Bytes received and not read.
+    pub(crate) fn unread(&self) -> u64 {
+        self.received - self.read
+    }
+
+    pub(crate) fn tell(&mut self, event: Event) {
+        self.events.push_back(event);
+    }
+
+    pub(crate) fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+}

@@ -1,0 +1,143 @@
+//! A plain TCP endpoint: a connection, its congestion control and its application's stream.
+
+use std::sync::Arc;
+
+use subflow_policy::congestion::{Algorithm, Controller};
+use subflow_quantity::Instant;
+use subflow_wire::TcpSegment;
+
+use super::{Config, Connection, Ends, State};
+use crate::Event;
+use crate::stream::Stream;
+
+/// A TCP connection with an application on top. Drive it as [`Endpoint`](crate::Endpoint) says.
+#[derive(Clone, Debug)]
+pub struct TcpEndpoint {
+    pub(crate) connection: Connection,
+    pub(crate) congestion: Controller,
+    pub(crate) stream: Stream,
+    /// State as the application knows it.
+    told: State,
+    all_acknowledged: bool,
+    scratch: Vec<core::ops::Range<u64>>,
+}
+
+/// What a plain TCP endpoint is made of.
+#[derive(Clone, Debug)]
+pub struct TcpOptions {
+    /// The connection's configuration.
+    pub config: Arc<Config>,
+    /// Its congestion control.
+    pub congestion: Algorithm,
+    /// Bytes that the application may have written and not acknowledged; `None` for any number.
+    pub send_buffer: Option<u64>,
+}
+
+impl TcpEndpoint {
+    /// Opens a connection; `initial` is the initial sequence number.
+    pub fn connect(options: &TcpOptions, ends: Ends, initial: u32, now: Instant) -> Self {
+        let congestion = Self::controller(options);
+        Self::with(Connection::connect(options.config.clone(), ends, 0, initial, now), congestion, options)
+    }
+
+    /// Answers `syn`.
+    pub fn accept(options: &TcpOptions, ends: Ends, initial: u32, syn: &TcpSegment, now: Instant) -> Self {
+        let congestion = Self::controller(options);
+        Self::with(Connection::accept(options.config.clone(), ends, 0, initial, syn, now), congestion, options)
+    }
+
+    fn controller(options: &TcpOptions) -> Controller {
+        let mut congestion = Controller::new(options.congestion.clone());
+        congestion.add_path(1, options.config.initial_window);
+        congestion
+    }
+
+    fn with(connection: Connection, congestion: Controller, options: &TcpOptions) -> Self {
+        let told = connection.state();
+        let stream = Stream::new(options.send_buffer);
+        Self { connection, congestion, stream, told, all_acknowledged: false, scratch: Vec::new() }
+    }
+
+    /// The connection, for its counters and estimates.
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Congestion control.
+    pub fn congestion(&self) -> &Controller {
+        &self.congestion
+    }
+
+    pub(crate) fn write(&mut self, bytes: u64) -> u64 {
+        let start = self.stream.written;
+        let admitted = self.stream.admit(bytes, self.connection.counters().bytes_acknowledged);
+        if admitted > 0 {
+            self.connection.push_data(start..start + admitted);
+        }
+        admitted
+    }
+
+    pub(crate) fn finish(&mut self) {
+        self.stream.finished = true;
+        self.connection.finish();
+    }
+
+    pub(crate) fn stop(&mut self) {
+        let unsent: u64 = self.connection.discard_unsent().iter().map(|range| range.end - range.start).sum();
+        self.stream.written -= unsent;
+        self.finish();
+    }
+
+    pub(crate) fn set_reading(&mut self, reading: bool, now: Instant) {
+        self.stream.reading = reading;
+        if reading {
+            self.stream.read = self.stream.received;
+            self.connection.set_unread(0, now);
+        }
+    }
+
+    pub(crate) fn handle_segment(&mut self, now: Instant, segment: &TcpSegment) {
+        self.connection.on_segment(segment, None, now, &mut self.congestion);
+        if self.connection.has_received() {
+            self.scratch.clear();
+            self.connection.take_received(&mut self.scratch);
+            let bytes = self.scratch.iter().map(|range| range.end - range.start).sum();
+            self.stream.on_received(bytes);
+            if !self.stream.reading {
+                self.connection.set_unread(self.stream.unread(), now);
+            }
+        }
+        self.stream.on_acknowledged(self.connection.counters().bytes_acknowledged);
+        self.tell_progress();
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        self.connection.on_timeout(now, &mut self.congestion);
+        self.tell_progress();
+    }
+
+    /// Turns changes of state into events.
+    pub(crate) fn tell_progress(&mut self) {
+        if self.stream.finished && !self.all_acknowledged && self.connection.everything_acknowledged() {
+            self.all_acknowledged = true;
+            self.stream.tell(Event::Acknowledged);
+        }
+        let state = self.connection.state();
+        if state == self.told {
+            return;
+        }
+        let opening = matches!(self.told, State::SynSent | State::SynReceived);
+        if opening && state.is_synchronised() {
+            self.stream.tell(Event::Established);
+        }
+        let open = matches!(self.told, State::SynSent | State::SynReceived | State::Established);
+        let remote_done = matches!(state, State::CloseWait | State::Closing | State::TimeWait | State::LastAck);
+        if remote_done && (open || matches!(self.told, State::FinWait1 | State::FinWait2)) {
+            self.stream.tell(Event::PeerFinished);
+        }
+        if let State::Closed(how) = state {
+            self.stream.tell(Event::Closed(how));
+        }
+        self.told = state;
+    }
+}
