@@ -8,7 +8,8 @@
 //!
 //! What arrives malformed is handled as Linux handles it. A packet whose lengths or checksums are wrong is refused with
 //! a [`ParseError`]. A TCP *option* that is malformed or unknown is skipped and the segment stands without it; an option
-//! length that cannot be followed (below 2, or past the end of the header) ends the option list.
+//! length that cannot be followed (below 2, or past the end of the header) ends the option list. Whether an option
+//! belongs on the segment that carries it, and whether its value makes sense, is for the endpoint to judge.
 //!
 //! Not supported: IPv4 options (skipped), IPv6 extension headers but for hop-by-hop and destination options (skipped),
 //! fragments and jumbograms (refused), DSCP and flow labels (zero), the urgent pointer (zero), and the TCP options for
