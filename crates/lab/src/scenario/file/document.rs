@@ -49,9 +49,9 @@ impl Document {
         Ok(Self { name, path: path.to_owned(), root, text: toml.into_mut() })
     }
 
-    /// Applies a `PATH=VALUE` of the command line. VALUE is TOML, or else a string.
-    pub fn set(&mut self, assignment: &str) -> Result<(), Problem> {
-        let (path, node, value) = parse_assignment(assignment)?;
+    /// Applies a `PATH=VALUE` of the command line's `option`, which errors name. VALUE is TOML, or else a string.
+    pub fn set(&mut self, option: &str, assignment: &str) -> Result<(), Problem> {
+        let (path, node, value) = parse_assignment(option, assignment)?;
         path.assign(&mut self.root, node)?;
         path.assign_text(self.text.as_table_mut(), value);
         Ok(())

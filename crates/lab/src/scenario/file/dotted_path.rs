@@ -127,8 +127,8 @@ fn implicit_table() -> Item {
 }
 
 /// A `PATH=VALUE` of the command line, read: where it goes, and its value twice, with its place and as TOML.
-pub(crate) fn parse_assignment(text: &str) -> Result<(DottedPath, Node, toml_edit::Value), Problem> {
-    let source = Arc::new(Source { name: "--set".to_owned(), text: text.to_owned() });
+pub(crate) fn parse_assignment(option: &str, text: &str) -> Result<(DottedPath, Node, toml_edit::Value), Problem> {
+    let source = Arc::new(Source { name: option.to_owned(), text: text.to_owned() });
     let whole = Place { source: Arc::clone(&source), span: 0..text.len() };
     let Some(equals) = text.find('=') else {
         return Err(Problem::at(&whole, format!("found {text:?}, expected PATH=VALUE"))

@@ -14,7 +14,7 @@ pub use place::{Place, Source};
 pub use problem::{Problem, Problems};
 
 pub(crate) use dotted_path::DottedPath;
-pub(crate) use node::{Node, Value};
+pub(crate) use node::{Entry, Node, Value};
 pub(crate) use problem::Collector;
 pub(crate) use section::{Field, Layers, Section, name_value};
 pub(crate) use suggestion::{did_you_mean, list};

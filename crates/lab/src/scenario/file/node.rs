@@ -64,6 +64,21 @@ impl Node {
         }
     }
 
+    /// The value as JSON, for results. TOML's dates have no meaning in scenarios and become null.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        match &self.value {
+            Value::String(text) => text.as_str().into(),
+            Value::Integer(n) => (*n).into(),
+            Value::Float(x) => (*x).into(),
+            Value::Boolean(b) => (*b).into(),
+            Value::Datetime => serde_json::Value::Null,
+            Value::Array(elements) => elements.iter().map(Self::to_json).collect(),
+            Value::Table(entries) => {
+                serde_json::Value::Object(entries.iter().map(|e| (e.key.clone(), e.node.to_json())).collect())
+            }
+        }
+    }
+
     /// The entry of `key`, where this is a table that has one.
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
         let Value::Table(entries) = &self.value else { return None };

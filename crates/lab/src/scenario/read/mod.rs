@@ -16,7 +16,7 @@ mod traffic;
 
 use subflow_quantity::Duration;
 
-use super::file::{Collector, Document, Field, Problem, Problems, Section};
+use super::file::{Collector, Document, Field, Node, Problem, Problems, Section};
 use super::{Scenario, schema};
 use stacks::Stacks;
 use topology::Topology;
@@ -42,16 +42,16 @@ struct General {
 impl Scenario {
     /// Reads one scenario; what `[sweep]` says is left to [`crate::sweep`].
     pub fn read(document: &Document) -> Result<Self, Problems> {
-        Self::read_with(document, &Traces::new(document.directory()))
+        Self::read_from(&document.name, &document.root, &Traces::new(document.directory()))
     }
 
-    /// The same, with traces that were perhaps read before.
-    pub(crate) fn read_with(document: &Document, traces: &Traces) -> Result<Self, Problems> {
-        let root = Field::root(&document.root);
+    /// The same from a document's tree, with traces that were perhaps read before.
+    pub(crate) fn read_from(name: &str, root: &Node, traces: &Traces) -> Result<Self, Problems> {
+        let root = Field::root(root);
         let section = root.section(&schema::ROOT)?;
         let mut problems = Collector::default();
 
-        let general = problems.keep(general(&section, &document.name));
+        let general = problems.keep(general(&section, name));
         let topology = Topology::read(&section, traces, &mut problems);
         let (Some(general), Some(topology)) = (general, topology) else { return problems.fail() };
         // Flows and events refer to what stands above: with half a topology they would only raise false alarms.
@@ -63,7 +63,7 @@ impl Scenario {
         let flows = stacks.map(|stacks| flows::read(&section, &topology, &stacks, general.duration, &mut problems));
         let timeline = timeline::read(&section, &topology, traces, general.duration, &mut problems);
         problems.finish(Self {
-            name: document.name.clone(),
+            name: name.to_owned(),
             title: general.title,
             description: general.description,
             duration: general.duration,

@@ -159,7 +159,7 @@ pub(crate) const MPTCP: TableSchema = TableSchema {
 
 /// A named set of defaults. Keys of `tcp` and `mptcp` that it leaves out have the schema's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Profile {
+pub(crate) struct Profile {
     /// Its name.
     pub name: &'static str,
     /// What it stands for.

@@ -1,0 +1,136 @@
+//! N bulk flows through one bottleneck.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::execute::{CpuTimer, RunError};
+use crate::results::number;
+use crate::scenario::Scenario;
+use crate::scenario::file::{Document, Problems};
+use crate::simulate::{RunOptions, simulate};
+
+/// Bulk NewReno flows on paths of six links: access, bottleneck, egress and three back, all 100 Mbit/s; 1 + 8 + 1 ms one
+/// way; bottleneck drop-tail 100 packets, access 1000; an acknowledgment for every packet; flow i starts at 10·i ms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dumbbell {
+    /// How many flows, from 1 to 1000.
+    pub flows: u32,
+    /// Simulated seconds, at least one.
+    pub duration_s: u32,
+}
+
+/// What it cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DumbbellResult {
+    /// `dumbbell`.
+    pub benchmark: &'static str,
+    /// Flows.
+    pub flows: u32,
+    /// Simulated seconds.
+    pub duration_s: u32,
+    /// Data packets that reached the far end of the bottleneck.
+    pub delivered_packets: u64,
+    /// Packets dropped by queues.
+    pub drops: u64,
+    /// Sum of the flows' goodput.
+    #[serde(serialize_with = "number::serialize")]
+    pub goodput_mbps: f64,
+    /// Packets that left a link.
+    pub packet_hops: u64,
+    /// Events processed.
+    pub events: u64,
+    /// CPU time of the run.
+    #[serde(serialize_with = "number::serialize")]
+    pub cpu_s: f64,
+    /// Packet hops per CPU second.
+    #[serde(serialize_with = "number::serialize")]
+    pub hops_per_cpu_s: f64,
+    /// Peak resident memory of the process in MB; null where the system does not tell.
+    #[serde(serialize_with = "number::optional")]
+    pub peak_rss_mb: Option<f64>,
+}
+
+impl Dumbbell {
+    /// The scenario file of this size.
+    pub fn scenario_text(self) -> String {
+        let mut text = format!(
+            "title = \"{} NewReno flows through one bottleneck\"\nduration = \"{} s\"\n\n\
+             [tcp]\ndelayed_ack = false\n\n[routers]\nleft = {{}}\nright = {{}}\n\n\
+             [links.bottleneck]\nbetween = [\"left\", \"right\"]\nrate = \"100 Mbit/s\"\ndelay = \"8 ms\"\n\
+             queue = {{ limit = \"100 packets\", counts_transmitting = false }}\n\n[hosts]\n",
+            self.flows, self.duration_s
+        );
+        for side in ["sender", "receiver"] {
+            (0..self.flows).for_each(|n| _ = writeln!(text, "{side}{n} = [\"eth\"]"));
+        }
+        for (side, router) in [("sender", "left"), ("receiver", "right")] {
+            for n in 0..self.flows {
+                let _ = write!(
+                    text,
+                    "\n[links.{side}{n}]\nbetween = [\"{side}{n}\", \"{router}\"]\nrate = \"100 Mbit/s\"\n\
+                     delay = \"1 ms\"\nqueue = {{ limit = \"1000 packets\", counts_transmitting = false }}\n"
+                );
+            }
+        }
+        for n in 0..self.flows {
+            let _ = write!(
+                text,
+                "\n[flows.flow{n}]\nfrom = \"sender{n}\"\nto = \"receiver{n}\"\nprotocol = \"tcp\"\n\
+                 congestion = \"reno\"\nstart = \"{} ms\"\n",
+                10 * n
+            );
+        }
+        text
+    }
+
+    /// The scenario of this size.
+    pub fn scenario(self) -> Result<Scenario, Problems> {
+        Scenario::read(&Document::parse(Path::new("dumbbell.toml"), self.scenario_text())?)
+    }
+
+    /// Runs it once.
+    pub fn run(self) -> Result<DumbbellResult, RunError> {
+        let scenario = self.scenario().map_err(|problems| RunError::failed(problems.to_string()))?;
+        let timer = CpuTimer::start();
+        let result = simulate(&scenario, 1, &RunOptions::default())?;
+        let cpu_s = if result.engine.cpu_s > 0.0 { result.engine.cpu_s } else { timer.seconds() };
+        let bottleneck = result.links.iter().find(|link| link.name == "bottleneck");
+        Ok(DumbbellResult {
+            benchmark: "dumbbell",
+            flows: self.flows,
+            duration_s: self.duration_s,
+            delivered_packets: bottleneck.map_or(0, |link| link.up.packets),
+            drops: result.links.iter().map(|link| link.drops).sum(),
+            goodput_mbps: result.flows.iter().map(|flow| flow.goodput_mbps).sum(),
+            packet_hops: result.engine.packet_hops,
+            events: result.engine.events,
+            cpu_s,
+            hops_per_cpu_s: result.engine.packet_hops as f64 / cpu_s,
+            peak_rss_mb: peak_rss_mb(),
+        })
+    }
+}
+
+/// VmHWM of Linux.
+fn peak_rss_mb() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024.0 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scenario_is_good_at_any_size() {
+        for flows in [1, 10, 1000] {
+            let scenario = Dumbbell { flows, duration_s: 60 }.scenario().expect("a good scenario");
+            assert_eq!(scenario.flows.len(), flows as usize);
+            assert_eq!(scenario.links.len(), 2 * flows as usize + 1);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Why a run failed although its scenario is good.
+
+/// A run that did not come to its end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", place(run, seed, parameters))]
+pub struct RunError {
+    /// What happened.
+    pub message: String,
+    /// The number of the run, once it is known.
+    pub run: Option<usize>,
+    /// Its seed.
+    pub seed: Option<u64>,
+    /// Its place in the sweep, as `path = value` joined by commas; may be empty.
+    pub parameters: String,
+}
+
+impl RunError {
+    /// A failure, told by what happened.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self { message: message.into(), run: None, seed: None, parameters: String::new() }
+    }
+
+    /// The same failure with the run it happened in.
+    #[must_use]
+    pub fn in_run(self, run: usize, seed: u64, parameters: String) -> Self {
+        Self { run: Some(run), seed: Some(seed), parameters, ..self }
+    }
+}
+
+fn place(run: &Option<usize>, seed: &Option<u64>, parameters: &str) -> String {
+    match (run, seed) {
+        (Some(run), Some(seed)) if parameters.is_empty() => format!("run {run} (seed {seed}): "),
+        (Some(run), Some(seed)) => format!("run {run} (seed {seed}, {parameters}): "),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,9 @@
+//! Runs many jobs over the cores and hands their results back in order.
+
+mod cpu_time;
+mod error;
+mod pool;
+
+pub use cpu_time::CpuTimer;
+pub use error::RunError;
+pub use pool::{Progress, execute, execute_with};

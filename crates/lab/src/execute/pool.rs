@@ -1,0 +1,103 @@
+//! The pool of threads.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rayon::iter::{ParallelBridge, ParallelIterator};
+
+use super::{CpuTimer, RunError};
+use crate::results::{Experiment, Run, RunResult};
+use crate::scenario::Scenario;
+use crate::simulate::{RunOptions, simulate};
+use crate::sweep::{Job, Plan};
+
+/// How far the work has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Runs that are done.
+    pub done: usize,
+    /// Runs in all.
+    pub total: usize,
+}
+
+/// Runs a plan on `threads` threads (0: one for each core) and sums it up. `options.run` is set for each run.
+///
+/// Results do not depend on the number of threads. The first failure ends the work: runs that have begun are finished,
+/// no other begins, and of several failures the one with the lowest number is told.
+pub fn execute(
+    plan: &Plan,
+    threads: usize,
+    options: &RunOptions,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Experiment, RunError> {
+    execute_with(plan, threads, progress, |scenario, job| {
+        simulate(scenario, job.seed, &RunOptions { run: job.run, ..options.clone() })
+    })
+}
+
+/// The same with another way to do one run.
+pub fn execute_with(
+    plan: &Plan,
+    threads: usize,
+    progress: &(dyn Fn(Progress) + Sync),
+    run: impl Fn(&Scenario, Job) -> Result<RunResult, RunError> + Sync,
+) -> Result<Experiment, RunError> {
+    let jobs = plan.jobs();
+    let total = jobs.len();
+    let (done, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let one = |job: Job| {
+        if failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        let outcome = guarded(plan, job, &run);
+        match &outcome {
+            Ok(_) => progress(Progress { done: done.fetch_add(1, Ordering::Relaxed) + 1, total }),
+            Err(_) => failed.store(true, Ordering::Relaxed),
+        }
+        Some((job, outcome))
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| RunError::failed(format!("cannot start the threads: {error}")))?;
+    // A bridge hands jobs out in their order: when one fails, every earlier one has begun and will be seen.
+    let mut outcomes: Vec<_> = pool.install(|| jobs.into_iter().par_bridge().filter_map(one).collect());
+    outcomes.sort_by_key(|(job, _)| job.run);
+
+    let mut runs = Vec::with_capacity(total);
+    for (job, outcome) in outcomes {
+        let Job { run, point, .. } = job;
+        runs.push(Run { run, point, parameters: plan.points[point].parameters.clone(), result: outcome? });
+    }
+    Ok(Experiment::new(plan, runs))
+}
+
+/// One run. A panic in it is a broken invariant of ours; it fails the run by name instead of the whole process.
+fn guarded(
+    plan: &Plan,
+    job: Job,
+    run: &(impl Fn(&Scenario, Job) -> Result<RunResult, RunError> + Sync),
+) -> Result<RunResult, RunError> {
+    let point = &plan.points[job.point];
+    let timer = CpuTimer::start();
+    let outcome = catch_unwind(AssertUnwindSafe(|| run(&point.scenario, job)));
+    let outcome =
+        outcome.unwrap_or_else(|panic| Err(RunError::failed(format!("internal error: {}", panic_text(&*panic)))));
+    match outcome {
+        Ok(mut result) => {
+            // A simulator that has timed its own loop knows better.
+            if result.engine.cpu_s == 0.0 {
+                result.engine.cpu_s = timer.seconds();
+            }
+            Ok(result)
+        }
+        Err(error) => {
+            let parameters: Vec<String> =
+                point.parameters.iter().map(|(path, value)| format!("{path} = {value}")).collect();
+            Err(error.in_run(job.run, job.seed, parameters.join(", ")))
+        }
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words")
+}

@@ -1,0 +1,58 @@
+//! Writing results to a folder: whole or not at all.
+
+mod folder;
+
+use std::path::Path;
+
+use crate::results::{Experiment, to_csv, to_text};
+use crate::sweep::Plan;
+pub use folder::{Folder, OutputError};
+
+impl Folder {
+    /// Writes `results.json`, `results.csv`, `summary.txt`, the scenario as it was run with its traces, and
+    /// `series.json` where metrics over time were kept.
+    pub fn write_experiment(&self, plan: &Plan, experiment: &Experiment) -> Result<(), OutputError> {
+        self.replace(|directory| {
+            let json = to_json(experiment);
+            write(directory, "results.json", json.as_bytes())?;
+            write(directory, "results.csv", to_csv(experiment).as_bytes())?;
+            write(directory, "summary.txt", to_text(experiment).as_bytes())?;
+            write(directory, "scenario.toml", plan.document.text().as_bytes())?;
+            for (name, path) in &plan.traces {
+                if is_below(Path::new(name)) {
+                    write(directory, name, &std::fs::read(path)?)?;
+                }
+            }
+            let series = series(experiment);
+            if !series.is_empty() {
+                write(directory, "series.json", &serde_json::to_vec(&series)?)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The JSON of `run --format json`, with a line end.
+pub fn to_json(experiment: &Experiment) -> String {
+    let mut json = serde_json::to_string_pretty(experiment).expect("results are plain data");
+    json.push('\n');
+    json
+}
+
+fn series(experiment: &Experiment) -> Vec<serde_json::Value> {
+    let with_series = experiment.runs.iter().filter(|run| !run.result.series.is_empty());
+    with_series.map(|run| serde_json::json!({ "run": run.run, "series": run.result.series })).collect()
+}
+
+/// Whether a trace's path stays within the scenario's directory, so that it can stand next to the written scenario.
+fn is_below(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, std::path::Component::Normal(_) | std::path::Component::CurDir))
+}
+
+fn write(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+    let path = directory.join(name);
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::write(path, bytes)
+}

@@ -1,0 +1,98 @@
+//! Published experiments that can be reproduced: each a [`Paper`] in the [`registry`].
+
+mod table;
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::execute::{Progress, RunError};
+pub use table::{Cell, Table};
+
+/// A publication (or a set of measurements) with experiments that we repeat.
+pub trait Paper: Sync {
+    /// The name on the command line.
+    fn name(&self) -> &'static str;
+    /// Author, title and year, for lists.
+    fn title(&self) -> &'static str;
+    /// The parts that can be reproduced on their own.
+    fn items(&self) -> &'static [Item];
+    /// Whether `--cases` makes sense: the paper's configurations come from a CSV file.
+    fn takes_cases(&self) -> bool {
+        false
+    }
+    /// Repeats what `request` asks for.
+    fn reproduce(
+        &self,
+        request: &Request,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Reproduction, ReproduceError>;
+}
+
+/// A part of a paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// What it shows, in one line.
+    pub title: &'static str,
+}
+
+/// What to reproduce.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Names of items, each known to the paper; all where empty.
+    pub items: Vec<String>,
+    /// Fewer and shorter runs, for a first look.
+    pub quick: bool,
+    /// Threads; 0 takes one for each core.
+    pub jobs: usize,
+    /// A CSV file of configurations instead of the paper's own.
+    pub cases: Option<PathBuf>,
+}
+
+/// Why a reproduction failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReproduceError {
+    /// The request is wrong: a bad file of cases.
+    #[error("{0}")]
+    BadInput(String),
+    /// A run failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// What came out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reproduction {
+    /// The paper's name.
+    pub paper: String,
+    /// Our figures next to the published ones.
+    #[serde(rename = "rows")]
+    pub table: Table,
+    /// The publication's findings, each checked.
+    pub findings: Vec<Finding>,
+    /// What a reader should know: choices made, deviations explained.
+    pub notes: Vec<String>,
+}
+
+/// One published finding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// What was published.
+    pub statement: String,
+    /// Whether our figures say so, too; null where they cannot tell.
+    pub confirmed: Option<bool>,
+    /// Our figures.
+    pub evidence: String,
+}
+
+/// All papers, in the order of lists.
+pub fn registry() -> &'static [&'static dyn Paper] {
+    &[]
+}
+
+/// The paper of this name.
+pub fn find(name: &str) -> Option<&'static dyn Paper> {
+    registry().iter().copied().find(|paper| paper.name() == name)
+}

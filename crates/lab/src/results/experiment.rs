@@ -1,0 +1,204 @@
+//! All runs of a scenario and what they say together.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{FlowResult, RunResult, number};
+use crate::statistics::{Summary, jain_index};
+use crate::sweep::{Plan, Point};
+
+/// What `run` prints: the scenario, its runs, their statistics.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Experiment {
+    /// What was run.
+    pub scenario: ScenarioSummary,
+    /// Every run, by number.
+    pub runs: Vec<Run>,
+    /// For each point of the sweep, in its order, what its runs say together.
+    pub statistics: Vec<PointStatistics>,
+}
+
+/// What was run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ScenarioSummary {
+    /// The file's name without its ending.
+    pub name: String,
+    /// The title.
+    pub title: String,
+    /// The description.
+    pub description: String,
+    /// Simulated seconds of a run.
+    #[serde(serialize_with = "number::serialize")]
+    pub duration_s: f64,
+    /// Where goodput and utilisation begin to count.
+    #[serde(serialize_with = "number::serialize")]
+    pub warm_up_s: f64,
+    /// The first seed.
+    pub seed: u64,
+    /// Runs for each point of the sweep.
+    pub repeat: u32,
+    /// The swept paths.
+    pub sweep: Vec<String>,
+}
+
+/// One run: where it stands in the experiment, and its results.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Run {
+    /// Its number, counted from 0 through the whole experiment.
+    pub run: usize,
+    /// Its point of the sweep, counted from 0.
+    pub point: usize,
+    /// The swept values.
+    pub parameters: BTreeMap<String, serde_json::Value>,
+    /// What it measured.
+    #[serde(flatten)]
+    pub result: RunResult,
+}
+
+/// What the runs of one point of the sweep say together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PointStatistics {
+    /// The swept values.
+    pub parameters: BTreeMap<String, serde_json::Value>,
+    /// How many runs there are.
+    pub runs: usize,
+    /// For each flow.
+    pub flows: Vec<FlowStatistics>,
+    /// For each link.
+    pub links: Vec<LinkStatistics>,
+    /// The sum of the flows' goodput.
+    pub total_goodput_mbps: Summary,
+    /// Jain's fairness index of the flows' goodput.
+    pub jain_index: Summary,
+}
+
+/// What the runs say about one flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowStatistics {
+    /// Its name.
+    pub name: String,
+    /// Goodput.
+    pub goodput_mbps: Summary,
+    /// Time to completion, of those runs in which it completed.
+    pub completion_s: Summary,
+    /// Retransmissions.
+    pub retransmissions: Summary,
+    /// Timeouts.
+    pub timeouts: Summary,
+    /// Its subflows.
+    pub subflows: Vec<SubflowStatistics>,
+}
+
+/// What the runs say about one subflow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SubflowStatistics {
+    /// Its name.
+    pub name: String,
+    /// Goodput; a run in which it was never opened counts as zero.
+    pub goodput_mbps: Summary,
+    /// Segments sent; likewise.
+    pub packets_sent: Summary,
+    /// Retransmissions; likewise.
+    pub retransmissions: Summary,
+}
+
+/// What the runs say about one link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkStatistics {
+    /// Its name.
+    pub name: String,
+    /// Utilisation of the busier direction.
+    pub utilisation: Summary,
+    /// Drops by the queues.
+    pub drops: Summary,
+}
+
+impl Experiment {
+    /// The experiment that `plan` asked for, with its runs by number.
+    pub(crate) fn new(plan: &Plan, runs: Vec<Run>) -> Self {
+        let mut by_point: Vec<Vec<&RunResult>> = vec![Vec::new(); plan.points.len()];
+        for run in &runs {
+            by_point[run.point].push(&run.result);
+        }
+        let statistics =
+            plan.points.iter().zip(&by_point).map(|(point, runs)| PointStatistics::of(point, runs)).collect();
+        let base = &plan.points[0].scenario;
+        let scenario = ScenarioSummary {
+            name: base.name.clone(),
+            title: base.title.clone(),
+            description: base.description.clone(),
+            duration_s: base.duration.as_secs_f64(),
+            warm_up_s: base.measure_from.as_secs_f64(),
+            seed: base.seed,
+            repeat: base.repeat,
+            sweep: plan.parameters().into_iter().map(str::to_owned).collect(),
+        };
+        Self { scenario, runs, statistics }
+    }
+}
+
+impl PointStatistics {
+    fn of(point: &Point, runs: &[&RunResult]) -> Self {
+        let goodputs = |run: &RunResult| run.flows.iter().map(|flow| flow.goodput_mbps).collect::<Vec<_>>();
+        let totals: Vec<f64> = runs.iter().map(|run| goodputs(run).iter().sum()).collect();
+        let fairness: Vec<f64> = runs.iter().filter_map(|run| jain_index(&goodputs(run))).collect();
+        let first = runs.first();
+        let flow_count = first.map_or(0, |run| run.flows.len());
+        let link_count = first.map_or(0, |run| run.links.len());
+        Self {
+            parameters: point.parameters.clone(),
+            runs: runs.len(),
+            flows: (0..flow_count)
+                .map(|index| FlowStatistics::of(&runs.iter().map(|run| &run.flows[index]).collect::<Vec<_>>()))
+                .collect(),
+            links: (0..link_count)
+                .map(|index| LinkStatistics {
+                    name: runs[0].links[index].name.clone(),
+                    utilisation: summary(runs, |run| run.links[index].utilisation),
+                    drops: summary(runs, |run| run.links[index].drops as f64),
+                })
+                .collect(),
+            total_goodput_mbps: Summary::of(&totals),
+            jain_index: Summary::of(&fairness),
+        }
+    }
+}
+
+impl FlowStatistics {
+    fn of(runs: &[&FlowResult]) -> Self {
+        let completions: Vec<f64> = runs.iter().filter_map(|flow| flow.completion_s).collect();
+        let mut names: Vec<&str> = Vec::new();
+        for subflow in runs.iter().flat_map(|flow| &flow.subflows) {
+            if !names.contains(&subflow.name.as_str()) {
+                names.push(&subflow.name);
+            }
+        }
+        Self {
+            name: runs[0].name.clone(),
+            goodput_mbps: summary(runs, |flow| flow.goodput_mbps),
+            completion_s: Summary::of(&completions),
+            retransmissions: summary(runs, |flow| flow.retransmissions as f64),
+            timeouts: summary(runs, |flow| flow.timeouts as f64),
+            subflows: names.into_iter().map(|name| SubflowStatistics::of(name, runs)).collect(),
+        }
+    }
+}
+
+impl SubflowStatistics {
+    fn of(name: &str, runs: &[&FlowResult]) -> Self {
+        let of = |value: fn(&super::SubflowResult) -> f64| {
+            summary(runs, |flow| flow.subflows.iter().find(|subflow| subflow.name == name).map_or(0.0, value))
+        };
+        Self {
+            name: name.to_owned(),
+            goodput_mbps: of(|subflow| subflow.goodput_mbps),
+            packets_sent: of(|subflow| subflow.packets_sent as f64),
+            retransmissions: of(|subflow| subflow.retransmissions as f64),
+        }
+    }
+}
+
+fn summary<T>(of: &[&T], value: impl Fn(&T) -> f64) -> Summary {
+    Summary::of(&of.iter().map(|item| value(item)).collect::<Vec<_>>())
+}

@@ -1,0 +1,186 @@
+//! The measurements of one run.
+
+use serde::Serialize;
+use subflow_quantity::Duration;
+
+use super::{Series, number};
+
+/// What one run of the simulator measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunResult {
+    /// The seed of every random stream of the run.
+    pub seed: u64,
+    /// How long the run lasted in simulated seconds.
+    #[serde(serialize_with = "number::serialize")]
+    pub duration_s: f64,
+    /// The flows, in the scenario's order.
+    pub flows: Vec<FlowResult>,
+    /// The links, in the scenario's order.
+    pub links: Vec<LinkResult>,
+    /// What the engine did.
+    pub engine: Engine,
+    /// Metrics over time, where they were asked for. Written to a file of their own.
+    #[serde(skip)]
+    pub series: Vec<Series>,
+}
+
+/// What one flow got.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct FlowResult {
+    /// Its name in the scenario.
+    pub name: String,
+    /// `tcp`, `mptcp` or `udp`. A connection that fell back to TCP is still `mptcp` here; see `fallback`.
+    pub protocol: String,
+    /// Congestion control, where the protocol has any.
+    pub congestion: Option<String>,
+    /// Packet scheduler, where the protocol has one.
+    pub scheduler: Option<String>,
+    /// Path manager, where the protocol has one.
+    pub path_manager: Option<String>,
+    /// Payload that the receiving application read, in order and once, per time, in Mbit/s: from the flow's start (or
+    /// the end of the warm-up, where that is later) to its completion (or its stop, or the end of the run).
+    #[serde(serialize_with = "number::serialize")]
+    pub goodput_mbps: f64,
+    /// Payload bytes that the receiving application read over the whole run. Of requests and responses: responses.
+    pub bytes_delivered: u64,
+    /// Seconds from the flow's start until the receiving application had read the last byte; null where it never did,
+    /// or where there is no last byte.
+    #[serde(serialize_with = "number::optional")]
+    pub completion_s: Option<f64>,
+    /// Segments sent again, by all subflows.
+    pub retransmissions: u64,
+    /// Retransmission timeouts, of all subflows.
+    pub timeouts: u64,
+    /// Duplicate acknowledgments received, by all subflows.
+    pub duplicate_acks: u64,
+    /// Data sent again on another subflow, in bytes.
+    pub reinjected_bytes: u64,
+    /// Whether an MPTCP connection fell back to plain TCP.
+    pub fallback: bool,
+    /// The subflows, in the order in which they were opened; plain TCP has one, UDP none.
+    pub subflows: Vec<SubflowResult>,
+    /// Exchanges of a request/response flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exchanges: Option<Exchanges>,
+    /// Datagrams of a UDP flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub datagrams: Option<Datagrams>,
+}
+
+/// What one subflow did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SubflowResult {
+    /// Its ends, `host.interface-host.interface`; further ones between the same ends count up: `…#2`.
+    pub name: String,
+    /// Payload that it delivered first (a copy that came later does not count), over the same time as the flow's.
+    #[serde(serialize_with = "number::serialize")]
+    pub goodput_mbps: f64,
+    /// Segments sent, retransmissions included.
+    pub packets_sent: u64,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Smoothed RTT at the end, where there was a sample.
+    #[serde(serialize_with = "number::optional")]
+    pub srtt_ms: Option<f64>,
+    /// Congestion window at the end, in packets.
+    #[serde(serialize_with = "number::optional")]
+    pub cwnd_packets: Option<f64>,
+}
+
+/// Requests and responses.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Exchanges {
+    /// How many came to their end.
+    pub completed: u64,
+    /// Mean time from request to the last byte of its response.
+    #[serde(serialize_with = "number::optional")]
+    pub mean_ms: Option<f64>,
+    /// Median of it.
+    #[serde(serialize_with = "number::optional")]
+    pub median_ms: Option<f64>,
+    /// 95th percentile of it.
+    #[serde(serialize_with = "number::optional")]
+    pub p95_ms: Option<f64>,
+}
+
+/// Datagrams.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Datagrams {
+    /// Sent.
+    pub sent: u64,
+    /// Received, duplicates included.
+    pub received: u64,
+}
+
+/// What one link carried.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LinkResult {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Packets that reached the far end, both directions together.
+    pub packets: u64,
+    /// Packets dropped by the queues, both directions together.
+    pub drops: u64,
+    /// Packets lost after they were transmitted, or because the link was down; both directions together.
+    pub losses: u64,
+    /// The share of the run (after the warm-up) in which the busier direction transmitted.
+    #[serde(serialize_with = "number::serialize")]
+    pub utilisation: f64,
+    /// From the first end to the second.
+    pub up: DirectionResult,
+    /// From the second end to the first.
+    pub down: DirectionResult,
+}
+
+/// What one direction of a link carried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct DirectionResult {
+    /// Packets that reached the far end.
+    pub packets: u64,
+    /// Their IP bytes.
+    pub bytes: u64,
+    /// Packets dropped by the queue.
+    pub drops: u64,
+    /// Packets lost after they were transmitted, or because the link was down.
+    pub losses: u64,
+    /// The share of the run (after the warm-up) in which it transmitted.
+    #[serde(serialize_with = "number::serialize")]
+    pub utilisation: f64,
+    /// The most packets that its queue held.
+    pub max_queue_packets: u64,
+    /// The packets that its queue held on average over time.
+    #[serde(serialize_with = "number::serialize")]
+    pub mean_queue_packets: f64,
+}
+
+impl LinkResult {
+    /// A link from its two directions.
+    pub fn new(name: impl Into<String>, up: DirectionResult, down: DirectionResult) -> Self {
+        Self {
+            name: name.into(),
+            packets: up.packets + down.packets,
+            drops: up.drops + down.drops,
+            losses: up.losses + down.losses,
+            utilisation: up.utilisation.max(down.utilisation),
+            up,
+            down,
+        }
+    }
+}
+
+/// What the engine did for a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Engine {
+    /// Packets that left a link: one packet over three links is three hops.
+    pub packet_hops: u64,
+    /// Events processed.
+    pub events: u64,
+    /// CPU time. The one number that differs between runs with the same seed.
+    #[serde(serialize_with = "number::serialize")]
+    pub cpu_s: f64,
+}
+
+/// The rate of `bytes` in `span`, in Mbit/s; zero for an empty span.
+pub fn goodput_mbps(bytes: u64, span: Duration) -> f64 {
+    if span.is_zero() { 0.0 } else { bytes as f64 * 8e-6 / span.as_secs_f64() }
+}

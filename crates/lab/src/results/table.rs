@@ -1,0 +1,93 @@
+//! Aligned tables for terminals and text files.
+
+/// How a column is aligned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Words.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// A table of text cells. Columns are as wide as their widest cell and two spaces apart; no cell is wider than
+/// [`TextTable::WIDEST`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextTable {
+    columns: Vec<(String, Align)>,
+    rows: Vec<Vec<String>>,
+}
+
+impl TextTable {
+    /// Longer cells are cut, in the middle: names differ at their ends.
+    pub const WIDEST: usize = 36;
+
+    /// A table without rows.
+    pub fn new<'a>(columns: impl IntoIterator<Item = (&'a str, Align)>) -> Self {
+        let columns = columns.into_iter().map(|(name, align)| (shortened(name), align)).collect();
+        Self { columns, rows: Vec::new() }
+    }
+
+    /// Adds a row with a cell for each column.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        let cells: Vec<String> = cells.into_iter().map(|cell| shortened(&cell)).collect();
+        assert_eq!(cells.len(), self.columns.len(), "a row has a cell for each column");
+        self.rows.push(cells);
+    }
+
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The table as lines, each with its end, without trailing spaces.
+    pub fn render(&self) -> String {
+        let width = |index: usize| {
+            let cells = self.rows.iter().map(|row| row[index].chars().count());
+            cells.chain([self.columns[index].0.chars().count()]).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+        let header: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).collect();
+        let mut text = String::new();
+        for row in [&header].into_iter().chain(&self.rows) {
+            let mut line = String::new();
+            for ((cell, (_, align)), &width) in row.iter().zip(&self.columns).zip(&widths) {
+                match align {
+                    Align::Left => line += &format!("{cell:<width$}  "),
+                    Align::Right => line += &format!("{cell:>width$}  "),
+                }
+            }
+            text += line.trim_end();
+            text.push('\n');
+        }
+        text
+    }
+}
+
+fn shortened(cell: &str) -> String {
+    let count = cell.chars().count();
+    if count <= TextTable::WIDEST {
+        return cell.to_owned();
+    }
+    let half = (TextTable::WIDEST - 1) / 2;
+    let (start, end): (String, String) = (cell.chars().take(half).collect(), cell.chars().skip(count - half).collect());
+    format!("{start}…{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stand_left_and_numbers_right() {
+        let mut table = TextTable::new([("flow", Align::Left), ("Mbit/s", Align::Right)]);
+        table.row(["album".into(), "9.6".into()]);
+        table.row(["b".into(), "112.0".into()]);
+        assert_eq!(table.render(), "flow   Mbit/s\nalbum     9.6\nb       112.0\n");
+    }
+
+    #[test]
+    fn a_long_cell_is_cut_in_the_middle() {
+        let cut = shortened(&format!("start{}end", "x".repeat(80)));
+        assert!(cut.starts_with("start") && cut.ends_with("end") && cut.chars().count() <= TextTable::WIDEST);
+    }
+}

@@ -1,0 +1,225 @@
+//! Results as tables for people: one run in full, several runs by their means.
+
+use std::fmt::Write;
+
+use super::Align::{Left, Right};
+use super::{Experiment, PointStatistics, Run, TextTable, number};
+use crate::statistics::Summary;
+
+/// The tables of an experiment.
+pub fn to_text(experiment: &Experiment) -> String {
+    let scenario = &experiment.scenario;
+    let mut text = format!("{}\n", scenario.title);
+    let runs = experiment.runs.len();
+    let seeds = match (scenario.repeat, runs) {
+        (1, _) => format!("seed {}", scenario.seed),
+        (repeat, _) => format!("seeds {}–{}", scenario.seed, scenario.seed + u64::from(repeat) - 1),
+    };
+    let plural = if runs == 1 { "run" } else { "runs" };
+    let _ = write!(text, "{}: {runs} {plural} of {} s, {seeds}", scenario.name, plain(scenario.duration_s));
+    if scenario.warm_up_s > 0.0 {
+        let _ = write!(text, ", measured from {} s", plain(scenario.warm_up_s));
+    }
+    text.push_str("\n\n");
+    match &experiment.runs[..] {
+        [run] => one_run(&mut text, run),
+        _ => many_runs(&mut text, experiment),
+    }
+    text
+}
+
+/// A table per connection and per subflow, and one of the links.
+fn one_run(text: &mut String, run: &Run) {
+    let mut flows = TextTable::new([
+        ("connection", Left),
+        ("protocol", Left),
+        ("congestion", Left),
+        ("scheduler", Left),
+        ("paths", Left),
+        ("Mbit/s", Right),
+        ("MB", Right),
+        ("done s", Right),
+        ("retrans", Right),
+        ("RTOs", Right),
+        ("dupacks", Right),
+    ]);
+    let mut subflows = TextTable::new([
+        ("connection", Left),
+        ("subflow", Left),
+        ("Mbit/s", Right),
+        ("packets", Right),
+        ("retrans", Right),
+        ("srtt ms", Right),
+        ("cwnd", Right),
+    ]);
+    for flow in &run.result.flows {
+        flows.row([
+            flow.name.clone(),
+            flow.protocol.clone(),
+            word(&flow.congestion),
+            word(&flow.scheduler),
+            word(&flow.path_manager),
+            number::fixed(flow.goodput_mbps, 3),
+            number::fixed(flow.bytes_delivered as f64 / 1e6, 3),
+            optional(flow.completion_s, 3),
+            flow.retransmissions.to_string(),
+            flow.timeouts.to_string(),
+            flow.duplicate_acks.to_string(),
+        ]);
+        for subflow in &flow.subflows {
+            subflows.row([
+                flow.name.clone(),
+                subflow.name.clone(),
+                number::fixed(subflow.goodput_mbps, 3),
+                subflow.packets_sent.to_string(),
+                subflow.retransmissions.to_string(),
+                optional(subflow.srtt_ms, 1),
+                optional(subflow.cwnd_packets, 0),
+            ]);
+        }
+    }
+    let mut links = TextTable::new([
+        ("link", Left),
+        ("packets", Right),
+        ("drops", Right),
+        ("losses", Right),
+        ("used up", Right),
+        ("used down", Right),
+    ]);
+    for link in &run.result.links {
+        links.row([
+            link.name.clone(),
+            link.packets.to_string(),
+            link.drops.to_string(),
+            link.losses.to_string(),
+            percent(link.up.utilisation),
+            percent(link.down.utilisation),
+        ]);
+    }
+    join(text, [flows, subflows, exchanges(run), datagrams(run), links]);
+}
+
+fn exchanges(run: &Run) -> TextTable {
+    let columns =
+        [("connection", Left), ("exchanges", Right), ("mean ms", Right), ("median ms", Right), ("p95 ms", Right)];
+    let mut table = TextTable::new(columns);
+    for flow in &run.result.flows {
+        if let Some(e) = &flow.exchanges {
+            let times = [e.mean_ms, e.median_ms, e.p95_ms].map(|time| optional(time, 1));
+            table.row([flow.name.clone(), e.completed.to_string()].into_iter().chain(times));
+        }
+    }
+    table
+}
+
+fn datagrams(run: &Run) -> TextTable {
+    let mut table = TextTable::new([("stream", Left), ("sent", Right), ("received", Right)]);
+    for flow in &run.result.flows {
+        if let Some(d) = &flow.datagrams {
+            table.row([flow.name.clone(), d.sent.to_string(), d.received.to_string()]);
+        }
+    }
+    table
+}
+
+/// Means with their intervals: a row for each point of the sweep and flow, then subflows, then links.
+fn many_runs(text: &mut String, experiment: &Experiment) {
+    let parameters = short_names(&experiment.scenario.sweep);
+    let table = |columns: &[(&'static str, super::Align)]| {
+        let own = columns.iter().copied();
+        TextTable::new(parameters.iter().map(|name| (name.as_str(), Left)).chain(own))
+    };
+    let mut flows = table(&[
+        ("connection", Left),
+        ("runs", Right),
+        ("Mbit/s", Right),
+        ("± 95 %", Right),
+        ("median", Right),
+        ("sd", Right),
+        ("done s", Right),
+        ("retrans", Right),
+        ("RTOs", Right),
+    ]);
+    let mut subflows = table(&[
+        ("connection", Left),
+        ("subflow", Left),
+        ("Mbit/s", Right),
+        ("± 95 %", Right),
+        ("packets", Right),
+        ("retrans", Right),
+    ]);
+    let mut links = table(&[("link", Left), ("used", Right), ("drops", Right)]);
+    for point in &experiment.statistics {
+        let values = || point_values(point);
+        for flow in &point.flows {
+            flows.row(values().chain([
+                flow.name.clone(),
+                point.runs.to_string(),
+                optional(flow.goodput_mbps.mean, 3),
+                half_width(&flow.goodput_mbps),
+                optional(flow.goodput_mbps.median, 3),
+                optional(flow.goodput_mbps.sd, 3),
+                optional(flow.completion_s.mean, 3),
+                optional(flow.retransmissions.mean, 1),
+                optional(flow.timeouts.mean, 1),
+            ]));
+            for subflow in &flow.subflows {
+                subflows.row(values().chain([
+                    flow.name.clone(),
+                    subflow.name.clone(),
+                    optional(subflow.goodput_mbps.mean, 3),
+                    half_width(&subflow.goodput_mbps),
+                    optional(subflow.packets_sent.mean, 1),
+                    optional(subflow.retransmissions.mean, 1),
+                ]));
+            }
+        }
+        for link in &point.links {
+            let used = link.utilisation.mean.map_or_else(|| "–".to_owned(), percent);
+            links.row(values().chain([link.name.clone(), used, optional(link.drops.mean, 1)]));
+        }
+    }
+    join(text, [flows, subflows, links]);
+}
+
+fn point_values(point: &PointStatistics) -> impl Iterator<Item = String> {
+    point.parameters.values().map(|value| match value {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    })
+}
+
+/// The last keys of paths where these tell them apart, otherwise the paths.
+fn short_names(paths: &[String]) -> Vec<String> {
+    let last = |path: &String| path.rsplit('.').next().unwrap_or_default().to_owned();
+    let mut paths = paths.to_vec();
+    paths.sort();
+    let short: Vec<String> = paths.iter().map(last).collect();
+    let distinct: std::collections::BTreeSet<&String> = short.iter().collect();
+    if distinct.len() == short.len() { short } else { paths }
+}
+
+fn join<const N: usize>(text: &mut String, tables: [TextTable; N]) {
+    let filled: Vec<String> = tables.iter().filter(|table| !table.is_empty()).map(TextTable::render).collect();
+    text.push_str(&filled.join("\n"));
+}
+
+fn word(word: &Option<String>) -> String {
+    word.clone().unwrap_or_else(|| "–".to_owned())
+}
+
+fn optional(x: Option<f64>, decimals: usize) -> String {
+    x.map_or_else(|| "–".to_owned(), |x| number::fixed(x, decimals))
+}
+
+fn half_width(summary: &Summary) -> String {
+    optional(summary.ci95_high.zip(summary.ci95_low).map(|(high, low)| (high - low) / 2.0), 3)
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", number::fixed(share * 100.0, 1))
+}
+
+fn plain(x: f64) -> String {
+    number::shown(x).trim_end_matches(".0").to_owned()
+}

@@ -1,0 +1,22 @@
+//! Fairness of shares.
+
+/// Jain's index (Jain, Chiu, Hawe 1984): (Σx)² / (n Σx²), 1 for equal shares, 1/n where one has all. `None` where
+/// nobody has anything.
+pub fn jain_index(shares: &[f64]) -> Option<f64> {
+    let sum: f64 = shares.iter().sum();
+    let squares: f64 = shares.iter().map(|x| x * x).sum();
+    if squares > 0.0 { Some(sum * sum / (shares.len() as f64 * squares)) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_shares_are_fair_and_one_for_all_is_not() {
+        assert_eq!(jain_index(&[5.0, 5.0, 5.0]), Some(1.0));
+        assert_eq!(jain_index(&[9.0, 0.0, 0.0]), Some(1.0 / 3.0));
+        assert_eq!(jain_index(&[0.0, 0.0]), None);
+        assert_eq!(jain_index(&[]), None);
+    }
+}

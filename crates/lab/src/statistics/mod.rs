@@ -1,0 +1,13 @@
+//! What repeated runs say together: location, spread, intervals, distributions, fairness.
+
+mod distribution;
+mod fairness;
+mod interval;
+mod location;
+mod summary;
+
+pub use distribution::{BoxPlot, box_plot, cumulative};
+pub use fairness::jain_index;
+pub use interval::{Interval, mean_interval, median_interval};
+pub use location::{mean, median, quantile, standard_deviation};
+pub use summary::Summary;
