@@ -1,1 +1,29 @@
-fn main() {}
+//! The `subflow` command. Exit 0: done; 1: the run failed; 2: bad input.
+
+mod arguments;
+mod commands;
+mod failure;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+
+fn main() -> ExitCode {
+    // Prints help and usage errors itself and ends with 0 or 2.
+    let arguments = Arguments::parse();
+    let outcome = match &arguments.command {
+        Command::Run(run) => commands::run(run),
+        Command::Check(check) => commands::check(check),
+        Command::List(list) => commands::list(list.what),
+        Command::Reproduce(reproduce) => commands::reproduce(reproduce),
+        Command::Bench(bench) => commands::bench(bench),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

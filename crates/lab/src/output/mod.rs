@@ -4,6 +4,7 @@ mod folder;
 
 use std::path::Path;
 
+use crate::papers::{Paper, Reproduction};
 use crate::results::{Experiment, to_csv, to_text};
 use crate::sweep::Plan;
 pub use folder::{Folder, OutputError};
@@ -28,6 +29,17 @@ impl Folder {
                 write(directory, "series.json", &serde_json::to_vec(&series)?)?;
             }
             Ok(())
+        })
+    }
+}
+
+impl Folder {
+    /// Writes `results.json`, `results.csv` and `summary.txt` of a reproduction.
+    pub fn write_reproduction(&self, paper: &dyn Paper, reproduction: &Reproduction) -> Result<(), OutputError> {
+        self.replace(|directory| {
+            write(directory, "results.json", reproduction.to_json().as_bytes())?;
+            write(directory, "results.csv", reproduction.table.to_csv().as_bytes())?;
+            write(directory, "summary.txt", format!("{}\n\n{}", paper.title(), reproduction.to_text()).as_bytes())
         })
     }
 }

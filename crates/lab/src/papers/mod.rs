@@ -76,6 +76,36 @@ pub struct Reproduction {
     pub notes: Vec<String>,
 }
 
+impl Reproduction {
+    /// One object with everything, and a line end.
+    pub fn to_json(&self) -> String {
+        let mut json = serde_json::to_string_pretty(self).expect("figures are plain data");
+        json.push('\n');
+        json
+    }
+
+    /// The table, then the findings, then the notes.
+    pub fn to_text(&self) -> String {
+        let mut text = self.table.to_text();
+        if !self.findings.is_empty() {
+            text += "\nFindings\n";
+        }
+        for Finding { statement, confirmed, evidence } in &self.findings {
+            let verdict = match confirmed {
+                Some(true) => "confirmed",
+                Some(false) => "not confirmed",
+                None => "undecided",
+            };
+            text += &format!("  {verdict}: {statement}\n    {evidence}\n");
+        }
+        if !self.notes.is_empty() {
+            text += "\nNotes\n";
+        }
+        self.notes.iter().for_each(|note| text += &format!("  {note}\n"));
+        text
+    }
+}
+
 /// One published finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {

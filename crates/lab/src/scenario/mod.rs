@@ -18,6 +18,7 @@ use subflow_quantity::Duration;
 pub use algorithm::{CatalogueEntry, CongestionName, PathManagerName, SchedulerName};
 pub use flow::{Flow, Mptcp, Period, Protocol, SubflowPlan, Tcp, Traffic};
 pub(crate) use read::Traces;
+pub use read::{losses, queues};
 pub use stack::{Buffer, DelayedAck, LossDetection, MptcpOptions, SackCompression, Stack, TcpOptions};
 pub use timeline::LinkEvent;
 pub use topology::{Attachment, Host, Interface, InterfaceIndex, Link, Router};

@@ -1,10 +1,24 @@
-//! One run of a scenario in the simulator.
+//! One run of a scenario in the simulator: built (`build.rs`, `stacks.rs`), driven (`world.rs`, `application.rs`), and
+//! turned into figures (`measure.rs`, `sample.rs`, `capture.rs`).
+
+mod application;
+mod build;
+mod capture;
+mod measure;
+mod sample;
+mod stacks;
+mod world;
 
 use std::path::PathBuf;
 
-use crate::execute::RunError;
-use crate::results::RunResult;
+use subflow_quantity::Instant;
+
+use crate::execute::{CpuTimer, RunError};
+use crate::results::{Engine, RunResult};
 use crate::scenario::Scenario;
+use build::Run;
+use capture::Capture;
+use sample::Sampler;
 
 /// What a run is to leave behind besides its figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +32,45 @@ pub struct RunOptions {
 }
 
 /// Runs `scenario` once, with every random stream made from `seed`.
-pub fn simulate(_scenario: &Scenario, _seed: u64, _options: &RunOptions) -> Result<RunResult, RunError> {
-    Err(RunError::failed("the simulator is not connected yet"))
+pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<RunResult, RunError> {
+    let mut run = build::build(scenario, seed)?;
+    let capture = match &options.pcap {
+        Some(directory) => Some(Capture::begin(&mut run.network, scenario, &run.interfaces, directory, options.run)?),
+        None => None,
+    };
+    let mut sampler = options.series.then(|| Sampler::new(scenario));
+    let timer = CpuTimer::start();
+    let measure_from = Instant::ZERO + scenario.measure_from;
+    let end = Instant::ZERO + scenario.duration;
+    run.go_on(scenario, measure_from, &mut sampler);
+    let baseline = run.baseline();
+    run.go_on(scenario, end, &mut sampler);
+    let cpu_s = timer.seconds();
+    if let Some(capture) = capture {
+        capture.finish(&mut run.network)?;
+    }
+    let metrics = run.network.metrics();
+    Ok(RunResult {
+        seed,
+        duration_s: scenario.duration.as_secs_f64(),
+        flows: run.flows(scenario, &baseline, end),
+        links: run.link_results(scenario, &baseline, end),
+        engine: Engine { packet_hops: metrics.packet_hops, events: metrics.events, cpu_s },
+        series: sampler.map(Sampler::finish).unwrap_or_default(),
+    })
+}
+
+impl Run {
+    /// Runs until `end`, with samples on the way where they are wanted.
+    fn go_on(&mut self, scenario: &Scenario, end: Instant, sampler: &mut Option<Sampler>) {
+        if let Some(sampler) = sampler {
+            let mut at = sampler.next(self.network.now());
+            while at < end {
+                self.network.run_until(&mut self.world, at);
+                sampler.sample(self, scenario, at);
+                at = sampler.next(at);
+            }
+        }
+        self.network.run_until(&mut self.world, end);
+    }
 }

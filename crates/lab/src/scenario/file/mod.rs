@@ -17,4 +17,4 @@ pub(crate) use dotted_path::DottedPath;
 pub(crate) use node::{Entry, Node, Value};
 pub(crate) use problem::Collector;
 pub(crate) use section::{Field, Layers, Section, name_value};
-pub(crate) use suggestion::{did_you_mean, list};
+pub use suggestion::{did_you_mean, list};

@@ -17,7 +17,7 @@ pub(crate) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a 
 }
 
 /// `did you mean "x"?`, or what else to write at the place.
-pub(crate) fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>, otherwise: &str) -> String {
+pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>, otherwise: &str) -> String {
     match nearest(typed, candidates) {
         Some(name) => format!("did you mean {name:?}?"),
         None => otherwise.to_owned(),
@@ -25,7 +25,7 @@ pub(crate) fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item =
 }
 
 /// `a, b and c`, or what there is to say of nothing.
-pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     match names.split_last() {
         None => "there are none".to_owned(),

@@ -5,7 +5,32 @@ use subflow_quantity::Probability;
 
 use super::traces::Traces;
 use crate::scenario::file::{Field, Problem, Section, Value};
-use crate::scenario::schema;
+use crate::scenario::{CatalogueEntry, schema};
+
+/// The loss models.
+pub fn losses() -> &'static [CatalogueEntry] {
+    &[
+        CatalogueEntry { name: "none", aliases: &[], summary: "nothing gets lost", source: "–" },
+        CatalogueEntry {
+            name: "bernoulli",
+            aliases: &[],
+            summary: "each packet with the same probability; short form: loss = \"1 %\"",
+            source: "tc netem loss random",
+        },
+        CatalogueEntry {
+            name: "gilbert-elliott",
+            aliases: &[],
+            summary: "bursts: a good and a bad state with a loss probability each",
+            source: "Gilbert 1960, Elliott 1963; tc netem loss gemodel",
+        },
+        CatalogueEntry {
+            name: "trace",
+            aliases: &[],
+            summary: "the packets that a recorded list of zeros and ones names",
+            source: "a file",
+        },
+    ]
+}
 
 const EXPECTED: &str = "a probability such as \"1 %\", \"none\", or a table with a model";
 

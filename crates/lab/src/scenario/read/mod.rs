@@ -18,6 +18,8 @@ use subflow_quantity::Duration;
 
 use super::file::{Collector, Document, Field, Node, Problem, Problems, Section};
 use super::{Scenario, schema};
+pub use loss::losses;
+pub use queue::queues;
 use stacks::Stacks;
 use topology::Topology;
 pub(crate) use traces::Traces;

@@ -5,7 +5,25 @@ use subflow_quantity::notation::NotationError;
 use subflow_quantity::{Packets, Probability, Size};
 
 use crate::scenario::file::{Field, Problem, Section, Value};
-use crate::scenario::schema;
+use crate::scenario::{CatalogueEntry, schema};
+
+/// The queue disciplines.
+pub fn queues() -> &'static [CatalogueEntry] {
+    &[
+        CatalogueEntry {
+            name: "drop-tail",
+            aliases: &[],
+            summary: "drops the packets that find it full; limited in packets or bytes",
+            source: "tc netem, ns-3 DropTailQueue",
+        },
+        CatalogueEntry {
+            name: "red",
+            aliases: &[],
+            summary: "random early detection: drops some packets before it is full",
+            source: "Floyd, Jacobson, ToN 1993; gentle: Floyd 2000; FreeBSD dummynet",
+        },
+    ]
+}
 
 const LIMIT: &str = "a limit such as \"100 packets\" or \"64 KiB\", or \"unlimited\"";
 

@@ -1,0 +1,148 @@
+//! What the command line takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A laboratory for multipath transport: one scenario file describes hosts, paths and traffic; real MPTCP and TCP
+/// stacks run it in a simulator.
+#[derive(Debug, Parser)]
+#[command(name = "subflow", version, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a scenario and print what it measured
+    Run(Run),
+    /// Read a scenario and say what is wrong with it, or what it would run
+    Check(Check),
+    /// List the algorithms, models and papers that there are
+    List(List),
+    /// Repeat the experiments of a publication and put the figures side by side
+    Reproduce(Reproduce),
+    /// Measure what the engine costs
+    Bench(Bench),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// The scenario, a TOML file
+    pub(crate) scenario: PathBuf,
+    /// Put VALUE (TOML, or else text) in place of what stands at PATH, such as links.wifi.loss="2 %"
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Seed of the first run
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// How many runs to make, each with its own seed
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) repeat: Option<u32>,
+    /// How many runs to do at once [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// Folder for the results [default: results/NAME with --format text, none otherwise]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Write every packet at every host to a capture here
+    #[arg(long, value_name = "DIR")]
+    pub(crate) pcap: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// The scenario, a TOML file
+    pub(crate) scenario: PathBuf,
+    /// Put VALUE (TOML, or else text) in place of what stands at PATH, as `run` does
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// What to list [default: everything]
+    #[arg(value_enum)]
+    pub(crate) what: Option<Catalogue>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Catalogue {
+    Congestion,
+    Schedulers,
+    PathManagers,
+    Queues,
+    Losses,
+    Papers,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Reproduce {
+    /// The publication; `subflow list papers` names them
+    pub(crate) paper: String,
+    /// Only this part of it; may be given several times
+    #[arg(long, value_name = "ITEM")]
+    pub(crate) item: Vec<String>,
+    /// Fewer and shorter runs, for a first look
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// A CSV file of configurations instead of the publication's own (linux612)
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) cases: Option<PathBuf>,
+    /// How many runs to do at once [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Folder for the results
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    #[command(subcommand)]
+    pub(crate) benchmark: Benchmark,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Benchmark {
+    /// Bulk TCP flows through one bottleneck of 100 Mbit/s
+    Dumbbell(Dumbbell),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Dumbbell {
+    /// How many flows
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) flows: u32,
+    /// Simulated seconds
+    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) duration: u32,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
+    pub(crate) format: BenchFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Tables to read
+    Text,
+    /// One object with everything
+    Json,
+    /// A line for each connection and subflow
+    Csv,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BenchFormat {
+    /// A table to read
+    Text,
+    /// One object
+    Json,
+}

@@ -1,0 +1,13 @@
+//! The commands, each in its own file.
+
+mod bench;
+mod check;
+mod list;
+mod reproduce;
+mod run;
+
+pub(crate) use bench::bench;
+pub(crate) use check::check;
+pub(crate) use list::list;
+pub(crate) use reproduce::reproduce;
+pub(crate) use run::run;

@@ -1,0 +1,53 @@
+//! `subflow run`.
+
+use std::path::PathBuf;
+
+use subflow_lab::execute::execute;
+use subflow_lab::output::{Folder, to_json};
+use subflow_lab::results::{to_csv, to_text};
+use subflow_lab::simulate::RunOptions;
+
+use super::check::read;
+use crate::arguments::{Format, Run};
+use crate::failure::Failure;
+use crate::output::print;
+use crate::progress::Bar;
+
+pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
+    let seed = arguments.seed.map(|seed| ("--seed", format!("seed={seed}")));
+    let repeat = arguments.repeat.map(|repeat| ("--repeat", format!("repeat={repeat}")));
+    let options: Vec<(&str, String)> = seed.into_iter().chain(repeat).collect();
+    let plan = read(&arguments.scenario, &arguments.set, &options)?;
+
+    let default_folder = || PathBuf::from("results").join(&plan.document.name);
+    let out = match (&arguments.out, arguments.format) {
+        (Some(out), _) => Some(out.clone()),
+        (None, Format::Text) => Some(default_folder()),
+        (None, Format::Json | Format::Csv) => None,
+    };
+    let folder = out.map(Folder::new).transpose()?;
+    if let Some(pcap) = &arguments.pcap {
+        std::fs::create_dir_all(pcap).map_err(|error| {
+            Failure::bad_input(format!("{}: cannot make the folder for captures: {error}", pcap.display()), "")
+        })?;
+    }
+
+    let bar = Bar::new();
+    let jobs = arguments.jobs.map_or(0, usize::from);
+    let options = RunOptions { pcap: arguments.pcap.clone(), run: 0, series: folder.is_some() };
+    let experiment = execute(&plan, jobs, &options, &|progress| bar.show(progress));
+    bar.finish();
+    let experiment = experiment?;
+
+    if let Some(folder) = &folder {
+        folder.write_experiment(&plan, &experiment)?;
+    }
+    match arguments.format {
+        Format::Json => print(&to_json(&experiment)),
+        Format::Csv => print(&to_csv(&experiment)),
+        Format::Text => {
+            let place = folder.map(|folder| format!("\nResults are in {}\n", folder.path().display()));
+            print(&(to_text(&experiment) + &place.unwrap_or_default()))
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Why a command ends without success, and how it says so.
+
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
+use subflow_lab::execute::RunError;
+use subflow_lab::output::OutputError;
+use subflow_lab::papers::ReproduceError;
+use subflow_lab::scenario::file::{Problem, Problems};
+
+/// The width that messages are wrapped at.
+const WIDTH: usize = 100;
+
+/// Why a command ends early.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The input is bad, for these reasons.
+    BadInput(Problems),
+    /// The input was good; running it was not.
+    RunFailed(String),
+    /// Whoever read our output has seen enough.
+    NobodyReads,
+}
+
+impl Failure {
+    /// Bad input that no scenario text can be shown for.
+    pub(crate) fn bad_input(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::BadInput(Problem::nowhere(message).help(help).into())
+    }
+
+    /// Says why, on standard error, and with which code the process ends.
+    pub(crate) fn report(&self) -> ExitCode {
+        let (text, code) = match self {
+            Self::BadInput(problems) => (rendered(problems), 2),
+            Self::RunFailed(message) => (format!("error: {message}\n"), 1),
+            Self::NobodyReads => return ExitCode::SUCCESS,
+        };
+        // Where even standard error is closed, the exit code has to do.
+        let _ = std::io::stderr().write_all(text.as_bytes());
+        ExitCode::from(code)
+    }
+}
+
+fn rendered(Problems(problems): &Problems) -> String {
+    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let theme = if colours { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_links(false).with_context_lines(1);
+    let mut text = String::new();
+    for problem in problems {
+        let before = text.len();
+        if handler.render_report(&mut text, problem as &dyn Diagnostic).is_err() {
+            text.truncate(before);
+            text += &format!("{problem:?}\n");
+        }
+    }
+    if problems.len() > 1 {
+        text += &format!("\n{} problems; nothing was run\n", problems.len());
+    }
+    text
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::BadInput(problem.into())
+    }
+}
+impl From<Problems> for Failure {
+    fn from(problems: Problems) -> Self {
+        Self::BadInput(problems)
+    }
+}
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Self::RunFailed(error.to_string())
+    }
+}
+impl From<ReproduceError> for Failure {
+    fn from(error: ReproduceError) -> Self {
+        match error {
+            ReproduceError::BadInput(message) => Self::bad_input(message, ""),
+            ReproduceError::Run(error) => error.into(),
+        }
+    }
+}
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::NotOurs(_) | OutputError::NotAFolder(_) => Self::bad_input(error.to_string(), ""),
+            OutputError::Io { .. } => Self::RunFailed(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! What runs on top of the connections: bulk transfers, datagrams at a rate, requests and responses.
+
+use rand_core::RngCore;
+use rand_pcg::Pcg64Mcg;
+use subflow_network::{Network, TimerId};
+use subflow_quantity::{Duration, Instant};
+use subflow_transport::{Endpoint, EndpointId, Event, Listener};
+
+use super::world::World;
+use crate::scenario::{Flow, Period, Protocol, Traffic};
+
+/// The two ends of a flow and how far its traffic has got.
+pub(super) struct Application {
+    flow: Flow,
+    timer: TimerId,
+    connect: Option<Listener>,
+    rng: Pcg64Mcg,
+    /// The connecting endpoint and the accepted one.
+    pub(super) from: Option<EndpointId>,
+    pub(super) to: Option<EndpointId>,
+    stage: Stage,
+    /// When the receiver had read the last byte.
+    pub(super) completed_at: Option<Instant>,
+    /// Durations of finished exchanges.
+    pub(super) exchanges: Vec<Duration>,
+    asked_at: Instant,
+    /// The present on period of an on-off source ends then.
+    on_until: Instant,
+    next_packet_at: Instant,
+}
+
+/// What the application's timer means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    /// The flow has not begun.
+    #[default]
+    Waiting,
+    Running,
+    Stopped,
+}
+
+/// Bytes written by a bulk transfer without an end.
+const ENDLESS: u64 = u64::MAX / 8;
+
+impl Application {
+    /// The application of `flow`; `connect` configures its connecting end (none for UDP).
+    pub(super) fn new(flow: Flow, connect: Option<Listener>, timer: TimerId, rng: Pcg64Mcg) -> Self {
+        Self {
+            flow,
+            timer,
+            connect,
+            rng,
+            from: None,
+            to: None,
+            stage: Stage::Waiting,
+            completed_at: None,
+            exchanges: Vec::new(),
+            asked_at: Instant::ZERO,
+            on_until: Instant::ZERO,
+            next_packet_at: Instant::ZERO,
+        }
+    }
+
+    /// The timer that starts the flow.
+    pub(super) fn timer(&self) -> TimerId {
+        self.timer
+    }
+
+    pub(super) fn flow(&self) -> &Flow {
+        &self.flow
+    }
+
+    /// The application's timer fired. Returns the endpoint to be drained.
+    pub(super) fn on_timer(
+        &mut self,
+        world: &mut World,
+        network: &mut Network,
+        index: usize,
+    ) -> Option<(usize, EndpointId)> {
+        match self.stage {
+            Stage::Waiting => {
+                self.stage = Stage::Running;
+                self.begin(world, network, index);
+            }
+            Stage::Running if self.stop_is_due(network.now()) => self.stop(world),
+            Stage::Running => match self.flow.traffic {
+                Traffic::OnOff { .. } => self.send_datagrams(world, network),
+                Traffic::RequestResponse { .. } => self.ask(world, network),
+                Traffic::Bulk { .. } => {}
+            },
+            Stage::Stopped => {}
+        }
+        Some((self.flow.from.host, self.from?))
+    }
+
+    fn stop_is_due(&self, now: Instant) -> bool {
+        self.flow.stop.is_some_and(|stop| Instant::ZERO + stop <= now)
+    }
+
+    /// Sets the timer for `at` at the latest for the flow's stop.
+    fn sleep_until(&self, network: &mut Network, at: Option<Instant>) {
+        let stop = self.flow.stop.map(|stop| Instant::ZERO + stop);
+        let next = [at, stop].into_iter().flatten().min();
+        network.set_timer(self.timer, next);
+    }
+
+    fn begin(&mut self, world: &mut World, network: &mut Network, index: usize) {
+        let now = network.now();
+        let (from, to) = (self.flow.from, self.flow.to);
+        let local = world.socket_address(from.host, from.interface, self.flow.source_port.unwrap_or(0));
+        let remote = world.socket_address(to.host, to.interface, self.flow.port);
+        let host = &mut world.nodes[from.host].transport;
+        let endpoint = match &self.connect {
+            Some(Listener::Tcp(options)) => host.connect_tcp(options, local, remote, now),
+            Some(Listener::Mptcp(config)) => host.connect_mptcp(config.clone(), local, remote, now),
+            None => {
+                // Flows are told apart by the ports they listen on, so the same number serves as a source port.
+                let port = self.flow.source_port.unwrap_or(self.flow.port);
+                let local = std::net::SocketAddr::new(local.ip(), port);
+                let receiver = world.nodes[to.host].transport.open_udp(remote, local);
+                world.register(network, to.host, receiver, index);
+                self.to = Some(receiver);
+                world.nodes[from.host].transport.open_udp(local, remote)
+            }
+        };
+        world.register(network, from.host, endpoint, index);
+        self.from = Some(endpoint);
+        let socket = world.nodes[from.host].transport.endpoint_mut(endpoint);
+        match self.flow.traffic {
+            Traffic::Bulk { bytes } => self.write_bulk(socket, bytes),
+            Traffic::OnOff { on, .. } => {
+                self.on_until = now + self.draw(on);
+                self.next_packet_at = now;
+            }
+            Traffic::RequestResponse { .. } => {}
+        }
+        match self.flow.traffic {
+            Traffic::OnOff { .. } => self.send_datagrams(world, network),
+            _ => self.sleep_until(network, None),
+        }
+    }
+
+    fn write_bulk(&self, socket: &mut Endpoint, bytes: Option<u64>) {
+        let total = bytes.unwrap_or(ENDLESS);
+        let written = socket.bytes_written();
+        if written + socket.write(total - written) == total {
+            socket.finish();
+        }
+    }
+
+    pub(super) fn on_accept(&mut self, world: &mut World, node: usize, endpoint: EndpointId) {
+        self.to = Some(endpoint);
+        let socket = world.nodes[node].transport.endpoint_mut(endpoint);
+        match self.flow.traffic {
+            Traffic::Bulk { bytes: Some(bytes) } => socket.set_receive_mark(bytes),
+            Traffic::RequestResponse { request, .. } => socket.set_receive_mark(request),
+            _ => {}
+        }
+    }
+
+    pub(super) fn on_event(
+        &mut self,
+        world: &mut World,
+        network: &mut Network,
+        node: usize,
+        endpoint: EndpointId,
+        event: Event,
+    ) {
+        let connecting = self.from == Some(endpoint) && node == self.flow.from.host;
+        match event {
+            Event::Established if connecting => {
+                if let Traffic::RequestResponse { .. } = self.flow.traffic {
+                    self.ask_later(world, network, Duration::ZERO);
+                }
+            }
+            Event::Writable if connecting => {
+                if let Traffic::Bulk { bytes } = self.flow.traffic {
+                    self.write_bulk(world.nodes[node].transport.endpoint_mut(endpoint), bytes);
+                }
+            }
+            Event::Received => self.on_received(world, network, node, endpoint, connecting),
+            Event::PeerFinished if !connecting => world.nodes[node].transport.endpoint_mut(endpoint).finish(),
+            _ => {}
+        }
+        if connecting {
+            self.open_planned_subflows(world, network.now(), endpoint);
+        }
+    }
+
+    /// Subflows that the scenario names open as soon as the connection admits joins.
+    fn open_planned_subflows(&mut self, world: &mut World, now: Instant, endpoint: EndpointId) {
+        let Protocol::Mptcp(mptcp) = &mut self.flow.protocol else { return };
+        let node = self.flow.from.host;
+        let ready = matches!(world.nodes[node].transport.endpoint(endpoint), Endpoint::Mptcp(c) if c.may_join());
+        if !ready || mptcp.subflows.is_empty() {
+            return;
+        }
+        for plan in core::mem::take(&mut mptcp.subflows) {
+            let local = world.address(plan.from.host, plan.from.interface);
+            let remote = world.socket_address(plan.to.host, plan.to.interface, self.flow.port);
+            let host = &mut world.nodes[node].transport;
+            host.open_subflow(endpoint, local, plan.source_port, remote, plan.backup, now);
+        }
+    }
+
+    fn on_received(
+        &mut self,
+        world: &mut World,
+        network: &mut Network,
+        node: usize,
+        endpoint: EndpointId,
+        connecting: bool,
+    ) {
+        let now = network.now();
+        match self.flow.traffic {
+            Traffic::Bulk { bytes: Some(_) } if !connecting => self.completed_at = Some(now),
+            Traffic::RequestResponse { request, response, count, think } => {
+                let socket = world.nodes[node].transport.endpoint_mut(endpoint);
+                if !connecting {
+                    let answered = socket.bytes_received() / request;
+                    socket.set_receive_mark((answered + 1) * request);
+                    socket.write(response);
+                    return;
+                }
+                self.exchanges.push(now - self.asked_at);
+                let done = self.exchanges.len() as u64;
+                socket.set_receive_mark((done + 1) * response);
+                if count == Some(done) {
+                    self.completed_at = Some(now);
+                    socket.finish();
+                } else {
+                    let pause = self.draw(think);
+                    self.ask_later(world, network, pause);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn ask_later(&mut self, world: &mut World, network: &mut Network, pause: Duration) {
+        if pause.is_zero() {
+            self.ask(world, network);
+        } else {
+            let at = network.now() + pause;
+            self.sleep_until(network, Some(at));
+        }
+    }
+
+    /// Writes the next request.
+    fn ask(&mut self, world: &mut World, network: &mut Network) {
+        let (Traffic::RequestResponse { request, response, .. }, Some(endpoint)) = (self.flow.traffic, self.from)
+        else {
+            return;
+        };
+        self.asked_at = network.now();
+        let node = self.flow.from.host;
+        let socket = world.nodes[node].transport.endpoint_mut(endpoint);
+        socket.set_receive_mark((self.exchanges.len() as u64 + 1) * response);
+        socket.write(request);
+        self.sleep_until(network, None);
+    }
+
+    /// Sends the datagrams that are due and sleeps until the next.
+    fn send_datagrams(&mut self, world: &mut World, network: &mut Network) {
+        let (Traffic::OnOff { rate, packet, on, off }, Some(endpoint)) = (self.flow.traffic, self.from) else { return };
+        let now = network.now();
+        let gap = rate.transmission_time(u64::from(packet));
+        while self.next_packet_at <= now {
+            world.nodes[self.flow.from.host].transport.endpoint_mut(endpoint).write(u64::from(packet));
+            self.next_packet_at += gap;
+            while self.next_packet_at >= self.on_until {
+                let pause = self.draw(off);
+                let burst = self.draw(on);
+                self.next_packet_at = self.next_packet_at.max(self.on_until) + pause;
+                self.on_until = self.next_packet_at + burst.max(Duration::from_nanos(1));
+                if pause.is_zero() && burst.is_zero() {
+                    break;
+                }
+            }
+        }
+        self.sleep_until(network, Some(self.next_packet_at));
+    }
+
+    fn stop(&mut self, world: &mut World) {
+        self.stage = Stage::Stopped;
+        if let Some(endpoint) = self.from {
+            world.nodes[self.flow.from.host].transport.endpoint_mut(endpoint).stop();
+        }
+    }
+
+    /// A length of time by its distribution.
+    fn draw(&mut self, period: Period) -> Duration {
+        match period {
+            Period::Constant(span) => span,
+            Period::Exponential(mean) => {
+                // Inverse transform with 53 random bits; libm's logarithm is the same on every machine.
+                let uniform = ((self.rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+                Duration::from_secs_f64(-libm::log(uniform) * mean.as_secs_f64())
+            }
+        }
+    }
+}

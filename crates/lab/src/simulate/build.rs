@@ -1,0 +1,113 @@
+//! From a scenario to a network with hosts on it.
+
+use std::net::IpAddr;
+
+use subflow_network::{Attachment, DuplexLink, HostId, InterfaceId, Network, TopologyBuilder, stream};
+use subflow_quantity::Instant;
+use subflow_transport::Host;
+
+use super::application::Application;
+use super::stacks::{Side, listener};
+use super::world::{Node, World};
+use crate::execute::RunError;
+use crate::scenario::{self, Scenario};
+
+/// A run before it has begun.
+pub(super) struct Run {
+    pub(super) network: Network,
+    pub(super) world: World,
+    /// By scenario link.
+    pub(super) links: Vec<DuplexLink>,
+    /// By scenario host and interface.
+    pub(super) interfaces: Vec<Vec<InterfaceId>>,
+}
+
+/// Builds the run of `scenario` with `seed`.
+pub(super) fn build(scenario: &Scenario, seed: u64) -> Result<Run, RunError> {
+    let mut topology = TopologyBuilder::new();
+    let hosts: Vec<HostId> = scenario.hosts.iter().map(|host| topology.host(&host.name)).collect();
+    let mut interfaces = Vec::new();
+    for (host, &id) in scenario.hosts.iter().zip(&hosts) {
+        interfaces.push(host.interfaces.iter().map(|interface| topology.interface(id, &interface.name)).collect());
+        let ids: &Vec<InterfaceId> = &interfaces[interfaces.len() - 1];
+        for (interface, &id) in host.interfaces.iter().zip(ids) {
+            interface.addresses.iter().for_each(|&address| topology.address(id, address));
+        }
+    }
+    let routers: Vec<_> = scenario.routers.iter().map(|router| topology.router(&router.name, router.mode)).collect();
+    let end = |end: scenario::Attachment| -> Attachment {
+        match end {
+            scenario::Attachment::Interface(index) => interfaces[index.host][index.interface].into(),
+            scenario::Attachment::Router(index) => routers[index].into(),
+        }
+    };
+    let links = scenario
+        .links
+        .iter()
+        .map(|link| topology.link(&link.name, end(link.ends[0]), end(link.ends[1]), link.up.clone(), link.down.clone()))
+        .collect();
+    for flow in &scenario.flows {
+        topology.conversation(hosts[flow.from.host], hosts[flow.to.host]);
+    }
+    let network = topology.build(seed).map_err(|error| RunError::failed(error.to_string()))?;
+    let nodes = nodes(scenario, seed, &hosts, &interfaces);
+    let mut run = Run { network, world: World::new(nodes), links, interfaces };
+    run.schedule_changes(scenario);
+    run.add_flows(scenario, seed);
+    Ok(run)
+}
+
+fn nodes(scenario: &Scenario, seed: u64, hosts: &[HostId], interfaces: &[Vec<InterfaceId>]) -> Vec<Node> {
+    let mut nodes = Vec::new();
+    for ((host, &id), ids) in scenario.hosts.iter().zip(hosts).zip(interfaces) {
+        let mut addresses: Vec<(IpAddr, InterfaceId)> = Vec::new();
+        // Every interface's first address comes first: flows name interfaces, and an interface's index finds it.
+        addresses.extend(host.interfaces.iter().zip(ids).map(|(interface, &id)| (interface.addresses[0], id)));
+        for (interface, &id) in host.interfaces.iter().zip(ids) {
+            addresses.extend(interface.addresses[1..].iter().map(|&address| (address, id)));
+        }
+        let rng = stream(seed, &format!("host {}", host.name));
+        let transport = Host::new(addresses.iter().map(|&(address, _)| address).collect(), rng);
+        nodes.push(Node::new(id, transport, addresses));
+    }
+    nodes
+}
+
+/// Addresses of a host's backup interfaces.
+fn backups(host: &scenario::Host) -> Vec<IpAddr> {
+    host.interfaces.iter().filter(|interface| interface.backup).flat_map(|i| i.addresses.iter().copied()).collect()
+}
+
+impl Run {
+    fn schedule_changes(&mut self, scenario: &Scenario) {
+        for event in &scenario.timeline {
+            let at = Instant::ZERO + event.at;
+            let link = self.links[event.link];
+            for change in &event.up {
+                self.network.schedule_change(at, link.forward, change.clone());
+            }
+            for change in &event.down {
+                self.network.schedule_change(at, link.backward, change.clone());
+            }
+        }
+    }
+
+    fn add_flows(&mut self, scenario: &Scenario, seed: u64) {
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            let connect = listener(flow, Side::From, backups(&scenario.hosts[flow.from.host]));
+            if let Some(listener) = listener(flow, Side::To, backups(&scenario.hosts[flow.to.host])) {
+                let node = &mut self.world.nodes[flow.to.host];
+                node.transport.listen(flow.port, listener);
+                node.listens(flow.port, index);
+            }
+            let rng = stream(seed, &format!("flow {}", flow.name));
+            let flow = flow.clone();
+            let start = Instant::ZERO + flow.start;
+            self.world.add_application(&mut self.network, |timer| Application::new(flow, connect, timer, rng));
+            let timer = self.world.applications[index].as_ref().map(|application| application.timer());
+            if let Some(timer) = timer {
+                self.network.set_timer(timer, Some(start));
+            }
+        }
+    }
+}

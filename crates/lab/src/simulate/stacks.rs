@@ -1,0 +1,112 @@
+//! From a scenario's stack switches to the transport's configuration.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use subflow_transport::tcp::TcpOptions;
+use subflow_transport::tcp::config::{
+    AckPolicy, Config, LossDetection, ReceiveBuffer, SackCompression, WindowReduction,
+};
+use subflow_transport::{Listener, mptcp};
+
+use crate::scenario::{self, Buffer, Flow, Protocol, Stack};
+
+/// Which end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// [`Flow::from`], which connects.
+    From,
+    /// [`Flow::to`], which listens.
+    To,
+}
+
+/// A buffer that never limits, in bytes: more than any window of a simulated path.
+const UNLIMITED: u64 = 1 << 30;
+
+fn tcp_config(stack: &scenario::TcpOptions) -> Config {
+    Config {
+        mtu: stack.mtu,
+        initial_window: stack.initial_window,
+        timestamps: stack.timestamps,
+        sack: stack.sack,
+        initial_rto: stack.initial_rto,
+        min_rto: stack.min_rto,
+        max_rto: stack.max_rto,
+        max_retries: stack.max_retries,
+        syn_retries: stack.syn_retries,
+        ack_policy: match stack.delayed_ack {
+            None => AckPolicy::EverySegment,
+            Some(delayed) => AckPolicy::Delayed {
+                minimum: delayed.minimum,
+                maximum: delayed.maximum,
+                quick_start: delayed.quick_start,
+            },
+        },
+        sack_compression: stack.sack_compression.map(|compression| SackCompression {
+            delay: compression.delay,
+            slack: compression.slack,
+            count: compression.count,
+        }),
+        loss_detection: match stack.loss_detection {
+            scenario::LossDetection::Rack => LossDetection::Rack,
+            scenario::LossDetection::DupThresh => LossDetection::DupThresh,
+        },
+        window_reduction: if stack.prr { WindowReduction::Proportional } else { WindowReduction::Immediate },
+        tail_loss_probe: stack.tlp,
+        frto: stack.frto,
+        undo: stack.undo,
+        window_validation: stack.window_validation,
+        slow_start_after_idle: stack.slow_start_after_idle,
+        receive_buffer: match stack.receive_buffer {
+            Buffer::Unlimited => ReceiveBuffer::Fixed(UNLIMITED),
+            Buffer::Fixed(bytes) => ReceiveBuffer::Fixed(bytes),
+            Buffer::Automatic { initial, maximum } => ReceiveBuffer::Automatic { initial, maximum },
+        },
+        timer_tick: stack.timer_tick,
+        ..Config::default()
+    }
+}
+
+/// A send buffer that is fitted to the window as it grows never limits a sender, so it is none here.
+fn send_buffer(stack: &scenario::TcpOptions) -> Option<u64> {
+    match stack.send_buffer {
+        Buffer::Fixed(bytes) => Some(bytes),
+        Buffer::Unlimited | Buffer::Automatic { .. } => None,
+    }
+}
+
+fn tcp_options(flow: &scenario::Tcp, stack: &Stack) -> TcpOptions {
+    TcpOptions {
+        config: Arc::new(tcp_config(&stack.tcp)),
+        congestion: flow.congestion.build(&stack.tcp),
+        send_buffer: send_buffer(&stack.tcp),
+    }
+}
+
+fn mptcp_config(flow: &scenario::Mptcp, stack: &Stack, backup_addresses: Vec<IpAddr>) -> mptcp::Config {
+    mptcp::Config {
+        tcp: Arc::new(tcp_config(&stack.tcp)),
+        send_buffer: send_buffer(&stack.tcp),
+        checksum: stack.mptcp.checksum,
+        opportunistic_retransmission: stack.mptcp.opportunistic_retransmission,
+        penalisation: stack.mptcp.penalisation,
+        backup_addresses,
+        max_subflows: stack.mptcp.max_subflows as usize,
+        ..mptcp::Config::new(flow.congestion.build(&stack.tcp), flow.scheduler.build(), flow.path_manager.build())
+    }
+}
+
+/// The configuration of one end of `flow`; `None` for UDP. `backups` are that host's backup addresses.
+pub(super) fn listener(flow: &Flow, side: Side, backups: Vec<IpAddr>) -> Option<Listener> {
+    match &flow.protocol {
+        Protocol::Tcp(tcp) => {
+            let stack = if side == Side::From { &tcp.from_stack } else { &tcp.to_stack };
+            Some(Listener::Tcp(tcp_options(tcp, stack)))
+        }
+        Protocol::Mptcp(mptcp) => {
+            let stack = if side == Side::From { &mptcp.from_stack } else { &mptcp.to_stack };
+            Some(Listener::Mptcp(Arc::new(mptcp_config(mptcp, stack, backups))))
+        }
+        Protocol::Udp => None,
+    }
+}

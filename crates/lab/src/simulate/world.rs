@@ -1,0 +1,183 @@
+//! The hosts of a run: endpoints, the applications on them, and their timers, between the network and the transports.
+
+use std::net::{IpAddr, SocketAddr};
+
+use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
+use subflow_transport::{EndpointId, Host};
+
+use super::application::Application;
+
+/// One host of the run.
+pub(super) struct Node {
+    pub(super) id: HostId,
+    pub(super) transport: Host,
+    /// Its addresses and the interfaces they are on.
+    pub(super) interfaces: Vec<(IpAddr, InterfaceId)>,
+    /// Per endpoint, its timer and the flow it belongs to.
+    sockets: Vec<Option<Socket>>,
+    /// Which flow listens on a port.
+    listening: Vec<(u16, usize)>,
+}
+
+#[derive(Clone, Copy)]
+struct Socket {
+    timer: TimerId,
+    flow: usize,
+}
+
+/// What a timer of the network is for.
+#[derive(Clone, Copy)]
+enum TimerOwner {
+    Endpoint { node: usize, endpoint: EndpointId },
+    Application { flow: usize },
+}
+
+/// Everything above the network.
+pub(super) struct World {
+    pub(super) nodes: Vec<Node>,
+    /// By flow; absent only while it acts.
+    pub(super) applications: Vec<Option<Box<Application>>>,
+    timers: Vec<TimerOwner>,
+}
+
+impl Node {
+    pub(super) fn new(id: HostId, transport: Host, interfaces: Vec<(IpAddr, InterfaceId)>) -> Self {
+        Self { id, transport, interfaces, sockets: Vec::new(), listening: Vec::new() }
+    }
+
+    pub(super) fn listens(&mut self, port: u16, flow: usize) {
+        self.listening.push((port, flow));
+    }
+
+    fn interface_of(&self, source: IpAddr) -> InterfaceId {
+        let found = self.interfaces.iter().find(|(address, _)| *address == source);
+        found.unwrap_or(&self.interfaces[0]).1
+    }
+
+    fn socket(&self, endpoint: EndpointId) -> Socket {
+        self.sockets[endpoint.0 as usize].expect("every endpoint is registered when it is made")
+    }
+}
+
+impl World {
+    pub(super) fn new(nodes: Vec<Node>) -> Self {
+        Self { nodes, applications: Vec::new(), timers: Vec::new() }
+    }
+
+    fn new_timer(&mut self, network: &mut Network, owner: TimerOwner) -> TimerId {
+        let timer = network.new_timer();
+        debug_assert_eq!(timer.index(), self.timers.len());
+        self.timers.push(owner);
+        timer
+    }
+
+    /// Adds an application; its timer is its own.
+    pub(super) fn add_application(&mut self, network: &mut Network, make: impl FnOnce(TimerId) -> Application) {
+        let flow = self.applications.len();
+        let timer = self.new_timer(network, TimerOwner::Application { flow });
+        self.applications.push(Some(Box::new(make(timer))));
+    }
+
+    /// Registers a new endpoint with the flow it belongs to.
+    pub(super) fn register(&mut self, network: &mut Network, node: usize, endpoint: EndpointId, flow: usize) {
+        let timer = self.new_timer(network, TimerOwner::Endpoint { node, endpoint });
+        let sockets = &mut self.nodes[node].sockets;
+        let index = endpoint.0 as usize;
+        if sockets.len() <= index {
+            sockets.resize(index + 1, None);
+        }
+        sockets[index] = Some(Socket { timer, flow });
+    }
+
+    /// Drains an endpoint: packets to the network, events to its application, its deadline to its timer.
+    pub(super) fn drain(&mut self, network: &mut Network, node: usize, endpoint: EndpointId) {
+        let now = network.now();
+        let socket = self.nodes[node].socket(endpoint);
+        loop {
+            let host = &mut self.nodes[node];
+            while let Some(packet) = host.transport.poll_transmit(now, endpoint) {
+                let interface = host.interface_of(packet.ip.source);
+                network.transmit(host.id, interface, packet);
+            }
+            let Some(event) = host.transport.poll_event(endpoint) else { break };
+            self.on_event(network, node, endpoint, socket.flow, event);
+        }
+        let deadline = self.nodes[node].transport.poll_timeout(endpoint);
+        network.set_timer(socket.timer, deadline);
+    }
+
+    /// Lets an application act on an event, or on its timer.
+    fn on_event(
+        &mut self,
+        network: &mut Network,
+        node: usize,
+        endpoint: EndpointId,
+        flow: usize,
+        event: subflow_transport::Event,
+    ) {
+        let Some(mut application) = self.applications[flow].take() else { return };
+        application.on_event(self, network, node, endpoint, event);
+        self.applications[flow] = Some(application);
+    }
+
+    fn on_application_timer(&mut self, network: &mut Network, flow: usize) {
+        let Some(mut application) = self.applications[flow].take() else { return };
+        let touched = application.on_timer(self, network, flow);
+        self.applications[flow] = Some(application);
+        if let Some((node, endpoint)) = touched {
+            self.drain(network, node, endpoint);
+        }
+    }
+
+    /// New connections of a node's listeners, and its packets to nobody's connections.
+    fn after_packet(&mut self, network: &mut Network, node: usize) {
+        while let Some(endpoint) = self.nodes[node].transport.poll_accept() {
+            let port = self.nodes[node].transport.endpoint(endpoint).ends().local.port();
+            let listening = &self.nodes[node].listening;
+            let Some(&(_, flow)) = listening.iter().find(|(known, _)| *known == port) else { continue };
+            self.register(network, node, endpoint, flow);
+            if let Some(mut application) = self.applications[flow].take() {
+                application.on_accept(self, node, endpoint);
+                self.applications[flow] = Some(application);
+            }
+        }
+        while let Some(packet) = self.nodes[node].transport.poll_reply() {
+            let interface = self.nodes[node].interface_of(packet.ip.source);
+            network.transmit(self.nodes[node].id, interface, packet);
+        }
+    }
+
+    /// The host's address on `interface` of scenario host `node`.
+    pub(super) fn address(&self, node: usize, interface: usize) -> IpAddr {
+        self.nodes[node].interfaces[interface].0
+    }
+
+    /// A socket address on a scenario interface.
+    pub(super) fn socket_address(&self, node: usize, interface: usize, port: u16) -> SocketAddr {
+        SocketAddr::new(self.address(node, interface), port)
+    }
+}
+
+impl Hosts for World {
+    fn handle_packet(&mut self, network: &mut Network, host: HostId, _interface: InterfaceId, packet: PacketId) {
+        let node = host.index();
+        let now = network.now();
+        let endpoint = self.nodes[node].transport.handle_packet(now, network.packet(packet));
+        network.release(packet);
+        self.after_packet(network, node);
+        if let Some(endpoint) = endpoint {
+            self.drain(network, node, endpoint);
+        }
+    }
+
+    fn handle_timer(&mut self, network: &mut Network, timer: TimerId) {
+        match self.timers[timer.index()] {
+            TimerOwner::Endpoint { node, endpoint } => {
+                let now = network.now();
+                self.nodes[node].transport.handle_timeout(now, endpoint);
+                self.drain(network, node, endpoint);
+            }
+            TimerOwner::Application { flow } => self.on_application_timer(network, flow),
+        }
+    }
+}
