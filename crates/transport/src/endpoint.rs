@@ -148,6 +148,15 @@ impl Endpoint {
         }
     }
 
+    /// Application bytes written and accepted.
+    pub fn bytes_written(&self) -> u64 {
+        match self {
+            Self::Tcp(tcp) => tcp.stream.written,
+            Self::Mptcp(mptcp) => mptcp.stream.written,
+            Self::Udp(udp) => udp.counters().bytes_sent,
+        }
+    }
+
     /// Application bytes received in order.
     pub fn bytes_received(&self) -> u64 {
         match self {
@@ -163,6 +172,15 @@ impl Endpoint {
             Self::Tcp(tcp) => tcp.connection.counters().bytes_acknowledged,
             Self::Mptcp(mptcp) => mptcp.bytes_acknowledged(),
             Self::Udp(_) => 0,
+        }
+    }
+
+    /// Its two ends; of MPTCP, those of the initial subflow.
+    pub fn ends(&self) -> Ends {
+        match self {
+            Self::Tcp(tcp) => tcp.connection.ends(),
+            Self::Mptcp(mptcp) => mptcp.subflows()[0].connection().ends(),
+            Self::Udp(udp) => udp.ends(),
         }
     }
 

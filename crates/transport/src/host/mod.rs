@@ -70,23 +70,29 @@ impl Host {
         &self.addresses
     }
 
-    /// Opens a TCP connection from `local` to `remote`.
-    pub fn connect_tcp(&mut self, options: &TcpOptions, local: IpAddr, remote: SocketAddr, now: Instant) -> EndpointId {
+    /// Opens a TCP connection from `local` (port 0: any that is free) to `remote`.
+    pub fn connect_tcp(
+        &mut self,
+        options: &TcpOptions,
+        local: SocketAddr,
+        remote: SocketAddr,
+        now: Instant,
+    ) -> EndpointId {
         let ends = self.free_ends(local, remote);
         let initial = self.rng.next_u32();
         self.add(Endpoint::Tcp(Box::new(TcpEndpoint::connect(options, ends, initial, now))), ends)
     }
 
-    /// Opens an MPTCP connection from `local` to `remote`.
+    /// Opens an MPTCP connection from `local` (port 0: any that is free) to `remote`.
     pub fn connect_mptcp(
         &mut self,
         config: Arc<mptcp::Config>,
-        local: IpAddr,
+        local: SocketAddr,
         remote: SocketAddr,
         now: Instant,
     ) -> EndpointId {
         let ends = self.free_ends(local, remote);
-        let addresses = self.mptcp_addresses(local);
+        let addresses = self.mptcp_addresses(local.ip());
         let rng = self.fork_rng();
         let connection = mptcp::Connection::connect(config, ends, addresses, rng, now);
         let token = connection.token();
@@ -101,10 +107,14 @@ impl Host {
         self.add(Endpoint::Udp(Box::new(UdpEndpoint::new(ends))), ends)
     }
 
-    /// A free local end for a connection to `remote`.
-    fn free_ends(&mut self, local: IpAddr, remote: SocketAddr) -> Ends {
+    /// A free local end for a connection to `remote`: the one asked for, where its port is not 0 and it is free.
+    fn free_ends(&mut self, local: SocketAddr, remote: SocketAddr) -> Ends {
+        let asked = Ends { local, remote };
+        if local.port() != 0 && !self.demux.contains(asked) {
+            return asked;
+        }
         loop {
-            let ends = Ends { local: SocketAddr::new(local, self.next_port), remote };
+            let ends = Ends { local: SocketAddr::new(local.ip(), self.next_port), remote };
             self.next_port = self.next_port.checked_add(1).unwrap_or(FIRST_PORT);
             if !self.demux.contains(ends) {
                 return ends;
@@ -139,6 +149,22 @@ impl Host {
     /// An endpoint, for its application to write, finish, abort.
     pub fn endpoint_mut(&mut self, id: EndpointId) -> &mut Endpoint {
         &mut self.endpoints[id.0 as usize]
+    }
+
+    /// Asks an MPTCP endpoint for a further subflow, beside those of its path manager. Drain it afterwards.
+    pub fn open_subflow(
+        &mut self,
+        id: EndpointId,
+        local: IpAddr,
+        local_port: Option<u16>,
+        remote: SocketAddr,
+        backup: bool,
+        now: Instant,
+    ) {
+        if let Endpoint::Mptcp(connection) = self.endpoint_mut(id) {
+            connection.request_subflow(local, local_port, remote, backup);
+        }
+        self.open_requested(id, now);
     }
 
     /// A packet arrived. Returns the endpoint that took it, to be drained.
@@ -189,7 +215,8 @@ impl Host {
             return;
         }
         for request in connection.take_open_requests() {
-            let ends = self.free_ends(request.local, request.remote);
+            let local = SocketAddr::new(request.local, request.local_port.unwrap_or(0));
+            let ends = self.free_ends(local, request.remote);
             let Endpoint::Mptcp(connection) = &mut self.endpoints[id.0 as usize] else { return };
             let subflow = connection.open_subflow(&request, ends, now);
             self.demux.insert(ends, id, subflow);

@@ -20,7 +20,9 @@ const ANNOUNCE_INTERVAL: Duration = Duration::from_secs(1);
 pub struct OpenRequest {
     /// Local address.
     pub local: IpAddr,
-    /// Its identifier.
+    /// Local port; `None` for any that is free.
+    pub local_port: Option<u16>,
+    /// The address's identifier.
     pub local_id: u8,
     /// Remote address and port.
     pub remote: SocketAddr,
@@ -79,7 +81,8 @@ impl Connection {
                         local_id: local.id,
                         remote: remote_end,
                         remote_id: remote.id,
-                        backup,
+                        local_port: None,
+                        backup: backup || self.config.backup_addresses.contains(&local.address),
                     });
                 } else {
                     let failed = FourTuple { local: SocketAddr::new(local.address, 0), remote: remote_end };
@@ -226,6 +229,13 @@ impl Connection {
         self.subflows[index].signal(MptcpOption::Priority { backup });
         self.update_view(index);
         self.touch(index);
+    }
+
+    /// Asks for a subflow beside those of the path manager, from `local` to `remote`. The peer's identifier for that
+    /// address is taken to be 0, the initial subflow's, unless it differs.
+    pub fn request_subflow(&mut self, local: IpAddr, local_port: Option<u16>, remote: SocketAddr, backup: bool) {
+        let local_id = self.addresses.local_id(local);
+        self.addresses.requests.push(OpenRequest { local, local_port, local_id, remote, remote_id: 0, backup });
     }
 
     /// Takes the subflows that wait for a port.

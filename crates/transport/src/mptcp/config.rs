@@ -1,5 +1,6 @@
 //! What an MPTCP connection is made of.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use subflow_policy::congestion::Algorithm;
@@ -26,10 +27,14 @@ pub struct Config {
     pub checksum: bool,
     /// Accept no joins to the address and port of the initial subflow (flag C).
     pub deny_join_to_initial_address: bool,
-    /// Opportunistic retransmission and penalisation (Raiciu et al., NSDI 2012, section 4.2): when the connection's
-    /// receive window is full, a subflow with room repeats the oldest outstanding data, and the subflow that holds it up
-    /// has its window halved, at most once a round trip. On in Linux MPTCP 0.8x and 0.9x, absent from upstream Linux.
+    /// Opportunistic retransmission (Raiciu et al., NSDI 2012, section 4.2): when the connection's
+    /// receive window is full, a subflow with room repeats the oldest outstanding data. On in Linux MPTCP 0.8x and 0.9x,
+    /// absent from upstream Linux.
     pub opportunistic_retransmission: bool,
+    /// The second half of it: the subflow that holds the window up has its own halved, at most once a round trip.
+    pub penalisation: bool,
+    /// Local addresses whose subflows are backups (RFC 8684, section 3.3.8).
+    pub backup_addresses: Vec<IpAddr>,
     /// Most subflows at a time, the initial one included.
     pub max_subflows: usize,
     /// How long a connection without any subflow waits for a new one.
@@ -48,6 +53,8 @@ impl Config {
             checksum: false,
             deny_join_to_initial_address: false,
             opportunistic_retransmission: false,
+            penalisation: false,
+            backup_addresses: Vec::new(),
             max_subflows: subflow_policy::path_manager::MAX_SUBFLOWS,
             without_subflow: Duration::from_secs(60),
         }

@@ -33,18 +33,19 @@ impl DataReceive {
 impl Connection {
     /// Data `range` arrived on subflow `index`, in that subflow's order.
     pub(super) fn on_data(&mut self, index: usize, range: Range<u64>, now: Instant) {
-        self.subflows[index].bytes_received += range.end - range.start;
         let length = range.end - range.start;
         if range.end <= self.receive.next {
             return;
         }
         let before = self.receive.next;
+        let known = before + self.receive.held.bytes();
         if range.start <= before && self.receive.held.is_empty() {
             self.receive.next = range.end;
         } else {
             self.receive.held.insert(range.start.max(before)..range.end);
             self.receive.next = self.receive.held.advance(before);
         }
+        self.subflows[index].bytes_received += self.receive.next + self.receive.held.bytes() - known;
         let held = self.stream.unread() + self.receive.held.bytes();
         self.receive.window.on_segment(length, held);
         if self.receive.next > before {

@@ -198,6 +198,9 @@ impl Connection {
             now,
         );
         self.announce_local_addresses(now);
+        if self.config.backup_addresses.contains(&ends.local.ip()) {
+            self.set_backup(0, true);
+        }
     }
 
     /// Whether a segment on the initial subflow proves the peer's MPTCP, or its absence, to a client that waits for it.

@@ -127,6 +127,11 @@ impl Connection {
         self.local_key.token
     }
 
+    /// Whether the connection is established and open to further subflows.
+    pub fn may_join(&self) -> bool {
+        self.confirmed && self.mode == Mode::Multipath && self.ended.is_none()
+    }
+
     /// Whether the connection goes on as plain TCP.
     pub fn has_fallen_back(&self) -> bool {
         matches!(self.mode, Mode::Plain | Mode::Infinite { .. })

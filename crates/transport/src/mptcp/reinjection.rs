@@ -45,8 +45,10 @@ impl Connection {
         let able = |index: usize| self.views[index].eligible(index, carriers) && !self.views[index].backup;
         let fastest = (0..self.views.len()).filter(|&index| able(index)).min_by_key(|&index| self.views[index].srtt);
         let Some(index) = fastest else { return false };
-        for slow in carriers.iter().filter(|&slow| slow != index) {
-            self.penalise(slow, index, now);
+        if self.config.penalisation {
+            for slow in carriers.iter().filter(|&slow| slow != index) {
+                self.penalise(slow, index, now);
+            }
         }
         self.assign_copy(index, range)
     }

@@ -47,7 +47,7 @@ pub struct Subflow {
     pub(crate) confirm_at: Option<Instant>,
     /// When opportunistic retransmission last halved its window.
     pub(crate) penalised_at: Option<Instant>,
-    /// Payload bytes acknowledged at the data level through this subflow's segments, for reports.
+    /// Data bytes that this subflow delivered first.
     pub(crate) bytes_received: u64,
     /// What a reset of this subflow is to carry.
     pub(crate) reset_with: Vec<MptcpOption>,
@@ -83,7 +83,7 @@ impl Subflow {
         &self.tcp
     }
 
-    /// Payload bytes received in order on this subflow.
+    /// Data bytes that arrived on this subflow first; a copy of what another had delivered does not count.
     pub fn bytes_received(&self) -> u64 {
         self.bytes_received
     }
