@@ -1,13 +1,10 @@
 //! Packets that arrive late or twice.
 
-use core::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use rand_pcg::Pcg64Mcg;
-use slab::Slab;
 use subflow_quantity::{Duration, Instant};
 
-use crate::event_queue::{Event, STRAGGLERS};
 use crate::link::Descriptor;
 use crate::{LinkId, Probability, Reordering};
 
@@ -40,29 +37,28 @@ impl Disturbance {
     }
 }
 
-/// Packets that were held back, in order of their late arrival.
+/// Packets that were held back, in order of their late arrival, then of being held back.
 #[derive(Debug, Default)]
 pub(crate) struct Stragglers {
-    events: BinaryHeap<Reverse<Event>>,
-    waiting: Slab<(LinkId, Descriptor)>,
+    waiting: BTreeMap<(Instant, u64), (LinkId, Descriptor)>,
+    held_back: u64,
 }
 
 impl Stragglers {
-    /// When the next one arrives, or [`Event::NEVER`].
+    /// When the next one arrives, or [`Instant::MAX`].
     #[inline]
-    pub(crate) fn first(&self) -> Event {
-        self.events.peek().map_or(Event::NEVER, |first| first.0)
+    pub(crate) fn first_at(&self) -> Instant {
+        self.waiting.first_key_value().map_or(Instant::MAX, |(&(at, _), _)| at)
     }
 
     /// Holds `packet` back, which came over `link`, until `at`.
     pub(crate) fn push(&mut self, at: Instant, link: LinkId, packet: Descriptor) {
-        let place = self.waiting.insert((link, packet)) as u32;
-        self.events.push(Reverse(Event::new(at, STRAGGLERS + place)));
+        self.waiting.insert((at, self.held_back), (link, packet));
+        self.held_back += 1;
     }
 
     /// Takes the first one, if there is any.
     pub(crate) fn pop(&mut self) -> Option<(LinkId, Descriptor)> {
-        let Reverse(event) = self.events.pop()?;
-        Some(self.waiting.remove((event.source() - STRAGGLERS) as usize))
+        self.waiting.pop_first().map(|(_, straggler)| straggler)
     }
 }

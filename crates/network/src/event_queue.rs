@@ -1,84 +1,61 @@
-//! The pending events of all links: a tournament over the heads of their rings.
+//! The pending events of all links: a tournament over the first arrivals on each.
 
 use subflow_quantity::Instant;
-
-/// Sources from 0 on are links; from here on timers.
-pub(crate) const TIMERS: u32 = 1 << 30;
-/// Sources from here on are packets held back.
-pub(crate) const STRAGGLERS: u32 = 1 << 31;
-
-/// An event: when, and whose.
-///
-/// Events at one instant are ordered by their sources' numbers, scrambled by the instant. So the order depends on
-/// nothing but the events themselves: not on when they were entered, not on the data structure, not on whether hops are
-/// fused; and no link has a lasting advantage over another where their packets keep coming at the same instants.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Event(u128);
-
-impl Event {
-    /// After all events.
-    pub(crate) const NEVER: Self = Self(u128::MAX);
-
-    #[inline]
-    pub(crate) fn new(at: Instant, source: u32) -> Self {
-        // An odd factor makes a permutation of the sources, the exclusive or another one for each instant.
-        let instant = (at.as_nanos().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32;
-        let tie = source.wrapping_mul(0x9e37_79b1) ^ instant;
-        Self(u128::from(at.as_nanos()) << 64 | u128::from(tie) << 32 | u128::from(source))
-    }
-
-    #[inline]
-    pub(crate) const fn at(self) -> Instant {
-        Instant::from_nanos((self.0 >> 64) as u64)
-    }
-
-    #[inline]
-    pub(crate) const fn source(self) -> u32 {
-        self.0 as u32
-    }
-}
 
 /// At most one pending event per source, the first of all at hand.
 ///
 /// A tournament: a binary tree whose leaves are the sources and whose inner nodes hold the earlier of their two
 /// children. Replacing a source's event replays its way to the root, over addresses known beforehand and without a
-/// branch that depends on data.
+/// branch that depends on data. (`benches/README.md` has the measurements against a calendar and a heap.)
+///
+/// Events at one instant are ordered by their sources' numbers, scrambled by the instant. So the order depends on
+/// nothing but the events themselves, not on when they were entered and not on whether hops are fused; and no link has
+/// a lasting advantage over another where their packets keep coming at the same instants.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     /// Node 1 is the root, node n has the children 2n and 2n + 1, leaf s is node `leaves` + s.
-    nodes: Box<[Event]>,
+    nodes: Box<[Key]>,
     leaves: usize,
+    /// How many low bits of a key tell the source.
+    source_bits: u32,
 }
+
+/// An instant in nanoseconds, then its source, exclusive-or a number that depends on the instant. One word instead of
+/// two makes the tournament twice as fast.
+type Key = u64;
+
+const NEVER: Key = Key::MAX;
 
 impl EventQueue {
     /// A queue for sources below `sources`.
     pub(crate) fn new(sources: usize) -> Self {
         let leaves = sources.next_power_of_two();
-        Self { nodes: vec![Event::NEVER; 2 * leaves].into_boxed_slice(), leaves }
+        Self { nodes: vec![NEVER; 2 * leaves].into_boxed_slice(), leaves, source_bits: leaves.trailing_zeros() }
     }
 
-    /// The first event, or [`Event::NEVER`].
-    #[inline]
-    pub(crate) fn first(&self) -> Event {
-        self.nodes[1]
+    /// Events from here on are taken for never: 2⁵² ns = 52 days with up to 4096 sources, half of that with each
+    /// doubling.
+    pub(crate) fn end_of_time(&self) -> Instant {
+        Instant::from_nanos(NEVER >> self.source_bits)
     }
 
-    /// Gives `source` an event at `at` in place of the one it had, if any.
+    /// When the first event is; [`Self::end_of_time`] when there is none.
     #[inline]
-    pub(crate) fn set(&mut self, source: u32, at: Instant) {
-        self.replay(source, Event::new(at, source));
+    pub(crate) fn first_at(&self) -> Instant {
+        Instant::from_nanos(self.nodes[1] >> self.source_bits)
     }
 
-    /// Takes the event of `source` away.
+    /// Whose the first event is.
     #[inline]
-    pub(crate) fn clear(&mut self, source: u32) {
-        self.replay(source, Event::NEVER);
+    pub(crate) fn first_source(&self) -> u32 {
+        self.scramble(self.first_at(), self.nodes[1])
     }
 
+    /// Gives `source` an event at `at` in place of the one it had, or takes that away.
     #[inline]
-    fn replay(&mut self, source: u32, event: Event) {
+    pub(crate) fn set(&mut self, source: u32, at: Option<Instant>) {
+        let mut winner = at.map_or(NEVER, |at| self.key(at, source));
         let mut node = self.leaves + source as usize;
-        let mut winner = event;
         self.nodes[node] = winner;
         while node > 1 {
             winner = winner.min(self.nodes[node ^ 1]);
@@ -86,10 +63,32 @@ impl EventQueue {
             self.nodes[node] = winner;
         }
     }
-}
 
-impl core::fmt::Debug for Event {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{:?}#{}", self.at(), self.source())
+    /// Gives `source`, which has none, an event at `at`.
+    #[inline]
+    pub(crate) fn enter(&mut self, source: u32, at: Instant) {
+        let key = self.key(at, source);
+        let mut node = self.leaves + source as usize;
+        // It wins against whoever is later, up to the first who is not.
+        while node > 0 && key < self.nodes[node] {
+            self.nodes[node] = key;
+            node /= 2;
+        }
+    }
+
+    #[inline]
+    fn key(&self, at: Instant, source: u32) -> Key {
+        if at >= self.end_of_time() {
+            return NEVER;
+        }
+        at.as_nanos() << self.source_bits | u64::from(self.scramble(at, u64::from(source)))
+    }
+
+    /// From a source to the low bits of its key and back.
+    #[inline]
+    fn scramble(&self, at: Instant, source: u64) -> u32 {
+        let mask = (1 << self.source_bits) - 1;
+        let instant = at.as_nanos().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        ((source ^ instant) & mask) as u32
     }
 }

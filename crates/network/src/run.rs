@@ -3,7 +3,6 @@
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::Packet;
 
-use crate::event_queue::{Event, STRAGGLERS, TIMERS};
 use crate::host_table::FarEnd;
 use crate::link::{Descriptor, Fate};
 use crate::{Direction, HostId, Hosts, InterfaceId, LinkId, Network, PacketId};
@@ -65,24 +64,26 @@ impl Network {
             }
         }
         loop {
-            let event = self.arrivals.first().min(self.timers.first()).min(self.stragglers.first());
-            if event.at() >= horizon || event == Event::NEVER {
-                break;
-            }
-            self.now = event.at();
+            // At the same instant packets come before timers: an acknowledgment that comes just in time is in time.
+            let (arrival, straggler, timer) =
+                (self.arrivals.first_at(), self.stragglers.first_at(), self.timers.first_at());
             self.counters.events += 1;
-            match event.source() {
-                link @ ..TIMERS => self.deliver(hosts, link),
-                TIMERS..STRAGGLERS => {
-                    if let Some(timer) = self.timers.expire_first() {
-                        hosts.handle_timer(self, timer);
-                    }
+            if arrival < horizon && arrival <= straggler && arrival <= timer {
+                self.now = arrival;
+                self.deliver(hosts, self.arrivals.first_source());
+            } else if straggler < horizon && straggler <= timer {
+                self.now = straggler;
+                if let Some((link, packet)) = self.stragglers.pop() {
+                    self.pass_on(hosts, link.0, packet);
                 }
-                STRAGGLERS.. => {
-                    if let Some((link, packet)) = self.stragglers.pop() {
-                        self.pass_on(hosts, link.0, packet);
-                    }
+            } else if timer < horizon {
+                self.now = timer;
+                if let Some(timer) = self.timers.expire_first() {
+                    hosts.handle_timer(self, timer);
                 }
+            } else {
+                self.counters.events -= 1;
+                return;
             }
         }
     }
@@ -90,11 +91,8 @@ impl Network {
     /// The first packet on `link` arrives.
     fn deliver<H: Hosts>(&mut self, hosts: &mut H, index: u32) {
         let link = &mut self.links[index as usize];
-        let (packet, next) = link.deliver();
-        match next {
-            Some(at) => self.arrivals.set(index, at),
-            None => self.arrivals.clear(index),
-        }
+        let packet = link.deliver();
+        self.arrivals.set(index, link.next_arrival());
         if packet.lost {
             self.release(packet.packet);
             return;
@@ -151,7 +149,7 @@ impl Network {
     }
 
     /// `packet` comes to `router` at `at` and goes on.
-    #[inline]
+    #[inline(always)]
     fn route(&mut self, router: u32, at: Instant, packet: Descriptor) {
         match self.routes.next(router, packet.destination) {
             Some(link) => self.enqueue(link, at, packet.packet, packet.destination, packet.size),
@@ -163,13 +161,13 @@ impl Network {
     }
 
     /// A packet comes to link `index` at `at`.
-    #[inline]
+    #[inline(always)]
     fn enqueue(&mut self, index: u32, at: Instant, packet: PacketId, destination: u32, size: u16) {
         let link = &mut self.links[index as usize];
         match link.accept(at, packet, destination, size) {
             Fate::Dropped => self.release(packet),
             _ if link.is_fused() => self.forward(index),
-            Fate::First(arrival) => self.arrivals.set(index, arrival),
+            Fate::First(arrival) => self.arrivals.enter(index, arrival),
             Fate::Behind => {}
         }
     }
@@ -177,7 +175,12 @@ impl Network {
     /// Passes on what arrives before the horizon at the far end of `index`, a fused link.
     fn forward(&mut self, index: u32) {
         let FarEnd::Router(router) = self.links[index as usize].far_end else { return };
-        while let Some(packet) = self.links[index as usize].forward(self.horizon) {
+        loop {
+            let link = &mut self.links[index as usize];
+            if link.next_arrival().is_none_or(|at| at >= self.horizon) {
+                return;
+            }
+            let packet = link.deliver();
             if packet.lost {
                 self.release(packet.packet);
             } else {

@@ -21,7 +21,6 @@ impl Network {
             .filter(|&other| self.links[other.index()].is_fused() && (other == id || self.may_follow(other, id)))
             .collect();
         for link in touching {
-            self.links[link.index()].catch_up(self.now);
             self.links[link.index()].set_fused(false);
             self.enter_next_arrival(link);
         }
@@ -38,9 +37,6 @@ impl Network {
     }
 
     fn enter_next_arrival(&mut self, id: LinkId) {
-        match self.links[id.index()].next_arrival() {
-            Some(at) => self.arrivals.set(id.0, at),
-            None => self.arrivals.clear(id.0),
-        }
+        self.arrivals.set(id.0, self.links[id.index()].next_arrival());
     }
 }

@@ -7,7 +7,6 @@ use std::collections::binary_heap::PeekMut;
 use subflow_quantity::Instant;
 
 use crate::TimerId;
-use crate::event_queue::{Event, TIMERS};
 
 /// All timers.
 ///
@@ -17,7 +16,7 @@ use crate::event_queue::{Event, TIMERS};
 pub(crate) struct Timers {
     timers: Vec<Timer>,
     /// Also holds events of timers that have moved earlier since; those are recognised by not being `entered`.
-    events: BinaryHeap<Reverse<Event>>,
+    events: BinaryHeap<Reverse<(Instant, TimerId)>>,
 }
 
 #[derive(Debug)]
@@ -41,7 +40,7 @@ impl Timers {
         timer.deadline = deadline;
         if deadline < timer.entered {
             timer.entered = deadline;
-            self.events.push(Reverse(Event::new(deadline, TIMERS + id.0)));
+            self.events.push(Reverse((deadline, id)));
         }
     }
 
@@ -50,28 +49,27 @@ impl Timers {
         self.timers[id.index()].deadline
     }
 
-    /// The next event, or [`Event::NEVER`]. It need not be the expiry of a timer.
+    /// When the next event is, or [`Instant::MAX`]. It need not be the expiry of a timer.
     #[inline]
-    pub(crate) fn first(&self) -> Event {
-        self.events.peek().map_or(Event::NEVER, |first| first.0)
+    pub(crate) fn first_at(&self) -> Instant {
+        self.events.peek().map_or(Instant::MAX, |Reverse((at, _))| *at)
     }
 
     /// Processes the next event, and tells which timer has expired, if one has.
     pub(crate) fn expire_first(&mut self) -> Option<TimerId> {
         let mut first = self.events.peek_mut()?;
-        let Reverse(event) = *first;
-        let id = TimerId(event.source() - TIMERS);
+        let Reverse((at, id)) = *first;
         let timer = &mut self.timers[id.index()];
-        if timer.entered != event.at() {
+        if timer.entered != at {
             PeekMut::pop(first);
             return None;
         }
-        if timer.deadline > event.at() && timer.deadline != Instant::MAX {
+        if timer.deadline > at && timer.deadline != Instant::MAX {
             timer.entered = timer.deadline;
-            *first = Reverse(Event::new(timer.deadline, event.source()));
+            *first = Reverse((timer.deadline, id));
             return None;
         }
-        let expired = timer.deadline <= event.at();
+        let expired = timer.deadline <= at;
         *timer = Timer { deadline: Instant::MAX, entered: Instant::MAX };
         PeekMut::pop(first);
         expired.then_some(id)
@@ -89,8 +87,8 @@ mod tests {
     /// Processes all events until `end`; when which timer expired.
     fn run(timers: &mut Timers, end: u64) -> Vec<(u64, TimerId)> {
         let mut expired = Vec::new();
-        while timers.first().at() <= at(end) && timers.first() != Event::NEVER {
-            let now = timers.first().at().as_nanos();
+        while timers.first_at() <= at(end) {
+            let now = timers.first_at().as_nanos();
             expired.extend(timers.expire_first().map(|id| (now, id)));
         }
         expired

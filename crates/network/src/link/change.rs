@@ -95,7 +95,7 @@ impl Link {
     /// Recomputes the arrivals of the packets held, and after which one no packet arrives earlier.
     fn recompute_arrivals(&mut self, now: Instant) {
         self.last_arrival =
-            if self.departed == self.ring.head() { now } else { self.ring.at(self.departed.wrapping_sub(1)).arrival };
+            if self.departed == self.delivered { now } else { self.ring.at(self.departed.wrapping_sub(1)).arrival };
         for number in self.held_numbers() {
             let packet = self.ring.at_mut(number);
             packet.arrival = (packet.departure + self.delay).max(self.last_arrival);

@@ -34,8 +34,9 @@ pub(crate) struct Link {
     ring: Ring,
     /// The first descriptor that had not left when the link last looked; those from here on are held by the queue.
     departed: u32,
-    /// On a fused link, the first descriptor that has not been passed on.
-    forwarded: u32,
+    /// The first descriptor that has not been delivered. On a fused link, packets are delivered before they arrive, and
+    /// even before they depart.
+    delivered: u32,
     /// When the packet that came last begins to be transmitted.
     last_start: Instant,
     /// When it has left.
@@ -88,7 +89,7 @@ impl Link {
         Self {
             ring: Ring::new(),
             departed: 0,
-            forwarded: 0,
+            delivered: 0,
             last_start: Instant::ZERO,
             last_departure: Instant::ZERO,
             last_arrival: Instant::ZERO,
@@ -131,8 +132,8 @@ impl Link {
         let departure = self.transmitter.departure(start, occupied);
         let arrival = (departure + self.delay).max(self.last_arrival);
         let lost = !self.loss_before_queue && self.loses();
-        let alone = self.ring.is_empty();
-        self.ring.push(Descriptor { departure, arrival, packet, destination, size, lost });
+        let alone = self.delivered == self.ring.tail();
+        self.ring.push(self.oldest(), Descriptor { departure, arrival, packet, destination, size, lost });
         self.last_start = start;
         self.last_departure = departure;
         self.last_arrival = arrival;
@@ -141,21 +142,19 @@ impl Link {
         if alone { Fate::First(arrival) } else { Fate::Behind }
     }
 
-    /// Removes the first packet, whose arrival has come. Also tells when the next one arrives.
+    /// Removes the first packet, whose arrival has come.
     #[inline]
-    pub(crate) fn deliver(&mut self) -> (Descriptor, Option<Instant>) {
-        if self.departed == self.ring.head() {
-            self.pass_departed();
-        }
-        let first = self.ring.pop();
+    pub(crate) fn deliver(&mut self) -> Descriptor {
+        let first = *self.ring.at(self.delivered);
+        self.delivered = self.delivered.wrapping_add(1);
         self.counters.count_arrived(&first);
-        (first, self.next_arrival())
+        first
     }
 
     /// When the first packet arrives.
     #[inline]
     pub(crate) fn next_arrival(&self) -> Option<Instant> {
-        if self.ring.is_empty() { None } else { Some(self.ring.at(self.ring.head()).arrival) }
+        if self.delivered == self.ring.tail() { None } else { Some(self.ring.at(self.delivered).arrival) }
     }
 
     #[inline]
@@ -163,39 +162,18 @@ impl Link {
         self.fused
     }
 
-    /// Makes the link one whose packets are taken by [`Self::forward`] instead of [`Self::deliver`], or undoes it. All
-    /// that has been forwarded has arrived.
+    /// Makes the link one whose packets are delivered as soon as they have come, or undoes it.
     pub(crate) fn set_fused(&mut self, fused: bool) {
-        debug_assert!(!self.fused || self.forwarded == self.ring.head());
         self.fused = fused;
-        self.forwarded = self.ring.head();
     }
 
-    /// The next packet that arrives before `horizon` and has not been forwarded.
-    #[inline]
-    pub(crate) fn forward(&mut self, horizon: Instant) -> Option<Descriptor> {
-        if self.forwarded == self.ring.tail() {
-            return None;
-        }
-        let next = *self.ring.at(self.forwarded);
-        if next.arrival >= horizon {
-            return None;
-        }
-        self.forwarded = self.forwarded.wrapping_add(1);
-        Some(next)
-    }
-
-    /// Brings the link's accounts up to `now`.
+    /// Notes which packets have left by `now`.
     #[inline]
     pub(crate) fn catch_up(&mut self, now: Instant) {
         while self.departed != self.ring.tail() && self.ring.at(self.departed).departure <= now {
-            self.pass_departed();
-        }
-        if self.fused {
-            while self.forwarded != self.ring.head() && self.ring.at(self.ring.head()).arrival <= now {
-                let first = self.ring.pop();
-                self.counters.count_arrived(&first);
-            }
+            let size = self.ring.at(self.departed).size;
+            self.held_bytes -= u64::from(size) + u64::from(self.overhead);
+            self.departed = self.departed.wrapping_add(1);
         }
     }
 
@@ -230,11 +208,11 @@ impl Link {
         self.counters.packets
     }
 
+    /// The first descriptor that is still needed.
     #[inline]
-    fn pass_departed(&mut self) {
-        let size = self.ring.at(self.departed).size;
-        self.held_bytes -= u64::from(size) + u64::from(self.overhead);
-        self.departed = self.departed.wrapping_add(1);
+    const fn oldest(&self) -> u32 {
+        // Numbers wrap, so their difference tells which is ahead.
+        if self.delivered.wrapping_sub(self.departed).cast_signed() > 0 { self.departed } else { self.delivered }
     }
 
     #[inline]

@@ -23,12 +23,11 @@ pub(crate) struct Descriptor {
 
 const _: () = assert!(size_of::<Descriptor>() <= 32);
 
-/// A growing ring of descriptors, addressed by a running number that wraps.
+/// A growing ring of descriptors, numbered as they come. The numbers wrap; who removes descriptors is up to the link.
 #[derive(Debug)]
 pub(crate) struct Ring {
     /// A power of two of them.
     slots: Box<[Descriptor]>,
-    head: u32,
     tail: u32,
 }
 
@@ -43,13 +42,7 @@ const EMPTY: Descriptor = Descriptor {
 
 impl Ring {
     pub(crate) fn new() -> Self {
-        Self { slots: Box::new([EMPTY; 16]), head: 0, tail: 0 }
-    }
-
-    /// The number of the first descriptor; equal to [`Self::tail`] when there is none.
-    #[inline]
-    pub(crate) const fn head(&self) -> u32 {
-        self.head
+        Self { slots: Box::new([EMPTY; 16]), tail: 0 }
     }
 
     /// The number that the next descriptor will get.
@@ -58,12 +51,7 @@ impl Ring {
         self.tail
     }
 
-    #[inline]
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.head == self.tail
-    }
-
-    /// The descriptor with running number `number`.
+    /// The descriptor with number `number`.
     #[inline]
     pub(crate) fn at(&self, number: u32) -> &Descriptor {
         let slot = number as usize & (self.slots.len() - 1);
@@ -76,22 +64,14 @@ impl Ring {
         &mut self.slots[slot]
     }
 
+    /// Adds a descriptor. `head` is the number of the first that is still needed.
     #[inline]
-    pub(crate) fn push(&mut self, descriptor: Descriptor) {
-        if self.tail.wrapping_sub(self.head) as usize == self.slots.len() {
-            self.grow();
+    pub(crate) fn push(&mut self, head: u32, descriptor: Descriptor) {
+        if self.tail.wrapping_sub(head) as usize == self.slots.len() {
+            self.grow(head);
         }
         *self.at_mut(self.tail) = descriptor;
         self.tail = self.tail.wrapping_add(1);
-    }
-
-    /// Removes the first descriptor.
-    #[inline]
-    pub(crate) fn pop(&mut self) -> Descriptor {
-        debug_assert!(!self.is_empty());
-        let first = *self.at(self.head);
-        self.head = self.head.wrapping_add(1);
-        first
     }
 
     /// Removes the descriptors from `number` on.
@@ -100,10 +80,10 @@ impl Ring {
     }
 
     #[cold]
-    fn grow(&mut self) {
+    fn grow(&mut self, head: u32) {
         let mut larger = vec![EMPTY; 2 * self.slots.len()].into_boxed_slice();
         for offset in 0..self.slots.len() as u32 {
-            let number = self.head.wrapping_add(offset);
+            let number = head.wrapping_add(offset);
             larger[number as usize & (larger.len() - 1)] = *self.at(number);
         }
         self.slots = larger;
@@ -117,18 +97,16 @@ mod tests {
     #[test]
     fn it_keeps_order_while_it_wraps_and_grows() {
         let mut ring = Ring::new();
-        let (mut pushed, mut popped) = (0, 0);
+        let mut head = 0;
         for round in 1..60 {
             for _ in 0..round {
-                ring.push(Descriptor { destination: pushed, ..EMPTY });
-                pushed += 1;
+                ring.push(head, Descriptor { destination: ring.tail(), ..EMPTY });
             }
             for _ in 0..round / 2 {
-                assert_eq!(ring.pop().destination, popped);
-                popped += 1;
+                assert_eq!(ring.at(head).destination, head);
+                head += 1;
             }
         }
-        assert_eq!(ring.at(ring.head()).destination, popped);
-        assert_eq!(ring.tail().wrapping_sub(ring.head()), pushed - popped);
+        assert!((head..ring.tail()).all(|number| ring.at(number).destination == number));
     }
 }
