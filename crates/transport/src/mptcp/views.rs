@@ -4,6 +4,8 @@ use subflow_policy::congestion::RecoveryState;
 use subflow_policy::scheduler::SubflowView;
 
 use super::Connection;
+use super::fallback::Mode;
+use super::subflow::Stage;
 
 impl Connection {
     /// Fits the view of subflow `index` to its present state.
@@ -15,7 +17,9 @@ impl Connection {
         let queued = tcp.queued_bytes();
         let in_flight = tcp.in_flight() + queued.div_ceil(u64::from(mss)).min(u64::from(u32::MAX / 2)) as u32;
         let stuck = path.state == RecoveryState::Loss && tcp.timed_out();
-        let established = subflow.is_established() && tcp.state().may_send() && !tcp.is_finishing();
+        // A client may send on the initial subflow before the peer's first DSS confirms the connection.
+        let opening = subflow.stage == Stage::Capable && self.mode == Mode::Multipath;
+        let established = (subflow.is_established() || opening) && tcp.state().may_send() && !tcp.is_finishing();
         self.views[index] = SubflowView {
             srtt: tcp.rtt().srtt(),
             rtt_variation: tcp.rtt().variation(),
