@@ -7,7 +7,7 @@ use toml_edit::{Document as Toml, DocumentMut};
 
 use super::dotted_path::parse_assignment;
 use super::node::Node;
-use super::{Place, Problem, Source};
+use super::{Origin, Place, Problem, Source};
 
 /// A scenario file that is valid TOML. Whether it is a valid scenario shows when it is read.
 #[derive(Clone, Debug)]
@@ -42,9 +42,11 @@ impl Document {
 
     /// Reads `text` as if it stood in a file at `path`.
     pub fn parse(path: &Path, text: String) -> Result<Self, Problem> {
-        let source = Arc::new(Source { name: path.display().to_string(), text });
+        let source = Arc::new(Source { origin: Origin::User, name: path.display().to_string(), text });
         let toml = Toml::parse(source.text.clone()).map_err(|error| syntax_problem(&source, &error))?;
-        let root = Node::new(toml.as_item(), &source, &(0..0));
+        let mut root = Node::new(toml.as_item(), &source, &(0..0));
+        // What the top of the file lacks is missed at its first byte, not in all of it.
+        root.place.span = 0..0;
         let name = path.file_stem().map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
         Ok(Self { name, path: path.to_owned(), root, text: toml.into_mut() })
     }

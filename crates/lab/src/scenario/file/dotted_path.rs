@@ -6,7 +6,7 @@ use toml_edit::{Item, Key};
 
 use super::node::{Entry, Node, Value};
 use super::suggestion::{did_you_mean, list};
-use super::{Place, Problem, Source};
+use super::{Origin, Place, Problem, Source};
 
 /// A path into a document and where it was written.
 #[derive(Clone, Debug)]
@@ -128,7 +128,7 @@ fn implicit_table() -> Item {
 
 /// A `PATH=VALUE` of the command line, read: where it goes, and its value twice, with its place and as TOML.
 pub(crate) fn parse_assignment(option: &str, text: &str) -> Result<(DottedPath, Node, toml_edit::Value), Problem> {
-    let source = Arc::new(Source { name: option.to_owned(), text: text.to_owned() });
+    let source = Arc::new(Source { origin: Origin::User, name: option.to_owned(), text: text.to_owned() });
     let whole = Place { source: Arc::clone(&source), span: 0..text.len() };
     let Some(equals) = text.find('=') else {
         return Err(Problem::at(&whole, format!("found {text:?}, expected PATH=VALUE"))

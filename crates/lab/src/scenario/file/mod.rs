@@ -10,7 +10,7 @@ mod suggestion;
 mod values;
 
 pub use document::Document;
-pub use place::{Place, Source};
+pub use place::{Origin, Place, Source};
 pub use problem::{Problem, Problems};
 
 pub(crate) use dotted_path::DottedPath;

@@ -3,10 +3,21 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Who wrote a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The user: a file, or an option of the command line.
+    User,
+    /// The schema: a default.
+    Default,
+}
+
 /// A text that values come from.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The file's path as the user gave it, or `--set`.
+    /// Who wrote it.
+    pub origin: Origin,
+    /// The file's path as the user gave it, or the option.
     pub name: String,
     /// The whole text.
     pub text: String,
@@ -29,9 +40,13 @@ impl Place {
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
     }
 
-    /// `file:line:column`.
+    /// `file:line:column`, or the default.
     pub fn shown(&self) -> String {
+        let Source { origin, name, text } = &*self.source;
         let (line, column) = self.line_and_column();
-        format!("{}:{line}:{column}", self.source.name)
+        match origin {
+            Origin::User => format!("{name}:{line}:{column}"),
+            Origin::Default => format!("{name}, {text}"),
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::node::{Entry, Node, Value};
 use super::suggestion::{did_you_mean, list};
-use super::{Place, Problem, Source};
+use super::{Origin, Place, Problem, Source};
 use crate::scenario::schema::{Default, TableSchema};
 
 /// A value on its way to becoming typed, with its dotted path.
@@ -26,7 +26,8 @@ impl<'a> Field<'a> {
 
     /// A default of the schema.
     fn from_default(path: String, literal: &str, doc: &'static str) -> Self {
-        let source = Arc::new(Source { name: format!("default of {path}"), text: literal.to_owned() });
+        let source =
+            Arc::new(Source { origin: Origin::Default, name: format!("default of {path}"), text: literal.to_owned() });
         let value: toml_edit::Value = literal.parse().expect("defaults are TOML; a test reads each of them");
         let node = Node::new(&toml_edit::Item::Value(value), &source, &(0..literal.len()));
         Self { path, node: Cow::Owned(node), doc }
@@ -48,6 +49,11 @@ impl<'a> Field<'a> {
     /// Where it was written.
     pub(crate) fn place(&self) -> &Place {
         &self.node.place
+    }
+
+    /// Whether the schema gave it, not the user.
+    pub(crate) fn is_default(&self) -> bool {
+        self.place().source.origin == Origin::Default
     }
 
     /// What TOML says it is.

@@ -12,7 +12,8 @@ pub(crate) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a 
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(&typed, &plain(candidate)), candidate))
         .filter(|(distance, candidate)| *distance <= 2.max(candidate.len() / 3) && *distance < candidate.len().max(2))
-        .min_by_key(|(distance, _)| *distance)
+        // Of two that are equally near, the one with the same first letter: that one is seldom got wrong.
+        .min_by_key(|(distance, candidate)| (*distance, typed.chars().next() != candidate.chars().next()))
         .map(|(_, candidate)| candidate)
 }
 
@@ -46,6 +47,7 @@ mod tests {
         assert_eq!(nearest("cmt_rpv2", words), Some("cmt-rpv2"));
         assert_eq!(nearest("renoo", words), Some("reno"));
         assert_eq!(nearest("westwood", words), None);
+        assert_eq!(nearest("mtcp", ["tcp", "mptcp", "udp"]), Some("mptcp"));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use subflow_quantity::Duration;
 
+use super::RunLength;
 use super::reachability::Islands;
 use super::stacks::Stacks;
 use super::topology::Topology;
@@ -22,7 +23,7 @@ struct FlowReader<'a> {
     topology: &'a Topology,
     stacks: &'a Stacks<'a>,
     islands: Islands,
-    run: Duration,
+    run: &'a RunLength,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +38,7 @@ pub(super) fn read(
     section: &Section<'_>,
     topology: &Topology,
     stacks: &Stacks<'_>,
-    run: Duration,
+    run: &RunLength,
     problems: &mut Collector,
 ) -> Vec<Flow> {
     let Some(field) = problems.keep(section.required("flows")) else { return Vec::new() };
@@ -99,9 +100,7 @@ impl FlowReader<'_> {
     fn times(&self, section: &Section<'_>) -> Result<(Duration, Option<Duration>), Problem> {
         let start_field = section.value("start");
         let start = start_field.duration()?;
-        if start >= self.run {
-            return Err(start_field.expected(&format!("a time before the end of the run, {}", self.run)));
-        }
+        self.run.check_before_end(&start_field, start)?;
         match (section.given("stop"), section.given("duration")) {
             (Some(_), Some(duration)) => {
                 Err(duration.problem("found stop and duration, expected one of them").label("one too many"))
@@ -199,9 +198,17 @@ fn source_port(section: &Section<'_>) -> Result<Option<u16>, Problem> {
 /// sweep can go over protocols; one that only forgot to say MPTCP may not.
 fn refuse_strays(section: &Section<'_>, kind: Kind) -> Result<(), Problem> {
     let said = section.given("protocol").is_some();
-    let (protocol, strays): (&str, &[&'static str]) = match kind {
-        Kind::Tcp if !said => ("tcp unless it says otherwise", &["scheduler", "path_manager", "subflows", "mptcp"]),
-        Kind::Udp => ("udp", &["congestion", "scheduler", "path_manager", "subflows", "tcp", "mptcp"]),
+    let (protocol, strays, help): (&str, &[&'static str], &str) = match kind {
+        Kind::Tcp if !said => (
+            "tcp unless it says otherwise",
+            &["scheduler", "path_manager", "subflows", "mptcp"],
+            "add protocol = \"mptcp\" to the flow, or drop the key",
+        ),
+        Kind::Udp => (
+            "udp",
+            &["congestion", "scheduler", "path_manager", "subflows", "tcp", "mptcp"],
+            "drop the key, or choose another protocol",
+        ),
         Kind::Tcp | Kind::Mptcp => return Ok(()),
     };
     match strays.iter().find_map(|key| section.given(key)) {
@@ -209,7 +216,7 @@ fn refuse_strays(section: &Section<'_>, kind: Kind) -> Result<(), Problem> {
         Some(stray) => Err(stray
             .problem(format!("the flow's protocol is {protocol}, which has no use for this"))
             .label("not for this protocol")
-            .help("add protocol = \"mptcp\" to the flow, or drop the key")),
+            .help(help)),
     }
 }
 

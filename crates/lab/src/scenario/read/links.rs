@@ -25,7 +25,7 @@ impl LinkReader<'_> {
         let between = section.required("between")?;
         let list = between.list("a list of two ends")?;
         let [first, second] = &list[..] else {
-            return Err(between.problem(format!("found {} ends, expected two", list.len())));
+            return Err(between.problem(format!("found {} in the list, expected two ends", list.len())));
         };
         let ends = [self.topology.attachment(first)?, self.topology.attachment(second)?];
         if ends[0] == ends[1] {

@@ -16,7 +16,7 @@ mod traffic;
 
 use subflow_quantity::Duration;
 
-use super::file::{Collector, Document, Field, Node, Problem, Problems, Section};
+use super::file::{Collector, Document, Field, Node, Place, Problem, Problems, Section};
 use super::{Scenario, schema};
 pub use loss::losses;
 pub use queue::queues;
@@ -34,11 +34,31 @@ const LARGEST_SEED: u64 = (1 << 53) - 1;
 struct General {
     title: String,
     description: String,
-    duration: Duration,
+    run: RunLength,
     measure_from: Duration,
     sample_interval: Duration,
     seed: u64,
     repeat: u32,
+}
+
+/// How long a run lasts, and where that is said.
+struct RunLength {
+    duration: Duration,
+    place: Place,
+}
+
+impl RunLength {
+    /// Refuses a time at or after the end of the run.
+    fn check_before_end(&self, field: &Field<'_>, time: Duration) -> Result<(), Problem> {
+        match time < self.duration {
+            true => Ok(()),
+            false => Err(field
+                .expected(&format!("a time before the end of the run, {}", self.duration))
+                .label("after the end")
+                .help("raise the scenario's duration, or choose an earlier time")
+                .also(&self.place, "the run's length")),
+        }
+    }
 }
 
 impl Scenario {
@@ -62,13 +82,13 @@ impl Scenario {
         }
 
         let stacks = problems.keep(Stacks::read(&section, &topology));
-        let flows = stacks.map(|stacks| flows::read(&section, &topology, &stacks, general.duration, &mut problems));
-        let timeline = timeline::read(&section, &topology, traces, general.duration, &mut problems);
+        let flows = stacks.map(|stacks| flows::read(&section, &topology, &stacks, &general.run, &mut problems));
+        let timeline = timeline::read(&section, &topology, traces, &general.run, &mut problems);
         problems.finish(Self {
             name: name.to_owned(),
             title: general.title,
             description: general.description,
-            duration: general.duration,
+            duration: general.run.duration,
             measure_from: general.measure_from,
             sample_interval: general.sample_interval,
             seed: general.seed,
@@ -103,7 +123,7 @@ fn general(section: &Section<'_>, name: &str) -> Result<General, Problem> {
     Ok(General {
         title,
         description: section.value("description").string("text")?.to_owned(),
-        duration,
+        run: RunLength { duration, place: duration_field.place().clone() },
         measure_from,
         sample_interval: section.value("sample_interval").positive_duration()?,
         seed: section.value("seed").integer(0..=LARGEST_SEED)?,

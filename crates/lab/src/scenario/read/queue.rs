@@ -117,9 +117,10 @@ fn red(section: &Section<'_>, limit: Limit, limit_field: &Field<'_>) -> Result<R
             {
                 Ok(n as f64)
             }
-            _ => Err(field
-                .expected("an amount above zero, up to the limit and in its unit")
-                .also(limit_field.place(), "the limit")),
+            _ => Err(field.expected(&match unit {
+                RedUnit::Packets => format!("from 1 packet to the limit of {total} packets"),
+                RedUnit::Bytes { .. } => format!("from 1 byte to the limit of {}", Size::from_bytes(total)),
+            })),
         },
     };
     let min_threshold = threshold("min_threshold", total as f64 / 6.0)?;

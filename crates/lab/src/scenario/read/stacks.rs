@@ -96,8 +96,7 @@ fn tcp_options(layers: &Layers<'_>) -> Result<TcpOptions, Problem> {
         timer_tick: layers.value("timer_tick").duration()?,
     };
     if options.max_rto < options.min_rto {
-        let max_rto = layers.value("max_rto");
-        return Err(max_rto.expected(&format!("at least min_rto, {}", options.min_rto)));
+        return Err(wrong_way_round(&layers.value("min_rto"), &layers.value("max_rto")));
     }
     Ok(options)
 }
@@ -111,6 +110,13 @@ fn mptcp_options(layers: &Layers<'_>) -> Result<MptcpOptions, Problem> {
     })
 }
 
+/// Two bounds of which the lower one is above the upper one. The user hears of the one that is not a default.
+fn wrong_way_round(low: &Field<'_>, high: &Field<'_>) -> Problem {
+    let (culprit, other) = if high.is_default() { (low, high) } else { (high, low) };
+    let bound = if high.is_default() { "at most" } else { "at least" };
+    culprit.expected(&format!("{bound} {}, {}", other.name(), other.node.shown()))
+}
+
 /// Something with parameters that can be switched off.
 fn unless_false<T>(field: &Field<'_>, read: fn(&Field<'_>) -> Result<T, Problem>) -> Result<Option<T>, Problem> {
     match field.value() {
@@ -122,10 +128,10 @@ fn unless_false<T>(field: &Field<'_>, read: fn(&Field<'_>) -> Result<T, Problem>
 
 fn delayed_ack(field: &Field<'_>) -> Result<DelayedAck, Problem> {
     let section = field.section(&schema::DELAYED_ACK)?;
-    let (minimum, maximum_field) = (section.value("minimum").duration()?, section.value("maximum"));
-    let maximum = maximum_field.duration()?;
+    let (minimum_field, maximum_field) = (section.value("minimum"), section.value("maximum"));
+    let (minimum, maximum) = (minimum_field.duration()?, maximum_field.duration()?);
     if maximum < minimum {
-        return Err(maximum_field.expected(&format!("at least the minimum, {minimum}")));
+        return Err(wrong_way_round(&minimum_field, &maximum_field));
     }
     Ok(DelayedAck { minimum, maximum, quick_start: section.value("quick_start").boolean()? })
 }
@@ -144,11 +150,10 @@ fn receive_buffer(field: &Field<'_>) -> Result<Buffer, Problem> {
         return field.size(BUFFER).map(Buffer::Fixed);
     }
     let section = field.section(&schema::RECEIVE_BUFFER)?;
-    let initial = section.value("initial").size(BUFFER)?;
-    let maximum_field = section.value("maximum");
-    let maximum = maximum_field.size(BUFFER)?;
+    let (initial_field, maximum_field) = (section.value("initial"), section.value("maximum"));
+    let (initial, maximum) = (initial_field.size(BUFFER)?, maximum_field.size(BUFFER)?);
     if maximum < initial {
-        return Err(maximum_field.expected("at least the initial size"));
+        return Err(wrong_way_round(&initial_field, &maximum_field));
     }
     Ok(Buffer::Automatic { initial, maximum })
 }

@@ -1,8 +1,8 @@
 //! `[[timeline]]`.
 
 use subflow_network::LinkChange;
-use subflow_quantity::Duration;
 
+use super::RunLength;
 use super::links::{delay, optional_directions, service};
 use super::loss;
 use super::topology::Topology;
@@ -15,7 +15,7 @@ pub(super) fn read(
     section: &Section<'_>,
     topology: &Topology,
     traces: &Traces,
-    run: Duration,
+    run: &RunLength,
     problems: &mut Collector,
 ) -> Vec<LinkEvent> {
     let Some(field) = section.given("timeline") else { return Vec::new() };
@@ -27,16 +27,11 @@ pub(super) fn read(
     events
 }
 
-fn event(field: &Field<'_>, topology: &Topology, traces: &Traces, run: Duration) -> Result<LinkEvent, Problem> {
+fn event(field: &Field<'_>, topology: &Topology, traces: &Traces, run: &RunLength) -> Result<LinkEvent, Problem> {
     let section = field.section(&schema::EVENT)?;
     let at_field = section.required("at")?;
     let at = at_field.duration()?;
-    if at >= run {
-        return Err(at_field
-            .expected(&format!("a time before the end of the run, {run}"))
-            .label("after the end")
-            .help("raise the scenario's duration, or drop the event"));
-    }
+    run.check_before_end(&at_field, at)?;
     let link = topology.link(&section.required("link")?)?;
     let sides = section
         .value("direction")

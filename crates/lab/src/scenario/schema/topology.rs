@@ -62,7 +62,7 @@ pub(crate) const LINK: TableSchema = TableSchema {
             "queue",
             "a limit such as \"100 packets\" or \"64 KiB\", \"unlimited\", or a table",
             "'100 packets'",
-            "what waits for the transmitter; one that does not fit is dropped",
+            "where packets wait for the transmitter; those that do not fit are dropped",
         ),
         value(
             "loss",

@@ -1,0 +1,32 @@
+//! The written reference and the shipped scenarios agree with the reader.
+
+use std::path::{Path, PathBuf};
+
+use subflow_lab::scenario::file::Document;
+use subflow_lab::scenario::schema;
+use subflow_lab::sweep::Plan;
+
+fn scenarios() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}
+
+#[test]
+fn the_reference_is_up_to_date() {
+    let written = std::fs::read_to_string(scenarios().join("REFERENCE.md")).expect("scenarios/REFERENCE.md");
+    let hint = "run: cargo run -p subflow-lab --example scenario_reference > scenarios/REFERENCE.md";
+    assert!(written == schema::reference(), "{hint}");
+}
+
+#[test]
+fn every_scenario_that_we_ship_is_good() {
+    let mut checked = 0;
+    for entry in std::fs::read_dir(scenarios()).expect("scenarios/") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let plan = Document::load(&path).map_err(Into::into).and_then(Plan::read);
+            assert!(plan.is_ok(), "{}", plan.expect_err("just seen"));
+            checked += 1;
+        }
+    }
+    assert!(checked >= 8, "only {checked} scenarios found");
+}
