@@ -125,6 +125,7 @@ impl Application {
         };
         world.register(network, from.host, endpoint, index);
         self.from = Some(endpoint);
+        self.plan_subflows(world, now, endpoint);
         let socket = world.nodes[from.host].transport.endpoint_mut(endpoint);
         match self.flow.traffic {
             Traffic::Bulk { bytes } => self.write_bulk(socket, bytes),
@@ -182,23 +183,15 @@ impl Application {
             Event::PeerFinished if !connecting => world.nodes[node].transport.endpoint_mut(endpoint).finish(),
             _ => {}
         }
-        if connecting {
-            self.open_planned_subflows(world, network.now(), endpoint);
-        }
     }
 
-    /// Subflows that the scenario names open as soon as the connection admits joins.
-    fn open_planned_subflows(&mut self, world: &mut World, now: Instant, endpoint: EndpointId) {
-        let Protocol::Mptcp(mptcp) = &mut self.flow.protocol else { return };
-        let node = self.flow.from.host;
-        let ready = matches!(world.nodes[node].transport.endpoint(endpoint), Endpoint::Mptcp(c) if c.may_join());
-        if !ready || mptcp.subflows.is_empty() {
-            return;
-        }
-        for plan in core::mem::take(&mut mptcp.subflows) {
+    /// Asks for the subflows that the scenario names.
+    fn plan_subflows(&self, world: &mut World, now: Instant, endpoint: EndpointId) {
+        let Protocol::Mptcp(mptcp) = &self.flow.protocol else { return };
+        for plan in &mptcp.subflows {
             let local = world.address(plan.from.host, plan.from.interface);
             let remote = world.socket_address(plan.to.host, plan.to.interface, self.flow.port);
-            let host = &mut world.nodes[node].transport;
+            let host = &mut world.nodes[self.flow.from.host].transport;
             host.open_subflow(endpoint, local, plan.source_port, remote, plan.backup, now);
         }
     }

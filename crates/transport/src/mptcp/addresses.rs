@@ -231,7 +231,8 @@ impl Connection {
         self.touch(index);
     }
 
-    /// Asks for a subflow beside those of the path manager, from `local` to `remote`. The peer's identifier for that
+    /// Asks for a subflow beside those of the path manager, from `local` to `remote`, as soon as the connection is
+    /// established. The peer's identifier for that
     /// address is taken to be 0, the initial subflow's, unless it differs.
     pub fn request_subflow(&mut self, local: IpAddr, local_port: Option<u16>, remote: SocketAddr, backup: bool) {
         let local_id = self.addresses.local_id(local);
@@ -243,8 +244,8 @@ impl Connection {
         core::mem::take(&mut self.addresses.requests)
     }
 
-    /// Whether subflows wait for a port.
+    /// Whether subflows wait for a port, now that joins are possible.
     pub(crate) fn has_open_requests(&self) -> bool {
-        !self.addresses.requests.is_empty()
+        !self.addresses.requests.is_empty() && self.may_join()
     }
 }
