@@ -52,7 +52,7 @@ fn steps(graph: &Graph, routes: &Routes, hosts: &HostTable) -> Vec<(u32, u32)> {
     for destination in 0..graph.interfaces as u32 {
         let to = hosts.interfaces[destination as usize].host;
         for source in &hosts.interfaces {
-            if source.host == to || !hosts.conversations.allows(source.host, to) {
+            if !hosts.conversations.allows(source.host, to) {
                 continue;
             }
             let mut link = source.link.0;

@@ -58,10 +58,12 @@ impl Conversations {
         Self { allowed, words_per_row }
     }
 
-    /// Whether `from` may send to `to`.
+    /// Whether `from` may send to `to`. To itself a host does not send over the network.
     #[inline]
     pub(crate) fn allows(&self, from: HostId, to: HostId) -> bool {
-        self.allowed.is_empty()
-            || self.allowed[from.index() * self.words_per_row + to.index() / 64] >> (to.index() % 64) & 1 == 1
+        if self.allowed.is_empty() {
+            return from != to;
+        }
+        from != to && self.allowed[from.index() * self.words_per_row + to.index() / 64] >> (to.index() % 64) & 1 == 1
     }
 }

@@ -8,8 +8,8 @@ use crate::link::{Descriptor, Fate};
 use crate::{Direction, HostId, Hosts, InterfaceId, LinkId, Network, PacketId};
 
 impl Network {
-    /// Sends `packet` from `interface` of `host`. If nobody has its destination address, no route leads there, or the
-    /// hosts may not talk, it is counted and dropped. Its source address is not looked at: [`Self::interface_with`]
+    /// Sends `packet` from `interface` of `host`. If nobody else has its destination address, no route leads there, or
+    /// the hosts may not talk, it is counted and dropped. Its source address is not looked at: [`Self::interface_with`]
     /// finds the interface that goes with it.
     pub fn transmit(&mut self, host: HostId, interface: InterfaceId, packet: Packet) {
         let sender = self.hosts.interfaces[interface.index()];

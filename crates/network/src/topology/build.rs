@@ -124,7 +124,7 @@ impl TopologyBuilder {
             Node::Router(router) => of_host[host.index()].iter().any(|&to| routes.next(router, to as u32).is_some()),
         };
         for (from, sources) in of_host.iter().enumerate() {
-            for to in (0..self.hosts.len()).filter(|&to| to != from) {
+            for to in 0..self.hosts.len() {
                 let host = HostId::from_index(to);
                 let talk = hosts.conversations.allows(HostId::from_index(from), host);
                 if talk && !sources.iter().any(|&source| leads_to(source, host)) {

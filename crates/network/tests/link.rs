@@ -1,0 +1,263 @@
+//! One link, to the nanosecond.
+
+mod support;
+
+use std::sync::Arc;
+
+use subflow_network::{
+    CapacityTrace, LinkChange, LinkConfig, LossConfig, LossPosition, LossTrace, Probability, QueueConfig, Reordering,
+    Service,
+};
+use subflow_quantity::{Duration, Rate};
+use support::{Pair, ms, us};
+
+const MICROSECOND: u64 = 1000;
+
+/// 10 Mbit/s, 5 ms: a packet of 1500 bytes takes 1.2 ms and arrives 5 ms later.
+fn ten_mbit() -> LinkConfig {
+    LinkConfig::new(Rate::from_mbit(10), Duration::from_millis(5))
+}
+
+fn rate(mbit: u64) -> LinkChange {
+    LinkChange::Service(Service::Rate(Rate::from_mbit(mbit)))
+}
+
+#[test]
+fn packets_are_sent_one_after_the_other_and_then_propagate() {
+    let mut pair = Pair::new(ten_mbit());
+    pair.burst(0, 2);
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.times(), [6200 * MICROSECOND, 7400 * MICROSECOND]);
+    let metrics = pair.network.link_metrics(pair.link);
+    assert_eq!((metrics.packets, metrics.bytes), (2, 3000));
+    assert_eq!(metrics.busy, Duration::from_micros(2400));
+    assert!((metrics.mean_queue - (1.2 + 2.4) / 100.0).abs() < 1e-12);
+    assert_eq!(metrics.max_queue, 2);
+}
+
+#[test]
+fn odd_rates_round_each_packet_up_to_a_nanosecond() {
+    let mut pair = Pair::new(LinkConfig::new(Rate::from_mbit(7), Duration::ZERO));
+    pair.burst(0, 3);
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.times(), [1_714_286, 2 * 1_714_286, 3 * 1_714_286]);
+}
+
+#[test]
+fn overhead_takes_time_on_the_link() {
+    let mut pair = Pair::new(LinkConfig { overhead: 38, ..LinkConfig::new(Rate::from_mbit(100), Duration::ZERO) });
+    pair.burst(0, 1);
+    pair.run_until(ms(1));
+    assert_eq!(pair.hosts.times(), [1538 * 80]);
+    assert_eq!(pair.network.link_metrics(pair.link).bytes, 1500, "reported bytes are IP's");
+}
+
+#[test]
+fn an_infinitely_fast_link_only_delays() {
+    let mut pair = Pair::new(LinkConfig::instant(Duration::from_millis(3)));
+    pair.burst(0, 3);
+    pair.run_until(ms(3));
+    assert_eq!(pair.hosts.times(), [3_000_000; 3]);
+    assert_eq!(pair.network.link_metrics(pair.link).max_queue, 0);
+}
+
+#[test]
+fn a_limit_may_include_the_packet_in_transmission() {
+    let mut pair = Pair::new(ten_mbit().with_queue(QueueConfig::packets(3)));
+    pair.burst(0, 5);
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.numbers(), [0, 1, 2]);
+    assert_eq!(pair.network.link_metrics(pair.link).dropped_queue, 2);
+}
+
+#[test]
+fn or_leave_it_out() {
+    let mut pair = Pair::new(ten_mbit().with_queue(QueueConfig::packets(3).counting_waiting_only()));
+    pair.burst(0, 5);
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.numbers(), [0, 1, 2, 3]);
+}
+
+#[test]
+fn a_packet_that_leaves_makes_room_in_the_same_instant() {
+    for (at, numbers) in [(us(1200), vec![0, 1, 2]), (us(1199), vec![0, 1])] {
+        let mut pair = Pair::new(ten_mbit().with_queue(QueueConfig::packets(2)));
+        pair.burst(0, 2);
+        let Pair { network, hosts, a, b, .. } = &mut pair;
+        hosts.send_at(network, at, *a, *b, 2, 1500);
+        pair.run_until(ms(100));
+        assert_eq!(pair.hosts.numbers(), numbers);
+    }
+}
+
+#[test]
+fn a_limit_in_bytes_counts_bytes() {
+    let mut pair = Pair::new(ten_mbit().with_queue(QueueConfig::bytes(4000)));
+    pair.burst(0, 3);
+    let (a, b) = (pair.a, pair.b);
+    support::send(&mut pair.network, a, b, 3, 1000);
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.numbers(), [0, 1, 3]);
+}
+
+#[test]
+fn the_kernel_reference_link_holds_q_packets_and_delays_what_has_left() {
+    // "50/10/20": 50 Mbit/s with 20 packets, then 10 ms; 240 us a packet.
+    let config = LinkConfig::new(Rate::from_mbit(50), Duration::from_millis(10)).with_queue(QueueConfig::packets(20));
+    let mut pair = Pair::new(config);
+    pair.burst(0, 21);
+    pair.run_until(ms(100));
+    let expected: Vec<u64> = (1..=20).map(|n| 10_000_000 + n * 240 * MICROSECOND).collect();
+    assert_eq!(pair.hosts.times(), expected);
+    assert_eq!(pair.network.link_metrics(pair.link).dropped_queue, 1);
+}
+
+#[test]
+fn loss_behind_the_queue_takes_room_and_time_and_loss_before_it_does_not() {
+    let pattern = LossConfig::Trace(Arc::new(LossTrace::new(vec![true, false]).unwrap()));
+    for (loss_position, expected) in [(LossPosition::AfterQueue, 6200 + 1200), (LossPosition::BeforeQueue, 6200)] {
+        let mut pair = Pair::new(LinkConfig { loss_position, ..ten_mbit().with_loss(pattern.clone()) });
+        pair.burst(0, 2);
+        pair.run_until(ms(100));
+        assert_eq!(pair.hosts.arrivals, [(expected * MICROSECOND, pair.b, 1)]);
+        let metrics = pair.network.metrics();
+        assert_eq!((metrics.dropped, metrics.packet_hops, metrics.in_flight), (1, 1, 0));
+    }
+}
+
+#[test]
+fn a_trace_sends_when_it_says() {
+    let trace = CapacityTrace::parse("2\n3\n10\n").unwrap();
+    let service = Service::Trace(Arc::new(trace));
+    let mut pair = Pair::new(LinkConfig { service, ..LinkConfig::instant(Duration::from_millis(1)) });
+    pair.burst(0, 5);
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.times(), [3, 4, 11, 13, 14].map(|ms| ms * 1_000_000));
+}
+
+#[test]
+fn a_new_rate_applies_to_the_rest_of_the_packet_in_transmission() {
+    let mut pair = Pair::new(ten_mbit());
+    pair.burst(0, 3);
+    // At 1.8 ms packet 0 has left and half of packet 1: the other half takes 2 · 0.6 ms, packet 2 takes 2.4 ms.
+    pair.network.schedule_change(us(1800), pair.link, rate(5));
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.times(), [6200, 5000 + 1800 + 1200, 5000 + 1800 + 1200 + 2400].map(|us| us * MICROSECOND));
+    assert_eq!(pair.network.link_metrics(pair.link).busy, Duration::from_micros(1800 + 1200 + 2400));
+}
+
+#[test]
+fn rate_changes_there_and_back_lose_nothing() {
+    let mut pair = Pair::new(ten_mbit());
+    pair.burst(0, 1);
+    pair.network.schedule_change(us(300), pair.link, rate(20));
+    pair.network.schedule_change(us(450), pair.link, rate(5));
+    // A quarter at 10, a quarter at 20, half at 5 Mbit/s.
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.times(), [(300 + 150 + 1200 + 5000) * MICROSECOND]);
+}
+
+#[test]
+fn a_smaller_delay_does_not_let_packets_overtake() {
+    let mut pair = Pair::new(ten_mbit());
+    pair.burst(0, 5);
+    pair.network.schedule_change(us(2400), pair.link, LinkChange::Delay(Duration::from_millis(1)));
+    pair.run_until(ms(100));
+    // Packets 0 and 1 have left by 2.4 ms; 2 and 3 would arrive at 4.6 and 5.8 ms.
+    assert_eq!(pair.hosts.times(), [6200, 7400, 7400, 7400, 7400].map(|us| us * MICROSECOND));
+    pair.burst(5, 1);
+    pair.run_until(ms(200));
+    assert_eq!(pair.hosts.times()[5], (100_000 + 1200 + 1000) * MICROSECOND);
+}
+
+#[test]
+fn a_larger_delay_applies_to_what_has_not_left() {
+    let mut pair = Pair::new(ten_mbit());
+    pair.burst(0, 3);
+    pair.network.schedule_change(us(1200), pair.link, LinkChange::Delay(Duration::from_millis(20)));
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.times(), [6200, 22_400, 23_600].map(|us| us * MICROSECOND));
+}
+
+#[test]
+fn a_link_that_goes_down_drops_its_queue_but_not_what_has_left() {
+    let mut pair = Pair::new(ten_mbit());
+    pair.burst(0, 4);
+    pair.network.schedule_change(us(2500), pair.link, LinkChange::Down);
+    pair.network.schedule_change(us(4000), pair.link, LinkChange::Up);
+    let Pair { network, hosts, a, b, .. } = &mut pair;
+    hosts.send_at(network, us(3000), *a, *b, 4, 1500);
+    hosts.send_at(network, us(4000), *a, *b, 5, 1500);
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.numbers(), [0, 1, 5]);
+    assert_eq!(pair.hosts.times(), [6200, 7400, 10_200].map(|us| us * MICROSECOND));
+    let metrics = pair.network.link_metrics(pair.link);
+    assert_eq!(metrics.dropped_down, 3);
+    assert_eq!(metrics.busy, Duration::from_micros(2500 + 1200));
+    assert_eq!(pair.network.metrics().in_flight, 0);
+}
+
+#[test]
+fn a_change_of_loss_strikes_what_has_not_left() {
+    let mut pair = Pair::new(ten_mbit());
+    pair.burst(0, 4);
+    pair.network.schedule_change(us(2400), pair.link, LinkChange::Loss(LossConfig::Bernoulli(Probability::ALWAYS)));
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.numbers(), [0, 1]);
+    pair.burst(4, 1);
+    pair.network.schedule_change(us(100_100), pair.link, LinkChange::Loss(LossConfig::None));
+    pair.run_until(ms(200));
+    assert_eq!(pair.hosts.numbers(), [0, 1, 4]);
+}
+
+#[test]
+fn from_a_trace_to_a_rate_and_back() {
+    let trace = Service::Trace(Arc::new(CapacityTrace::parse("4\n").unwrap()));
+    let mut pair = Pair::new(ten_mbit());
+    pair.burst(0, 4);
+    pair.network.schedule_change(us(600), pair.link, LinkChange::Service(trace));
+    pair.network.schedule_change(ms(10), pair.link, rate(10));
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.times(), [9000, 13_000, 16_200, 17_400].map(|us| us * MICROSECOND));
+}
+
+#[test]
+fn duplicates_arrive_together_and_late_packets_are_overtaken() {
+    let mut pair = Pair::new(LinkConfig { duplication: Probability::ALWAYS, ..ten_mbit() });
+    pair.burst(0, 2);
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.numbers(), [0, 0, 1, 1]);
+    let metrics = pair.network.metrics();
+    assert_eq!((metrics.transmitted, metrics.duplicated, metrics.delivered, metrics.in_flight), (2, 2, 4, 0));
+
+    let reordering = Reordering { probability: Probability::new(0.3).unwrap(), extra_delay: Duration::from_millis(2) };
+    let mut pair = Pair::new(LinkConfig { reordering: Some(reordering), ..ten_mbit() });
+    pair.burst(0, 1000);
+    pair.run_until(ms(10_000));
+    let mut numbers = pair.hosts.numbers();
+    let late = numbers.windows(2).filter(|pair| pair[0] > pair[1]).count();
+    assert!((150..350).contains(&late), "{late}");
+    for &(at, _, number) in &pair.hosts.arrivals {
+        let on_time = 5_000_000 + u64::from(number + 1) * 1_200_000;
+        assert!(at == on_time || at == on_time + 2_000_000);
+    }
+    numbers.sort_unstable();
+    assert!(numbers.into_iter().eq(0..1000));
+}
+
+#[test]
+fn short_runs_are_the_same_as_a_long_one() {
+    let run = |step: u64| {
+        let mut pair = Pair::new(ten_mbit().with_queue(QueueConfig::packets(7)));
+        pair.network.schedule_change(us(5555), pair.link, rate(3));
+        for number in 0..40 {
+            let Pair { network, hosts, a, b, .. } = &mut pair;
+            hosts.send_at(network, us(u64::from(number) * 700), *a, *b, number, 1500);
+        }
+        for at in (0..=100_000).step_by(step as usize) {
+            pair.run_until(us(at));
+        }
+        (pair.hosts.arrivals, pair.network.link_metrics(pair.link))
+    };
+    assert_eq!(run(100_000), run(10));
+}
