@@ -39,15 +39,24 @@ fn entries(catalogue: Catalogue) -> String {
     }
 }
 
-/// An entry's name and summary on one line, its source and other names below: all of it fits into 100 columns.
+/// The width that everything is wrapped at, with room for the indentation of the whole list.
+const WIDTH: usize = 98;
+
+/// Each entry's name with its summary beside it; its source and other names below.
 fn described(entries: &[CatalogueEntry]) -> String {
-    let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+    let name_width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0) + 2;
+    let indent = " ".repeat(name_width);
+    let wrapped = |text: &str, first: &str| {
+        let options = textwrap::Options::new(WIDTH).initial_indent(first).subsequent_indent(&indent);
+        textwrap::fill(text, options) + "\n"
+    };
     let mut text = String::new();
-    for entry in entries {
-        text += &format!("{:width$}  {}\n", entry.name, entry.summary);
-        let aliases =
-            if entry.aliases.is_empty() { String::new() } else { format!("; also {}", entry.aliases.join(", ")) };
-        text += &format!("{:width$}  from {}{aliases}\n", "", entry.source);
+    for CatalogueEntry { name, aliases, summary, source } in entries {
+        let aliases = if aliases.is_empty() { String::new() } else { format!("; also {}", aliases.join(", ")) };
+        text += &wrapped(summary, &format!("{name:name_width$}"));
+        if !source.is_empty() {
+            text += &wrapped(&format!("from {source}{aliases}"), &indent);
+        }
     }
     text
 }

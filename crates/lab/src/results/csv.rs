@@ -22,8 +22,8 @@ const COLUMNS: &[&str] = &[
     "cwnd_packets",
 ];
 
-/// The runs as CSV with a header line. Columns: `run`, `seed`, the swept paths, and [`COLUMNS`]. A row without `subflow`
-/// is about the whole connection; cells that do not apply are empty.
+/// The runs as CSV with a header line. Columns: `run`, `seed`, the swept paths, then what is known of a flow or subflow.
+/// A row without `subflow` is about the whole connection; cells that do not apply are empty.
 pub fn to_csv(experiment: &Experiment) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let sweep = experiment.runs.first().map(|run| run.parameters.keys().map(String::as_str).collect::<Vec<_>>());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{FlowResult, RunResult, number};
+use super::{Exchanges, FlowResult, RunResult, number};
 use crate::statistics::{Summary, jain_index};
 use crate::sweep::{Plan, Point};
 
@@ -88,6 +88,18 @@ pub struct FlowStatistics {
     pub timeouts: Summary,
     /// Its subflows.
     pub subflows: Vec<SubflowStatistics>,
+    /// Its requests and responses, where it has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exchanges: Option<ExchangeStatistics>,
+}
+
+/// What the runs say about the requests and responses of one flow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExchangeStatistics {
+    /// How many came to their end.
+    pub completed: Summary,
+    /// The runs' mean times from request to the last byte of the response.
+    pub mean_ms: Summary,
 }
 
 /// What the runs say about one subflow.
@@ -174,7 +186,13 @@ impl FlowStatistics {
                 names.push(&subflow.name);
             }
         }
+        let exchanges: Vec<&Exchanges> = runs.iter().filter_map(|flow| flow.exchanges.as_ref()).collect();
+        let means: Vec<f64> = exchanges.iter().filter_map(|exchanges| exchanges.mean_ms).collect();
         Self {
+            exchanges: (!exchanges.is_empty()).then(|| ExchangeStatistics {
+                completed: summary(&exchanges, |exchanges| exchanges.completed as f64),
+                mean_ms: Summary::of(&means),
+            }),
             name: runs[0].name.clone(),
             goodput_mbps: summary(runs, |flow| flow.goodput_mbps),
             completion_s: Summary::of(&completions),

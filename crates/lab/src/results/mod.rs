@@ -13,7 +13,8 @@ mod text;
 
 pub use csv::to_csv;
 pub use experiment::{
-    Experiment, FlowStatistics, LinkStatistics, PointStatistics, Run, ScenarioSummary, SubflowStatistics,
+    ExchangeStatistics, Experiment, FlowStatistics, LinkStatistics, PointStatistics, Run, ScenarioSummary,
+    SubflowStatistics,
 };
 pub use run::{
     Datagrams, DirectionResult, Engine, Exchanges, FlowResult, LinkResult, RunResult, SubflowResult, goodput_mbps,

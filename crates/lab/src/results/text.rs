@@ -41,7 +41,6 @@ fn one_run(text: &mut String, run: &Run) {
         ("done s", Right),
         ("retrans", Right),
         ("RTOs", Right),
-        ("dupacks", Right),
     ]);
     let mut subflows = TextTable::new([
         ("connection", Left),
@@ -64,7 +63,6 @@ fn one_run(text: &mut String, run: &Run) {
             optional(flow.completion_s, 3),
             flow.retransmissions.to_string(),
             flow.timeouts.to_string(),
-            flow.duplicate_acks.to_string(),
         ]);
         for subflow in &flow.subflows {
             subflows.row([
@@ -130,7 +128,7 @@ fn many_runs(text: &mut String, experiment: &Experiment) {
         TextTable::new(parameters.iter().map(|name| (name.as_str(), Left)).chain(own))
     };
     let mut flows = table(&[
-        ("connection", Left),
+        ("flow", Left),
         ("runs", Right),
         ("Mbit/s", Right),
         ("± 95 %", Right),
@@ -141,13 +139,14 @@ fn many_runs(text: &mut String, experiment: &Experiment) {
         ("RTOs", Right),
     ]);
     let mut subflows = table(&[
-        ("connection", Left),
+        ("flow", Left),
         ("subflow", Left),
         ("Mbit/s", Right),
         ("± 95 %", Right),
         ("packets", Right),
         ("retrans", Right),
     ]);
+    let mut exchanges = table(&[("flow", Left), ("exchanges", Right), ("mean ms", Right), ("± 95 %", Right)]);
     let mut links = table(&[("link", Left), ("used", Right), ("drops", Right)]);
     for point in &experiment.statistics {
         let values = || point_values(point);
@@ -163,6 +162,10 @@ fn many_runs(text: &mut String, experiment: &Experiment) {
                 optional(flow.retransmissions.mean, 1),
                 optional(flow.timeouts.mean, 1),
             ]));
+            if let Some(of) = &flow.exchanges {
+                let figures = [optional(of.completed.mean, 1), optional(of.mean_ms.mean, 1), half_width(&of.mean_ms)];
+                exchanges.row(values().chain([flow.name.clone()]).chain(figures));
+            }
             for subflow in &flow.subflows {
                 subflows.row(values().chain([
                     flow.name.clone(),
@@ -179,7 +182,7 @@ fn many_runs(text: &mut String, experiment: &Experiment) {
             links.row(values().chain([link.name.clone(), used, optional(link.drops.mean, 1)]));
         }
     }
-    join(text, [flows, subflows, links]);
+    join(text, [flows, subflows, exchanges, links]);
 }
 
 fn point_values(point: &PointStatistics) -> impl Iterator<Item = String> {
@@ -189,14 +192,18 @@ fn point_values(point: &PointStatistics) -> impl Iterator<Item = String> {
     })
 }
 
-/// The last keys of paths where these tell them apart, otherwise the paths.
+/// Of each path as many keys from its end as it takes to tell it from the others: `loss`, or `wifi.loss`.
 fn short_names(paths: &[String]) -> Vec<String> {
-    let last = |path: &String| path.rsplit('.').next().unwrap_or_default().to_owned();
-    let mut paths = paths.to_vec();
-    paths.sort();
-    let short: Vec<String> = paths.iter().map(last).collect();
-    let distinct: std::collections::BTreeSet<&String> = short.iter().collect();
-    if distinct.len() == short.len() { short } else { paths }
+    let suffix = |path: &str, keys: usize| {
+        let start = path.rmatch_indices('.').nth(keys - 1).map_or(0, |(at, _)| at + 1);
+        path[start..].to_owned()
+    };
+    let short = |path: &String| {
+        let unique =
+            |keys: &usize| paths.iter().filter(|other| suffix(other, *keys) == suffix(path, *keys)).count() == 1;
+        (1..=path.matches('.').count() + 1).find(unique).map_or_else(|| path.clone(), |keys| suffix(path, keys))
+    };
+    paths.iter().map(short).collect()
 }
 
 fn join<const N: usize>(text: &mut String, tables: [TextTable; N]) {

@@ -15,7 +15,7 @@ pub struct CatalogueEntry {
     pub aliases: &'static [&'static str],
     /// What it does, in one line.
     pub summary: &'static str,
-    /// Where it is defined.
+    /// Where it is defined; empty where there is nothing to cite.
     pub source: &'static str,
 }
 

@@ -10,7 +10,7 @@ use crate::scenario::{CatalogueEntry, schema};
 /// The loss models.
 pub fn losses() -> &'static [CatalogueEntry] {
     &[
-        CatalogueEntry { name: "none", aliases: &[], summary: "nothing gets lost", source: "–" },
+        CatalogueEntry { name: "none", aliases: &[], summary: "nothing gets lost", source: "" },
         CatalogueEntry {
             name: "bernoulli",
             aliases: &[],
@@ -27,7 +27,7 @@ pub fn losses() -> &'static [CatalogueEntry] {
             name: "trace",
             aliases: &[],
             summary: "the packets that a recorded list of zeros and ones names",
-            source: "a file",
+            source: "",
         },
     ]
 }

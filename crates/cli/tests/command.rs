@@ -1,0 +1,190 @@
+//! The command as a user meets it: exit codes, what is printed where, what is left on the disk.
+
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+/// Two hosts, one link, one short transfer.
+const QUICK: &str = r#"title = "One short transfer"
+duration = "2 s"
+[hosts]
+client = ["eth"]
+server = ["eth"]
+[links.cable]
+between = ["client", "server"]
+rate = "10 Mbit/s"
+delay = "5 ms"
+[flows.short]
+from = "client"
+to = "server"
+protocol = "tcp"
+send = "100 kB"
+"#;
+
+/// A directory of its own with a scenario in it.
+struct Desk(TempDir);
+
+impl Desk {
+    fn new(scenario: &str) -> Self {
+        let desk = Self(TempDir::new().expect("a temporary folder"));
+        std::fs::write(desk.path("quick.toml"), scenario).expect("written");
+        desk
+    }
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+    /// Runs `subflow` here: exit code, standard output, standard error.
+    fn subflow(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
+        let output = command().current_dir(self.0.path()).args(arguments).output().expect("the command starts");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    }
+    fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).expect("a folder");
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn command() -> Command {
+    Command::cargo_bin("subflow").expect("the command is built")
+}
+
+#[test]
+fn a_run_prints_tables_and_leaves_a_folder() {
+    let desk = Desk::new(QUICK);
+    let (code, stdout, stderr) = desk.subflow(&["run", "quick.toml"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    assert!(stdout.contains("One short transfer") && stdout.contains("Results are in results/quick"), "{stdout}");
+    assert!(stdout.lines().all(|line| line.chars().count() <= 100));
+    for name in ["results.json", "results.csv", "summary.txt", "scenario.toml"] {
+        assert!(desk.path("results/quick").join(name).exists(), "{name} is missing");
+    }
+    let (code, ..) = desk.subflow(&["run", "quick.toml"]);
+    assert_eq!(code, Some(0), "our own results are replaced");
+}
+
+#[test]
+fn json_is_all_there_is_on_standard_output() {
+    let desk = Desk::new(QUICK);
+    let (code, stdout, stderr) =
+        desk.subflow(&["run", "quick.toml", "--format", "json", "--seed", "7", "--repeat", "2"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    let value: serde_json::Value = serde_json::from_str(&stdout).expect("one object");
+    assert_eq!(value["runs"][1]["seed"], 8);
+    assert_eq!(value["runs"][0]["flows"][0]["bytes_delivered"], 100_000);
+    assert_eq!(desk.files(), ["quick.toml"], "no folder was asked for");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_whatever_the_jobs() {
+    let desk = Desk::new(&format!("{QUICK}[sweep]\n\"flows.short.congestion\" = [\"reno\", \"cubic\"]\n"));
+    let json = |jobs| {
+        let (_, stdout, _) = desk.subflow(&["run", "quick.toml", "--format", "json", "--repeat", "3", "--jobs", jobs]);
+        let without_cpu_time = stdout.lines().filter(|line| !line.contains("\"cpu_s\"")).collect::<Vec<_>>().join("\n");
+        assert!(without_cpu_time.len() < stdout.len());
+        without_cpu_time
+    };
+    assert_eq!(json("1"), json("4"));
+}
+
+#[test]
+fn bad_input_is_told_and_leaves_nothing() {
+    let desk = Desk::new(&QUICK.replace("\"10 Mbit/s\"", "10"));
+    let (code, stdout, stderr) = desk.subflow(&["run", "quick.toml", "--out", "out", "--pcap", "captures"]);
+    assert_eq!((code, stdout.as_str()), (Some(2), ""));
+    assert!(stderr.contains("quick.toml:8:8") && stderr.contains("has no unit"), "{stderr}");
+    assert_eq!(desk.files(), ["quick.toml"]);
+}
+
+#[test]
+fn every_kind_of_bad_input_exits_with_2() {
+    let desk = Desk::new(QUICK);
+    std::fs::create_dir(desk.path("precious")).expect("made");
+    std::fs::write(desk.path("precious/thesis.tex"), "x").expect("written");
+    let cases: &[(&[&str], &str)] = &[
+        (&["run", "missing.toml"], "missing.toml: cannot read the scenario"),
+        (&["run", "quick.toml", "--set", "flows.short.congestion=cubik"], "did you mean \"cubic\"?"),
+        (&["run", "quick.toml", "--set", "flows.shor.send=1 MB"], "did you mean \"short\"?"),
+        (&["run", "quick.toml", "--seed", "18446744073709551615"], "--seed:1:6"),
+        (&["run", "quick.toml", "--repeat", "0"], "0 is not in 1.."),
+        (&["run", "quick.toml", "--jobs", "many"], "--jobs"),
+        (&["run", "quick.toml", "--format", "xml"], "json"),
+        (&["run", "quick.toml", "--out", "precious"], "was not written by subflow"),
+        (&["run", "quick.toml", "--out", "quick.toml"], "found a file"),
+        (&["run"], "Usage"),
+        (&["fly"], "unrecognized subcommand"),
+        (&["check", "missing.toml"], "cannot read"),
+        (&["list", "colours"], "congestion"),
+        (&["reproduce", "nobody1999"], "expected the name of a publication"),
+        (&["bench", "dumbbell", "--flows", "0"], "0 is not in 1..=1000"),
+    ];
+    for (arguments, expected) in cases {
+        let (code, stdout, stderr) = desk.subflow(arguments);
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{arguments:?}\n{stderr}");
+        assert!(stderr.contains(expected), "{arguments:?}\n{stderr}");
+    }
+    assert_eq!(desk.files(), ["precious", "quick.toml"]);
+}
+
+#[test]
+fn check_says_what_would_run() {
+    let desk = Desk::new(QUICK);
+    let (code, stdout, _) = desk.subflow(&["check", "quick.toml", "--set", "repeat=5"]);
+    assert_eq!(code, Some(0));
+    assert!(stdout.starts_with("quick.toml: good\n") && stdout.contains("5 runs in all"), "{stdout}");
+}
+
+#[test]
+fn every_shipped_scenario_checks_out() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    for entry in std::fs::read_dir(folder).expect("scenarios/") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            command().arg("check").arg(path).assert().success();
+        }
+    }
+}
+
+#[test]
+fn lists_name_what_there_is() {
+    let desk = Desk::new(QUICK);
+    let (code, everything, _) = desk.subflow(&["list"]);
+    assert_eq!(code, Some(0));
+    let cases = [
+        ("congestion", "reno cubic lia olia balia wvegas cmt-rpv1 cmt-rpv2"),
+        ("schedulers", "ll rr"),
+        ("path-managers", "default full-mesh"),
+        ("queues", "drop-tail red"),
+        ("losses", "none bernoulli gilbert-elliott trace"),
+        ("papers", ""),
+    ];
+    for (what, names) in cases {
+        let (code, stdout, _) = desk.subflow(&["list", what]);
+        assert_eq!(code, Some(0));
+        let listed: Vec<&str> = stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        for name in names.split_whitespace() {
+            assert!(listed.contains(&name), "{name} is not in\n{stdout}");
+            assert!(everything.contains(name));
+        }
+        assert!(everything.lines().all(|line| line.chars().count() <= 100), "{everything}");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let desk = Desk::new(QUICK);
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("subflow"))
+        .current_dir(desk.0.path())
+        .arg("list")
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("the command ends");
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+}

@@ -1,0 +1,147 @@
+//! From a plan to results, with hand-made runs in place of the simulator's.
+
+mod made;
+
+use std::path::Path;
+
+use subflow_lab::execute::{RunError, execute_with};
+use subflow_lab::output::{Folder, to_json};
+use subflow_lab::results::{Experiment, to_csv, to_text};
+use subflow_lab::scenario::file::Document;
+use subflow_lab::sweep::{Job, Plan};
+
+const SCENARIO: &str = r#"
+title = "Two paths"
+repeat = 3
+[hosts]
+phone = ["wifi", "lte"]
+server = ["eth"]
+[routers]
+internet = {}
+[links.wifi]
+between = ["phone.wifi", "internet"]
+rate = "50 Mbit/s"
+[links.lte]
+between = ["phone.lte", "internet"]
+rate = "20 Mbit/s"
+[links.core]
+between = ["internet", "server"]
+rate = "1 Gbit/s"
+[flows.album]
+from = "phone"
+to = "server"
+protocol = "mptcp"
+send = "100 MB"   # a comment that stays
+"#;
+
+const SWEEP: &str = r#"
+[sweep]
+"flows.album.congestion" = ["lia", "olia"]
+"links.wifi.loss, links.lte.loss" = ["none", ["1 %", "2 %"]]
+"#;
+
+fn plan(text: &str, sets: &[&str]) -> Plan {
+    let mut document = Document::parse(Path::new("album.toml"), text.to_owned()).expect("TOML");
+    for set in sets {
+        document.set("--set", set).expect("a good --set");
+    }
+    Plan::read(document).expect("a good scenario")
+}
+
+fn run(plan: &Plan, threads: usize) -> Experiment {
+    execute_with(plan, threads, &|_| {}, |scenario, job| Ok(made::result(scenario, job.seed))).expect("no run fails")
+}
+
+#[test]
+fn a_sweep_goes_through_every_combination_with_every_seed() {
+    let plan = plan(&format!("{SCENARIO}{SWEEP}"), &[]);
+    let jobs = plan.jobs();
+    assert_eq!((plan.points.len(), jobs.len()), (4, 12));
+    assert_eq!(jobs[4], Job { run: 4, point: 1, seed: 2 });
+    let losses: Vec<_> = plan.points.iter().map(|point| point.parameters["links.lte.loss"].clone()).collect();
+    assert_eq!(losses, ["none", "2 %", "none", "2 %"], "the last line of the sweep varies fastest");
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let plan = plan(&format!("{SCENARIO}{SWEEP}"), &["repeat=25"]);
+    let without_cpu_time = |mut experiment: Experiment| {
+        experiment.runs.iter_mut().for_each(|run| run.result.engine.cpu_s = 0.0);
+        to_json(&experiment)
+    };
+    let one = without_cpu_time(run(&plan, 1));
+    assert_eq!(one, without_cpu_time(run(&plan, 2)));
+    assert_eq!(one, without_cpu_time(run(&plan, 7)));
+}
+
+#[test]
+fn the_first_failure_ends_the_work_and_is_named() {
+    let plan = plan(&format!("{SCENARIO}{SWEEP}"), &[]);
+    for threads in [1, 4] {
+        let outcome = execute_with(&plan, threads, &|_| {}, |scenario, job| match job.run {
+            7 => panic!("window below zero"),
+            9.. => Err(RunError::failed("later")),
+            _ => Ok(made::result(scenario, job.seed)),
+        });
+        let error = outcome.expect_err("run 7 fails").to_string();
+        assert!(error.starts_with("run 7 (seed 2, flows.album.congestion = \"olia\""), "{error}");
+        assert!(error.ends_with("internal error: window below zero"), "{error}");
+    }
+}
+
+#[test]
+fn json_has_the_promised_shape() {
+    let json = to_json(&run(&plan(SCENARIO, &["repeat=2"]), 1));
+    let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let has = |value: &serde_json::Value, keys: &str| {
+        for key in keys.split(' ') {
+            assert!(value.get(key).is_some(), "{key} is missing in {value}");
+        }
+    };
+    has(&value, "scenario runs statistics");
+    let run = &value["runs"][1];
+    has(run, "run seed parameters duration_s flows links engine");
+    let flow = &run["flows"][0];
+    has(flow, "name protocol congestion scheduler path_manager goodput_mbps bytes_delivered completion_s");
+    has(flow, "retransmissions timeouts duplicate_acks subflows");
+    has(&flow["subflows"][0], "name goodput_mbps packets_sent retransmissions srtt_ms cwnd_packets");
+    has(&run["links"][0], "name packets drops utilisation");
+    has(&run["engine"], "packet_hops events cpu_s");
+    let statistics = &value["statistics"][0];
+    has(&statistics["flows"][0]["goodput_mbps"], "mean median sd ci95_low ci95_high");
+    assert_eq!((run["seed"].as_u64(), statistics["runs"].as_u64()), (Some(2), Some(2)));
+    assert!(run.get("series").is_none(), "series have a file of their own");
+}
+
+#[test]
+fn tables_are_aligned_and_fit_into_100_columns() {
+    let one = to_text(&run(&plan(SCENARIO, &["repeat=1"]), 1));
+    let many = to_text(&run(&plan(&format!("{SCENARIO}{SWEEP}"), &[]), 2));
+    for text in [&one, &many] {
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(100), "{widest:?} columns\n{text}");
+    }
+    insta::assert_snapshot!(format!("{one}\n\n{many}"));
+}
+
+#[test]
+fn csv_has_a_row_for_each_connection_and_subflow() {
+    insta::assert_snapshot!(to_csv(&run(&plan(&format!("{SCENARIO}{SWEEP}"), &["repeat=1"]), 1)));
+}
+
+#[test]
+fn a_folder_holds_what_it_takes_to_run_again() {
+    let root = tempfile::tempdir().expect("a temporary folder");
+    let plan =
+        plan(SCENARIO, &["flows.album.congestion=olia", "links.wifi.rate=\"7 Mbit/s\"", "flows.album.tcp.sack=false"]);
+    let folder = Folder::new(root.path().join("out")).expect("absent");
+    folder.write_experiment(&plan, &run(&plan, 1)).expect("written");
+
+    for name in ["results.json", "results.csv", "summary.txt", "scenario.toml"] {
+        assert!(folder.path().join(name).exists(), "{name} is missing");
+    }
+    let written = std::fs::read_to_string(folder.path().join("scenario.toml")).expect("the scenario as run");
+    assert!(written.contains("# a comment that stays"));
+    let again = Plan::read(Document::parse(Path::new("album.toml"), written).expect("TOML")).expect("a good scenario");
+    assert_eq!(format!("{:?}", again.points[0].scenario), format!("{:?}", plan.points[0].scenario));
+}
