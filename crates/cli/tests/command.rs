@@ -131,6 +131,16 @@ fn every_kind_of_bad_input_exits_with_2() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn results_that_cannot_be_written_are_shown_all_the_same() {
+    let desk = Desk::new(QUICK);
+    let (code, stdout, stderr) = desk.subflow(&["run", "quick.toml", "--out", "/proc/subflow/out"]);
+    assert_eq!(code, Some(1));
+    assert!(stdout.contains("One short transfer") && !stdout.contains("Results are in"), "{stdout}");
+    assert!(stderr.contains("cannot write the results"), "{stderr}");
+}
+
+#[test]
 fn check_says_what_would_run() {
     let desk = Desk::new(QUICK);
     let (code, stdout, _) = desk.subflow(&["check", "quick.toml", "--set", "repeat=5"]);

@@ -164,6 +164,7 @@ const SETS: &[(&str, &str)] = &[
     ("no path", "=20"),
     ("a position that is not there", "timeline.7.at=1 s"),
     ("an event after the end", "duration=5 s"),
+    ("a value that is swept together with another", "links.wifi.loss=2 %"),
 ];
 
 fn read(text: &str, sets: &[&str]) -> Result<Plan, Problems> {
@@ -214,7 +215,8 @@ fn bad_sweeps() {
 
 #[test]
 fn bad_sets() {
-    let messages: Vec<String> = SETS.iter().map(|(name, set)| rendered(name, read(GOOD, &[set]))).collect();
+    let swept = format!("{GOOD}[sweep]\n\"links.wifi.loss, links.lte.loss\" = [\"1 %\"]\n");
+    let messages: Vec<String> = SETS.iter().map(|(name, set)| rendered(name, read(&swept, &[set]))).collect();
     insta::assert_snapshot!(messages.join("\n"));
 }
 

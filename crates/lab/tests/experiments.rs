@@ -63,6 +63,15 @@ fn a_sweep_goes_through_every_combination_with_every_seed() {
 }
 
 #[test]
+fn a_value_that_is_set_is_no_longer_swept() {
+    for sweep in ["\"flows.album.congestion\" = [\"lia\", \"olia\"]", "flows.album.congestion = [\"lia\", \"olia\"]"] {
+        let plan = plan(&format!("{SCENARIO}[sweep]\n{sweep}\n"), &["flows.album.congestion=balia"]);
+        assert_eq!(plan.points.len(), 1);
+        assert!(!plan.document.text().contains("sweep"), "{}", plan.document.text());
+    }
+}
+
+#[test]
 fn results_do_not_depend_on_the_number_of_threads() {
     let plan = plan(&format!("{SCENARIO}{SWEEP}"), &["repeat=25"]);
     let without_cpu_time = |mut experiment: Experiment| {

@@ -39,15 +39,16 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     bar.finish();
     let experiment = experiment?;
 
-    if let Some(folder) = &folder {
-        folder.write_experiment(&plan, &experiment)?;
-    }
+    // What took long to find out is shown even where it cannot be written.
+    let written = folder.as_ref().map(|folder| folder.write_experiment(&plan, &experiment)).transpose();
     match arguments.format {
-        Format::Json => print(&to_json(&experiment)),
-        Format::Csv => print(&to_csv(&experiment)),
-        Format::Text => {
-            let place = folder.map(|folder| format!("\nResults are in {}\n", folder.path().display()));
-            print(&(to_text(&experiment) + &place.unwrap_or_default()))
-        }
+        Format::Json => print(&to_json(&experiment))?,
+        Format::Csv => print(&to_csv(&experiment))?,
+        Format::Text => print(&to_text(&experiment))?,
+    }
+    written?;
+    match (folder, arguments.format) {
+        (Some(folder), Format::Text) => print(&format!("\nResults are in {}\n", folder.path().display())),
+        _ => Ok(()),
     }
 }

@@ -7,6 +7,7 @@ use toml_edit::{Document as Toml, DocumentMut};
 
 use super::dotted_path::parse_assignment;
 use super::node::Node;
+use super::swept::drop_axis;
 use super::{Origin, Place, Problem, Source};
 
 /// A scenario file that is valid TOML. Whether it is a valid scenario shows when it is read.
@@ -51,9 +52,11 @@ impl Document {
         Ok(Self { name, path: path.to_owned(), root, text: toml.into_mut() })
     }
 
-    /// Applies a `PATH=VALUE` of the command line's `option`, which errors name. VALUE is TOML, or else a string.
+    /// Applies a `PATH=VALUE` of the command line's `option`, which errors name. VALUE is TOML, or else a string. A sweep
+    /// over PATH ends with it.
     pub fn set(&mut self, option: &str, assignment: &str) -> Result<(), Problem> {
         let (path, node, value) = parse_assignment(option, assignment)?;
+        drop_axis(&path, &mut self.root, self.text.as_table_mut())?;
         path.assign(&mut self.root, node)?;
         path.assign_text(self.text.as_table_mut(), value);
         Ok(())

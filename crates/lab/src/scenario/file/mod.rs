@@ -7,6 +7,7 @@ mod place;
 mod problem;
 mod section;
 mod suggestion;
+mod swept;
 mod values;
 
 pub use document::Document;

@@ -3,6 +3,8 @@
 
 use std::ops::RangeInclusive;
 
+use subflow_policy::path_manager::MAX_SUBFLOWS;
+
 use super::topology::Topology;
 use crate::scenario::file::{Field, Layers, Problem, Section, Value};
 use crate::scenario::schema::{self, PROFILES, Profile};
@@ -103,7 +105,7 @@ fn tcp_options(layers: &Layers<'_>) -> Result<TcpOptions, Problem> {
 
 fn mptcp_options(layers: &Layers<'_>) -> Result<MptcpOptions, Problem> {
     Ok(MptcpOptions {
-        max_subflows: layers.value("max_subflows").integer(1..=32)? as u32,
+        max_subflows: layers.value("max_subflows").integer(1..=MAX_SUBFLOWS as u64)? as u32,
         checksum: layers.value("checksum").boolean()?,
         opportunistic_retransmission: layers.value("opportunistic_retransmission").boolean()?,
         penalisation: layers.value("penalisation").boolean()?,

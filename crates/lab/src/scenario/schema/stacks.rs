@@ -137,7 +137,7 @@ pub(crate) const MPTCP: TableSchema = TableSchema {
     fields: &[
         value(
             "max_subflows",
-            "a whole number from 1 to 32",
+            "a whole number from 1 to 64",
             "32",
             "how many subflows a connection has at most, the initial one included",
         ),
