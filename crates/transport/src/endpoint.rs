@@ -1,5 +1,7 @@
 //! One socket of any protocol, and how to drive it.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use subflow_quantity::Instant;
 use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
 
@@ -50,22 +52,36 @@ impl Endpoint {
 
     /// The next packet to send.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
+        let mut packet = blank_packet();
+        self.poll_transmit_into(now, &mut packet).then_some(packet)
+    }
+
+    /// Fills `packet` with the next packet to send, whatever it held, and returns whether there was one.
+    pub fn poll_transmit_into(&mut self, now: Instant, packet: &mut Packet) -> bool {
         match self {
             Self::Tcp(tcp) => {
-                let outgoing = tcp.connection.poll_transmit(now, &mut tcp.congestion);
-                if outgoing.is_none() {
+                let sent = tcp.connection.poll_transmit(now, segment_of(packet), &mut tcp.congestion).is_some();
+                if sent {
+                    packet.ip = ip_header(tcp.connection.ends());
+                } else {
                     tcp.tell_progress();
                 }
-                Some(tcp_packet(tcp.connection.ends(), outgoing?.segment))
+                sent
             }
-            Self::Mptcp(mptcp) => {
-                let (subflow, segment) = mptcp.poll_transmit(now)?;
-                Some(tcp_packet(mptcp.subflows()[subflow].connection().ends(), segment))
-            }
-            Self::Udp(udp) => {
-                let datagram = udp.poll_transmit()?;
-                Some(Packet { ip: ip_header(udp.ends()), body: Body::Udp(datagram) })
-            }
+            Self::Mptcp(mptcp) => match mptcp.poll_transmit(now, segment_of(packet)) {
+                Some(subflow) => {
+                    packet.ip = ip_header(mptcp.subflows()[subflow].connection().ends());
+                    true
+                }
+                None => false,
+            },
+            Self::Udp(udp) => match udp.poll_transmit() {
+                Some(datagram) => {
+                    *packet = Packet { ip: ip_header(udp.ends()), body: Body::Udp(datagram) };
+                    true
+                }
+                None => false,
+            },
         }
     }
 
@@ -198,6 +214,22 @@ fn ip_header(ends: Ends) -> IpHeader {
     IpHeader { source: ends.local.ip(), destination: ends.remote.ip(), hop_limit: HOP_LIMIT, ecn: Ecn::NotEct }
 }
 
-fn tcp_packet(ends: Ends, segment: TcpSegment) -> Packet {
-    Packet { ip: ip_header(ends), body: Body::Tcp(segment) }
+/// A packet to be filled in.
+pub fn blank_packet() -> Packet {
+    let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    Packet {
+        ip: IpHeader { source: nowhere, destination: nowhere, hop_limit: 0, ecn: Ecn::NotEct },
+        body: Body::Tcp(TcpSegment::default()),
+    }
+}
+
+/// The TCP segment of a packet; one that held something else becomes a blank segment.
+fn segment_of(packet: &mut Packet) -> &mut TcpSegment {
+    if !matches!(packet.body, Body::Tcp(_)) {
+        packet.body = Body::Tcp(TcpSegment::default());
+    }
+    match &mut packet.body {
+        Body::Tcp(segment) => segment,
+        Body::Udp(_) => unreachable!("replaced above"),
+    }
 }

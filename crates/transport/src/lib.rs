@@ -11,7 +11,7 @@ mod stream;
 pub mod tcp;
 pub mod udp;
 
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, blank_packet};
 pub use event::Event;
 pub use host::{EndpointId, Host, Listener};
 pub use udp::UdpEndpoint;

@@ -3,7 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 
 use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
-use subflow_transport::{EndpointId, Host};
+use subflow_transport::{EndpointId, Host, blank_packet};
+use subflow_wire::Packet;
 
 use super::application::Application;
 
@@ -38,6 +39,8 @@ pub(super) struct World {
     /// By flow; absent only while it acts.
     pub(super) applications: Vec<Option<Box<Application>>>,
     timers: Vec<TimerOwner>,
+    /// Packets are built here.
+    packet: Packet,
 }
 
 impl Node {
@@ -61,7 +64,7 @@ impl Node {
 
 impl World {
     pub(super) fn new(nodes: Vec<Node>) -> Self {
-        Self { nodes, applications: Vec::new(), timers: Vec::new() }
+        Self { nodes, applications: Vec::new(), timers: Vec::new(), packet: blank_packet() }
     }
 
     fn new_timer(&mut self, network: &mut Network, owner: TimerOwner) -> TimerId {
@@ -95,9 +98,9 @@ impl World {
         let socket = self.nodes[node].socket(endpoint);
         loop {
             let host = &mut self.nodes[node];
-            while let Some(packet) = host.transport.poll_transmit(now, endpoint) {
-                let interface = host.interface_of(packet.ip.source);
-                network.transmit(host.id, interface, packet);
+            while host.transport.poll_transmit_into(now, endpoint, &mut self.packet) {
+                let interface = host.interface_of(self.packet.ip.source);
+                network.transmit(host.id, interface, self.packet.clone());
             }
             let Some(event) = host.transport.poll_event(endpoint) else { break };
             self.on_event(network, node, endpoint, socket.flow, event);

@@ -188,6 +188,12 @@ impl Host {
         self.endpoints[id.0 as usize].poll_transmit(now)
     }
 
+    /// Fills `packet` with the endpoint's next one; see [`Endpoint::poll_transmit_into`].
+    #[inline]
+    pub fn poll_transmit_into(&mut self, now: Instant, id: EndpointId, packet: &mut Packet) -> bool {
+        self.endpoints[id.0 as usize].poll_transmit_into(now, packet)
+    }
+
     /// What happened on an endpoint.
     pub fn poll_event(&mut self, id: EndpointId) -> Option<Event> {
         self.endpoints[id.0 as usize].poll_event()

@@ -9,14 +9,14 @@ use super::Connection;
 use super::data_send::DataFin;
 use super::fallback::Mode;
 use super::subflow::Stage;
-use crate::tcp::Outgoing;
 
 /// Option bytes of a TCP header.
 const OPTION_SPACE: u32 = 40;
 
 impl Connection {
-    /// The next segment and the subflow that it leaves on, or `None`. Call again until it returns `None`.
-    pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(usize, TcpSegment)> {
+    /// Fills `segment` with the next one and returns the subflow that it leaves on, or `None`. Call again until it returns
+    /// `None`.
+    pub(crate) fn poll_transmit(&mut self, now: Instant, segment: &mut TcpSegment) -> Option<usize> {
         loop {
             while self.dirty != 0 {
                 let index = self.dirty.trailing_zeros() as usize;
@@ -24,9 +24,10 @@ impl Connection {
                     let window = self.advertised_window();
                     self.subflows[index].tcp.share_window(window);
                 }
-                let next = self.subflows[index].tcp.poll_transmit(now, &mut self.congestion);
-                if let Some(outgoing) = next {
-                    return Some((index, self.dress(index, outgoing)));
+                let next = self.subflows[index].tcp.poll_transmit(now, segment, &mut self.congestion);
+                if let Some(offset) = next {
+                    self.dress(index, offset, segment);
+                    return Some(index);
                 }
                 self.dirty &= !(1 << index);
                 self.update_view(index);
@@ -38,23 +39,21 @@ impl Connection {
     }
 
     /// Puts the MPTCP options on a segment.
-    fn dress(&mut self, index: usize, outgoing: Outgoing) -> TcpSegment {
-        let Outgoing { mut segment, offset } = outgoing;
+    fn dress(&mut self, index: usize, offset: u64, segment: &mut TcpSegment) {
         if segment.flags.contains(TcpFlags::SYN) {
             let option = self.option_for_syn(index);
             segment.options.mptcp.extend(option);
-            return segment;
+            return;
         }
         if segment.flags.contains(TcpFlags::RST) {
             segment.options.mptcp.append(&mut self.subflows[index].reset_with);
-            return segment;
+            return;
         }
         match self.mode {
             Mode::Opening | Mode::Plain => {}
-            Mode::Infinite { .. } => self.dress_infinite(index, offset, &mut segment),
-            Mode::Multipath => self.dress_multipath(index, offset, &mut segment),
+            Mode::Infinite { .. } => self.dress_infinite(index, offset, segment),
+            Mode::Multipath => self.dress_multipath(index, offset, segment),
         }
-        segment
     }
 
     fn option_for_syn(&self, index: usize) -> Option<MptcpOption> {

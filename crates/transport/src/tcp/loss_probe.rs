@@ -2,11 +2,11 @@
 
 use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_quantity::{Duration, Instant};
+use subflow_wire::TcpSegment;
 
 use super::Connection;
 use super::ack_input::AckFindings;
 use super::loss_detection::TIMER_MARGIN;
-use super::segment::Outgoing;
 use super::timers::Purpose;
 
 impl Connection {
@@ -40,14 +40,19 @@ impl Connection {
     }
 
     /// The probe: new data if there is any and the peer admits it, else the last segment again.
-    pub(crate) fn next_loss_probe(&mut self, now: Instant, cc: &mut Controller) -> Option<Outgoing> {
+    pub(crate) fn next_loss_probe(
+        &mut self,
+        segment: &mut TcpSegment,
+        now: Instant,
+        cc: &mut Controller,
+    ) -> Option<u64> {
         if self.sent.is_empty() || self.recovery.probe.is_some() {
             self.rearm_retransmission(now);
             return None;
         }
         self.counters.loss_probes += 1;
         let has_new = self.queue.bytes() > 0 && self.state.may_send() && self.admits_next();
-        let probe = if has_new { self.send_new(now, cc) } else { self.retransmit(self.sent.last_id(), now, cc) };
+        let probe = if has_new { self.send_new(segment, now, cc) } else { self.retransmit(self.sent.last_id(), segment, now, cc) };
         self.recovery.probe = Some((self.send.nxt, !has_new));
         self.timer = None;
         self.rearm_retransmission(now);

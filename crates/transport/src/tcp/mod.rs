@@ -58,7 +58,6 @@ pub use config::Config;
 pub use endpoint::{TcpEndpoint, TcpOptions};
 pub use receive_window::ReceiveWindow;
 pub use rtt::RttEstimator;
-pub use segment::Outgoing;
 pub use state::{Closed, State};
 
 use acknowledge::Acknowledge;
@@ -287,7 +286,7 @@ impl Connection {
     /// When to call [`on_timeout`](Self::on_timeout) next.
     pub fn timeout(&self) -> Option<Instant> {
         let acknowledge = self.acknowledge.timeout();
-        let transmission = self.timer.map(|timer| timer.at);
+        let transmission = self.timer.map(|timer| timer.wake_at());
         [acknowledge, transmission, self.close_timer].into_iter().flatten().min()
     }
 
@@ -305,7 +304,7 @@ impl Connection {
     }
 
     fn arm(&mut self, purpose: Purpose, now: Instant, delay: Duration) {
-        self.timer = Some(TransmissionTimer { purpose, at: self.tick().deadline(now, delay) });
+        self.timer = Some(TransmissionTimer::new(purpose, now, delay));
     }
 
     fn pending(&self, purpose: Purpose) -> bool {
@@ -319,9 +318,10 @@ impl Connection {
             self.close_timer = None;
             self.close(Closed::Gracefully);
         }
-        if let Some(timer) = self.timer.filter(|timer| timer.at <= now) {
+        let tick = self.tick();
+        if let Some(purpose) = self.timer.as_mut().and_then(|timer| timer.fires(now, tick).then_some(timer.purpose)) {
             self.timer = None;
-            self.on_transmission_timer(timer.purpose, now, cc);
+            self.on_transmission_timer(purpose, now, cc);
         }
     }
 }

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_quantity::{Duration, Instant};
+use subflow_wire::TcpSegment;
 
 use super::recovery::is_reducing;
-use super::segment::Outgoing;
 use super::sent_queue::Tags;
 use super::timers::Purpose;
 use super::{Connection, State};
@@ -112,57 +112,62 @@ impl Connection {
         self.queue.ranges.drain(..).collect()
     }
 
-    /// The next segment to send at `now`, or `None`. Call again until it returns `None`.
-    pub fn poll_transmit(&mut self, now: Instant, cc: &mut Controller) -> Option<Outgoing> {
+    /// Fills `segment` with the next segment to send at `now` and returns the offset of its first payload byte in this
+    /// connection's own stream (not counting the SYN); `None`, with `segment` as it was, when there is nothing to send.
+    /// Call again until it returns `None`.
+    pub fn poll_transmit(&mut self, now: Instant, segment: &mut TcpSegment, cc: &mut Controller) -> Option<u64> {
         if self.queue.reset {
             self.queue.reset = false;
-            return Some(self.build_reset(now));
+            return Some(self.build_reset(segment, now));
         }
         match self.state {
             State::Closed(_) => return None,
             State::SynSent | State::SynReceived if self.handshake.due => {
                 self.on_syn_sent(now);
-                return Some(self.build_syn(now));
+                return Some(self.build_syn(segment, now));
             }
             State::SynSent | State::SynReceived => return None,
             _ => {}
         }
         if self.handshake.acknowledge {
             self.handshake.acknowledge = false;
-            return Some(self.build_ack(now));
+            return Some(self.build_ack(segment, now));
         }
-        if let Some(segment) = self.next_data_segment(now, cc) {
-            return Some(segment);
+        let sent = self.next_data_segment(segment, now, cc);
+        if sent.is_some() {
+            return sent;
         }
         self.judge_window_use(now, cc);
         if self.recovery.due.window_probe {
             self.recovery.due.window_probe = false;
-            return Some(self.build_window_probe(now));
+            return Some(self.build_window_probe(segment, now));
         }
-        self.acknowledge.now.then(|| self.build_ack(now))
+        self.acknowledge.now.then(|| self.build_ack(segment, now))
     }
 
-    fn next_data_segment(&mut self, now: Instant, cc: &mut Controller) -> Option<Outgoing> {
+    fn next_data_segment(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> Option<u64> {
         if self.recovery.due.head {
             self.recovery.due.head = false;
             if !self.sent.is_empty() {
-                return Some(self.retransmit(self.sent.head_id(), now, cc));
+                return Some(self.retransmit(self.sent.head_id(), segment, now, cc));
             }
         }
         if self.recovery.due.probe {
             self.recovery.due.probe = false;
-            if let Some(probe) = self.next_loss_probe(now, cc) {
-                return Some(probe);
+            let probe = self.next_loss_probe(segment, now, cc);
+            if probe.is_some() {
+                return probe;
             }
         }
         if self.recovery.due.retransmissions && !self.recovery.due.new_data_first {
-            match self.next_retransmission(now, cc) {
-                Some(segment) => return Some(segment),
-                None => self.recovery.due.retransmissions = false,
+            let sent = self.next_retransmission(segment, now, cc);
+            if sent.is_some() {
+                return sent;
             }
+            self.recovery.due.retransmissions = false;
         }
         if self.may_send_new(now, cc) {
-            return Some(self.send_new(now, cc));
+            return Some(self.send_new(segment, now, cc));
         }
         if self.recovery.due.new_data_first {
             // F-RTO, step 2b: no new data to try with means conventional recovery.
@@ -170,18 +175,18 @@ impl Connection {
             if self.send.nxt <= self.recovery.point {
                 self.recovery.frto = false;
                 self.recovery.due.retransmissions = true;
-                return self.next_data_segment(now, cc);
+                return self.next_data_segment(segment, now, cc);
             }
         }
         None
     }
 
-    fn next_retransmission(&mut self, now: Instant, cc: &mut Controller) -> Option<Outgoing> {
+    fn next_retransmission(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> Option<u64> {
         if self.sent.in_flight() >= cc.path(self.path).cwnd {
             return None;
         }
         let id = self.sent.next_to_retransmit()?;
-        Some(self.retransmit(id, now, cc))
+        Some(self.retransmit(id, segment, now, cc))
     }
 
     /// Whether the window, the peer and Nagle's algorithm admit the next new segment.
@@ -210,7 +215,7 @@ impl Connection {
     }
 
     /// Sends the next new segment.
-    pub(crate) fn send_new(&mut self, now: Instant, cc: &mut Controller) -> Outgoing {
+    pub(crate) fn send_new(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> u64 {
         if self.sent.is_empty() {
             let idle = now.since(self.send.last_sent_at);
             cc.on_transmit_after_idle(self.path, now, idle);
@@ -242,11 +247,11 @@ impl Connection {
             self.rearm_retransmission(now);
         }
         let push = self.queue.ranges.is_empty();
-        self.build_data(start, data, fin, push, now)
+        self.build_data(start, data, fin, push, segment, now)
     }
 
     /// Sends a segment again.
-    pub(crate) fn retransmit(&mut self, id: u32, now: Instant, cc: &mut Controller) -> Outgoing {
+    pub(crate) fn retransmit(&mut self, id: u32, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> u64 {
         let is_head = id == self.sent.head_id();
         self.sent.note_retransmission(id, now);
         self.counters.retransmissions += 1;
@@ -261,12 +266,12 @@ impl Connection {
         }
         self.send.last_sent_at = now;
         let (start, end, data) = {
-            let segment = self.sent.get(id);
-            (segment.start, segment.end, segment.data)
+            let sent = self.sent.get(id);
+            (sent.start, sent.end, sent.data)
         };
         let fin = self.queue.fin == Fin::Sent(end - 1);
         let length = end - start - u64::from(fin);
-        self.build_data(start, data..data + length, fin, fin, now)
+        self.build_data(start, data..data + length, fin, fin, segment, now)
     }
 
     /// After an idle time of an RTO the window starts anew (RFC 5681, section 4.1; Linux `tcp_cwnd_restart`).

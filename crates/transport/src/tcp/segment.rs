@@ -8,15 +8,6 @@ use subflow_wire::tcp::{SackBlock, SynOptions, TcpFlags, TcpOptions, TcpSegment,
 
 use super::{Connection, State, sequence};
 
-/// A segment on its way out.
-#[derive(Clone, Debug)]
-pub struct Outgoing {
-    /// The segment; an MPTCP connection adds its options.
-    pub segment: TcpSegment,
-    /// Offset of its first payload byte in this connection's own stream (not counting the SYN).
-    pub offset: u64,
-}
-
 /// TSval at `now`: milliseconds, never zero (RFC 7323, section 5.4; Linux uses the same tick).
 pub(crate) fn timestamp(now: Instant) -> u32 {
     (now.as_nanos() / 1_000_000) as u32 + 1
@@ -26,23 +17,28 @@ pub(crate) fn timestamp(now: Instant) -> u32 {
 const OPTION_SPACE: u32 = 40;
 
 impl Connection {
-    fn header(&mut self, flags: TcpFlags, sequence: u64, now: Instant) -> TcpSegment {
+    /// Writes every field of `segment`, whatever it held: packets are built in place, since moving them would cost more
+    /// than filling them in.
+    #[inline(always)]
+    fn header(&mut self, segment: &mut TcpSegment, flags: TcpFlags, sequence: u64, now: Instant) {
         self.counters.segments_sent += 1;
-        let mut segment = TcpSegment {
-            source_port: self.ends.local.port(),
-            destination_port: self.ends.remote.port(),
-            sequence: sequence::wrap(sequence, self.send.initial),
-            flags,
-            ..TcpSegment::default()
-        };
-        if flags.contains(TcpFlags::ACK) {
-            segment.acknowledgment = sequence::wrap(self.receive.nxt, self.receive.initial);
-        }
-        if self.negotiated.timestamps {
-            let echo = self.receive.timestamp.unwrap_or(0);
-            segment.options.timestamps = Some(Timestamps { value: timestamp(now), echo });
-        }
-        segment
+        segment.source_port = self.ends.local.port();
+        segment.destination_port = self.ends.remote.port();
+        segment.sequence = sequence::wrap(sequence, self.send.initial);
+        segment.acknowledgment =
+            if flags.contains(TcpFlags::ACK) { sequence::wrap(self.receive.nxt, self.receive.initial) } else { 0 };
+        segment.flags = flags;
+        segment.window = 0;
+        let options = &mut segment.options;
+        options.syn = SynOptions::default();
+        options.timestamps = self.negotiated.timestamps.then(|| Timestamps {
+            value: timestamp(now),
+            echo: self.receive.timestamp.unwrap_or(0),
+        });
+        options.sack.clear();
+        options.dss = None;
+        options.mptcp.clear();
+        segment.payload = Payload::default();
     }
 
     /// The window field, and the note that an acknowledgment leaves.
@@ -65,10 +61,10 @@ impl Connection {
     }
 
     /// SYN or SYN/ACK.
-    pub(crate) fn build_syn(&mut self, now: Instant) -> Outgoing {
+    pub(crate) fn build_syn(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
         let answer = self.state == State::SynReceived;
         let flags = if answer { TcpFlags::SYN | TcpFlags::ACK } else { TcpFlags::SYN };
-        let mut segment = self.header(flags, 0, now);
+        self.header(segment, flags, 0, now);
         let header = if self.ends.local.is_ipv4() { 40 } else { 60 };
         segment.options.syn = SynOptions {
             mss: Some(self.config.mtu - header),
@@ -80,16 +76,16 @@ impl Connection {
         }
         let window = self.receive.window.select(self.receive.nxt, 0);
         segment.window = window.min(65_535) as u16;
-        Outgoing { segment, offset: 0 }
+        0
     }
 
     /// A pure acknowledgment.
-    pub(crate) fn build_ack(&mut self, now: Instant) -> Outgoing {
-        let mut segment = self.header(TcpFlags::ACK, self.send.nxt, now);
+    pub(crate) fn build_ack(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
+        self.header(segment, TcpFlags::ACK, self.send.nxt, now);
         let timestamps = if self.negotiated.timestamps { 12 } else { 0 };
         self.add_sack(&mut segment.options, OPTION_SPACE - timestamps - self.ack_options());
-        self.acknowledge_with(&mut segment);
-        Outgoing { segment, offset: self.send.nxt.max(1) - 1 }
+        self.acknowledge_with(segment);
+        self.send.nxt.max(1) - 1
     }
 
     /// Option bytes that MPTCP adds to a pure acknowledgment: a DSS with a DATA_ACK of 4 bytes.
@@ -113,7 +109,15 @@ impl Connection {
     }
 
     /// A segment with data, a FIN, or both.
-    pub(crate) fn build_data(&mut self, start: u64, data: Range<u64>, fin: bool, push: bool, now: Instant) -> Outgoing {
+    pub(crate) fn build_data(
+        &mut self,
+        start: u64,
+        data: Range<u64>,
+        fin: bool,
+        push: bool,
+        segment: &mut TcpSegment,
+        now: Instant,
+    ) -> u64 {
         let mut flags = TcpFlags::ACK;
         if fin {
             flags |= TcpFlags::FIN;
@@ -121,25 +125,25 @@ impl Connection {
         if push {
             flags |= TcpFlags::PSH;
         }
-        let mut segment = self.header(flags, start, now);
+        self.header(segment, flags, start, now);
         let length = (data.end - data.start) as u32;
         let spare = self.send.mss - length.min(self.send.mss);
         self.add_sack(&mut segment.options, spare.min(OPTION_SPACE - 12 - self.extra_options.min(28)));
         segment.payload = Payload { stream_offset: data.start, length, sum: 0 };
-        self.acknowledge_with(&mut segment);
-        Outgoing { segment, offset: start.max(1) - 1 }
+        self.acknowledge_with(segment);
+        start.max(1) - 1
     }
 
     /// A zero-window probe: an old sequence number without data, which the peer must answer.
-    pub(crate) fn build_window_probe(&mut self, now: Instant) -> Outgoing {
-        let mut segment = self.header(TcpFlags::ACK, self.send.una.max(1) - 1, now);
-        self.acknowledge_with(&mut segment);
-        Outgoing { segment, offset: 0 }
+    pub(crate) fn build_window_probe(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
+        self.header(segment, TcpFlags::ACK, self.send.una.max(1) - 1, now);
+        self.acknowledge_with(segment);
+        0
     }
 
     /// A reset (RFC 9293, section 3.5.3).
-    pub(crate) fn build_reset(&mut self, now: Instant) -> Outgoing {
-        let segment = self.header(TcpFlags::RST | TcpFlags::ACK, self.send.nxt, now);
-        Outgoing { segment, offset: 0 }
+    pub(crate) fn build_reset(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
+        self.header(segment, TcpFlags::RST | TcpFlags::ACK, self.send.nxt, now);
+        0
     }
 }

@@ -33,16 +33,50 @@ pub(crate) enum Purpose {
     WindowProbe,
 }
 
-/// The transmission timer.
+/// The transmission timer. It is set anew with nearly every acknowledgment and seldom fires, so the rounding to ticks is
+/// put off until it might.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TransmissionTimer {
     pub(crate) purpose: Purpose,
-    pub(crate) at: Instant,
+    set_at: Instant,
+    /// When it fires at the earliest; exactly then, once `rounded`.
+    at: Instant,
+    rounded: bool,
+}
+
+impl TransmissionTimer {
+    pub(crate) fn new(purpose: Purpose, now: Instant, delay: Duration) -> Self {
+        Self { purpose, set_at: now, at: now.saturating_add(delay), rounded: false }
+    }
+
+    /// When to look at it again.
+    pub(crate) fn wake_at(&self) -> Instant {
+        self.at
+    }
+
+    /// Whether it fires at `now`. It may turn out that it fires later, at the tick that `wake_at` names from then on.
+    pub(crate) fn fires(&mut self, now: Instant, tick: Tick) -> bool {
+        if self.at <= now && !self.rounded {
+            self.at = tick.deadline(self.set_at, self.at.since(self.set_at));
+            self.rounded = true;
+        }
+        self.at <= now
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_transmission_timer_fires_at_the_tick_after_its_delay() {
+        let (tick, start) = (Tick(Duration::from_millis(4)), Instant::from_nanos(5_000_000));
+        let mut timer = TransmissionTimer::new(Purpose::Retransmission, start, Duration::from_millis(40));
+        assert_eq!(timer.wake_at(), Instant::from_nanos(45_000_000));
+        assert!(!timer.fires(timer.wake_at(), tick));
+        assert_eq!(timer.wake_at(), Instant::from_nanos(48_000_000));
+        assert!(timer.fires(timer.wake_at(), tick));
+    }
 
     #[test]
     fn a_ticking_timer_is_never_early() {
