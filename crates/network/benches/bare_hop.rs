@@ -83,6 +83,21 @@ fn dumbbell(pairs: usize) -> Load {
     Load { topology, flows, duration: Duration::from_secs(600) }
 }
 
+fn chain(n: usize) -> Load {
+    let mut topology = TopologyBuilder::new();
+    let link =
+        || LinkConfig::new(Rate::from_mbit(100), Duration::from_millis(1)).with_queue(QueueConfig::packets(1000));
+    let r: Vec<_> = (0..n).map(|i| topology.router(&format!("r{i}"), RouterMode::ShortestPath)).collect();
+    for i in 1..n {
+        topology.link(&format!("l{i}"), r[i - 1], r[i], link(), link());
+    }
+    let (a, b) = (topology.host("a"), topology.host("b"));
+    let (a, b) = (topology.interface(a, "eth"), topology.interface(b, "eth"));
+    topology.link("a", a, r[0], link(), link());
+    topology.link("b", r[n - 1], b, link(), link());
+    Load { topology, flows: vec![(a, b, 30 * n as u32)], duration: Duration::from_secs(200) }
+}
+
 /// A `k`-ary fat tree of 1 Gbit/s and 10 µs; each host sends to one other, each destination has its own random core
 /// switch.
 fn fat_tree(k: usize) -> Load {
@@ -202,8 +217,13 @@ fn cpu_seconds() -> f64 {
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     type MakeLoad = fn() -> Load;
-    let loads: [(&str, MakeLoad); 3] =
-        [("dumbbell", || dumbbell(1)), ("hosts", || dumbbell(10)), ("fat-tree", || fat_tree(8))];
+    let loads: [(&str, MakeLoad); 5] = [
+        ("dumbbell", || dumbbell(1)),
+        ("hosts", || dumbbell(10)),
+        ("fat-tree", || fat_tree(8)),
+        ("chain2", || chain(2)),
+        ("chain30", || chain(30)),
+    ];
     for (name, load) in loads {
         if wanted.is_empty() || wanted.iter().any(|w| w == name) {
             for fuse in [false, true] {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::{Duration, Instant};
 
-use crate::link::Descriptor;
+use crate::link::Parcel;
 use crate::{LinkId, Probability, Reordering};
 
 /// What a disturbed link does to packets at its far end.
@@ -18,11 +18,11 @@ pub(crate) struct Disturbance {
 
 impl Disturbance {
     /// `None` when nothing is to be done.
-    pub(crate) fn new(duplication: Probability, reordering: Option<Reordering>, random: Pcg64Mcg) -> Option<Box<Self>> {
+    pub(crate) fn new(duplication: Probability, reordering: Option<Reordering>, random: Pcg64Mcg) -> Option<Self> {
         if duplication == Probability::NEVER && reordering.is_none() {
             return None;
         }
-        Some(Box::new(Self { duplication, reordering, random }))
+        Some(Self { duplication, reordering, random })
     }
 
     /// How long the next packet is held back, if it is.
@@ -40,7 +40,7 @@ impl Disturbance {
 /// Packets that were held back, in order of their late arrival, then of being held back.
 #[derive(Debug, Default)]
 pub(crate) struct Stragglers {
-    waiting: BTreeMap<(Instant, u64), (LinkId, Descriptor)>,
+    waiting: BTreeMap<(Instant, u64), (LinkId, Parcel)>,
     held_back: u64,
 }
 
@@ -52,13 +52,13 @@ impl Stragglers {
     }
 
     /// Holds `packet` back, which came over `link`, until `at`.
-    pub(crate) fn push(&mut self, at: Instant, link: LinkId, packet: Descriptor) {
+    pub(crate) fn push(&mut self, at: Instant, link: LinkId, packet: Parcel) {
         self.waiting.insert((at, self.held_back), (link, packet));
         self.held_back += 1;
     }
 
     /// Takes the first one, if there is any.
-    pub(crate) fn pop(&mut self) -> Option<(LinkId, Descriptor)> {
+    pub(crate) fn pop(&mut self) -> Option<(LinkId, Parcel)> {
         self.waiting.pop_first().map(|(_, straggler)| straggler)
     }
 }

@@ -1,5 +1,7 @@
 //! The pending events of all links: a tournament over the first arrivals on each.
 
+use core::hint::select_unpredictable;
+
 use subflow_quantity::Instant;
 
 /// At most one pending event per source, the first of all at hand.
@@ -51,10 +53,10 @@ impl EventQueue {
         self.scramble(self.first_at(), self.nodes[1])
     }
 
-    /// Gives `source` an event at `at` in place of the one it had, or takes that away.
+    /// Gives `source` an event at `at` in place of the one it had, or with [`Instant::MAX`] takes that away.
     #[inline]
-    pub(crate) fn set(&mut self, source: u32, at: Option<Instant>) {
-        let mut winner = at.map_or(NEVER, |at| self.key(at, source));
+    pub(crate) fn set(&mut self, source: u32, at: Instant) {
+        let mut winner = self.key(at, source);
         let mut node = self.leaves + source as usize;
         self.nodes[node] = winner;
         while node > 1 {
@@ -78,17 +80,16 @@ impl EventQueue {
 
     #[inline]
     fn key(&self, at: Instant, source: u32) -> Key {
-        if at >= self.end_of_time() {
-            return NEVER;
-        }
-        at.as_nanos() << self.source_bits | u64::from(self.scramble(at, u64::from(source)))
+        let key = at.as_nanos() << self.source_bits | u64::from(self.scramble(at, u64::from(source)));
+        select_unpredictable(at >= self.end_of_time(), NEVER, key)
     }
 
     /// From a source to the low bits of its key and back.
     #[inline]
     fn scramble(&self, at: Instant, source: u64) -> u32 {
+        // Times are often multiples of round numbers, whose low bits never change.
+        let instant = at.as_nanos() >> 6 ^ at.as_nanos() >> 13;
         let mask = (1 << self.source_bits) - 1;
-        let instant = at.as_nanos().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         ((source ^ instant) & mask) as u32
     }
 }

@@ -14,6 +14,7 @@
 //!
 //! A link is fused with all that follow it or with none.
 
+use crate::InterfaceId;
 use crate::host_table::HostTable;
 use crate::link::Link;
 use crate::routing::{Graph, Node, Routes};
@@ -27,7 +28,7 @@ enum Feeders {
 }
 
 /// For each link, whether it can be fused with those that follow it.
-pub(crate) fn fusible(graph: &Graph, routes: &Routes, hosts: &HostTable, links: &[Link]) -> Vec<bool> {
+pub(crate) fn fusible(graph: &Graph, routes: &Routes, hosts: &HostTable, links: &mut [Link]) -> Vec<bool> {
     let mut fusible = vec![false; links.len()];
     let steps = steps(graph, routes, hosts);
     let mut feeders = vec![Feeders::None; links.len()];
@@ -37,7 +38,7 @@ pub(crate) fn fusible(graph: &Graph, routes: &Routes, hosts: &HostTable, links: 
             Feeders::One(other) if other == link => Feeders::One(link),
             _ => Feeders::Many,
         };
-        fusible[link as usize] = links[link as usize].disturbance.is_none();
+        fusible[link as usize] = links[link as usize].disturbance().is_none();
     }
     for (link, next) in steps {
         fusible[link as usize] &= feeders[next as usize] == Feeders::One(link) && links[next as usize].takes_time();
@@ -48,9 +49,9 @@ pub(crate) fn fusible(graph: &Graph, routes: &Routes, hosts: &HostTable, links: 
 /// All pairs of a link and one that follows it on some route in use. A pair may occur more than once.
 fn steps(graph: &Graph, routes: &Routes, hosts: &HostTable) -> Vec<(u32, u32)> {
     let mut steps = Vec::new();
-    let mut passed = vec![u32::MAX; graph.routers];
-    for destination in 0..graph.interfaces as u32 {
-        let to = hosts.interfaces[destination as usize].host;
+    let mut passed: Vec<Option<InterfaceId>> = vec![None; graph.routers];
+    for destination in (0..graph.interfaces).map(InterfaceId::from_index) {
+        let to = hosts.host(destination);
         for source in &hosts.interfaces {
             if !hosts.conversations.allows(source.host, to) {
                 continue;
@@ -60,7 +61,7 @@ fn steps(graph: &Graph, routes: &Routes, hosts: &HostTable) -> Vec<(u32, u32)> {
             while let Node::Router(router) = graph.edges[link as usize].to {
                 let Some(next) = routes.next(router, destination) else { break };
                 steps.push((link, next));
-                if core::mem::replace(&mut passed[router as usize], destination) == destination {
+                if passed[router as usize].replace(destination) == Some(destination) {
                     break;
                 }
                 link = next;

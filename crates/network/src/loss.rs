@@ -76,14 +76,14 @@ pub(crate) enum LossProcess {
 
 impl LossProcess {
     /// The process that `config` describes; `None` when it never loses anything.
-    pub(crate) fn new(config: &LossConfig) -> Option<Box<Self>> {
+    pub(crate) fn new(config: &LossConfig) -> Option<Self> {
         let process = match config {
             LossConfig::None | LossConfig::Bernoulli(Probability::NEVER) => return None,
             LossConfig::Bernoulli(p) => Self::Bernoulli(*p),
             LossConfig::GilbertElliott(parameters) => Self::GilbertElliott { parameters: *parameters, bad: false },
             LossConfig::Trace(trace) => Self::Trace { trace: trace.clone(), next: 0 },
         };
-        Some(Box::new(process))
+        Some(process)
     }
 
     /// Whether the next packet is lost.

@@ -2,8 +2,6 @@
 
 use subflow_quantity::{Duration, Instant};
 
-use crate::link::Descriptor;
-
 /// What one direction of a link has done until now.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkMetrics {
@@ -72,7 +70,7 @@ pub(crate) struct LinkCounters {
     busy: u64,
     /// Sum of times from coming to leaving, in nanoseconds: the integral of the queue length over time.
     sojourn: u64,
-    max_queue: u32,
+    pub(crate) max_queue: u32,
 }
 
 impl LinkCounters {
@@ -87,12 +85,12 @@ impl LinkCounters {
     }
 
     #[inline]
-    pub(crate) fn count_arrived(&mut self, packet: &Descriptor) {
-        if packet.lost {
+    pub(crate) fn count_arrived(&mut self, size: u16, lost: bool) {
+        if lost {
             self.dropped_loss += 1;
         } else {
             self.packets += 1;
-            self.bytes += u64::from(packet.size);
+            self.bytes += u64::from(size);
         }
     }
 

@@ -202,7 +202,7 @@ impl Network {
         loop {
             match link.far_end {
                 FarEnd::Interface(end) => return (self.hosts.host(end) == self.hosts.host(to)).then_some(delay),
-                FarEnd::Router(router) => link = &self.links[self.routes.next(router, to.0)? as usize],
+                FarEnd::Router(router) => link = &self.links[self.routes.next(router, to)? as usize],
             }
             delay += link.delay();
         }

@@ -4,7 +4,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::Packet;
 
 use crate::host_table::FarEnd;
-use crate::link::{Descriptor, Fate};
+use crate::link::Parcel;
 use crate::{Direction, HostId, Hosts, InterfaceId, LinkId, Network, PacketId};
 
 impl Network {
@@ -28,8 +28,8 @@ impl Network {
             return;
         };
         let size = u16::try_from(packet.wire_length()).expect("an IP packet of at most 65535 bytes");
-        let id = PacketId(self.packets.insert(packet) as u32);
-        self.enqueue(sender.link.0, self.now, id, destination.0, size);
+        let packet = PacketId(self.packets.insert(packet) as u32);
+        self.enqueue(sender.link.0, self.now, Parcel { packet, destination, size });
     }
 
     /// Processes all events until `end`, those at `end` included, and sets the clock to `end`. An `end` in the past does
@@ -60,7 +60,7 @@ impl Network {
         self.horizon = horizon;
         for link in 0..self.links.len() {
             if self.links[link].is_fused() {
-                self.forward(link as u32);
+                self.pass_on_until_horizon(link as u32);
             }
         }
         loop {
@@ -74,7 +74,7 @@ impl Network {
             } else if straggler < horizon && straggler <= timer {
                 self.now = straggler;
                 if let Some((link, packet)) = self.stragglers.pop() {
-                    self.pass_on(hosts, link.0, packet);
+                    self.arrive_with_copy(hosts, link.0, packet);
                 }
             } else if timer < horizon {
                 self.now = timer;
@@ -88,55 +88,58 @@ impl Network {
         }
     }
 
-    /// The first packet on `link` arrives.
+    /// The first packet on link `index` arrives.
+    #[inline]
     fn deliver<H: Hosts>(&mut self, hosts: &mut H, index: u32) {
         let link = &mut self.links[index as usize];
-        let packet = link.deliver();
+        let (packet, lost) = link.deliver();
         self.arrivals.set(index, link.next_arrival());
-        if packet.lost {
+        if lost {
             self.release(packet.packet);
-            return;
+        } else if link.disturbance().is_some() {
+            self.disturb(hosts, index, packet);
+        } else {
+            self.arrive(hosts, index, packet);
         }
-        if let Some(disturbance) = &mut link.disturbance
-            && let Some(extra_delay) = disturbance.holds_back()
-        {
-            self.stragglers.push(self.now + extra_delay, LinkId(index), packet);
-            return;
-        }
-        self.pass_on(hosts, index, packet);
     }
 
-    /// `packet` is at the far end of `link`, twice if the link so decides.
-    fn pass_on<H: Hosts>(&mut self, hosts: &mut H, index: u32, packet: Descriptor) {
-        let link = &mut self.links[index as usize];
-        let far_end = link.far_end;
-        if let Some(disturbance) = &mut link.disturbance
-            && disturbance.duplicates()
-        {
+    /// A packet arrives over a link that may hold it back.
+    #[cold]
+    fn disturb<H: Hosts>(&mut self, hosts: &mut H, index: u32, packet: Parcel) {
+        let disturbance = self.links[index as usize].disturbance();
+        match disturbance.and_then(|disturbance| disturbance.holds_back()) {
+            Some(extra_delay) => self.stragglers.push(self.now + extra_delay, LinkId(index), packet),
+            None => self.arrive_with_copy(hosts, index, packet),
+        }
+    }
+
+    /// A packet arrives over a link that may duplicate it.
+    #[cold]
+    fn arrive_with_copy<H: Hosts>(&mut self, hosts: &mut H, index: u32, packet: Parcel) {
+        let disturbance = self.links[index as usize].disturbance();
+        if disturbance.is_some_and(|disturbance| disturbance.duplicates()) {
             let copy = self.packets[packet.packet.index()].clone();
             let copy = PacketId(self.packets.insert(copy) as u32);
             self.counters.duplicated += 1;
-            self.arrive(hosts, far_end, Descriptor { packet: copy, ..packet });
+            self.arrive(hosts, index, Parcel { packet: copy, ..packet });
         }
-        self.arrive(hosts, far_end, packet);
+        self.arrive(hosts, index, packet);
     }
 
-    /// `packet` is at a node.
-    #[inline]
-    fn arrive<H: Hosts>(&mut self, hosts: &mut H, at: FarEnd, packet: Descriptor) {
-        match at {
-            FarEnd::Router(router) => self.route(router, self.now, packet),
+    /// `packet` is at the far end of link `index`.
+    #[inline(always)]
+    fn arrive<H: Hosts>(&mut self, hosts: &mut H, index: u32, packet: Parcel) {
+        match self.links[index as usize].far_end {
+            FarEnd::Router(router) => self.route(router, packet),
             FarEnd::Interface(interface) => self.arrive_at_host(hosts, interface, packet),
         }
     }
 
-    fn arrive_at_host<H: Hosts>(&mut self, hosts: &mut H, interface: InterfaceId, packet: Descriptor) {
+    fn arrive_at_host<H: Hosts>(&mut self, hosts: &mut H, interface: InterfaceId, packet: Parcel) {
         let receiver = self.hosts.interfaces[interface.index()];
         // A host has all its addresses on all its interfaces (the weak host model, as Linux), but passes nothing on.
-        if self.hosts.host(InterfaceId(packet.destination)) != receiver.host {
-            self.counters.dropped_unroutable += 1;
-            self.release(packet.packet);
-            return;
+        if self.hosts.host(packet.destination) != receiver.host {
+            return self.drop_unroutable(packet.packet);
         }
         self.counters.delivered += 1;
         if receiver.tapped
@@ -148,45 +151,79 @@ impl Network {
         hosts.handle_packet(self, receiver.host, interface, packet.packet);
     }
 
-    /// `packet` comes to `router` at `at` and goes on.
+    /// `packet` comes to `router` and goes on.
     #[inline(always)]
-    fn route(&mut self, router: u32, at: Instant, packet: Descriptor) {
+    fn route(&mut self, router: u32, packet: Parcel) {
         match self.routes.next(router, packet.destination) {
-            Some(link) => self.enqueue(link, at, packet.packet, packet.destination, packet.size),
-            None => {
-                self.counters.dropped_unroutable += 1;
-                self.release(packet.packet);
-            }
+            Some(link) => self.enqueue(link, self.now, packet),
+            None => self.drop_unroutable(packet.packet),
         }
     }
 
-    /// A packet comes to link `index` at `at`.
+    /// `packet` comes to link `index` at `at`. Over fused links it goes on at once, as long as it arrives before the
+    /// horizon.
     #[inline(always)]
-    fn enqueue(&mut self, index: u32, at: Instant, packet: PacketId, destination: u32, size: u16) {
-        let link = &mut self.links[index as usize];
-        match link.accept(at, packet, destination, size) {
-            Fate::Dropped => self.release(packet),
-            _ if link.is_fused() => self.forward(index),
-            Fate::First(arrival) => self.arrivals.enter(index, arrival),
-            Fate::Behind => {}
-        }
-    }
-
-    /// Passes on what arrives before the horizon at the far end of `index`, a fused link.
-    fn forward(&mut self, index: u32) {
-        let FarEnd::Router(router) = self.links[index as usize].far_end else { return };
+    fn enqueue(&mut self, index: u32, at: Instant, packet: Parcel) {
+        let (mut index, mut at) = (index, at);
         loop {
             let link = &mut self.links[index as usize];
-            if link.next_arrival().is_none_or(|at| at >= self.horizon) {
+            let Some(accepted) = link.accept(at, packet) else {
+                return self.release(packet.packet);
+            };
+            if !link.is_fused() {
+                if accepted.first {
+                    self.arrivals.enter(index, accepted.arrival);
+                }
                 return;
             }
-            let packet = link.deliver();
-            if packet.lost {
-                self.release(packet.packet);
-            } else {
-                self.route(router, packet.arrival, packet);
+            if accepted.arrival >= self.horizon {
+                return;
+            }
+            if !accepted.first {
+                // Only at the beginning of a run: those before it have been waiting for the horizon to move.
+                return self.pass_on_until_horizon(index);
+            }
+            link.deliver_known(packet.size, accepted.lost);
+            let Some(next) = self.pass_on(index, packet, accepted.lost) else { return };
+            (index, at) = (next, accepted.arrival);
+        }
+    }
+
+    /// Passes on what arrives before the horizon at the far end of `index`, a fused link, and was not passed on when it
+    /// came because the horizon was nearer then.
+    fn pass_on_until_horizon(&mut self, index: u32) {
+        loop {
+            let arrival = self.links[index as usize].next_arrival();
+            if arrival >= self.horizon {
+                return;
+            }
+            let (packet, lost) = self.links[index as usize].deliver();
+            if let Some(next) = self.pass_on(index, packet, lost) {
+                self.enqueue(next, arrival, packet);
             }
         }
+    }
+
+    /// The link that `packet` comes to behind `index`, a fused link; none, if it does not get there.
+    #[inline(always)]
+    fn pass_on(&mut self, index: u32, packet: Parcel, lost: bool) -> Option<u32> {
+        if lost {
+            self.release(packet.packet);
+            return None;
+        }
+        let FarEnd::Router(router) = self.links[index as usize].far_end else {
+            unreachable!("only links to routers are fused")
+        };
+        let next = self.routes.next(router, packet.destination);
+        if next.is_none() {
+            self.drop_unroutable(packet.packet);
+        }
+        next
+    }
+
+    fn drop_unroutable(&mut self, packet: PacketId) {
+        self.counters.dropped_unroutable += 1;
+        self.release(packet);
     }
 
     fn show(&mut self, interface: InterfaceId, direction: Direction, packet: &Packet) {

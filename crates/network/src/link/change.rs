@@ -3,7 +3,6 @@
 use subflow_quantity::{Duration, Instant};
 
 use super::{Link, Service, Transmitter};
-use crate::loss::LossProcess;
 use crate::{LossConfig, PacketId};
 
 /// What happens to one direction of a link at some instant.
@@ -47,7 +46,7 @@ impl Link {
         for number in self.held_numbers() {
             let overhead = u32::from(self.overhead);
             let packet = self.ring.at_mut(number);
-            let bytes = u32::from(packet.size) + overhead;
+            let bytes = u32::from(packet.parcel.size) + overhead;
             let departure = if number == self.departed {
                 self.transmitter.departure_of_rest(&before, packet.departure.since(now), now, bytes)
             } else {
@@ -64,12 +63,10 @@ impl Link {
     }
 
     fn change_loss(&mut self, config: &LossConfig) {
-        self.loss = LossProcess::new(config);
-        if self.loss_before_queue {
-            return;
-        }
+        self.extras.set_loss(config);
+        self.plain = self.extras.are_none();
         for number in self.held_numbers() {
-            let lost = self.loses();
+            let lost = self.extras.loses_after_queue();
             self.ring.at_mut(number).lost = lost;
         }
     }
@@ -78,7 +75,7 @@ impl Link {
         self.up = false;
         for number in self.held_numbers() {
             let packet = self.ring.at(number);
-            dropped.push(packet.packet);
+            dropped.push(packet.parcel.packet);
             self.counters.dropped_down += 1;
             self.counters.move_departure(packet.departure, now);
         }

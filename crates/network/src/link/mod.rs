@@ -2,24 +2,27 @@
 
 mod change;
 mod config;
+mod extras;
 mod ring;
 mod transmitter;
+
+use core::hint::select_unpredictable;
 
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::{Duration, Instant};
 
 pub use change::LinkChange;
 pub use config::{LinkConfig, LossPosition, Reordering, Service};
-pub(crate) use ring::Descriptor;
-use ring::Ring;
+use extras::{Extras, QueueState};
+pub(crate) use ring::Parcel;
+use ring::{Descriptor, Ring};
 use transmitter::Transmitter;
 
+use crate::LinkMetrics;
 use crate::disturbance::Disturbance;
 use crate::host_table::FarEnd;
-use crate::loss::LossProcess;
 use crate::metrics::LinkCounters;
-use crate::queue::{Discipline, DropTail, Occupancy, Red};
-use crate::{LinkMetrics, PacketId};
+use crate::queue::DropTail;
 
 /// One direction of a link.
 ///
@@ -29,7 +32,10 @@ use crate::{LinkMetrics, PacketId};
 /// which separates those that have left from the rest, catches up when the next packet comes.
 ///
 /// A packet whose last bit leaves at T makes room for one that comes at T.
+///
+/// The fields are in the order of three cache lines: what delivery needs, what else acceptance needs, and the counters.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Link {
     ring: Ring,
     /// The first descriptor that had not left when the link last looked; those from here on are held by the queue.
@@ -37,40 +43,42 @@ pub(crate) struct Link {
     /// The first descriptor that has not been delivered. On a fused link, packets are delivered before they arrive, and
     /// even before they depart.
     delivered: u32,
-    /// When the packet that came last begins to be transmitted.
-    last_start: Instant,
-    /// When it has left.
+    pub(crate) far_end: FarEnd,
+    /// Bytes, overhead included, of the packets held by the queue.
+    held_bytes: u64,
+    extras: Box<Extras>,
+    overhead: u16,
+    /// Whether there is anything in `extras`.
+    plain: bool,
+    up: bool,
+    /// Whether packets are passed on to the next link as soon as they have come to this one (see `fusion.rs`).
+    fused: bool,
+    counts_transmitting: bool,
+
+    /// When the packet that came last has left.
     last_departure: Instant,
     /// When it arrives. No later one arrives earlier.
     last_arrival: Instant,
     delay: Duration,
-    /// Bytes, overhead included, of the packets held by the queue.
-    held_bytes: u64,
     transmitter: Transmitter,
     limit: DropTail,
-    overhead: u16,
-    counts_transmitting: bool,
-    loss_before_queue: bool,
-    up: bool,
-    /// Whether packets are passed on to the next link as soon as they have come to this one (see `fusion.rs`).
-    fused: bool,
-    pub(crate) far_end: FarEnd,
-    red: Option<Box<Red>>,
-    loss: Option<Box<LossProcess>>,
-    loss_random: Pcg64Mcg,
-    pub(crate) disturbance: Option<Box<Disturbance>>,
+
     counters: LinkCounters,
+    /// When the packet that came last begins to be transmitted.
+    last_start: Instant,
 }
 
-/// What becomes of a packet that comes to a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// It is alone on the link and arrives then (or is lost then).
-    First(Instant),
-    /// It comes after others.
-    Behind,
-    /// It is dropped at once.
-    Dropped,
+const _: () = assert!(size_of::<Link>() <= 4 * 64);
+
+/// What becomes of a packet that a link has let in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Accepted {
+    /// When it arrives at the far end.
+    pub(crate) arrival: Instant,
+    /// Whether it is the next to arrive.
+    pub(crate) first: bool,
+    /// Whether it is lost on the way.
+    pub(crate) lost: bool,
 }
 
 /// Random streams of one link.
@@ -82,79 +90,89 @@ pub(crate) struct LinkStreams {
 
 impl Link {
     pub(crate) fn new(config: &LinkConfig, far_end: FarEnd, streams: LinkStreams) -> Self {
-        let red = match &config.queue.discipline {
-            Discipline::DropTail => None,
-            Discipline::Red(red) => Some(Box::new(Red::new(red.clone(), streams.red))),
-        };
+        let extras = Box::new(Extras::new(config, streams));
         Self {
             ring: Ring::new(),
             departed: 0,
             delivered: 0,
-            last_start: Instant::ZERO,
+            far_end,
+            held_bytes: 0,
+            overhead: config.overhead,
+            plain: extras.are_none(),
+            extras,
+            up: true,
+            fused: false,
+            counts_transmitting: config.queue.counts_transmitting,
             last_departure: Instant::ZERO,
             last_arrival: Instant::ZERO,
             delay: config.delay,
-            held_bytes: 0,
             transmitter: Transmitter::new(&config.service),
             limit: DropTail::new(config.queue.limit),
-            overhead: config.overhead,
-            counts_transmitting: config.queue.counts_transmitting,
-            loss_before_queue: config.loss_position == LossPosition::BeforeQueue,
-            up: true,
-            fused: false,
-            far_end,
-            red,
-            loss: LossProcess::new(&config.loss),
-            loss_random: streams.loss,
-            disturbance: Disturbance::new(config.duplication, config.reordering, streams.disturbance),
             counters: LinkCounters::default(),
+            last_start: Instant::ZERO,
         }
     }
 
-    /// Settles the fate of a packet of `size` IP bytes that comes at `now`. Packets come in order of time.
-    #[inline]
-    pub(crate) fn accept(&mut self, now: Instant, packet: PacketId, destination: u32, size: u16) -> Fate {
-        self.catch_up(now);
-        let occupied = u32::from(size) + u32::from(self.overhead);
+    /// Settles the fate of a packet that comes at `now`; `None` when it is dropped at once. Packets come in order of time.
+    #[inline(always)]
+    pub(crate) fn accept(&mut self, now: Instant, parcel: Parcel) -> Option<Accepted> {
+        let occupied = u32::from(parcel.size) + u32::from(self.overhead);
         if !self.up {
             self.counters.dropped_down += 1;
-            return Fate::Dropped;
+            return None;
         }
-        if self.loss_before_queue && self.loses() {
-            self.counters.dropped_loss += 1;
-            return Fate::Dropped;
+        let first = self.delivered == self.ring.tail();
+        if first && !self.fused {
+            // What has arrived has left. An empty ring begins again at its first slots, which are in the cache.
+            self.ring.restart();
+            (self.departed, self.delivered, self.held_bytes) = (0, 0, 0);
         }
-        if !self.admits(now, occupied) {
-            self.counters.dropped_queue += 1;
-            return Fate::Dropped;
+        // Who has left need not be known as long as there is room even if nobody has, and no new maximum either.
+        let may_matter = self.held() >= self.counters.max_queue
+            || !self.limit.fits(self.held(), self.held_bytes, occupied)
+            || !self.plain;
+        if may_matter && !self.makes_room(now, occupied) {
+            return None;
         }
         let start = now.max(self.last_departure);
         let departure = self.transmitter.departure(start, occupied);
         let arrival = (departure + self.delay).max(self.last_arrival);
-        let lost = !self.loss_before_queue && self.loses();
-        let alone = self.delivered == self.ring.tail();
-        self.ring.push(self.oldest(), Descriptor { departure, arrival, packet, destination, size, lost });
+        let lost = !self.plain && self.extras.loses_after_queue();
+        self.ring.push(self.oldest(), Descriptor { departure, arrival, parcel, lost });
         self.last_start = start;
         self.last_departure = departure;
         self.last_arrival = arrival;
         self.held_bytes += u64::from(occupied);
         self.counters.count_accepted(now, start, departure, self.held());
-        if alone { Fate::First(arrival) } else { Fate::Behind }
+        Some(Accepted { arrival, first, lost })
     }
 
-    /// Removes the first packet, whose arrival has come.
-    #[inline]
-    pub(crate) fn deliver(&mut self) -> Descriptor {
-        let first = *self.ring.at(self.delivered);
+    /// Delivers the first packet, and tells whether it is lost.
+    #[inline(always)]
+    pub(crate) fn deliver(&mut self) -> (Parcel, bool) {
+        let Descriptor { parcel, lost, .. } = *self.ring.at(self.delivered);
+        self.deliver_known(parcel.size, lost);
+        (parcel, lost)
+    }
+
+    /// Delivers the first packet, of which this is known.
+    #[inline(always)]
+    pub(crate) fn deliver_known(&mut self, size: u16, lost: bool) {
         self.delivered = self.delivered.wrapping_add(1);
-        self.counters.count_arrived(&first);
-        first
+        self.counters.count_arrived(size, lost);
     }
 
-    /// When the first packet arrives.
+    /// When the first packet arrives; [`Instant::MAX`] when there is none. Either is as likely, so without a branch.
+    #[inline(always)]
+    pub(crate) fn next_arrival(&self) -> Instant {
+        let first = self.ring.at(self.delivered).arrival;
+        select_unpredictable(self.delivered == self.ring.tail(), Instant::MAX, first)
+    }
+
+    /// What the link does to packets that arrive, if anything.
     #[inline]
-    pub(crate) fn next_arrival(&self) -> Option<Instant> {
-        if self.delivered == self.ring.tail() { None } else { Some(self.ring.at(self.delivered).arrival) }
+    pub(crate) fn disturbance(&mut self) -> Option<&mut Disturbance> {
+        if self.plain { None } else { self.extras.disturbance.as_mut() }
     }
 
     #[inline]
@@ -171,7 +189,7 @@ impl Link {
     #[inline]
     pub(crate) fn catch_up(&mut self, now: Instant) {
         while self.departed != self.ring.tail() && self.ring.at(self.departed).departure <= now {
-            let size = self.ring.at(self.departed).size;
+            let size = self.ring.at(self.departed).parcel.size;
             self.held_bytes -= u64::from(size) + u64::from(self.overhead);
             self.departed = self.departed.wrapping_add(1);
         }
@@ -215,34 +233,42 @@ impl Link {
         if self.delivered.wrapping_sub(self.departed).cast_signed() > 0 { self.departed } else { self.delivered }
     }
 
+    /// The queue as its limit and RED see it.
     #[inline]
-    fn loses(&mut self) -> bool {
-        match &mut self.loss {
-            None => false,
-            Some(loss) => loss.loses(&mut self.loss_random),
+    fn queue_state(&self) -> QueueState {
+        let (packets, bytes) = (self.held(), self.held_bytes);
+        if self.counts_transmitting || packets == 0 {
+            let idle_since = if self.counts_transmitting { self.last_departure } else { self.last_start };
+            return QueueState { packets, bytes, idle_since };
         }
+        let in_transmission = u64::from(self.ring.at(self.departed).parcel.size) + u64::from(self.overhead);
+        QueueState { packets: packets - 1, bytes: bytes - in_transmission, idle_since: self.last_start }
     }
 
-    /// Whether the queue lets a packet in that occupies so many bytes. First RED, which sees every packet, then the
-    /// limit.
-    #[inline]
-    fn admits(&mut self, now: Instant, occupied: u32) -> bool {
-        let (mut packets, mut bytes) = (self.held(), self.held_bytes);
-        if !self.counts_transmitting && packets > 0 {
-            packets -= 1;
-            bytes -= u64::from(self.ring.at(self.departed).size) + u64::from(self.overhead);
+    /// Whether a packet that occupies so many bytes gets past loss, RED and the limit.
+    #[inline(always)]
+    fn makes_room(&mut self, now: Instant, occupied: u32) -> bool {
+        self.catch_up(now);
+        let queue = self.queue_state();
+        if !self.plain && !self.passes_extras(now, occupied, queue) {
+            return false;
         }
-        if let Some(red) = &mut self.red {
-            let occupancy = if packets > 0 {
-                Occupancy::Holding { packets, bytes }
-            } else {
-                let since = if self.counts_transmitting { self.last_departure } else { self.last_start };
-                Occupancy::Idle(now.since(since))
-            };
-            if red.drops(occupancy, occupied, |bytes| self.transmitter.typical_time(bytes)) {
-                return false;
-            }
+        let fits = self.limit.fits(queue.packets, queue.bytes, occupied);
+        self.counters.dropped_queue += u64::from(!fits);
+        fits
+    }
+
+    /// Whether a packet gets past loss and RED.
+    fn passes_extras(&mut self, now: Instant, occupied: u32, queue: QueueState) -> bool {
+        if self.extras.loses_before_queue() {
+            self.counters.dropped_loss += 1;
+            return false;
         }
-        self.limit.fits(packets, bytes, occupied)
+        let transmitter = &self.transmitter;
+        if self.extras.red_drops(now, occupied, queue, |bytes| transmitter.typical_time(bytes)) {
+            self.counters.dropped_queue += 1;
+            return false;
+        }
+        true
     }
 }

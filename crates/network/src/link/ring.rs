@@ -2,21 +2,27 @@
 
 use subflow_quantity::Instant;
 
-use crate::PacketId;
+use crate::{InterfaceId, PacketId};
 
-/// A packet on a link: all that a hop touches. The packet itself stays in the network's slab.
+/// What a hop knows of a packet. The packet itself stays in the network's slab.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parcel {
+    /// Where the packet is.
+    pub(crate) packet: PacketId,
+    /// The interface it is for; indexes routing tables.
+    pub(crate) destination: InterfaceId,
+    /// IP length in bytes.
+    pub(crate) size: u16,
+}
+
+/// A packet on a link. (A flow hash, for routers that spread flows, has room in it.)
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Descriptor {
     /// When its last bit leaves the transmitter.
     pub(crate) departure: Instant,
     /// When its last bit reaches the far end.
     pub(crate) arrival: Instant,
-    /// Where the packet is.
-    pub(crate) packet: PacketId,
-    /// The interface it is for; indexes routing tables. (A flow hash for routers that spread flows has room behind it.)
-    pub(crate) destination: u32,
-    /// IP length in bytes.
-    pub(crate) size: u16,
+    pub(crate) parcel: Parcel,
     /// It is lost behind the transmitter: it holds its place in the queue, but nothing arrives.
     pub(crate) lost: bool,
 }
@@ -34,9 +40,7 @@ pub(crate) struct Ring {
 const EMPTY: Descriptor = Descriptor {
     departure: Instant::ZERO,
     arrival: Instant::ZERO,
-    packet: PacketId(0),
-    destination: 0,
-    size: 0,
+    parcel: Parcel { packet: PacketId(0), destination: InterfaceId(0), size: 0 },
     lost: false,
 };
 
@@ -74,6 +78,12 @@ impl Ring {
         self.tail = self.tail.wrapping_add(1);
     }
 
+    /// Begins to count at zero again.
+    #[inline]
+    pub(crate) fn restart(&mut self) {
+        self.tail = 0;
+    }
+
     /// Removes the descriptors from `number` on.
     pub(crate) fn truncate(&mut self, number: u32) {
         self.tail = number;
@@ -96,17 +106,18 @@ mod tests {
 
     #[test]
     fn it_keeps_order_while_it_wraps_and_grows() {
+        let at = |number: u32| Instant::from_nanos(number.into());
         let mut ring = Ring::new();
         let mut head = 0;
         for round in 1..60 {
             for _ in 0..round {
-                ring.push(head, Descriptor { destination: ring.tail(), ..EMPTY });
+                ring.push(head, Descriptor { departure: at(ring.tail()), ..EMPTY });
             }
             for _ in 0..round / 2 {
-                assert_eq!(ring.at(head).destination, head);
+                assert_eq!(ring.at(head).departure, at(head));
                 head += 1;
             }
         }
-        assert!((head..ring.tail()).all(|number| ring.at(number).destination == number));
+        assert!((head..ring.tail()).all(|number| ring.at(number).departure == at(number)));
     }
 }

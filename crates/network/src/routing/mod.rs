@@ -2,6 +2,7 @@
 
 mod shortest_path;
 
+use crate::InterfaceId;
 pub(crate) use shortest_path::{Edge, Graph, Node};
 
 /// How a router chooses the next link. (Modes that read packets or keep state join here: a packet then goes through its
@@ -44,8 +45,8 @@ impl Routes {
 
     /// The link that `router` sends to on the way to interface `destination`.
     #[inline]
-    pub(crate) fn next(&self, router: u32, destination: u32) -> Option<u32> {
-        let next = self.next[router as usize * self.interfaces + destination as usize];
+    pub(crate) fn next(&self, router: u32, destination: InterfaceId) -> Option<u32> {
+        let next = self.next[router as usize * self.interfaces + destination.index()];
         if next == NOWHERE { None } else { Some(next) }
     }
 }

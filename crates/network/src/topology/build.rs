@@ -19,7 +19,7 @@ pub(super) fn build(topology: &TopologyBuilder, seed: u64) -> Result<Network, To
     topology.check_paths(&graph, &routes, &hosts)?;
     let mut links = topology.links(seed);
     if topology.fuse_hops {
-        for (link, fuse) in fusion::fusible(&graph, &routes, &hosts, &links).into_iter().enumerate() {
+        for (link, fuse) in fusion::fusible(&graph, &routes, &hosts, &mut links).into_iter().enumerate() {
             links[link].set_fused(fuse);
         }
     }
@@ -115,14 +115,15 @@ impl TopologyBuilder {
         if !self.static_routes.is_empty() {
             self.check_loops(graph, routes)?;
         }
-        let mut of_host: Vec<Vec<usize>> = vec![Vec::new(); self.hosts.len()];
+        let mut of_host: Vec<Vec<InterfaceId>> = vec![Vec::new(); self.hosts.len()];
         for (index, interface) in self.interfaces.iter().enumerate() {
-            of_host[interface.host.index()].push(index);
+            of_host[interface.host.index()].push(InterfaceId::from_index(index));
         }
-        let leads_to = |source: usize, host: HostId| match graph.edges[hosts.interfaces[source].link.index()].to {
-            Node::Interface(far) => hosts.host(InterfaceId(far)) == host,
-            Node::Router(router) => of_host[host.index()].iter().any(|&to| routes.next(router, to as u32).is_some()),
-        };
+        let leads_to =
+            |source: InterfaceId, host: HostId| match graph.edges[hosts.interfaces[source.index()].link.index()].to {
+                Node::Interface(far) => hosts.host(InterfaceId(far)) == host,
+                Node::Router(router) => of_host[host.index()].iter().any(|&to| routes.next(router, to).is_some()),
+            };
         for (from, sources) in of_host.iter().enumerate() {
             for to in 0..self.hosts.len() {
                 let host = HostId::from_index(to);
@@ -137,7 +138,7 @@ impl TopologyBuilder {
     }
 
     fn check_loops(&self, graph: &Graph, routes: &Routes) -> Result<(), TopologyError> {
-        for destination in 0..graph.interfaces as u32 {
+        for destination in (0..graph.interfaces).map(InterfaceId::from_index) {
             for start in 0..graph.routers as u32 {
                 let mut at = start;
                 let mut steps = 0;
@@ -147,7 +148,7 @@ impl TopologyBuilder {
                     at = next;
                     steps += 1;
                     if steps > graph.routers {
-                        let interface = self.full_name(InterfaceId(destination));
+                        let interface = self.full_name(destination);
                         return Err(TopologyError::RouteLoop {
                             interface,
                             router: self.routers[at as usize].0.clone(),
