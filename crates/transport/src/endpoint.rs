@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use subflow_quantity::Instant;
 use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
 
+use crate::edge::Taken;
 use crate::tcp::{Ends, TcpEndpoint};
 use crate::udp::UdpEndpoint;
 use crate::{Event, mptcp};
@@ -188,6 +189,16 @@ impl Endpoint {
             Self::Tcp(tcp) => tcp.connection.counters().bytes_acknowledged,
             Self::Mptcp(mptcp) => mptcp.bytes_acknowledged(),
             Self::Udp(_) => 0,
+        }
+    }
+
+    /// The part of the packet last handled that was taken in, for the edge that holds its bytes (see [`edge`](crate::edge)).
+    /// `None` where it carried nothing new or was not acceptable, and for UDP, whose datagrams are taken whole.
+    pub fn taken(&self) -> Option<Taken> {
+        match self {
+            Self::Tcp(tcp) => tcp.connection.taken(),
+            Self::Mptcp(mptcp) => mptcp.taken(),
+            Self::Udp(_) => None,
         }
     }
 

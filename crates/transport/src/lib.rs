@@ -3,6 +3,7 @@
 //! A [`Host`] owns [`Endpoint`]s and finds the one that a packet belongs to; [`tcp::Connection`] is one TCP connection or
 //! MPTCP subflow, [`mptcp::Connection`] an MPTCP connection over several of them.
 
+pub mod edge;
 mod endpoint;
 mod event;
 mod host;

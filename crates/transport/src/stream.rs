@@ -52,6 +52,12 @@ impl Stream {
         admitted
     }
 
+    /// Whether a write was cut short and its writer waits.
+    #[inline]
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.blocked
+    }
+
     /// `acknowledged` bytes are acknowledged now: a third of the send buffer free makes a blocked writer go on.
     pub(crate) fn on_acknowledged(&mut self, acknowledged: u64) {
         if let (true, Some(limit)) = (self.blocked, self.send_buffer) {

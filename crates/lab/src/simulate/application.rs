@@ -144,7 +144,7 @@ impl Application {
     fn write_bulk(&self, socket: &mut Endpoint, bytes: Option<u64>) {
         let total = bytes.unwrap_or(ENDLESS);
         let written = socket.bytes_written();
-        if written + socket.write(total - written) == total {
+        if written + socket.write(total - written) == total && bytes.is_some() {
             socket.finish();
         }
     }

@@ -14,8 +14,8 @@ pub(super) struct Node {
     pub(super) transport: Host,
     /// Its addresses and the interfaces they are on.
     pub(super) interfaces: Vec<(IpAddr, InterfaceId)>,
-    /// Per endpoint, its timer and the flow it belongs to.
-    sockets: Vec<Option<Socket>>,
+    /// Per endpoint, its timer and the flow it belongs to; every endpoint is registered when it is made.
+    sockets: Vec<Socket>,
     /// Which flow listens on a port.
     listening: Vec<(u16, usize)>,
 }
@@ -58,7 +58,7 @@ impl Node {
     }
 
     fn socket(&self, endpoint: EndpointId) -> Socket {
-        self.sockets[endpoint.0 as usize].expect("every endpoint is registered when it is made")
+        self.sockets[endpoint.0 as usize]
     }
 }
 
@@ -86,10 +86,11 @@ impl World {
         let timer = self.new_timer(network, TimerOwner::Endpoint { node, endpoint });
         let sockets = &mut self.nodes[node].sockets;
         let index = endpoint.0 as usize;
+        let socket = Socket { timer, flow };
         if sockets.len() <= index {
-            sockets.resize(index + 1, None);
+            sockets.resize(index + 1, socket);
         }
-        sockets[index] = Some(Socket { timer, flow });
+        sockets[index] = socket;
     }
 
     /// Drains an endpoint: packets to the network, events to its application, its deadline to its timer.

@@ -215,11 +215,17 @@ impl Host {
     }
 
     /// Gives ports to the subflows that a path manager wants, and opens them.
+    #[inline]
     fn open_requested(&mut self, id: EndpointId, now: Instant) {
-        let Endpoint::Mptcp(connection) = &mut self.endpoints[id.0 as usize] else { return };
-        if !connection.has_open_requests() {
-            return;
+        if let Endpoint::Mptcp(connection) = &self.endpoints[id.0 as usize]
+            && connection.has_open_requests()
+        {
+            self.open_now(id, now);
         }
+    }
+
+    fn open_now(&mut self, id: EndpointId, now: Instant) {
+        let Endpoint::Mptcp(connection) = &mut self.endpoints[id.0 as usize] else { return };
         for request in connection.take_open_requests() {
             let local = SocketAddr::new(request.local, request.local_port.unwrap_or(0));
             let ends = self.free_ends(local, request.remote);

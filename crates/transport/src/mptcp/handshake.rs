@@ -103,6 +103,7 @@ impl Connection {
             established: false,
             ended: None,
             scratch: Vec::new(),
+            passed_to: None,
             config,
         }
     }

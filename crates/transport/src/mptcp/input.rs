@@ -30,6 +30,7 @@ impl Connection {
     /// Takes in a segment for subflow `index`.
     pub(crate) fn handle_segment(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
         self.touch(index);
+        self.passed_to = None;
         if self.subflows[index].is_closed() {
             return;
         }
@@ -69,6 +70,7 @@ impl Connection {
     }
 
     fn pass_to_tcp(&mut self, index: usize, segment: &TcpSegment, data: Option<u64>, now: Instant) -> bool {
+        self.passed_to = Some(index);
         self.subflows[index].tcp.on_segment(segment, data, now, &mut self.congestion)
     }
 

@@ -54,6 +54,7 @@ pub use subflow::Subflow;
 pub(crate) use join::{join_of, reset_option};
 
 use crate::Event;
+use crate::edge::Taken;
 use crate::stream::Stream;
 use crate::tcp::Closed;
 use addresses::Addresses;
@@ -104,6 +105,8 @@ pub struct Connection {
     established: bool,
     ended: Option<Closed>,
     scratch: Vec<core::ops::Range<u64>>,
+    /// The subflow whose TCP the latest segment was passed to.
+    passed_to: Option<usize>,
 }
 
 impl Connection {
@@ -150,6 +153,11 @@ impl Connection {
     /// Data bytes that wait behind a hole at the data level.
     pub fn out_of_order_bytes(&self) -> u64 {
         self.receive.held.bytes()
+    }
+
+    /// What of the latest segment's payload was taken in.
+    pub(crate) fn taken(&self) -> Option<Taken> {
+        self.subflows[self.passed_to?].tcp.taken()
     }
 
     fn nonce(&mut self) -> u32 {

@@ -81,6 +81,12 @@ impl Acknowledge {
         }
     }
 
+    /// Whether every segment is acknowledged at once.
+    #[inline]
+    pub(crate) fn is_immediate(&self) -> bool {
+        matches!(self.policy, AckPolicy::EverySegment)
+    }
+
     /// Data arrived, in order or not (Linux `tcp_event_data_recv` and `__tcp_ack_snd_check`).
     pub(crate) fn on_data(&mut self, segment: &DataContext) {
         self.owed = true;

@@ -107,7 +107,9 @@ impl TcpEndpoint {
                 self.connection.set_unread(self.stream.unread(), now);
             }
         }
-        self.stream.on_acknowledged(self.connection.counters().bytes_acknowledged);
+        if self.stream.is_blocked() {
+            self.stream.on_acknowledged(self.connection.counters().bytes_acknowledged);
+        }
         self.tell_progress();
     }
 
@@ -117,7 +119,14 @@ impl TcpEndpoint {
     }
 
     /// Turns changes of state into events.
+    #[inline]
     pub(crate) fn tell_progress(&mut self) {
+        if self.stream.finished || self.connection.state() != self.told {
+            self.tell_changes();
+        }
+    }
+
+    fn tell_changes(&mut self) {
         if self.stream.finished && !self.all_acknowledged && self.connection.everything_acknowledged() {
             self.all_acknowledged = true;
             self.stream.tell(Event::Acknowledged);

@@ -85,6 +85,7 @@ impl Connection {
                 last_echo: 0,
                 duplicate: None,
                 ready: Vec::new(),
+                taken: None,
                 unread: 0,
                 shared_window: None,
             },

@@ -9,11 +9,13 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 use super::acknowledge::DataContext;
 use super::reassembly::Run;
 use super::{Closed, Connection, State, sequence};
+use crate::edge::Taken;
 
 impl Connection {
     /// Takes in a segment. `data` is the application-stream offset of its first payload byte, or `None` for the
     /// connection's own stream (plain TCP). Returns whether the segment was acceptable: one that was not tells nothing.
     pub fn on_segment(&mut self, segment: &TcpSegment, data: Option<u64>, now: Instant, cc: &mut Controller) -> bool {
+        self.receive.taken = None;
         match self.state {
             State::Closed(_) => return false,
             State::SynSent => {
@@ -163,6 +165,7 @@ impl Connection {
             self.note_duplicate(start, self.receive.nxt);
         }
         let run = Run { start: start + skip, end, data: data + skip };
+        self.receive.taken = Some(Taken { payload_offset: skip as u32, stream: run.data..data + (end - start) });
         if run.start == self.receive.nxt {
             self.on_in_order(run);
         } else if let Some(duplicate) = self.receive.reassembly.insert(run) {
@@ -199,6 +202,24 @@ impl Connection {
 
     fn after_data(&mut self, length: u64, now: Instant) {
         let held = self.receive.unread + self.receive.reassembly.bytes();
+        if self.acknowledge.is_immediate() {
+            self.acknowledge.owed = true;
+            self.acknowledge.now = true;
+        } else {
+            self.decide_acknowledgment(length, now);
+        }
+        if self.receive.shared_window.is_none() {
+            if self.receive.window.on_segment(length, held) {
+                self.acknowledge.on_window_growth();
+            }
+            if self.receive.unread == 0 {
+                self.receive.window.on_read(now, self.receive.nxt);
+                self.acknowledge.on_read(self.receive.nxt, self.receive.acknowledged);
+            }
+        }
+    }
+
+    fn decide_acknowledgment(&mut self, length: u64, now: Instant) {
         let rtt = match (self.rtt.srtt(), self.receive.window.rtt()) {
             (Some(sender), Some(receiver)) => Some(sender.min(receiver)),
             (sender, receiver) => receiver.or(sender),
@@ -214,15 +235,6 @@ impl Connection {
             rtt,
             sack: self.negotiated.sack,
         });
-        if self.receive.shared_window.is_none() {
-            if self.receive.window.on_segment(length, held) {
-                self.acknowledge.on_window_growth();
-            }
-            if self.receive.unread == 0 {
-                self.receive.window.on_read(now, self.receive.nxt);
-                self.acknowledge.on_read(self.receive.nxt, self.receive.acknowledged);
-            }
-        }
     }
 
     fn window_left(&self) -> u64 {

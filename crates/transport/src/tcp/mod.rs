@@ -60,6 +60,7 @@ pub use receive_window::ReceiveWindow;
 pub use rtt::RttEstimator;
 pub use state::{Closed, State};
 
+use crate::edge::Taken;
 use acknowledge::Acknowledge;
 use output::SendQueue;
 use reassembly::Reassembly;
@@ -141,6 +142,8 @@ pub(crate) struct ReceiveSide {
     duplicate: Option<core::ops::Range<u64>>,
     /// In-order data not yet taken by the owner: ranges of the application stream.
     ready: Vec<core::ops::Range<u64>>,
+    /// What of the latest segment's payload was taken in.
+    taken: Option<Taken>,
     /// Bytes in order that the application has not read; they shrink the window.
     unread: u64,
     /// An MPTCP connection advertises its own window on every subflow.
@@ -271,6 +274,11 @@ impl Connection {
     /// In-order data that arrived since the last call, as ranges of the application stream. The caller clears `into`.
     pub fn take_received(&mut self, into: &mut Vec<core::ops::Range<u64>>) {
         into.append(&mut self.receive.ready);
+    }
+
+    /// What of the latest segment's payload was taken in, in order or not.
+    pub fn taken(&self) -> Option<Taken> {
+        self.receive.taken.clone()
     }
 
     /// Whether in-order data waits to be taken.

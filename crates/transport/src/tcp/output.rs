@@ -7,7 +7,7 @@ use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::TcpSegment;
 
-use super::recovery::is_reducing;
+use super::recovery::{Due, is_reducing};
 use super::sent_queue::Tags;
 use super::timers::Purpose;
 use super::{Connection, State};
@@ -116,22 +116,11 @@ impl Connection {
     /// connection's own stream (not counting the SYN); `None`, with `segment` as it was, when there is nothing to send.
     /// Call again until it returns `None`.
     pub fn poll_transmit(&mut self, now: Instant, segment: &mut TcpSegment, cc: &mut Controller) -> Option<u64> {
-        if self.queue.reset {
-            self.queue.reset = false;
-            return Some(self.build_reset(segment, now));
+        if self.queue.reset || !self.state.is_synchronised() || self.handshake.acknowledge {
+            return self.poll_control(segment, now);
         }
-        match self.state {
-            State::Closed(_) => return None,
-            State::SynSent | State::SynReceived if self.handshake.due => {
-                self.on_syn_sent(now);
-                return Some(self.build_syn(segment, now));
-            }
-            State::SynSent | State::SynReceived => return None,
-            _ => {}
-        }
-        if self.handshake.acknowledge {
-            self.handshake.acknowledge = false;
-            return Some(self.build_ack(segment, now));
+        if self.is_quiet() {
+            return self.acknowledge.now.then(|| self.build_ack(segment, now));
         }
         let sent = self.next_data_segment(segment, now, cc);
         if sent.is_some() {
@@ -143,6 +132,35 @@ impl Connection {
             return Some(self.build_window_probe(segment, now));
         }
         self.acknowledge.now.then(|| self.build_ack(segment, now))
+    }
+
+    /// Whether there is nothing to send but perhaps an acknowledgment.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.queue.ranges.is_empty()
+            && self.queue.fin != Fin::Wanted
+            && !self.queue.burst
+            && self.recovery.due == Due::default()
+    }
+
+    /// Segments of the handshake, and resets.
+    #[cold]
+    fn poll_control(&mut self, segment: &mut TcpSegment, now: Instant) -> Option<u64> {
+        if self.queue.reset {
+            self.queue.reset = false;
+            return Some(self.build_reset(segment, now));
+        }
+        match self.state {
+            State::SynSent | State::SynReceived if self.handshake.due => {
+                self.on_syn_sent(now);
+                Some(self.build_syn(segment, now))
+            }
+            State::SynSent | State::SynReceived | State::Closed(_) => None,
+            _ => {
+                self.handshake.acknowledge = false;
+                Some(self.build_ack(segment, now))
+            }
+        }
     }
 
     fn next_data_segment(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> Option<u64> {
