@@ -60,11 +60,11 @@ impl Stream {
 
     /// `acknowledged` bytes are acknowledged now: a third of the send buffer free makes a blocked writer go on.
     pub(crate) fn on_acknowledged(&mut self, acknowledged: u64) {
-        if let (true, Some(limit)) = (self.blocked, self.send_buffer) {
-            if self.written - acknowledged <= limit - limit / 3 {
-                self.blocked = false;
-                self.tell(Event::Writable);
-            }
+        if let (true, Some(limit)) = (self.blocked, self.send_buffer)
+            && self.written - acknowledged <= limit - limit / 3
+        {
+            self.blocked = false;
+            self.tell(Event::Writable);
         }
     }
 

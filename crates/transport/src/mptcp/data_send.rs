@@ -88,10 +88,10 @@ impl Connection {
             self.send.acknowledge(acknowledged.min(self.send.next));
             self.send.una = acknowledged.min(self.send.next);
         }
-        if let DataFin::Sent(offset) = self.send.fin {
-            if acknowledged > offset {
-                self.on_data_fin_acknowledged();
-            }
+        if let DataFin::Sent(offset) = self.send.fin
+            && acknowledged > offset
+        {
+            self.on_data_fin_acknowledged();
         }
     }
 

@@ -139,11 +139,7 @@ impl Connection {
                 self.subflows[index].stage = Stage::PreEstablished;
                 self.schedule_join_ack(index, now);
             }
-            (true, Stage::PreEstablished, _) => {
-                if join_of(segment).is_none() {
-                    self.on_join_established(index, now);
-                }
-            }
+            (true, Stage::PreEstablished, None) => self.on_join_established(index, now),
             (false, Stage::Joining, Some(Join::Ack { hmac })) => {
                 if leftmost_160(&self.peer_hmac(&self.subflows[index])) != *hmac {
                     return self.reset_subflow(index, reason::PROHIBITED, now);

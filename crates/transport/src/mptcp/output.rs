@@ -171,14 +171,14 @@ impl Connection {
         while let Some(signal) = self.subflows[index].signals.pop_front() {
             segment.options.mptcp.push(signal);
         }
-        if segment.payload.length > 0 {
-            if let Some(mapping) = self.infinite_mapping(offset) {
-                segment.options.dss = Some(Dss {
-                    data_ack: Some(DataAck { value: self.data_ack() & 0xFFFF_FFFF, wide: false }),
-                    mapping: Some(mapping),
-                    data_fin: false,
-                });
-            }
+        if segment.payload.length > 0
+            && let Some(mapping) = self.infinite_mapping(offset)
+        {
+            segment.options.dss = Some(Dss {
+                data_ack: Some(DataAck { value: self.data_ack() & 0xFFFF_FFFF, wide: false }),
+                mapping: Some(mapping),
+                data_fin: false,
+            });
         }
     }
 }

@@ -168,10 +168,10 @@ impl Connection {
         self.receive.taken = Some(Taken { payload_offset: skip as u32, stream: run.data..data + (end - start) });
         if run.start == self.receive.nxt {
             self.on_in_order(run);
-        } else if let Some(duplicate) = self.receive.reassembly.insert(run) {
-            if self.negotiated.sack {
-                self.receive.duplicate = Some(duplicate);
-            }
+        } else if let Some(duplicate) = self.receive.reassembly.insert(run)
+            && self.negotiated.sack
+        {
+            self.receive.duplicate = Some(duplicate);
         }
         self.after_data(end - start, now);
     }

@@ -31,10 +31,10 @@ impl Connection {
         segment.window = 0;
         let options = &mut segment.options;
         options.syn = SynOptions::default();
-        options.timestamps = self.negotiated.timestamps.then(|| Timestamps {
-            value: timestamp(now),
-            echo: self.receive.timestamp.unwrap_or(0),
-        });
+        options.timestamps = self
+            .negotiated
+            .timestamps
+            .then(|| Timestamps { value: timestamp(now), echo: self.receive.timestamp.unwrap_or(0) });
         options.sack.clear();
         options.dss = None;
         options.mptcp.clear();
