@@ -211,6 +211,14 @@ impl Endpoint {
         }
     }
 
+    /// Whether subflow `subflow` (0 but for MPTCP) is over: its segments belong to nobody.
+    pub(crate) fn is_over(&self, subflow: usize) -> bool {
+        match self {
+            Self::Mptcp(mptcp) => mptcp.subflows()[subflow].is_closed(),
+            _ => self.is_closed(),
+        }
+    }
+
     /// Whether it is over and will neither send nor receive again.
     pub fn is_closed(&self) -> bool {
         match self {

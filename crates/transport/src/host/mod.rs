@@ -169,7 +169,8 @@ impl Host {
 
     /// A packet arrived. Returns the endpoint that took it, to be drained.
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet) -> Option<EndpointId> {
-        let Some((id, subflow)) = self.demux.find(packet) else {
+        let claimed = self.demux.find(packet).filter(|&(id, subflow)| !self.endpoint(id).is_over(subflow));
+        let Some((id, subflow)) = claimed else {
             return self.handle_unclaimed(now, packet);
         };
         self.endpoints[id.0 as usize].handle_packet(now, subflow, packet);

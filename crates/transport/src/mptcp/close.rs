@@ -99,8 +99,7 @@ impl Connection {
         }
         if self.send.finishing()
             && self.send.fin != DataFin::Acknowledged
-            && self.subflows[index].tcp.is_finishing()
-            && self.subflows[index].tcp.everything_acknowledged()
+            && self.subflows[index].tcp.fin_is_acknowledged()
         {
             self.send.fin = DataFin::Acknowledged;
             self.tell(Event::Acknowledged);

@@ -127,7 +127,7 @@ impl TcpEndpoint {
     }
 
     fn tell_changes(&mut self) {
-        if self.stream.finished && !self.all_acknowledged && self.connection.everything_acknowledged() {
+        if !self.all_acknowledged && self.connection.fin_is_acknowledged() {
             self.all_acknowledged = true;
             self.stream.tell(Event::Acknowledged);
         }

@@ -7,7 +7,7 @@ use subflow_quantity::Instant;
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::acknowledge::Acknowledge;
-use super::output::SendQueue;
+use super::output::{Reset, SendQueue};
 use super::reassembly::Reassembly;
 use super::recovery::Recovery;
 use super::sent_queue::SentQueue;
@@ -162,6 +162,9 @@ impl Connection {
         let acknowledgment = sequence::unwrap(segment.acknowledgment, self.send.initial, 1);
         let acceptable = flags.contains(TcpFlags::ACK) && acknowledgment == Some(1);
         if flags.contains(TcpFlags::ACK) && !acceptable {
+            if !flags.contains(TcpFlags::RST) {
+                self.queue.reset = Some(Reset::Refusal(segment.acknowledgment));
+            }
             return;
         }
         if flags.contains(TcpFlags::RST) {
@@ -184,6 +187,24 @@ impl Connection {
             self.state = State::SynReceived;
             self.handshake.due = true;
         }
+    }
+
+    /// Simultaneous open: the peer's SYN/ACK brings the acknowledgment that SYN-RECEIVED waits for.
+    pub(crate) fn on_syn_ack_in_syn_received(
+        &mut self,
+        segment: &TcpSegment,
+        now: Instant,
+        cc: &mut Controller,
+    ) -> bool {
+        if sequence::unwrap(segment.acknowledgment, self.send.initial, 1) != Some(1) {
+            self.queue.reset = Some(Reset::Refusal(segment.acknowledgment));
+            return false;
+        }
+        self.send.una = 1;
+        self.send.window_end = 1 + u64::from(segment.window);
+        self.handshake.acknowledge = true;
+        self.establish(now, cc);
+        true
     }
 
     /// The peer acknowledged our SYN.

@@ -7,6 +7,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::acknowledge::DataContext;
+use super::output::Reset;
 use super::reassembly::Run;
 use super::{Closed, Connection, State, sequence};
 use crate::edge::Taken;
@@ -29,6 +30,9 @@ impl Connection {
             return false;
         };
         let length = u64::from(segment.payload.length);
+        if self.state == State::SynReceived && start == 0 && segment.flags.contains(TcpFlags::SYN | TcpFlags::ACK) {
+            return self.on_syn_ack_in_syn_received(segment, now, cc);
+        }
         if !self.is_acceptable(segment, start, length) {
             return false;
         }
@@ -48,7 +52,10 @@ impl Connection {
             self.on_data(start..start + length, data, now);
         }
         if segment.flags.contains(TcpFlags::FIN) {
-            self.receive.fin.get_or_insert(start + length);
+            let fin = *self.receive.fin.get_or_insert(start + length);
+            if fin < self.receive.nxt {
+                self.on_fin_again(now);
+            }
         }
         if self.receive.fin == Some(self.receive.nxt) {
             self.receive.nxt += 1;
@@ -79,7 +86,7 @@ impl Connection {
             self.on_stray_syn(segment);
             return false;
         }
-        let stale = self.is_stale(segment);
+        let stale = !reset && self.is_stale(segment);
         if stale || end < self.receive.acknowledged || start > self.receive.nxt + window {
             if !reset {
                 self.note_duplicate(start, end);
@@ -88,7 +95,9 @@ impl Connection {
             return false;
         }
         if reset {
-            if start == self.receive.nxt || self.state == State::SynReceived {
+            if self.state == State::TimeWait {
+                // RFC 1337: an old duplicate may be refused by a peer that is done; that must not cut TIME-WAIT short.
+            } else if start == self.receive.nxt || self.state == State::SynReceived {
                 self.close(Closed::Reset);
             } else {
                 self.acknowledge.now = true;
@@ -134,6 +143,7 @@ impl Connection {
     fn leave_syn_received(&mut self, segment: &TcpSegment, now: Instant, cc: &mut Controller) -> bool {
         let acknowledgment = sequence::unwrap(segment.acknowledgment, self.send.initial, 1);
         if acknowledgment.is_none_or(|offset| offset < 1 || offset > self.send.nxt) {
+            self.queue.reset = Some(Reset::Refusal(segment.acknowledgment));
             return false;
         }
         self.send.una = 1;

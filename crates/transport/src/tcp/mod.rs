@@ -266,9 +266,9 @@ impl Connection {
         self.retries
     }
 
-    /// Whether every byte pushed, and the FIN if there is one, has been acknowledged.
-    pub fn everything_acknowledged(&self) -> bool {
-        self.sent.is_empty() && self.queue.is_empty()
+    /// Whether this side's FIN, and with it every byte pushed, has been acknowledged.
+    pub fn fin_is_acknowledged(&self) -> bool {
+        self.queue.fin_is_acknowledged()
     }
 
     /// In-order data that arrived since the last call, as ranges of the application stream. The caller clears `into`.

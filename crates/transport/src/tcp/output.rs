@@ -21,12 +21,21 @@ pub(crate) struct SendQueue {
     /// A FIN follows the data.
     fin: Fin,
     /// A reset is to leave.
-    pub(crate) reset: bool,
+    pub(crate) reset: Option<Reset>,
     /// Something was sent since the window's use was last judged.
     burst: bool,
     /// End of the last segment below full size (Minshall's variant of Nagle's algorithm).
     small_until: u64,
     usage: WindowUsage,
+}
+
+/// Why a reset leaves (RFC 9293, section 3.5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reset {
+    /// This side gave up.
+    Abort,
+    /// The peer acknowledged this number, which was never sent: its connection is not this one.
+    Refusal(u32),
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +77,10 @@ impl SendQueue {
 
     pub(crate) fn is_finishing(&self) -> bool {
         self.fin != Fin::None
+    }
+
+    pub(crate) fn fin_is_acknowledged(&self) -> bool {
+        self.fin == Fin::Acknowledged
     }
 
     /// Whether `una` covers the FIN, told once.
@@ -116,7 +129,7 @@ impl Connection {
     /// connection's own stream (not counting the SYN); `None`, with `segment` as it was, when there is nothing to send.
     /// Call again until it returns `None`.
     pub fn poll_transmit(&mut self, now: Instant, segment: &mut TcpSegment, cc: &mut Controller) -> Option<u64> {
-        if self.queue.reset || !self.state.is_synchronised() || self.handshake.acknowledge {
+        if self.queue.reset.is_some() || !self.state.is_synchronised() || self.handshake.acknowledge {
             return self.poll_control(segment, now);
         }
         if self.is_quiet() {
@@ -146,9 +159,8 @@ impl Connection {
     /// Segments of the handshake, and resets.
     #[cold]
     fn poll_control(&mut self, segment: &mut TcpSegment, now: Instant) -> Option<u64> {
-        if self.queue.reset {
-            self.queue.reset = false;
-            return Some(self.build_reset(segment, now));
+        if let Some(reset) = self.queue.reset.take() {
+            return Some(self.build_reset(reset, segment, now));
         }
         match self.state {
             State::SynSent | State::SynReceived if self.handshake.due => {

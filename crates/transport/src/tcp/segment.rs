@@ -6,6 +6,7 @@ use subflow_quantity::Instant;
 use subflow_wire::Payload;
 use subflow_wire::tcp::{SackBlock, SynOptions, TcpFlags, TcpOptions, TcpSegment, Timestamps};
 
+use super::output::Reset;
 use super::{Connection, State, sequence};
 
 /// TSval at `now`: milliseconds, never zero (RFC 7323, section 5.4; Linux uses the same tick).
@@ -142,8 +143,14 @@ impl Connection {
     }
 
     /// A reset (RFC 9293, section 3.5.3).
-    pub(crate) fn build_reset(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
-        self.header(segment, TcpFlags::RST | TcpFlags::ACK, self.send.nxt, now);
+    pub(crate) fn build_reset(&mut self, reset: Reset, segment: &mut TcpSegment, now: Instant) -> u64 {
+        match reset {
+            Reset::Abort => self.header(segment, TcpFlags::RST | TcpFlags::ACK, self.send.nxt, now),
+            Reset::Refusal(number) => {
+                self.header(segment, TcpFlags::RST, 0, now);
+                segment.sequence = number;
+            }
+        }
         0
     }
 }

@@ -3,6 +3,7 @@
 use subflow_quantity::Instant;
 
 use super::Connection;
+use super::output::Reset;
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +76,8 @@ impl Connection {
     /// Gives up at once: a reset goes out.
     pub fn abort(&mut self) {
         if !self.state.is_closed() {
-            self.queue.reset = self.state != State::SynSent && self.state != State::TimeWait;
+            let silent = matches!(self.state, State::SynSent | State::TimeWait);
+            self.queue.reset = (!silent).then_some(Reset::Abort);
             self.close(Closed::Aborted);
         }
     }
@@ -114,6 +116,14 @@ impl Connection {
             State::FinWait1 => self.state = State::Closing,
             State::FinWait2 => self.enter_time_wait(now),
             _ => {}
+        }
+    }
+
+    /// The peer repeats its FIN: the acknowledgment of it was lost.
+    pub(crate) fn on_fin_again(&mut self, now: Instant) {
+        self.request_ack();
+        if self.state == State::TimeWait {
+            self.enter_time_wait(now);
         }
     }
 

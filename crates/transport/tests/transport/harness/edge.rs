@@ -1,0 +1,51 @@
+//! The bytes: attached when a packet leaves, kept when an endpoint takes them, checked when it reports them.
+
+use subflow_transport::Endpoint;
+use subflow_wire::Packet;
+
+/// The byte at `offset` of the stream that side `side` sends.
+fn pattern(side: usize, offset: u64) -> u8 {
+    ((offset ^ (side as u64) << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
+}
+
+/// The bytes that `packet` of side `side` carries.
+pub(crate) fn bytes_of(side: usize, packet: &Packet) -> Vec<u8> {
+    let payload = packet.payload();
+    (payload.stream_offset..).take(payload.length as usize).map(|offset| pattern(side, offset)).collect()
+}
+
+/// What one side has received.
+#[derive(Debug, Default)]
+pub(crate) struct Edge {
+    bytes: Vec<u8>,
+    filled: Vec<bool>,
+    checked: u64,
+}
+
+impl Edge {
+    /// Keeps what `endpoint` took of `payload`.
+    pub(crate) fn keep(&mut self, endpoint: &Endpoint, payload: &[u8]) {
+        let Some(taken) = endpoint.taken() else { return };
+        let (start, end) = (taken.stream.start as usize, taken.stream.end as usize);
+        let from = taken.payload_offset as usize;
+        assert_eq!(payload.len() - from, end - start, "all of the payload from {from} on belongs somewhere");
+        if self.bytes.len() < end {
+            self.bytes.resize(end, 0);
+            self.filled.resize(end, false);
+        }
+        self.bytes[start..end].copy_from_slice(&payload[from..]);
+        self.filled[start..end].fill(true);
+    }
+
+    /// Compares everything that `endpoint` reports as received in order with what `sender` sends.
+    pub(crate) fn check(&mut self, sender: usize, endpoint: &Endpoint) {
+        let received = endpoint.bytes_received();
+        assert!(received >= self.checked, "bytes received were taken back");
+        for offset in self.checked..received {
+            let at = offset as usize;
+            assert!(self.filled.get(at) == Some(&true), "byte {offset} was reported and never taken");
+            assert_eq!(self.bytes[at], pattern(sender, offset), "byte {offset} of {received}");
+        }
+        self.checked = received;
+    }
+}

@@ -1,0 +1,5 @@
+//! Stories of one TCP connection.
+
+mod close;
+mod handshake;
+mod validation;
