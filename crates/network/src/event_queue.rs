@@ -93,3 +93,69 @@ impl EventQueue {
         ((source ^ instant) & mask) as u32
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// All events, in order.
+    fn drain(queue: &mut EventQueue) -> Vec<(u64, u32)> {
+        let mut events = Vec::new();
+        while queue.first_at() < queue.end_of_time() {
+            let source = queue.first_source();
+            events.push((queue.first_at().as_nanos(), source));
+            queue.set(source, Instant::MAX);
+        }
+        events
+    }
+
+    proptest! {
+        #[test]
+        fn events_come_in_order_whatever_the_order_in_which_they_were_entered(
+            steps in proptest::collection::vec((0u32..50, prop_oneof![0u64..30, Just(u64::MAX)]), 0..200),
+        ) {
+            let mut queue = EventQueue::new(50);
+            let mut expected = BTreeMap::new();
+            for &(source, at) in &steps {
+                let new = expected.insert(source, at).is_none_or(|before| before == u64::MAX);
+                if new && at != u64::MAX {
+                    queue.enter(source, Instant::from_nanos(at));
+                } else {
+                    queue.set(source, Instant::from_nanos(at));
+                }
+            }
+            expected.retain(|_, at| *at != u64::MAX);
+            let mut at_once = EventQueue::new(50);
+            for (&source, &at) in expected.iter().rev() {
+                at_once.enter(source, Instant::from_nanos(at));
+            }
+            let events = drain(&mut queue);
+            prop_assert!(events.is_sorted_by_key(|event| event.0));
+            prop_assert_eq!(&events, &drain(&mut at_once));
+            prop_assert_eq!(events.into_iter().map(|(at, source)| (source, at)).collect::<BTreeMap<_, _>>(), expected);
+        }
+    }
+
+    #[test]
+    fn beyond_the_end_of_time_is_never() {
+        let mut queue = EventQueue::new(4096);
+        assert_eq!(queue.end_of_time().as_nanos(), (1 << 52) - 1);
+        queue.enter(7, queue.end_of_time());
+        assert_eq!(queue.first_at(), queue.end_of_time());
+        queue.set(7, Instant::from_nanos((1 << 52) - 2));
+        assert_eq!(queue.first_source(), 7);
+    }
+
+    #[test]
+    fn one_source_is_enough_and_none_too() {
+        let mut queue = EventQueue::new(1);
+        queue.enter(0, Instant::from_nanos(5));
+        assert_eq!((queue.first_at().as_nanos(), queue.first_source()), (5, 0));
+        let none = EventQueue::new(0);
+        assert_eq!(none.first_at(), none.end_of_time());
+    }
+}

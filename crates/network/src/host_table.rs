@@ -1,5 +1,7 @@
 //! Hosts as the network knows them: interfaces, addresses, and who talks to whom.
 
+use std::net::IpAddr;
+
 use crate::topology::AddressBook;
 use crate::{HostId, InterfaceId, LinkId};
 
@@ -17,6 +19,14 @@ pub(crate) struct Interface {
     /// The link that it sends to.
     pub(crate) link: LinkId,
     pub(crate) tapped: bool,
+    /// Where it sent last: most packets go where the one before went.
+    last: Option<(IpAddr, InterfaceId)>,
+}
+
+impl Interface {
+    pub(crate) fn new(host: HostId, link: LinkId) -> Self {
+        Self { host, link, tapped: false, last: None }
+    }
 }
 
 /// All hosts' interfaces.
@@ -31,6 +41,24 @@ impl HostTable {
     #[inline]
     pub(crate) fn host(&self, interface: InterfaceId) -> HostId {
         self.interfaces[interface.index()].host
+    }
+
+    /// The interface that has `address`, where `from` may send there.
+    #[inline]
+    pub(crate) fn destination(&mut self, from: InterfaceId, address: IpAddr) -> Option<InterfaceId> {
+        match self.interfaces[from.index()].last {
+            Some((known, destination)) if known == address => Some(destination),
+            _ => self.look_up(from, address),
+        }
+    }
+
+    fn look_up(&mut self, from: InterfaceId, address: IpAddr) -> Option<InterfaceId> {
+        let destination = self.addresses.interface(address)?;
+        if !self.conversations.allows(self.host(from), self.host(destination)) {
+            return None;
+        }
+        self.interfaces[from.index()].last = Some((address, destination));
+        Some(destination)
     }
 }
 

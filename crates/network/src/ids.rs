@@ -44,7 +44,7 @@ id! {
     LinkId
 }
 id! {
-    /// A packet in the network's slab. It is free for another packet once taken or released.
+    /// A packet in the network. Once it is taken or released, another packet may get the same id.
     PacketId
 }
 id! {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use slab::Slab;
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::Packet;
 
@@ -11,6 +10,7 @@ use crate::disturbance::Stragglers;
 use crate::event_queue::EventQueue;
 use crate::host_table::{FarEnd, HostTable};
 use crate::link::Link;
+use crate::packet_pool::PacketPool;
 use crate::routing::Routes;
 use crate::tap::Tap;
 use crate::timer::Timers;
@@ -44,7 +44,9 @@ pub struct Network {
     pub(crate) link_names: Vec<String>,
     pub(crate) routes: Routes,
     pub(crate) hosts: HostTable,
-    pub(crate) packets: Slab<Packet>,
+    pub(crate) packets: PacketPool,
+    /// Places in the pool that hosts hold for packets to come.
+    pub(crate) reserved: u64,
     /// The first arrival on each link that is not fused.
     pub(crate) arrivals: EventQueue,
     pub(crate) timers: Timers,
@@ -66,7 +68,8 @@ impl Network {
             link_names,
             routes,
             hosts,
-            packets: Slab::new(),
+            packets: PacketPool::default(),
+            reserved: 0,
             timers: Timers::default(),
             stragglers: Stragglers::default(),
             changes: BTreeMap::new(),
@@ -85,19 +88,32 @@ impl Network {
     /// A packet in the network.
     #[inline]
     pub fn packet(&self, id: PacketId) -> &Packet {
-        &self.packets[id.index()]
+        &self.packets[id]
     }
 
     /// Takes a packet that has arrived.
     #[inline]
     pub fn take(&mut self, id: PacketId) -> Packet {
-        self.packets.remove(id.index())
+        self.packets.take(id)
     }
 
     /// Forgets a packet that has arrived.
     #[inline]
     pub fn release(&mut self, id: PacketId) {
-        self.packets.remove(id.index());
+        self.packets.release(id);
+    }
+
+    /// A place for a packet to be built in; [`Self::transmit_reserved`] sends it. What it holds is left over from another.
+    #[inline]
+    pub fn reserve(&mut self) -> PacketId {
+        self.reserved += 1;
+        self.packets.reserve()
+    }
+
+    /// A reserved place.
+    #[inline]
+    pub fn packet_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.packets[id]
     }
 
     /// A new timer, not set.
@@ -189,7 +205,7 @@ impl Network {
         let on_links: u64 = self.links.iter().map(|link| link.metrics(self.now).drops()).sum();
         NetworkMetrics {
             dropped: self.counters.dropped_unroutable + on_links,
-            in_flight: self.packets.len() as u64,
+            in_flight: self.packets.len() as u64 - self.reserved,
             packet_hops: self.links.iter().map(Link::hops).sum(),
             ..self.counters
         }

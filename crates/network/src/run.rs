@@ -12,33 +12,40 @@ impl Network {
     /// the hosts may not talk, it is counted and dropped. Its source address is not looked at: [`Self::interface_with`]
     /// finds the interface that goes with it.
     pub fn transmit(&mut self, host: HostId, interface: InterfaceId, packet: Packet) {
+        let id = self.reserve();
+        self.packets[id] = packet;
+        self.transmit_reserved(host, interface, id);
+    }
+
+    /// [`Self::transmit`] for a packet built in a [reserved](Self::reserve) place, which is the network's again.
+    pub fn transmit_reserved(&mut self, host: HostId, interface: InterfaceId, id: PacketId) {
         let sender = self.hosts.interfaces[interface.index()];
         debug_assert_eq!(sender.host, host, "{interface:?} belongs to another host");
         self.counters.transmitted += 1;
-        if sender.tapped {
-            self.show(interface, Direction::Out, &packet);
+        self.reserved -= 1;
+        if sender.tapped
+            && let Some(tap) = &mut self.tap
+        {
+            tap.packet(self.now, host, interface, Direction::Out, &self.packets[id]);
         }
-        let destination = self
-            .hosts
-            .addresses
-            .interface(packet.ip.destination)
-            .filter(|&to| self.hosts.conversations.allows(host, self.hosts.host(to)));
-        let Some(destination) = destination else {
+        let packet = &self.packets[id];
+        let Some(destination) = self.hosts.destination(interface, packet.ip.destination) else {
             self.counters.dropped_unroutable += 1;
-            return;
+            return self.release(id);
         };
         let size = u16::try_from(packet.wire_length()).expect("an IP packet of at most 65535 bytes");
-        let packet = PacketId(self.packets.insert(packet) as u32);
-        self.enqueue(sender.link.0, self.now, Parcel { packet, destination, size });
+        self.enqueue(sender.link.0, self.now, Parcel { packet: id, destination, size });
     }
 
     /// Processes all events until `end`, those at `end` included, and sets the clock to `end`. An `end` in the past does
-    /// nothing.
+    /// nothing. The clock has its end, after 52 days with up to 4096 directions of links and half of that with each
+    /// doubling.
     pub fn run_until<H: Hosts>(&mut self, hosts: &mut H, end: Instant) {
         if end < self.now {
             return;
         }
         let after_end = end.saturating_add(Duration::from_nanos(1));
+        assert!(after_end <= self.arrivals.end_of_time(), "a run until {end:?}, which is after the end of the clock");
         while let Some((&key, _)) = self.changes.first_key_value()
             && key.0 <= end
         {
@@ -118,8 +125,8 @@ impl Network {
     fn arrive_with_copy<H: Hosts>(&mut self, hosts: &mut H, index: u32, packet: Parcel) {
         let disturbance = self.links[index as usize].disturbance();
         if disturbance.is_some_and(|disturbance| disturbance.duplicates()) {
-            let copy = self.packets[packet.packet.index()].clone();
-            let copy = PacketId(self.packets.insert(copy) as u32);
+            let copy = self.packets[packet.packet].clone();
+            let copy = self.packets.insert(copy);
             self.counters.duplicated += 1;
             self.arrive(hosts, index, Parcel { packet: copy, ..packet });
         }
@@ -145,7 +152,7 @@ impl Network {
         if receiver.tapped
             && let Some(tap) = &mut self.tap
         {
-            let content = &self.packets[packet.packet.index()];
+            let content = &self.packets[packet.packet];
             tap.packet(self.now, receiver.host, interface, Direction::In, content);
         }
         hosts.handle_packet(self, receiver.host, interface, packet.packet);
@@ -224,12 +231,5 @@ impl Network {
     fn drop_unroutable(&mut self, packet: PacketId) {
         self.counters.dropped_unroutable += 1;
         self.release(packet);
-    }
-
-    fn show(&mut self, interface: InterfaceId, direction: Direction, packet: &Packet) {
-        let host = self.hosts.host(interface);
-        if let Some(tap) = &mut self.tap {
-            tap.packet(self.now, host, interface, direction, packet);
-        }
     }
 }

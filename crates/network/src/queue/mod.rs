@@ -7,11 +7,13 @@
 //! into the event loop.
 
 mod drop_tail;
+mod idle_ageing;
 mod red;
 
 pub(crate) use drop_tail::DropTail;
-pub use red::{IdleAgeing, RedConfig, RedDrop, RedUnit};
+pub use idle_ageing::IdleAgeing;
 pub(crate) use red::{Occupancy, Red};
+pub use red::{RedConfig, RedDrop, RedUnit};
 
 /// How much a queue holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

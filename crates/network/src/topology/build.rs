@@ -73,7 +73,7 @@ impl TopologyBuilder {
                 let host = self.hosts[interface.host.index()].clone();
                 return Err(TopologyError::Unattached { host, interface: interface.name.clone() });
             };
-            interfaces.push(Interface { host: interface.host, link, tapped: false });
+            interfaces.push(Interface::new(interface.host, link));
         }
         Ok(HostTable {
             interfaces,

@@ -1,0 +1,91 @@
+//! The packets in the network.
+
+use core::ops::{Index, IndexMut};
+use std::net::{IpAddr, Ipv4Addr};
+
+use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
+
+use crate::PacketId;
+
+/// Packets by id. A packet that leaves keeps its place in memory for the next one, which is written over it: in steady
+/// state nothing is allocated, moved or cleared.
+#[derive(Debug, Default)]
+pub(crate) struct PacketPool {
+    slots: Vec<Packet>,
+    free: Vec<PacketId>,
+}
+
+impl PacketPool {
+    /// A place for a packet; what it holds is left over from another.
+    #[inline]
+    pub(crate) fn reserve(&mut self) -> PacketId {
+        self.free.pop().unwrap_or_else(|| {
+            self.slots.push(blank());
+            PacketId::from_index(self.slots.len() - 1)
+        })
+    }
+
+    /// Puts `packet` in.
+    pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
+        let id = self.reserve();
+        self[id] = packet;
+        id
+    }
+
+    /// Gives the place of a packet free.
+    #[inline]
+    pub(crate) fn release(&mut self, id: PacketId) {
+        self.free.push(id);
+    }
+
+    /// Takes a packet out.
+    pub(crate) fn take(&mut self, id: PacketId) -> Packet {
+        let packet = core::mem::replace(&mut self[id], blank());
+        self.release(id);
+        packet
+    }
+
+    /// Packets in the pool, reserved places included.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+}
+
+impl Index<PacketId> for PacketPool {
+    type Output = Packet;
+    #[inline]
+    fn index(&self, id: PacketId) -> &Packet {
+        &self.slots[id.index()]
+    }
+}
+
+impl IndexMut<PacketId> for PacketPool {
+    #[inline]
+    fn index_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.slots[id.index()]
+    }
+}
+
+fn blank() -> Packet {
+    let nowhere = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    Packet {
+        ip: IpHeader { source: nowhere, destination: nowhere, hop_limit: 0, ecn: Ecn::NotEct },
+        body: Body::Tcp(TcpSegment::default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_given_free_is_used_again() {
+        let mut pool = PacketPool::default();
+        let first = pool.reserve();
+        pool.release(first);
+        assert_eq!(pool.reserve(), first);
+        assert_eq!(pool.len(), 1);
+        let packet = pool.take(first);
+        assert_eq!((packet, pool.len()), (blank(), 0));
+    }
+}

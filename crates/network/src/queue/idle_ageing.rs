@@ -1,0 +1,80 @@
+//! What happens to RED's average while nothing comes.
+
+use subflow_quantity::Duration;
+
+/// How the average ages while the queue is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleAgeing {
+    /// The paper's: as if m = idle time / s packets had come to an empty queue, so avg ← (1 − w_q)^m avg, where s is the
+    /// time that the link takes to send `packet` bytes.
+    Packets {
+        /// The size of that packet.
+        packet: u32,
+    },
+    /// FreeBSD dummynet's as it is coded, which is not the paper's: its table holds powers of (1 − w_q) per clock tick,
+    /// not per packet, in 256 steps up to 3 s / w_q, s the ticks in which the link sends 512 bytes; an idle time beyond
+    /// the table zeroes the average (`config_red` in ip_dummynet.c, `red_drops` in ip_dn_io.c).
+    Dummynet {
+        /// Clock ticks per second (`kern.hz`, 1000 by default).
+        hz: u32,
+    },
+}
+
+impl IdleAgeing {
+    /// What the average is multiplied with when a packet comes after the queue was empty for `idle`. `transmission_time`
+    /// tells how long the link takes for so many bytes.
+    pub(super) fn factor(self, w_q: f64, idle: Duration, transmission_time: impl Fn(u32) -> Duration) -> f64 {
+        match self {
+            Self::Packets { packet } => {
+                let s = transmission_time(packet).as_nanos();
+                idle.as_nanos().checked_div(s).map_or(0.0, |m| power(1.0 - w_q, m))
+            }
+            Self::Dummynet { hz } => dummynet_factor(w_q, hz, idle, transmission_time(512)),
+        }
+    }
+}
+
+/// `base` to the `exponent`, by squaring: `powi` may differ in its last bit between machines.
+fn power(base: f64, exponent: u64) -> f64 {
+    let (mut result, mut square, mut left) = (1.0, base, exponent);
+    while left > 0 {
+        if left & 1 == 1 {
+            result *= square;
+        }
+        square *= square;
+        left >>= 1;
+    }
+    result
+}
+
+/// The factor that dummynet takes from its table after `idle`; `s` is the time to send its "medium" packet.
+fn dummynet_factor(w_q: f64, hz: u32, idle: Duration, s: Duration) -> f64 {
+    const LOOKUP_DEPTH: u64 = 256;
+    let ticks = |span: Duration| span.as_secs_f64() * f64::from(hz);
+    let lookup_step = ((ticks(s) * 3.0 / w_q) as u64 / LOOKUP_DEPTH).max(1);
+    let t = ticks(idle) as u64 / lookup_step;
+    if t < LOOKUP_DEPTH { power(1.0 - w_q, 1 + t * lookup_step) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dummynet_ages_by_clock_ticks_and_forgets_after_its_table() {
+        // s = 0.512 ticks, 3 s / w_q = 768 ticks, in 256 steps of 3 ticks.
+        let factor = |milliseconds| {
+            dummynet_factor(0.002, 1000, Duration::from_millis(milliseconds), Duration::from_micros(512))
+        };
+        assert!((factor(0) - 0.998).abs() < 1e-12);
+        assert!((factor(3) - 0.998f64.powf(4.0)).abs() < 1e-12);
+        assert!((factor(767) - 0.998f64.powf(766.0)).abs() < 1e-12);
+        assert_eq!(factor(768), 0.0);
+    }
+
+    #[test]
+    fn an_infinitely_fast_link_forgets_at_once() {
+        let ageing = IdleAgeing::Packets { packet: 512 };
+        assert_eq!(ageing.factor(0.002, Duration::from_nanos(1), |_| Duration::ZERO), 0.0);
+    }
+}
