@@ -49,9 +49,10 @@ pub(super) fn build(scenario: &Scenario, seed: u64) -> Result<Run, RunError> {
     for flow in &scenario.flows {
         topology.conversation(hosts[flow.from.host], hosts[flow.to.host]);
     }
-    let network = topology.build(seed).map_err(|error| RunError::failed(error.to_string()))?;
+    let mut network = topology.build(seed).map_err(|error| RunError::failed(error.to_string()))?;
     let nodes = nodes(scenario, seed, &hosts, &interfaces);
-    let mut run = Run { network, world: World::new(nodes), links, interfaces };
+    let world = World::new(&mut network, nodes);
+    let mut run = Run { network, world, links, interfaces };
     run.schedule_changes(scenario);
     run.add_flows(scenario, seed);
     Ok(run)

@@ -3,8 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
-use subflow_transport::{EndpointId, Host, blank_packet};
-use subflow_wire::Packet;
+use subflow_transport::{EndpointId, Host};
 
 use super::application::Application;
 
@@ -39,8 +38,8 @@ pub(super) struct World {
     /// By flow; absent only while it acts.
     pub(super) applications: Vec<Option<Box<Application>>>,
     timers: Vec<TimerOwner>,
-    /// Packets are built here.
-    packet: Packet,
+    /// The place in the network where the next packet is built.
+    reserved: PacketId,
 }
 
 impl Node {
@@ -63,8 +62,8 @@ impl Node {
 }
 
 impl World {
-    pub(super) fn new(nodes: Vec<Node>) -> Self {
-        Self { nodes, applications: Vec::new(), timers: Vec::new(), packet: blank_packet() }
+    pub(super) fn new(network: &mut Network, nodes: Vec<Node>) -> Self {
+        Self { nodes, applications: Vec::new(), timers: Vec::new(), reserved: network.reserve() }
     }
 
     fn new_timer(&mut self, network: &mut Network, owner: TimerOwner) -> TimerId {
@@ -99,9 +98,10 @@ impl World {
         let socket = self.nodes[node].socket(endpoint);
         loop {
             let host = &mut self.nodes[node];
-            while host.transport.poll_transmit_into(now, endpoint, &mut self.packet) {
-                let interface = host.interface_of(self.packet.ip.source);
-                network.transmit(host.id, interface, self.packet.clone());
+            while host.transport.poll_transmit_into(now, endpoint, network.packet_mut(self.reserved)) {
+                let interface = host.interface_of(network.packet(self.reserved).ip.source);
+                network.transmit_reserved(host.id, interface, self.reserved);
+                self.reserved = network.reserve();
             }
             let Some(event) = host.transport.poll_event(endpoint) else { break };
             self.on_event(network, node, endpoint, socket.flow, event);
