@@ -5,8 +5,9 @@ mod shortest_path;
 use crate::InterfaceId;
 pub(crate) use shortest_path::{Edge, Graph, Node};
 
-/// How a router chooses the next link. (Modes that read packets or keep state join here: a packet then goes through its
-/// router's mode in `run.rs` instead of straight through [`Routes`], and its router does not take part in fusion.)
+// Modes that read packets or keep state join here: a packet then goes through its router's mode in `run.rs` instead of
+// straight through the tables, and its router does not take part in fusion (`fusion.rs`).
+/// How a router chooses the next link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RouterMode {
     /// The shortest path to the destination interface; of equally short ones the link that was added first.
