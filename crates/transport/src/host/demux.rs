@@ -1,6 +1,6 @@
 //! Which packet belongs to which endpoint.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use rustc_hash::FxHashMap;
 use subflow_wire::{Body, Packet};
@@ -8,44 +8,78 @@ use subflow_wire::{Body, Packet};
 use super::EndpointId;
 use crate::tcp::Ends;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Key {
-    local: IpAddr,
-    remote: IpAddr,
-    /// Local port, remote port, protocol.
-    rest: (u16, u16, u8),
-}
+/// Ports, local and remote.
+type Ports = (u16, u16);
 
-/// Endpoints and subflows by addresses and ports. Looked up, never iterated in an order that matters.
+/// Endpoints and subflows by addresses and ports. Looked up, never iterated in an order that matters. Addresses are
+/// packed into integers, which hash in a few instructions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Demux {
-    tcp_and_udp: FxHashMap<Key, (EndpointId, usize)>,
+    v4: FxHashMap<(u64, Ports), (EndpointId, usize)>,
+    v6: FxHashMap<(u128, u128, Ports), (EndpointId, usize)>,
+}
+
+enum Key {
+    V4(u64, Ports),
+    V6(u128, u128, Ports),
+}
+
+/// Local and remote address, and ports. Addresses of mixed families never meet in one packet.
+#[inline]
+fn key(local: IpAddr, remote: IpAddr, ports: Ports) -> Key {
+    match (local, remote) {
+        (IpAddr::V4(local), IpAddr::V4(remote)) => {
+            Key::V4(u64::from(local.to_bits()) << 32 | u64::from(remote.to_bits()), ports)
+        }
+        _ => Key::V6(bits(local), bits(remote), ports),
+    }
+}
+
+fn bits(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),
+        IpAddr::V6(v6) => v6.to_bits(),
+    }
+}
+
+fn key_of(ends: Ends) -> Key {
+    let Ends { local, remote } = ends;
+    let port = |end: SocketAddr| end.port();
+    key(local.ip(), remote.ip(), (port(local), port(remote)))
 }
 
 impl Demux {
-    fn key(ends: Ends) -> Key {
-        Key { local: ends.local.ip(), remote: ends.remote.ip(), rest: (ends.local.port(), ends.remote.port(), 0) }
-    }
-
     pub(crate) fn insert(&mut self, ends: Ends, id: EndpointId, subflow: usize) {
-        self.tcp_and_udp.insert(Self::key(ends), (id, subflow));
+        match key_of(ends) {
+            Key::V4(addresses, ports) => self.v4.insert((addresses, ports), (id, subflow)),
+            Key::V6(local, remote, ports) => self.v6.insert((local, remote, ports), (id, subflow)),
+        };
     }
 
     pub(crate) fn contains(&self, ends: Ends) -> bool {
-        self.tcp_and_udp.contains_key(&Self::key(ends))
+        self.look_up(key_of(ends)).is_some()
+    }
+
+    #[inline]
+    fn look_up(&self, key: Key) -> Option<(EndpointId, usize)> {
+        match key {
+            Key::V4(addresses, ports) => self.v4.get(&(addresses, ports)).copied(),
+            Key::V6(local, remote, ports) => self.v6.get(&(local, remote, ports)).copied(),
+        }
     }
 
     /// The endpoint and subflow that `packet` is for.
+    #[inline]
     pub(crate) fn find(&self, packet: &Packet) -> Option<(EndpointId, usize)> {
         let (source, destination) = match &packet.body {
             Body::Tcp(segment) => (segment.source_port, segment.destination_port),
             Body::Udp(datagram) => (datagram.source_port, datagram.destination_port),
         };
-        let key = Key { local: packet.ip.destination, remote: packet.ip.source, rest: (destination, source, 0) };
-        self.tcp_and_udp.get(&key).copied()
+        self.look_up(key(packet.ip.destination, packet.ip.source, (destination, source)))
     }
 
     pub(crate) fn remove(&mut self, id: EndpointId) {
-        self.tcp_and_udp.retain(|_, (owner, _)| *owner != id);
+        self.v4.retain(|_, (owner, _)| *owner != id);
+        self.v6.retain(|_, (owner, _)| *owner != id);
     }
 }
