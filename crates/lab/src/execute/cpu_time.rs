@@ -1,28 +1,21 @@
 //! CPU time of the calling thread.
 
-use std::time::Duration;
-
-use rustix::time::{ClockId, clock_gettime};
+use cpu_time::ThreadTime;
 
 /// Measures the CPU time that the calling thread spends. It reports cost; nothing simulated depends on it.
 #[derive(Clone, Copy, Debug)]
-pub struct CpuTimer(Duration);
+pub struct CpuTimer(ThreadTime);
 
 impl CpuTimer {
     /// Starts to measure.
     pub fn start() -> Self {
-        Self(now())
+        Self(ThreadTime::now())
     }
 
     /// CPU seconds of this thread since the start.
     pub fn seconds(self) -> f64 {
-        now().saturating_sub(self.0).as_secs_f64()
+        self.0.elapsed().as_secs_f64()
     }
-}
-
-fn now() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
 }
 
 #[cfg(test)]
