@@ -24,7 +24,7 @@ impl Hosts for Windows {
         let (peer, port) = (header.ip.source, destination_port(header));
         network.release(packet);
         let answer = if port == DATA { ACK } else { DATA };
-        network.transmit(host, interface, datagram(self.addresses[interface.index()], peer, answer));
+        self.send(network, host, interface, peer, answer);
     }
 
     fn handle_timer(&mut self, _: &mut Network, _: subflow_network::TimerId) {}
@@ -37,16 +37,20 @@ fn destination_port(packet: &Packet) -> u16 {
     }
 }
 
-/// 1500 bytes of data, or an acknowledgment of 52.
-fn datagram(source: IpAddr, destination: IpAddr, port: u16) -> Packet {
-    let length = if port == DATA { 1472 } else { 24 };
-    Packet {
-        ip: IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct },
-        body: Body::Udp(UdpDatagram {
+impl Windows {
+    /// Sends 1500 bytes of data, or an acknowledgment of 52.
+    fn send(&self, network: &mut Network, host: HostId, interface: InterfaceId, destination: IpAddr, port: u16) {
+        let id = network.reserve();
+        let packet = network.packet_mut(id);
+        let source = self.addresses[interface.index()];
+        packet.ip = IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct };
+        let length = if port == DATA { 1472 } else { 24 };
+        packet.body = Body::Udp(UdpDatagram {
             source_port: 1,
             destination_port: port,
             payload: Payload { stream_offset: 0, length, sum: 0 },
-        }),
+        });
+        network.transmit_reserved(host, interface, id);
     }
 }
 
@@ -191,8 +195,8 @@ fn measure(name: &str, load: Load, fuse: bool) {
     }
     for (from, to, window) in flows {
         for _ in 0..window {
-            let packet = datagram(hosts.addresses[from.index()], hosts.addresses[to.index()], DATA);
-            network.transmit(network.host_of(from), from, packet);
+            let host = network.host_of(from);
+            hosts.send(&mut network, host, from, hosts.addresses[to.index()], DATA);
         }
     }
     let before = cpu_seconds();

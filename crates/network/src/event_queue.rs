@@ -6,18 +6,22 @@ use subflow_quantity::Instant;
 
 /// At most one pending event per source, the first of all at hand.
 ///
-/// A tournament: a binary tree whose leaves are the sources and whose inner nodes hold the earlier of their two
-/// children. Replacing a source's event replays its way to the root, over addresses known beforehand and without a
-/// branch that depends on data. (`benches/README.md` has the measurements against a calendar and a heap.)
+/// A tournament in groups of four: in the first round each source has a place with its event; of each group the earliest
+/// goes on to a place of the next round. Replacing a source's event replays its way to the last round, over addresses
+/// known beforehand and without a branch that depends on data. (`benches/README.md` has the measurements against a heap
+/// and a calendar.)
 ///
 /// Events at one instant are ordered by their sources' numbers, scrambled by the instant. So the order depends on
 /// nothing but the events themselves, not on when they were entered and not on whether hops are fused; and no link has
 /// a lasting advantage over another where their packets keep coming at the same instants.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
-    /// Node 1 is the root, node n has the children 2n and 2n + 1, leaf s is node `leaves` + s.
-    nodes: Box<[Key]>,
-    leaves: usize,
+    /// The places of the first round, then those of the second, and so on, down to a round of one group.
+    places: Box<[Key]>,
+    /// How many places the first round has: a power of four.
+    first_round: usize,
+    /// The winner of the last round.
+    winner: Key,
     /// How many low bits of a key tell the source.
     source_bits: u32,
 }
@@ -27,12 +31,20 @@ pub(crate) struct EventQueue {
 type Key = u64;
 
 const NEVER: Key = Key::MAX;
+const GROUP: usize = 4;
 
 impl EventQueue {
     /// A queue for sources below `sources`.
     pub(crate) fn new(sources: usize) -> Self {
-        let leaves = sources.next_power_of_two();
-        Self { nodes: vec![NEVER; 2 * leaves].into_boxed_slice(), leaves, source_bits: leaves.trailing_zeros() }
+        let source_bits = sources.next_power_of_two().trailing_zeros();
+        let rounds = source_bits.div_ceil(2).max(1);
+        let places: usize = (1..=rounds).map(|round| GROUP.pow(round)).sum();
+        Self {
+            places: vec![NEVER; places].into_boxed_slice(),
+            first_round: GROUP.pow(rounds),
+            winner: NEVER,
+            source_bits,
+        }
     }
 
     /// Events from here on are taken for never: 2⁵² ns = 52 days with up to 4096 sources, half of that with each
@@ -44,25 +56,31 @@ impl EventQueue {
     /// When the first event is; [`Self::end_of_time`] when there is none.
     #[inline]
     pub(crate) fn first_at(&self) -> Instant {
-        Instant::from_nanos(self.nodes[1] >> self.source_bits)
+        Instant::from_nanos(self.winner >> self.source_bits)
     }
 
     /// Whose the first event is.
     #[inline]
     pub(crate) fn first_source(&self) -> u32 {
-        self.scramble(self.first_at(), self.nodes[1])
+        self.scramble(self.first_at(), self.winner)
     }
 
     /// Gives `source` an event at `at` in place of the one it had, or with [`Instant::MAX`] takes that away.
     #[inline]
     pub(crate) fn set(&mut self, source: u32, at: Instant) {
         let mut winner = self.key(at, source);
-        let mut node = self.leaves + source as usize;
-        self.nodes[node] = winner;
-        while node > 1 {
-            winner = winner.min(self.nodes[node ^ 1]);
-            node /= 2;
-            self.nodes[node] = winner;
+        let (mut round, mut length, mut number) = (0, self.first_round, source as usize);
+        loop {
+            // Rounds begin at multiples of four, so these are the others of the group.
+            let place = round + number;
+            let others = self.places[place ^ 1].min(self.places[place ^ 2]).min(self.places[place ^ 3]);
+            self.places[place] = winner;
+            winner = winner.min(others);
+            if length == GROUP {
+                self.winner = winner;
+                return;
+            }
+            (round, length, number) = (round + length, length / GROUP, number / GROUP);
         }
     }
 
@@ -70,11 +88,15 @@ impl EventQueue {
     #[inline]
     pub(crate) fn enter(&mut self, source: u32, at: Instant) {
         let key = self.key(at, source);
-        let mut node = self.leaves + source as usize;
+        let (mut round, mut length, mut number) = (0, self.first_round, source as usize);
         // It wins against whoever is later, up to the first who is not.
-        while node > 0 && key < self.nodes[node] {
-            self.nodes[node] = key;
-            node /= 2;
+        while key < self.places[round + number] {
+            self.places[round + number] = key;
+            if length == GROUP {
+                self.winner = self.winner.min(key);
+                return;
+            }
+            (round, length, number) = (round + length, length / GROUP, number / GROUP);
         }
     }
 
@@ -116,11 +138,13 @@ mod tests {
     proptest! {
         #[test]
         fn events_come_in_order_whatever_the_order_in_which_they_were_entered(
-            steps in proptest::collection::vec((0u32..50, prop_oneof![0u64..30, Just(u64::MAX)]), 0..200),
+            sources in 1usize..70,
+            steps in proptest::collection::vec((any::<u32>(), prop_oneof![0u64..30, Just(u64::MAX)]), 0..200),
         ) {
-            let mut queue = EventQueue::new(50);
+            let mut queue = EventQueue::new(sources);
             let mut expected = BTreeMap::new();
             for &(source, at) in &steps {
+                let source = source % sources as u32;
                 let new = expected.insert(source, at).is_none_or(|before| before == u64::MAX);
                 if new && at != u64::MAX {
                     queue.enter(source, Instant::from_nanos(at));
@@ -129,7 +153,7 @@ mod tests {
                 }
             }
             expected.retain(|_, at| *at != u64::MAX);
-            let mut at_once = EventQueue::new(50);
+            let mut at_once = EventQueue::new(sources);
             for (&source, &at) in expected.iter().rev() {
                 at_once.enter(source, Instant::from_nanos(at));
             }
