@@ -99,7 +99,7 @@ impl Connection {
         if self.recovery.probe.is_some() {
             self.on_ack_of_probe(&findings, now, cc);
         }
-        let sample = Ack {
+        let mut sample = Ack {
             now,
             acked: (self.recovery.delivered - delivered) as u32,
             rtt: findings.rtt,
@@ -116,6 +116,7 @@ impl Connection {
             self.recovery.undo.first_retransmission = None;
         } else {
             self.on_dubious_ack(&mut findings, now, cc);
+            sample.acked = (self.recovery.delivered - delivered) as u32;
         }
         if findings.rearm_timer {
             self.set_transmission_timer(now, cc);
@@ -164,13 +165,16 @@ impl Connection {
                 }
             }
             if !sacked {
-                self.recovery.delivered += 1;
+                self.recovery.delivered += u64::from(self.negotiated.sack);
                 let spurious = repeated && self.echo_precedes(segment.sent_at);
                 if !spurious {
                     self.recovery.rack.on_delivered(now, segment.sent_at, segment.end, repeated, min);
                 }
             }
             findings.acknowledged += 1;
+        }
+        if !self.negotiated.sack {
+            self.uncount_duplicate_acks(findings.acknowledged);
         }
         if findings.acknowledged > 0 {
             self.counters.bytes_acknowledged += una - findings.prior_una;
@@ -238,10 +242,10 @@ impl Connection {
         if self.queue.is_empty() {
             return;
         }
-        let next = u64::from(self.send.mss).min(self.queue.bytes().max(1));
-        if self.send.nxt + next <= self.send.window_end {
+        // Whatever it says, the peer lives: only silence counts as a retry.
+        self.retries = 0;
+        if self.admits_next() {
             self.backoff = 0;
-            self.retries = 0;
             if self.pending(Purpose::WindowProbe) {
                 self.timer = None;
             }

@@ -80,7 +80,7 @@ impl Connection {
     fn is_acceptable(&mut self, segment: &TcpSegment, start: u64, length: u64) -> bool {
         let flags = segment.flags;
         let end = start + length + u64::from(flags.contains(TcpFlags::FIN));
-        let window = self.receive.shared_window.unwrap_or_else(|| self.receive.window.left(self.receive.nxt));
+        let window = self.window_left();
         let reset = flags.contains(TcpFlags::RST);
         if flags.contains(TcpFlags::SYN) {
             self.on_stray_syn(segment);
@@ -248,7 +248,7 @@ impl Connection {
     }
 
     fn window_left(&self) -> u64 {
-        self.receive.shared_window.unwrap_or_else(|| self.receive.window.left(self.receive.nxt))
+        self.receive.window.left(self.receive.nxt)
     }
 
     /// How much in-order data the application has left unread: it shrinks the advertised window. A window that opens

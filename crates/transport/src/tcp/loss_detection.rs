@@ -105,7 +105,9 @@ impl Connection {
         if self.sent.is_empty() {
             return;
         }
-        if self.config.uses_rack() {
+        if !self.negotiated.sack {
+            self.mark_head_lost(findings.una_advanced, cc);
+        } else if self.config.uses_rack() {
             let retransmissions = self.sent.retrans_out;
             if self.rack_mark_lost(now, cc) {
                 findings.rearm_timer = false;
@@ -159,7 +161,7 @@ impl Connection {
     /// Whether a segment sent at `sent_at` is too young to be lost when a timeout marks the rest (RACK's view).
     pub(crate) fn is_too_young(&self, sent_at: Instant, now: Instant, cc: &Controller) -> bool {
         let age_limit = self.recovery.rack.rtt + self.reordering_window(cc);
-        self.config.uses_rack() && sent_at + age_limit > now
+        self.negotiated.sack && self.config.uses_rack() && sent_at + age_limit > now
     }
 
     /// RFC 6675, `IsLost`: at least DupThresh segments above were SACKed.
@@ -193,7 +195,12 @@ impl Connection {
             return;
         }
         let distance = (highest - low).div_ceil(u64::from(self.send.mss)).min(MAX_REORDERING);
-        self.recovery.reordering = self.recovery.reordering.max(distance as u32).max(DUP_THRESH);
+        self.note_reordering_degree(distance as u32);
+    }
+
+    pub(crate) fn note_reordering_degree(&mut self, segments: u32) {
+        let degree = segments.min(MAX_REORDERING as u32);
+        self.recovery.reordering = self.recovery.reordering.max(degree).max(DUP_THRESH);
         self.recovery.reordering_seen = true;
     }
 

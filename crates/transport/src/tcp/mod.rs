@@ -18,7 +18,7 @@
 //! | concern | file |
 //! |---|---|
 //! | SYN, SYN/ACK, third ACK | `handshake.rs` |
-//! | arriving segments | `input.rs`, acknowledgments in `ack_input.rs`, SACK in `sack_input.rs` |
+//! | arriving segments | `input.rs`, acknowledgments in `ack_input.rs`, SACK in `sack_input.rs`, `duplicate_acks.rs` without |
 //! | loss detection | `loss_detection.rs` (RACK, RFC 6675) |
 //! | recovery states, PRR, undo, F-RTO | `recovery.rs`, `reduction.rs`, `undo.rs` |
 //! | timeouts and probes | `timeout.rs`, `loss_probe.rs` |
@@ -28,6 +28,7 @@
 mod ack_input;
 mod acknowledge;
 pub mod config;
+mod duplicate_acks;
 mod endpoint;
 mod handshake;
 mod input;

@@ -142,7 +142,7 @@ impl Connection {
         self.judge_window_use(now, cc);
         if self.recovery.due.window_probe {
             self.recovery.due.window_probe = false;
-            return Some(self.build_window_probe(segment, now));
+            return Some(self.probe_window(segment, now, cc));
         }
         self.acknowledge.now.then(|| self.build_ack(segment, now))
     }
@@ -232,7 +232,7 @@ impl Connection {
 
     /// Whether the peer's window and Nagle's algorithm admit the next segment.
     pub(crate) fn admits_next(&self) -> bool {
-        let mss = u64::from(self.send.mss);
+        let mss = self.full_size();
         let Some(front) = self.queue.ranges.front() else {
             return self.queue.fin == Fin::Wanted;
         };
@@ -244,14 +244,22 @@ impl Connection {
         length == mss || !last || self.queue.fin == Fin::Wanted || self.send.una >= self.queue.small_until
     }
 
+    /// Payload bytes of a segment that is worth sending (RFC 9293, section 3.8.6.2.1): the MSS, or half of the largest
+    /// window that the peer ever offered where its buffer is smaller than two segments (Linux `tcp_bound_to_half_wnd`).
+    fn full_size(&self) -> u64 {
+        let bound = if self.send.max_window > 536 { self.send.max_window / 2 } else { self.send.max_window.max(1) };
+        u64::from(self.send.mss).min(bound)
+    }
+
     /// Sends the next new segment.
     pub(crate) fn send_new(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> u64 {
         if self.sent.is_empty() {
             let idle = now.since(self.send.last_sent_at);
             cc.on_transmit_after_idle(self.path, now, idle);
         }
-        let mss = u64::from(self.send.mss);
-        let data = if self.queue.ranges.is_empty() { 0..0 } else { self.queue.take(mss) };
+        let mss = self.full_size();
+        let most = mss.min(self.send.window_end.saturating_sub(self.send.nxt));
+        let data = if self.queue.ranges.is_empty() { 0..0 } else { self.queue.take(most) };
         let length = data.end - data.start;
         let start = self.send.nxt;
         let fin = self.queue.ranges.is_empty() && self.queue.fin == Fin::Wanted;
@@ -374,6 +382,15 @@ impl Connection {
         let path = cc.path(self.path);
         let usage = &self.queue.usage;
         !self.config.window_validation || usage.limited || (path.in_slow_start() && path.cwnd < 2 * usage.most_out)
+    }
+
+    /// The window has been too small for too long: what little it admits goes, or else a segment that asks for an answer
+    /// (Linux `tcp_write_wakeup`).
+    fn probe_window(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> u64 {
+        if self.send.nxt < self.send.window_end && !self.queue.ranges.is_empty() {
+            return self.send_new(segment, now, cc);
+        }
+        self.build_window_probe(segment, now)
     }
 
     /// The zero-window probe timer (RFC 9293, section 3.8.6.1).

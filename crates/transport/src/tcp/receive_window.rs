@@ -88,6 +88,11 @@ impl ReceiveWindow {
         self.right_edge - next
     }
 
+    /// The peer has been told that it may send up to `edge`.
+    pub fn admit(&mut self, edge: u64) {
+        self.right_edge = self.right_edge.max(edge);
+    }
+
     /// What of the last advertised window is left.
     pub fn left(&self, next: u64) -> u64 {
         self.right_edge.saturating_sub(next)

@@ -108,7 +108,10 @@ impl Connection {
                     self.enter_state(RecoveryState::Open, cc);
                 }
                 RecoveryState::Recovery => {
-                    self.leave_recovery(cc);
+                    self.forget_duplicate_acks();
+                    if !self.leave_recovery(cc) {
+                        return;
+                    }
                     self.end_reduction_after_recovery(cc);
                 }
                 _ => {}
@@ -126,6 +129,10 @@ impl Connection {
     }
 
     fn on_ack_outside_recovery(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
+        if findings.una_advanced {
+            self.forget_duplicate_acks();
+        }
+        self.count_duplicate_ack(findings);
         if self.recovery_state(cc) != RecoveryState::WindowReduced {
             self.try_undo_by_dsack(cc);
         }
@@ -139,6 +146,7 @@ impl Connection {
     }
 
     fn on_ack_in_recovery(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
+        self.count_duplicate_ack(findings);
         if findings.una_advanced && self.undo_on_partial_ack(findings.prior_una, cc) {
             return;
         }
@@ -191,6 +199,12 @@ impl Connection {
         if recovered {
             self.leave_recovery(cc);
             return;
+        }
+        if self.send.nxt > self.recovery.point && findings.duplicate {
+            // F-RTO's new data arrives: the pipe drains.
+            self.count_duplicate_ack(findings);
+        } else if findings.una_advanced {
+            self.forget_duplicate_acks();
         }
         self.recovery.due.retransmissions = true;
     }

@@ -52,7 +52,10 @@ impl Connection {
     fn window_field(&mut self) -> u16 {
         let scale = if self.negotiated.scaling { self.receive.window.scale() } else { 0 };
         let window = match self.receive.shared_window {
-            Some(window) => window,
+            Some(window) => {
+                self.receive.window.admit(self.receive.nxt + window);
+                window
+            }
             None => {
                 let held = self.receive.unread + self.receive.reassembly.bytes();
                 self.receive.window.select(self.receive.nxt, held)

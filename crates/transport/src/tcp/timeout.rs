@@ -65,6 +65,7 @@ impl Connection {
     }
 
     fn mark_timed_out(&mut self, now: Instant, cc: &Controller) {
+        self.forget_duplicate_acks();
         let head = self.sent.head_id();
         let overdue: Vec<u32> = self
             .sent
@@ -100,7 +101,6 @@ impl Connection {
         if self.retries >= self.config.max_retries {
             return self.close(Closed::TimedOut);
         }
-        // An answer with a window of zero proves that the peer lives; only silence counts as a retry.
         self.retries += 1;
         self.backoff = (self.backoff + 1).min(self.config.max_retries);
         self.recovery.due.window_probe = true;

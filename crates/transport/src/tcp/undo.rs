@@ -66,14 +66,22 @@ impl Connection {
         self.recovery.rack.advanced = true;
     }
 
-    /// Everything up to the recovery point is acknowledged: leave Recovery or Loss, and undo if it was for nothing.
-    pub(crate) fn leave_recovery(&mut self, cc: &mut Controller) {
+    /// Everything up to the recovery point is acknowledged: leave Recovery or Loss, and undo if it was for nothing. Returns
+    /// whether it was left.
+    pub(crate) fn leave_recovery(&mut self, cc: &mut Controller) -> bool {
         if self.may_undo() {
             self.undo_reduction(false, cc);
         } else {
             self.recovery.rack.on_recovery_left();
         }
+        if self.must_hold_recovery() {
+            if !self.sent.any_retransmitted() {
+                self.recovery.undo.first_retransmission = None;
+            }
+            return false;
+        }
         self.enter_state(RecoveryState::Open, cc);
+        true
     }
 
     /// D-SACKs have reported every retransmission of the episode: none was needed.
