@@ -11,10 +11,9 @@ mod setup;
 pub(crate) mod tamper;
 mod verbs;
 
-pub(crate) use edge::Edge;
 pub(crate) use pair::{CLIENT, Leaving, Pair, SERVER, Sent};
 pub(crate) use path::{Fate, Path};
-pub(crate) use setup::{Setup, Stack};
+pub(crate) use setup::{Setup, Stack, algorithm};
 
 use subflow_quantity::Duration;
 

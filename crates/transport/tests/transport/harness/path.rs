@@ -25,15 +25,16 @@ pub(crate) struct Path {
     /// One way.
     pub(crate) delay: Duration,
     /// Bits per second; none for no limit.
-    rate: Option<u64>,
+    pub(crate) rate: Option<u64>,
     /// Packets that wait for the rate at most.
-    queue: usize,
+    pub(crate) queue: usize,
     pub(crate) loss: f64,
     pub(crate) duplication: f64,
     /// A share of packets arrives up to so much later, and so out of order.
     pub(crate) reordering: (f64, Duration),
     pub(crate) up: bool,
-    departures: [VecDeque<Instant>; 2],
+    /// When the packets before each side's rate limit leave.
+    pub(crate) departures: [VecDeque<Instant>; 2],
 }
 
 impl Default for Path {

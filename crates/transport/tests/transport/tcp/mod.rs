@@ -1,5 +1,14 @@
 //! Stories of one TCP connection.
 
+mod acknowledgments;
 mod close;
 mod handshake;
+mod negotiation;
+mod no_sack;
+mod receive_window;
+mod recovery;
+mod reordering;
+mod small_segments;
+mod timeouts;
 mod validation;
+mod window_use;
