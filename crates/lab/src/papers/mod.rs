@@ -1,5 +1,7 @@
 //! Published experiments that can be reproduced: each a [`Paper`] in the [`registry`].
 
+mod batch;
+mod linux612;
 mod table;
 
 use std::path::PathBuf;
@@ -7,6 +9,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::execute::{Progress, RunError};
+pub use linux612::Linux612;
 pub use table::{Cell, Table};
 
 /// A publication (or a set of measurements) with experiments that we repeat.
@@ -70,6 +73,9 @@ pub struct Reproduction {
     /// Our figures next to the published ones.
     #[serde(rename = "rows")]
     pub table: Table,
+    /// The same to read, table by table with a title each; without any, the rows themselves are shown.
+    #[serde(skip)]
+    pub readable: Vec<(String, Table)>,
     /// The publication's findings, each checked.
     pub findings: Vec<Finding>,
     /// What a reader should know: choices made, deviations explained.
@@ -84,9 +90,15 @@ impl Reproduction {
         json
     }
 
-    /// The table, then the findings, then the notes.
+    /// The tables, then the findings, then the notes.
     pub fn to_text(&self) -> String {
-        let mut text = self.table.to_text();
+        let mut text = String::new();
+        for (title, table) in &self.readable {
+            text += &format!("{title}\n{}\n", table.to_text());
+        }
+        if self.readable.is_empty() {
+            text += &self.table.to_text();
+        }
         if !self.findings.is_empty() {
             text += "\nFindings\n";
         }
@@ -119,7 +131,7 @@ pub struct Finding {
 
 /// All papers, in the order of lists.
 pub fn registry() -> &'static [&'static dyn Paper] {
-    &[]
+    &[&Linux612]
 }
 
 /// The paper of this name.

@@ -1,0 +1,219 @@
+//! Rows and verdicts.
+
+use super::cases::{COLUMNS, FlowName};
+use super::configuration::{Configuration, Reference, Workload};
+use super::criteria::{Criterion, criterion};
+use super::run::{Figures, FlowFigures};
+use crate::papers::{Cell, Finding, Table};
+use crate::statistics::mean;
+
+/// What stands next to the columns of the measurements.
+const ADDED: [&str; 7] = [
+    "reference_goodput_mbps",
+    "reference_completion_s",
+    "deviation_pct",
+    "runs",
+    "reference_reps",
+    "reference_spread_pct",
+    "status",
+];
+
+/// A configuration and what came out; no figures where it was not run.
+pub(super) struct Outcome<'a> {
+    pub(super) configuration: &'a Configuration,
+    pub(super) figures: Option<Figures>,
+    pub(super) runs: usize,
+}
+
+/// One flow of an outcome next to the kernel's.
+struct Comparison<'a> {
+    outcome: &'a Outcome<'a>,
+    reference: &'a Reference,
+    ours: Option<&'a FlowFigures>,
+}
+
+impl<'a> Comparison<'a> {
+    fn of(outcome: &'a Outcome<'a>) -> impl Iterator<Item = Self> {
+        let flow = |figures: &'a Figures, name| match name {
+            FlowName::All => &figures.together,
+            FlowName::Number(number) => &figures.flows[number as usize - 1],
+        };
+        outcome.configuration.references.iter().map(move |reference| Self {
+            outcome,
+            reference,
+            ours: outcome.figures.as_ref().map(|figures| flow(figures, reference.flow)),
+        })
+    }
+
+    fn is_transfer(&self) -> bool {
+        matches!(self.outcome.configuration.workload, Workload::Bytes(_))
+    }
+
+    /// What counts, ours and the kernel's: the completion time of a transfer, else the goodput.
+    fn figures(&self) -> Option<(f64, f64)> {
+        let (ours, kernel) = match self.is_transfer() {
+            true => (self.ours?.completion_s?, mean(&self.reference.completion_s)?),
+            false => (self.ours?.goodput_mbps, mean(&self.reference.goodput_mbps)?),
+        };
+        (kernel > 0.0).then_some((ours, kernel))
+    }
+
+    fn deviation_pct(&self) -> Option<f64> {
+        self.figures().map(|(ours, kernel)| (ours / kernel - 1.0) * 100.0)
+    }
+
+    /// Largest less smallest of the kernel's repetitions, in percent of their mean.
+    fn spread_pct(&self) -> Option<f64> {
+        let samples = if self.is_transfer() { &self.reference.completion_s } else { &self.reference.goodput_mbps };
+        let (low, high) = samples.iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
+        mean(samples).filter(|&mean| mean > 0.0).map(|mean| (high - low) / mean * 100.0)
+    }
+
+    fn criterion(&self) -> Option<Criterion> {
+        criterion(self.outcome.configuration, self.reference.flow)
+    }
+}
+
+/// All rows, in the measurements' columns.
+pub(super) fn rows(outcomes: &[Outcome<'_>]) -> Table {
+    let mut table = Table::new(COLUMNS.into_iter().chain(ADDED));
+    for comparison in outcomes.iter().flat_map(Comparison::of) {
+        table.row(cells(&comparison));
+    }
+    table
+}
+
+fn cells(comparison: &Comparison<'_>) -> Vec<Cell> {
+    let Comparison { outcome, reference, ours, .. } = comparison;
+    let configuration = outcome.configuration;
+    // Queues and losses are of all flows together: where flows share them, only the row of all has them.
+    let own_paths = configuration.flows.len() == 1 || reference.flow == FlowName::All;
+    let path = |index: usize, figure: usize| -> Cell {
+        let figures = outcome.figures.as_ref().filter(|_| own_paths);
+        figures.and_then(|figures| figures.paths.get(index)).map(|path| path[figure]).into()
+    };
+    let drops = outcome.figures.as_ref().filter(|_| own_paths).map(|f| f.paths.iter().map(|path| path[1]).sum::<f64>());
+    let duration = match configuration.workload {
+        Workload::Seconds(seconds) => Some(seconds),
+        Workload::Bytes(_) => ours.and_then(|ours| ours.completion_s),
+    };
+    let flow = match reference.flow {
+        FlowName::Number(number) => Cell::Integer(number.into()),
+        FlowName::All => "all".into(),
+    };
+    let number = |value: fn(&FlowFigures) -> Option<f64>| -> Cell { ours.and_then(value).into() };
+    vec![
+        configuration.case.as_str().into(),
+        reference.protocol.as_str().into(),
+        reference.cc.as_str().into(),
+        configuration.paths_text.as_str().into(),
+        configuration.loss_text.as_str().into(),
+        duration.into(),
+        Cell::Integer(1),
+        flow,
+        number(|ours| Some(ours.goodput_mbps)),
+        number(|ours| ours.tail_mbps),
+        number(|ours| ours.completion_s),
+        number(|ours| Some(ours.retransmissions)),
+        drops.into(),
+        path(0, 0),
+        path(1, 0),
+        path(0, 1),
+        path(1, 1),
+        path(0, 2),
+        path(1, 2),
+        if reference.flow == FlowName::All { Cell::Empty } else { number(|ours| Some(ours.start_s)) },
+        mean(&reference.goodput_mbps).into(),
+        mean(&reference.completion_s).into(),
+        comparison.deviation_pct().into(),
+        Cell::Integer(outcome.runs as i64),
+        Cell::Integer(reference.goodput_mbps.len() as i64),
+        comparison.spread_pct().into(),
+        if outcome.figures.is_some() { "ok" } else { "not supported" }.into(),
+    ]
+}
+
+/// The same to read: a table for each letter that cases begin with, transfers on their own.
+pub(super) fn readable(outcomes: &[Outcome<'_>]) -> Vec<(String, Table)> {
+    let mut tables: Vec<(String, Table)> = Vec::new();
+    for comparison in outcomes.iter().flat_map(Comparison::of) {
+        let configuration = comparison.outcome.configuration;
+        let letter = configuration.case.chars().next().unwrap_or('?');
+        let what = if comparison.is_transfer() { "completion in s" } else { "goodput in Mbit/s" };
+        let title = format!("{letter}, {what}");
+        if tables.iter().all(|(known, _)| *known != title) {
+            let columns =
+                ["case", "protocol", "cc", "paths", "loss", "flow", "ours", "kernel", "dev %", "spread %", "verdict"];
+            tables.push((title.clone(), Table::new(columns)));
+        }
+        let (_, table) = tables.iter_mut().find(|(known, _)| *known == title).expect("it was made if it was missing");
+        let decimals = |x: f64| if comparison.is_transfer() { format!("{x:.4}") } else { format!("{x:.2}") };
+        let (ours, kernel) = match comparison.figures() {
+            Some((ours, kernel)) => (decimals(ours), decimals(kernel)),
+            None => ("–".to_owned(), mean(&comparison.reference.goodput_mbps).map_or_else(String::new, decimals)),
+        };
+        table.row([
+            configuration.case.as_str().into(),
+            comparison.reference.protocol.as_str().into(),
+            comparison.reference.cc.as_str().into(),
+            configuration.paths_text.as_str().into(),
+            configuration.loss_text.as_str().into(),
+            comparison.reference.flow.to_string().into(),
+            ours.into(),
+            kernel.into(),
+            comparison.deviation_pct().into(),
+            comparison.spread_pct().into(),
+            verdict(&comparison).into(),
+        ]);
+    }
+    tables
+}
+
+fn verdict(comparison: &Comparison<'_>) -> &'static str {
+    match (comparison.criterion(), comparison.figures()) {
+        _ if comparison.ours.is_none() => "not supported",
+        (None, _) => "",
+        (Some(_), None) => "did not finish",
+        (Some(criterion), Some((ours, kernel))) if criterion.bound.admits(ours, kernel) => "met",
+        _ => "off",
+    }
+}
+
+/// One finding for each criterion that applies: whether all of its rows meet it, and the worst.
+pub(super) fn findings(outcomes: &[Outcome<'_>]) -> Vec<Finding> {
+    let mut judged: Vec<(Criterion, Vec<Comparison<'_>>)> = Vec::new();
+    for comparison in outcomes.iter().filter(|outcome| outcome.figures.is_some()).flat_map(Comparison::of) {
+        let Some(criterion) = comparison.criterion() else { continue };
+        match judged.iter_mut().find(|(known, _)| *known == criterion) {
+            Some((_, comparisons)) => comparisons.push(comparison),
+            None => judged.push((criterion, vec![comparison])),
+        }
+    }
+    judged.iter().map(|(criterion, comparisons)| finding(*criterion, comparisons)).collect()
+}
+
+fn finding(criterion: Criterion, comparisons: &[Comparison<'_>]) -> Finding {
+    let met = comparisons.iter().filter(|comparison| verdict(comparison) == "met").count();
+    let used = |comparison: &Comparison<'_>| {
+        comparison.figures().map_or(f64::INFINITY, |(ours, kernel)| criterion.bound.used(ours, kernel))
+    };
+    let worst = comparisons.iter().max_by(|a, b| used(a).total_cmp(&used(b))).expect("a criterion has rows");
+    let configuration = worst.outcome.configuration;
+    let flow = if configuration.flows.len() > 1 { format!(", flow {}", worst.reference.flow) } else { String::new() };
+    let deviation = match worst.figures() {
+        Some((ours, kernel)) => criterion.bound.shown(ours, kernel),
+        None => "did not finish".to_owned(),
+    };
+    Finding {
+        statement: criterion.statement.to_owned(),
+        confirmed: Some(met == comparisons.len()),
+        evidence: format!(
+            "{met} of {} rows; the worst is {deviation} ({} {} {} {}{flow})",
+            comparisons.len(),
+            configuration.case,
+            worst.reference.protocol,
+            worst.reference.cc,
+            configuration.paths_text,
+        ),
+    }
+}
