@@ -10,9 +10,6 @@ use crate::tcp::{Ends, TcpEndpoint};
 use crate::udp::UdpEndpoint;
 use crate::{Event, mptcp};
 
-/// Hop limit of new packets (Linux: `ip_default_ttl`).
-const HOP_LIMIT: u8 = 64;
-
 /// A sans-IO endpoint: TCP, MPTCP or UDP.
 ///
 /// # The invariant
@@ -63,7 +60,7 @@ impl Endpoint {
             Self::Tcp(tcp) => {
                 let sent = tcp.connection.poll_transmit(now, segment_of(packet), &mut tcp.congestion).is_some();
                 if sent {
-                    packet.ip = ip_header(tcp.connection.ends());
+                    packet.ip = tcp.connection.ip_header();
                 } else {
                     tcp.tell_progress();
                 }
@@ -71,14 +68,14 @@ impl Endpoint {
             }
             Self::Mptcp(mptcp) => match mptcp.poll_transmit(now, segment_of(packet)) {
                 Some(subflow) => {
-                    packet.ip = ip_header(mptcp.subflows()[subflow].connection().ends());
+                    packet.ip = mptcp.subflows()[subflow].connection().ip_header();
                     true
                 }
                 None => false,
             },
             Self::Udp(udp) => match udp.poll_transmit() {
                 Some(datagram) => {
-                    *packet = Packet { ip: ip_header(udp.ends()), body: Body::Udp(datagram) };
+                    *packet = Packet { ip: udp.ends().ip_header(), body: Body::Udp(datagram) };
                     true
                 }
                 None => false,
@@ -227,10 +224,6 @@ impl Endpoint {
             Self::Udp(_) => false,
         }
     }
-}
-
-fn ip_header(ends: Ends) -> IpHeader {
-    IpHeader { source: ends.local.ip(), destination: ends.remote.ip(), hop_limit: HOP_LIMIT, ecn: Ecn::NotEct }
 }
 
 /// A packet to be filled in.

@@ -50,14 +50,14 @@ impl Node {
     pub(super) fn listens(&mut self, port: u16, flow: usize) {
         self.listening.push((port, flow));
     }
+}
 
-    fn interface_of(&self, source: IpAddr) -> InterfaceId {
-        let found = self.interfaces.iter().find(|(address, _)| *address == source);
-        found.unwrap_or(&self.interfaces[0]).1
-    }
-
-    fn socket(&self, endpoint: EndpointId) -> Socket {
-        self.sockets[endpoint.0 as usize]
+/// The interface that packets from `source` leave on: the one that has the address.
+#[inline]
+fn interface_of(interfaces: &[(IpAddr, InterfaceId)], source: IpAddr) -> InterfaceId {
+    match interfaces {
+        [(_, only)] => *only,
+        _ => interfaces.iter().find(|(address, _)| *address == source).unwrap_or(&interfaces[0]).1,
     }
 }
 
@@ -93,21 +93,22 @@ impl World {
     }
 
     /// Drains an endpoint: packets to the network, events to its application, its deadline to its timer.
-    pub(super) fn drain(&mut self, network: &mut Network, node: usize, endpoint: EndpointId) {
+    pub(super) fn drain(&mut self, network: &mut Network, node: usize, id: EndpointId) {
         let now = network.now();
-        let socket = self.nodes[node].socket(endpoint);
         loop {
             let host = &mut self.nodes[node];
-            while host.transport.poll_transmit_into(now, endpoint, network.packet_mut(self.reserved)) {
-                let interface = host.interface_of(network.packet(self.reserved).ip.source);
+            let endpoint = host.transport.endpoint_mut(id);
+            while endpoint.poll_transmit_into(now, network.packet_mut(self.reserved)) {
+                let interface = interface_of(&host.interfaces, network.packet(self.reserved).ip.source);
                 network.transmit_reserved(host.id, interface, self.reserved);
                 self.reserved = network.reserve();
             }
-            let Some(event) = host.transport.poll_event(endpoint) else { break };
-            self.on_event(network, node, endpoint, socket.flow, event);
+            let socket = host.sockets[id.0 as usize];
+            match endpoint.poll_event() {
+                Some(event) => self.on_event(network, node, id, socket.flow, event),
+                None => return network.set_timer(socket.timer, endpoint.poll_timeout()),
+            }
         }
-        let deadline = self.nodes[node].transport.poll_timeout(endpoint);
-        network.set_timer(socket.timer, deadline);
     }
 
     /// Lets an application act on an event, or on its timer.
@@ -146,7 +147,7 @@ impl World {
             }
         }
         while let Some(packet) = self.nodes[node].transport.poll_reply() {
-            let interface = self.nodes[node].interface_of(packet.ip.source);
+            let interface = interface_of(&self.nodes[node].interfaces, packet.ip.source);
             network.transmit(self.nodes[node].id, interface, packet);
         }
     }
@@ -168,7 +169,9 @@ impl Hosts for World {
         let now = network.now();
         let endpoint = self.nodes[node].transport.handle_packet(now, network.packet(packet));
         network.release(packet);
-        self.after_packet(network, node);
+        if self.nodes[node].transport.has_news() {
+            self.after_packet(network, node);
+        }
         if let Some(endpoint) = endpoint {
             self.drain(network, node, endpoint);
         }

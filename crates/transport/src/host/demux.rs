@@ -11,12 +11,18 @@ use crate::tcp::Ends;
 /// Ports, local and remote.
 type Ports = (u16, u16);
 
+type KeyV4 = (u64, Ports);
+/// An endpoint and which of its subflows.
+type Owner = (EndpointId, usize);
+
 /// Endpoints and subflows by addresses and ports. Looked up, never iterated in an order that matters. Addresses are
 /// packed into integers, which hash in a few instructions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Demux {
-    v4: FxHashMap<(u64, Ports), (EndpointId, usize)>,
-    v6: FxHashMap<(u128, u128, Ports), (EndpointId, usize)>,
+    v4: FxHashMap<KeyV4, Owner>,
+    v6: FxHashMap<(u128, u128, Ports), Owner>,
+    /// Whose the last packet was: most are followed by another for the same.
+    last: Option<(KeyV4, Owner)>,
 }
 
 enum Key {
@@ -61,7 +67,7 @@ impl Demux {
     }
 
     #[inline]
-    fn look_up(&self, key: Key) -> Option<(EndpointId, usize)> {
+    fn look_up(&self, key: Key) -> Option<Owner> {
         match key {
             Key::V4(addresses, ports) => self.v4.get(&(addresses, ports)).copied(),
             Key::V6(local, remote, ports) => self.v6.get(&(local, remote, ports)).copied(),
@@ -70,15 +76,24 @@ impl Demux {
 
     /// The endpoint and subflow that `packet` is for.
     #[inline]
-    pub(crate) fn find(&self, packet: &Packet) -> Option<(EndpointId, usize)> {
+    pub(crate) fn find(&mut self, packet: &Packet) -> Option<Owner> {
         let (source, destination) = match &packet.body {
             Body::Tcp(segment) => (segment.source_port, segment.destination_port),
             Body::Udp(datagram) => (datagram.source_port, datagram.destination_port),
         };
-        self.look_up(key(packet.ip.destination, packet.ip.source, (destination, source)))
+        match (key(packet.ip.destination, packet.ip.source, (destination, source)), self.last) {
+            (Key::V4(addresses, ports), Some((known, owner))) if known == (addresses, ports) => Some(owner),
+            (Key::V4(addresses, ports), _) => {
+                let owner = self.v4.get(&(addresses, ports)).copied()?;
+                self.last = Some(((addresses, ports), owner));
+                Some(owner)
+            }
+            (key, _) => self.look_up(key),
+        }
     }
 
     pub(crate) fn remove(&mut self, id: EndpointId) {
+        self.last = None;
         self.v4.retain(|_, (owner, _)| *owner != id);
         self.v6.retain(|_, (owner, _)| *owner != id);
     }

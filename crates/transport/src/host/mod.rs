@@ -205,6 +205,12 @@ impl Host {
         self.endpoints[id.0 as usize].poll_timeout()
     }
 
+    /// Whether [`poll_accept`](Self::poll_accept) or [`poll_reply`](Self::poll_reply) has something to say.
+    #[inline]
+    pub fn has_news(&self) -> bool {
+        !self.accepted.is_empty() || !self.replies.is_empty()
+    }
+
     /// A connection that a listener accepted since the last call.
     pub fn poll_accept(&mut self) -> Option<EndpointId> {
         self.accepted.pop_front()

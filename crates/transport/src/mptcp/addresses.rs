@@ -51,6 +51,11 @@ impl Addresses {
         Self { local, announced: Vec::new(), repeat_at: None, peer_denies_initial: false, requests: Vec::new() }
     }
 
+    /// Whether `address` is one of this host's.
+    pub(crate) fn has(&self, address: IpAddr) -> bool {
+        self.local.iter().any(|known| known.address == address)
+    }
+
     /// Identifier of a local address; 0 for one that has none.
     pub(crate) fn local_id(&self, address: IpAddr) -> u8 {
         self.local.iter().find(|known| known.address == address).map_or(0, |known| known.id)

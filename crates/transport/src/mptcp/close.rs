@@ -36,7 +36,7 @@ impl Connection {
 
     /// Everything is assigned: tell the peer where the stream ends. Returns whether there is something to send.
     pub(super) fn send_data_fin(&mut self, now: Instant) -> bool {
-        if self.send.fin != DataFin::Wanted || self.send.next < self.stream.written || !self.confirmed_or_server() {
+        if self.send.fin != DataFin::Wanted || self.send.next < self.stream.written {
             return false;
         }
         let Some(index) = self.signalling_subflow() else { return false };
@@ -47,24 +47,27 @@ impl Connection {
         true
     }
 
-    fn confirmed_or_server(&self) -> bool {
-        self.confirmed || !self.client
-    }
-
     fn schedule_fin_repeat(&mut self, index: usize, now: Instant) {
         let delay = self.subflows[index].tcp.rtt().rto().unwrap_or(Duration::from_secs(1));
         self.send.fin_repeat_at = Some(now + delay);
     }
 
+    /// The DATA_FIN was not acknowledged in time. It is repeated on every subflow, since the one it left on may be dead.
     pub(super) fn repeat_data_fin(&mut self, now: Instant) {
         self.send.fin_repeat_at = None;
-        if !matches!(self.send.fin, DataFin::Sent(_)) {
+        if !matches!(self.send.fin, DataFin::Sent(_)) || self.mode != Mode::Multipath {
             return;
         }
-        if let Some(index) = self.signalling_subflow() {
-            self.subflows[index].tcp.request_ack();
-            self.touch(index);
-            self.schedule_fin_repeat(index, now);
+        self.send.fin_repeat_at = Some(now + Duration::from_secs(1));
+        for index in 0..self.subflows.len() {
+            let subflow = &mut self.subflows[index];
+            if !subflow.is_closed() && subflow.tcp.state().is_synchronised() {
+                subflow.tcp.request_ack();
+                self.touch(index);
+                if !self.subflows[index].tcp.timed_out() {
+                    self.schedule_fin_repeat(index, now);
+                }
+            }
         }
     }
 
@@ -93,9 +96,8 @@ impl Connection {
     pub(super) fn on_plain_progress(&mut self, index: usize) {
         if self.mode == Mode::Plain {
             self.send.una = self.subflows[index].tcp.counters().bytes_acknowledged.min(self.stream.written);
-        } else if let Mode::Infinite { send: (start, data), announce: false, .. } = self.mode {
-            let acknowledged = self.subflows[index].tcp.counters().bytes_acknowledged;
-            self.send.una = self.send.una.max(data + acknowledged.saturating_sub(start)).min(self.stream.written);
+        } else {
+            self.acknowledge_infinite(index);
         }
         if self.send.finishing()
             && self.send.fin != DataFin::Acknowledged
@@ -131,8 +133,8 @@ impl Connection {
         self.end(Closed::Aborted);
     }
 
-    /// MP_FASTCLOSE: the peer gave up. A wrong key is somebody else's.
-    pub(super) fn on_fast_close(&mut self, key: u64) {
+    /// MP_FASTCLOSE on subflow `on`: the peer gave up. A wrong key is somebody else's.
+    pub(super) fn on_fast_close(&mut self, on: usize, with_reset: bool, key: u64) {
         if key != self.local_key.key || self.ended.is_some() {
             return;
         }
@@ -140,7 +142,11 @@ impl Connection {
             let subflow = &mut self.subflows[index];
             if !subflow.is_closed() {
                 subflow.reset_with = vec![reset_option(reason::MPTCP)];
-                subflow.tcp.abort();
+                match index == on && with_reset {
+                    // A reset is never answered with a reset.
+                    true => subflow.tcp.close(Closed::Reset),
+                    false => subflow.tcp.abort(),
+                }
                 subflow.stage = Stage::Closed;
                 self.touch(index);
             }

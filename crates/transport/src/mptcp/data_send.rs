@@ -108,7 +108,7 @@ impl Connection {
         match self.mode {
             Mode::Opening => return false,
             Mode::Plain => return self.assign_plain(0),
-            Mode::Infinite { subflow, .. } => return self.assign_plain(subflow),
+            Mode::Infinite { subflow } => return self.assign_plain(subflow),
             Mode::Multipath => {}
         }
         let new_data = self.new_data();

@@ -1,10 +1,11 @@
 //! Fallback to plain TCP, the infinite mapping and MP_FAIL (RFC 8684, section 3.7).
 
 use subflow_quantity::Instant;
-use subflow_wire::tcp::TcpSegment;
+use subflow_wire::TcpSegment;
 use subflow_wire::tcp::mptcp::{Mapping, MptcpOption};
 
 use super::Connection;
+use super::input::{DISCARD, Placement};
 use super::join::{reason, reset_option};
 use super::subflow::Stage;
 use crate::Event;
@@ -18,16 +19,28 @@ pub(crate) enum Mode {
     Multipath,
     /// Plain TCP on the initial subflow, from the start: its stream is the data.
     Plain,
-    /// Plain TCP on one subflow from some byte on.
+    /// Plain TCP on one subflow from some byte on: see [`Infinite`].
     Infinite {
         /// The subflow that is left.
         subflow: usize,
-        /// Subflow offset and data offset at which this side's infinite mapping begins; not sent yet while `announce`.
-        send: (u64, u64),
-        announce: bool,
-        /// The same for the peer's, once it has arrived.
-        receive: Option<(u64, u64)>,
     },
+}
+
+/// The infinite mappings of both directions: from subflow offset `.0` on, bytes are data from offset `.1` on.
+///
+/// Bytes before that keep the mappings they were sent with, also when they are sent again. Where they were corrupted the
+/// data comes once more under the infinite mapping, and what the subflow still brings of them is discarded.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Infinite {
+    /// This side's.
+    send: Option<(u64, u64)>,
+    /// The peer's, in ascending order: a second one where it had to begin anew.
+    receive: Vec<(u64, u64)>,
+    /// The data offset that this side's MP_FAIL names. It is said with every acknowledgment until the peer begins an
+    /// infinite mapping there: an acknowledgment may be lost.
+    pub(crate) failed_at: Option<u64>,
+    /// The data offset that the peer's MP_FAIL named.
+    answered: Option<u64>,
 }
 
 impl Connection {
@@ -45,93 +58,146 @@ impl Connection {
         self.touch(0);
     }
 
-    /// A mapping's checksum was wrong. With other subflows this one is reset; alone it falls back.
+    fn has_other_subflows(&self, index: usize) -> bool {
+        self.subflows.iter().enumerate().any(|(i, subflow)| i != index && subflow.is_established())
+    }
+
+    /// A mapping's checksum was wrong; it begins at data offset `data`. With other subflows this one is reset. Alone it
+    /// falls back, and everything that has not arrived in order is asked for again.
     pub(super) fn on_checksum_failure(&mut self, index: usize, data: u64, now: Instant) {
         self.counters.checksum_failures += 1;
-        let sequence = self.remote_key.map_or(0, |key| key.data_sequence(data));
-        let fail = MptcpOption::Fail { data_sequence: sequence };
-        let others = self.subflows.iter().enumerate().any(|(i, subflow)| i != index && subflow.is_established());
-        if others {
+        if self.has_other_subflows(index) {
+            let fail = self.fail_option(data);
             self.subflows[index].reset_with = vec![fail, reset_option(reason::MIDDLEBOX)];
             return self.close_subflow_with_reset(index, now);
         }
-        self.subflows[index].signal(fail);
-        self.enter_infinite(index, self.send.una);
-        self.touch(index);
+        self.infinite.failed_at = Some(self.receive.next);
+        self.enter_infinite(index, None);
+        self.subflows[index].tcp.request_ack();
     }
 
-    /// The peer's MP_FAIL: it did not accept data from `sequence` on.
+    fn fail_option(&self, data: u64) -> MptcpOption {
+        MptcpOption::Fail { data_sequence: self.remote_key.map_or(0, |key| key.data_sequence(data)) }
+    }
+
+    /// MP_FAIL of this side, until it is answered.
+    pub(super) fn fail_signal(&self) -> Option<MptcpOption> {
+        Some(self.fail_option(self.infinite.failed_at?))
+    }
+
+    /// The peer's MP_FAIL: it did not accept data from `sequence` on. It is sent again under an infinite mapping.
     pub(super) fn on_fail(&mut self, index: usize, sequence: u64) {
-        let others = self.subflows.iter().enumerate().any(|(i, subflow)| i != index && subflow.is_established());
-        if others || matches!(self.mode, Mode::Plain) {
-            return;
-        }
         let offset = self.local_key.offset(sequence, true, self.send.una);
-        if offset > self.send.next {
+        let known = self.infinite.answered == Some(offset);
+        if matches!(self.mode, Mode::Plain | Mode::Opening)
+            || self.has_other_subflows(index)
+            || offset > self.send.next
+            || known
+        {
             return;
         }
-        if !matches!(self.mode, Mode::Infinite { .. }) {
-            // Answered in kind, so that both directions end up the same.
-            let expected = self.remote_key.map_or(0, |key| key.data_sequence(self.receive.next));
-            self.subflows[index].signal(MptcpOption::Fail { data_sequence: expected });
+        self.infinite.answered = Some(offset);
+        if self.mode == Mode::Multipath {
+            // Answered in kind: Linux resets a subflow whose MP_FAIL is not.
+            let expected = self.fail_option(self.receive.next);
+            self.subflows[index].signal(expected);
         }
-        self.enter_infinite(index, offset);
+        self.enter_infinite(index, Some(offset.max(self.send.una)));
+    }
+
+    /// From now on data is sent on `index` alone and without mappings: what follows, or where `again` is given, all from
+    /// that data offset on.
+    fn enter_infinite(&mut self, index: usize, again: Option<u64>) {
+        if !matches!(self.mode, Mode::Infinite { .. }) {
+            self.mode = Mode::Infinite { subflow: index };
+            self.tell(Event::FellBack);
+        } else if again.is_none() {
+            return;
+        }
+        if let Some(from) = again {
+            self.subflows[index].tcp.discard_unsent();
+            self.send.rewind(from);
+        }
+        self.infinite.send = Some((self.subflows[index].tcp.push_offset(), self.send.next));
         self.touch(index);
     }
 
-    /// From data offset `from` on, data is sent on `index` alone and without mappings.
-    fn enter_infinite(&mut self, index: usize, from: u64) {
-        let receive = match self.mode {
-            Mode::Infinite { receive, .. } => receive,
-            _ => {
-                self.tell(Event::FellBack);
-                None
-            }
-        };
-        self.subflows[index].tcp.discard_unsent();
-        self.send.rewind(from);
-        let start = self.subflows[index].tcp.push_offset();
-        self.mode = Mode::Infinite { subflow: index, send: (start, from), announce: true, receive };
-    }
-
-    /// The infinite mapping to put on the segment at subflow offset `offset`, told once.
-    pub(super) fn infinite_mapping(&mut self, offset: u64) -> Option<Mapping> {
-        let Mode::Infinite { send: (start, data), ref mut announce, .. } = self.mode else { return None };
-        if !*announce || offset < start {
-            return None;
+    /// The mapping of a data segment at subflow offset `offset`: its own before the infinite one, that one at its first
+    /// segment, then none.
+    pub(super) fn infinite_mapping(&self, offset: u64, segment: &TcpSegment) -> Option<Mapping> {
+        let (start, data) = self.infinite.send?;
+        match offset.cmp(&start) {
+            core::cmp::Ordering::Less => Some(self.mapping(offset, segment)),
+            core::cmp::Ordering::Equal => Some(Mapping {
+                data_sequence: self.local_key.data_sequence(data),
+                wide: true,
+                subflow_sequence: (start + 1) as u32,
+                length: 0,
+                checksum: self.checksum.then_some(0),
+            }),
+            core::cmp::Ordering::Greater => None,
         }
-        *announce = false;
-        Some(Mapping {
-            data_sequence: self.local_key.data_sequence(data),
-            wide: true,
-            subflow_sequence: (start + 1) as u32,
-            length: 0,
-            checksum: self.checksum.then_some(0),
-        })
     }
 
     /// The peer's infinite mapping.
     pub(super) fn on_infinite_mapping(&mut self, index: usize, mapping: &Mapping) {
-        let Some(remote) = self.remote_key else { return };
-        let data = remote.offset(mapping.data_sequence, mapping.wide, self.receive.next);
+        if !matches!(self.mode, Mode::Multipath | Mode::Infinite { .. }) || self.has_other_subflows(index) {
+            return;
+        }
+        let Some(data) = self.data_offset(mapping) else { return };
         let start = self.subflow_offset(index, mapping.subflow_sequence);
-        match &mut self.mode {
-            Mode::Infinite { receive, .. } => *receive = Some((start, data)),
-            Mode::Multipath => {
-                let from = self.send.next;
-                self.enter_infinite(index, from);
-                if let Mode::Infinite { receive, .. } = &mut self.mode {
-                    *receive = Some((start, data));
-                }
-            }
-            _ => {}
+        self.enter_infinite(index, None);
+        if self.infinite.failed_at.is_some_and(|failed| data <= failed) {
+            self.infinite.failed_at = None;
+        }
+        self.map_from(start, data);
+    }
+
+    fn map_from(&mut self, start: u64, data: u64) {
+        let at = self.infinite.receive.partition_point(|&(known, _)| known < start);
+        if self.infinite.receive.get(at).is_none_or(|&(known, _)| known != start) {
+            self.infinite.receive.insert(at, (start, data));
         }
     }
 
-    /// Data offset of `segment` under the infinite mapping; `None` where none applies (yet).
-    pub(super) fn infinite_data(&self, segment: &TcpSegment, index: usize) -> Option<u64> {
-        let Mode::Infinite { receive: Some((start, data)), .. } = self.mode else { return None };
-        let offset = self.subflows[index].tcp.offset_of(segment)?;
-        (offset >= start).then(|| data + (offset - start))
+    /// Data without a mapping on the only subflow there ever was: options are being taken away. Its bytes are the data, so
+    /// it goes on where it stands; the acknowledgments, which have no DATA_ACK from now on, tell the peer.
+    pub(super) fn map_in_sequence(&mut self, index: usize) {
+        self.enter_infinite(index, None);
+        let done = self.subflows[index].tcp.counters().bytes_received;
+        self.map_from(done, self.receive.next);
+    }
+
+    /// The only subflow there ever was acknowledges data and says nothing of MPTCP any more: the peer goes on without.
+    pub(super) fn judge_silence(&mut self, index: usize, segment: &TcpSegment) {
+        let options = &segment.options;
+        let silent = options.dss.is_none() && options.mptcp.is_empty();
+        let acknowledged = self.subflows[index].tcp.counters().bytes_acknowledged;
+        if silent && self.confirmed && self.subflows.len() == 1 && acknowledged > self.send.una {
+            self.enter_infinite(index, None);
+        }
+    }
+
+    /// Progress at the data level by the subflow's acknowledgments.
+    pub(super) fn acknowledge_infinite(&mut self, index: usize) {
+        let acknowledged = self.subflows[index].tcp.counters().bytes_acknowledged;
+        if let Some((start, data)) = self.infinite.send.filter(|&(start, _)| acknowledged >= start) {
+            self.send.una = self.send.una.max(data + (acknowledged - start)).min(self.stream.written);
+        }
+    }
+
+    /// Where the payload of `segment` belongs once there is an infinite mapping, or one must come.
+    pub(super) fn place_infinite(&mut self, index: usize, segment: &TcpSegment) -> Placement {
+        let Some(offset) = self.subflows[index].tcp.offset_of(segment) else { return Placement::Drop };
+        let own = self.place_mapped(index, segment);
+        let mapped = self.infinite.receive.iter().rfind(|&&(start, _)| start <= offset);
+        match (own, mapped) {
+            // The segment's own mapping, where it has one that is right.
+            (Placement::At(data), _) => Placement::At(data),
+            (Placement::Unmapped, Some(&(start, data))) => Placement::At(data + (offset - start)),
+            // Without the infinite mapping nobody knows what it is: it will come again after the mapping.
+            (Placement::Unmapped, None) if self.infinite.receive.is_empty() => Placement::Drop,
+            _ => Placement::At(DISCARD + offset),
+        }
     }
 }

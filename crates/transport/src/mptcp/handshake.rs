@@ -13,7 +13,7 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 use super::addresses::Addresses;
 use super::data_receive::DataReceive;
 use super::data_send::DataSend;
-use super::fallback::Mode;
+use super::fallback::{Infinite, Mode};
 use super::keys::Key;
 use super::subflow::{Stage, Subflow};
 use super::{Config, Connection, Counters};
@@ -85,6 +85,7 @@ impl Connection {
             local_key,
             remote_key: None,
             mode: Mode::Opening,
+            infinite: Infinite::default(),
             confirmed: false,
             checksum: config.checksum,
             subflows: Vec::new(),
@@ -101,6 +102,7 @@ impl Connection {
             rng,
             give_up_at: None,
             established: false,
+            keys_shown: false,
             ended: None,
             scratch: Vec::new(),
             passed_to: None,

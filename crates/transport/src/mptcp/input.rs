@@ -12,8 +12,11 @@ use super::receive_mapping::{ReceivedMapping, Verdict};
 use super::subflow::Stage;
 use crate::tcp::State;
 
+/// Data offsets from here on stand for subflow bytes that are acknowledged and thrown away. No stream gets that far.
+pub(super) const DISCARD: u64 = 1 << 62;
+
 /// Where a segment's payload belongs at the data level.
-enum Placement {
+pub(super) enum Placement {
     /// Nowhere: there is none.
     Empty,
     /// At this data offset.
@@ -31,14 +34,20 @@ impl Connection {
     pub(crate) fn handle_segment(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
         self.touch(index);
         self.passed_to = None;
+        if index == 0 && segment.flags.contains(TcpFlags::SYN) {
+            self.keys_shown = false;
+        }
         if self.subflows[index].is_closed() {
             return;
         }
         if segment.flags.contains(TcpFlags::RST) {
             for option in &segment.options.mptcp {
                 if let MptcpOption::FastClose { receiver_key } = option {
-                    self.on_fast_close(*receiver_key);
+                    self.on_fast_close(index, true, *receiver_key);
                 }
+            }
+            if self.subflows[index].is_closed() {
+                return;
             }
         }
         let was_opening = self.subflows[index].tcp.state();
@@ -51,10 +60,16 @@ impl Connection {
         {
             return;
         }
-        let placement = self.place(index, segment);
+        let mut placement = self.place(index, segment);
+        if let Placement::Broken(data) = placement {
+            self.on_checksum_failure(index, data, now);
+            if self.subflows[index].is_closed() {
+                return;
+            }
+            placement = Placement::At(DISCARD + self.subflows[index].tcp.offset_of(segment).unwrap_or(0));
+        }
         let accepted = match placement {
-            Placement::Drop => return,
-            Placement::Broken(data) => return self.on_checksum_failure(index, data, now),
+            Placement::Drop | Placement::Broken(_) => return,
             Placement::Unmapped => return self.on_unmapped(index, segment, now),
             Placement::Empty => self.pass_to_tcp(index, segment, None, now),
             Placement::At(data) => self.pass_to_tcp(index, segment, Some(data), now),
@@ -87,6 +102,13 @@ impl Connection {
             && self.subflows[index].tcp.state().is_synchronised()
         {
             self.on_join_progress(index, segment, now);
+            if self.subflows[index].is_closed() {
+                // It could not prove itself: nothing of what it says counts.
+                return;
+            }
+        }
+        if self.mode == Mode::Multipath {
+            self.judge_silence(index, segment);
         }
         match self.mode {
             Mode::Multipath => self.on_data_level(index, segment),
@@ -111,11 +133,18 @@ impl Connection {
             let acknowledged = self.local_key.offset(ack.value, ack.wide, self.send.una);
             self.on_data_ack(acknowledged, window);
         }
-        if let (Some(mapping), true, Some(remote)) = (&dss.mapping, dss.data_fin, self.remote_key) {
-            let start = remote.offset(mapping.data_sequence, mapping.wide, self.receive.next);
+        if let (Some(mapping), true) = (&dss.mapping, dss.data_fin)
+            && let Some(start) = self.data_offset(mapping)
+        {
             self.on_data_fin(start + u64::from(mapping.length).saturating_sub(1));
             self.subflows[index].tcp.request_ack();
         }
+    }
+
+    /// The data offset at which `mapping` begins; `None` where no stream gets that far.
+    pub(super) fn data_offset(&self, mapping: &Mapping) -> Option<u64> {
+        let offset = self.remote_key?.offset(mapping.data_sequence, mapping.wide, self.receive.next);
+        (offset < DISCARD).then_some(offset)
     }
 
     /// Where the payload of `segment` belongs.
@@ -129,33 +158,18 @@ impl Connection {
         match self.mode {
             Mode::Opening => Placement::Drop,
             Mode::Plain => Placement::Empty,
-            Mode::Infinite { .. } => match self.infinite_data(segment, index).or_else(|| self.old_data(index, segment))
-            {
-                Some(data) => Placement::At(data),
-                None => Placement::Drop,
-            },
+            Mode::Infinite { .. } => self.place_infinite(index, segment),
             Mode::Multipath => self.place_mapped(index, segment),
         }
     }
 
-    /// Under an infinite mapping, mapped data below what is acknowledged may still come again.
-    fn old_data(&self, index: usize, segment: &TcpSegment) -> Option<u64> {
-        let mapping = segment.options.dss?.mapping.filter(|mapping| mapping.length > 0)?;
-        let data = self.remote_key?.offset(mapping.data_sequence, mapping.wide, self.receive.next);
-        let start = self.subflow_offset(index, mapping.subflow_sequence);
-        let offset = self.subflows[index].tcp.offset_of(segment)?;
-        let data = data + offset.checked_sub(start)?;
-        (data + u64::from(segment.payload.length) <= self.receive.next).then_some(data)
-    }
-
-    fn place_mapped(&mut self, index: usize, segment: &TcpSegment) -> Placement {
+    pub(super) fn place_mapped(&mut self, index: usize, segment: &TcpSegment) -> Placement {
         let Some(offset) = self.subflows[index].tcp.offset_of(segment) else { return Placement::Drop };
         let length = u64::from(segment.payload.length);
         let Some((start, mut mapping)) = self.mapping_of(index, segment) else {
             return self.place_by_stored(index, offset, length, segment.payload.sum);
         };
-        let Some(remote) = self.remote_key else { return Placement::Drop };
-        let data = remote.offset(mapping.data_sequence, mapping.wide, self.receive.next);
+        let (Some(remote), Some(data)) = (self.remote_key, self.data_offset(&mapping)) else { return Placement::Drop };
         mapping.data_sequence = remote.data_sequence(data);
         let fin = u64::from(segment.options.dss.is_some_and(|dss| dss.data_fin));
         let whole = start == offset && u64::from(mapping.length) - fin.min(u64::from(mapping.length)) == length;
@@ -171,7 +185,8 @@ impl Connection {
 
     /// The mapping that `segment` itself carries, with the subflow offset at which it begins.
     fn mapping_of(&self, index: usize, segment: &TcpSegment) -> Option<(u64, Mapping)> {
-        if let Some(mapping) = segment.options.dss.and_then(|dss| dss.mapping).filter(|m| m.subflow_sequence != 0) {
+        let proper = |mapping: &Mapping| mapping.subflow_sequence != 0 && mapping.length > 0;
+        if let Some(mapping) = segment.options.dss.and_then(|dss| dss.mapping).filter(proper) {
             return Some((self.subflow_offset(index, mapping.subflow_sequence), mapping));
         }
         let capable = capable_of(segment)?;
@@ -219,8 +234,9 @@ impl Connection {
             self.fall_back();
             return self.handle_segment(index, segment, now);
         }
-        if alone {
-            return self.on_checksum_failure(index, self.receive.next, now);
+        if alone && matches!(self.mode, Mode::Multipath) {
+            self.map_in_sequence(index);
+            return self.handle_segment(index, segment, now);
         }
         self.reset_subflow(index, reason::MIDDLEBOX, now);
     }
@@ -243,7 +259,7 @@ impl Connection {
                 self.subflows[index].tcp.set_unread(self.stream.unread(), now);
             }
         } else {
-            for range in ready.drain(..) {
+            for range in ready.drain(..).filter(|range| range.start < DISCARD) {
                 self.on_data(index, range, now);
             }
         }
@@ -256,7 +272,7 @@ impl Connection {
             MptcpOption::RemoveAddress(ids) => self.on_remove_address(ids, now),
             MptcpOption::Priority { backup } => self.on_priority(index, *backup),
             MptcpOption::Fail { data_sequence } => self.on_fail(index, *data_sequence),
-            MptcpOption::FastClose { receiver_key } => self.on_fast_close(*receiver_key),
+            MptcpOption::FastClose { receiver_key } => self.on_fast_close(index, false, *receiver_key),
             MptcpOption::Capable(_) | MptcpOption::Join(_) | MptcpOption::Reset(_) => {}
         }
     }

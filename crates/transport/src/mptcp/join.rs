@@ -59,6 +59,7 @@ impl Connection {
 
     /// Answers a join of the peer, or refuses it.
     pub(crate) fn accept_join(&mut self, ends: Ends, syn: &TcpSegment, now: Instant) -> Result<usize, Refused> {
+        self.passed_to = None;
         let Some(Join::Syn { backup, address_id, nonce, .. }) = join_of(syn) else {
             return Err(Refused(reason::MPTCP));
         };
@@ -165,13 +166,17 @@ impl Connection {
     }
 
     fn schedule_join_ack(&mut self, index: usize, now: Instant) {
-        let tcp = &self.subflows[index].tcp;
-        let delay = tcp.rtt().rto().unwrap_or(Duration::from_secs(1));
-        self.subflows[index].confirm_at = Some(now + delay);
+        let subflow = &mut self.subflows[index];
+        let delay = subflow.tcp.rtt().rto().unwrap_or(Duration::from_secs(1));
+        subflow.confirm_at = Some(now + delay.saturating_mul(1 << subflow.confirmations.min(16)));
     }
 
-    /// The third ACK of a join was not acknowledged in time: say it again (RFC 8684, section 3.2).
+    /// The third ACK of a join was not acknowledged in time: say it again (RFC 8684, section 3.2), as often as a SYN.
     pub(super) fn repeat_join_ack(&mut self, index: usize, now: Instant) {
+        if self.subflows[index].confirmations >= self.config.tcp.syn_retries {
+            return self.reset_subflow(index, reason::MPTCP, now);
+        }
+        self.subflows[index].confirmations += 1;
         self.subflows[index].tcp.repeat_third_ack();
         self.schedule_join_ack(index, now);
     }

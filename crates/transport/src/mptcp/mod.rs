@@ -60,7 +60,7 @@ use crate::tcp::Closed;
 use addresses::Addresses;
 use data_receive::DataReceive;
 use data_send::DataSend;
-use fallback::Mode;
+use fallback::{Infinite, Mode};
 use keys::Key;
 use subflow::Stage;
 
@@ -83,6 +83,7 @@ pub struct Connection {
     local_key: Key,
     remote_key: Option<Key>,
     mode: Mode,
+    infinite: Infinite,
     /// The peer has shown that it has both keys: joins may begin.
     confirmed: bool,
     /// Either side requires DSS checksums.
@@ -103,6 +104,8 @@ pub struct Connection {
     /// No subflow is left: when to give up.
     give_up_at: Option<Instant>,
     established: bool,
+    /// A client's third ACK has left, with both keys.
+    keys_shown: bool,
     ended: Option<Closed>,
     scratch: Vec<core::ops::Range<u64>>,
     /// The subflow whose TCP the latest segment was passed to.
@@ -157,7 +160,7 @@ impl Connection {
 
     /// What of the latest segment's payload was taken in.
     pub(crate) fn taken(&self) -> Option<Taken> {
-        self.subflows[self.passed_to?].tcp.taken()
+        self.subflows[self.passed_to?].tcp.taken().filter(|taken| taken.stream.start < input::DISCARD)
     }
 
     fn nonce(&mut self) -> u32 {
@@ -187,7 +190,7 @@ impl Connection {
                 self.repeat_join_ack(index, now);
                 self.touch(index);
             }
-            if self.subflows[index].tcp.timeout().is_some_and(|at| at <= now) {
+            if !self.subflows[index].is_closed() && self.subflows[index].tcp.timeout().is_some_and(|at| at <= now) {
                 self.subflows[index].tcp.on_timeout(now, &mut self.congestion);
                 self.touch(index);
                 self.after_subflow_event(index, now);
@@ -208,8 +211,12 @@ impl Connection {
     /// Whatever a subflow's segment or timer may have changed for the connection.
     fn after_subflow_event(&mut self, index: usize, now: Instant) {
         self.reinject_after_timeout(index);
-        if self.subflows[index].tcp.state().is_closed() && !self.subflows[index].is_closed() {
+        let subflow = &self.subflows[index];
+        if subflow.tcp.state().is_closed() && !subflow.is_closed() {
             self.on_subflow_closed(index, now);
+        } else if self.mode == Mode::Multipath && subflow.tcp.peer_finished() && !subflow.tcp.is_finishing() {
+            // The peer closes the subflow: this side does so, too, and what it carried goes elsewhere.
+            self.close_subflow(index, now);
         }
         self.stream.on_acknowledged(self.send.una.min(self.stream.written));
     }
@@ -218,10 +225,16 @@ impl Connection {
         self.stream.tell(event);
     }
 
-    /// A subflow that can carry a signal: established, else any that lives.
+    /// A subflow that can carry a signal: established and answering, else any that lives. One whose address is gone cannot.
     fn signalling_subflow(&self) -> Option<usize> {
-        let alive = |subflow: &&Subflow| subflow.tcp.state().is_synchronised() && !subflow.is_closed();
-        let best = self.subflows.iter().position(|s| s.stage == Stage::Established && alive(&s));
-        best.or_else(|| self.subflows.iter().position(|s| alive(&s)))
+        let reachable = |subflow: &Subflow| {
+            let here = self.addresses.has(subflow.tcp.ends().local.ip());
+            here && subflow.tcp.state().is_synchronised() && !subflow.is_closed()
+        };
+        let established = |subflow: &Subflow| subflow.stage == Stage::Established && reachable(subflow);
+        let answering = self.subflows.iter().position(|subflow| established(subflow) && !subflow.tcp.timed_out());
+        answering
+            .or_else(|| self.subflows.iter().position(established))
+            .or_else(|| self.subflows.iter().position(reachable))
     }
 }

@@ -77,8 +77,8 @@ impl Connection {
             segment.options.mptcp.push(self.join_for_ack(&self.subflows[index]));
             return;
         }
-        let keys_due = stage == Stage::Capable && self.client && !self.confirmed;
-        if keys_due && (length == 0 || offset == 0) {
+        if self.owes_keys(stage) && (if length == 0 { !self.may_omit_keys() } else { offset == 0 }) {
+            self.keys_shown = true;
             let mut capable = self.capable(true, true);
             if length > 0 {
                 capable.data_length = Some(length as u16);
@@ -96,11 +96,24 @@ impl Connection {
         };
         self.add_data_fin(&mut dss, segment);
         segment.options.dss = Some(dss);
+        if dss.data_fin {
+            make_room(segment);
+        }
         self.add_signals(index, segment);
     }
 
+    /// Whether the server may not have this side's keys yet.
+    fn owes_keys(&self, stage: Stage) -> bool {
+        stage == Stage::Capable && self.client && !self.confirmed
+    }
+
+    /// A DATA_FIN does not fit beside the keys. They were sent before, and a server that missed them repeats its SYN/ACK.
+    fn may_omit_keys(&self) -> bool {
+        self.keys_shown && matches!(self.send.fin, DataFin::Sent(_))
+    }
+
     /// The mapping of a data segment at subflow offset `offset`.
-    fn mapping(&self, offset: u64, segment: &TcpSegment) -> Mapping {
+    pub(super) fn mapping(&self, offset: u64, segment: &TcpSegment) -> Mapping {
         let mut mapping = Mapping {
             data_sequence: self.local_key.data_sequence(segment.payload.stream_offset),
             wide: true,
@@ -144,8 +157,12 @@ impl Connection {
 
     /// Lets a pure acknowledgment carry what signals fit, in front of SACK blocks where room is short.
     fn add_signals(&mut self, index: usize, segment: &mut TcpSegment) {
-        if self.subflows[index].signals.is_empty() || segment.payload.length > 0 {
+        if self.subflows[index].signals.is_empty() {
             return;
+        }
+        if segment.payload.length > 0 {
+            // The data's own acknowledgment is not enough: signals go on one without data, behind it.
+            return self.subflows[index].tcp.request_ack();
         }
         while let Some(signal) = self.subflows[index].signals.front() {
             let length = signal.wire_length().next_multiple_of(4);
@@ -159,26 +176,36 @@ impl Connection {
             if segment.options.wire_length() + length > OPTION_SPACE {
                 segment.options.sack.clear();
             }
-            if segment.options.wire_length() + length > OPTION_SPACE {
-                self.subflows[index].tcp.request_ack();
-                return;
+            if segment.options.wire_length() + length <= OPTION_SPACE {
+                segment.options.mptcp.extend(self.subflows[index].signals.pop_front());
+            } else if !segment.options.mptcp.is_empty() {
+                // It goes on the next one.
+                return self.subflows[index].tcp.request_ack();
+            } else {
+                // It fits on none: an IPv6 address with a port beside timestamps.
+                self.subflows[index].signals.pop_front();
             }
-            segment.options.mptcp.extend(self.subflows[index].signals.pop_front());
         }
     }
 
     fn dress_infinite(&mut self, index: usize, offset: u64, segment: &mut TcpSegment) {
-        while let Some(signal) = self.subflows[index].signals.pop_front() {
-            segment.options.mptcp.push(signal);
-        }
         if segment.payload.length > 0
-            && let Some(mapping) = self.infinite_mapping(offset)
+            && let Some(mapping) = self.infinite_mapping(offset, segment)
         {
             segment.options.dss = Some(Dss {
                 data_ack: Some(DataAck { value: self.data_ack() & 0xFFFF_FFFF, wide: false }),
                 mapping: Some(mapping),
                 data_fin: false,
             });
+            return;
         }
+        segment.options.mptcp.extend(self.fail_signal());
+        self.add_signals(index, segment);
+        make_room(segment);
     }
+}
+
+/// SACK blocks give way to what MPTCP has to say.
+fn make_room(segment: &mut TcpSegment) {
+    while segment.options.wire_length() > OPTION_SPACE && segment.options.sack.pop().is_some() {}
 }

@@ -45,6 +45,8 @@ pub struct Subflow {
     pub(crate) timeouts_seen: u64,
     /// Repeats the third ACK of a join until it is acknowledged.
     pub(crate) confirm_at: Option<Instant>,
+    /// How often it was repeated.
+    pub(crate) confirmations: u32,
     /// When opportunistic retransmission last halved its window.
     pub(crate) penalised_at: Option<Instant>,
     /// Data bytes that this subflow delivered first.
@@ -71,6 +73,7 @@ impl Subflow {
             mappings: VecDeque::new(),
             timeouts_seen: 0,
             confirm_at: None,
+            confirmations: 0,
             penalised_at: None,
             bytes_received: 0,
             reset_with: Vec::new(),

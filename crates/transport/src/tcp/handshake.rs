@@ -55,6 +55,7 @@ impl Connection {
         let segment = mss - timestamps;
         Self {
             ends,
+            ip: ends.ip_header(),
             path,
             state,
             negotiated: Negotiated::default(),

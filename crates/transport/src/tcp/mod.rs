@@ -54,6 +54,7 @@ use std::sync::Arc;
 
 use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
+use subflow_wire::{Ecn, IpHeader};
 
 pub use config::Config;
 pub use endpoint::{TcpEndpoint, TcpOptions};
@@ -101,6 +102,16 @@ pub struct Ends {
     pub local: SocketAddr,
     /// The peer's end.
     pub remote: SocketAddr,
+}
+
+/// Hop limit of new packets (Linux: `ip_default_ttl`).
+const HOP_LIMIT: u8 = 64;
+
+impl Ends {
+    /// The network header of packets from the local end to the remote one.
+    pub fn ip_header(&self) -> IpHeader {
+        IpHeader { source: self.local.ip(), destination: self.remote.ip(), hop_limit: HOP_LIMIT, ecn: Ecn::NotEct }
+    }
 }
 
 /// What the peer's window allows and how far this side has got. All offsets count from the SYN at 0.
@@ -164,6 +175,8 @@ pub(crate) struct Negotiated {
 pub struct Connection {
     config: Arc<Config>,
     ends: Ends,
+    /// The network header of every packet of it.
+    ip: IpHeader,
     path: usize,
     state: State,
     negotiated: Negotiated,
@@ -189,6 +202,12 @@ impl Connection {
     /// The connection's two ends.
     pub fn ends(&self) -> Ends {
         self.ends
+    }
+
+    /// The network header of its packets.
+    #[inline]
+    pub fn ip_header(&self) -> IpHeader {
+        self.ip
     }
 
     /// Index of this connection's path in its controller.
