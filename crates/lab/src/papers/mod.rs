@@ -2,6 +2,7 @@
 
 mod batch;
 mod linux612;
+mod lugowski2017;
 mod table;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use serde::Serialize;
 
 use crate::execute::{Progress, RunError};
 pub use linux612::Linux612;
+pub use lugowski2017::Lugowski2017;
 pub use table::{Cell, Table};
 
 /// A publication (or a set of measurements) with experiments that we repeat.
@@ -131,7 +133,7 @@ pub struct Finding {
 
 /// All papers, in the order of lists.
 pub fn registry() -> &'static [&'static dyn Paper] {
-    &[&Linux612]
+    &[&Lugowski2017, &Linux612]
 }
 
 /// The paper of this name.

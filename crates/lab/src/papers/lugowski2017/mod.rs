@@ -1,0 +1,103 @@
+//! Lugowski 2017: CMT/RPv2 against LIA, OLIA and wVegas in MPTCP, on a testbed of four computers. All of its tables A.1 to
+//! A.17; those that the repository holds stand in `crates/lab/data/lugowski2017/`.
+
+mod findings;
+mod grid;
+mod measurement;
+mod published;
+mod report;
+mod testbed;
+
+use super::batch::run_all;
+use super::{Item, Paper, ReproduceError, Reproduction, Request};
+use crate::execute::Progress;
+use grid::{Cell, TABLES, cells};
+use measurement::{Effort, Measurement, Measurements};
+use published::Published;
+
+/// The thesis.
+#[derive(Clone, Copy, Debug)]
+pub struct Lugowski2017;
+
+/// All capacities of the thesis, in Mbit/s.
+const CAPACITIES: [u32; 10] = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100];
+/// As many runs as the thesis's, each of a third of its 300 s.
+const FULL: Effort = Effort { duration_s: 100, runs: 5 };
+
+/// For a first look: some tables, the ends of their range, short runs.
+const QUICK_TABLES: [&str; 3] = ["A.1", "A.8", "A.11"];
+const QUICK_CAPACITIES: [u32; 2] = [20, 100];
+const QUICK: Effort = Effort { duration_s: 30, runs: 1 };
+
+impl Paper for Lugowski2017 {
+    fn name(&self) -> &'static str {
+        "lugowski2017"
+    }
+
+    fn title(&self) -> &'static str {
+        "Lugowski: CMT/RPv2 congestion control in MPTCP in the Linux kernel (bachelor's thesis, HAW Hamburg, 2017)"
+    }
+
+    fn items(&self) -> &'static [Item] {
+        &grid::ITEMS
+    }
+
+    fn reproduce(
+        &self,
+        request: &Request,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Reproduction, ReproduceError> {
+        let effort = if request.quick { QUICK } else { FULL };
+        let capacities: &[u32] = if request.quick { &QUICK_CAPACITIES } else { &CAPACITIES };
+        let is_wanted = |name: &str| match request.items.as_slice() {
+            [] => !request.quick || QUICK_TABLES.contains(&name),
+            items => items.iter().any(|item| item == name),
+        };
+        let wanted = TABLES.into_iter().filter(|table| is_wanted(table.name));
+        let cells: Vec<Cell> = wanted.flat_map(|table| cells(table, capacities)).collect();
+        let jobs: Vec<(&Cell, u64)> =
+            cells.iter().flat_map(|cell| (1..=effort.runs).map(move |seed| (cell, seed))).collect();
+        let goodputs = run_all(&jobs, request.jobs, progress, |&(cell, seed)| measurement::run(cell, effort, seed))?;
+
+        let published = Published::read();
+        let runs = goodputs.chunks(effort.runs as usize);
+        let measurements = cells.iter().zip(runs).map(|(cell, runs)| Measurement::of(cell.clone(), runs, &published));
+        let measurements = Measurements(measurements.collect());
+        Ok(Reproduction {
+            paper: self.name().to_owned(),
+            table: report::rows(&measurements),
+            readable: report::readable(&measurements),
+            findings: findings::findings(&measurements),
+            notes: notes(effort),
+        })
+    }
+}
+
+fn notes(effort: Effort) -> Vec<String> {
+    let runs = format!(
+        "A figure is the median of {} runs of {} simulated seconds, with its standard deviation and interval (of five runs \
+         their extremes, which hold the median with 93.75 %).{}",
+        effort.runs,
+        effort.duration_s,
+        if effort == FULL {
+            " The thesis ran 300 s; ours of 300 s give the same medians within the spread of the runs."
+        } else {
+            ""
+        }
+    );
+    std::iter::once(runs).chain(testbed::CHOICES.map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quick_look_at_the_first_table_is_near_the_thesis() {
+        let request = Request { items: vec!["A.1".to_owned()], quick: true, ..Request::default() };
+        let reproduction = Lugowski2017.reproduce(&request, &|_| {}).expect("the runs succeed");
+        // Four cases of two flows at two capacities.
+        assert_eq!(reproduction.table.rows().len(), 16);
+        assert_eq!(reproduction.findings[0].confirmed, Some(true), "{:?}", reproduction.findings[0]);
+    }
+}
