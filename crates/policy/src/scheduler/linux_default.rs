@@ -20,8 +20,10 @@ use super::{Assignment, QueueView, Scheduler, SentRange, SubflowView, What, cand
 /// - A burst ends early where the buffer is full, the data runs out or the subflow is no longer usable. It may end up to a
 ///   segment late, never with a short segment.
 /// - Backups take part only where no other subflow is live.
-/// - A reinjection goes to an idle subflow (nothing unacknowledged) only, so that while there is new data to send it
-///   usually waits; the rule about earlier carriers is the one that all schedulers here share.
+/// - A reinjection goes, before new data, to the subflow whose queue drains first among those that may carry it: once a
+///   subflow is held for stale, the kernel sends all that is not acknowledged again as if it were new
+///   (`__mptcp_retransmit_pending_data`). Its first attempt, a single one on an idle subflow, is left out. The rule about
+///   earlier carriers is the one that all schedulers here share.
 #[derive(Clone, Debug, Default)]
 pub struct LinuxDefault {
     memory: Vec<Memory>,
@@ -57,8 +59,10 @@ const SMALLEST_WINDOW: u32 = 10;
 
 impl Scheduler for LinuxDefault {
     fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment> {
-        if let Some(assignment) = queue.reinjection.and_then(|sent| reinject(subflows, sent)) {
-            return Some(assignment);
+        if let Some(sent) = queue.reinjection
+            && let Some(subflow) = self.carrier(subflows, sent)
+        {
+            return Some(Assignment { subflow, what: What::Copy { range: sent.range.clone() } });
         }
         if queue.new_data.is_empty() {
             return None;
@@ -93,6 +97,13 @@ impl LinuxDefault {
         Some(best)
     }
 
+    /// The subflow to send `sent` again on.
+    fn carrier(&mut self, subflows: &[SubflowView], sent: &SentRange) -> Option<usize> {
+        self.observe(subflows);
+        let carriers = candidates::allowed_carriers(candidates::usable(subflows), sent.carried_by);
+        carriers.iter().filter(|&r| self.has_room(subflows, r)).min_by_key(|&r| self.linger(r, &subflows[r]))
+    }
+
     /// How long a subflow takes to send what it holds, in units of 2⁻³² seconds.
     fn linger(&self, index: usize, subflow: &SubflowView) -> u128 {
         (u128::from(held(subflow)) << 32).checked_div(self.memory[index].pace.into()).unwrap_or(0)
@@ -123,12 +134,6 @@ fn held(subflow: &SubflowView) -> u64 {
 fn weighted_mean((a, weight_a): (u64, u64), (b, weight_b): (u64, u64)) -> u64 {
     let sum = u128::from(a) * u128::from(weight_a) + u128::from(b) * u128::from(weight_b);
     (sum / (u128::from(weight_a) + u128::from(weight_b))) as u64
-}
-
-fn reinject(subflows: &[SubflowView], sent: &SentRange) -> Option<Assignment> {
-    let carriers = candidates::allowed_carriers(candidates::usable(subflows), sent.carried_by);
-    let subflow = carriers.iter().find(|&r| subflows[r].in_flight == 0 && subflows[r].can_send)?;
-    Some(Assignment { subflow, what: What::Copy { range: sent.range.clone() } })
 }
 
 #[cfg(test)]
@@ -206,11 +211,12 @@ mod tests {
     }
 
     #[test]
-    fn a_reinjection_waits_for_an_idle_subflow() {
-        let sent = reinjection(SubflowSet(0b01));
-        let queue = QueueView { reinjection: Some(&sent), ..queue(0) };
-        assert_eq!(LinuxDefault::default().next(&[holding(0, 1), holding(1, 1)], &queue), None);
-        let copy = LinuxDefault::default().next(&[holding(1, 1), holding(0, 1)], &queue);
-        assert_eq!(copy, Some(Assignment { subflow: 1, what: What::Copy { range: 0..1000 } }));
+    fn a_reinjection_goes_to_the_fresh_subflow_that_drains_first() {
+        let sent = reinjection(SubflowSet(0b001));
+        let queue = QueueView { reinjection: Some(&sent), ..queue(5000) };
+        let copy = |subflow| Some(Assignment { subflow, what: What::Copy { range: 0..1000 } });
+        let mut next = |second, third| LinuxDefault::default().next(&[holding(0, 1), second, third], &queue);
+        assert_eq!(next(holding(5, 1), holding(3, 1)), copy(2));
+        assert_eq!(next(holding(5, 1), holding(34, 9)), copy(1), "a full buffer takes nothing");
     }
 }
