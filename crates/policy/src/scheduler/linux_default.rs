@@ -215,7 +215,7 @@ mod tests {
         let sent = reinjection(SubflowSet(0b001));
         let queue = QueueView { reinjection: Some(&sent), ..queue(5000) };
         let copy = |subflow| Some(Assignment { subflow, what: What::Copy { range: 0..1000 } });
-        let mut next = |second, third| LinuxDefault::default().next(&[holding(0, 1), second, third], &queue);
+        let next = |second, third| LinuxDefault::default().next(&[holding(0, 1), second, third], &queue);
         assert_eq!(next(holding(5, 1), holding(3, 1)), copy(2));
         assert_eq!(next(holding(5, 1), holding(34, 9)), copy(1), "a full buffer takes nothing");
     }

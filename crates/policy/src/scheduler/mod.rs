@@ -170,7 +170,8 @@ pub trait Scheduler {
 
     /// Whether new data may be assigned to a subflow whose window is full ([`SubflowView::can_send`] is false), to wait in
     /// that subflow's own queue ([`SubflowView::queued_bytes`]), as the Linux kernel does. The transport then asks whenever
-    /// there is new data or a reinjection, not only while a subflow is eligible. Otherwise every assignment goes to a subflow that can send.
+    /// there is new data or a reinjection, not only while a subflow is eligible. Otherwise every assignment goes to a subflow
+    /// that can send.
     fn queues_ahead(&self) -> bool {
         false
     }
