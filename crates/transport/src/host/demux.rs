@@ -56,6 +56,8 @@ fn key_of(ends: Ends) -> Key {
 
 impl Demux {
     pub(crate) fn insert(&mut self, ends: Ends, id: EndpointId, subflow: usize) {
+        // The ends may have belonged to a connection that is over.
+        self.last = None;
         match key_of(ends) {
             Key::V4(addresses, ports) => self.v4.insert((addresses, ports), (id, subflow)),
             Key::V6(local, remote, ports) => self.v6.insert((local, remote, ports), (id, subflow)),

@@ -103,6 +103,12 @@ impl Connection {
         self.send.next..end.max(self.send.next)
     }
 
+    /// Whether the peer's window admits no full segment of what was written.
+    pub(super) fn window_is_full(&self) -> bool {
+        let mss = self.subflows.iter().map(|subflow| subflow.tcp.mss()).min().unwrap_or(0);
+        self.send.window_end < self.stream.written.min(self.send.next + u64::from(mss))
+    }
+
     /// Asks the scheduler once and carries out what it says. Returns whether a subflow got something to send.
     pub(super) fn assign(&mut self, now: Instant) -> bool {
         match self.mode {
@@ -127,7 +133,7 @@ impl Connection {
             QueueView { new_data: new_data.clone(), reinjection, outstanding: self.send.outstanding.as_slices() };
         match self.scheduler.next(&self.views, &queue) {
             Some(Assignment { subflow, what: What::New { at_most } }) if !new_data.is_empty() => {
-                self.assign_new(subflow, new_data, at_most)
+                self.assign_new(subflow, new_data, at_most) || self.retransmit_opportunistically(now)
             }
             Some(Assignment { subflow, what: What::Copy { range } }) => self.assign_copy(subflow, range),
             _ => self.retransmit_opportunistically(now),
@@ -137,7 +143,7 @@ impl Connection {
     fn assign_new(&mut self, index: usize, new_data: Range<u64>, at_most: u64) -> bool {
         let mss = u64::from(self.subflows[index].tcp.mss());
         let length = (new_data.end - new_data.start).min(mss).min(at_most.max(1));
-        if length < mss && new_data.end < self.stream.written && !self.send.outstanding.is_empty() {
+        if length < mss && self.window_is_full() && !self.send.outstanding.is_empty() {
             // The peer's window ends within a segment: wait rather than send a sliver (RFC 9293, section 3.8.6.2.1).
             return false;
         }

@@ -45,7 +45,7 @@ pub(crate) struct Infinite {
 
 impl Connection {
     /// The peer does not speak MPTCP, or a middlebox took the options away: the initial subflow goes on as plain TCP.
-    pub(super) fn fall_back(&mut self) {
+    pub(super) fn fall_back(&mut self, now: Instant) {
         self.mode = Mode::Plain;
         self.confirmed = false;
         let subflow = &mut self.subflows[0];
@@ -56,6 +56,21 @@ impl Connection {
         }
         self.tell(Event::FellBack);
         self.touch(0);
+        self.drop_other_subflows(0, now);
+    }
+
+    /// Whether no subflow but `index` can ever have carried data: its bytes are the data, in order.
+    pub(super) fn is_sole_carrier(&self, index: usize) -> bool {
+        self.subflows.iter().enumerate().all(|(i, subflow)| i == index || !subflow.announced)
+    }
+
+    /// Joins that are still under way come too late.
+    fn drop_other_subflows(&mut self, index: usize, now: Instant) {
+        for other in (0..self.subflows.len()).filter(|&other| other != index) {
+            if !self.subflows[other].is_closed() {
+                self.reset_subflow(other, reason::MPTCP, now);
+            }
+        }
     }
 
     fn has_other_subflows(&self, index: usize) -> bool {
@@ -72,7 +87,7 @@ impl Connection {
             return self.close_subflow_with_reset(index, now);
         }
         self.infinite.failed_at = Some(self.receive.next);
-        self.enter_infinite(index, None);
+        self.enter_infinite(index, None, now);
         self.subflows[index].tcp.request_ack();
     }
 
@@ -86,7 +101,7 @@ impl Connection {
     }
 
     /// The peer's MP_FAIL: it did not accept data from `sequence` on. It is sent again under an infinite mapping.
-    pub(super) fn on_fail(&mut self, index: usize, sequence: u64) {
+    pub(super) fn on_fail(&mut self, index: usize, sequence: u64, now: Instant) {
         let offset = self.local_key.offset(sequence, true, self.send.una);
         let known = self.infinite.answered == Some(offset);
         if matches!(self.mode, Mode::Plain | Mode::Opening)
@@ -102,15 +117,16 @@ impl Connection {
             let expected = self.fail_option(self.receive.next);
             self.subflows[index].signal(expected);
         }
-        self.enter_infinite(index, Some(offset.max(self.send.una)));
+        self.enter_infinite(index, Some(offset.max(self.send.una)), now);
     }
 
     /// From now on data is sent on `index` alone and without mappings: what follows, or where `again` is given, all from
     /// that data offset on.
-    fn enter_infinite(&mut self, index: usize, again: Option<u64>) {
+    fn enter_infinite(&mut self, index: usize, again: Option<u64>, now: Instant) {
         if !matches!(self.mode, Mode::Infinite { .. }) {
             self.mode = Mode::Infinite { subflow: index };
             self.tell(Event::FellBack);
+            self.drop_other_subflows(index, now);
         } else if again.is_none() {
             return;
         }
@@ -140,13 +156,13 @@ impl Connection {
     }
 
     /// The peer's infinite mapping.
-    pub(super) fn on_infinite_mapping(&mut self, index: usize, mapping: &Mapping) {
+    pub(super) fn on_infinite_mapping(&mut self, index: usize, mapping: &Mapping, now: Instant) {
         if !matches!(self.mode, Mode::Multipath | Mode::Infinite { .. }) || self.has_other_subflows(index) {
             return;
         }
         let Some(data) = self.data_offset(mapping) else { return };
         let start = self.subflow_offset(index, mapping.subflow_sequence);
-        self.enter_infinite(index, None);
+        self.enter_infinite(index, None, now);
         if self.infinite.failed_at.is_some_and(|failed| data <= failed) {
             self.infinite.failed_at = None;
         }
@@ -162,19 +178,19 @@ impl Connection {
 
     /// Data without a mapping on the only subflow there ever was: options are being taken away. Its bytes are the data, so
     /// it goes on where it stands; the acknowledgments, which have no DATA_ACK from now on, tell the peer.
-    pub(super) fn map_in_sequence(&mut self, index: usize) {
-        self.enter_infinite(index, None);
+    pub(super) fn map_in_sequence(&mut self, index: usize, now: Instant) {
+        self.enter_infinite(index, None, now);
         let done = self.subflows[index].tcp.counters().bytes_received;
         self.map_from(done, self.receive.next);
     }
 
     /// The only subflow there ever was acknowledges data and says nothing of MPTCP any more: the peer goes on without.
-    pub(super) fn judge_silence(&mut self, index: usize, segment: &TcpSegment) {
+    pub(super) fn judge_silence(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
         let options = &segment.options;
         let silent = options.dss.is_none() && options.mptcp.is_empty();
         let acknowledged = self.subflows[index].tcp.counters().bytes_acknowledged;
-        if silent && self.confirmed && self.subflows.len() == 1 && acknowledged > self.send.una {
-            self.enter_infinite(index, None);
+        if silent && self.confirmed && self.is_sole_carrier(index) && acknowledged > self.send.una {
+            self.map_in_sequence(index, now);
         }
     }
 

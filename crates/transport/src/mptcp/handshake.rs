@@ -66,7 +66,7 @@ impl Connection {
         tcp.reserve_options(DATA_OPTIONS);
         connection.add_subflow(Subflow::new(tcp, Stage::Capable, false));
         if capable.is_none() {
-            connection.fall_back();
+            connection.fall_back(now);
         }
         connection
     }
@@ -138,9 +138,9 @@ impl Connection {
     pub(super) fn on_capable_syn_ack(&mut self, segment: &TcpSegment, now: Instant) {
         match capable_of(segment) {
             Some(Capable { version: 1, flags, sender_key: Some(key), .. }) => {
-                self.take_remote_key(*key, *flags, now);
+                self.take_remote_key(*key, *flags);
             }
-            _ => self.fall_back(),
+            _ => self.fall_back(now),
         }
         self.on_established();
     }
@@ -153,26 +153,22 @@ impl Connection {
                 if *receiver_key != Some(self.local_key.key) {
                     return false;
                 }
-                self.take_remote_key(*key, *flags, now);
+                self.take_remote_key(*key, *flags);
                 true
             }
             _ if segment.options.dss.is_some() => false,
             _ => {
-                self.fall_back();
+                self.fall_back(now);
                 true
             }
         }
     }
 
-    fn take_remote_key(&mut self, key: u64, flags: CapableFlags, now: Instant) {
+    fn take_remote_key(&mut self, key: u64, flags: CapableFlags) {
         self.remote_key = Some(Key::new(key));
         self.mode = Mode::Multipath;
         self.checksum |= flags.checksum_required;
         self.addresses.peer_denies_initial |= flags.deny_join_to_initial_address;
-        if !self.client {
-            // With both keys shown the server knows that the client speaks MPTCP.
-            self.confirm(now);
-        }
     }
 
     /// The initial subflow is established at the TCP level.
@@ -217,7 +213,7 @@ impl Connection {
         let answers_data = self.subflows[0].tcp.counters().bytes_acknowledged > 0 || segment.payload.length > 0;
         let silent = segment.options.mptcp.is_empty() && !segment.flags.contains(TcpFlags::SYN);
         if answers_data && silent {
-            self.fall_back();
+            self.fall_back(now);
         }
     }
 }

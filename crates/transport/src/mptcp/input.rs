@@ -60,7 +60,7 @@ impl Connection {
         {
             return;
         }
-        let mut placement = self.place(index, segment);
+        let mut placement = self.place(index, segment, now);
         if let Placement::Broken(data) = placement {
             self.on_checksum_failure(index, data, now);
             if self.subflows[index].is_closed() {
@@ -95,6 +95,10 @@ impl Connection {
                 self.on_capable_syn_ack(segment, now);
             } else if was == State::SynReceived {
                 self.on_established();
+                if self.mode == Mode::Multipath {
+                    // With both keys shown the server knows that the client speaks MPTCP.
+                    self.confirm(now);
+                }
             }
             self.judge_first_answer(segment, now);
         }
@@ -108,7 +112,7 @@ impl Connection {
             }
         }
         if self.mode == Mode::Multipath {
-            self.judge_silence(index, segment);
+            self.judge_silence(index, segment, now);
         }
         match self.mode {
             Mode::Multipath => self.on_data_level(index, segment),
@@ -124,7 +128,7 @@ impl Connection {
     fn on_data_level(&mut self, index: usize, segment: &TcpSegment) {
         let window = self.subflows[index].tcp.peer_window(segment);
         let Some(dss) = &segment.options.dss else {
-            if segment.flags.contains(TcpFlags::SYN) || !self.confirmed {
+            if segment.flags.contains(TcpFlags::SYN) || !self.confirmed || capable_of(segment).is_some() {
                 self.send.window_end = self.send.window_end.max(self.send.una + window);
             }
             return;
@@ -148,9 +152,9 @@ impl Connection {
     }
 
     /// Where the payload of `segment` belongs.
-    fn place(&mut self, index: usize, segment: &TcpSegment) -> Placement {
+    fn place(&mut self, index: usize, segment: &TcpSegment, now: Instant) -> Placement {
         if let Some(mapping) = segment.options.dss.and_then(|dss| dss.mapping).filter(|mapping| mapping.length == 0) {
-            self.on_infinite_mapping(index, &mapping);
+            self.on_infinite_mapping(index, &mapping, now);
         }
         if segment.payload.length == 0 || segment.flags.contains(TcpFlags::SYN) {
             return Placement::Empty;
@@ -226,16 +230,16 @@ impl Connection {
 
     /// Data without a mapping: the peer fell back, or a middlebox took the option away (RFC 8684, section 3.7).
     fn on_unmapped(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
-        let alone = self.subflows.len() == 1;
+        let alone = self.is_sole_carrier(index);
         if alone
             && self.receive.next == 0
             && !segment.options.mptcp.iter().any(|o| matches!(o, MptcpOption::Capable(_)))
         {
-            self.fall_back();
+            self.fall_back(now);
             return self.handle_segment(index, segment, now);
         }
         if alone && matches!(self.mode, Mode::Multipath) {
-            self.map_in_sequence(index);
+            self.map_in_sequence(index, now);
             return self.handle_segment(index, segment, now);
         }
         self.reset_subflow(index, reason::MIDDLEBOX, now);
@@ -271,9 +275,11 @@ impl Connection {
             MptcpOption::AddAddress(announced) => self.on_add_address(index, announced, now),
             MptcpOption::RemoveAddress(ids) => self.on_remove_address(ids, now),
             MptcpOption::Priority { backup } => self.on_priority(index, *backup),
-            MptcpOption::Fail { data_sequence } => self.on_fail(index, *data_sequence),
+            MptcpOption::Fail { data_sequence } => self.on_fail(index, *data_sequence, now),
             MptcpOption::FastClose { receiver_key } => self.on_fast_close(index, false, *receiver_key),
-            MptcpOption::Capable(_) | MptcpOption::Join(_) | MptcpOption::Reset(_) => {}
+            // The joiner repeats its third ACK until it sees an acknowledgment.
+            MptcpOption::Join(_) => self.subflows[index].tcp.request_ack(),
+            MptcpOption::Capable(_) | MptcpOption::Reset(_) => {}
         }
     }
 }

@@ -34,9 +34,8 @@ impl Connection {
     /// while a subflow has room. That subflow repeats the oldest outstanding data, and the one that holds it up has its
     /// window halved.
     pub(super) fn retransmit_opportunistically(&mut self, now: Instant) -> bool {
-        let blocked = self.config.opportunistic_retransmission
-            && self.send.next < self.stream.written
-            && self.send.next >= self.send.window_end;
+        let blocked =
+            self.config.opportunistic_retransmission && self.send.next < self.stream.written && self.window_is_full();
         if !blocked {
             return false;
         }

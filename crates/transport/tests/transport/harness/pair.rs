@@ -48,6 +48,8 @@ struct Side {
     unwritten: u64,
     finishing: bool,
     events: Vec<(Instant, Event)>,
+    /// Addresses that the host does not have at present.
+    lost: Vec<IpAddr>,
 }
 
 type Tamper = Box<dyn FnMut(&mut Leaving<'_>) -> Fate>;
@@ -79,6 +81,7 @@ impl Pair {
             unwritten: 0,
             finishing: false,
             events: Vec::new(),
+            lost: Vec::new(),
         };
         let mut pair = Self {
             now: Instant::from_nanos(1_000_000_000),
@@ -113,6 +116,10 @@ impl Pair {
     pub(crate) fn endpoint(&self, side: usize) -> &Endpoint {
         let side = &self.sides[side];
         side.host.endpoint(side.connection.expect("a connection"))
+    }
+
+    pub(crate) fn connection(&self, side: usize) -> EndpointId {
+        self.sides[side].connection.expect("a connection")
     }
 
     pub(crate) fn has_connection(&self, side: usize) -> bool {
@@ -188,6 +195,22 @@ impl Pair {
         }
     }
 
+    /// The side's host loses its address of this index: nothing leaves from it or reaches it any more.
+    pub(crate) fn lose_address(&mut self, side: usize, index: usize) {
+        let (address, now) = (self.addresses[side][index], self.now);
+        self.sides[side].lost.push(address);
+        self.sides[side].host.remove_address(address, now);
+        self.drain(side);
+    }
+
+    /// It gets it back.
+    pub(crate) fn regain_address(&mut self, side: usize, index: usize) {
+        let (address, now) = (self.addresses[side][index], self.now);
+        self.sides[side].lost.retain(|&lost| lost != address);
+        self.sides[side].host.add_address(address, now);
+        self.drain(side);
+    }
+
     /// Every packet that leaves from now on passes `tamper`.
     pub(crate) fn tamper(&mut self, tamper: impl FnMut(&mut Leaving<'_>) -> Fate + 'static) {
         self.tampers.push(Box::new(tamper));
@@ -242,6 +265,9 @@ impl Pair {
 
     fn transmit(&mut self, from: usize, mut packet: Packet) {
         let Some(path) = self.path_of(from, &packet) else { return };
+        if self.sides[from].lost.contains(&packet.ip.source) {
+            return;
+        }
         let mut bytes = bytes_of(from, &packet);
         edge::set_payload_sum(&mut packet, ones_complement_sum(&bytes));
         let mut fate = Fate::Pass;
@@ -308,7 +334,10 @@ impl Pair {
 
     fn deliver(&mut self, to: usize, wire: &[u8]) {
         let (packet, payload) = Packet::parse(wire).expect("what was written can be read");
-        let Side { host, connection, edge, .. } = &mut self.sides[to];
+        let Side { host, connection, edge, lost, .. } = &mut self.sides[to];
+        if lost.contains(&packet.ip.destination) {
+            return;
+        }
         let taken_by = host.handle_packet(self.now, &packet);
         while let Some(id) = host.poll_accept() {
             *connection = Some(id);

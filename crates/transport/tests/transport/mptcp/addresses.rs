@@ -1,0 +1,174 @@
+//! ADD_ADDR, REMOVE_ADDR, addresses that go and come back (RFC 8684, section 3.4).
+
+use subflow_wire::tcp::mptcp::{AddAddress, MptcpOption};
+
+use super::exchange_and_close;
+use crate::harness::tamper::{drop_all, has_data, is_pure_ack, is_syn};
+use crate::harness::{CLIENT, Fate, Leaving, Pair, SERVER, Sent, Setup, ms, secs};
+
+fn announcement(option: &MptcpOption) -> Option<&AddAddress> {
+    match option {
+        MptcpOption::AddAddress(announced) => Some(announced),
+        _ => None,
+    }
+}
+
+/// The announcements, or their echoes, that `from` sent.
+fn announcements(pair: &Pair, from: usize, echo: bool) -> Vec<&Sent> {
+    let wanted = |option: &MptcpOption| announcement(option).is_some_and(|a| a.truncated_hmac.is_none() == echo);
+    pair.log.iter().filter(|sent| sent.from == from && sent.segment.options.mptcp.iter().any(wanted)).collect()
+}
+
+fn announces(leaving: &Leaving<'_>) -> bool {
+    leaving.segment.options.mptcp.iter().any(|option| announcement(option).is_some())
+}
+
+fn with_data(setup: Setup) -> Pair {
+    let mut pair = setup.connected();
+    pair.transfer(CLIENT, 5000);
+    pair.settle();
+    pair
+}
+
+#[test]
+fn a_server_announces_its_second_address_once_and_it_is_echoed() {
+    let mut pair = with_data(Setup::mptcp(1, 2));
+    pair.run_for(secs(10));
+    assert_eq!(announcements(&pair, SERVER, false).len(), 1);
+    assert_eq!(announcements(&pair, CLIENT, true).len(), 1);
+    assert_eq!(pair.established_subflows(CLIENT), 2);
+    exchange_and_close(&mut pair);
+}
+
+#[test]
+fn an_announcement_without_echo_is_repeated_twice() {
+    let mut pair = Setup::mptcp(1, 2).build();
+    pair.tamper(drop_all(|leaving| leaving.from == SERVER && announces(leaving)));
+    pair.connect();
+    pair.write(CLIENT, 5000);
+    pair.run_for(secs(30));
+    assert_eq!(announcements(&pair, SERVER, false).len(), 3);
+    assert_eq!(pair.established_subflows(CLIENT), 1);
+    exchange_and_close(&mut pair);
+}
+
+#[test]
+fn a_lost_echo_is_asked_for_again() {
+    let mut pair = Setup::mptcp(1, 2).build();
+    let mut lost = false;
+    pair.tamper(move |leaving| {
+        let first = leaving.from == CLIENT && announces(leaving) && !core::mem::replace(&mut lost, true);
+        if first { Fate::Drop } else { Fate::Pass }
+    });
+    pair.connect();
+    pair.write(CLIENT, 5000);
+    pair.run_for(secs(30));
+    assert_eq!((announcements(&pair, SERVER, false).len(), announcements(&pair, CLIENT, true).len()), (2, 2));
+    assert_eq!(pair.established_subflows(CLIENT), 2, "the second announcement opens nothing more");
+}
+
+#[test]
+fn a_forged_announcement_is_ignored() {
+    let mut pair = Setup::mptcp(1, 2).build();
+    pair.tamper(|leaving| {
+        for option in &mut leaving.segment.options.mptcp {
+            if let MptcpOption::AddAddress(AddAddress { truncated_hmac: Some(hmac), .. }) = option {
+                *hmac ^= 1;
+            }
+        }
+        Fate::Pass
+    });
+    pair.connect();
+    pair.write(CLIENT, 5000);
+    pair.run_for(secs(5));
+    assert_eq!(pair.established_subflows(CLIENT), 1);
+    assert!(announcements(&pair, CLIENT, true).is_empty());
+}
+
+#[test]
+fn a_lost_address_is_withdrawn_on_another_and_its_subflow_is_gone_on_both_sides() {
+    for index in [0, 1] {
+        let mut pair = with_data(Setup::mptcp(2, 1));
+        pair.write(CLIENT, 2_000_000);
+        pair.run_for(ms(30));
+        pair.lose_address(CLIENT, index);
+        pair.run_for(ms(100));
+        assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (1, 1), "address {index}");
+        pair.run_until("the data", |pair| pair.received(SERVER) == 2_005_000);
+        exchange_and_close(&mut pair);
+    }
+}
+
+#[test]
+fn an_address_that_comes_back_is_used_again() {
+    let mut pair = with_data(Setup::mptcp(2, 2));
+    for round in 0..3 {
+        pair.write(CLIENT, 1_000_000);
+        pair.run_for(ms(30));
+        pair.lose_address(CLIENT, 1);
+        pair.run_for(ms(200));
+        assert_eq!(pair.established_subflows(CLIENT), 2, "round {round}");
+        pair.regain_address(CLIENT, 1);
+        pair.run_for(ms(500));
+        assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (4, 4), "round {round}");
+    }
+    pair.run_until("the data", |pair| pair.received(SERVER) == 3_005_000);
+    exchange_and_close(&mut pair);
+}
+
+#[test]
+fn a_server_that_gains_an_address_is_joined_there() {
+    let mut pair = with_data(Setup::mptcp(1, 2));
+    pair.lose_address(SERVER, 1);
+    pair.run_for(ms(200));
+    assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (1, 1));
+    pair.regain_address(SERVER, 1);
+    pair.settle();
+    assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (2, 2));
+    exchange_and_close(&mut pair);
+}
+
+#[test]
+fn without_any_address_the_connection_waits_for_one() {
+    let mut pair = with_data(Setup::mptcp(1, 1));
+    pair.write(CLIENT, 500_000);
+    pair.run_for(ms(30));
+    pair.lose_address(CLIENT, 0);
+    pair.run_for(secs(20));
+    assert!(!pair.endpoint(CLIENT).is_closed());
+    pair.regain_address(CLIENT, 0);
+    pair.run_until("the data", |pair| pair.received(SERVER) == 505_000);
+    exchange_and_close(&mut pair);
+}
+
+#[test]
+fn without_any_address_for_too_long_it_is_given_up() {
+    let mut pair = with_data(Setup::mptcp(1, 1));
+    pair.lose_address(CLIENT, 0);
+    pair.run_for(secs(61));
+    assert!(pair.endpoint(CLIENT).is_closed());
+}
+
+#[test]
+fn an_address_that_no_path_leads_from_costs_nothing_but_syns() {
+    let mut setup = Setup::mptcp(2, 1);
+    setup.paths[1].up = false;
+    let mut pair = setup.connected();
+    pair.transfer(CLIENT, 1_000_000);
+    pair.run_for(secs(300));
+    let tried: Vec<_> = pair.log.iter().filter(|sent| sent.path == 1).collect();
+    assert!(tried.len() == 7 && tried.iter().all(|sent| is_syn(&sent.segment)), "{}", tried.len());
+    exchange_and_close(&mut pair);
+}
+
+#[test]
+fn announcements_leave_room_for_acknowledgments() {
+    // Every announcement travels on a pure acknowledgment; the DATA_ACK comes with the next.
+    let mut pair = with_data(Setup::mptcp(3, 3));
+    for sent in announcements(&pair, SERVER, false) {
+        assert!(is_pure_ack(&sent.segment) && !has_data(&sent.segment));
+        assert!(sent.segment.options.wire_length() <= 40);
+    }
+    assert_eq!(pair.established_subflows(CLIENT), 9);
+    exchange_and_close(&mut pair);
+}

@@ -1,0 +1,195 @@
+//! DATA_FIN, the end of subflows, fast close (RFC 8684, sections 3.3.3, 3.5, 3.6).
+
+use subflow_transport::Event;
+use subflow_transport::tcp::Closed;
+use subflow_wire::TcpSegment;
+use subflow_wire::tcp::mptcp::MptcpOption;
+
+use super::{exchange_and_close, has};
+use crate::harness::tamper::{drop_first, has_data, has_fin, is_pure_ack, is_reset};
+use crate::harness::{CLIENT, Pair, SERVER, Setup, ms, secs};
+
+fn has_data_fin(segment: &TcpSegment) -> bool {
+    segment.options.dss.is_some_and(|dss| dss.data_fin)
+}
+
+fn two_paths() -> Pair {
+    let mut pair = Setup::mptcp(2, 1).connected();
+    pair.transfer(CLIENT, 20_000);
+    pair.settle();
+    pair
+}
+
+#[test]
+fn a_data_fin_closes_one_direction_and_leaves_the_subflows() {
+    for first in [CLIENT, SERVER] {
+        let mut pair = two_paths();
+        pair.finish(first);
+        pair.run_for(ms(300));
+        assert_eq!(pair.count(1 - first, Event::PeerFinished), 1);
+        assert_eq!(pair.count(first, Event::Acknowledged), 1);
+        assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (2, 2));
+        pair.transfer(1 - first, 300_000);
+        pair.close_gracefully();
+        assert_eq!(pair.count(first, Event::PeerFinished), 1);
+    }
+}
+
+#[test]
+fn both_may_finish_at_once() {
+    let mut pair = two_paths();
+    pair.write(CLIENT, 50_000);
+    pair.write(SERVER, 50_000);
+    pair.close_gracefully();
+    assert_eq!((pair.received(CLIENT), pair.received(SERVER)), (50_000, 70_000));
+}
+
+#[test]
+fn subflows_close_only_when_both_streams_have_ended() {
+    let mut pair = two_paths();
+    pair.finish(CLIENT);
+    pair.run_for(ms(300));
+    assert!(!pair.log.iter().any(|sent| has_fin(&sent.segment)));
+    pair.finish(SERVER);
+    pair.run_for(ms(300));
+    assert_eq!(
+        pair.log.iter().filter(|sent| has_fin(&sent.segment)).count(),
+        4,
+        "one in each direction of each subflow"
+    );
+}
+
+#[test]
+fn a_lost_data_fin_is_repeated() {
+    for times in [1, 3] {
+        let mut pair = two_paths();
+        pair.tamper(drop_first(times, |leaving| leaving.from == CLIENT && has_data_fin(leaving.segment)));
+        pair.finish(CLIENT);
+        pair.run_for(secs(3));
+        assert_eq!(pair.count(SERVER, Event::PeerFinished), 1, "lost {times} times");
+        pair.close_gracefully();
+    }
+}
+
+#[test]
+fn a_lost_acknowledgment_of_a_data_fin_is_asked_for_again() {
+    let mut pair = two_paths();
+    pair.tamper(drop_first(2, |leaving| leaving.from == SERVER && is_pure_ack(leaving.segment)));
+    pair.finish(CLIENT);
+    pair.run_for(secs(3));
+    assert_eq!(pair.count(CLIENT, Event::Acknowledged), 1);
+    pair.close_gracefully();
+}
+
+#[test]
+fn a_data_fin_finds_its_way_round_a_dead_path() {
+    for dead in [0, 1] {
+        let mut pair = two_paths();
+        pair.paths[dead].up = false;
+        pair.finish(CLIENT);
+        pair.finish(SERVER);
+        pair.run_for(secs(5));
+        for side in [CLIENT, SERVER] {
+            assert_eq!(pair.count(side, Event::PeerFinished), 1, "side {side}, path {dead}");
+            assert_eq!(pair.count(side, Event::Acknowledged), 1, "side {side}, path {dead}");
+        }
+    }
+}
+
+#[test]
+fn a_connection_with_a_dead_path_closes_in_the_end() {
+    let mut pair = two_paths();
+    pair.paths[0].up = false;
+    pair.write(CLIENT, 200_000);
+    pair.close_gracefully();
+    assert_eq!(pair.received(SERVER), 220_000);
+}
+
+#[test]
+fn a_data_fin_travels_with_the_last_data_where_it_can() {
+    let mut pair = two_paths();
+    // A window that is full keeps the last data back until the end of the stream is known.
+    pair.write(CLIENT, 300_000);
+    pair.finish(CLIENT);
+    pair.settle();
+    let last = pair.log.iter().rfind(|sent| sent.from == CLIENT && has_data(&sent.segment)).expect("data");
+    assert!(last.segment.options.wire_length() <= 40);
+    assert_eq!((pair.count(SERVER, Event::PeerFinished), pair.received(SERVER)), (1, 320_000));
+}
+
+#[test]
+fn a_fast_close_resets_every_subflow_with_the_peers_key() {
+    let mut pair = two_paths();
+    pair.write(CLIENT, 1_000_000);
+    pair.run_for(ms(15));
+    let start = pair.now();
+    pair.act(CLIENT, |endpoint, _| endpoint.abort());
+    pair.drive();
+    let fast_close = |segment: &TcpSegment| has(segment, |option| matches!(option, MptcpOption::FastClose { .. }));
+    let resets: Vec<_> = pair.sent(CLIENT, start).filter(|sent| fast_close(&sent.segment)).collect();
+    assert!(resets.len() == 2 && resets.iter().all(|sent| is_reset(&sent.segment)));
+    assert_eq!(pair.count(CLIENT, Event::Closed(Closed::Aborted)), 1);
+    assert_eq!(pair.count(SERVER, Event::Closed(Closed::Reset)), 1);
+}
+
+#[test]
+fn one_fast_close_that_arrives_is_enough() {
+    let mut pair = two_paths();
+    pair.paths[0].up = false;
+    pair.act(SERVER, |endpoint, _| endpoint.abort());
+    pair.drive();
+    assert_eq!(pair.count(CLIENT, Event::Closed(Closed::Reset)), 1);
+}
+
+#[test]
+fn a_fast_close_with_a_wrong_key_ends_at_most_its_subflow() {
+    let mut pair = two_paths();
+    pair.tamper(|leaving| {
+        for option in &mut leaving.segment.options.mptcp {
+            if let MptcpOption::FastClose { receiver_key } = option {
+                *receiver_key ^= 1;
+            }
+        }
+        crate::harness::Fate::Pass
+    });
+    pair.paths[0].up = false;
+    pair.act(CLIENT, |endpoint, _| endpoint.abort());
+    pair.run_for(ms(100));
+    assert!(!pair.endpoint(SERVER).is_closed());
+    assert_eq!(pair.established_subflows(SERVER), 1);
+}
+
+#[test]
+fn a_reset_is_not_answered_with_a_reset() {
+    let mut pair = Setup::mptcp(1, 1).connected();
+    pair.transfer(CLIENT, 20_000);
+    pair.act(CLIENT, |endpoint, _| endpoint.abort());
+    pair.drive();
+    assert!(!pair.log.iter().any(|sent| sent.from == SERVER && is_reset(&sent.segment)));
+}
+
+#[test]
+fn a_peer_that_missed_the_reset_of_a_subflow_learns_of_it_when_it_uses_it() {
+    let mut pair = two_paths();
+    pair.tamper(drop_first(1, |leaving| is_reset(leaving.segment)));
+    pair.lose_address(CLIENT, 1);
+    pair.regain_address(CLIENT, 1);
+    pair.settle();
+    pair.transfer(SERVER, 500_000);
+    pair.settle();
+    assert_eq!(pair.mptcp(SERVER).subflows().iter().filter(|subflow| !subflow.is_closed()).count(), 2);
+    exchange_and_close(&mut pair);
+}
+
+#[test]
+fn an_abort_in_the_middle_of_the_handshake_leaves_nothing_behind() {
+    for wait in [5, 15, 25, 35] {
+        let mut pair = Setup::mptcp(2, 1).build();
+        pair.connect();
+        pair.run_for(ms(wait));
+        pair.act(CLIENT, |endpoint, _| endpoint.abort());
+        pair.drive();
+        assert!(pair.endpoint(CLIENT).is_closed());
+        assert!(!pair.has_connection(SERVER) || pair.endpoint(SERVER).is_closed(), "after {wait} ms");
+    }
+}

@@ -1,0 +1,118 @@
+//! One receive window for all subflows (RFC 8684, section 3.3.5), and what helps where it is small: opportunistic
+//! retransmission and penalisation.
+
+use subflow_transport::tcp::config::ReceiveBuffer;
+
+use super::exchange_and_close;
+use crate::harness::{CLIENT, Pair, Path, SERVER, Setup, ms, secs};
+
+fn stalled(buffer: u64) -> Pair {
+    let mut pair = Setup::mptcp(2, 1).on(SERVER, |stack| stack.receive_buffer(buffer)).connected();
+    pair.transfer(CLIENT, 3000);
+    pair.settle();
+    pair.act(SERVER, |endpoint, now| endpoint.set_reading(false, now));
+    pair.write(CLIENT, 300_000);
+    pair.run_for(secs(3));
+    pair
+}
+
+#[test]
+fn a_reader_that_stops_closes_the_window_of_all_subflows() {
+    let pair = stalled(40_000);
+    let unread = pair.received(SERVER) - 3000;
+    assert!((36_000..=41_500).contains(&unread), "{unread}");
+    for path in [0, 1] {
+        let last = pair.log.iter().rfind(|sent| sent.from == SERVER && sent.path == path).expect("acknowledgments");
+        assert!(u32::from(last.segment.window) < 2000, "path {path}: {}", last.segment.window);
+    }
+}
+
+#[test]
+fn a_reader_that_goes_on_opens_it() {
+    for wait in [0, 1, 30] {
+        let mut pair = stalled(40_000);
+        pair.run_for(secs(wait));
+        pair.act(SERVER, |endpoint, now| endpoint.set_reading(true, now));
+        let start = pair.now();
+        pair.run_until("the data", |pair| pair.received(SERVER) == 303_000);
+        assert!(pair.now().since(start) < ms(500), "{:?}", pair.now().since(start));
+        exchange_and_close(&mut pair);
+    }
+}
+
+#[test]
+fn a_lost_window_update_is_asked_for() {
+    let mut pair = stalled(40_000);
+    for path in &mut pair.paths {
+        path.up = false;
+    }
+    pair.act(SERVER, |endpoint, now| endpoint.set_reading(true, now));
+    for path in &mut pair.paths {
+        path.up = true;
+    }
+    pair.run_until("the data", |pair| pair.received(SERVER) == 303_000);
+    exchange_and_close(&mut pair);
+}
+
+#[test]
+fn a_slow_reader_is_never_given_up() {
+    let mut pair = stalled(20_000);
+    pair.run_for(secs(4 * 3600));
+    pair.act(SERVER, |endpoint, now| endpoint.set_reading(true, now));
+    pair.run_until("the data", |pair| pair.received(SERVER) == 303_000);
+    exchange_and_close(&mut pair);
+}
+
+#[test]
+fn tiny_buffers_pass_everything() {
+    for buffer in [1, 500, 1424, 3000, 10_000] {
+        let mut pair = Setup::mptcp(2, 1).both(|stack| stack.receive_buffer(buffer)).connected();
+        let bytes = 30 * buffer;
+        pair.write(SERVER, bytes);
+        pair.transfer(CLIENT, bytes);
+        pair.close_gracefully();
+        assert_eq!((pair.received(CLIENT), pair.received(SERVER)), (bytes, bytes), "buffer {buffer}");
+    }
+}
+
+#[test]
+fn the_buffer_is_filled_by_the_slow_path_but_never_exceeded() {
+    let setup = Setup::mptcp(2, 1).path(0, Path::with_delay(ms(5)).rate(50, 100)).path(1, Path::with_delay(ms(200)));
+    let mut pair = setup.on(SERVER, |stack| stack.receive_buffer(60_000)).connected();
+    pair.write(CLIENT, 1_000_000);
+    while pair.received(SERVER) < 1_000_000 && pair.step() {
+        assert!(pair.mptcp(SERVER).out_of_order_bytes() <= 62_000, "{}", pair.mptcp(SERVER).out_of_order_bytes());
+    }
+    exchange_and_close(&mut pair);
+}
+
+/// How long 3 MB take over a fast path and one that is slow, with a receive buffer of 100 000 bytes.
+fn over_a_slow_path(opportunistic: bool, penalise: bool) -> (subflow_quantity::Duration, Pair) {
+    let fast = Path::with_delay(ms(5)).rate(20, 50);
+    let slow = Path::with_delay(ms(150)).rate(1, 100);
+    let setup = Setup::mptcp(2, 1).path(0, fast).path(1, slow).both(|stack| {
+        stack.tcp.receive_buffer = ReceiveBuffer::Fixed(100_000);
+        let multipath = stack.multipath();
+        (multipath.opportunistic_retransmission, multipath.penalisation) = (opportunistic, penalise);
+    });
+    let mut pair = setup.connected();
+    let took = pair.transfer(CLIENT, 3_000_000);
+    (took, pair)
+}
+
+#[test]
+fn opportunistic_retransmission_and_penalisation_make_a_small_buffer_bearable() {
+    let (without, _) = over_a_slow_path(false, false);
+    let (with, mut pair) = over_a_slow_path(true, true);
+    assert!(with * 3 < without * 2, "{with:?} against {without:?}");
+    let counters = *pair.mptcp(CLIENT).counters();
+    assert!(counters.bytes_reinjected > 0 && counters.penalties > 0, "{counters:?}");
+    exchange_and_close(&mut pair);
+}
+
+#[test]
+fn switched_off_nothing_is_repeated_or_penalised() {
+    let (_, pair) = over_a_slow_path(false, false);
+    let counters = *pair.mptcp(CLIENT).counters();
+    assert_eq!((counters.bytes_reinjected, counters.penalties), (0, 0));
+}
