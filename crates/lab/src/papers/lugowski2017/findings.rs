@@ -11,9 +11,12 @@ const FULL: u32 = 100;
 /// The goals for the deviation from the given tables, in percent of capacity: bottleneck and half-bottleneck.
 const GOALS_PCT: [(&str, bool, f64); 2] = [("bottleneck", true, 5.0), ("half-bottleneck", false, 8.0)];
 
+/// Says whether a finding holds, and our figures; nothing where its cells were not run.
+type Check = fn(&Measurements) -> Option<(bool, String)>;
+
 /// All findings. One is undecided where its cells were not run.
 pub(super) fn findings(measurements: &Measurements) -> Vec<Finding> {
-    let checks: [fn(&Measurements) -> Option<(bool, String)>; 10] = [
+    let checks: [Check; 10] = [
         even_shares_without_latency,
         wvegas_yields_under_tail_drop,
         wvegas_gains_under_red,

@@ -132,7 +132,7 @@ mod tests {
     fn rows_carry_the_published_figure_next_to_ours() {
         let csv = rows(&made(0, "lia", &[52.0, 44.0])).to_csv();
         let lia = csv.lines().nth(1).expect("a row");
-        assert_eq!(lia, "A.1,bottleneck,droptail,0,vs-reno,100,lia,0,lia,52,0,52,52,2,50");
+        assert_eq!(lia, "A.1,bottleneck,droptail,0,vs-reno,100,lia,0,lia,52.0,0.0,52.0,52.0,2,50.0");
     }
 
     #[test]
