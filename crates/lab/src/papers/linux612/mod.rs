@@ -146,7 +146,8 @@ fn notes(outcomes: &[Outcome<'_>]) -> Vec<String> {
             .to_owned(),
         format!(
             "deviation_pct is of the completion time where a size is sent, else of the goodput. MPTCP runs with the \
-             scheduler {SCHEDULER}. The kernel's processing time (5 to 10 us a hop) is left out."
+             scheduler {SCHEDULER}, which is nearer to the kernel over all tables than linux-default. The kernel's \
+             processing time (5 to 10 us a hop) is left out."
         ),
     ];
     let missing = outcomes.iter().filter(|outcome| outcome.figures.is_none()).count();
