@@ -10,6 +10,9 @@ const MAX_QUICK_ACKS: u32 = 16;
 /// Duplicate acknowledgments that are never held back: the sender's threshold.
 const DUPLICATES_AT_ONCE: u32 = 3;
 
+/// Segments below this length say nothing about the peer's segment size (Linux `TCP_MIN_MSS`).
+const SMALLEST_MSS: u64 = 88;
+
 /// What the receiver knows about acknowledging.
 #[derive(Clone, Debug)]
 pub(crate) struct Acknowledge {
@@ -33,6 +36,8 @@ pub(crate) struct Acknowledge {
     last_data_at: Instant,
     /// Estimate of the peer's segment size (Linux `rcv_mss`).
     pub(crate) segment_size: u64,
+    /// Length of the last segment below that estimate.
+    last_short: u64,
     /// A segment below that size arrived: a message ended.
     pushed: bool,
     duplicates: u32,
@@ -74,6 +79,7 @@ impl Acknowledge {
             delay: Duration::ZERO,
             last_data_at: Instant::ZERO,
             segment_size: mss.min(536),
+            last_short: 0,
             pushed: false,
             duplicates: 0,
             duplicates_of: 0,
@@ -115,7 +121,12 @@ impl Acknowledge {
     fn measure_segment_size(&mut self, length: u64) {
         if length >= self.segment_size {
             self.segment_size = length;
+            self.last_short = 0;
+        } else if length == self.last_short && length >= SMALLEST_MSS {
+            // Two of the same length: the peer's segments are that small (Linux `tcp_measure_rcv_mss`).
+            self.segment_size = length;
         } else {
+            self.last_short = length;
             self.pushed = true;
         }
     }
