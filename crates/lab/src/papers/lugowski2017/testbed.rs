@@ -27,14 +27,15 @@ pub(super) const CHOICES: [&str; 8] = [
      detection by three duplicates, the kernel's fixed-point arithmetic); TCP is Reno.",
     "Added latency: on the data and on the acknowledgments, so that the RTT grows by twice its value. The rule that the \
      thesis shows, `pipe 1 ip from any to any`, delays both, and the tables at 20 ms say so too: at 100 Mbit/s one way \
-     leaves the link 90 % used against LIA, OLIA and CMT/RPv2, both ways about 83 %; the thesis has 76 to 83 %.",
+     leaves the link 89 % used by LIA, OLIA or CMT/RPv2 with Reno, both ways 81 to 87 %; the thesis has 76 to 83 %.",
     "Base RTT: 0.4 ms (\"well under 1 ms\").",
     "Clock: dummynet takes packets off its queue at ticks of 1 ms (FreeBSD's kern.hz = 1000), as many as the rate has \
      earned by then. At an RTT below 1 ms that is the better part of the RTT which wVegas takes for its base: without \
-     ticks it got 25 of 100 Mbit/s against Reno (A.1), with them 38; the thesis has 36.",
+     ticks it gets 25 of 100 Mbit/s against Reno (A.1), with them 42; the thesis has 36.",
     "Queue: 50 packets, all of which wait for a tick. Packets count with their IP length.",
-    "RED: dummynet's own (drops spaced by intervals, ageing by clock ticks) with Floyd and Jacobson's parameters: weight \
-     0.002, thresholds of 5 and 15 packets, maximum probability 10 %, not gentle.",
+    "RED: dummynet's own (drops spaced by intervals, ageing by clock ticks) with the parameters that Floyd and Jacobson \
+     recommended in 1993: weight 0.002, thresholds of 5 and 15 packets, maximum probability 2 %; not gentle. With 10 % \
+     the link would be 85 to 90 % used below 1 ms, where the thesis has 94 of 100 Mbit/s.",
     "Start: each flow at a random time within the first second. It is what tells the runs of a cell apart.",
     "The thesis's figures are whole numbers and look truncated (at 20 Mbit/s many cells add up to 18, where headers leave \
      19.1); they stand here as printed, ours unrounded, so half a Mbit/s of the deviation is theirs.",
@@ -44,7 +45,7 @@ pub(super) const CHOICES: [&str; 8] = [
 const BASE_RTT_US: u32 = 400;
 const QUEUE: &str = "limit = \"50 packets\", counts_transmitting = true";
 const RED: &str = "discipline = \"red\", min_threshold = \"5 packets\", max_threshold = \"15 packets\", \
-                   max_probability = \"10 %\", weight = 0.002, gentle = false, drop = \"per-interval\", idle = \"dummynet\"";
+                   max_probability = \"2 %\", weight = 0.002, gentle = false, drop = \"per-interval\", idle = \"dummynet\"";
 /// Flows start within so many milliseconds.
 const START_SPREAD_MS: u64 = 1000;
 /// The northern path's rate where it is fixed.
