@@ -284,7 +284,7 @@ impl Pair {
         };
         match fate {
             Fate::Twice => arrivals.extend(arrivals.clone()),
-            Fate::Late(delay) => arrivals.iter_mut().for_each(|at| *at = *at + delay),
+            Fate::Late(delay) => arrivals.iter_mut().for_each(|at| *at += delay),
             Fate::Pass | Fate::Drop => {}
         }
         let mut wire = Vec::new();

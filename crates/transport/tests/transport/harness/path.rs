@@ -79,7 +79,7 @@ impl Path {
         let (share, most) = self.reordering;
         for arrival in &mut arrivals {
             if chance(rng, share) {
-                *arrival = *arrival + Duration::from_nanos(rng.next_u64() % most.as_nanos().max(1));
+                *arrival += Duration::from_nanos(rng.next_u64() % most.as_nanos().max(1));
             }
         }
         arrivals

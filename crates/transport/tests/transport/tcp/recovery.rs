@@ -122,12 +122,13 @@ fn a_receiver_that_forgets_what_it_reported_is_served_again() {
         if eaten && leaving.at.since(start) < ms(30) {
             return Fate::Drop;
         }
-        if leaving.from == SERVER && !reneged {
-            if let Some(block) = leaving.segment.options.sack.last_mut() {
-                let length = block.right.wrapping_sub(leaving.segment.acknowledgment);
-                reneged = length >= 16 * 1448;
-                block.left = leaving.segment.acknowledgment.wrapping_add(1448);
-            }
+        if leaving.from == SERVER
+            && !reneged
+            && let Some(block) = leaving.segment.options.sack.last_mut()
+        {
+            let length = block.right.wrapping_sub(leaving.segment.acknowledgment);
+            reneged = length >= 16 * 1448;
+            block.left = leaving.segment.acknowledgment.wrapping_add(1448);
         }
         Fate::Pass
     });
