@@ -47,9 +47,11 @@ impl Connection {
         true
     }
 
+    /// When to repeat the DATA_FIN on subflow `index`, with backoff: nothing else would notice that the peer is gone.
     fn schedule_fin_repeat(&mut self, index: usize, now: Instant) {
         let delay = self.subflows[index].tcp.rtt().rto().unwrap_or(Duration::from_secs(1));
-        self.send.fin_repeat_at = Some(now + delay);
+        let backed_off = delay.saturating_mul(1 << self.send.fin_repeats.min(16)).min(self.config.tcp.max_rto);
+        self.send.fin_repeat_at = Some(now + backed_off);
     }
 
     /// The DATA_FIN was not acknowledged in time. It is repeated on every subflow, since the one it left on may be dead.
@@ -58,6 +60,10 @@ impl Connection {
         if !matches!(self.send.fin, DataFin::Sent(_)) || self.mode != Mode::Multipath {
             return;
         }
+        if self.send.fin_repeats >= self.config.tcp.max_retries {
+            return self.give_up();
+        }
+        self.send.fin_repeats += 1;
         self.send.fin_repeat_at = Some(now + Duration::from_secs(1));
         for index in 0..self.subflows.len() {
             let subflow = &mut self.subflows[index];
@@ -90,6 +96,33 @@ impl Connection {
                 self.touch(index);
             }
         }
+    }
+
+    /// Whether both streams have ended and both sides know it.
+    pub(super) fn is_done(&self) -> bool {
+        self.send.fin == DataFin::Acknowledged && self.receive.finished
+    }
+
+    /// The subflows of a connection that is done have some time to close in order: one whose path is dead, or whose peer
+    /// has forgotten it, must not hold it for ever.
+    pub(super) fn limit_closing(&mut self, now: Instant) {
+        if self.mode == Mode::Multipath && self.is_done() && self.ended.is_none() {
+            self.give_up_at.get_or_insert(now + self.config.without_subflow);
+        }
+    }
+
+    /// No subflow came back in time, or not all of them closed.
+    pub(super) fn give_up(&mut self) {
+        self.give_up_at = None;
+        let how = if self.is_done() { Closed::Gracefully } else { Closed::TimedOut };
+        for index in 0..self.subflows.len() {
+            if !self.subflows[index].is_closed() {
+                self.subflows[index].tcp.abort();
+                self.subflows[index].stage = Stage::Closed;
+                self.touch(index);
+            }
+        }
+        self.end(how);
     }
 
     /// Plain TCP below: its progress is the connection's.
@@ -219,7 +252,7 @@ impl Connection {
         if self.subflows.iter().any(|subflow| !subflow.is_closed()) || self.has_open_requests() {
             return;
         }
-        let done = self.send.fin == DataFin::Acknowledged && self.receive.finished;
+        let done = self.is_done();
         match self.mode {
             Mode::Multipath if !done && self.confirmed => self.give_up_at = Some(now + self.config.without_subflow),
             _ if done => self.end(Closed::Gracefully),

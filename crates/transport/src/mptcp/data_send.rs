@@ -26,6 +26,8 @@ pub(crate) struct DataSend {
     pub(crate) fin: DataFin,
     /// When to repeat a DATA_FIN.
     pub(crate) fin_repeat_at: Option<Instant>,
+    /// How often it was repeated without any progress.
+    pub(crate) fin_repeats: u32,
 }
 
 /// The end of this side's stream.
@@ -84,6 +86,7 @@ impl Connection {
             return;
         }
         self.send.window_end = self.send.window_end.max(acknowledged + window);
+        self.send.fin_repeats = 0;
         if acknowledged > self.send.una {
             self.send.acknowledge(acknowledged.min(self.send.next));
             self.send.una = acknowledged.min(self.send.next);

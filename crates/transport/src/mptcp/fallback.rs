@@ -51,9 +51,6 @@ impl Connection {
         let subflow = &mut self.subflows[0];
         subflow.stage = Stage::Established;
         subflow.tcp.reserve_options(0);
-        if self.send.finishing() {
-            subflow.tcp.finish();
-        }
         self.tell(Event::FellBack);
         self.touch(0);
         self.drop_other_subflows(0, now);
@@ -184,13 +181,18 @@ impl Connection {
         self.map_from(done, self.receive.next);
     }
 
-    /// The only subflow there ever was acknowledges data and says nothing of MPTCP any more: the peer goes on without.
+    /// A subflow says nothing of MPTCP any more, though every segment of a peer that speaks it does. Where it is the only one
+    /// there ever was, the peer goes on without; else it is of no use, since nothing tells what arrived at the data level.
     pub(super) fn judge_silence(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
         let options = &segment.options;
         let silent = options.dss.is_none() && options.mptcp.is_empty();
-        let acknowledged = self.subflows[index].tcp.counters().bytes_acknowledged;
-        if silent && self.confirmed && self.is_sole_carrier(index) && acknowledged > self.send.una {
+        if !silent || !self.confirmed || self.is_done() {
+            return;
+        }
+        if self.is_sole_carrier(index) {
             self.map_in_sequence(index, now);
+        } else if self.subflows[index].is_established() && self.has_other_subflows(index) {
+            self.reset_subflow(index, reason::MIDDLEBOX, now);
         }
     }
 

@@ -15,6 +15,10 @@ use crate::tcp::State;
 /// Data offsets from here on stand for subflow bytes that are acknowledged and thrown away. No stream gets that far.
 pub(super) const DISCARD: u64 = 1 << 62;
 
+/// Data so far beyond the window is not taken. A little of it is: a probe, or what an older window of the peer's subflow
+/// admitted.
+const BEYOND_WINDOW: u64 = 1 << 16;
+
 /// Where a segment's payload belongs at the data level.
 pub(super) enum Placement {
     /// Nowhere: there is none.
@@ -81,6 +85,7 @@ impl Connection {
         self.after_subflow_event(index, now);
         if accepted {
             self.finish_if_done();
+            self.limit_closing(now);
         }
     }
 
@@ -113,6 +118,9 @@ impl Connection {
         }
         if self.mode == Mode::Multipath {
             self.judge_silence(index, segment, now);
+            if self.subflows[index].is_closed() {
+                return;
+            }
         }
         match self.mode {
             Mode::Multipath => self.on_data_level(index, segment),
@@ -145,10 +153,10 @@ impl Connection {
         }
     }
 
-    /// The data offset at which `mapping` begins; `None` where no stream gets that far.
+    /// The data offset at which `mapping` begins; `None` where that lies beyond the window.
     pub(super) fn data_offset(&self, mapping: &Mapping) -> Option<u64> {
         let offset = self.remote_key?.offset(mapping.data_sequence, mapping.wide, self.receive.next);
-        (offset < DISCARD).then_some(offset)
+        (offset <= self.receive.window.right_edge() + BEYOND_WINDOW).then_some(offset)
     }
 
     /// Where the payload of `segment` belongs.

@@ -203,8 +203,7 @@ impl Connection {
             self.repeat_announcements(now);
         }
         if self.give_up_at.is_some_and(|at| at <= now) {
-            self.give_up_at = None;
-            self.end(Closed::TimedOut);
+            self.give_up();
         }
     }
 

@@ -187,6 +187,8 @@ impl Connection {
             findings.originals = first.map(|first| (first, last));
         }
         if self.queue.fin_acknowledged(una) {
+            // The FIN has a sequence number and is no byte.
+            self.counters.bytes_acknowledged -= 1;
             self.on_fin_acknowledged(now);
         }
     }

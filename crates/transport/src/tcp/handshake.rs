@@ -96,6 +96,7 @@ impl Connection {
             backoff: 0,
             retries: 0,
             close_timer: None,
+            challenged_at: None,
             extra_options: 0,
             counters: Counters::default(),
             config,

@@ -12,6 +12,9 @@ use super::reassembly::Run;
 use super::{Closed, Connection, State, sequence};
 use crate::edge::Taken;
 
+/// Time between answers to unacceptable segments without data (Linux `tcp_invalid_ratelimit`).
+const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
+
 impl Connection {
     /// Takes in a segment. `data` is the application-stream offset of its first payload byte, or `None` for the
     /// connection's own stream (plain TCP). Returns whether the segment was acceptable: one that was not tells nothing.
@@ -26,14 +29,14 @@ impl Connection {
             _ => {}
         }
         let Some(start) = sequence::unwrap(segment.sequence, self.receive.initial, self.receive.nxt) else {
-            self.acknowledge.on_duplicate(self.window_left());
+            self.challenge(now);
             return false;
         };
         let length = u64::from(segment.payload.length);
         if self.state == State::SynReceived && start == 0 && segment.flags.contains(TcpFlags::SYN | TcpFlags::ACK) {
             return self.on_syn_ack_in_syn_received(segment, now, cc);
         }
-        if !self.is_acceptable(segment, start, length) {
+        if !self.is_acceptable(segment, start, length, now) {
             return false;
         }
         self.note_timestamp(segment, start, length, now);
@@ -41,7 +44,7 @@ impl Connection {
             return false;
         }
         if !self.on_acknowledgment(segment, start, now, cc) {
-            self.acknowledge.now = true;
+            self.challenge(now);
             return false;
         }
         if self.state.is_closed() {
@@ -77,20 +80,22 @@ impl Connection {
     }
 
     /// RFC 9293, section 3.10.7.4, first to fourth check, with RFC 7323 (PAWS) and RFC 5961 (blind resets).
-    fn is_acceptable(&mut self, segment: &TcpSegment, start: u64, length: u64) -> bool {
+    fn is_acceptable(&mut self, segment: &TcpSegment, start: u64, length: u64, now: Instant) -> bool {
         let flags = segment.flags;
         let end = start + length + u64::from(flags.contains(TcpFlags::FIN));
         let window = self.window_left();
         let reset = flags.contains(TcpFlags::RST);
         if flags.contains(TcpFlags::SYN) {
-            self.on_stray_syn(segment);
+            self.on_stray_syn(segment, now);
             return false;
         }
         let stale = !reset && self.is_stale(segment);
         if stale || end < self.receive.acknowledged || start > self.receive.nxt + window {
-            if !reset {
+            if !reset && length > 0 {
                 self.note_duplicate(start, end);
                 self.acknowledge.on_duplicate(window);
+            } else if !reset {
+                self.challenge(now);
             }
             return false;
         }
@@ -100,7 +105,7 @@ impl Connection {
             } else if start == self.receive.nxt || self.state == State::SynReceived {
                 self.close(Closed::Reset);
             } else {
-                self.acknowledge.now = true;
+                self.challenge(now);
             }
             return false;
         }
@@ -108,12 +113,21 @@ impl Connection {
     }
 
     /// A SYN on a synchronised connection: the peer repeats its SYN or SYN/ACK, or somebody guesses (RFC 5961).
-    fn on_stray_syn(&mut self, segment: &TcpSegment) {
+    fn on_stray_syn(&mut self, segment: &TcpSegment, now: Instant) {
         let same = segment.sequence == self.receive.initial;
         match self.state {
             State::SynReceived if same => self.handshake.due = true,
             _ if same && segment.flags.contains(TcpFlags::ACK) => self.repeat_third_ack(),
-            _ => self.acknowledge.now = true,
+            _ => self.challenge(now),
+        }
+    }
+
+    /// Answers a segment without data that does not fit, at most so often: two ends that do not fit each other would
+    /// acknowledge each other's acknowledgments for ever (Linux `tcp_oow_rate_limited`).
+    fn challenge(&mut self, now: Instant) {
+        if self.challenged_at.is_none_or(|at| now.since(at) >= CHALLENGE_INTERVAL) {
+            self.challenged_at = Some(now);
+            self.acknowledge.on_duplicate(self.window_left());
         }
     }
 

@@ -193,6 +193,8 @@ pub struct Connection {
     backoff: u32,
     retries: u32,
     close_timer: Option<Instant>,
+    /// When an unacceptable segment without data was last answered.
+    challenged_at: Option<Instant>,
     /// Option bytes that MPTCP adds to a data segment.
     extra_options: u32,
     counters: Counters,

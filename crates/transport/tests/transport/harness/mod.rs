@@ -13,7 +13,7 @@ mod verbs;
 
 pub(crate) use pair::{CLIENT, Leaving, Pair, SERVER, Sent};
 pub(crate) use path::{Fate, Path};
-pub(crate) use setup::{Setup, algorithm};
+pub(crate) use setup::{Setup, Stack, algorithm};
 
 use subflow_quantity::Duration;
 

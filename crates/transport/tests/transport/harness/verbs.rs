@@ -128,32 +128,3 @@ impl Pair {
         }
     }
 }
-
-impl Pair {
-    /// Prints what was sent since `since`, for the one who writes a story.
-    #[allow(dead_code)]
-    pub(crate) fn dump(&self, since: Instant) {
-        for sent in self.log.iter().filter(|s| s.at >= since) {
-            let s = &sent.segment;
-            println!(
-                "{} {} p{} fl{:02x} off {} len {} ack {} win {} sack {:?} dss {:?} mp {:?} {}",
-                sent.at.since(since),
-                if sent.from == 0 { "C" } else { "  S" },
-                sent.path,
-                s.flags.0,
-                s.payload.stream_offset,
-                s.payload.length,
-                s.acknowledgment,
-                s.window,
-                s.options
-                    .sack
-                    .iter()
-                    .map(|b| (b.left.wrapping_sub(s.acknowledgment), b.right.wrapping_sub(b.left)))
-                    .collect::<Vec<_>>(),
-                s.options.dss,
-                s.options.mptcp,
-                if sent.arrives { "" } else { "LOST" }
-            );
-        }
-    }
-}

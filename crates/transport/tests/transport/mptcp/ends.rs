@@ -97,6 +97,19 @@ fn a_data_fin_finds_its_way_round_a_dead_path() {
 }
 
 #[test]
+fn a_data_fin_that_nobody_acknowledges_is_given_up() {
+    let mut pair = two_paths();
+    for path in &mut pair.paths {
+        path.up = false;
+    }
+    pair.finish(CLIENT);
+    let start = pair.log.len();
+    pair.run_until("the end", |pair| pair.endpoint(CLIENT).is_closed());
+    assert_eq!(pair.count(CLIENT, Event::Closed(Closed::TimedOut)), 1);
+    assert!(pair.log.len() - start < 50, "{} segments", pair.log.len() - start);
+}
+
+#[test]
 fn a_connection_with_a_dead_path_closes_in_the_end() {
     let mut pair = two_paths();
     pair.paths[0].up = false;

@@ -1,0 +1,6 @@
+//! Properties of random connections, and of endpoints under arbitrary segments.
+
+mod any_segments;
+mod case;
+mod delivery;
+mod thrown;
