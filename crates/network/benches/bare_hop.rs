@@ -34,6 +34,7 @@ fn destination_port(packet: &Packet) -> u16 {
     match &packet.body {
         Body::Udp(datagram) => datagram.destination_port,
         Body::Tcp(segment) => segment.destination_port,
+        Body::Sctp(packet) => packet.destination_port,
     }
 }
 

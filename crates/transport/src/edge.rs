@@ -30,6 +30,8 @@ pub fn set_payload_sum(packet: &mut Packet, sum: u16) {
             datagram.payload.sum = sum;
             return;
         }
+        // No checksum of SCTP stands in a header that an endpoint writes.
+        Body::Sctp(_) => return,
     };
     segment.payload.sum = sum;
     let mapped = segment.options.dss.as_mut().and_then(|dss| dss.mapping.as_mut()).filter(|mapping| mapping.length > 0);

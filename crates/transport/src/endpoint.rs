@@ -242,6 +242,6 @@ fn segment_of(packet: &mut Packet) -> &mut TcpSegment {
     }
     match &mut packet.body {
         Body::Tcp(segment) => segment,
-        Body::Udp(_) => unreachable!("replaced above"),
+        Body::Udp(_) | Body::Sctp(_) => unreachable!("replaced above"),
     }
 }

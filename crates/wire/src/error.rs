@@ -36,8 +36,8 @@ pub enum ParseError {
     /// The packet is a fragment; this crate does not reassemble.
     #[error("{0} packet is a fragment, expected a whole packet")]
     Fragment(Header),
-    /// The packet carries a protocol other than TCP and UDP.
-    #[error("{header} header announces protocol {protocol}, expected TCP (6) or UDP (17)")]
+    /// The packet carries a protocol other than TCP, UDP and SCTP.
+    #[error("{header} header announces protocol {protocol}, expected TCP (6), UDP (17) or SCTP (132)")]
     Protocol {
         /// The header that announces it.
         header: Header,
@@ -74,6 +74,12 @@ pub enum EmitError {
         /// Bytes they take, with padding.
         needed: u32,
     },
+    /// An SCTP chunk is larger than its length field can say.
+    #[error("SCTP chunk takes {needed} bytes, expected at most 65535")]
+    ChunkTooLong {
+        /// Bytes it takes.
+        needed: u32,
+    },
     /// An option lacks a field without which none of its wire forms can be written.
     #[error("{option} option lacks {missing}")]
     IncompleteOption {
@@ -97,6 +103,10 @@ pub enum Header {
     Tcp,
     /// UDP (RFC 768).
     Udp,
+    /// The common header of SCTP (RFC 9260, section 3.1).
+    Sctp,
+    /// A chunk of SCTP (RFC 9260, section 3.2).
+    SctpChunk,
 }
 
 impl fmt::Display for Header {
@@ -107,6 +117,8 @@ impl fmt::Display for Header {
             Self::Ipv6Extension => "IPv6 extension",
             Self::Tcp => "TCP",
             Self::Udp => "UDP",
+            Self::Sctp => "SCTP",
+            Self::SctpChunk => "SCTP chunk",
         })
     }
 }

@@ -1,8 +1,9 @@
-//! Bytes to typed packets and back: IPv4, IPv6, TCP with every MPTCP option of RFC 8684, UDP, and pcapng files.
+//! Bytes to typed packets and back: IPv4, IPv6, TCP with every MPTCP option of RFC 8684, SCTP, UDP, and pcapng files.
 //!
 //! A [`Packet`] is headers plus the *description* of a payload ([`Payload`]: where it stands in the sender's stream and
 //! how long it is). Payload bytes are attached by [`Packet::emit`] and detached by [`Packet::parse`], at the edge that
-//! has them; everything in between moves descriptions only, and asks [`Packet::wire_length`] for the size.
+//! has them; everything in between moves descriptions only, and asks [`Packet::wire_length`] for the size. SCTP describes
+//! the payload of each DATA chunk apart.
 //!
 //! Options are laid out as Linux lays them out, so that a simulated packet has the size of a real one.
 //!
@@ -22,11 +23,13 @@ mod ipv6;
 mod packet;
 pub mod pcapng;
 mod reader;
+pub mod sctp;
 pub mod tcp;
 mod udp;
 
 pub use error::{EmitError, Header, ParseError};
 pub use packet::{Body, Ecn, IpHeader, Packet, Payload, PayloadBytes};
 pub use pcapng::PcapngWriter;
+pub use sctp::SctpPacket;
 pub use tcp::TcpSegment;
 pub use udp::UdpDatagram;

@@ -36,6 +36,12 @@ pub(crate) fn emit_header(datagram: &UdpDatagram, length: u16, out: &mut Vec<u8>
     out.extend_from_slice(&[0, 0]);
 }
 
+/// The checksum for a `sum` over pseudo header, header and payload. A computed zero is sent as all ones, since zero says
+/// that there is none (RFC 768).
+pub(crate) const fn checksum(sum: u16) -> u16 {
+    if sum == 0xffff { 0xffff } else { !sum }
+}
+
 /// Parses the header at the start of `bytes`. The payload's length is set, its sum is not.
 pub(crate) fn parse_header(bytes: &[u8]) -> Result<Parsed, ParseError> {
     let truncated = |needed| ParseError::Truncated { header: Header::Udp, needed, available: bytes.len() };

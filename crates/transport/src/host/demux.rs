@@ -82,6 +82,7 @@ impl Demux {
         let (source, destination) = match &packet.body {
             Body::Tcp(segment) => (segment.source_port, segment.destination_port),
             Body::Udp(datagram) => (datagram.source_port, datagram.destination_port),
+            Body::Sctp(packet) => (packet.source_port, packet.destination_port),
         };
         match (key(packet.ip.destination, packet.ip.source, (destination, source)), self.last) {
             (Key::V4(addresses, ports), Some((known, owner))) if known == (addresses, ports) => Some(owner),

@@ -2,17 +2,18 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::{Body, IpHeader, Packet};
+use super::{Body, IpHeader, PROTOCOL_UDP, Packet};
 use crate::checksum::{ones_complement_add, ones_complement_sum, pseudo_header_sum};
 use crate::error::EmitError;
-use crate::{ipv4, ipv6, tcp, udp};
+use crate::sctp::UdpEncapsulation;
+use crate::{Payload, SctpPacket, UdpDatagram, ipv4, ipv6, tcp, udp};
 
 /// The bytes that a packet's payload description stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayloadBytes<'a> {
     /// Zero bytes, as many as described: what a simulated transfer carries.
     Zero,
-    /// These bytes, exactly as many as described.
+    /// These bytes, exactly as many as described; for SCTP, those of all DATA chunks, one after the other.
     Bytes(&'a [u8]),
 }
 
@@ -38,6 +39,7 @@ impl Packet {
 
         let transport = out.len();
         let checksum_offset = match &self.body {
+            Body::Sctp(packet) => return self.emit_sctp(packet, payload, transport_length, out),
             Body::Tcp(segment) => {
                 tcp::emit_header(segment, out);
                 tcp::CHECKSUM_OFFSET
@@ -57,18 +59,41 @@ impl Packet {
             }
         }
         let checksum = match self.body {
-            // A computed zero is sent as all ones, since zero says that there is none (RFC 768).
-            Body::Udp(_) if sum == 0xffff => 0xffff,
+            Body::Udp(_) => udp::checksum(sum),
             _ => !sum,
         };
         out[transport + checksum_offset..][..2].copy_from_slice(&checksum.to_be_bytes());
         Ok(())
     }
 
+    /// Appends an SCTP packet, with a UDP header in front if it is encapsulated.
+    fn emit_sctp(
+        &self,
+        packet: &SctpPacket,
+        payload: PayloadBytes<'_>,
+        length: u16,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EmitError> {
+        let Some(UdpEncapsulation { source_port, destination_port }) = packet.encapsulation else {
+            return packet.emit(payload, out);
+        };
+        let start = out.len();
+        let datagram = UdpDatagram { source_port, destination_port, payload: Payload::default() };
+        udp::emit_header(&datagram, length, out);
+        packet.emit(payload, out)?;
+        let pseudo = pseudo_header_sum(self.ip.source, self.ip.destination, PROTOCOL_UDP, u32::from(length));
+        let sum = ones_complement_add(pseudo, ones_complement_sum(&out[start..]));
+        let checksum = udp::checksum(sum);
+        out[start + udp::CHECKSUM_OFFSET..][..2].copy_from_slice(&checksum.to_be_bytes());
+        Ok(())
+    }
+
     /// Length of transport header and payload, once it is certain that the packet can be written.
     fn transport_length(&self, payload: PayloadBytes<'_>, limit: u32) -> Result<u16, EmitError> {
         let expected = self.payload().length;
-        if let PayloadBytes::Bytes(bytes) = payload
+        if let Body::Sctp(packet) = &self.body {
+            packet.check(payload)?;
+        } else if let PayloadBytes::Bytes(bytes) = payload
             && bytes.len() != expected as usize
         {
             return Err(EmitError::PayloadLength { expected, given: bytes.len() });

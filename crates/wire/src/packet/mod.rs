@@ -2,7 +2,8 @@
 
 use std::net::IpAddr;
 
-use crate::{TcpSegment, UdpDatagram, ipv4, ipv6, udp};
+use crate::sctp::PROTOCOL_SCTP;
+use crate::{SctpPacket, TcpSegment, UdpDatagram, ipv4, ipv6, udp};
 
 mod emit;
 mod parse;
@@ -69,6 +70,8 @@ pub enum Body {
     Tcp(TcpSegment),
     /// A UDP datagram.
     Udp(UdpDatagram),
+    /// An SCTP packet, or one in UDP.
+    Sctp(SctpPacket),
 }
 
 /// One IP packet: headers and the description of its payload.
@@ -89,7 +92,7 @@ impl Packet {
         (ip_header + self.body.header_length()).saturating_add(self.body.payload().length)
     }
 
-    /// The description of what the packet carries.
+    /// The description of what the packet carries; with SCTP an empty one (see [`SctpPacket::payloads`]).
     #[inline]
     pub const fn payload(&self) -> &Payload {
         self.body.payload()
@@ -97,21 +100,24 @@ impl Packet {
 }
 
 impl Body {
-    /// The description of what the packet carries.
+    /// The description of what the packet carries; with SCTP an empty one (see [`SctpPacket::payloads`]).
     #[inline]
     pub const fn payload(&self) -> &Payload {
         match self {
             Self::Tcp(segment) => &segment.payload,
             Self::Udp(datagram) => &datagram.payload,
+            Self::Sctp(_) => &Payload { stream_offset: 0, length: 0, sum: 0 },
         }
     }
 
-    /// Length of the transport header in bytes, with options.
+    /// Length in bytes of what stands behind the IP header and before the payload: the transport header with options. Of
+    /// SCTP, everything, with the user data in its chunks.
     #[inline]
     pub fn header_length(&self) -> u32 {
         match self {
             Self::Tcp(segment) => segment.header_length(),
             Self::Udp(_) => udp::HEADER_LENGTH,
+            Self::Sctp(packet) => packet.length() + packet.encapsulation.map_or(0, |_| udp::HEADER_LENGTH),
         }
     }
 
@@ -120,6 +126,8 @@ impl Body {
         match self {
             Self::Tcp(_) => PROTOCOL_TCP,
             Self::Udp(_) => PROTOCOL_UDP,
+            Self::Sctp(packet) if packet.encapsulation.is_some() => PROTOCOL_UDP,
+            Self::Sctp(_) => PROTOCOL_SCTP,
         }
     }
 }

@@ -5,10 +5,13 @@ use core::ops::Range;
 use super::{Body, PROTOCOL_TCP, PROTOCOL_UDP, Packet};
 use crate::checksum::{ones_complement_add, ones_complement_sum, pseudo_header_sum};
 use crate::error::{Header, ParseError};
-use crate::{IpHeader, ipv4, ipv6, tcp, udp};
+use crate::sctp::{PROTOCOL_SCTP, UDP_ENCAPSULATION_PORT, UdpEncapsulation};
+use crate::{IpHeader, SctpPacket, UdpDatagram, ipv4, ipv6, tcp, udp};
 
 impl Packet {
-    /// Parses one IP packet at the start of `bytes`, and says where in `bytes` its payload lies.
+    /// Parses one IP packet at the start of `bytes`, and says where in `bytes` its payload lies. Of SCTP, it says where the
+    /// packet lies, in which [`SctpPacket::payload_ranges`] finds the user data of each DATA chunk. SCTP in UDP is told by its
+    /// port, 9899, and by a CRC32c that is right.
     ///
     /// Lengths and checksums are verified; `payload.length` and `payload.sum` are set. Bytes behind the packet, such as
     /// the padding of a short Ethernet frame, are ignored. Malformed TCP options are skipped (see the crate's root).
@@ -32,6 +35,10 @@ impl Packet {
         let (body, payload) = match protocol {
             PROTOCOL_TCP => parse_tcp(&ip, &bytes[transport])?,
             PROTOCOL_UDP => parse_udp(&ip, &bytes[transport])?,
+            PROTOCOL_SCTP => {
+                let packet = SctpPacket::parse(&bytes[transport.clone()])?;
+                (Body::Sctp(packet), 0..transport.len())
+            }
             protocol => return Err(ParseError::Protocol { header, protocol }),
         };
         Ok((Self { ip, body }, start + payload.start..start + payload.end))
@@ -63,7 +70,15 @@ fn parse_udp(ip: &IpHeader, bytes: &[u8]) -> Result<(Body, Range<usize>), ParseE
     if if has_checksum { sum != 0xffff } else { !may_lack_checksum } {
         return Err(ParseError::Checksum(Header::Udp));
     }
-    Ok((Body::Udp(datagram), header.len()..length))
+    let payload_range = header.len()..length;
+    let UdpDatagram { source_port, destination_port, .. } = datagram;
+    if [source_port, destination_port].contains(&UDP_ENCAPSULATION_PORT)
+        && let Ok(mut packet) = SctpPacket::parse(payload)
+    {
+        packet.encapsulation = Some(UdpEncapsulation { source_port, destination_port });
+        return Ok((Body::Sctp(packet), payload_range));
+    }
+    Ok((Body::Udp(datagram), payload_range))
 }
 
 /// The sum over pseudo header, header (of even length) and payload: all ones if the checksum is right.

@@ -76,7 +76,7 @@ pub(crate) fn parse_options(bytes: &[u8]) -> TcpOptions {
     repair(&mut packet);
     match Packet::parse(&packet).unwrap().0.body {
         Body::Tcp(segment) => segment.options,
-        Body::Udp(_) => unreachable!(),
+        Body::Udp(_) | Body::Sctp(_) => unreachable!(),
     }
 }
 
