@@ -1,7 +1,7 @@
 //! From a scenario file to numbers: [`scenario`] reads what an experiment is, [`sweep`] expands it into runs, [`execute`]
 //! spreads them over the cores, [`simulate`] does one of them, [`results`] holds what was measured, [`statistics`] sums
-//! up repetitions, [`output`] writes it all down. [`papers`] keeps the published experiments that can be reproduced,
-//! [`benchmark`] the ones that measure the engine.
+//! up repetitions, [`report`] draws it, [`output`] writes it all down. [`papers`] keeps the published experiments that can
+//! be reproduced, [`benchmark`] the ones that measure the engine.
 //!
 //! Nothing here reads a wall clock: the same file and seed give the same results on every machine.
 
@@ -9,6 +9,7 @@ pub mod benchmark;
 pub mod execute;
 pub mod output;
 pub mod papers;
+pub mod report;
 pub mod results;
 pub mod scenario;
 pub mod simulate;

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::execute::{Progress, RunError};
+use crate::report::Figure;
 pub use linux612::Linux612;
 pub use lugowski2017::Lugowski2017;
 pub use table::{Cell, Table};
@@ -78,6 +79,9 @@ pub struct Reproduction {
     /// The same to read, table by table with a title each; without any, the rows themselves are shown.
     #[serde(skip)]
     pub readable: Vec<(String, Table)>,
+    /// Pictures for `report.html` and `--figures`; may be empty.
+    #[serde(skip)]
+    pub figures: Vec<Figure>,
     /// The publication's findings, each checked.
     pub findings: Vec<Finding>,
     /// What a reader should know: choices made, deviations explained.

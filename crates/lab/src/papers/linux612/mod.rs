@@ -104,6 +104,7 @@ impl Paper for Linux612 {
             paper: self.name().to_owned(),
             table: report::rows(&outcomes),
             readable: report::readable(&outcomes),
+            figures: Vec::new(),
             findings: report::findings(&outcomes),
             notes: notes(&outcomes),
         })

@@ -67,6 +67,7 @@ impl Paper for Lugowski2017 {
             paper: self.name().to_owned(),
             table: report::rows(&measurements),
             readable: report::readable(&measurements),
+            figures: Vec::new(),
             findings: findings::findings(&measurements),
             notes: notes(effort),
         })
