@@ -18,6 +18,9 @@ pub(super) struct Configuration {
     pub(super) references: Vec<Reference>,
 }
 
+/// No transfer in a case's name is larger: a thousand terabytes.
+const MOST_BYTES: u64 = 1_000_000_000_000_000;
+
 /// What every flow of a configuration sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Workload {
@@ -142,7 +145,7 @@ fn run(rows: &[Record]) -> Result<Configuration, String> {
     if let Some(row) = numbered.iter().find(|row| row.protocol == "tcp" && row.paths.len() > 1) {
         return Err(format!("paths: found {}, expected one path for TCP", row.paths_text));
     }
-    let workload = match sent_size(&first.case) {
+    let workload = match sent_size(&first.case)? {
         Some(bytes) => Workload::Bytes(bytes),
         None => Workload::Seconds(first.duration_s),
     };
@@ -167,18 +170,23 @@ fn run(rows: &[Record]) -> Result<Configuration, String> {
     })
 }
 
-/// The size that a case's name ends with, as in `F-100kB`.
-fn sent_size(case: &str) -> Option<u64> {
-    let text = case.rsplit('-').next()?;
-    let digits = text.find(|c: char| !c.is_ascii_digit())?;
+/// The size that a case's name ends with, as in `F-100kB`. A last part from a digit to a B is meant as one.
+fn sent_size(case: &str) -> Result<Option<u64>, String> {
+    let is_size = |text: &str| text.starts_with(|c: char| c.is_ascii_digit()) && text.ends_with('B');
+    let Some((_, text)) = case.rsplit_once('-').filter(|(_, text)| is_size(text)) else { return Ok(None) };
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let unit = match &text[digits..] {
-        "B" => 1,
-        "kB" => 1_000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        _ => return None,
+        "B" => Some(1),
+        "kB" => Some(1_000),
+        "MB" => Some(1_000_000),
+        "GB" => Some(1_000_000_000),
+        _ => None,
     };
-    text[..digits].parse::<u64>().ok().filter(|&n| n > 0)?.checked_mul(unit)
+    let count = text[..digits].parse::<u64>().ok().filter(|&n| n > 0);
+    let bytes = unit.zip(count).and_then(|(unit, count)| count.checked_mul(unit)).filter(|&bytes| bytes <= MOST_BYTES);
+    bytes
+        .map(Some)
+        .ok_or_else(|| format!("case: found {case:?}, expected a size at its end in B, kB, MB or GB, as in F-100kB"))
 }
 
 /// The failure that a case's name tells of, as in `G-fail-path1-data`.
@@ -235,7 +243,12 @@ mod tests {
 
     #[test]
     fn names_of_cases_say_sizes_and_failures() {
-        assert_eq!([sent_size("F-1MB"), sent_size("C-reno-reno"), sent_size("A")], [Some(1_000_000), None, None]);
+        assert_eq!(sent_size("F-1MB"), Ok(Some(1_000_000)));
+        assert_eq!(
+            ["C-reno-reno", "A", "G-sctp-64k", "G-sctp-1452"].map(sent_size),
+            [Ok(None), Ok(None), Ok(None), Ok(None)]
+        );
+        assert!(["F-10XB", "F-0B", "F-99999999999GB"].iter().all(|case| sent_size(case).is_err()));
         assert_eq!(failure("G-fail-path2-both", 2), Ok(Some(Failure { path: 1, both: true })));
         assert!(failure("G-fail-path3-data", 2).is_err());
         assert_eq!(failure("A", 1), Ok(None));

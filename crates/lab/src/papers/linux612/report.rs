@@ -49,13 +49,19 @@ impl<'a> Comparison<'a> {
         matches!(self.outcome.configuration.workload, Workload::Bytes(_))
     }
 
-    /// What counts, ours and the kernel's: the completion time of a transfer, else the goodput.
+    /// What counts: the completion time of a transfer, else the goodput.
+    fn ours(&self) -> Option<f64> {
+        if self.is_transfer() { self.ours?.completion_s } else { Some(self.ours?.goodput_mbps) }
+    }
+
+    /// The same of the kernel.
+    fn kernel(&self) -> Option<f64> {
+        mean(if self.is_transfer() { &self.reference.completion_s } else { &self.reference.goodput_mbps })
+    }
+
+    /// Ours and the kernel's, where there are both and they can be compared.
     fn figures(&self) -> Option<(f64, f64)> {
-        let (ours, kernel) = match self.is_transfer() {
-            true => (self.ours?.completion_s?, mean(&self.reference.completion_s)?),
-            false => (self.ours?.goodput_mbps, mean(&self.reference.goodput_mbps)?),
-        };
-        (kernel > 0.0).then_some((ours, kernel))
+        self.ours().zip(self.kernel()).filter(|&(_, kernel)| kernel > 0.0)
     }
 
     fn deviation_pct(&self) -> Option<f64> {
@@ -148,10 +154,7 @@ pub(super) fn readable(outcomes: &[Outcome<'_>]) -> Vec<(String, Table)> {
         }
         let (_, table) = tables.iter_mut().find(|(known, _)| *known == title).expect("it was made if it was missing");
         let decimals = |x: f64| if comparison.is_transfer() { format!("{x:.4}") } else { format!("{x:.2}") };
-        let (ours, kernel) = match comparison.figures() {
-            Some((ours, kernel)) => (decimals(ours), decimals(kernel)),
-            None => ("–".to_owned(), mean(&comparison.reference.goodput_mbps).map_or_else(String::new, decimals)),
-        };
+        let figure = |figure: Option<f64>| figure.map_or_else(|| "–".to_owned(), decimals);
         table.row([
             configuration.case.as_str().into(),
             comparison.reference.protocol.as_str().into(),
@@ -159,8 +162,8 @@ pub(super) fn readable(outcomes: &[Outcome<'_>]) -> Vec<(String, Table)> {
             configuration.paths_text.as_str().into(),
             configuration.loss_text.as_str().into(),
             comparison.reference.flow.to_string().into(),
-            ours.into(),
-            kernel.into(),
+            figure(comparison.ours()).into(),
+            figure(comparison.kernel()).into(),
             comparison.deviation_pct().into(),
             comparison.spread_pct().into(),
             verdict(&comparison).into(),
@@ -173,7 +176,8 @@ fn verdict(comparison: &Comparison<'_>) -> &'static str {
     match (comparison.criterion(), comparison.figures()) {
         _ if comparison.ours.is_none() => "not supported",
         (None, _) => "",
-        (Some(_), None) => "did not finish",
+        (Some(_), None) if comparison.ours().is_none() => "did not finish",
+        (Some(_), None) => "no reference",
         (Some(criterion), Some((ours, kernel))) if criterion.bound.admits(ours, kernel) => "met",
         _ => "off",
     }
@@ -202,7 +206,7 @@ fn finding(criterion: Criterion, comparisons: &[Comparison<'_>]) -> Finding {
     let flow = if configuration.flows.len() > 1 { format!(", flow {}", worst.reference.flow) } else { String::new() };
     let deviation = match worst.figures() {
         Some((ours, kernel)) => criterion.bound.shown(ours, kernel),
-        None => "did not finish".to_owned(),
+        None => verdict(worst).to_owned(),
     };
     Finding {
         statement: criterion.statement.to_owned(),
