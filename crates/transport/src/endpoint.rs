@@ -6,7 +6,7 @@ use subflow_quantity::Instant;
 use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
 
 use crate::edge::Taken;
-use crate::tcp::{Ends, TcpEndpoint};
+use crate::tcp::{Closed, Ends, State, TcpEndpoint};
 use crate::udp::UdpEndpoint;
 use crate::{Event, mptcp};
 
@@ -218,10 +218,18 @@ impl Endpoint {
 
     /// Whether it is over and will neither send nor receive again.
     pub fn is_closed(&self) -> bool {
+        self.ended().is_some()
+    }
+
+    /// How it ended, once it is over.
+    pub fn ended(&self) -> Option<Closed> {
         match self {
-            Self::Tcp(tcp) => tcp.connection.state().is_closed(),
-            Self::Mptcp(mptcp) => mptcp.ended().is_some(),
-            Self::Udp(_) => false,
+            Self::Tcp(tcp) => match tcp.connection.state() {
+                State::Closed(how) => Some(how),
+                _ => None,
+            },
+            Self::Mptcp(mptcp) => mptcp.ended(),
+            Self::Udp(_) => None,
         }
     }
 }

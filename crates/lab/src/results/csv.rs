@@ -18,6 +18,7 @@ const COLUMNS: &[&str] = &[
     "retransmissions",
     "timeouts",
     "duplicate_acks",
+    "ended",
     "srtt_ms",
     "cwnd_packets",
 ];
@@ -52,6 +53,7 @@ fn connection(flow: &FlowResult) -> Cells {
         ("retransmissions", flow.retransmissions.to_string()),
         ("timeouts", flow.timeouts.to_string()),
         ("duplicate_acks", flow.duplicate_acks.to_string()),
+        ("ended", flow.ended.unwrap_or_default().to_owned()),
     ]);
     cells
 }

@@ -57,6 +57,9 @@ pub struct FlowResult {
     pub reinjected_bytes: u64,
     /// Whether an MPTCP connection fell back to plain TCP.
     pub fallback: bool,
+    /// How the sending end's connection ended: `gracefully`, `reset`, `refused`, `timed-out` or `aborted`; null where it was
+    /// still there when the run ended, and for UDP.
+    pub ended: Option<&'static str>,
     /// The subflows, in the order in which they were opened; plain TCP has one, UDP none.
     pub subflows: Vec<SubflowResult>,
     /// Exchanges of a request/response flow.
@@ -72,7 +75,8 @@ pub struct FlowResult {
 pub struct SubflowResult {
     /// Its ends, `host.interface-host.interface`; further ones between the same ends count up: `…#2`.
     pub name: String,
-    /// Payload that it delivered first (a copy that came later does not count), over the same time as the flow's.
+    /// Payload that it delivered first (a copy that came later does not count), over the same time as the flow's. What waits
+    /// at the end for data missing before it counts here, and not yet in the flow's goodput.
     #[serde(serialize_with = "number::serialize")]
     pub goodput_mbps: f64,
     /// Segments sent, retransmissions included.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::Align::{Left, Right};
-use super::{Experiment, PointStatistics, Run, TextTable, number};
+use super::{Experiment, FlowResult, PointStatistics, Run, TextTable, number};
 use crate::statistics::Summary;
 
 /// The tables of an experiment.
@@ -60,7 +60,7 @@ fn one_run(text: &mut String, run: &Run) {
             word(&flow.path_manager),
             number::fixed(flow.goodput_mbps, 3),
             number::fixed(flow.bytes_delivered as f64 / 1e6, 3),
-            optional(flow.completion_s, 3),
+            done(flow),
             flow.retransmissions.to_string(),
             flow.timeouts.to_string(),
         ]);
@@ -95,6 +95,14 @@ fn one_run(text: &mut String, run: &Run) {
         ]);
     }
     join(text, [flows, subflows, exchanges(run), datagrams(run), links]);
+}
+
+/// When the last byte was read; of a connection that broke before, how.
+fn done(flow: &FlowResult) -> String {
+    match (flow.completion_s, flow.ended) {
+        (None, Some(how)) if how != "gracefully" => how.to_owned(),
+        (completion_s, _) => optional(completion_s, 3),
+    }
 }
 
 fn exchanges(run: &Run) -> TextTable {

@@ -6,7 +6,7 @@ use subflow_network::{LinkId, LinkMetrics, Network};
 use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::mptcp::Subflow;
-use subflow_transport::tcp::{Connection, Ends};
+use subflow_transport::tcp::{Closed, Connection, Ends};
 use subflow_transport::{Endpoint, EndpointId};
 
 use super::application::Application;
@@ -102,6 +102,7 @@ impl Run {
         };
         let (sender, receiver) = self.data_ends(index);
         if let Some(sender) = sender {
+            result.ended = sender.ended().map(how);
             self.add_sender(&mut result, scenario, sender, index, baseline, until - from);
         }
         if let (Some(Endpoint::Udp(sent)), Some(Endpoint::Udp(received))) = (sender, receiver) {
@@ -168,6 +169,17 @@ impl Run {
                 )
             })
             .collect()
+    }
+}
+
+/// A word for how a connection ended.
+fn how(closed: Closed) -> &'static str {
+    match closed {
+        Closed::Gracefully => "gracefully",
+        Closed::Reset => "reset",
+        Closed::Refused => "refused",
+        Closed::TimedOut => "timed-out",
+        Closed::Aborted => "aborted",
     }
 }
 
