@@ -16,7 +16,7 @@ pub enum OutputError {
     )]
     NotOurs(PathBuf),
     /// The path is a file.
-    #[error("{}: expected a folder for the results, found a file; choose another one with --out", .0.display())]
+    #[error("{}: expected a folder for the results, found a file here or above; choose another one with --out", .0.display())]
     NotAFolder(PathBuf),
     /// The operating system refused.
     #[error("{}: cannot write the results: {source}", path.display())]
@@ -41,6 +41,7 @@ impl Folder {
         let failed = |source| OutputError::Io { path: path.clone(), source };
         match std::fs::metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self { path }),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(OutputError::NotAFolder(path)),
             Err(error) => Err(failed(error)),
             Ok(metadata) if !metadata.is_dir() => Err(OutputError::NotAFolder(path)),
             Ok(_) => {
@@ -145,6 +146,8 @@ mod tests {
         let root = tempfile::tempdir().expect("a temporary folder");
         std::fs::write(root.path().join("thesis.tex"), "x").expect("written");
         assert!(matches!(Folder::new(root.path()), Err(OutputError::NotOurs(_))));
-        assert!(matches!(Folder::new(root.path().join("thesis.tex")), Err(OutputError::NotAFolder(_))));
+        for file in ["thesis.tex", "thesis.tex/results"] {
+            assert!(matches!(Folder::new(root.path().join(file)), Err(OutputError::NotAFolder(_))));
+        }
     }
 }
