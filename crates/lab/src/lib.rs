@@ -7,6 +7,7 @@
 
 pub mod benchmark;
 pub mod execute;
+mod input;
 pub mod output;
 pub mod papers;
 pub mod report;

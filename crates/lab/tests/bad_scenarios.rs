@@ -124,6 +124,19 @@ const CASES: &[(&str, &str, &str)] = &[
     ("a fraction of a packet", "send = ", "tcp = { initial_window = 1.5 }\nsend = "),
     ("a switch in quotes", "send = ", "tcp = { sack = \"yes\" }\nsend = "),
     ("too many subflows", "send = ", "mptcp = { max_subflows = 100 }\nsend = "),
+    (
+        "two subflows in one place",
+        "send = ",
+        "subflows = [{ from = \"phone.lte\", to = \"server\", source_port = 9 }, \
+         { from = \"phone.lte\", to = \"server\", source_port = 9 }]\nsend = ",
+    ),
+    ("a sample every nanosecond", "[hosts]", "sample_interval = \"1 ns\"\n[hosts]"),
+    ("a last seed beyond the largest", "[hosts]", "seed = 9007199254740991\nrepeat = 2\n[hosts]"),
+    (
+        "more packets than can be",
+        "protocol = \"mptcp\"\ncongestion = \"lia\"\nsend = \"100 MB\"",
+        "protocol = \"udp\"\non_off = { rate = \"1000 Gbit/s\", packet = \"1 B\" }",
+    ),
     ("event after the end", "at = \"10 s\"", "at = \"40 s\""),
     ("event of an unknown link", "link = \"wifi\"", "link = \"wlan\""),
     ("event that does nothing", "down = true\n", ""),

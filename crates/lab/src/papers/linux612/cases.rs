@@ -4,6 +4,8 @@ use std::path::Path;
 
 use subflow_policy::congestion::Algorithm;
 
+use crate::input;
+
 /// The columns that a file may have. Those that a configuration needs come first.
 pub(super) const COLUMNS: [&str; 20] = [
     "case",
@@ -86,10 +88,16 @@ impl std::fmt::Display for FlowName {
     }
 }
 
+/// More is no table of cases but a mistake.
+const LARGEST_FILE_MIB: u64 = 64;
+
 /// Reads the file at `path`.
 pub(super) fn load(path: &Path) -> Result<Vec<Record>, String> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{shown}: cannot read the cases: {error}"))?;
+    let bytes =
+        input::read(path, LARGEST_FILE_MIB).map_err(|error| format!("{shown}: cannot read the cases: {error}"))?;
+    let text =
+        String::from_utf8(bytes).map_err(|error| format!("{shown}: cannot read the cases: {}", error.utf8_error()))?;
     parse(&shown.to_string(), &text)
 }
 

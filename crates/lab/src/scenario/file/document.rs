@@ -9,6 +9,10 @@ use super::dotted_path::parse_assignment;
 use super::node::Node;
 use super::swept::drop_axis;
 use super::{Origin, Place, Problem, Source};
+use crate::input;
+
+/// More is no scenario but a mistake.
+const LARGEST_FILE_MIB: u64 = 16;
 
 /// A scenario file that is valid TOML. Whether it is a valid scenario shows when it is read.
 #[derive(Clone, Debug)]
@@ -25,7 +29,7 @@ impl Document {
     /// Reads the file at `path`.
     pub fn load(path: &Path) -> Result<Self, Problem> {
         let shown = path.display();
-        let bytes = std::fs::read(path).map_err(|error| {
+        let bytes = input::read(path, LARGEST_FILE_MIB).map_err(|error| {
             let help = match path.extension() {
                 None => "a scenario is a TOML file, for example scenarios/wifi-lte.toml",
                 Some(_) => "check the path; it is taken relative to the directory you are in",

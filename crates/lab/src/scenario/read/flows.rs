@@ -152,7 +152,7 @@ impl FlowReader<'_> {
                         PathManagerName::parse,
                         PathManagerName::catalogue,
                     )?,
-                    subflows: self.subflows(section, from.host, to.host, from_stack.mptcp.max_subflows)?,
+                    subflows: self.subflows(section, from, to, from_stack.mptcp.max_subflows)?,
                     from_stack,
                     to_stack: self.stacks.stack(section, to.host)?,
                 })
@@ -160,7 +160,13 @@ impl FlowReader<'_> {
         })
     }
 
-    fn subflows(&self, section: &Section<'_>, from: usize, to: usize, most: u32) -> Result<Vec<SubflowPlan>, Problem> {
+    fn subflows(
+        &self,
+        section: &Section<'_>,
+        from: InterfaceIndex,
+        to: InterfaceIndex,
+        most: u32,
+    ) -> Result<Vec<SubflowPlan>, Problem> {
         let Some(field) = section.given("subflows") else { return Ok(Vec::new()) };
         let list = field.list("a list of tables such as { from = \"phone.lte\", to = \"server.eth\" }")?;
         if list.len() as u64 >= u64::from(most) {
@@ -169,7 +175,23 @@ impl FlowReader<'_> {
                 list.len()
             )));
         }
-        list.iter().map(|element| self.subflow(element, from, to)).collect()
+        let initial = SubflowPlan { from, to, source_port: source_port(section)?, backup: false };
+        let mut taken = vec![(initial, field.place().clone())];
+        for element in &list {
+            let plan = self.subflow(element, from.host, to.host)?;
+            let same_ends = |other: &SubflowPlan| {
+                plan.source_port.is_some()
+                    && (plan.from, plan.to, plan.source_port) == (other.from, other.to, other.source_port)
+            };
+            if let Some((_, place)) = taken.iter().find(|(other, _)| same_ends(other)) {
+                return Err(element
+                    .problem("found two subflows with the same ends and the same source_port")
+                    .also(place, "here is the other one, or the flow's own")
+                    .help("give one of them another source_port, or leave it to the stack"));
+            }
+            taken.push((plan, element.place().clone()));
+        }
+        Ok(taken.into_iter().skip(1).map(|(plan, _)| plan).collect())
     }
 
     fn subflow(&self, field: &Field<'_>, from_host: usize, to_host: usize) -> Result<SubflowPlan, Problem> {

@@ -30,6 +30,9 @@ const LONGEST_RUN: Duration = Duration::from_secs(1_000_000);
 /// Seeds stay below this so that JSON readers that only have floats read them exactly.
 const LARGEST_SEED: u64 = (1 << 53) - 1;
 
+/// A run that takes more samples spends its time on them, and series keep far fewer.
+const MOST_SAMPLES: u64 = 10_000_000;
+
 /// What the top of the file says.
 struct General {
     title: String,
@@ -120,13 +123,27 @@ fn general(section: &Section<'_>, name: &str) -> Result<General, Problem> {
             .label("nothing is left to measure")
             .also(duration_field.place(), "the run ends here"));
     }
+    let seed_field = section.value("seed");
+    let seed = seed_field.integer(0..=LARGEST_SEED)?;
+    let repeat = section.value("repeat").integer(1..=1_000_000)?;
+    if seed + (repeat - 1) > LARGEST_SEED {
+        let most = LARGEST_SEED - (repeat - 1);
+        return Err(seed_field
+            .expected(&format!("at most {most}, so that the last of {repeat} seeds is at most {LARGEST_SEED}")));
+    }
+    let interval_field = section.value("sample_interval");
+    let sample_interval = interval_field.positive_duration()?;
+    if duration.as_nanos() / sample_interval.as_nanos() > MOST_SAMPLES {
+        return Err(interval_field
+            .expected(&format!("an interval that fits at most {MOST_SAMPLES} times into the run's {duration}")));
+    }
     Ok(General {
         title,
         description: section.value("description").string("text")?.to_owned(),
         run: RunLength { duration, place: duration_field.place().clone() },
         measure_from,
-        sample_interval: section.value("sample_interval").positive_duration()?,
-        seed: section.value("seed").integer(0..=LARGEST_SEED)?,
-        repeat: section.value("repeat").integer(1..=1_000_000)? as u32,
+        sample_interval,
+        seed,
+        repeat: repeat as u32,
     })
 }

@@ -2,16 +2,16 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use subflow_network::{CapacityTrace, LossTrace};
 
+use crate::input;
 use crate::scenario::file::{Field, Problem};
 
 /// More is no trace of a link but a mistake.
-const LARGEST_FILE: u64 = 256 << 20;
+const LARGEST_FILE_MIB: u64 = 256;
 
 /// The traces that a scenario names, by the name it gives them.
 #[derive(Debug)]
@@ -90,15 +90,10 @@ impl Traces {
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
-    if !metadata.is_file() {
+    // A pipe would be waited for, and could not be copied next to the results.
+    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err("not a file".to_owned());
     }
-    if metadata.len() > LARGEST_FILE {
-        return Err("larger than 256 MiB".to_owned());
-    }
-    let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    file.take(LARGEST_FILE).read_to_string(&mut text).map_err(|error| error.to_string())?;
-    Ok(text)
+    let bytes = input::read(path, LARGEST_FILE_MIB).map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|_| "not text in UTF-8".to_owned())
 }

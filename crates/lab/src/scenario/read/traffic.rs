@@ -8,6 +8,9 @@ use crate::scenario::{Period, Traffic, schema};
 /// The largest UDP payload over IPv4.
 const LARGEST_DATAGRAM: u64 = 65_507;
 
+/// A packet every 10 ns: more than any link of today carries.
+const MOST_DATAGRAMS_PER_SECOND: u64 = 100_000_000;
+
 /// More than any experiment moves; sums of it still fit into 64 bits.
 const MOST_BYTES: u64 = 1 << 60;
 
@@ -59,12 +62,13 @@ fn on_off(field: &Field<'_>) -> Result<Traffic, Problem> {
     if on.mean().is_zero() {
         return Err(on_field.expected("a period above zero").label("it would never send"));
     }
-    Ok(Traffic::OnOff {
-        rate: section.required("rate")?.rate()?,
-        packet: section.value("packet").size(1..=LARGEST_DATAGRAM)? as u32,
-        on,
-        off: period(&section.value("off"))?,
-    })
+    let rate_field = section.required("rate")?;
+    let rate = rate_field.rate()?;
+    let packet = section.value("packet").size(1..=LARGEST_DATAGRAM)?;
+    if rate.bits_per_second() / (8 * packet) > MOST_DATAGRAMS_PER_SECOND {
+        return Err(rate_field.expected(&format!("at most {MOST_DATAGRAMS_PER_SECOND} packets per second")));
+    }
+    Ok(Traffic::OnOff { rate, packet: packet as u32, on, off: period(&section.value("off"))? })
 }
 
 fn requests(field: &Field<'_>) -> Result<Traffic, Problem> {
