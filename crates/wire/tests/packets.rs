@@ -201,7 +201,7 @@ fn what_is_no_packet_is_refused_by_name() {
     let icmp = "45 00 0014 0000 4000 40 01 26e7 0a000001 0a000002";
     let icmp = Packet::parse(&hex(icmp)).unwrap_err();
     assert_eq!(icmp, ParseError::Protocol { header: Header::Ipv4, protocol: 1 });
-    assert_eq!(icmp.to_string(), "IPv4 header announces protocol 1, expected TCP (6) or UDP (17)");
+    assert_eq!(icmp.to_string(), "IPv4 header announces protocol 1, expected TCP (6), UDP (17) or SCTP (132)");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What tshark makes of our captures: an independent reading of every packet and option we write.
 
 mod common;
+#[path = "common/sctp_specimens.rs"]
+mod sctp_specimens;
 #[path = "common/specimens.rs"]
 mod specimens;
 #[path = "common/tshark_capture.rs"]
@@ -8,6 +10,7 @@ mod tshark_capture;
 
 use std::collections::BTreeSet;
 
+use sctp_specimens::sctp_packets_of_every_kind;
 use specimens::{connection_of_two_subflows, packets_of_every_kind};
 use subflow_wire::Body;
 use tshark_capture::{Capture, INTERFACES};
@@ -137,6 +140,59 @@ fn reads_the_fields_of_every_option_as_they_were_written() {
             let column = asked.iter().position(|asked| asked.strip_prefix("tcp.") == Some(field)).unwrap();
             assert_eq!(without_colons(&rows[row][column]), without_colons(value), "{field} of {name}");
         }
+    }
+}
+
+#[test]
+fn understands_every_chunk_of_sctp_and_checks_its_crc() {
+    let packets = sctp_packets_of_every_kind();
+    let capture = Capture::write("sctp", packets.iter().map(|(_, packet)| (0, packet)));
+    let fields = ["_ws.malformed", "_ws.expert.severity", "sctp.checksum.status", "udp.checksum.status"];
+    let Some(rows) = capture.dissect(&fields) else { return };
+    assert_eq!(rows.len(), packets.len());
+    for ((name, packet), row) in packets.iter().zip(rows) {
+        let in_udp = packet.body.protocol() == 17;
+        assert_eq!([&row[0], &row[2], &row[3]], ["", "1", if in_udp { "1" } else { "" }], "{name}: {row:?}");
+        // ABORT and ERROR are worth a note to tshark (0x200000 is a note, 0x400000 a warning, 0x800000 an error).
+        let severities = row[1].split(',').filter(|severity| !severity.is_empty());
+        let worst = severities.map(|severity| severity.parse::<u32>().unwrap()).max().unwrap_or(0);
+        assert!(worst < 0x40_0000, "{name}: complaint of severity {worst:#x}");
+    }
+}
+
+#[test]
+fn reads_the_fields_of_sctp_as_they_were_written() {
+    let packets = sctp_packets_of_every_kind();
+    let capture = Capture::write("sctp_fields", packets.iter().map(|(_, packet)| (0, packet)));
+    let expected = [
+        ("INIT", "init_initiate_tag", "0x01020304"),
+        ("INIT", "init_initial_tsn", "100"),
+        ("INIT", "parameter_ipv4_address", "192.0.2.1"),
+        ("INIT", "parameter_ipv6_address", "2001:db8::7"),
+        ("INIT", "supported_chunk_type", "192,16,130"),
+        ("INIT ACK", "initack_initiate_tag", "0x05060708"),
+        ("DATA, DATA", "data_tsn_raw", "101,102"),
+        ("DATA, DATA", "data_u_bit", "0,1"),
+        ("DATA, DATA", "data_i_bit", "0,1"),
+        ("DATA, DATA", "data_ssn", "9,9"),
+        ("COOKIE ACK, SACK", "sack_cumulative_tsn_ack_raw", "99"),
+        ("COOKIE ACK, SACK", "sack_gap_block_end", "3,5"),
+        ("COOKIE ACK, SACK", "sack_duplicate_tsn", "98"),
+        ("NR-SACK", "chunk_flags", "0x80"),
+        ("NR-SACK", "nr_sack_number_of_nr_gap_blocks", "1"),
+        ("NR-SACK", "nr_sack_nr_gap_block_start", "7"),
+        ("FORWARD-TSN", "forward_tsn_tsn", "120"),
+        ("FORWARD-TSN", "forward_tsn_ssn", "5,6"),
+        ("ERROR", "cause_code", "0x0001,0x0002,0x0003,0x0004,0x0007,0x0009,0x000a,0x000c,0x000d"),
+        ("ABORT", "abort_t_bit", "1"),
+        ("SHUTDOWN", "shutdown_cumulative_tsn_ack", "99"),
+    ];
+    let asked: Vec<String> = expected.iter().map(|(_, field, _)| format!("sctp.{field}")).collect();
+    let asked: Vec<_> = asked.iter().map(String::as_str).collect();
+    let Some(rows) = capture.dissect(&asked) else { return };
+    for (column, (name, field, value)) in expected.iter().enumerate() {
+        let row = packets.iter().position(|(other, _)| other == name).unwrap();
+        assert_eq!(rows[row][column], *value, "{field} of {name}");
     }
 }
 

@@ -134,3 +134,6 @@ impl Body {
 
 const PROTOCOL_TCP: u8 = 6;
 const PROTOCOL_UDP: u8 = 17;
+
+/// Packets live in slots that are used again; SCTP must not make those of TCP larger.
+const _: () = assert!(size_of::<SctpPacket>() <= size_of::<TcpSegment>());

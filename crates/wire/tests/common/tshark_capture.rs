@@ -35,6 +35,7 @@ impl Capture {
         for protocol in ["ip", "tcp", "udp"] {
             command.args(["-o", &format!("{protocol}.check_checksum:TRUE")]);
         }
+        command.args(["-o", "sctp.checksum:CRC 32c", "-o", "sctp.relative_tsns:FALSE"]);
         for field in fields {
             command.args(["-e", field]);
         }
