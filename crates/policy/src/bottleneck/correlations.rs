@@ -1,0 +1,106 @@
+//! What a detector knows of each pair of paths.
+
+/// A degree in −1…1 for each pair of paths, where it is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Correlations {
+    threshold: f64,
+    paths: usize,
+    /// By pair, those of a path with all earlier ones together; NaN where unknown.
+    degrees: Vec<f64>,
+}
+
+impl Correlations {
+    /// Nothing is known of any pair; a degree of `threshold` or more means a shared bottleneck.
+    pub fn new(threshold: f64) -> Self {
+        Self { threshold, paths: 0, degrees: Vec::new() }
+    }
+
+    /// The degree from which on a pair is taken to share a bottleneck (φ).
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// How many paths are known.
+    pub fn paths(&self) -> usize {
+        self.paths
+    }
+
+    /// The degree of a pair; `None` where it is unknown: too few samples, or all of a path's are equal.
+    pub fn between(&self, a: usize, b: usize) -> Option<f64> {
+        if a == b || a.max(b) >= self.paths {
+            return None;
+        }
+        Some(self.degrees[index(a, b)]).filter(|degree| !degree.is_nan())
+    }
+
+    /// Whether the pair is taken to share a bottleneck.
+    pub fn share(&self, a: usize, b: usize) -> bool {
+        self.between(a, b).is_some_and(|degree| degree >= self.threshold)
+    }
+
+    /// The groups that sharing makes: two of `paths` have the same number where a chain of pairs that share leads from
+    /// one to the other. The number of a group is the lowest index in it.
+    pub fn groups(&self, paths: usize) -> Vec<usize> {
+        let mut groups: Vec<usize> = (0..paths).collect();
+        for b in 0..paths.min(self.paths) {
+            for a in (0..b).filter(|&a| self.share(a, b)) {
+                let (low, high) = (groups[a].min(groups[b]), groups[a].max(groups[b]));
+                groups.iter_mut().filter(|group| **group == high).for_each(|group| *group = low);
+            }
+        }
+        groups
+    }
+
+    /// Makes room for `paths` paths.
+    pub(super) fn grow(&mut self, paths: usize) {
+        if paths > self.paths {
+            self.paths = paths;
+            self.degrees.resize(paths * (paths - 1) / 2, f64::NAN);
+        }
+    }
+
+    /// Sets the degree of a pair of known paths.
+    pub(super) fn set(&mut self, a: usize, b: usize, degree: Option<f64>) {
+        self.degrees[index(a, b)] = degree.unwrap_or(f64::NAN);
+    }
+}
+
+/// The place of a pair: independent of how many paths there are.
+fn index(a: usize, b: usize) -> usize {
+    let (low, high) = (a.min(b), a.max(b));
+    high * (high - 1) / 2 + low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(paths: usize, pairs: &[(usize, usize, f64)]) -> Correlations {
+        let mut correlations = Correlations::new(0.8);
+        correlations.grow(paths);
+        pairs.iter().for_each(|&(a, b, degree)| correlations.set(a, b, Some(degree)));
+        correlations
+    }
+
+    #[test]
+    fn a_pair_shares_from_the_threshold_on() {
+        let correlations = of(3, &[(0, 1, 0.8), (2, 1, 0.79)]);
+        assert!(correlations.share(1, 0) && !correlations.share(1, 2) && !correlations.share(0, 2));
+        assert_eq!(correlations.between(0, 2), None);
+        assert_eq!(correlations.between(0, 7), None);
+    }
+
+    #[test]
+    fn groups_follow_chains_of_pairs() {
+        let correlations = of(5, &[(0, 4, 0.9), (4, 2, 1.0), (1, 3, 0.5)]);
+        assert_eq!(correlations.groups(6), [0, 1, 0, 3, 0, 5]);
+    }
+
+    #[test]
+    fn a_new_path_leaves_the_others_as_they_were() {
+        let mut correlations = of(2, &[(0, 1, 0.3)]);
+        correlations.grow(4);
+        assert_eq!(correlations.between(1, 0), Some(0.3));
+        assert_eq!(correlations.between(3, 1), None);
+    }
+}

@@ -1,0 +1,177 @@
+//! The detectors by name, with static dispatch.
+
+use subflow_quantity::Duration;
+
+use super::{BottleneckDetector, Correlations, Mscm, PathSample, RedCpi, Rfc8382};
+
+/// What a detector is tuned by. What each means to a detector stands in its file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameters {
+    /// How many values a path's statistics go back (N).
+    pub window: u32,
+    /// Where a shared bottleneck begins (φ; `rfc8382`: c_s), 0 to 1.
+    pub threshold: f64,
+    /// The least time between two values of a path (`rfc8382`: T).
+    pub interval: Duration,
+}
+
+impl Parameters {
+    /// The smallest window: fewer values correlate by chance.
+    pub const SMALLEST_WINDOW: u32 = 5;
+    /// The largest window.
+    pub const LARGEST_WINDOW: u32 = 10_000;
+}
+
+/// One of the detectors, chosen by name.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum BottleneckDetection {
+    /// `red-cpi`.
+    RedCpi(RedCpi),
+    /// `mscm`.
+    Mscm(Mscm),
+    /// `rfc8382`.
+    Rfc8382(Box<Rfc8382>),
+}
+
+/// What there is to know about a detector before it is chosen.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct DetectorEntry {
+    /// The name that scenarios use and results print.
+    pub name: &'static str,
+    /// Other names that mean the same.
+    pub aliases: &'static [&'static str],
+    /// What it does, in one sentence without a full stop.
+    pub description: &'static str,
+    /// Where it was published.
+    pub source: &'static str,
+    /// What it is tuned by where nothing is said.
+    pub defaults: Parameters,
+    new: fn(Parameters) -> BottleneckDetection,
+}
+
+impl DetectorEntry {
+    /// The detector without samples.
+    pub fn create(&self, parameters: Parameters) -> BottleneckDetection {
+        (self.new)(parameters)
+    }
+}
+
+const ALL: &[DetectorEntry] = &[
+    DetectorEntry {
+        name: "red-cpi",
+        aliases: &[],
+        description: "Spearman's coefficient of the paths' last smoothed RTTs",
+        source: "red2018, section 3.1",
+        defaults: Parameters { window: 50, threshold: 0.8, interval: Duration::from_micros(10) },
+        new: |parameters| BottleneckDetection::RedCpi(RedCpi::new(parameters)),
+    },
+    DetectorEntry {
+        name: "mscm",
+        aliases: &[],
+        description: "Pearson's coefficient of the paths' one-way delays at the same times",
+        source: "Liao et al. 2011; red2018, section 5.1",
+        defaults: Parameters { window: 50, threshold: 0.8, interval: Duration::from_millis(10) },
+        new: |parameters| BottleneckDetection::Mscm(Mscm::new(parameters)),
+    },
+    DetectorEntry {
+        name: "rfc8382",
+        aliases: &["sbd"],
+        description: "paths grouped by skewness, variability and oscillation of their one-way delays, and by loss",
+        source: "RFC 8382",
+        defaults: Parameters { window: 50, threshold: 0.1, interval: Duration::from_millis(350) },
+        new: |parameters| BottleneckDetection::Rfc8382(Box::new(Rfc8382::new(parameters))),
+    },
+];
+
+impl BottleneckDetection {
+    /// All detectors, in the order in which they are listed.
+    pub fn all() -> &'static [DetectorEntry] {
+        ALL
+    }
+
+    /// The entry of this name or alias.
+    pub fn entry(name: &str) -> Option<&'static DetectorEntry> {
+        ALL.iter().find(|entry| entry.name == name || entry.aliases.contains(&name))
+    }
+
+    /// Its name in [`BottleneckDetection::all`].
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::RedCpi(_) => "red-cpi",
+            Self::Mscm(_) => "mscm",
+            Self::Rfc8382(_) => "rfc8382",
+        }
+    }
+}
+
+impl BottleneckDetector for BottleneckDetection {
+    fn on_sample(&mut self, path: usize, sample: &PathSample) {
+        match self {
+            Self::RedCpi(detector) => detector.on_sample(path, sample),
+            Self::Mscm(detector) => detector.on_sample(path, sample),
+            Self::Rfc8382(detector) => detector.on_sample(path, sample),
+        }
+    }
+
+    fn correlations(&mut self) -> &Correlations {
+        match self {
+            Self::RedCpi(detector) => detector.correlations(),
+            Self::Mscm(detector) => detector.correlations(),
+            Self::Rfc8382(detector) => detector.correlations(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use subflow_quantity::Instant;
+
+    use super::*;
+
+    #[test]
+    fn every_entry_makes_the_detector_it_names() {
+        for entry in BottleneckDetection::all() {
+            assert_eq!(entry.create(entry.defaults).name(), entry.name);
+            for name in entry.aliases.iter().chain([&entry.name]) {
+                assert_eq!(BottleneckDetection::entry(name).map(|found| found.name), Some(entry.name));
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<_> = ALL.iter().flat_map(|entry| entry.aliases.iter().chain([&entry.name])).collect();
+        names.sort();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+        assert!(BottleneckDetection::entry("spearman").is_none());
+    }
+
+    proptest! {
+        /// Whatever the samples: no panic, degrees are numbers in −1…1, the same for a pair either way round.
+        #[test]
+        fn degrees_are_numbers_between_minus_one_and_one(
+            samples in vec((0..5usize, 0..1u64 << 40, any::<i64>(), any::<u64>(), any::<u64>()), 0..400),
+        ) {
+            for entry in BottleneckDetection::all() {
+                let interval = Duration::from_millis(1);
+                let mut detector = entry.create(Parameters { window: 5, threshold: 0.5, interval });
+                let mut at = Instant::ZERO;
+                for &(path, step, one_way_delay, sent, lost) in &samples {
+                    at += Duration::from_nanos(step >> 20);
+                    let srtt = Duration::from_nanos(step);
+                    detector.on_sample(path, &PathSample { at, srtt, one_way_delay, sent, lost });
+                }
+                let correlations = detector.correlations();
+                for (a, b) in (0..5).flat_map(|a| (0..5).map(move |b| (a, b))) {
+                    let degree = correlations.between(a, b);
+                    prop_assert!(degree.is_none_or(|c| (-1.0..=1.0).contains(&c)), "{}: {degree:?}", entry.name);
+                    prop_assert_eq!(degree, correlations.between(b, a));
+                }
+            }
+        }
+    }
+}

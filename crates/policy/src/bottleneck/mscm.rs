@@ -1,0 +1,219 @@
+//! MSCM: paths by Pearson's coefficient of their one-way delays (Liao, Wang, Zhu, Cheng, "Path selection of concurrent
+//! multipath transfer in SCTP", 2011, as red2018, sections 2 and 5.1, describes it).
+//!
+//! ```text
+//! ρ = (n Σxy − Σx Σy) / √( (n Σx² − (Σx)²) (n Σy² − (Σy)²) )        over the last N instants
+//! ρ ≥ φ: the paths share a bottleneck
+//! ```
+//!
+//! Synchronised: when a path has a new delay and the last instant is at least `interval` ago, the latest delay of every
+//! path is read, so that values beside each other are of one time. Sliding by one instant changes each sum by two terms:
+//! a pair costs a constant number of steps whatever N is. Delays are whole microseconds from the path's first one on, so
+//! that the sums are exact and never drift. A coefficient is unknown before N instants of both paths, and where one is
+//! constant.
+//!
+//! N = 50 is red2018's. Its interval of 0.01 ms puts all of a window into a few milliseconds; the default here is 10 ms.
+
+use std::collections::VecDeque;
+
+use subflow_quantity::Instant;
+
+use super::{BottleneckDetector, Correlations, Parameters, PathSample};
+
+/// Pearson's coefficient of one-way delays for one connection.
+#[derive(Clone, Debug)]
+pub struct Mscm {
+    parameters: Parameters,
+    read_at: Option<Instant>,
+    paths: Vec<Path>,
+    /// Σxy by pair, those of a path with all earlier ones together.
+    products: Vec<i128>,
+    correlations: Correlations,
+    /// An instant has been read since the coefficients were computed.
+    stale: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Path {
+    /// The first delay; the others count from there.
+    first: Option<i64>,
+    latest: i64,
+    /// The delays read, oldest first.
+    window: VecDeque<i64>,
+    sum: i128,
+    squares: i128,
+}
+
+/// Delays of more than this many microseconds are cut: sums stay in range.
+const LONGEST: i64 = 1 << 40;
+
+impl Mscm {
+    /// A detector without samples.
+    pub fn new(parameters: Parameters) -> Self {
+        Self {
+            parameters,
+            read_at: None,
+            paths: Vec::new(),
+            products: Vec::new(),
+            correlations: Correlations::new(parameters.threshold),
+            stale: false,
+        }
+    }
+
+    /// Reads the latest delay of every path that has one.
+    fn read(&mut self) {
+        self.stale = true;
+        let size = self.parameters.window as usize;
+        for b in 0..self.paths.len() {
+            for a in 0..b {
+                let (x, y) = (&self.paths[a], &self.paths[b]);
+                if x.first.is_none() || y.first.is_none() {
+                    continue;
+                }
+                let product = &mut self.products[b * (b - 1) / 2 + a];
+                if x.window.len() == size && y.window.len() == size {
+                    *product -= i128::from(x.window[0]) * i128::from(y.window[0]);
+                }
+                *product += i128::from(x.latest) * i128::from(y.latest);
+            }
+        }
+        self.paths.iter_mut().filter(|path| path.first.is_some()).for_each(|path| path.push(size));
+    }
+
+    fn coefficient(&self, a: usize, b: usize) -> Option<f64> {
+        let size = self.parameters.window as usize;
+        let (x, y) = (&self.paths[a], &self.paths[b]);
+        if x.window.len() < size || y.window.len() < size {
+            return None;
+        }
+        let n = size as i128;
+        let product = self.products[b * (b - 1) / 2 + a];
+        let covariance = n * product - x.sum * y.sum;
+        let scale = (x.spread(n) as f64 * y.spread(n) as f64).sqrt();
+        (scale > 0.0).then(|| (covariance as f64 / scale).clamp(-1.0, 1.0))
+    }
+}
+
+impl Path {
+    fn push(&mut self, size: usize) {
+        if self.window.len() == size
+            && let Some(oldest) = self.window.pop_front()
+        {
+            self.sum -= i128::from(oldest);
+            self.squares -= i128::from(oldest) * i128::from(oldest);
+        }
+        self.window.push_back(self.latest);
+        self.sum += i128::from(self.latest);
+        self.squares += i128::from(self.latest) * i128::from(self.latest);
+    }
+
+    /// n Σx² − (Σx)².
+    fn spread(&self, n: i128) -> i128 {
+        n * self.squares - self.sum * self.sum
+    }
+}
+
+impl BottleneckDetector for Mscm {
+    fn on_sample(&mut self, path: usize, sample: &PathSample) {
+        let microseconds = sample.one_way_delay / 1000;
+        while self.paths.len() <= path {
+            self.products.resize(self.products.len() + self.paths.len(), 0);
+            self.paths.push(Path { first: None, latest: 0, window: VecDeque::new(), sum: 0, squares: 0 });
+        }
+        let path = &mut self.paths[path];
+        let first = *path.first.get_or_insert(microseconds);
+        path.latest = microseconds.saturating_sub(first).clamp(-LONGEST, LONGEST);
+        if self.read_at.is_none_or(|at| sample.at.since(at) >= self.parameters.interval) {
+            self.read_at = Some(sample.at);
+            self.read();
+        }
+    }
+
+    fn correlations(&mut self) -> &Correlations {
+        self.correlations.grow(self.paths.len());
+        if core::mem::take(&mut self.stale) {
+            for b in 0..self.paths.len() {
+                for a in 0..b {
+                    let coefficient = self.coefficient(a, b);
+                    self.correlations.set(a, b, coefficient);
+                }
+            }
+        }
+        &self.correlations
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use subflow_quantity::Duration;
+
+    use super::super::pearson;
+    use super::*;
+
+    fn detector(window: u32, interval_us: u64) -> Mscm {
+        Mscm::new(Parameters { window, threshold: 0.8, interval: Duration::from_micros(interval_us) })
+    }
+
+    fn sample(at_us: u64, delay_us: i64) -> PathSample {
+        PathSample {
+            at: Instant::ZERO + Duration::from_micros(at_us),
+            srtt: Duration::ZERO,
+            one_way_delay: delay_us * 1000,
+            sent: 0,
+            lost: 0,
+        }
+    }
+
+    #[test]
+    fn values_beside_each_other_are_of_one_time() {
+        // Path 1 is heard four times as often; only what is current at an instant counts.
+        let mut detector = detector(5, 40);
+        for n in 0..200 {
+            detector.on_sample(1, &sample(10 * n, 3 * (n as i64 / 4)));
+            if n % 4 == 0 {
+                detector.on_sample(0, &sample(10 * n, n as i64));
+            }
+        }
+        let degree = detector.correlations().between(0, 1).expect("both vary");
+        assert!(degree > 0.99, "{degree}");
+    }
+
+    #[test]
+    fn a_path_that_joins_late_is_unknown_until_it_has_a_window() {
+        let mut detector = detector(5, 0);
+        (0..20).for_each(|n| detector.on_sample(0, &sample(n, n as i64 % 3)));
+        for n in 0..5 {
+            assert_eq!(detector.correlations().between(0, 1), None);
+            detector.on_sample(1, &sample(20 + n, n as i64));
+        }
+        assert_eq!(detector.correlations().between(0, 1), None, "path 0 was silent: it is constant");
+    }
+
+    proptest! {
+        #[test]
+        fn sliding_gives_what_summing_anew_gives(
+            instants in vec((0..3usize, -2000..2000i64), 20..120),
+            start in -1_000_000..1_000_000_000i64,
+        ) {
+            let size = 6;
+            let mut detector = detector(size, 0);
+            let mut read: Vec<Vec<f64>> = vec![Vec::new(); 3];
+            let mut latest = [None; 3];
+            for (n, &(path, delay)) in instants.iter().enumerate() {
+                detector.on_sample(path, &sample(n as u64, start + delay));
+                latest[path] = Some(delay as f64);
+                read.iter_mut().zip(latest).for_each(|(read, latest)| read.extend(latest));
+            }
+            for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+                let window = |path: usize| read[path].len().checked_sub(size as usize).map(|from| &read[path][from..]);
+                let anew = window(a).zip(window(b)).and_then(|(x, y)| pearson(x, y));
+                match (detector.correlations().between(a, b), anew) {
+                    (Some(slid), Some(anew)) => prop_assert!((slid - anew).abs() < 1e-9, "{slid} {anew}"),
+                    (slid, anew) => prop_assert_eq!(slid, anew),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The last N values of a path with their ranks, kept up to date as values come and go.
+//!
+//! A new value moves the ranks of those above it up and the value that leaves moves those above it down: one pass of
+//! comparisons, N steps without a branch, where sorting anew takes N log N. Ranks are doubled, so that means of ties are
+//! whole numbers and every sum is exact.
+
+/// A sliding window of ranked values.
+#[derive(Clone, Debug)]
+pub(super) struct RankedWindow {
+    size: usize,
+    /// The window is `values[start..]`, oldest first, in a buffer that is shifted once in N values.
+    start: usize,
+    values: Vec<u64>,
+    /// Twice the rank of each value, from 2 on.
+    ranks: Vec<i32>,
+    /// How many values there have been.
+    pushed: u64,
+}
+
+impl RankedWindow {
+    /// An empty window for `size` values.
+    pub(super) fn new(size: usize) -> Self {
+        Self { size, start: 0, values: Vec::new(), ranks: Vec::new(), pushed: 0 }
+    }
+
+    /// Adds a value; the oldest leaves where the window is full.
+    pub(super) fn push(&mut self, value: u64) {
+        self.pushed += 1;
+        let leaving = self.is_full().then(|| self.values[self.start]);
+        self.start += usize::from(leaving.is_some());
+        if self.start == self.size {
+            self.values.drain(..self.start);
+            self.ranks.drain(..self.start);
+            self.start = 0;
+        }
+        let mut own = 2;
+        // A value that was never there leaves nothing behind: it is above all.
+        let leaving = leaving.unwrap_or(u64::MAX);
+        for (rank, &other) in self.ranks[self.start..].iter_mut().zip(&self.values[self.start..]) {
+            // 2 where the one is below the other, 1 where they are equal.
+            let above = |below: u64| i32::from(below < other) + i32::from(below <= other);
+            *rank += above(value) - above(leaving);
+            own += 2 - above(value);
+        }
+        self.values.push(value);
+        self.ranks.push(own);
+    }
+
+    /// Whether it holds as many values as it can.
+    pub(super) fn is_full(&self) -> bool {
+        self.values.len() - self.start == self.size
+    }
+
+    /// How many values there have been.
+    pub(super) fn pushed(&self) -> u64 {
+        self.pushed
+    }
+
+    /// Spearman's coefficient of two full windows of one size, the oldest value with the oldest; `None` where one is not
+    /// full or constant.
+    pub(super) fn spearman(&self, other: &Self) -> Option<f64> {
+        if !self.is_full() || !other.is_full() || self.size != other.size {
+            return None;
+        }
+        // Twice the mean rank of N values.
+        let mean = self.size as i32 + 1;
+        let (mut xy, mut xx, mut yy) = (0i64, 0i64, 0i64);
+        for (x, y) in self.ranks[self.start..].iter().zip(&other.ranks[other.start..]) {
+            let (dx, dy) = (x - mean, y - mean);
+            xy += i64::from(dx * dy);
+            xx += i64::from(dx * dx);
+            yy += i64::from(dy * dy);
+        }
+        let scale = (xx as f64 * yy as f64).sqrt();
+        (scale > 0.0).then(|| (xy as f64 / scale).clamp(-1.0, 1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::super::spearman;
+    use super::*;
+
+    fn filled(size: usize, values: &[u64]) -> RankedWindow {
+        let mut window = RankedWindow::new(size);
+        values.iter().for_each(|&value| window.push(value));
+        window
+    }
+
+    #[test]
+    fn doubled_ranks_of_ties_are_whole() {
+        assert_eq!(filled(4, &[7, 3, 7, 9]).ranks, [5, 2, 5, 8]);
+    }
+
+    #[test]
+    fn the_oldest_value_leaves_and_the_ranks_close_up() {
+        let window = filled(3, &[1, 5, 5, 4]);
+        assert_eq!(window.ranks[window.start..], [5, 5, 2]);
+    }
+
+    proptest! {
+        /// Values from a small range, so that there are ties; more of them than the window holds, so that some leave.
+        #[test]
+        fn sliding_gives_what_ranking_anew_gives(pairs in vec((0..12u64, 0..12u64), 8..60)) {
+            let size = 8;
+            let (x, y): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
+            let last = |values: &[u64]| values[values.len() - size..].iter().map(|&v| v as f64).collect::<Vec<_>>();
+            let slid = filled(size, &x).spearman(&filled(size, &y));
+            match (slid, spearman(&last(&x), &last(&y))) {
+                (Some(slid), Some(anew)) => prop_assert!((slid - anew).abs() < 1e-9, "{slid} {anew}"),
+                (slid, anew) => prop_assert_eq!(slid, anew),
+            }
+        }
+    }
+}

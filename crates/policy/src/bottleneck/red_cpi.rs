@@ -1,0 +1,132 @@
+//! RED-CPI: correlated path identification by Spearman's coefficient (Felix et al., "RED: um escalonador redundante com
+//! seleção de caminhos não-correlacionados para o MPTCP", 2018; red2018 in the code).
+//!
+//! ```text
+//! c = cov(K_i, K_j) / (σ(K_i) σ(K_j))        K: the ranks of a path's last N smoothed RTTs; ties share the mean rank
+//! c ≥ φ: the paths share a bottleneck
+//! ```
+//!
+//! Section 3.1, eqs 1 to 3; N = 50 and φ = 0.8 from section 5.1. The windows are not synchronised: each path adds a
+//! smoothed RTT when it has a new one, and the k-th oldest of the one stands beside the k-th oldest of the other. A window
+//! of a fast path therefore spans less time than that of a slow one. `interval` is the least time between two values
+//! (the paper: 0.01 ms, less than acknowledgments lie apart, so that every one counts); a longer one makes the windows
+//! span the same time.
+//!
+//! The coefficient is undefined where a window is not full or holds one value N times; the pair is then unknown. (The
+//! authors' kernel module takes 1 where both are constant and 0 where one is, reads every path's smoothed RTT whenever
+//! the scheduler is asked, and computes coefficients every 2 s.)
+//!
+//! A sample costs N steps ([`RankedWindow`]), a coefficient N more; both are computed when somebody asks, for the pairs
+//! whose windows moved.
+
+use subflow_quantity::Instant;
+
+use super::ranked_window::RankedWindow;
+use super::{BottleneckDetector, Correlations, Parameters, PathSample};
+
+/// RED-CPI for one connection.
+#[derive(Clone, Debug)]
+pub struct RedCpi {
+    parameters: Parameters,
+    paths: Vec<Path>,
+    correlations: Correlations,
+}
+
+#[derive(Clone, Debug)]
+struct Path {
+    window: RankedWindow,
+    taken_at: Option<Instant>,
+    /// How many values its coefficients have taken in.
+    known: u64,
+}
+
+impl RedCpi {
+    /// A detector without samples.
+    pub fn new(parameters: Parameters) -> Self {
+        Self { parameters, paths: Vec::new(), correlations: Correlations::new(parameters.threshold) }
+    }
+}
+
+impl BottleneckDetector for RedCpi {
+    fn on_sample(&mut self, path: usize, sample: &PathSample) {
+        let size = self.parameters.window as usize;
+        while self.paths.len() <= path {
+            self.paths.push(Path { window: RankedWindow::new(size), taken_at: None, known: 0 });
+        }
+        let path = &mut self.paths[path];
+        if path.taken_at.is_none_or(|at| sample.at.since(at) >= self.parameters.interval) {
+            path.taken_at = Some(sample.at);
+            path.window.push(sample.srtt.as_nanos());
+        }
+    }
+
+    fn correlations(&mut self) -> &Correlations {
+        self.correlations.grow(self.paths.len());
+        for b in 0..self.paths.len() {
+            for a in 0..b {
+                let (path, other) = (&self.paths[b], &self.paths[a]);
+                if path.window.pushed() > path.known || other.window.pushed() > other.known {
+                    self.correlations.set(a, b, path.window.spearman(&other.window));
+                }
+            }
+        }
+        self.paths.iter_mut().for_each(|path| path.known = path.window.pushed());
+        &self.correlations
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use subflow_quantity::Duration;
+
+    use super::*;
+
+    fn detector(window: u32, interval_us: u64) -> RedCpi {
+        RedCpi::new(Parameters { window, threshold: 0.8, interval: Duration::from_micros(interval_us) })
+    }
+
+    fn sample(at_us: u64, srtt_us: u64) -> PathSample {
+        PathSample {
+            at: Instant::ZERO + Duration::from_micros(at_us),
+            srtt: Duration::from_micros(srtt_us),
+            one_way_delay: 0,
+            sent: 0,
+            lost: 0,
+        }
+    }
+
+    #[test]
+    fn paths_that_rise_together_share_and_one_that_falls_does_not() {
+        let mut detector = detector(5, 0);
+        for n in 0..5 {
+            detector.on_sample(0, &sample(10 * n, 100 + n));
+            detector.on_sample(1, &sample(10 * n, 900 + n * n));
+            detector.on_sample(2, &sample(10 * n, 500 - n));
+        }
+        let correlations = detector.correlations();
+        assert_eq!(correlations.between(0, 1), Some(1.0));
+        assert_eq!(correlations.between(0, 2), Some(-1.0));
+        assert_eq!(correlations.groups(3), [0, 0, 2]);
+    }
+
+    #[test]
+    fn a_pair_is_unknown_until_both_windows_are_full() {
+        let mut detector = detector(5, 0);
+        for n in 0..5 {
+            detector.on_sample(0, &sample(n, n));
+            assert_eq!(detector.correlations().between(0, 1), None);
+        }
+        (0..5).for_each(|n| detector.on_sample(1, &sample(9, n)));
+        assert_eq!(detector.correlations().between(0, 1), Some(1.0));
+    }
+
+    #[test]
+    fn values_closer_than_the_interval_are_left_out() {
+        let mut detector = detector(5, 100);
+        for n in 0..10 {
+            detector.on_sample(0, &sample(50 * n, n));
+        }
+        assert!(detector.paths[0].window.is_full());
+        assert_eq!(detector.paths[0].window.pushed(), 5);
+    }
+}

@@ -1,0 +1,100 @@
+//! From statistics to groups (RFC 8382, section 3.3.1).
+
+use super::statistics::{HIGH_LOSS, Summary};
+
+/// p_f: paths of one group differ by less in freq_est.
+const FREQUENCY: f64 = 0.1;
+/// p_mad: by less than this part of the larger var_est.
+const VARIABILITY: f64 = 0.1;
+/// p_s: by less in skew_est.
+const SKEW: f64 = 0.15;
+/// p_d: by less than this part of the larger pkt_loss, where that is high.
+const LOSS: f64 = 0.1;
+
+/// For each path the number of its group; `None` where it queues at no bottleneck or is unknown.
+pub(super) fn groups(paths: &[Option<Summary>]) -> Vec<Option<usize>> {
+    let of = |path: &usize| paths[*path].expect("only known paths are grouped");
+    let queueing = |path: &usize| paths[*path].is_some_and(|summary| summary.bottleneck);
+    let mut groups = vec![(0..paths.len()).filter(queueing).collect::<Vec<usize>>()];
+    groups = divide(groups, |path| of(path).frequency, |_| FREQUENCY);
+    groups = divide(groups, |path| of(path).variability, |larger| VARIABILITY * larger);
+    groups = divide(groups, |path| of(path).skew, |_| SKEW);
+    // Loss that is too low to be told apart counts as equal.
+    let reliable = |path: &usize| Some(of(path).loss).filter(|loss| *loss > HIGH_LOSS).unwrap_or(0.0);
+    groups = divide(groups, reliable, |larger| LOSS * larger);
+    let mut numbers = vec![None; paths.len()];
+    for (number, group) in groups.iter().enumerate() {
+        group.iter().for_each(|&path| numbers[path] = Some(number));
+    }
+    numbers
+}
+
+/// Divides each group where neighbours by `key`, sorted from high to low, differ by more than `allowed` for the larger
+/// of them. Equal ones always stay together.
+fn divide(groups: Vec<Vec<usize>>, key: impl Fn(&usize) -> f64, allowed: impl Fn(f64) -> f64) -> Vec<Vec<usize>> {
+    let mut divided = Vec::new();
+    for mut group in groups {
+        group.sort_by(|a, b| key(b).total_cmp(&key(a)));
+        let near = |larger: &usize, smaller: &usize| {
+            let difference = key(larger) - key(smaller);
+            difference < allowed(key(larger)) || difference == 0.0
+        };
+        divided.extend(group.chunk_by(near).map(<[usize]>::to_vec));
+    }
+    divided
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(frequency: f64, variability: f64, skew: f64, loss: f64) -> Option<Summary> {
+        Some(Summary { skew, variability, frequency, loss, bottleneck: true })
+    }
+
+    fn same(paths: &[Option<Summary>], a: usize, b: usize) -> bool {
+        let groups = groups(paths);
+        groups[a].is_some() && groups[a] == groups[b]
+    }
+
+    #[test]
+    fn one_statistic_that_differs_sets_a_path_apart() {
+        let like = path(0.2, 100.0, 0.0, 0.0);
+        for (other, together) in [
+            (path(0.29, 100.0, 0.0, 0.0), true),
+            (path(0.31, 100.0, 0.0, 0.0), false),
+            (path(0.2, 110.0, 0.0, 0.0), true),
+            (path(0.2, 112.0, 0.0, 0.0), false),
+            (path(0.2, 100.0, 0.14, 0.0), true),
+            (path(0.2, 100.0, 0.16, 0.0), false),
+            (path(0.2, 100.0, 0.0, 0.04), true),
+            (path(0.2, 100.0, 0.0, 0.06), false),
+        ] {
+            assert_eq!(same(&[like, other], 0, 1), together, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_chain_of_neighbours_is_one_group() {
+        let paths = [0.0, 0.09, 0.18].map(|frequency| path(frequency, 100.0, 0.0, 0.0));
+        assert!(same(&paths, 0, 2));
+    }
+
+    #[test]
+    fn a_later_step_divides_what_an_earlier_one_joined() {
+        let paths = [path(0.0, 100.0, 0.0, 0.0), path(0.09, 150.0, 0.0, 0.0), path(0.18, 100.0, 0.0, 0.0)];
+        assert!(same(&paths, 0, 2) && !same(&paths, 0, 1));
+    }
+
+    #[test]
+    fn high_losses_are_compared_in_proportion() {
+        let lossy = |loss| path(0.2, 100.0, 0.0, loss);
+        assert!(same(&[lossy(0.20), lossy(0.19)], 0, 1) && !same(&[lossy(0.20), lossy(0.17)], 0, 1));
+    }
+
+    #[test]
+    fn paths_that_queue_nowhere_are_in_no_group() {
+        let idle = Some(Summary { bottleneck: false, ..path(0.2, 100.0, 0.0, 0.0).expect("made") });
+        assert_eq!(groups(&[idle, None, path(0.2, 100.0, 0.0, 0.0)]), [None, None, Some(0)]);
+    }
+}
