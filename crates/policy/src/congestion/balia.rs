@@ -42,7 +42,7 @@ impl Rates {
     fn of(paths: &[Path], path: usize) -> Option<Self> {
         let own = sibling(paths, path)?.rate();
         let (mut best, mut total) = (0.0, 0.0);
-        for sibling in siblings(paths) {
+        for sibling in siblings(paths, path) {
             best = f64::max(best, sibling.rate());
             total += sibling.rate();
         }
@@ -71,7 +71,7 @@ impl CongestionControl for Balia {
     }
 
     fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
-        let Some(rates) = Rates::of(paths, path).filter(|_| established(paths) > 1) else {
+        let Some(rates) = Rates::of(paths, path).filter(|_| established(paths, path) > 1) else {
             return reno::half(&paths[path], 2);
         };
         let alpha = rates.best / rates.own;

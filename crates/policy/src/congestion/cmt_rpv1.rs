@@ -39,7 +39,7 @@ impl CongestionControl for CmtRpV1 {
 
     fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
         let own = &paths[path];
-        let siblings: f64 = siblings(paths).filter(|s| s.index != path).map(|s| s.window).sum();
+        let siblings: f64 = siblings(paths, path).filter(|s| s.index != path).map(|s| s.window).sum();
         let half = (f64::from(own.cwnd) + siblings) / 2.0;
         own.cwnd.saturating_sub(half.ceil() as u32).max(own.quantum)
     }
@@ -47,7 +47,7 @@ impl CongestionControl for CmtRpV1 {
 
 /// î: the path's part of all thresholds; 1 where there is nothing to share with.
 fn share(paths: &[Path], path: usize) -> f64 {
-    let siblings: f64 = siblings(paths).filter(|s| s.index != path).map(|s| threshold(&paths[s.index])).sum();
+    let siblings: f64 = siblings(paths, path).filter(|s| s.index != path).map(|s| threshold(&paths[s.index])).sum();
     let own = threshold(&paths[path]);
     own / (own + siblings)
 }

@@ -48,7 +48,7 @@ impl CongestionControl for CmtRpV2 {
 
 /// î: the path's part of the connection's rate; 1 where it does not count or stands still.
 fn share(paths: &[Path], path: usize) -> f64 {
-    sibling(paths, path).map(|own| own.rate() / total_rate(paths)).filter(|share| *share > 0.0).unwrap_or(1.0)
+    sibling(paths, path).map(|own| own.rate() / total_rate(paths, path)).filter(|share| *share > 0.0).unwrap_or(1.0)
 }
 
 #[cfg(test)]

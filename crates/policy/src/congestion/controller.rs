@@ -40,6 +40,11 @@ impl Controller {
         self.paths[path].established = established;
     }
 
+    /// Couples only paths with the same number from now on; `groups` has one for each path.
+    pub fn set_groups(&mut self, groups: &[usize]) {
+        self.paths.iter_mut().zip(groups).for_each(|(path, &group)| path.group = group);
+    }
+
     /// The path's RTT estimate changed: smoothed and smallest.
     pub fn set_rtt(&mut self, path: usize, srtt: Duration, min_rtt: Duration) {
         self.paths[path].srtt = Some(srtt);

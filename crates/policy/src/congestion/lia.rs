@@ -39,10 +39,10 @@ impl Lia {
     /// How much must be acknowledged for one quantum of growth.
     fn window(&self, paths: &[Path], path: usize) -> u32 {
         let own = paths[path].cwnd;
-        if established(paths) <= 1 {
+        if established(paths, path) <= 1 {
             return own;
         }
-        let Some(mut coupled) = coupled_window(paths) else {
+        let Some(mut coupled) = coupled_window(paths, path) else {
             return own;
         };
         if self.fixed_point {
@@ -73,9 +73,9 @@ impl CongestionControl for Lia {
 }
 
 /// `w_total / α = (Σ w/rtt)² / max(w/rtt²)`; `None` where no path counts.
-fn coupled_window(paths: &[Path]) -> Option<f64> {
+fn coupled_window(paths: &[Path], of: usize) -> Option<f64> {
     let (mut rate, mut best) = (0.0, 0.0);
-    for sibling in siblings(paths) {
+    for sibling in siblings(paths, of) {
         rate += sibling.rate();
         best = f64::max(best, sibling.rate() / sibling.rtt);
     }
@@ -89,8 +89,8 @@ mod tests {
 
     /// RFC 6356's α of `paths`.
     fn alpha(paths: &[Path]) -> f64 {
-        let total: f64 = siblings(paths).map(|s| s.window).sum();
-        coupled_window(paths).map_or(1.0, |window| total / window)
+        let total: f64 = siblings(paths, 0).map(|s| s.window).sum();
+        coupled_window(paths, 0).map_or(1.0, |window| total / window)
     }
 
     #[test]
@@ -120,6 +120,12 @@ mod tests {
     #[test]
     fn a_lone_established_path_is_reno() {
         let paths = [path(10, 10), Path { established: false, ..path(40, 10) }];
+        assert_eq!(Lia::default().window(&paths, 0), 10);
+    }
+
+    #[test]
+    fn a_path_alone_in_its_group_is_reno() {
+        let paths = [path(10, 10), Path { group: 1, ..path(10, 10) }];
         assert_eq!(Lia::default().window(&paths, 0), 10);
     }
 

@@ -73,6 +73,8 @@ pub struct Path {
     pub state: RecoveryState,
     /// Whether the path is fully established and not closed; others do not count in any sum.
     pub established: bool,
+    /// Paths with the same number are coupled with each other, others are not; all start in group 0.
+    pub group: usize,
 }
 
 impl Path {
@@ -90,6 +92,7 @@ impl Path {
             min_rtt: None,
             state: RecoveryState::Open,
             established: false,
+            group: 0,
         }
     }
 

@@ -67,17 +67,17 @@ impl Olia {
 
     /// Growth in quanta per unit acknowledged on `own`.
     fn increase(&self, paths: &[Path], own: Sibling) -> f64 {
-        let rate = total_rate(paths);
+        let rate = total_rate(paths, own.index);
         own.rate() / own.rtt / (rate * rate) + self.alpha(paths, own.index) / own.window
     }
 
     /// α of one path.
     fn alpha(&self, paths: &[Path], path: usize) -> f64 {
-        let largest = siblings(paths).map(|s| s.window).fold(0.0, f64::max);
-        let best = siblings(paths).map(|s| self.quality(&s)).reduce(Quality::better);
+        let largest = siblings(paths, path).map(|s| s.window).fold(0.0, f64::max);
+        let best = siblings(paths, path).map(|s| self.quality(&s)).reduce(Quality::better);
         let is_best = |s: &Sibling| best.is_some_and(|best| best.equals(self.quality(s)));
         let (mut collected, mut maximal) = (0_u32, 0_u32);
-        for sibling in siblings(paths) {
+        for sibling in siblings(paths, path) {
             if sibling.window == largest {
                 maximal += 1;
             } else if is_best(&sibling) {
@@ -87,7 +87,7 @@ impl Olia {
         let Some(own) = sibling(paths, path).filter(|_| collected > 0) else {
             return 0.0;
         };
-        let all = established(paths) as f64;
+        let all = established(paths, path) as f64;
         if own.window == largest {
             -1.0 / (all * f64::from(maximal))
         } else if is_best(&own) {
@@ -159,7 +159,7 @@ impl CongestionControl for Olia {
     }
 
     fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
-        let floor = if established(paths) > 1 { 1 } else { 2 };
+        let floor = if established(paths, path) > 1 { 1 } else { 2 };
         reno::half(&paths[path], floor)
     }
 

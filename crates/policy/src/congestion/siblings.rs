@@ -1,4 +1,5 @@
-//! What coupled algorithms see of a connection: window, RTT and rate of each path that counts.
+//! What coupled algorithms see of a connection: window, RTT and rate of each path that counts. Only the paths of the
+//! same [group](Path::group) do: with `coupling = "shared-bottleneck"`, those behind the same bottleneck.
 
 use super::Path;
 
@@ -20,9 +21,9 @@ impl Sibling {
     }
 }
 
-/// The paths that count.
-pub(super) fn siblings(paths: &[Path]) -> impl Iterator<Item = Sibling> {
-    (0..paths.len()).filter_map(|index| sibling(paths, index))
+/// The paths that count for path `of`, itself among them.
+pub(super) fn siblings(paths: &[Path], of: usize) -> impl Iterator<Item = Sibling> {
+    group(paths, of).filter_map(|index| sibling(paths, index))
 }
 
 /// One path, where it counts.
@@ -32,14 +33,20 @@ pub(super) fn sibling(paths: &[Path], index: usize) -> Option<Sibling> {
     Some(Sibling { index, window: f64::from(path.settled_cwnd()), rtt: rtt.as_nanos().max(1) as f64 / 1e9 })
 }
 
-/// The connection's rate `Σ x`, in units a second.
-pub(super) fn total_rate(paths: &[Path]) -> f64 {
-    siblings(paths).map(|s| s.rate()).sum()
+/// The rate `Σ x` of the group of path `of`, in units a second.
+pub(super) fn total_rate(paths: &[Path], of: usize) -> f64 {
+    siblings(paths, of).map(|s| s.rate()).sum()
 }
 
-/// How many paths are established, sampled or not.
-pub(super) fn established(paths: &[Path]) -> usize {
-    paths.iter().filter(|p| p.established).count()
+/// How many paths of the group of path `of` are established, sampled or not.
+pub(super) fn established(paths: &[Path], of: usize) -> usize {
+    group(paths, of).filter(|&index| paths[index].established).count()
+}
+
+/// The indices of the group of path `of`.
+fn group(paths: &[Path], of: usize) -> impl Iterator<Item = usize> {
+    let group = paths[of].group;
+    (0..paths.len()).filter(move |&index| paths[index].group == group)
 }
 
 #[cfg(test)]
@@ -60,14 +67,21 @@ pub(super) mod tests {
         let closed = Path { established: false, ..path(10, 10) };
         let unsampled = Path { srtt: None, ..path(10, 10) };
         let paths = [closed, path(10, 20), unsampled];
-        assert_eq!(siblings(&paths).map(|s| s.index).collect::<Vec<_>>(), [1]);
-        assert_eq!(total_rate(&paths), 500.0);
-        assert_eq!(established(&paths), 2);
+        assert_eq!(siblings(&paths, 1).map(|s| s.index).collect::<Vec<_>>(), [1]);
+        assert_eq!(total_rate(&paths, 1), 500.0);
+        assert_eq!(established(&paths, 1), 2);
+    }
+
+    #[test]
+    fn only_the_paths_of_a_group_see_each_other() {
+        let paths = [path(10, 10), Path { group: 1, ..path(20, 10) }, path(30, 10)];
+        assert_eq!(siblings(&paths, 2).map(|s| s.index).collect::<Vec<_>>(), [0, 2]);
+        assert_eq!((established(&paths, 1), total_rate(&paths, 1)), (1, 2000.0));
     }
 
     #[test]
     fn a_recovering_path_counts_with_its_threshold() {
         let recovering = Path { ssthresh: 5, state: RecoveryState::Recovery, ..path(9, 10) };
-        assert_eq!(siblings(&[recovering]).next().map(|s| s.window), Some(5.0));
+        assert_eq!(siblings(&[recovering], 0).next().map(|s| s.window), Some(5.0));
     }
 }

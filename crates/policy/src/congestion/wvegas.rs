@@ -143,7 +143,9 @@ impl WVegas {
 
     /// ω: the path's part of the rates of all paths in the middle of a round.
     fn weight(&self, paths: &[Path], index: usize) -> f64 {
-        let counted = paths.iter().zip(&self.paths).filter(|(path, state)| path.established && state.samples > 0);
+        let group = paths[index].group;
+        let counts = |path: &Path| path.established && path.group == group;
+        let counted = paths.iter().zip(&self.paths).filter(|(path, state)| counts(path) && state.samples > 0);
         let total: f64 = counted.map(|(_, state)| state.rate).sum();
         let own = self.paths[index];
         if total > 0.0 && own.rate > 0.0 { own.rate / total } else { own.weight }
