@@ -24,6 +24,9 @@ pub trait Hosts {
 
     /// A timer set with [`Network::set_timer`] has expired; it is not set any more.
     fn handle_timer(&mut self, network: &mut Network, timer: TimerId);
+
+    /// A link has duplicated a packet: whoever keeps something beside packets keeps it beside the copy, too.
+    fn handle_copy(&mut self, _network: &mut Network, _original: PacketId, _copy: PacketId) {}
 }
 
 /// Links, queues and routers on one clock.
@@ -83,6 +86,15 @@ impl Network {
     #[inline]
     pub fn now(&self) -> Instant {
         self.now
+    }
+
+    /// When something is next to happen by itself, if anything is. It may turn out to be nothing: a timer that was moved.
+    pub fn next_event(&self) -> Option<Instant> {
+        let fused = self.links.iter().filter(|link| link.is_fused()).map(Link::next_arrival);
+        let changes = self.changes.first_key_value().map(|(&(at, _), _)| at);
+        let first = [self.arrivals.first_at(), self.stragglers.first_at(), self.timers.first_at()];
+        let next = first.into_iter().chain(fused).chain(changes).min()?;
+        (next < self.arrivals.end_of_time()).then_some(next)
     }
 
     /// A packet in the network.

@@ -128,6 +128,7 @@ impl Network {
             let copy = self.packets[packet.packet].clone();
             let copy = self.packets.insert(copy);
             self.counters.duplicated += 1;
+            hosts.handle_copy(self, packet.packet, copy);
             self.arrive(hosts, index, Parcel { packet: copy, ..packet });
         }
         self.arrive(hosts, index, packet);

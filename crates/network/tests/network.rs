@@ -276,3 +276,23 @@ fn a_tap_sees_what_its_interfaces_send_and_get() {
     let back = 12_000_000 + 3 * 4_800;
     assert_eq!(*seen.lock().unwrap(), [(0, a, Direction::Out, 1), (there + back, a, Direction::In, 101)]);
 }
+
+#[test]
+fn going_from_event_to_event_misses_nothing() {
+    let run = |step_by_step: bool| {
+        let (topology, a, b) = diamond(RouteMetric::Delay);
+        let mut network = topology.build(1).unwrap();
+        let mut hosts = Recorder::default();
+        for number in 0..5 {
+            send(&mut network, a, b, number, 1500);
+        }
+        while step_by_step && let Some(next) = network.next_event() {
+            assert!(next > network.now(), "time goes on");
+            network.run_until(&mut hosts, next);
+        }
+        network.run_until(&mut hosts, ms(100));
+        assert_eq!(network.next_event(), None);
+        hosts.times()
+    };
+    assert_eq!(run(true), run(false));
+}

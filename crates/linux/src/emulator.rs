@@ -1,0 +1,141 @@
+//! The loop that keeps a network on the wall clock.
+
+use std::os::fd::AsFd;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use subflow_network::{HostId, InterfaceId, Network};
+use subflow_quantity::{Duration, Instant};
+
+use crate::edge::{Edge, Port};
+use crate::error::{Result, While};
+use crate::{Interrupt, Punctuality, Tun, Userspace, WallClock};
+
+/// A network in real time, between kernels behind TUN devices and stacks of ours.
+///
+/// Links settle when a packet leaves at the moment it comes ([`Network`]), in nanoseconds of their own. So waking up late
+/// makes a packet late, but changes no rate: the next one leaves as if the last had been punctual.
+///
+/// How to drive it: make it, then call [`run_until`](Self::run_until) from one thread, which should have
+/// [`Priority::Network`](crate::Priority). Between the calls look at the [`network`](Self::network) and the
+/// [`userspace`](Self::userspace).
+pub struct Emulator<U> {
+    network: Network,
+    edge: Edge<U>,
+    clock: WallClock,
+    interrupt: Interrupt,
+}
+
+/// Why [`Emulator::run_until`] came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// The time has come.
+    Time,
+    /// What was waited for is there.
+    Done,
+    /// Somebody wants the run to end.
+    Interrupted,
+}
+
+/// Packets taken from a TUN device before the clock is looked at again.
+const BATCH: usize = 16;
+/// The longest sleep: how often the interrupt is looked at.
+const LONGEST_SLEEP: Duration = Duration::from_millis(50);
+
+impl<U: Userspace> Emulator<U> {
+    /// A network whose `tuns` are the kernels' interfaces; all other hosts are `userspace`. The clock's time is the
+    /// network's.
+    pub fn new(
+        network: Network,
+        userspace: U,
+        tuns: Vec<(HostId, InterfaceId, Tun)>,
+        clock: WallClock,
+        interrupt: Interrupt,
+    ) -> Self {
+        let ports = tuns.into_iter().map(|(host, interface, tun)| Port { host, interface, tun }).collect();
+        let edge = Edge::new(&network, userspace, ports, clock);
+        Self { network, edge, clock, interrupt }
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Our stacks.
+    pub fn userspace(&self) -> &U {
+        &self.edge.userspace
+    }
+
+    /// The network and our stacks, to let these act.
+    pub fn parts(&mut self) -> (&mut Network, &mut U) {
+        (&mut self.network, &mut self.edge.userspace)
+    }
+
+    /// How late packets were given to kernels.
+    pub fn punctuality(&self) -> &Punctuality {
+        &self.edge.punctuality
+    }
+
+    /// Packets that kernels sent and the network does not carry (neither TCP nor UDP, or fragments), and packets that
+    /// kernels did not take.
+    pub fn not_carried(&self) -> [u64; 2] {
+        [self.edge.ignored, self.edge.refused]
+    }
+
+    /// Runs until the clock shows `end`.
+    pub fn run_until(&mut self, end: Instant) -> Result<Wake> {
+        self.run_while(end, |_, _| true)
+    }
+
+    /// Runs until the clock shows `end`, or `go_on` says no. It is asked whenever something has happened.
+    pub fn run_while(&mut self, end: Instant, mut go_on: impl FnMut(&mut Network, &mut U) -> bool) -> Result<Wake> {
+        loop {
+            let now = self.clock.now().min(end);
+            self.network.run_until(&mut self.edge, now);
+            let mut busy = false;
+            for position in 0..self.edge.ports.len() {
+                busy |= self.receive_from(position)?;
+            }
+            if !go_on(&mut self.network, &mut self.edge.userspace) {
+                return Ok(Wake::Done);
+            }
+            if self.interrupt.is_raised() {
+                return Ok(Wake::Interrupted);
+            }
+            if now == end {
+                return Ok(Wake::Time);
+            }
+            if !busy {
+                self.sleep(end)?;
+            }
+        }
+    }
+
+    /// Takes some of what a kernel sends. Returns whether there may be more.
+    fn receive_from(&mut self, position: usize) -> Result<bool> {
+        for _ in 0..BATCH {
+            let received = self.edge.receive(&mut self.network, position);
+            if !received.during(|| format!("cannot read from {}", self.edge.ports[position].tun.name()))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Sleeps until the network's next event, a packet, or `end`.
+    fn sleep(&self, end: Instant) -> Result<()> {
+        let next = self.network.next_event().unwrap_or(Instant::MAX).min(end);
+        let left = self.clock.until(next).min(std::time::Duration::from_nanos(LONGEST_SLEEP.as_nanos()));
+        if left.is_zero() {
+            return Ok(());
+        }
+        let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+        let mut ports: Vec<PollFd<'_>> =
+            self.edge.ports.iter().map(|port| PollFd::from_borrowed_fd(port.tun.as_fd(), PollFlags::IN)).collect();
+        match poll(&mut ports, Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error).during(|| "cannot wait for packets".into()),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! A host of the network that is a network namespace.
+
+use std::net::IpAddr;
+
+use crate::error::Result;
+use crate::netlink::{MptcpPathManager, Route, RouteControl};
+use crate::{Counters, InterfaceDrops, Namespace, Sysctl, Tun, interface_drops};
+
+/// An interface of a host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelInterface {
+    /// Its name; the device's is as much of it as fits.
+    pub name: String,
+    /// Its addresses, at least one.
+    pub addresses: Vec<IpAddr>,
+}
+
+/// What a host's kernel is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelSettings {
+    /// MTU of all interfaces in bytes.
+    pub mtu: u32,
+    /// TCP's initial congestion window in packets.
+    pub initial_window: u32,
+    /// Lower bound of TCP's retransmission timeout in milliseconds.
+    pub minimum_rto_ms: u32,
+    /// Settings below `/proc/sys/net`, with their values. Those that this kernel does not have are told to the caller.
+    pub sysctls: Vec<(String, String)>,
+}
+
+impl Default for KernelSettings {
+    fn default() -> Self {
+        Self { mtu: 1500, initial_window: 10, minimum_rto_ms: 200, sysctls: Vec::new() }
+    }
+}
+
+/// A network namespace with a TUN device for each interface. Every address has its own route, through its own device.
+#[derive(Debug)]
+pub struct KernelHost {
+    namespace: Namespace,
+    devices: Vec<String>,
+    unknown_settings: Vec<String>,
+}
+
+/// Packets between the kernel and us. It is no queue of the scenario's, so it must not be the one that overflows.
+const DEVICE_QUEUE: u32 = 10_000;
+/// Routing tables of interfaces count from here.
+const FIRST_TABLE: u32 = 1000;
+/// MPTCP's in-kernel path manager takes no more than this.
+const MOST_SUBFLOWS: u32 = 8;
+const LOOPBACK: u32 = 1;
+
+/// Settings that every host has: packets from and to any address go everywhere, runs do not remember one another.
+const ALWAYS: [(&str, &str); 4] = [
+    ("ipv4/conf/all/rp_filter", "0"),
+    ("ipv4/conf/default/rp_filter", "0"),
+    ("ipv4/tcp_no_metrics_save", "1"),
+    ("ipv6/conf/default/accept_ra", "0"),
+];
+
+impl KernelHost {
+    /// Makes the host `name`, and gives our ends of its interfaces, in their order.
+    pub fn create(name: &str, interfaces: &[KernelInterface], settings: &KernelSettings) -> Result<(Self, Vec<Tun>)> {
+        let namespace = Namespace::create(name)?;
+        let devices = device_names(interfaces);
+        let (tuns, unknown_settings) = namespace.run(|| {
+            let mut unknown = Vec::new();
+            for (name, value) in ALWAYS {
+                if Sysctl(name).exists() {
+                    Sysctl(name).write(value)?;
+                }
+            }
+            for (name, value) in &settings.sysctls {
+                match Sysctl(name).exists() {
+                    true => Sysctl(name).write(value)?,
+                    false => unknown.push(name.clone()),
+                }
+            }
+            let mut control = RouteControl::open()?;
+            control.set_up(LOOPBACK, None, None)?;
+            let mut tuns = Vec::new();
+            for (position, (interface, device)) in interfaces.iter().zip(&devices).enumerate() {
+                tuns.push(Tun::create(device)?);
+                connect(&mut control, position, interface, device, settings)?;
+            }
+            if let Ok(mut path_manager) = MptcpPathManager::open() {
+                path_manager.set_limits(MOST_SUBFLOWS, MOST_SUBFLOWS)?;
+            }
+            Ok((tuns, unknown))
+        })?;
+        Ok((Self { namespace, devices, unknown_settings }, tuns))
+    }
+
+    /// The namespace.
+    pub fn namespace(&self) -> &Namespace {
+        &self.namespace
+    }
+
+    /// Settings that were asked for and that this kernel does not have.
+    pub fn unknown_settings(&self) -> &[String] {
+        &self.unknown_settings
+    }
+
+    /// What its kernel counted.
+    pub fn counters(&self) -> Result<Counters> {
+        self.namespace.run(Counters::read)
+    }
+
+    /// What its devices dropped.
+    pub fn drops(&self) -> Result<InterfaceDrops> {
+        self.namespace.run(|| interface_drops(self.devices.iter().map(String::as_str)))
+    }
+
+    /// Does `work` with the path managers of its kernel's MPTCP.
+    pub fn with_path_manager<T: Send>(
+        &self,
+        work: impl FnOnce(&mut MptcpPathManager) -> Result<T> + Send,
+    ) -> Result<T> {
+        self.namespace.run(|| work(&mut MptcpPathManager::open()?))
+    }
+}
+
+fn connect(
+    control: &mut RouteControl,
+    position: usize,
+    interface: &KernelInterface,
+    device: &str,
+    settings: &KernelSettings,
+) -> Result<()> {
+    let index = control.interface(device)?;
+    control.set_up(index, Some(settings.mtu), Some(DEVICE_QUEUE))?;
+    let mut main_families = Vec::new();
+    for (number, &source) in interface.addresses.iter().enumerate() {
+        control.add_address(index, source)?;
+        let route = Route {
+            interface: index,
+            source,
+            initial_window: settings.initial_window,
+            minimum_rto_ms: settings.minimum_rto_ms,
+        };
+        // One table for each address: a route names the source address, too.
+        let table = FIRST_TABLE + (position * 256 + number) as u32;
+        control.add_route_from(table, &route)?;
+        if position == 0 && !main_families.contains(&source.is_ipv4()) {
+            main_families.push(source.is_ipv4());
+            control.add_main_route(&route)?;
+        }
+    }
+    Ok(())
+}
+
+/// Names of devices have at most 15 bytes, and none may occur twice.
+fn device_names(interfaces: &[KernelInterface]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (position, interface) in interfaces.iter().enumerate() {
+        let plain: String =
+            interface.name.chars().filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c)).collect();
+        let fits = !plain.is_empty() && plain.len() <= 15 && plain != "lo" && !names.contains(&plain);
+        names.push(if fits { plain } else { format!("if{position}-{:.8}", plain) });
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn device_names_fit() {
+        let interface = |name: &str| KernelInterface { name: name.into(), addresses: Vec::new() };
+        let names = device_names(&[
+            interface("wifi"),
+            interface("lo"),
+            interface("a long name of an interface"),
+            interface("ü"),
+        ]);
+        assert_eq!(names, ["wifi", "if1-lo", "if2-alongnam", "if3-"]);
+    }
+}

@@ -1,0 +1,60 @@
+//! The real world: the simulator's network in real time, between hosts that are network namespaces with the kernel's own
+//! TCP and MPTCP, or our stack with real bytes.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | the loop that keeps the network on the wall clock | `emulator.rs`; what it promises about time: `punctuality.rs` |
+//! | where packets change between bytes and descriptions | `edge.rs` |
+//! | our stack on a host of its own | `station.rs` |
+//! | a host that is a network namespace: devices, routes, settings | `kernel_host.rs` |
+//! | network namespaces, and what a crash leaves | `namespace.rs` |
+//! | TUN devices | `tun.rs` |
+//! | addresses, routes, rules; the kernel's MPTCP endpoints | `netlink/` |
+//! | kernel sockets and what they say of themselves | `socket.rs`, `socket_info.rs` |
+//! | kernel counters | `counters.rs` |
+//! | what the machine has to have | `machine.rs` |
+//! | every line that the compiler cannot vouch for | `sys.rs` |
+//!
+//! Everything happens in namespaces that this crate makes itself. It never changes a route, a setting or a rule of the
+//! namespace that it was started in.
+#![cfg(target_os = "linux")]
+// Here the wall clock is the subject.
+#![allow(clippy::disallowed_types)]
+
+mod clock;
+mod counters;
+mod edge;
+mod emulator;
+mod error;
+mod interrupt;
+mod kernel_host;
+mod machine;
+mod namespace;
+pub mod netlink;
+mod pattern;
+mod priority;
+mod punctuality;
+mod socket;
+mod socket_info;
+mod station;
+mod sys;
+mod sysctl;
+mod tun;
+
+pub use clock::WallClock;
+pub use counters::{Counters, InterfaceDrops, interface_drops};
+pub use edge::{Payload, Userspace};
+pub use emulator::{Emulator, Wake};
+pub use error::{Error, Result};
+pub use interrupt::Interrupt;
+pub use kernel_host::{KernelHost, KernelInterface, KernelSettings};
+pub use machine::{Needs, congestion_controls, kernel_release, require};
+pub use namespace::{Namespace, cleanup};
+pub use pattern::Pattern;
+pub use priority::{Priority, lock_memory, process_cpu_seconds};
+pub use punctuality::{Punctuality, Verdict};
+pub use socket::{Stream, StreamOptions, Transport, listen, udp};
+pub use socket_info::{ConnectionInfo, SubflowInfo};
+pub use station::Station;
+pub use sysctl::Sysctl;
+pub use tun::Tun;

@@ -1,0 +1,102 @@
+//! What the machine has to have, said before anything is made.
+
+use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::error::{Error, Result, While};
+use crate::{Namespace, Tun};
+
+/// What a run needs of the machine, beside namespaces and TUN devices.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Flows over the kernel's MPTCP.
+    pub mptcp: bool,
+    /// Congestion controls that kernel sockets use.
+    pub congestion: Vec<String>,
+}
+
+/// Kernels from here on tell what we ask: MPTCP_TCPINFO, TCP_CONGESTION on MPTCP sockets, the userspace path manager.
+const OLDEST_KERNEL: (u32, u32) = (5, 19);
+
+/// Checks that the machine has what a run needs. The error says what is missing and how to get it.
+pub fn require(needs: &Needs) -> Result<()> {
+    let release = kernel_release();
+    if version(&release).is_some_and(|version| version < OLDEST_KERNEL) {
+        let (major, minor) = OLDEST_KERNEL;
+        return Err(Error::missing(
+            format!("the kernel is Linux {release}"),
+            format!("expected {major}.{minor} or newer, which tells what its MPTCP sockets do"),
+        ));
+    }
+    if !rustix::process::geteuid().is_root() {
+        return Err(Error::missing(
+            "making network namespaces and TUN devices takes the rights of root",
+            "run the command with sudo, or in a container with --cap-add=NET_ADMIN,SYS_ADMIN --device=/dev/net/tun",
+        ));
+    }
+    if needs.mptcp {
+        // Whether it is on here says nothing: each namespace has its own switch, which is on at first.
+        if !fs::exists("/proc/sys/net/mptcp/enabled").unwrap_or(false) {
+            return Err(Error::missing(
+                "this kernel has no MPTCP",
+                "expected one built with CONFIG_MPTCP, as those of all major distributions since 2021",
+            ));
+        }
+    }
+    let available = congestion_controls()?;
+    if let Some(missing) = needs.congestion.iter().find(|name| !available.contains(name)) {
+        return Err(Error::missing(
+            format!("this kernel has no congestion control {missing:?}"),
+            format!(
+                "there are {} (/proc/sys/net/ipv4/tcp_available_congestion_control); load its module, or run another \
+                 with --set flows.NAME.congestion=cubic",
+                available.join(", ")
+            ),
+        ));
+    }
+    try_out()
+}
+
+/// Makes a namespace with a TUN device, and removes it.
+fn try_out() -> Result<()> {
+    // Several runs of one process may ask at once.
+    static TRIES: AtomicU32 = AtomicU32::new(0);
+    let name = format!("try{}", TRIES.fetch_add(1, Ordering::Relaxed));
+    let namespace = Namespace::create(&name).map_err(|error| match error {
+        Error::System { source, action } if source.kind() == std::io::ErrorKind::PermissionDenied => Error::missing(
+            format!("{action}: {source}"),
+            "this container may not: start it with --cap-add=NET_ADMIN,SYS_ADMIN --device=/dev/net/tun",
+        ),
+        other => other,
+    })?;
+    namespace.run(|| Tun::create("try")).map(drop)
+}
+
+/// The congestion controls that sockets can have now.
+pub fn congestion_controls() -> Result<Vec<String>> {
+    const LIST: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let names = fs::read_to_string(LIST).during(|| format!("cannot read {LIST}"))?;
+    Ok(names.split_whitespace().map(str::to_owned).collect())
+}
+
+/// The kernel's release, such as `6.18.1`.
+pub fn kernel_release() -> String {
+    rustix::system::uname().release().to_string_lossy().into_owned()
+}
+
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_have_a_version() {
+        assert_eq!(version("6.18.44-fc-v657"), Some((6, 18)));
+        assert_eq!(version("5.4.0"), Some((5, 4)));
+        assert_eq!(version("strange"), None);
+    }
+}

@@ -1,0 +1,164 @@
+//! Netlink messages: a header, a fixed part, attributes (Linux `include/uapi/linux/netlink.h`).
+
+const HEADER: usize = 16;
+const ATTRIBUTE_HEADER: usize = 4;
+const NESTED: u16 = 1 << 15;
+/// The low bits of an attribute's type, without those that say how it is encoded.
+const TYPE_MASK: u16 = 0x3fff;
+
+const NLM_F_REQUEST: u16 = 1;
+const NLM_F_ACK: u16 = 4;
+const NLM_F_ACK_TLVS: u16 = 0x200;
+
+const NLMSG_ERROR: u16 = 2;
+const NLMSG_DONE: u16 = 3;
+const NLMSGERR_ATTR_MSG: u16 = 1;
+
+/// Makes a thing that must not exist yet.
+pub(super) const CREATE: u16 = 0x400 | 0x200;
+
+/// A request in the making.
+#[derive(Clone, Debug)]
+pub struct Request(Vec<u8>);
+
+impl Request {
+    /// A request of type `kind` with further `flags`, and the fixed part that this type begins with.
+    pub(super) fn new(kind: u16, flags: u16, fixed: &[u8]) -> Self {
+        let mut bytes = vec![0; HEADER];
+        bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
+        bytes[6..8].copy_from_slice(&(NLM_F_REQUEST | NLM_F_ACK | flags).to_ne_bytes());
+        bytes.extend_from_slice(fixed);
+        Self(bytes)
+    }
+
+    /// Appends an attribute.
+    pub(super) fn attribute(mut self, kind: u16, value: &[u8]) -> Self {
+        let length = (ATTRIBUTE_HEADER + value.len()) as u16;
+        self.0.extend_from_slice(&length.to_ne_bytes());
+        self.0.extend_from_slice(&kind.to_ne_bytes());
+        self.0.extend_from_slice(value);
+        self.0.resize(self.0.len().next_multiple_of(4), 0);
+        self
+    }
+
+    /// Appends an attribute that consists of those that `fill` appends.
+    pub(super) fn nested(mut self, kind: u16, fill: impl FnOnce(Self) -> Self) -> Self {
+        let start = self.0.len();
+        self = fill(self.attribute(kind | NESTED, &[]));
+        let length = (self.0.len() - start) as u16;
+        self.0[start..start + 2].copy_from_slice(&length.to_ne_bytes());
+        self
+    }
+
+    /// The bytes to send.
+    pub(super) fn finish(mut self, sequence: u32) -> Vec<u8> {
+        let length = self.0.len() as u32;
+        self.0[..4].copy_from_slice(&length.to_ne_bytes());
+        self.0[8..12].copy_from_slice(&sequence.to_ne_bytes());
+        self.0
+    }
+}
+
+/// The body of a message from the kernel: a fixed part, then attributes.
+#[derive(Clone, Debug)]
+pub(super) struct Message(Vec<u8>);
+
+impl Message {
+    /// The fixed part and what follows.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The value of the attribute `kind`, behind a fixed part of `fixed` bytes.
+    pub(super) fn attribute(&self, fixed: usize, kind: u16) -> Option<&[u8]> {
+        attributes(self.0.get(fixed..)?).find(|(found, _)| *found == kind).map(|(_, value)| value)
+    }
+}
+
+/// What the kernel says.
+pub(super) enum Answer {
+    Message { sequence: u32, message: Message },
+    Done { sequence: u32 },
+    Refused { sequence: u32, errno: i32, words: String },
+}
+
+/// The messages in a datagram. Bytes that make no message end it.
+pub(super) fn answers(mut bytes: &[u8]) -> Vec<Answer> {
+    let mut answers = Vec::new();
+    while let Some(length) = u32_at(bytes, 0).map(|length| length as usize)
+        && length >= HEADER
+        && length <= bytes.len()
+    {
+        let (message, rest) = (&bytes[..length], &bytes[length.next_multiple_of(4).min(bytes.len())..]);
+        answers.push(answer(message));
+        bytes = rest;
+    }
+    answers
+}
+
+fn answer(message: &[u8]) -> Answer {
+    let kind = u16::from_ne_bytes([message[4], message[5]]);
+    let flags = u16::from_ne_bytes([message[6], message[7]]);
+    let sequence = u32_at(message, 8).unwrap_or(0);
+    match kind {
+        NLMSG_DONE => Answer::Done { sequence },
+        NLMSG_ERROR => match u32_at(message, HEADER).unwrap_or(0) as i32 {
+            0 => Answer::Done { sequence },
+            negative => {
+                let with_words = flags & NLM_F_ACK_TLVS != 0;
+                // The number, then the header of the request.
+                let tail = message.get(HEADER + 4 + HEADER..).filter(|_| with_words).unwrap_or(&[]);
+                let words = attributes(tail).find(|(kind, _)| *kind == NLMSGERR_ATTR_MSG).map(|(_, words)| words);
+                let words = String::from_utf8_lossy(words.unwrap_or(&[])).trim_end_matches('\0').to_owned();
+                Answer::Refused { sequence, errno: -negative, words }
+            }
+        },
+        _ => Answer::Message { sequence, message: Message(message[HEADER..].to_vec()) },
+    }
+}
+
+/// The attributes in `bytes`, with their types.
+fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    core::iter::from_fn(move || {
+        let length = usize::from(u16::from_ne_bytes([*bytes.first()?, *bytes.get(1)?]));
+        let kind = u16::from_ne_bytes([*bytes.get(2)?, *bytes.get(3)?]) & TYPE_MASK;
+        let value = bytes.get(ATTRIBUTE_HEADER..length)?;
+        bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or(&[]);
+        Some((kind, value))
+    })
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_come_out_as_they_went_in() {
+        let request = Request::new(24, 0, &[1, 2, 3, 4])
+            .attribute(7, b"wifi\0")
+            .nested(8, |request| request.attribute(1, &[9]).attribute(2, &[8; 6]));
+        let bytes = request.finish(5);
+        assert_eq!(bytes.len() % 4, 0);
+        assert_eq!(u32_at(&bytes, 0), Some(bytes.len() as u32));
+        let Some(Answer::Message { sequence: 5, message }) = answers(&bytes).into_iter().next() else {
+            panic!("one message")
+        };
+        assert_eq!(message.attribute(4, 7), Some(&b"wifi\0"[..]));
+        let nested = message.attribute(4, 8).expect("there");
+        assert_eq!(attributes(nested).collect::<Vec<_>>(), [(1, &[9][..]), (2, &[8; 6][..])]);
+        assert_eq!(message.attribute(4, 9), None);
+    }
+
+    #[test]
+    fn cut_messages_are_no_messages() {
+        let bytes = Request::new(24, 0, &[0; 12]).attribute(1, &[1; 9]).finish(1);
+        for length in 0..bytes.len() {
+            assert!(answers(&bytes[..length]).is_empty());
+            attributes(&bytes[..length]).for_each(drop);
+        }
+    }
+}

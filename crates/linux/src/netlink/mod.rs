@@ -1,0 +1,73 @@
+//! Netlink: how the kernel is told about addresses, routes and MPTCP endpoints. Requests and answers are made here, since
+//! the dozen that a run needs are smaller than a library for all of them.
+
+mod message;
+mod mptcp;
+mod route;
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::{AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType};
+
+use crate::error::{Error, Result, While};
+use crate::sys;
+use message::{Answer, Message, answers};
+
+pub use message::Request;
+pub use mptcp::{Endpoint, EndpointFlags, MptcpPathManager};
+pub use route::{Route, RouteControl};
+
+const SOL_NETLINK: i32 = 270;
+const NETLINK_CAP_ACK: i32 = 10;
+const NETLINK_EXT_ACK: i32 = 11;
+
+/// A netlink socket of the network namespace that its maker was in.
+#[derive(Debug)]
+pub(crate) struct Netlink {
+    socket: OwnedFd,
+    sequence: u32,
+}
+
+impl Netlink {
+    /// A socket for `protocol`; `None` is NETLINK_ROUTE, whose number is zero.
+    fn open(protocol: Option<Protocol>) -> Result<Self> {
+        let cannot = || "cannot open a netlink socket".to_owned();
+        let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)
+            .during(cannot)?;
+        rustix::net::bind(&socket, &SocketAddrNetlink::new(0, 0)).during(cannot)?;
+        // The kernel then says why it refuses, in words.
+        for option in [NETLINK_EXT_ACK, NETLINK_CAP_ACK] {
+            let one = 1i32.to_ne_bytes();
+            sys::set_socket_option(std::os::fd::AsFd::as_fd(&socket), SOL_NETLINK, option, &one).during(cannot)?;
+        }
+        Ok(Self { socket, sequence: 0 })
+    }
+
+    /// Sends `request` and waits for what the kernel says: its messages, then that it is done. `action` is what is being
+    /// asked for, as "cannot …".
+    fn ask(&mut self, request: Request, action: impl Fn() -> String) -> Result<Vec<Message>> {
+        self.sequence += 1;
+        let bytes = request.finish(self.sequence);
+        rustix::net::send(&self.socket, &bytes, SendFlags::empty()).during(&action)?;
+        let mut messages = Vec::new();
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let (length, _) = rustix::net::recv(&self.socket, &mut buffer[..], RecvFlags::empty()).during(&action)?;
+            for answer in answers(&buffer[..length]) {
+                match answer {
+                    Answer::Message { sequence, message } if sequence == self.sequence => messages.push(message),
+                    Answer::Done { sequence } if sequence == self.sequence => return Ok(messages),
+                    Answer::Refused { sequence, errno, words } if sequence == self.sequence => {
+                        let source = io::Error::from_raw_os_error(errno);
+                        let action = if words.is_empty() { action() } else { format!("{} ({words})", action()) };
+                        return Err(Error::System { action, source });
+                    }
+                    // Of an earlier request.
+                    _ => {}
+                }
+            }
+        }
+    }
+}

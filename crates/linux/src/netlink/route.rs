@@ -1,0 +1,166 @@
+//! Interfaces, addresses, routes and rules (rtnetlink; Linux `include/uapi/linux/rtnetlink.h`).
+
+use std::net::IpAddr;
+
+use super::message::CREATE;
+use super::{Netlink, Request};
+use crate::error::{Error, Result};
+
+const RTM_NEWLINK: u16 = 16;
+const RTM_GETLINK: u16 = 18;
+const RTM_NEWADDR: u16 = 20;
+const RTM_NEWROUTE: u16 = 24;
+const RTM_NEWRULE: u16 = 32;
+
+const IFF_UP: u32 = 1;
+const IFLA_IFNAME: u16 = 3;
+const IFLA_MTU: u16 = 4;
+const IFLA_TXQLEN: u16 = 13;
+const IFLA_STATS64: u16 = 23;
+const IFA_ADDRESS: u16 = 1;
+const IFA_LOCAL: u16 = 2;
+const IFA_F_NODAD: u8 = 2;
+const RTA_OIF: u16 = 4;
+const RTA_PREFSRC: u16 = 7;
+const RTA_METRICS: u16 = 8;
+const RTA_TABLE: u16 = 15;
+const RTAX_INITCWND: u16 = 11;
+const RTAX_RTO_MIN: u16 = 13;
+const RTPROT_STATIC: u8 = 4;
+const RT_SCOPE_LINK: u8 = 253;
+const RTN_UNICAST: u8 = 1;
+const FRA_SRC: u16 = 2;
+const FRA_TABLE: u16 = 15;
+const FR_ACT_TO_TBL: u8 = 1;
+const INTERFACE_MESSAGE: usize = 16;
+
+/// The main routing table.
+const MAIN_TABLE: u32 = 254;
+
+/// Changes interfaces, addresses and routes of the network namespace it was made in.
+#[derive(Debug)]
+pub struct RouteControl(Netlink);
+
+/// Where packets to everywhere leave, and what TCP is to know about the way.
+#[derive(Clone, Copy, Debug)]
+pub struct Route {
+    /// The interface.
+    pub interface: u32,
+    /// The address that sockets get which have none.
+    pub source: IpAddr,
+    /// TCP's initial congestion window in packets.
+    pub initial_window: u32,
+    /// The lower bound of TCP's retransmission timeout in milliseconds.
+    pub minimum_rto_ms: u32,
+}
+
+impl RouteControl {
+    /// For the calling thread's network namespace.
+    pub fn open() -> Result<Self> {
+        Netlink::open(None).map(Self)
+    }
+
+    /// The number of the interface `name`.
+    pub fn interface(&mut self, name: &str) -> Result<u32> {
+        let message = self.link(name)?;
+        let index = message.bytes().get(4..8).and_then(|bytes| bytes.try_into().ok());
+        index.map(u32::from_ne_bytes).ok_or_else(|| Error::Unexpected(format!("interface {name} has no number")))
+    }
+
+    fn link(&mut self, name: &str) -> Result<super::Message> {
+        let request = Request::new(RTM_GETLINK, 0, &[0; INTERFACE_MESSAGE]).attribute(IFLA_IFNAME, &c_string(name));
+        let messages = self.0.ask(request, || format!("cannot find the interface {name}"))?;
+        messages.into_iter().next().ok_or_else(|| Error::Unexpected(format!("no answer about interface {name}")))
+    }
+
+    /// Packets to and from the interface `name` that were dropped for want of room: on receiving, on sending.
+    pub fn drops(&mut self, name: &str) -> Result<[u64; 2]> {
+        // struct rtnl_link_stats64: packets, bytes and errors of both ways, then drops.
+        const DROPS: usize = 6 * 8;
+        let message = self.link(name)?;
+        let statistics = message.attribute(INTERFACE_MESSAGE, IFLA_STATS64);
+        let drops =
+            statistics.and_then(|bytes| bytes.get(DROPS..DROPS + 16)).and_then(|bytes| bytes.as_chunks().0.get(..2));
+        match drops {
+            Some(&[received, sent]) => Ok([u64::from_ne_bytes(received), u64::from_ne_bytes(sent)]),
+            _ => Err(Error::Unexpected(format!("interface {name} has no statistics"))),
+        }
+    }
+
+    /// Sets an interface up, with this MTU, and room for this many packets between the kernel and us.
+    pub fn set_up(&mut self, interface: u32, mtu: Option<u32>, queue: Option<u32>) -> Result<()> {
+        let mut fixed = [0; INTERFACE_MESSAGE];
+        fixed[4..8].copy_from_slice(&interface.to_ne_bytes());
+        fixed[8..12].copy_from_slice(&IFF_UP.to_ne_bytes());
+        fixed[12..16].copy_from_slice(&IFF_UP.to_ne_bytes());
+        let mut request = Request::new(RTM_NEWLINK, 0, &fixed);
+        for (kind, value) in [(IFLA_MTU, mtu), (IFLA_TXQLEN, queue)] {
+            if let Some(value) = value {
+                request = request.attribute(kind, &value.to_ne_bytes());
+            }
+        }
+        self.0.ask(request, || format!("cannot set interface {interface} up")).map(drop)
+    }
+
+    /// Gives `interface` an address that has no neighbours: everything else is behind routes.
+    pub fn add_address(&mut self, interface: u32, address: IpAddr) -> Result<()> {
+        let bytes = octets(address);
+        let mut fixed = vec![family(address), 8 * bytes.len() as u8, IFA_F_NODAD, 0];
+        fixed.extend_from_slice(&interface.to_ne_bytes());
+        let request =
+            Request::new(RTM_NEWADDR, CREATE, &fixed).attribute(IFA_LOCAL, &bytes).attribute(IFA_ADDRESS, &bytes);
+        self.0.ask(request, || format!("cannot add the address {address}")).map(drop)
+    }
+
+    /// Adds `route` to everywhere for packets that have its source address, by a rule and a routing table of their own.
+    pub fn add_route_from(&mut self, table: u32, route: &Route) -> Result<()> {
+        self.add_default_route(table, route)?;
+        let bytes = octets(route.source);
+        let fixed = [family(route.source), 0, 8 * bytes.len() as u8, 0, 0, 0, 0, FR_ACT_TO_TBL, 0, 0, 0, 0];
+        let request = Request::new(RTM_NEWRULE, CREATE, &fixed)
+            .attribute(FRA_SRC, &bytes)
+            .attribute(FRA_TABLE, &table.to_ne_bytes());
+        self.0.ask(request, || format!("cannot add a rule for packets from {}", route.source)).map(drop)
+    }
+
+    /// Adds `route` to everywhere for packets without a source address.
+    pub fn add_main_route(&mut self, route: &Route) -> Result<()> {
+        self.add_default_route(MAIN_TABLE, route)
+    }
+
+    fn add_default_route(&mut self, table: u32, route: &Route) -> Result<()> {
+        // Table numbers above 255 stand in the attribute alone.
+        let fixed = [family(route.source), 0, 0, 0, 0, RTPROT_STATIC, RT_SCOPE_LINK, RTN_UNICAST, 0, 0, 0, 0];
+        let request = Request::new(RTM_NEWROUTE, CREATE, &fixed)
+            .attribute(RTA_TABLE, &table.to_ne_bytes())
+            .attribute(RTA_OIF, &route.interface.to_ne_bytes())
+            .attribute(RTA_PREFSRC, &octets(route.source))
+            .nested(RTA_METRICS, |request| {
+                request
+                    .attribute(RTAX_INITCWND, &route.initial_window.to_ne_bytes())
+                    .attribute(RTAX_RTO_MIN, &route.minimum_rto_ms.to_ne_bytes())
+            });
+        self.0.ask(request, || format!("cannot add a route from {}", route.source)).map(drop)
+    }
+}
+
+/// AF_INET or AF_INET6.
+pub(super) fn family(address: IpAddr) -> u8 {
+    match address {
+        IpAddr::V4(_) => libc::AF_INET as u8,
+        IpAddr::V6(_) => libc::AF_INET6 as u8,
+    }
+}
+
+pub(super) fn octets(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets().to_vec(),
+    }
+}
+
+fn c_string(text: &str) -> Vec<u8> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.push(0);
+    bytes
+}

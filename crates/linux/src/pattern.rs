@@ -1,0 +1,86 @@
+//! The bytes that all transfers consist of.
+
+/// A stream of bytes that any part of can be made, and checked, without the rest: nobody has to keep what is in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern;
+
+const WORD: u64 = 8;
+
+/// The eight bytes at `word · 8` (the finaliser of SplitMix64, so that no two places look alike).
+fn word(word: u64) -> [u8; 8] {
+    let mut x = word.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (x ^ (x >> 27)).to_le_bytes()
+}
+
+impl Pattern {
+    /// Fills `bytes` with what stands at `offset` of the stream.
+    pub fn fill(self, offset: u64, bytes: &mut [u8]) {
+        let (head, body, tail) = split(offset, bytes.len());
+        let first = word(offset / WORD);
+        bytes[..head].copy_from_slice(&first[(offset % WORD) as usize..][..head]);
+        let mut next = (offset + head as u64) / WORD;
+        for place in bytes[head..head + body].chunks_exact_mut(WORD as usize) {
+            place.copy_from_slice(&word(next));
+            next += 1;
+        }
+        bytes[head + body..].copy_from_slice(&word(next)[..tail]);
+    }
+
+    /// The position in `bytes` of the first that is not what stands there in the stream; `None` where all are right.
+    pub fn first_difference(self, offset: u64, bytes: &[u8]) -> Option<usize> {
+        let (head, body, tail) = split(offset, bytes.len());
+        let first = word(offset / WORD);
+        let mut next = (offset + head as u64) / WORD;
+        let mut same = bytes[..head] == first[(offset % WORD) as usize..][..head];
+        for place in bytes[head..head + body].chunks_exact(WORD as usize) {
+            same &= place == word(next);
+            next += 1;
+        }
+        same &= bytes[head + body..] == word(next)[..tail];
+        if same {
+            return None;
+        }
+        let mut expected = vec![0; bytes.len()];
+        self.fill(offset, &mut expected);
+        bytes.iter().zip(&expected).position(|(found, expected)| found != expected)
+    }
+}
+
+/// How `length` bytes from `offset` on divide into the end of a word, whole words, and the beginning of one.
+fn split(offset: u64, length: usize) -> (usize, usize, usize) {
+    let head = ((WORD - offset % WORD) % WORD).min(length as u64) as usize;
+    let tail = (length - head) % WORD as usize;
+    (head, length - head - tail, tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_make_up_the_whole() {
+        let mut whole = [0; 100];
+        Pattern.fill(0, &mut whole);
+        for start in 0..100 {
+            for end in start..100 {
+                let mut part = vec![0; end - start];
+                Pattern.fill(start as u64, &mut part);
+                assert_eq!(part, whole[start..end]);
+                assert_eq!(Pattern.first_difference(start as u64, &part), None);
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_byte_is_found() {
+        let mut bytes = [0; 50];
+        Pattern.fill(13, &mut bytes);
+        for position in 0..50 {
+            let mut broken = bytes;
+            broken[position] ^= 0x40;
+            assert_eq!(Pattern.first_difference(13, &broken), Some(position));
+        }
+        assert!(Pattern.first_difference(14, &bytes).is_some(), "in the wrong place");
+    }
+}

@@ -1,0 +1,229 @@
+//! The kernel's sockets: TCP, MPTCP and UDP.
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, sockopt};
+
+use crate::error::{Error, Result, While};
+use crate::{ConnectionInfo, Interrupt};
+
+/// How long a blocking call waits before it looks whether the run is to end.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// Connections, and MPTCP joins, that a listener has waiting.
+const BACKLOG: i32 = 256;
+/// Room for bursts of datagrams that their reader has not come to yet, in bytes.
+const DATAGRAM_BUFFER: usize = 8 << 20;
+
+/// A byte stream's protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// TCP.
+    Tcp,
+    /// Multipath TCP.
+    Mptcp,
+}
+
+/// What a socket is told before it connects or listens.
+#[derive(Clone, Debug)]
+pub struct StreamOptions {
+    /// TCP or MPTCP.
+    pub transport: Transport,
+    /// Congestion control, of all subflows; `None` for the namespace's.
+    pub congestion: Option<String>,
+    /// A fixed receive buffer in bytes; `None` lets the kernel fit it.
+    pub receive_buffer: Option<usize>,
+    /// A fixed send buffer in bytes; `None` lets the kernel fit it.
+    pub send_buffer: Option<usize>,
+}
+
+impl StreamOptions {
+    fn socket(&self, family: AddressFamily) -> Result<OwnedFd> {
+        let protocol = match self.transport {
+            Transport::Tcp => ipproto::TCP,
+            Transport::Mptcp => ipproto::MPTCP,
+        };
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = match rustix::net::socket_with(family, SocketType::STREAM, flags, Some(protocol)) {
+            Ok(socket) => socket,
+            // A kernel without MPTCP, and a namespace where it is turned off.
+            Err(Errno::PROTONOSUPPORT | Errno::NOPROTOOPT) => {
+                let remedy = "turn it on with `sysctl net.mptcp.enabled=1`, or use a kernel that has it";
+                return Err(Error::missing("MPTCP sockets cannot be opened here", remedy));
+            }
+            Err(error) => return Err(error).during(|| format!("cannot open a {:?} socket", self.transport)),
+        };
+        if let Some(name) = &self.congestion {
+            sockopt::set_tcp_congestion(&socket, name)
+                .during(|| format!("cannot use the congestion control {name}"))?;
+        }
+        if let Some(bytes) = self.receive_buffer {
+            sockopt::set_socket_recv_buffer_size_force(&socket, bytes).during(|| "cannot size a buffer".into())?;
+        }
+        if let Some(bytes) = self.send_buffer {
+            sockopt::set_socket_send_buffer_size_force(&socket, bytes).during(|| "cannot size a buffer".into())?;
+        }
+        Ok(socket)
+    }
+}
+
+fn family_of(address: SocketAddr) -> AddressFamily {
+    if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 }
+}
+
+/// The same port on all addresses: MPTCP joins come to other addresses than the first.
+fn everywhere(address: SocketAddr) -> SocketAddr {
+    match address {
+        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, address.port()).into(),
+        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, address.port()).into(),
+    }
+}
+
+fn port_in_use(error: &Error, address: SocketAddr) -> Option<Error> {
+    match error {
+        Error::System { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
+            Some(Error::PortInUse(address.port(), address.ip().to_string()))
+        }
+        _ => None,
+    }
+}
+
+/// Listens on the port of `address`, at all addresses of the namespace.
+pub fn listen(options: &StreamOptions, address: SocketAddr) -> Result<TcpListener> {
+    let socket = options.socket(family_of(address))?;
+    let listening = || -> Result<()> {
+        rustix::net::bind(&socket, &everywhere(address)).during(|| format!("cannot listen on {address}"))?;
+        rustix::net::listen(&socket, BACKLOG).during(|| format!("cannot listen on {address}"))
+    };
+    listening().map_err(|error| port_in_use(&error, address).unwrap_or(error))?;
+    Ok(socket.into())
+}
+
+/// A UDP socket at `local`.
+pub fn udp(local: SocketAddr) -> Result<UdpSocket> {
+    let socket = UdpSocket::bind(local).during(|| format!("cannot open a UDP socket at {local}"));
+    let socket = socket.map_err(|error| port_in_use(&error, local).unwrap_or(error))?;
+    socket.set_read_timeout(Some(PATIENCE)).during(|| "cannot set a timeout".into())?;
+    sockopt::set_socket_recv_buffer_size_force(&socket, DATAGRAM_BUFFER).during(|| "cannot size a buffer".into())?;
+    sockopt::set_socket_send_buffer_size_force(&socket, DATAGRAM_BUFFER).during(|| "cannot size a buffer".into())?;
+    Ok(socket)
+}
+
+/// A connection of the kernel's. Its calls give up when the run is to end.
+#[derive(Debug)]
+pub struct Stream {
+    socket: TcpStream,
+    transport: Transport,
+    interrupt: Interrupt,
+}
+
+impl Stream {
+    /// Connects from `local` (port 0: any) to `remote`; `None` if the run ended first.
+    pub fn connect(
+        options: &StreamOptions,
+        local: SocketAddr,
+        remote: SocketAddr,
+        interrupt: &Interrupt,
+    ) -> Result<Option<Self>> {
+        let action = || format!("cannot connect {local} to {remote}");
+        let socket = options.socket(family_of(local))?;
+        if let Err(error) = rustix::net::bind(&socket, &local).during(action) {
+            return Err(port_in_use(&error, local).unwrap_or(error));
+        }
+        match rustix::net::connect(&socket, &remote) {
+            Ok(()) | Err(Errno::INPROGRESS) => {}
+            Err(error) => return Err(error).during(action),
+        }
+        while !interrupt.is_raised() {
+            if ready(socket.as_fd(), PollFlags::OUT).during(action)? {
+                sockopt::socket_error(&socket).during(action)?.during(action)?;
+                return Self::new(socket.into(), options.transport, interrupt).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next connection of a listener of `transport`; `None` if the run ended first.
+    pub fn accept(listener: &TcpListener, transport: Transport, interrupt: &Interrupt) -> Result<Option<Self>> {
+        let action = || "cannot accept a connection".to_owned();
+        while !interrupt.is_raised() {
+            if !ready(listener.as_fd(), PollFlags::IN).during(action)? {
+                continue;
+            }
+            match listener.accept() {
+                Ok((socket, _)) => return Self::new(socket, transport, interrupt).map(Some),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error).during(action),
+            }
+        }
+        Ok(None)
+    }
+
+    fn new(socket: TcpStream, transport: Transport, interrupt: &Interrupt) -> Result<Self> {
+        let set = || -> io::Result<()> {
+            socket.set_nonblocking(false)?;
+            socket.set_read_timeout(Some(PATIENCE))?;
+            socket.set_write_timeout(Some(PATIENCE))
+        };
+        set().during(|| "cannot set a timeout".into())?;
+        Ok(Self { socket, transport, interrupt: interrupt.clone() })
+    }
+
+    /// Another handle on the same connection, to look at it.
+    pub fn watch(&self) -> Result<Self> {
+        let socket = self.socket.try_clone().during(|| "cannot duplicate a socket".into())?;
+        Ok(Self { socket, transport: self.transport, interrupt: self.interrupt.clone() })
+    }
+
+    /// Reads what there is, at least a byte; 0 at the end of the stream; `None` if the run ended first.
+    pub fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        self.patiently(|mut socket| socket.read(buffer))
+    }
+
+    /// Writes some of `bytes`; `None` if the run ended first.
+    pub fn write(&self, bytes: &[u8]) -> io::Result<Option<usize>> {
+        self.patiently(|mut socket| socket.write(bytes))
+    }
+
+    fn patiently(&self, mut call: impl FnMut(&TcpStream) -> io::Result<usize>) -> io::Result<Option<usize>> {
+        loop {
+            if self.interrupt.is_raised() {
+                return Ok(None);
+            }
+            match call(&self.socket) {
+                Ok(bytes) => return Ok(Some(bytes)),
+                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Writes no more: the stream ends.
+    pub fn finish(&self) -> io::Result<()> {
+        self.socket.shutdown(Shutdown::Write)
+    }
+
+    /// Makes closing the socket a reset; of MPTCP, a fast close (RFC 8684, section 3.5).
+    pub fn reset_on_close(&self) -> Result<()> {
+        sockopt::set_socket_linger(&self.socket, Some(Duration::ZERO)).during(|| "cannot set SO_LINGER".into())
+    }
+
+    /// What the kernel says of the connection.
+    pub fn info(&self) -> Result<ConnectionInfo> {
+        ConnectionInfo::read(self.socket.as_fd(), self.transport)
+    }
+}
+
+/// Waits until `fd` is ready for `what`, or a little while.
+fn ready(fd: BorrowedFd<'_>, what: PollFlags) -> rustix::io::Result<bool> {
+    let timeout = Timespec { tv_sec: 0, tv_nsec: PATIENCE.subsec_nanos().into() };
+    match poll(&mut [PollFd::from_borrowed_fd(fd, what)], Some(&timeout)) {
+        Ok(count) => Ok(count > 0),
+        Err(Errno::INTR) => Ok(false),
+        Err(error) => Err(error),
+    }
+}

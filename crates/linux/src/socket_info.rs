@@ -1,0 +1,198 @@
+//! What the kernel says of a connection: TCP_INFO, and for MPTCP MPTCP_INFO with MPTCP_TCPINFO and MPTCP_SUBFLOW_ADDRS
+//! (Linux `include/uapi/linux/tcp.h`, `include/uapi/linux/mptcp.h`).
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::BorrowedFd;
+
+use rustix::io::Errno;
+use subflow_quantity::Duration;
+
+use crate::error::{Result, While};
+use crate::{Transport, sys};
+
+const SOL_TCP: i32 = 6;
+const TCP_INFO: i32 = 11;
+const SOL_MPTCP: i32 = 284;
+const MPTCP_INFO: i32 = 1;
+const MPTCP_TCPINFO: i32 = 2;
+const MPTCP_SUBFLOW_ADDRS: i32 = 3;
+
+const INFO_FLAG_FALLBACK: u32 = 1;
+/// struct mptcp_subflow_data.
+const SUBFLOW_HEADER: usize = 16;
+/// More than struct tcp_info has in any kernel so far.
+const TCP_INFO_SIZE: usize = 320;
+/// struct sockaddr_storage.
+const ADDRESS_SIZE: usize = 128;
+const MOST_SUBFLOWS: usize = 64;
+
+/// What one subflow, or a TCP connection, has done. Counters that this kernel does not have are zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubflowInfo {
+    /// Its local end.
+    pub local: SocketAddr,
+    /// Its remote end.
+    pub remote: SocketAddr,
+    /// Segments sent with data, retransmissions included.
+    pub data_segments_sent: u64,
+    /// Segments sent, those without data included.
+    pub segments_sent: u64,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Retransmission timeouts (since Linux 6.7).
+    pub timeouts: u64,
+    /// Bytes received in order; at an MPTCP subflow, copies included.
+    pub bytes_received: u64,
+    /// Bytes sent and acknowledged.
+    pub bytes_acknowledged: u64,
+    /// Smoothed round-trip time.
+    pub srtt: Duration,
+    /// Congestion window in packets.
+    pub cwnd: u32,
+    /// Slow-start threshold in packets, once there is one.
+    pub ssthresh: Option<u32>,
+    /// Packets in flight.
+    pub in_flight: u32,
+}
+
+/// What a connection has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConnectionInfo {
+    /// Its subflows that are open, in the order of their opening; plain TCP has one.
+    pub subflows: Vec<SubflowInfo>,
+    /// The local token, of MPTCP.
+    pub token: Option<u32>,
+    /// An MPTCP socket whose connection is plain TCP.
+    pub fallback: bool,
+    /// Bytes that MPTCP sent again on another subflow (since Linux 6.5).
+    pub reinjected_bytes: u64,
+    /// DSS checksums are used.
+    pub checksum: bool,
+}
+
+impl ConnectionInfo {
+    /// Asks the kernel about a socket.
+    pub(crate) fn read(fd: BorrowedFd<'_>, transport: Transport) -> Result<Self> {
+        match transport {
+            Transport::Tcp => Self::of_tcp(fd),
+            Transport::Mptcp => Self::of_mptcp(fd),
+        }
+        .during(|| "cannot read what the kernel says of a connection".into())
+    }
+
+    fn of_tcp(fd: BorrowedFd<'_>) -> io::Result<Self> {
+        let mut bytes = [0; TCP_INFO_SIZE];
+        sys::socket_option(fd, SOL_TCP, TCP_INFO, &mut bytes)?;
+        let end = |address: rustix::net::SocketAddrAny| SocketAddr::try_from(address).map_err(io::Error::from);
+        let local = end(rustix::net::getsockname(fd)?)?;
+        // A connection that is over has no other end any more.
+        let remote = match rustix::net::getpeername(fd) {
+            Ok(Some(remote)) => end(remote)?,
+            Ok(None) | Err(Errno::NOTCONN) => return Ok(Self::default()),
+            Err(error) => return Err(error.into()),
+        };
+        let subflows = vec![SubflowInfo::parse(&bytes, unmapped(local), unmapped(remote))];
+        Ok(Self { subflows, ..Self::default() })
+    }
+
+    fn of_mptcp(fd: BorrowedFd<'_>) -> io::Result<Self> {
+        let mut bytes = [0; 128];
+        match sys::socket_option(fd, SOL_MPTCP, MPTCP_INFO, &mut bytes) {
+            Ok(_) => {}
+            // Where the peer spoke plain TCP, what a listener accepted is a TCP socket.
+            Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::OPNOTSUPP | Errno::NOPROTOOPT)) => {
+                return Ok(Self { fallback: true, ..Self::of_tcp(fd)? });
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(Self {
+            subflows: subflows(fd)?,
+            token: Some(u32_at(&bytes, 12)),
+            fallback: u32_at(&bytes, 8) & INFO_FLAG_FALLBACK != 0,
+            reinjected_bytes: u64_at(&bytes, 48),
+            checksum: bytes[42] != 0,
+        })
+    }
+}
+
+/// The subflows of an MPTCP socket.
+fn subflows(fd: BorrowedFd<'_>) -> io::Result<Vec<SubflowInfo>> {
+    // One may come or go between the two questions.
+    for _ in 0..8 {
+        let addresses = per_subflow(fd, MPTCP_SUBFLOW_ADDRS, 2 * ADDRESS_SIZE)?;
+        let infos = per_subflow(fd, MPTCP_TCPINFO, TCP_INFO_SIZE)?;
+        if addresses.len() == infos.len() {
+            let both = addresses.iter().zip(&infos);
+            let subflows = both.filter_map(|(ends, info)| {
+                let local = socket_address(&ends[..ADDRESS_SIZE])?;
+                let remote = socket_address(&ends[ADDRESS_SIZE..])?;
+                Some(SubflowInfo::parse(info, unmapped(local), unmapped(remote)))
+            });
+            return Ok(subflows.collect());
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// The answer to a question about all subflows: `size` bytes for each.
+fn per_subflow(fd: BorrowedFd<'_>, question: i32, size: usize) -> io::Result<Vec<Vec<u8>>> {
+    let mut bytes = vec![0; SUBFLOW_HEADER + MOST_SUBFLOWS * size];
+    bytes[..4].copy_from_slice(&(SUBFLOW_HEADER as u32).to_ne_bytes());
+    bytes[12..16].copy_from_slice(&(size as u32).to_ne_bytes());
+    sys::socket_option(fd, SOL_MPTCP, question, &mut bytes)?;
+    let count = (u32_at(&bytes, 4) as usize).min(MOST_SUBFLOWS);
+    // The kernel packs its answers as closely as its own structure allows.
+    let stride = (u32_at(&bytes, 8) as usize).min(size);
+    let entry = |index: usize| {
+        let mut entry = bytes[SUBFLOW_HEADER + index * stride..][..stride].to_vec();
+        entry.resize(size, 0);
+        entry
+    };
+    Ok((0..count).map(entry).collect())
+}
+
+impl SubflowInfo {
+    fn parse(info: &[u8], local: SocketAddr, remote: SocketAddr) -> Self {
+        const NO_THRESHOLD: u32 = 0x7fff_ffff;
+        let u32_of = |at| u64::from(u32_at(info, at));
+        Self {
+            local,
+            remote,
+            data_segments_sent: u32_of(156),
+            segments_sent: u32_of(136),
+            retransmissions: u32_of(100),
+            timeouts: u64::from(u16::from_ne_bytes([info[240], info[241]])),
+            bytes_received: u64_at(info, 128),
+            bytes_acknowledged: u64_at(info, 120),
+            srtt: Duration::from_micros(u32_of(68)),
+            cwnd: u32_at(info, 80),
+            ssthresh: Some(u32_at(info, 76)).filter(|&threshold| threshold < NO_THRESHOLD),
+            in_flight: u32_at(info, 24).saturating_sub(u32_at(info, 28) + u32_at(info, 32)) + u32_at(info, 36),
+        }
+    }
+}
+
+/// struct sockaddr_in or sockaddr_in6.
+fn socket_address(bytes: &[u8]) -> Option<SocketAddr> {
+    let port = u16::from_be_bytes([bytes[2], bytes[3]]);
+    let address: IpAddr = match i32::from(u16::from_ne_bytes([bytes[0], bytes[1]])) {
+        libc::AF_INET => Ipv4Addr::from(<[u8; 4]>::try_from(&bytes[4..8]).ok()?).into(),
+        libc::AF_INET6 => Ipv6Addr::from(<[u8; 16]>::try_from(&bytes[8..24]).ok()?).into(),
+        _ => return None,
+    };
+    Some(SocketAddr::new(address, port))
+}
+
+/// IPv4 behind an IPv6 socket is IPv4.
+fn unmapped(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes[at..at + 8].try_into().map_or(0, u64::from_ne_bytes)
+}

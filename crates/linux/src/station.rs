@@ -1,0 +1,135 @@
+//! Our stack on one host, with real bytes.
+
+use rand_pcg::Pcg64Mcg;
+use subflow_network::{HostId, InterfaceId, Network, PacketId, TimerId};
+use subflow_transport::{Endpoint, EndpointId, Event, Host};
+
+use crate::{Pattern, Payload, Userspace};
+
+/// A host with our stack, whose peers are kernels. What it sends is [`Pattern`], and what arrives has to be.
+///
+/// How to use it: act on the [`transport`](Self::transport), then [`drain`](Self::drain) the endpoint, then let the
+/// [`Emulator`](crate::Emulator) run, and read the [`events`](Self::take_events).
+#[derive(Debug)]
+pub struct Station {
+    id: HostId,
+    interfaces: Vec<InterfaceId>,
+    transport: Host,
+    /// By endpoint.
+    timers: Vec<Option<TimerId>>,
+    events: Vec<(EndpointId, Event)>,
+    accepted: Vec<EndpointId>,
+    wrong: Option<String>,
+}
+
+impl Station {
+    /// The host `id` with all its `interfaces` and their addresses. `rng` is its stream of randomness.
+    pub fn new(network: &Network, id: HostId, interfaces: &[InterfaceId], rng: Pcg64Mcg) -> Self {
+        let addresses = interfaces.iter().flat_map(|&interface| network.addresses(interface)).copied().collect();
+        Self {
+            id,
+            interfaces: interfaces.to_vec(),
+            transport: Host::new(addresses, rng),
+            timers: Vec::new(),
+            events: Vec::new(),
+            accepted: Vec::new(),
+            wrong: None,
+        }
+    }
+
+    /// The stack. Drain what is acted upon.
+    pub fn transport(&mut self) -> &mut Host {
+        &mut self.transport
+    }
+
+    /// An endpoint, to look at.
+    pub fn endpoint(&self, id: EndpointId) -> &Endpoint {
+        self.transport.endpoint(id)
+    }
+
+    /// What happened since the last call.
+    pub fn take_events(&mut self) -> Vec<(EndpointId, Event)> {
+        core::mem::take(&mut self.events)
+    }
+
+    /// The connections that listeners have accepted so far.
+    pub fn accepted(&self) -> &[EndpointId] {
+        &self.accepted
+    }
+
+    /// The first byte that arrived and is not what was sent, in words.
+    pub fn wrong_byte(&self) -> Option<&str> {
+        self.wrong.as_deref()
+    }
+
+    /// Sends what the endpoint has to send, and sets its timer.
+    pub fn drain(&mut self, network: &mut Network, id: EndpointId) {
+        let now = network.now();
+        loop {
+            while let Some(packet) = self.transport.poll_transmit(now, id) {
+                self.transmit(network, packet);
+            }
+            match self.transport.poll_event(id) {
+                Some(event) => self.events.push((id, event)),
+                None => break,
+            }
+        }
+        let index = id.0 as usize;
+        if self.timers.len() <= index {
+            self.timers.resize(index + 1, None);
+        }
+        let timer = *self.timers[index].get_or_insert_with(|| network.new_timer());
+        network.set_timer(timer, self.transport.poll_timeout(id));
+    }
+
+    fn transmit(&self, network: &mut Network, packet: subflow_wire::Packet) {
+        let interface = network.interface_with(self.id, packet.ip.source).unwrap_or(self.interfaces[0]);
+        network.transmit(self.id, interface, packet);
+    }
+
+    fn check(&mut self, id: EndpointId, payload: &[u8]) {
+        let Some(taken) = self.transport.endpoint(id).taken() else { return };
+        let bytes = &payload[taken.payload_offset as usize..];
+        let length = (taken.stream.end - taken.stream.start) as usize;
+        if bytes.len() < length {
+            let all = bytes.len();
+            self.wrong.get_or_insert_with(|| format!("{length} bytes were taken of a payload that has {all}"));
+        } else if let Some(position) = Pattern.first_difference(taken.stream.start, &bytes[..length]) {
+            let offset = taken.stream.start + position as u64;
+            self.wrong.get_or_insert_with(|| format!("byte {offset} is not what was sent"));
+        }
+    }
+}
+
+impl Userspace for Station {
+    fn handle_packet(
+        &mut self,
+        network: &mut Network,
+        _host: HostId,
+        _interface: InterfaceId,
+        packet: PacketId,
+        payload: Payload<'_>,
+    ) {
+        let endpoint = self.transport.handle_packet(network.now(), network.packet(packet));
+        if let (Some(id), Payload::Bytes(bytes)) = (endpoint, payload) {
+            self.check(id, bytes);
+        }
+        while let Some(id) = self.transport.poll_accept() {
+            self.accepted.push(id);
+            self.drain(network, id);
+        }
+        while let Some(reply) = self.transport.poll_reply() {
+            self.transmit(network, reply);
+        }
+        if let Some(id) = endpoint {
+            self.drain(network, id);
+        }
+    }
+
+    fn handle_timer(&mut self, network: &mut Network, timer: TimerId) {
+        let Some(index) = self.timers.iter().position(|&known| known == Some(timer)) else { return };
+        let id = EndpointId(index as u32);
+        self.transport.handle_timeout(network.now(), id);
+        self.drain(network, id);
+    }
+}

@@ -1,0 +1,74 @@
+//! The wall around what the compiler cannot vouch for: system calls that no safe wrapper exists for. Each takes and gives
+//! plain values; no pointer leaves this file.
+#![allow(unsafe_code)]
+
+use std::ffi::c_int;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+fn checked(result: c_int) -> io::Result<c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// Reads a socket option into `value`; returns how many bytes the kernel wrote.
+pub(crate) fn socket_option(fd: BorrowedFd<'_>, level: c_int, name: c_int, value: &mut [u8]) -> io::Result<usize> {
+    let mut length = value.len() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to `value`, which is that long, and the new length to `length`.
+    checked(unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, value.as_mut_ptr().cast(), &raw mut length) })?;
+    Ok(length as usize)
+}
+
+/// Sets a socket option to the bytes of `value`.
+pub(crate) fn set_socket_option(fd: BorrowedFd<'_>, level: c_int, name: c_int, value: &[u8]) -> io::Result<()> {
+    let length = value.len() as libc::socklen_t;
+    // SAFETY: the kernel reads at most `length` bytes of `value`, which is that long.
+    checked(unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, value.as_ptr().cast(), length) })?;
+    Ok(())
+}
+
+/// Makes the TUN device `name` behind `fd`, an open `/dev/net/tun`: IP packets without a header in front of them.
+pub(crate) fn make_tun(fd: BorrowedFd<'_>, name: &str) -> io::Result<()> {
+    // SAFETY: `ifreq` is plain data, for which all zeros is a value.
+    let mut request: libc::ifreq = unsafe { core::mem::zeroed() };
+    if name.len() >= request.ifr_name.len() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "an interface's name has at most 15 bytes"));
+    }
+    for (place, byte) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *place = byte as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: TUNSETIFF reads and writes an `ifreq`, which `request` is.
+    checked(unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
+    Ok(())
+}
+
+/// Moves the calling thread into a new network namespace.
+pub(crate) fn new_network_namespace() -> io::Result<()> {
+    // SAFETY: CLONE_NEWNET changes what the thread's later sockets belong to, and nothing in memory.
+    checked(unsafe { libc::unshare(libc::CLONE_NEWNET) })?;
+    Ok(())
+}
+
+/// Schedules the calling thread ahead of all others (SCHED_FIFO), but behind such threads of a higher `priority`.
+pub(crate) fn schedule_first(priority: i32) -> io::Result<()> {
+    // SAFETY: `sched_param` is plain data, for which all zeros is a value.
+    let mut parameters: libc::sched_param = unsafe { core::mem::zeroed() };
+    parameters.sched_priority = priority;
+    // SAFETY: the kernel reads a `sched_param`, which `parameters` is; 0 is the calling thread.
+    checked(unsafe {
+        libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameters)
+    })?;
+    Ok(())
+}
+
+/// CPU seconds that the process has used, its threads together.
+pub(crate) fn process_cpu_seconds() -> f64 {
+    // SAFETY: `rusage` is plain data, for which all zeros is a value.
+    let mut usage: libc::rusage = unsafe { core::mem::zeroed() };
+    // SAFETY: the kernel writes a `rusage`, which `usage` is.
+    if unsafe { libc::getrusage(libc::RUSAGE_SELF, &raw mut usage) } != 0 {
+        return 0.0;
+    }
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}

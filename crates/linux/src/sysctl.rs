@@ -1,0 +1,32 @@
+//! Settings of a network namespace.
+
+use std::fs;
+
+use crate::error::{Result, While};
+
+/// A setting of the calling thread's network namespace, below `/proc/sys/net`. That folder shows the namespace of whoever
+/// opens it, so the host's settings are never touched from inside one of ours.
+#[derive(Clone, Copy, Debug)]
+pub struct Sysctl<'a>(pub &'a str);
+
+impl Sysctl<'_> {
+    fn path(self) -> String {
+        format!("/proc/sys/net/{}", self.0)
+    }
+
+    /// Whether this kernel has it.
+    pub fn exists(self) -> bool {
+        fs::exists(self.path()).unwrap_or(false)
+    }
+
+    /// Its value, without the end of the line.
+    pub fn read(self) -> Result<String> {
+        let text = fs::read_to_string(self.path()).during(|| format!("cannot read net/{}", self.0))?;
+        Ok(text.trim_end().to_owned())
+    }
+
+    /// Sets it.
+    pub fn write(self, value: &str) -> Result<()> {
+        fs::write(self.path(), value).during(|| format!("cannot set net/{} to {value:?}", self.0))
+    }
+}

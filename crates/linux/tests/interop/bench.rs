@@ -1,0 +1,93 @@
+//! The bench that tests are set up on: two hosts, paths between them, a run in the background.
+
+use std::net::{IpAddr, SocketAddr};
+
+use subflow_linux::{Interrupt, KernelHost, KernelInterface, KernelSettings, Needs, StreamOptions, Transport, Tun};
+use subflow_network::{HostId, InterfaceId, LinkConfig, Network, TopologyBuilder};
+
+/// Whether this machine can run the tests. Says why not.
+pub(crate) fn machine_serves(test: &str) -> bool {
+    let needs = Needs { mptcp: true, congestion: vec!["reno".into(), "cubic".into()] };
+    match subflow_linux::require(&needs) {
+        Ok(()) => true,
+        Err(error) => {
+            assert!(std::env::var_os("SUBFLOW_REQUIRE_INTEROP").is_none(), "{test}: {error}");
+            eprintln!("SKIPPED {test}: {error}");
+            false
+        }
+    }
+}
+
+/// The two hosts.
+pub(crate) const CLIENT: usize = 0;
+pub(crate) const SERVER: usize = 1;
+pub(crate) const PORT: u16 = 5001;
+
+/// Two hosts with as many interfaces as there are paths; path `p` joins their interfaces `p`.
+pub(crate) struct Paths {
+    pub(crate) network: Network,
+    pub(crate) hosts: [HostId; 2],
+    /// By host and path.
+    pub(crate) interfaces: [Vec<InterfaceId>; 2],
+}
+
+/// The address of a host on a path.
+pub(crate) fn address(host: usize, path: usize) -> IpAddr {
+    IpAddr::from([10, path as u8 + 1, 0, host as u8 + 1])
+}
+
+pub(crate) fn end(host: usize, path: usize, port: u16) -> SocketAddr {
+    SocketAddr::new(address(host, path), port)
+}
+
+impl Paths {
+    /// Paths whose directions are alike.
+    pub(crate) fn new(paths: &[LinkConfig]) -> Self {
+        let mut topology = TopologyBuilder::new();
+        let hosts = [topology.host("client"), topology.host("server")];
+        let mut interfaces = [Vec::new(), Vec::new()];
+        // Every address of one host can be reached from every interface of the other: the paths cross in a router.
+        let router = topology.router("middle", subflow_network::RouterMode::ShortestPath);
+        for (path, config) in paths.iter().enumerate() {
+            for host in [CLIENT, SERVER] {
+                let interface = topology.interface(hosts[host], &format!("path{path}"));
+                topology.address(interface, address(host, path));
+                interfaces[host].push(interface);
+            }
+            let name = format!("path{path}");
+            topology.link(&name, interfaces[CLIENT][path], router, config.clone(), config.clone());
+            let wide = LinkConfig::instant(subflow_quantity::Duration::ZERO);
+            topology.link(&format!("{name}-server"), interfaces[SERVER][path], router, wide.clone(), wide);
+        }
+        let network = topology.build(1).expect("a valid topology");
+        Self { network, hosts, interfaces }
+    }
+
+    /// Makes `host` a namespace of the kernel's.
+    pub(crate) fn kernel(
+        &self,
+        host: usize,
+        name: &str,
+        sysctls: &[(&str, &str)],
+    ) -> (KernelHost, Vec<(HostId, InterfaceId, Tun)>) {
+        let interfaces: Vec<KernelInterface> = (0..self.interfaces[host].len())
+            .map(|path| KernelInterface { name: format!("path{path}"), addresses: vec![address(host, path)] })
+            .collect();
+        let settings = KernelSettings {
+            sysctls: sysctls.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            ..KernelSettings::default()
+        };
+        let (kernel, tuns) = KernelHost::create(name, &interfaces, &settings).expect("a namespace");
+        let ports = self.interfaces[host].iter().zip(tuns).map(|(&id, tun)| (self.hosts[host], id, tun)).collect();
+        (kernel, ports)
+    }
+}
+
+pub(crate) fn options(transport: Transport) -> StreamOptions {
+    StreamOptions { transport, congestion: Some("cubic".into()), receive_buffer: None, send_buffer: None }
+}
+
+/// Something to interrupt the run with, that nobody does.
+pub(crate) fn uninterrupted() -> Interrupt {
+    Interrupt::default()
+}
