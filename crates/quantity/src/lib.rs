@@ -8,11 +8,13 @@ pub mod notation;
 mod packets;
 mod probability;
 mod rate;
+mod ratio;
 mod size;
 mod time;
 
 pub use packets::Packets;
 pub use probability::Probability;
 pub use rate::Rate;
+pub use ratio::Ratio;
 pub use size::Size;
 pub use time::{Duration, Instant};

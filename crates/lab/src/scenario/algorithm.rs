@@ -2,7 +2,7 @@
 
 use subflow_policy::congestion::{Algorithm, Options};
 use subflow_policy::path_manager::PathManagement;
-use subflow_policy::scheduler::Scheduling;
+use subflow_policy::scheduler::{Options as SchedulerOptions, Scheduling};
 
 use super::TcpOptions;
 
@@ -84,8 +84,29 @@ impl PathManagerName {
 }
 
 impl SchedulerName {
+    /// The options that it takes.
+    pub fn options(self) -> &'static [&'static str] {
+        let entry = Scheduling::all().iter().find(|entry| entry.name == self.0);
+        entry.expect("the name came out of the catalogue").options
+    }
+}
+
+/// A packet scheduler with its options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scheduler {
+    /// Which one.
+    pub name: SchedulerName,
+    /// Its options; those of others are at their defaults.
+    pub options: SchedulerOptions,
+}
+
+impl Scheduler {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.name.name()
+    }
     /// A new instance of the scheduler, for one connection.
     pub fn build(self) -> Scheduling {
-        Scheduling::from_name(self.0).expect("the name came out of the catalogue")
+        Scheduling::with_options(self.name(), &self.options).expect("the name came out of the catalogue")
     }
 }

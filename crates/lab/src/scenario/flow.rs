@@ -2,7 +2,7 @@
 
 use subflow_quantity::{Duration, Rate};
 
-use super::{CongestionName, InterfaceIndex, PathManagerName, SchedulerName, Stack};
+use super::{CongestionName, InterfaceIndex, PathManagerName, Scheduler, Stack};
 
 /// One connection (or stream of datagrams) from a host to another.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +55,7 @@ pub struct Mptcp {
     /// Congestion control of both ends.
     pub congestion: CongestionName,
     /// Packet scheduler of both ends.
-    pub scheduler: SchedulerName,
+    pub scheduler: Scheduler,
     /// Path manager of both ends.
     pub path_manager: PathManagerName,
     /// Subflows that the opening end makes by itself, next to those of the path manager.

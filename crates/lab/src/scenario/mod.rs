@@ -15,7 +15,7 @@ mod topology;
 
 use subflow_quantity::Duration;
 
-pub use algorithm::{CatalogueEntry, CongestionName, PathManagerName, SchedulerName};
+pub use algorithm::{CatalogueEntry, CongestionName, PathManagerName, Scheduler, SchedulerName};
 pub use flow::{Flow, Mptcp, Period, Protocol, SubflowPlan, Tcp, Traffic};
 pub(crate) use read::Traces;
 pub use read::{losses, queues};

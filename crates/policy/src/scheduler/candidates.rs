@@ -10,11 +10,26 @@
 
 use super::{Assignment, QueueView, SubflowSet, SubflowView, What};
 
-/// The live subflows that backup priority leaves: the regular ones, or the backups where no regular one is live.
-pub(super) fn usable(subflows: &[SubflowView]) -> SubflowSet {
-    let live = |backup| collect(subflows, |s| s.is_live() && s.backup == backup);
-    let regular = live(false);
-    if regular.is_empty() { live(true) } else { regular }
+/// The subflows that there are to choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Usable {
+    /// The live subflows that backup priority leaves: the regular ones, or the backups where no regular one is live.
+    pub(super) live: SubflowSet,
+    /// Those of them that can send now.
+    pub(super) ready: SubflowSet,
+}
+
+/// Who may be chosen.
+pub(super) fn usable(subflows: &[SubflowView]) -> Usable {
+    let (mut regular, mut backups, mut open) = (SubflowSet::default(), SubflowSet::default(), SubflowSet::default());
+    for (index, subflow) in subflows.iter().enumerate() {
+        let bit = 1 << index;
+        regular.0 |= bit * u64::from(subflow.is_live() & !subflow.backup);
+        backups.0 |= bit * u64::from(subflow.is_live() & subflow.backup);
+        open.0 |= bit * u64::from(subflow.can_send);
+    }
+    let live = if regular.is_empty() { backups } else { regular };
+    Usable { live, ready: live.intersection(open) }
 }
 
 /// Serves the reinjection, then new data. `pick` chooses a subflow from a set of candidates, all of which can send now;
@@ -25,32 +40,56 @@ pub(super) fn serve(
     mut pick: impl FnMut(SubflowSet) -> Option<usize>,
 ) -> Option<Assignment> {
     let usable = usable(subflows);
-    let ready = usable.intersection(collect(subflows, |s| s.can_send));
-    if let Some(sent) = queue.reinjection {
-        let carriers = ready.intersection(allowed_carriers(usable, sent.carried_by));
-        if !carriers.is_empty() {
-            let subflow = pick(carriers)?;
-            return Some(Assignment { subflow, what: What::Copy { range: sent.range.clone() } });
-        }
-    }
-    if queue.new_data.is_empty() || ready.is_empty() {
+    copy_on(usable, queue, &mut pick).or_else(|| new_data_on(usable, queue, pick))
+}
+
+/// Serves the reinjection alone, for those whose choice for new data is another one.
+pub(super) fn copy(
+    subflows: &[SubflowView],
+    queue: &QueueView<'_>,
+    pick: impl FnMut(SubflowSet) -> Option<usize>,
+) -> Option<Assignment> {
+    queue.reinjection?;
+    copy_on(usable(subflows), queue, pick)
+}
+
+/// Serves new data alone.
+pub(super) fn new_data(
+    subflows: &[SubflowView],
+    queue: &QueueView<'_>,
+    pick: impl FnMut(SubflowSet) -> Option<usize>,
+) -> Option<Assignment> {
+    new_data_on(usable(subflows), queue, pick)
+}
+
+fn copy_on(
+    usable: Usable,
+    queue: &QueueView<'_>,
+    mut pick: impl FnMut(SubflowSet) -> Option<usize>,
+) -> Option<Assignment> {
+    let sent = queue.reinjection?;
+    let carriers = usable.ready.intersection(allowed_carriers(usable.live, sent.carried_by));
+    if carriers.is_empty() {
         return None;
     }
-    Some(Assignment { subflow: pick(ready)?, what: What::New { at_most: u64::MAX } })
+    Some(Assignment { subflow: pick(carriers)?, what: What::Copy { range: sent.range.clone() } })
+}
+
+fn new_data_on(
+    usable: Usable,
+    queue: &QueueView<'_>,
+    mut pick: impl FnMut(SubflowSet) -> Option<usize>,
+) -> Option<Assignment> {
+    if queue.new_data.is_empty() || usable.ready.is_empty() {
+        return None;
+    }
+    Some(Assignment { subflow: pick(usable.ready)?, what: What::New { at_most: u64::MAX } })
 }
 
 /// The usable subflows that may carry a copy of what `carried_by` carried.
-pub(super) fn allowed_carriers(usable: SubflowSet, carried_by: SubflowSet) -> SubflowSet {
-    let fresh = usable.difference(carried_by);
-    if fresh.is_empty() { usable } else { fresh }
-}
-
-fn collect(subflows: &[SubflowView], mut wanted: impl FnMut(&SubflowView) -> bool) -> SubflowSet {
-    let mut set = SubflowSet::default();
-    for (index, _) in subflows.iter().enumerate().filter(|(_, subflow)| wanted(subflow)) {
-        set.insert(index);
-    }
-    set
+pub(super) fn allowed_carriers(live: SubflowSet, carried_by: SubflowSet) -> SubflowSet {
+    let fresh = live.difference(carried_by);
+    if fresh.is_empty() { live } else { fresh }
 }
 
 #[cfg(test)]
@@ -77,13 +116,13 @@ mod tests {
     fn backups_wait_until_no_regular_subflow_is_live() {
         let mut subflows = [subflow(10), subflow(20)];
         subflows[0].backup = true;
-        assert_eq!(usable(&subflows), SubflowSet(0b10));
+        assert_eq!(usable(&subflows).live, SubflowSet(0b10));
         subflows[1].can_send = false;
-        assert_eq!(usable(&subflows), SubflowSet(0b10), "a full window does not wake a backup");
+        assert_eq!(usable(&subflows).live, SubflowSet(0b10), "a full window does not wake a backup");
         subflows[1].potentially_failed = true;
-        assert_eq!(usable(&subflows), SubflowSet(0b01));
+        assert_eq!(usable(&subflows).live, SubflowSet(0b01));
         subflows[0].established = false;
-        assert_eq!(usable(&subflows), SubflowSet(0));
+        assert_eq!(usable(&subflows).live, SubflowSet(0));
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl LinuxDefault {
 
     fn start_burst(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<usize> {
         self.observe(subflows);
-        let best = candidates::usable(subflows).iter().min_by_key(|&r| self.linger(r, &subflows[r]))?;
+        let best = candidates::usable(subflows).live.iter().min_by_key(|&r| self.linger(r, &subflows[r]))?;
         if !self.has_room(subflows, best) {
             return None;
         }
@@ -100,7 +100,7 @@ impl LinuxDefault {
     /// The subflow to send `sent` again on.
     fn carrier(&mut self, subflows: &[SubflowView], sent: &SentRange) -> Option<usize> {
         self.observe(subflows);
-        let carriers = candidates::allowed_carriers(candidates::usable(subflows), sent.carried_by);
+        let carriers = candidates::allowed_carriers(candidates::usable(subflows).live, sent.carried_by);
         carriers.iter().filter(|&r| self.has_room(subflows, r)).min_by_key(|&r| self.linger(r, &subflows[r]))
     }
 

@@ -7,11 +7,17 @@
 //! Each scheduler is one file with its formula, source and tests; `candidates` holds what all share (who is eligible, what
 //! goes first) and [`Scheduling`] names them.
 
+pub mod blest;
 mod candidates;
+mod ecf;
+mod highest_sending_rate;
+mod largest_window_space;
 mod linux_default;
 mod lowest_latency;
+mod lowest_time_space;
 #[cfg(test)]
 mod properties;
+mod redundant;
 mod round_robin;
 mod scheduling;
 #[cfg(test)]
@@ -19,12 +25,18 @@ mod test_states;
 
 use core::ops::Range;
 
-use subflow_quantity::Duration;
+use subflow_quantity::{Duration, Instant};
 
+pub use blest::Blest;
+pub use ecf::Ecf;
+pub use highest_sending_rate::HighestSendingRate;
+pub use largest_window_space::LargestWindowSpace;
 pub use linux_default::LinuxDefault;
 pub use lowest_latency::LowestLatency;
+pub use lowest_time_space::LowestTimeSpace;
+pub use redundant::Redundant;
 pub use round_robin::RoundRobin;
-pub use scheduling::{SchedulerEntry, Scheduling};
+pub use scheduling::{Options, SchedulerEntry, Scheduling};
 
 /// A set of subflows, by index below 64.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,14 +140,35 @@ pub struct SentRange {
 }
 
 /// The send queue as a scheduler sees it.
+#[derive(Clone, Debug, Default)]
 pub struct QueueView<'a> {
+    /// The present.
+    pub now: Instant,
     /// New data: from the next byte never assigned to the end of what the application wrote and the peer's
     /// connection-level window admits. Empty when only copies may be sent.
     pub new_data: Range<u64>,
+    /// Bytes that the application wrote and no subflow has yet, whether the window admits them or not.
+    pub backlog: u64,
+    /// The connection-level send window: bytes from the first one not acknowledged to the end of what the peer admits.
+    pub window: u64,
+    /// How often that window has kept a subflow with room from sending so far.
+    pub blocked: u64,
     /// A range that the transport wants sent once more, before any new data.
     pub reinjection: Option<&'a SentRange>,
     /// Ranges sent and not acknowledged, oldest first (two halves of a ring).
     pub outstanding: (&'a [SentRange], &'a [SentRange]),
+}
+
+impl<'a> QueueView<'a> {
+    /// The outstanding ranges from the one that holds `offset`, or the next above it, on.
+    pub fn outstanding_from(&self, offset: u64) -> impl Iterator<Item = &'a SentRange> + use<'a> {
+        let (older, newer) = self.outstanding;
+        let from = |ranges: &'a [SentRange]| {
+            let at = ranges.partition_point(|sent| sent.range.end <= offset);
+            ranges[at..].iter()
+        };
+        from(older).chain(from(newer))
+    }
 }
 
 /// What to send.
@@ -173,6 +206,12 @@ pub trait Scheduler {
     /// there is new data or a reinjection, not only while a subflow is eligible. Otherwise every assignment goes to a subflow
     /// that can send.
     fn queues_ahead(&self) -> bool {
+        false
+    }
+
+    /// Whether it sends copies of outstanding data that nobody asked for. The transport then asks also while there is
+    /// neither new data nor a reinjection.
+    fn repeats(&self) -> bool {
         false
     }
 }

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use subflow_quantity::Duration;
 
-use super::{QueueView, Scheduler, Scheduling, SentRange, SubflowSet, SubflowView, What, candidates};
+use super::{Options, QueueView, Scheduler, Scheduling, SentRange, SubflowSet, SubflowView, What, candidates};
 
 fn subflow() -> impl Strategy<Value = SubflowView> {
     let flags = (prop::bool::weighted(0.8), any::<bool>(), prop::bool::weighted(0.2), any::<bool>());
@@ -31,13 +31,19 @@ proptest! {
         states in vec((vec(subflow(), 6), any::<bool>(), 0..200_000u64, 0..64u64), 1..20),
     ) {
         for entry in Scheduling::all() {
-            let (mut scheduler, mut start) = (entry.create(), 0);
+            let (mut scheduler, mut start) = (entry.create(&Options::default()), 0);
             for (subflows, lost, new, carriers) in &states {
                 let sent = SentRange { range: 0..1000, carried_by: SubflowSet(*carriers), reinject: true };
                 let new_data = start..start + new;
-                let queue = QueueView { new_data, reinjection: lost.then_some(&sent), outstanding: (&[], &[]) };
+                let queue = QueueView {
+                    new_data,
+                    backlog: *new,
+                    window: 50_000,
+                    reinjection: lost.then_some(&sent),
+                    ..QueueView::default()
+                };
                 let Some(assignment) = scheduler.next(subflows, &queue) else { continue };
-                let usable = candidates::usable(subflows);
+                let usable = candidates::usable(subflows).live;
                 let (index, subflow) = (assignment.subflow, &subflows[assignment.subflow]);
                 prop_assert!(subflow.is_live(), "{}: {subflow:?}", entry.name);
                 match assignment.what {

@@ -1,6 +1,11 @@
 //! The schedulers by name, with static dispatch.
 
-use super::{Assignment, LinuxDefault, LowestLatency, QueueView, RoundRobin, Scheduler, SubflowView};
+use subflow_quantity::Ratio;
+
+use super::{
+    Assignment, Blest, Ecf, HighestSendingRate, LargestWindowSpace, LinuxDefault, LowestLatency, LowestTimeSpace,
+    QueueView, Redundant, RoundRobin, Scheduler, SubflowView, blest,
+};
 
 /// One of the schedulers, chosen by name. An enum, so that a decision per packet costs no dynamic call.
 #[derive(Clone, Debug)]
@@ -10,8 +15,35 @@ pub enum Scheduling {
     LowestLatency(LowestLatency),
     /// `rr`.
     RoundRobin(RoundRobin),
+    /// `redundant`.
+    Redundant(Redundant),
+    /// `lws`.
+    LargestWindowSpace(LargestWindowSpace),
+    /// `lts`.
+    LowestTimeSpace(LowestTimeSpace),
+    /// `hsr`.
+    HighestSendingRate(HighestSendingRate),
+    /// `blest`.
+    Blest(Blest),
+    /// `ecf`.
+    Ecf(Ecf),
     /// `linux-default`.
     LinuxDefault(LinuxDefault),
+}
+
+/// Parameters of those schedulers that have any; [`SchedulerEntry::options`] says whose is which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// `beta`: ECF's hysteresis β.
+    pub beta: Ratio,
+    /// `lambda`, `lambda_min`, `lambda_max`: what BLEST's λ may be.
+    pub lambda: blest::Bounds,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { beta: Ecf::BETA, lambda: blest::Bounds::default() }
+    }
 }
 
 /// What there is to know about a scheduler before it is chosen.
@@ -26,13 +58,15 @@ pub struct SchedulerEntry {
     pub description: &'static str,
     /// Where it was published.
     pub source: &'static str,
-    new: fn() -> Scheduling,
+    /// Names of the [`Options`] that it takes.
+    pub options: &'static [&'static str],
+    new: fn(&Options) -> Scheduling,
 }
 
 impl SchedulerEntry {
-    /// The scheduler in its initial state.
-    pub fn create(&self) -> Scheduling {
-        (self.new)()
+    /// The scheduler in its initial state, with these options.
+    pub fn create(&self, options: &Options) -> Scheduling {
+        (self.new)(options)
     }
 }
 
@@ -42,21 +76,72 @@ const ALL: &[SchedulerEntry] = &[
         aliases: &["min-rtt", "default"],
         description: "the subflow with the lowest smoothed RTT",
         source: "lima2017, Algorithm 1; Linux MPTCP 0.9x, default",
-        new: || Scheduling::LowestLatency(LowestLatency),
+        options: &[],
+        new: |_| Scheduling::LowestLatency(LowestLatency),
     },
     SchedulerEntry {
         name: "rr",
         aliases: &["round-robin"],
         description: "one subflow after the other, one segment per turn",
         source: "lima2017, Algorithm 2; Linux MPTCP 0.9x, roundrobin",
-        new: || Scheduling::RoundRobin(RoundRobin::default()),
+        options: &[],
+        new: |_| Scheduling::RoundRobin(RoundRobin::default()),
+    },
+    SchedulerEntry {
+        name: "redundant",
+        aliases: &["rdr"],
+        description: "everything on every subflow, the fastest first",
+        source: "lima2017, Algorithm 3; Linux MPTCP 0.9x, redundant",
+        options: &[],
+        new: |_| Scheduling::Redundant(Redundant::default()),
+    },
+    SchedulerEntry {
+        name: "lws",
+        aliases: &["largest-window-space"],
+        description: "the subflow with the most room in its window",
+        source: "lima2017, Algorithm 4",
+        options: &[],
+        new: |_| Scheduling::LargestWindowSpace(LargestWindowSpace),
+    },
+    SchedulerEntry {
+        name: "lts",
+        aliases: &["lowest-time-space"],
+        description: "the subflow with the least smoothed RTT per packet of room in its window",
+        source: "lima2017, Algorithm 5",
+        options: &[],
+        new: |_| Scheduling::LowestTimeSpace(LowestTimeSpace),
+    },
+    SchedulerEntry {
+        name: "hsr",
+        aliases: &["highest-sending-rate"],
+        description: "the subflow with the largest window per latest RTT",
+        source: "lima2017, Algorithm 6",
+        options: &[],
+        new: |_| Scheduling::HighestSendingRate(HighestSendingRate),
+    },
+    SchedulerEntry {
+        name: "blest",
+        aliases: &[],
+        description: "the lowest RTT, but no slow subflow where that would fill the window that the fast one needs",
+        source: "Ferlin et al., IFIP Networking 2016; Linux MPTCP 0.95",
+        options: &["lambda", "lambda_min", "lambda_max"],
+        new: |options| Scheduling::Blest(Blest::new(options.lambda)),
+    },
+    SchedulerEntry {
+        name: "ecf",
+        aliases: &["earliest-completion-first"],
+        description: "the lowest RTT, but waits for the fast subflow where the data is through sooner that way",
+        source: "Lim et al., CoNEXT 2017; Linux MPTCP 0.95",
+        options: &["beta"],
+        new: |options| Scheduling::Ecf(Ecf::new(options.beta)),
     },
     SchedulerEntry {
         name: "linux-default",
         aliases: &["linux"],
         description: "the subflow whose queue drains first at its pacing rate, in bursts of 64 KB queued ahead of its window",
         source: "Linux 6.12, net/mptcp/protocol.c, mptcp_subflow_get_send",
-        new: || Scheduling::LinuxDefault(LinuxDefault::default()),
+        options: &[],
+        new: |_| Scheduling::LinuxDefault(LinuxDefault::default()),
     },
 ];
 
@@ -66,10 +151,15 @@ impl Scheduling {
         ALL
     }
 
-    /// The scheduler of this name or alias, in its initial state.
+    /// The scheduler of this name or alias, in its initial state, every option at its default.
     pub fn from_name(name: &str) -> Option<Self> {
+        Self::with_options(name, &Options::default())
+    }
+
+    /// The same with these options; those that it does not take change nothing.
+    pub fn with_options(name: &str, options: &Options) -> Option<Self> {
         let entry = ALL.iter().find(|entry| entry.name == name || entry.aliases.contains(&name))?;
-        Some(entry.create())
+        Some(entry.create(options))
     }
 
     /// Its name in [`Scheduling::all`].
@@ -77,6 +167,12 @@ impl Scheduling {
         match self {
             Self::LowestLatency(_) => "ll",
             Self::RoundRobin(_) => "rr",
+            Self::Redundant(_) => "redundant",
+            Self::LargestWindowSpace(_) => "lws",
+            Self::LowestTimeSpace(_) => "lts",
+            Self::HighestSendingRate(_) => "hsr",
+            Self::Blest(_) => "blest",
+            Self::Ecf(_) => "ecf",
             Self::LinuxDefault(_) => "linux-default",
         }
     }
@@ -94,15 +190,27 @@ impl Scheduler for Scheduling {
         match self {
             Self::LowestLatency(scheduler) => scheduler.next(subflows, queue),
             Self::RoundRobin(scheduler) => scheduler.next(subflows, queue),
+            Self::Redundant(scheduler) => scheduler.next(subflows, queue),
+            Self::LargestWindowSpace(scheduler) => scheduler.next(subflows, queue),
+            Self::LowestTimeSpace(scheduler) => scheduler.next(subflows, queue),
+            Self::HighestSendingRate(scheduler) => scheduler.next(subflows, queue),
+            Self::Blest(scheduler) => scheduler.next(subflows, queue),
+            Self::Ecf(scheduler) => scheduler.next(subflows, queue),
             Self::LinuxDefault(scheduler) => scheduler.next(subflows, queue),
         }
     }
 
     fn queues_ahead(&self) -> bool {
         match self {
-            Self::LowestLatency(scheduler) => scheduler.queues_ahead(),
-            Self::RoundRobin(scheduler) => scheduler.queues_ahead(),
             Self::LinuxDefault(scheduler) => scheduler.queues_ahead(),
+            _ => false,
+        }
+    }
+
+    fn repeats(&self) -> bool {
+        match self {
+            Self::Redundant(scheduler) => scheduler.repeats(),
+            _ => false,
         }
     }
 }
@@ -114,7 +222,7 @@ mod tests {
     #[test]
     fn every_entry_makes_the_scheduler_it_names() {
         for entry in Scheduling::all() {
-            assert_eq!(entry.create().name(), entry.name);
+            assert_eq!(entry.create(&Options::default()).name(), entry.name);
             for name in entry.aliases.iter().chain([&entry.name]) {
                 assert_eq!(Scheduling::from_name(name).map(|s| s.name()), Some(entry.name));
             }

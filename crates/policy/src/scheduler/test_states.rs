@@ -21,7 +21,12 @@ pub(super) fn subflow(srtt_ms: u64) -> SubflowView {
 
 /// A queue with `new` bytes of new data from offset zero, and nothing else.
 pub(super) fn queue(new: u64) -> QueueView<'static> {
-    QueueView { new_data: 0..new, reinjection: None, outstanding: (&[], &[]) }
+    QueueView { new_data: 0..new, backlog: new, ..QueueView::default() }
+}
+
+/// The first `n` subflows.
+pub(super) fn all(n: usize) -> SubflowSet {
+    SubflowSet((1 << n) - 1)
 }
 
 /// The first 1000 bytes, to be sent once more.

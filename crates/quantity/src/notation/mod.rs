@@ -7,6 +7,7 @@
 //! | [`Size`] | `bytes` or `B`; decimal: `kB`, `MB`, `GB`, `TB`; binary: `KiB`, `MiB`, `GiB`, `TiB` | `"100 MB"` |
 //! | [`Probability`] | `%` | `"0.5 %"` |
 //! | [`Packets`] | `packets` | `"100 packets"` |
+//! | [`Ratio`] | none: a decimal, or two whole numbers | `"1.2"`, `"1/4"` |
 //!
 //! Prefixes are powers of 1000 and, with an `i`, of 1024. `Mbps` are megabits and `MB/s` megabytes, so 8 Mbit/s, 8 Mbps and
 //! 1 MB/s are the same rate. Units are written exactly so: `m` is not `M`, `b` is not `B`.
@@ -36,7 +37,7 @@ use core::str::FromStr;
 
 pub use error::NotationError;
 
-use crate::{Duration, Packets, Probability, Rate, Size};
+use crate::{Duration, Packets, Probability, Rate, Ratio, Size};
 
 /// How one kind of quantity is written.
 struct Kind {
@@ -153,6 +154,52 @@ impl FromStr for Packets {
     fn from_str(text: &str) -> Result<Self, NotationError> {
         PACKETS.parse(text).map(Self::new)
     }
+}
+
+impl FromStr for Ratio {
+    type Err = NotationError;
+    fn from_str(text: &str) -> Result<Self, NotationError> {
+        const KIND: &str = "a ratio";
+        let trimmed = text.trim();
+        if let Some(positive) = trimmed.strip_prefix(['-', '\u{2212}'])
+            && positive.split('/').all(|part| decimal::is_number(part.trim()))
+        {
+            return Err(NotationError::Negative { text: text.into(), kind: KIND });
+        }
+        let not_a_number = || NotationError::NotANumber { text: text.into(), kind: KIND, example: "1/4" };
+        let too_large = || NotationError::OutOfRange { text: text.into(), kind: KIND, largest: "1000000 over 1000000" };
+        let too_fine = || NotationError::TooFine { text: text.into(), kind: KIND, finest: "millionths" };
+        let (numerator, denominator) = match trimmed.split_once('/') {
+            Some((numerator, denominator)) => {
+                let whole = |part: &str| match decimal::is_number(part.trim()) && !part.contains('.') {
+                    true => decimal::scaled(part.trim(), 1).map_err(|_| too_large()),
+                    false => Err(not_a_number()),
+                };
+                (whole(numerator)?, whole(denominator)?)
+            }
+            None if decimal::is_number(trimmed) => match decimal::scaled(trimmed, Self::LARGEST.into()) {
+                Ok(millionths) => reduce(millionths, Self::LARGEST.into()),
+                Err(decimal::Inexact::TooFine) => return Err(too_fine()),
+                Err(decimal::Inexact::TooLarge) => return Err(too_large()),
+            },
+            None => return Err(not_a_number()),
+        };
+        if denominator == 0 {
+            return Err(not_a_number());
+        }
+        match (u32::try_from(numerator), u32::try_from(denominator)) {
+            (Ok(numerator), Ok(denominator)) => Self::new(numerator, denominator).ok_or_else(too_large),
+            _ => Err(too_large()),
+        }
+    }
+}
+
+/// A fraction without the tens that both numbers have.
+fn reduce(mut numerator: u64, mut denominator: u64) -> (u64, u64) {
+    while numerator % 10 == 0 && denominator % 10 == 0 {
+        (numerator, denominator) = (numerator / 10, denominator / 10);
+    }
+    (numerator, denominator)
 }
 
 impl Kind {

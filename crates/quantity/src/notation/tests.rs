@@ -65,6 +65,21 @@ fn probabilities_and_packets() {
 }
 
 #[test]
+fn ratios_are_decimals_or_fractions() {
+    for (text, numerator, denominator) in
+        [("1/4", 1, 4), ("0.25", 1, 4), ("1.2", 6, 5), ("30", 30, 1), (" 6 / 8 ", 3, 4)]
+    {
+        assert_eq!(text.parse(), Ok(Ratio::new(numerator, denominator).unwrap()), "{text}");
+    }
+    for text in ["", "a", "1/0", "1/2/3", "0.5/2", "1/-2"] {
+        assert!(message::<Ratio>(text).starts_with("expected a ratio such as \"1/4\""), "{text}");
+    }
+    assert_eq!(message::<Ratio>("-1/4"), "a ratio cannot be negative, found \"-1/4\"");
+    assert!(message::<Ratio>("1000001").contains("too large"));
+    assert!(message::<Ratio>("0.0000001").contains("too fine"));
+}
+
+#[test]
 fn a_missing_unit_is_asked_for() {
     assert_eq!(
         message::<Rate>("50"),
@@ -141,6 +156,11 @@ proptest! {
         round_trip(Size::from_bytes(n))?;
         round_trip(Packets::new(n))?;
         round_trip(Probability::from_trillionths(n % 1_000_000_000_001).unwrap())?;
+    }
+
+    #[test]
+    fn a_ratio_reads_back_the_same(numerator in 0..=Ratio::LARGEST, denominator in 1..=Ratio::LARGEST) {
+        round_trip(Ratio::new(numerator, denominator).unwrap())?;
     }
 
     #[test]

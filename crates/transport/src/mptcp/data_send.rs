@@ -23,6 +23,8 @@ pub(crate) struct DataSend {
     pub(crate) outstanding: VecDeque<SentRange>,
     /// How many of them wait for reinjection.
     pub(crate) reinjections: usize,
+    /// How often the peer's window kept a subflow with room from sending.
+    pub(crate) blocked: u64,
     pub(crate) fin: DataFin,
     /// When to repeat a DATA_FIN.
     pub(crate) fin_repeat_at: Option<Instant>,
@@ -121,8 +123,12 @@ impl Connection {
             Mode::Multipath => {}
         }
         let new_data = self.new_data();
-        if new_data.is_empty() && self.send.reinjections == 0 {
-            return self.send_data_fin(now) || self.retransmit_opportunistically(now);
+        let all_assigned = new_data.is_empty() && self.send.reinjections == 0;
+        if all_assigned && self.send_data_fin(now) {
+            return true;
+        }
+        if all_assigned && !self.scheduler.repeats() {
+            return self.retransmit_opportunistically(now);
         }
         let can_send = self.views.iter().any(|view| view.is_live() && view.can_send);
         if !can_send && !self.scheduler.queues_ahead() {
@@ -132,8 +138,15 @@ impl Connection {
             0 => None,
             _ => self.send.outstanding.iter().find(|sent| sent.reinject),
         };
-        let queue =
-            QueueView { new_data: new_data.clone(), reinjection, outstanding: self.send.outstanding.as_slices() };
+        let queue = QueueView {
+            now,
+            new_data: new_data.clone(),
+            backlog: self.stream.written - self.send.next.min(self.stream.written),
+            window: self.send.window_end.saturating_sub(self.send.una),
+            blocked: self.send.blocked,
+            reinjection,
+            outstanding: self.send.outstanding.as_slices(),
+        };
         match self.scheduler.next(&self.views, &queue) {
             Some(Assignment { subflow, what: What::New { at_most } }) if !new_data.is_empty() => {
                 self.assign_new(subflow, new_data, at_most) || self.retransmit_opportunistically(now)

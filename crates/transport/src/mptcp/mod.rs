@@ -67,7 +67,8 @@ use subflow::Stage;
 /// Counters of a connection beyond those of its subflows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Data bytes repeated on another subflow after a timeout, a death, or opportunistically.
+    /// Data bytes repeated on another subflow: after a timeout, a death, opportunistically, or because the scheduler is
+    /// redundant.
     pub bytes_reinjected: u64,
     /// Windows halved by penalisation.
     pub penalties: u64,

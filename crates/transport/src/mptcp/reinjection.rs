@@ -34,9 +34,11 @@ impl Connection {
     /// while a subflow has room. That subflow repeats the oldest outstanding data, and the one that holds it up has its
     /// window halved.
     pub(super) fn retransmit_opportunistically(&mut self, now: Instant) -> bool {
-        let blocked =
-            self.config.opportunistic_retransmission && self.send.next < self.stream.written && self.window_is_full();
-        if !blocked {
+        if self.send.next >= self.stream.written || !self.window_is_full() {
+            return false;
+        }
+        self.send.blocked += u64::from(self.views.iter().any(|view| view.is_live() && view.can_send));
+        if !self.config.opportunistic_retransmission {
             return false;
         }
         let Some(oldest) = self.send.outstanding.front() else { return false };

@@ -211,6 +211,11 @@ impl<'a> Section<'a> {
         })
     }
 
+    /// All keys that the table may have.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.schema.keys()
+    }
+
     /// What `key` takes.
     pub(crate) fn kind(&self, key: &'static str) -> &'static str {
         self.schema.field(key).kind

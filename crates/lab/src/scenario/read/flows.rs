@@ -5,15 +5,13 @@ use std::collections::BTreeMap;
 use subflow_quantity::Duration;
 
 use super::RunLength;
+use super::algorithms;
 use super::reachability::Islands;
 use super::stacks::Stacks;
 use super::topology::Topology;
 use super::traffic;
 use crate::scenario::file::{Collector, Field, Place, Problem, Section};
-use crate::scenario::{
-    CatalogueEntry, CongestionName, Flow, InterfaceIndex, Mptcp, PathManagerName, Protocol, SchedulerName, SubflowPlan,
-    Tcp, schema,
-};
+use crate::scenario::{Flow, InterfaceIndex, Mptcp, Protocol, SubflowPlan, Tcp, schema};
 
 /// The port of the first flow that gives none.
 const FIRST_PORT: usize = 5001;
@@ -125,8 +123,7 @@ impl FlowReader<'_> {
         to: InterfaceIndex,
     ) -> Result<Protocol, Problem> {
         let profile = self.stacks.profile(from.host);
-        let congestion =
-            |default| named(section, "congestion", default, CongestionName::parse, CongestionName::catalogue);
+        let congestion = |default| algorithms::congestion(section, default);
         Ok(match kind {
             Kind::Udp => Protocol::Udp,
             Kind::Tcp => Protocol::Tcp(Tcp {
@@ -138,20 +135,8 @@ impl FlowReader<'_> {
                 let from_stack = self.stacks.stack(section, from.host)?;
                 Protocol::Mptcp(Mptcp {
                     congestion: congestion(profile.mptcp_congestion)?,
-                    scheduler: named(
-                        section,
-                        "scheduler",
-                        profile.scheduler,
-                        SchedulerName::parse,
-                        SchedulerName::catalogue,
-                    )?,
-                    path_manager: named(
-                        section,
-                        "path_manager",
-                        profile.path_manager,
-                        PathManagerName::parse,
-                        PathManagerName::catalogue,
-                    )?,
+                    scheduler: algorithms::scheduler(section, profile.scheduler)?,
+                    path_manager: algorithms::path_manager(section, profile.path_manager)?,
                     subflows: self.subflows(section, from, to, from_stack.mptcp.max_subflows)?,
                     from_stack,
                     to_stack: self.stacks.stack(section, to.host)?,
@@ -240,19 +225,4 @@ fn refuse_strays(section: &Section<'_>, kind: Kind) -> Result<(), Problem> {
             .label("not for this protocol")
             .help(help)),
     }
-}
-
-/// An algorithm by name.
-fn named<T>(
-    section: &Section<'_>,
-    key: &'static str,
-    default: &str,
-    parse: fn(&str) -> Option<T>,
-    catalogue: fn() -> Vec<CatalogueEntry>,
-) -> Result<T, Problem> {
-    let what = section.kind(key);
-    let field = section.given(key).unwrap_or_else(|| section.default_literal(key, &format!("'{default}'")));
-    let name = field.string(what)?;
-    let entries = catalogue();
-    parse(name).ok_or_else(|| field.unknown_name(name, what, entries.iter().map(|entry| entry.name)))
 }

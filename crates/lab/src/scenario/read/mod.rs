@@ -1,6 +1,7 @@
 //! From a document to a [`Scenario`]: topology, then traffic, then what happens on the way.
 
 mod addresses;
+mod algorithms;
 mod ends;
 mod flows;
 mod hosts;

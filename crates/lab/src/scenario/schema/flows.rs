@@ -22,7 +22,7 @@ pub(crate) const FLOW: TableSchema = TableSchema {
         ),
         optional(
             "scheduler",
-            "the name of a packet scheduler",
+            "the name of a packet scheduler, or a table with a name and options",
             "what the profile says",
             "the packet scheduler of both ends (MPTCP)",
         ),
@@ -58,6 +58,29 @@ pub(crate) const FLOW: TableSchema = TableSchema {
         optional("source_port", "a number from 1 to 65535", "chosen by the stack", "the port at the near end"),
         optional("tcp", "a table", "what the host says", "TCP switches of both ends of this flow"),
         optional("mptcp", "a table", "what the host says", "MPTCP switches of both ends of this flow"),
+    ],
+};
+
+/// `scheduler = { … }`.
+pub(crate) const SCHEDULER: TableSchema = TableSchema {
+    path: "flows.NAME.scheduler = { … }",
+    doc: "A packet scheduler with options. Each option belongs to one scheduler, which its meaning names. A ratio is a number such as 1.2, or text such as `\"1/4\"`.",
+    fields: &[
+        required("name", "the name of a packet scheduler", "which scheduler it is"),
+        value(
+            "beta",
+            "a ratio from 0 to 10",
+            "'1/4'",
+            "how much more of an advantage (ecf) it takes to use a slow subflow again after waiting",
+        ),
+        value(
+            "lambda",
+            "a ratio from 0 to 10",
+            "1.2",
+            "what the estimate of blocking (blest) is multiplied by at the start",
+        ),
+        value("lambda_min", "a ratio from 0 to 10", "1.0", "the least that lambda becomes"),
+        value("lambda_max", "a ratio from 0 to 10", "1.3", "the most that lambda becomes"),
     ],
 };
 

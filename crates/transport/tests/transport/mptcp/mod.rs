@@ -8,6 +8,7 @@ mod handshake;
 mod joins;
 mod priorities;
 mod reinjection;
+mod schedulers;
 mod shared_window;
 
 use subflow_wire::TcpSegment;

@@ -1,0 +1,147 @@
+//! `redundant`: everything on every subflow.
+
+use super::{Assignment, QueueView, Scheduler, SubflowView, What, candidates, lowest_latency};
+
+/// Redundant data re-injection (RDR): each segment goes to the subflow that `ll` would take, and then a copy of it to every
+/// other one.
+///
+/// ```text
+/// foreach p ∈ P:  r_best = LL(R), send p on r_best;  foreach r ∈ R, r ≠ r_best: send p on r
+/// ```
+///
+/// Source: lima2017, Algorithm 3; Linux MPTCP 0.9x, `redundant`. As in the kernel, each subflow goes through the data at
+/// its own pace: one whose window is full gets its copies when there is room again, oldest first, and what the peer has
+/// acknowledged by then is left out, since nobody needs it any more. A subflow takes new data only once it has carried
+/// all that is outstanding, so the fastest leads and the others follow. A subflow that joins later begins with the oldest
+/// outstanding data.
+///
+/// Copies go to all live subflows with window space, to backups only where no other is live.
+#[derive(Clone, Debug, Default)]
+pub struct Redundant {
+    /// By subflow: it has carried all outstanding data below this data-level offset.
+    carried: Vec<u64>,
+}
+
+impl Scheduler for Redundant {
+    fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment> {
+        self.carried.resize(subflows.len(), 0);
+        let fastest = |ready| lowest_latency::fastest(subflows, ready);
+        if let Some(copy) = candidates::copy(subflows, queue, fastest) {
+            return Some(copy);
+        }
+        let ready = candidates::usable(subflows).ready;
+        let copy = ready.iter().find_map(|r| Some((r, self.missing(r, queue)?)));
+        if let Some((subflow, range)) = copy {
+            return Some(Assignment { subflow, what: What::Copy { range } });
+        }
+        candidates::new_data(subflows, queue, fastest)
+    }
+
+    fn repeats(&self) -> bool {
+        true
+    }
+}
+
+impl Redundant {
+    /// The oldest outstanding range that subflow `r` has not carried.
+    fn missing(&mut self, r: usize, queue: &QueueView<'_>) -> Option<core::ops::Range<u64>> {
+        // What was assigned may have been taken back, when a connection falls back to TCP.
+        let from = self.carried[r].min(queue.new_data.start);
+        self.carried[r] = from;
+        for sent in queue.outstanding_from(from) {
+            if !sent.carried_by.contains(r) {
+                return Some(sent.range.clone());
+            }
+            self.carried[r] = sent.range.end;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_states::{queue, subflow};
+    use super::super::{SentRange, SubflowSet};
+    use super::*;
+
+    /// A connection in little: what was answered is carried out, in segments of 1000 bytes.
+    #[derive(Default)]
+    struct Connection {
+        scheduler: Redundant,
+        outstanding: Vec<SentRange>,
+        next: u64,
+    }
+
+    impl Connection {
+        /// One answer, as subflow and first byte.
+        fn step(&mut self, subflows: &[SubflowView], written: u64) -> Option<(usize, u64)> {
+            let queue = QueueView {
+                new_data: self.next..written.max(self.next),
+                outstanding: (&self.outstanding, &[]),
+                ..queue(0)
+            };
+            let Assignment { subflow, what } = self.scheduler.next(subflows, &queue)?;
+            let mut carrier = SubflowSet::default();
+            carrier.insert(subflow);
+            match what {
+                What::New { .. } => {
+                    let range = self.next..self.next + 1000;
+                    self.next = range.end;
+                    self.outstanding.push(SentRange { range: range.clone(), carried_by: carrier, reinject: false });
+                    Some((subflow, range.start))
+                }
+                What::Copy { range } => {
+                    let sent = self.outstanding.iter_mut().find(|sent| sent.range == range).expect("it is outstanding");
+                    assert!(!sent.carried_by.contains(subflow), "a subflow carries nothing twice");
+                    sent.carried_by.insert(subflow);
+                    Some((subflow, range.start))
+                }
+            }
+        }
+
+        fn steps(&mut self, subflows: &[SubflowView], written: u64) -> Vec<(usize, u64)> {
+            std::iter::from_fn(|| self.step(subflows, written)).take(50).collect()
+        }
+    }
+
+    #[test]
+    fn the_fastest_leads_and_all_others_get_a_copy() {
+        let subflows = [subflow(30), subflow(10), subflow(20)];
+        let steps = Connection::default().steps(&subflows, 2000);
+        assert_eq!(steps, [(1, 0), (0, 0), (2, 0), (1, 1000), (0, 1000), (2, 1000)]);
+    }
+
+    #[test]
+    fn a_full_subflow_catches_up_when_it_has_room() {
+        let mut connection = Connection::default();
+        let full = SubflowView { can_send: false, ..subflow(20) };
+        assert_eq!(connection.steps(&[subflow(10), full], 2000), [(0, 0), (0, 1000)]);
+        assert_eq!(connection.steps(&[subflow(10), subflow(20)], 3000), [(1, 0), (1, 1000), (0, 2000), (1, 2000)]);
+    }
+
+    #[test]
+    fn what_is_acknowledged_is_left_out() {
+        let mut connection = Connection::default();
+        let full = SubflowView { can_send: false, ..subflow(20) };
+        connection.steps(&[subflow(10), full], 3000);
+        connection.outstanding.drain(..2);
+        assert_eq!(connection.steps(&[subflow(10), subflow(20)], 3000), [(1, 2000)]);
+    }
+
+    #[test]
+    fn failed_subflows_and_backups_get_no_copies() {
+        let failed = SubflowView { potentially_failed: true, ..subflow(1) };
+        let backup = SubflowView { backup: true, ..subflow(2) };
+        assert_eq!(Connection::default().steps(&[failed.clone(), backup.clone(), subflow(9)], 1000), [(2, 0)]);
+        assert_eq!(Connection::default().steps(&[failed, backup], 1000), [(1, 0)]);
+    }
+
+    #[test]
+    fn a_reinjection_goes_first_and_to_one_that_has_not_carried_it() {
+        let sent = SentRange { range: 4000..5000, carried_by: SubflowSet(0b01), reinject: true };
+        let outstanding = [SentRange { range: 0..4000, carried_by: SubflowSet(0b01), reinject: false }, sent.clone()];
+        let queue = QueueView { reinjection: Some(&sent), outstanding: (&outstanding, &[]), ..queue(9000) };
+        let answer = Redundant::default().next(&[subflow(10), subflow(20)], &queue);
+        assert_eq!(answer, Some(Assignment { subflow: 1, what: What::Copy { range: 4000..5000 } }));
+    }
+}
