@@ -8,9 +8,9 @@ use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
 use crate::edge::Taken;
 use crate::tcp::{Closed, Ends, State, TcpEndpoint};
 use crate::udp::UdpEndpoint;
-use crate::{Event, mptcp};
+use crate::{Event, mptcp, sctp};
 
-/// A sans-IO endpoint: TCP, MPTCP or UDP.
+/// A sans-IO endpoint: TCP, MPTCP, SCTP or UDP.
 ///
 /// # The invariant
 ///
@@ -24,6 +24,8 @@ pub enum Endpoint {
     Tcp(Box<TcpEndpoint>),
     /// MPTCP.
     Mptcp(Box<mptcp::Connection>),
+    /// SCTP.
+    Sctp(Box<sctp::Association>),
     /// UDP.
     Udp(Box<UdpEndpoint>),
 }
@@ -34,6 +36,7 @@ impl Endpoint {
         match (self, &packet.body) {
             (Self::Tcp(tcp), Body::Tcp(segment)) => tcp.handle_segment(now, segment),
             (Self::Mptcp(mptcp), Body::Tcp(segment)) => mptcp.handle_segment(subflow, segment, now),
+            (Self::Sctp(sctp), Body::Sctp(body)) => sctp.handle_packet(now, &packet.ip, body),
             (Self::Udp(udp), Body::Udp(datagram)) => udp.handle_datagram(datagram),
             _ => {}
         }
@@ -44,6 +47,7 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => tcp.handle_timeout(now),
             Self::Mptcp(mptcp) => mptcp.handle_timeout(now),
+            Self::Sctp(sctp) => sctp.handle_timeout(now),
             Self::Udp(_) => {}
         }
     }
@@ -73,6 +77,7 @@ impl Endpoint {
                 }
                 None => false,
             },
+            Self::Sctp(sctp) => sctp.poll_transmit(now, packet),
             Self::Udp(udp) => match udp.poll_transmit() {
                 Some(datagram) => {
                     *packet = Packet { ip: udp.ends().ip_header(), body: Body::Udp(datagram) };
@@ -88,6 +93,7 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => tcp.connection.timeout(),
             Self::Mptcp(mptcp) => mptcp.timeout(),
+            Self::Sctp(sctp) => sctp.timeout(),
             Self::Udp(_) => None,
         }
     }
@@ -97,6 +103,7 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => tcp.stream.poll_event(),
             Self::Mptcp(mptcp) => mptcp.stream.poll_event(),
+            Self::Sctp(sctp) => sctp.stream.poll_event(),
             Self::Udp(_) => None,
         }
     }
@@ -107,6 +114,7 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => tcp.write(bytes),
             Self::Mptcp(mptcp) => mptcp.write(bytes),
+            Self::Sctp(sctp) => sctp.write(bytes),
             Self::Udp(udp) => {
                 udp.send(u32::try_from(bytes).unwrap_or(u32::MAX));
                 bytes
@@ -119,6 +127,7 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => tcp.finish(),
             Self::Mptcp(mptcp) => mptcp.finish(),
+            Self::Sctp(sctp) => sctp.finish(),
             Self::Udp(_) => {}
         }
     }
@@ -128,6 +137,7 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => tcp.stop(),
             Self::Mptcp(mptcp) => mptcp.stop(),
+            Self::Sctp(sctp) => sctp.stop(),
             Self::Udp(_) => {}
         }
     }
@@ -140,6 +150,7 @@ impl Endpoint {
                 tcp.tell_progress();
             }
             Self::Mptcp(mptcp) => mptcp.abort(),
+            Self::Sctp(sctp) => sctp.abort(),
             Self::Udp(_) => {}
         }
     }
@@ -149,6 +160,7 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => tcp.set_reading(reading, now),
             Self::Mptcp(mptcp) => mptcp.set_reading(reading, now),
+            Self::Sctp(sctp) => sctp.set_reading(reading),
             Self::Udp(_) => {}
         }
     }
@@ -158,6 +170,7 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => tcp.stream.set_mark(total),
             Self::Mptcp(mptcp) => mptcp.stream.set_mark(total),
+            Self::Sctp(sctp) => sctp.stream.set_mark(total),
             Self::Udp(_) => {}
         }
     }
@@ -167,6 +180,7 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => tcp.stream.written,
             Self::Mptcp(mptcp) => mptcp.stream.written,
+            Self::Sctp(sctp) => sctp.stream.written,
             Self::Udp(udp) => udp.counters().bytes_sent,
         }
     }
@@ -176,6 +190,7 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => tcp.stream.received,
             Self::Mptcp(mptcp) => mptcp.stream.received,
+            Self::Sctp(sctp) => sctp.stream.received,
             Self::Udp(udp) => udp.counters().bytes_received,
         }
     }
@@ -185,17 +200,19 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => tcp.connection.counters().bytes_acknowledged,
             Self::Mptcp(mptcp) => mptcp.bytes_acknowledged(),
+            Self::Sctp(sctp) => sctp.bytes_acknowledged(),
             Self::Udp(_) => 0,
         }
     }
 
     /// The part of the packet last handled that was taken in, for the edge that holds its bytes (see [`edge`](crate::edge)).
-    /// `None` where it carried nothing new or was not acceptable, and for UDP, whose datagrams are taken whole.
+    /// `None` where it carried nothing new or was not acceptable, for UDP, whose datagrams are taken whole, and for SCTP, which has
+    /// [`Association::taken_chunks`](sctp::Association::taken_chunks).
     pub fn taken(&self) -> Option<Taken> {
         match self {
             Self::Tcp(tcp) => tcp.connection.taken(),
             Self::Mptcp(mptcp) => mptcp.taken(),
-            Self::Udp(_) => None,
+            Self::Sctp(_) | Self::Udp(_) => None,
         }
     }
 
@@ -204,6 +221,7 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => tcp.connection.ends(),
             Self::Mptcp(mptcp) => mptcp.subflows()[0].connection().ends(),
+            Self::Sctp(sctp) => sctp.ends(),
             Self::Udp(udp) => udp.ends(),
         }
     }
@@ -229,6 +247,7 @@ impl Endpoint {
                 _ => None,
             },
             Self::Mptcp(mptcp) => mptcp.ended(),
+            Self::Sctp(sctp) => sctp.ended(),
             Self::Udp(_) => None,
         }
     }

@@ -113,6 +113,7 @@ impl Application {
         let endpoint = match &self.connect {
             Some(Listener::Tcp(options)) => host.connect_tcp(options, local, remote, now),
             Some(Listener::Mptcp(config)) => host.connect_mptcp(config.clone(), local, remote, now),
+            Some(Listener::Sctp(config)) => host.connect_sctp(config.clone(), local, remote, now),
             None => {
                 // Flows are told apart by the ports they listen on, so the same number serves as a source port.
                 let port = self.flow.source_port.unwrap_or(self.flow.port);

@@ -151,7 +151,7 @@ impl Run {
                 result.reinjected_bytes = mptcp.counters().bytes_reinjected;
                 result.fallback = mptcp.has_fallen_back();
             }
-            Endpoint::Udp(_) => {}
+            Endpoint::Sctp(_) | Endpoint::Udp(_) => {}
         }
     }
 

@@ -71,7 +71,7 @@ impl Sampler {
                     }
                 }
             }
-            Endpoint::Udp(_) => {}
+            Endpoint::Sctp(_) | Endpoint::Udp(_) => {}
         }
     }
 

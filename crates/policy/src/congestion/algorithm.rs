@@ -122,6 +122,8 @@ algorithms! {
         "Peng et al., ToN 2016; draft-walid-mptcp-congestion-control-04";
     WVegas(|_| WVegas::default()): WVegas, "wvegas",
         "weighted Vegas: equal queueing delay on all paths", "Cao, Xu, Fu, ICNP 2012";
+    Sctp(|_| Sctp): Sctp, "sctp",
+        "SCTP's own: at most one PMTU a SACK, then one a window of acknowledged bytes; uncoupled", "RFC 9260, section 7.2";
     CmtRpV1(|_| CmtRpV1::default()): CmtRpV1, "cmt-rpv1",
         "resource pooling by shares of the slow-start thresholds", "Dreibholz et al., AINA 2010";
     CmtRpV2(|_| CmtRpV2::default()): CmtRpV2, "cmt-rpv2",

@@ -21,6 +21,7 @@ pub mod lia;
 pub mod olia;
 mod pooled_growth;
 pub mod reno;
+pub mod sctp;
 mod siblings;
 pub mod wvegas;
 
@@ -33,6 +34,7 @@ pub use cubic::Cubic;
 pub use lia::Lia;
 pub use olia::Olia;
 pub use reno::Reno;
+pub use sctp::Sctp;
 pub use wvegas::WVegas;
 
 use subflow_quantity::{Duration, Instant};

@@ -13,13 +13,15 @@ use super::{EndpointId, Host};
 use crate::mptcp::keys::Key;
 use crate::mptcp::{self, join_of, reset_option};
 use crate::tcp::{Ends, TcpEndpoint, TcpOptions};
-use crate::{Endpoint, tcp};
+use crate::{Endpoint, sctp};
 
 /// What answers on a port.
 #[derive(Clone, Debug)]
 pub enum Listener {
     /// Plain TCP: MPTCP options are ignored, so that the peer falls back.
     Tcp(TcpOptions),
+    /// SCTP.
+    Sctp(Arc<sctp::Config>),
     /// MPTCP; a peer that does not speak it gets plain TCP.
     Mptcp(Arc<mptcp::Config>),
 }
@@ -32,7 +34,11 @@ impl Host {
 
     /// A packet that no endpoint has claimed.
     pub(super) fn handle_unclaimed(&mut self, now: Instant, packet: &Packet) -> Option<EndpointId> {
-        let Body::Tcp(segment) = &packet.body else { return None };
+        let segment = match &packet.body {
+            Body::Tcp(segment) => segment,
+            Body::Sctp(body) => return self.handle_unclaimed_sctp(now, packet, body),
+            Body::Udp(_) => return None,
+        };
         let ends = Ends {
             local: SocketAddr::new(packet.ip.destination, segment.destination_port),
             remote: SocketAddr::new(packet.ip.source, segment.source_port),
@@ -53,6 +59,7 @@ impl Host {
     fn accept(&mut self, ends: Ends, syn: &TcpSegment, now: Instant) -> Option<EndpointId> {
         let endpoint = match self.listeners.get(&ends.local.port())?.clone() {
             Listener::Tcp(options) => self.accept_tcp(&options, ends, syn, now),
+            Listener::Sctp(_) => return None,
             Listener::Mptcp(config) => {
                 let key = self.fresh_key();
                 let addresses = self.mptcp_addresses(ends.local.ip());
@@ -132,16 +139,5 @@ impl Host {
             },
             body: Body::Tcp(reset),
         });
-    }
-}
-
-/// The configuration that a listener gives its connections.
-impl Listener {
-    /// The TCP configuration underneath.
-    pub fn tcp_config(&self) -> &tcp::Config {
-        match self {
-            Self::Tcp(options) => &options.config,
-            Self::Mptcp(config) => &config.tcp,
-        }
     }
 }

@@ -7,6 +7,7 @@
 
 mod demux;
 mod listen;
+mod sctp;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -22,6 +23,7 @@ use subflow_wire::Packet;
 pub use listen::Listener;
 
 use crate::mptcp;
+use crate::sctp::Secret;
 use crate::tcp::{Ends, TcpEndpoint, TcpOptions};
 use crate::udp::UdpEndpoint;
 use crate::{Endpoint, Event};
@@ -45,6 +47,8 @@ pub struct Host {
     tokens: BTreeMap<u32, EndpointId>,
     accepted: VecDeque<EndpointId>,
     replies: VecDeque<Packet>,
+    /// Signs SCTP's cookies.
+    secret: Option<Secret>,
     next_port: u16,
     rng: Pcg64Mcg,
 }
@@ -60,6 +64,7 @@ impl Host {
             tokens: BTreeMap::new(),
             accepted: VecDeque::new(),
             replies: VecDeque::new(),
+            secret: None,
             next_port: FIRST_PORT,
             rng,
         }
@@ -175,6 +180,7 @@ impl Host {
         };
         self.endpoints[id.0 as usize].handle_packet(now, subflow, packet);
         self.open_requested(id, now);
+        self.follow_association(id);
         Some(id)
     }
 

@@ -46,7 +46,7 @@ mod sent_queue;
 mod sequence;
 mod state;
 mod timeout;
-mod timers;
+pub(crate) mod timers;
 mod undo;
 
 use std::net::SocketAddr;

@@ -5,4 +5,5 @@
 mod harness;
 mod mptcp;
 mod properties;
+mod sctp;
 mod tcp;

@@ -1,17 +1,23 @@
 //! The bytes: attached when a packet leaves, kept when an endpoint takes them, checked when it reports them.
 
 use subflow_transport::Endpoint;
-use subflow_wire::Packet;
+use subflow_wire::{Body, Packet, Payload};
 
 /// The byte at `offset` of the stream that side `side` sends.
-fn pattern(side: usize, offset: u64) -> u8 {
+pub(super) fn pattern(side: usize, offset: u64) -> u8 {
     ((offset ^ (side as u64) << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
 }
 
 /// The bytes that `packet` of side `side` carries.
 pub(crate) fn bytes_of(side: usize, packet: &Packet) -> Vec<u8> {
-    let payload = packet.payload();
-    (payload.stream_offset..).take(payload.length as usize).map(|offset| pattern(side, offset)).collect()
+    let bytes = |payload: &Payload| {
+        let offsets = payload.stream_offset..payload.stream_offset + u64::from(payload.length);
+        offsets.map(|offset| pattern(side, offset)).collect::<Vec<_>>()
+    };
+    match &packet.body {
+        Body::Sctp(body) => body.payloads().flat_map(bytes).collect(),
+        _ => bytes(packet.payload()),
+    }
 }
 
 /// What one side has received.

@@ -7,6 +7,7 @@
 mod edge;
 mod pair;
 mod path;
+pub(crate) mod sctp;
 mod setup;
 pub(crate) mod tamper;
 mod verbs;

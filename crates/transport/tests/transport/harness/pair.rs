@@ -11,6 +11,7 @@ use subflow_wire::checksum::ones_complement_sum;
 use subflow_wire::{Body, Packet, PayloadBytes, TcpSegment};
 
 use super::edge::{Edge, bytes_of};
+use super::sctp::Hooks;
 use super::{Fate, Path, Setup};
 
 pub(crate) const CLIENT: usize = 0;
@@ -62,6 +63,8 @@ pub(crate) struct Pair {
     in_flight: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
     order: u64,
     tampers: Vec<Tamper>,
+    /// The same for SCTP.
+    pub(crate) sctp: Hooks,
     /// Everything that was sent, unless [`Pair::keep_log`] is off.
     pub(crate) log: Vec<Sent>,
     pub(crate) keep_log: bool,
@@ -95,6 +98,7 @@ impl Pair {
             in_flight: BTreeMap::new(),
             order: 0,
             tampers: Vec::new(),
+            sctp: Hooks::default(),
             log: Vec::new(),
             keep_log: true,
             trust_content: false,
@@ -147,6 +151,7 @@ impl Pair {
         let id = match &self.listener {
             Listener::Tcp(options) => host.connect_tcp(options, local, remote, now),
             Listener::Mptcp(config) => host.connect_mptcp(config.clone(), local, remote, now),
+            Listener::Sctp(config) => host.connect_sctp(config.clone(), local, remote, now),
         };
         self.adopt(CLIENT, id);
     }
@@ -226,7 +231,7 @@ impl Pair {
 
     /// Puts a packet on the way to `side` as if it came from the other, after `delay`.
     pub(crate) fn inject(&mut self, side: usize, packet: &Packet, delay: Duration) {
-        let payload = vec![0; packet.payload().length as usize];
+        let payload = vec![0; payload_length(packet)];
         let mut wire = Vec::new();
         packet.emit(PayloadBytes::Bytes(&payload), 0, &mut wire).expect("a packet that can be written");
         self.order += 1;
@@ -274,14 +279,11 @@ impl Pair {
         }
         let mut bytes = bytes_of(from, &packet);
         edge::set_payload_sum(&mut packet, ones_complement_sum(&bytes));
-        let mut fate = Fate::Pass;
-        let Body::Tcp(segment) = &mut packet.body else { return };
-        for tamper in &mut self.tampers {
-            if fate != Fate::Drop {
-                let next = tamper(&mut Leaving { at: self.now, from, path, segment, bytes: &mut bytes });
-                fate = if next == Fate::Pass { fate } else { next };
-            }
-        }
+        let fate = match &mut packet.body {
+            Body::Tcp(segment) => self.tamper_with(from, path, segment, &mut bytes),
+            Body::Sctp(body) => self.sctp.tamper_with(from, body),
+            Body::Udp(_) => return,
+        };
         let mut arrivals = match fate {
             Fate::Drop => Vec::new(),
             _ => self.paths[path].arrivals(from, self.now, packet.wire_length() as usize, &mut self.rng),
@@ -293,13 +295,26 @@ impl Pair {
         }
         let mut wire = Vec::new();
         packet.emit(PayloadBytes::Bytes(&bytes), 0, &mut wire).expect("every packet can be written");
-        if let (true, Body::Tcp(segment)) = (self.keep_log, packet.body) {
-            self.log.push(Sent { at: self.now, from, path, segment });
+        match packet.body {
+            Body::Tcp(segment) if self.keep_log => self.log.push(Sent { at: self.now, from, path, segment }),
+            Body::Sctp(body) => self.sctp.note(self.now, from, path, body, self.keep_log),
+            _ => {}
         }
         for at in arrivals {
             self.order += 1;
             self.in_flight.insert((at, self.order), (1 - from, wire.clone()));
         }
+    }
+
+    fn tamper_with(&mut self, from: usize, path: usize, segment: &mut TcpSegment, bytes: &mut Vec<u8>) -> Fate {
+        let mut fate = Fate::Pass;
+        for tamper in &mut self.tampers {
+            if fate != Fate::Drop {
+                let next = tamper(&mut Leaving { at: self.now, from, path, segment, bytes });
+                fate = if next == Fate::Pass { fate } else { next };
+            }
+        }
+        fate
     }
 
     /// When something happens next.
@@ -348,10 +363,25 @@ impl Pair {
             *edge = Edge::default();
         }
         if let (Some(id), true) = (taken_by, taken_by == *connection) {
-            edge.keep(host.endpoint(id), &wire[payload]);
-            edge.check((!self.trust_content).then_some(1 - to), host.endpoint(id));
+            match (&packet.body, host.endpoint_mut(id)) {
+                (Body::Sctp(body), Endpoint::Sctp(association)) => {
+                    let start = payload.start;
+                    self.sctp.check(to, association, body, &wire[start..], self.trust_content);
+                }
+                (_, endpoint) => {
+                    edge.keep(endpoint, &wire[payload]);
+                    edge.check((!self.trust_content).then_some(1 - to), endpoint);
+                }
+            }
         }
         self.push_unwritten(to);
         self.drain(to);
+    }
+}
+
+fn payload_length(packet: &Packet) -> usize {
+    match &packet.body {
+        Body::Sctp(body) => body.user_data_length() as usize,
+        _ => packet.payload().length as usize,
     }
 }

@@ -9,7 +9,7 @@ use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
 use subflow_transport::tcp::TcpOptions;
 use subflow_transport::tcp::config::{Config, ReceiveBuffer};
-use subflow_transport::{Listener, mptcp};
+use subflow_transport::{Listener, mptcp, sctp};
 
 use super::{Pair, Path};
 
@@ -19,6 +19,8 @@ pub(crate) struct Stack {
     pub(crate) tcp: Config,
     /// `None` for plain TCP; its `tcp` and `send_buffer` are taken from here.
     pub(crate) mptcp: Option<mptcp::Config>,
+    /// Where it is there, the host speaks SCTP alone.
+    pub(crate) sctp: Option<sctp::Config>,
     pub(crate) congestion: Algorithm,
     pub(crate) send_buffer: Option<u64>,
 }
@@ -27,7 +29,7 @@ impl Stack {
     fn tcp() -> Self {
         // Exact timers let stories state exact times.
         let tcp = Config { timer_tick: Duration::ZERO, ..Config::default() };
-        Self { tcp, mptcp: None, congestion: algorithm("reno"), send_buffer: None }
+        Self { tcp, mptcp: None, sctp: None, congestion: algorithm("reno"), send_buffer: None }
     }
 
     fn mptcp(path_manager: &str) -> Self {
@@ -35,6 +37,16 @@ impl Stack {
         let scheduler = Scheduling::from_name("ll").expect("a scheduler");
         let mptcp = mptcp::Config::new(algorithm("reno"), scheduler, path_manager);
         Self { mptcp: Some(mptcp), ..Self::tcp() }
+    }
+
+    fn sctp() -> Self {
+        let sctp = sctp::Config { record_deliveries: true, ..sctp::Config::rfc9260() };
+        Self { sctp: Some(sctp), ..Self::tcp() }
+    }
+
+    /// The SCTP configuration, to change.
+    pub(crate) fn association(&mut self) -> &mut sctp::Config {
+        self.sctp.as_mut().expect("it speaks SCTP")
     }
 
     /// The MPTCP configuration, to change.
@@ -58,6 +70,9 @@ impl Stack {
 
     /// As something to listen or connect with.
     pub(super) fn listener(&self) -> Listener {
+        if let Some(sctp) = self.sctp.clone() {
+            return Listener::Sctp(Arc::new(sctp));
+        }
         let TcpOptions { config, congestion, send_buffer } = self.tcp_options();
         match self.mptcp.clone() {
             Some(mptcp) => Listener::Mptcp(Arc::new(mptcp::Config { tcp: config, congestion, send_buffer, ..mptcp })),
@@ -91,6 +106,11 @@ impl Setup {
     /// MPTCP with a full mesh between so many addresses of the client and of the server.
     pub(crate) fn mptcp(clients: usize, servers: usize) -> Self {
         Self::with(Stack::mptcp("full-mesh"), clients, servers)
+    }
+
+    /// SCTP with so many addresses at each end; path `i · (addresses + 1)` joins the two of the same number.
+    pub(crate) fn sctp(addresses: usize) -> Self {
+        Self::with(Stack::sctp(), addresses, addresses)
     }
 
     fn with(stack: Stack, clients: usize, servers: usize) -> Self {

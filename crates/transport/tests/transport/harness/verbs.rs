@@ -1,6 +1,7 @@
 //! What stories say: run, receive, fill the window, lose a segment.
 
 use subflow_quantity::{Duration, Instant};
+use subflow_transport::sctp::Association;
 use subflow_transport::tcp::{Connection, State};
 use subflow_transport::{Endpoint, Event, mptcp};
 
@@ -62,7 +63,7 @@ impl Pair {
         match self.endpoint(side) {
             Endpoint::Tcp(tcp) => tcp.connection(),
             Endpoint::Mptcp(mptcp) => mptcp.subflows()[0].connection(),
-            Endpoint::Udp(_) => panic!("UDP has no connection"),
+            Endpoint::Sctp(_) | Endpoint::Udp(_) => panic!("no TCP connection"),
         }
     }
 
@@ -70,6 +71,13 @@ impl Pair {
         match self.endpoint(side) {
             Endpoint::Mptcp(mptcp) => mptcp,
             _ => panic!("not MPTCP"),
+        }
+    }
+
+    pub(crate) fn sctp(&self, side: usize) -> &Association {
+        match self.endpoint(side) {
+            Endpoint::Sctp(association) => association,
+            _ => panic!("not SCTP"),
         }
     }
 
@@ -82,6 +90,7 @@ impl Pair {
         match self.endpoint(side) {
             Endpoint::Tcp(tcp) => tcp.congestion().path(path).cwnd,
             Endpoint::Mptcp(mptcp) => mptcp.congestion().path(path).cwnd,
+            Endpoint::Sctp(sctp) => sctp.congestion().path(path).cwnd,
             Endpoint::Udp(_) => panic!("UDP has no window"),
         }
     }

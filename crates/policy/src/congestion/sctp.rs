@@ -1,0 +1,78 @@
+//! SCTP's own control (RFC 9260, section 7.2): windows in bytes, grown by counting acknowledged bytes.
+//!
+//! | phase | rule | source |
+//! |---|---|---|
+//! | slow start, while `cwnd ≤ ssthresh` | `cwnd += min(acked, PMTU)` per SACK | 7.2.1 |
+//! | congestion avoidance | `partial_bytes_acked += acked`; one PMTU per `cwnd` of it | 7.2.2 |
+//! | loss | `ssthresh = max(cwnd / 2, 4 PMTU)` | 7.2.3 |
+//!
+//! `partial_bytes_acked` is [`Path::credit`], the PMTU [`Path::quantum`]. That a window grows only while it is fully used is the
+//! transport's business, and so is the window after a loss (the threshold after a fast retransmission, one PMTU after a
+//! timeout). Uncoupled: with several destinations each has its own.
+
+use subflow_quantity::Instant;
+
+use super::{Ack, CongestionControl, Path, reno};
+
+/// The least threshold after a loss, in PMTUs.
+const FLOOR: u32 = 4;
+
+/// SCTP's uncoupled control (RFC 9260).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sctp;
+
+impl CongestionControl for Sctp {
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
+        let path = &mut paths[path];
+        if path.cwnd <= path.ssthresh {
+            path.cwnd = path.cwnd.saturating_add(ack.acked.min(path.quantum));
+            return;
+        }
+        path.credit = path.credit.saturating_add(ack.acked);
+        if path.credit >= path.cwnd {
+            path.credit -= path.cwnd;
+            path.cwnd = path.cwnd.saturating_add(path.quantum);
+        }
+    }
+
+    fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
+        reno::half(&paths[path], FLOOR)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn acked(path: &mut Path, bytes: u32) {
+        let ack = Ack { now: Instant::ZERO, acked: bytes, rtt: None, una: 0, nxt: 0, in_flight: path.cwnd };
+        Sctp.on_ack(core::slice::from_mut(path), 0, &ack);
+    }
+
+    #[test]
+    fn slow_start_gives_at_most_one_pmtu_per_sack_and_includes_the_threshold() {
+        let mut path = Path { ssthresh: 4380, ..Path::new(1500, 4380) };
+        acked(&mut path, 2904);
+        assert_eq!((path.cwnd, path.credit), (5880, 0));
+        let mut path = Path::new(1500, 4380);
+        acked(&mut path, 700);
+        assert_eq!(path.cwnd, 5080);
+    }
+
+    #[test]
+    fn congestion_avoidance_gives_one_pmtu_per_window_of_acknowledged_bytes() {
+        let mut path = Path { ssthresh: 6000, ..Path::new(1500, 7260) };
+        for _ in 0..2 {
+            acked(&mut path, 2904);
+        }
+        assert_eq!((path.cwnd, path.credit), (7260, 5808));
+        acked(&mut path, 2904);
+        assert_eq!((path.cwnd, path.credit), (8760, 1452));
+    }
+
+    #[test]
+    fn a_loss_halves_but_leaves_four_pmtu() {
+        let halved = |cwnd| Sctp.ssthresh_after_loss(&[Path::new(1500, cwnd)], 0, Instant::ZERO);
+        assert_eq!((halved(30_000), halved(9000)), (15_000, 6000));
+    }
+}

@@ -1,0 +1,172 @@
+//! SCTP at a host: opening associations, answering INITs without keeping anything, making associations of cookies (RFC 9260,
+//! sections 5.1 and 8.4).
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use rand_core::RngCore;
+use subflow_quantity::Instant;
+use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk};
+use subflow_wire::{Body, Packet, SctpPacket};
+
+use super::{EndpointId, Host, Listener};
+use crate::Endpoint;
+use crate::sctp::{self, Association, Cookie, Identity, Refusal, Secret, answer_init, answer_to_nobody};
+use crate::tcp::Ends;
+
+impl Host {
+    /// Opens an SCTP association from `local` (port 0: any that is free) to `remote`.
+    pub fn connect_sctp(
+        &mut self,
+        config: Arc<sctp::Config>,
+        local: SocketAddr,
+        remote: SocketAddr,
+        now: Instant,
+    ) -> EndpointId {
+        let ends = self.free_ends(local, remote);
+        let (secret, locals, rng) = (self.secret(), self.sctp_addresses(local.ip(), &config), self.fork_rng());
+        self.add_association(Association::connect(config, secret, ends, locals, rng, now))
+    }
+
+    /// The key of this host's cookies. Made when it is needed, so that other protocols' randomness does not depend on it.
+    fn secret(&mut self) -> Secret {
+        if self.secret.is_none() {
+            let mut secret = Secret::default();
+            self.rng.fill_bytes(&mut secret);
+            self.secret = Some(secret);
+        }
+        self.secret.expect("just made")
+    }
+
+    /// The addresses that an association of this host has, the initial one first.
+    fn sctp_addresses(&self, initial: IpAddr, config: &sctp::Config) -> Vec<IpAddr> {
+        let others = self.addresses.iter().copied().filter(|&address| address != initial);
+        core::iter::once(initial).chain(others.filter(|_| config.multihomed)).collect()
+    }
+
+    fn add_association(&mut self, association: Association) -> EndpointId {
+        let id = EndpointId(self.endpoints.insert(Endpoint::Sctp(Box::new(association))) as u32);
+        self.follow_association(id);
+        id
+    }
+
+    /// Notes the addresses that an association has learnt, and takes in the one that replaces it after a restart of the peer.
+    #[inline]
+    pub(super) fn follow_association(&mut self, id: EndpointId) {
+        if let Endpoint::Sctp(association) = &mut self.endpoints[id.0 as usize] {
+            for ends in association.take_new_ends() {
+                self.demux.insert(ends, id, 0);
+            }
+            if let Some(successor) = association.take_successor() {
+                let id = self.add_association(*successor);
+                self.accepted.push_back(id);
+            }
+        }
+    }
+
+    /// An SCTP packet that no association has claimed.
+    pub(super) fn handle_unclaimed_sctp(
+        &mut self,
+        now: Instant,
+        packet: &Packet,
+        body: &SctpPacket,
+    ) -> Option<EndpointId> {
+        let ends = Ends {
+            local: SocketAddr::new(packet.ip.destination, body.destination_port),
+            remote: SocketAddr::new(packet.ip.source, body.source_port),
+        };
+        let listener = match self.listeners.get(&body.destination_port) {
+            Some(Listener::Sctp(config)) => Some(config.clone()),
+            _ => None,
+        };
+        match (body.chunks.first(), listener) {
+            (Some(Chunk::Init(init)), _) if body.verification_tag != 0 || body.chunks.len() > 1 => {
+                // Section 8.5.1, rule A: it is not an INIT that anyone would send.
+                let _ = init;
+                None
+            }
+            (Some(Chunk::Init(init)), Some(config)) => {
+                self.answer_init(init, ends, packet, body, &config, now);
+                None
+            }
+            (Some(Chunk::CookieEcho(cookie)), Some(config)) => {
+                self.accept_cookie(cookie, ends, packet, body, config, now)
+            }
+            _ => {
+                let answer = answer_to_nobody(body);
+                self.reply_sctp(answer, packet, body);
+                None
+            }
+        }
+    }
+
+    fn answer_init(
+        &mut self,
+        init: &InitChunk,
+        ends: Ends,
+        packet: &Packet,
+        body: &SctpPacket,
+        config: &sctp::Config,
+        now: Instant,
+    ) {
+        let locals = self.sctp_addresses(ends.local.ip(), config);
+        let (secret, identity) = (self.secret(), Identity::fresh(&mut self.rng));
+        let answer = answer_init(init, ends, &locals, config, &secret, identity, now);
+        self.reply_sctp(answer, packet, body);
+    }
+
+    /// Makes an association of a cookie that this host has signed, and that is still good.
+    fn accept_cookie(
+        &mut self,
+        cookie: &[u8],
+        ends: Ends,
+        packet: &Packet,
+        body: &SctpPacket,
+        config: Arc<sctp::Config>,
+        now: Instant,
+    ) -> Option<EndpointId> {
+        let secret = self.secret();
+        let cookie = match Cookie::verify(cookie, &secret, Some(now)) {
+            Ok(cookie) => cookie,
+            Err(Refusal::Forged) => return None,
+            Err(Refusal::Stale(by)) => {
+                let tag = Cookie::verify(cookie, &secret, None).ok()?.remote_tag;
+                let staleness_us = u32::try_from(by.as_nanos() / 1000).unwrap_or(u32::MAX);
+                let stale = Chunk::Error(vec![ErrorCause::StaleCookie { staleness_us }]);
+                self.reply_sctp(Some((tag, stale)), packet, body);
+                return None;
+            }
+        };
+        let same_ports = (cookie.local_port, cookie.remote_port) == (ends.local.port(), ends.remote.port());
+        if !same_ports || !cookie.remotes.contains(&ends.remote.ip()) || body.verification_tag != cookie.local_tag {
+            return None;
+        }
+        let (locals, rng) = (self.sctp_addresses(cookie.local, &config), self.fork_rng());
+        let mut association = Association::accept(config, secret, ends, locals, &cookie, rng);
+        association.handle_packet(now, &packet.ip, body);
+        let id = self.add_association(association);
+        self.accepted.push_back(id);
+        Some(id)
+    }
+
+    /// A packet of the host itself in answer to `packet`.
+    fn reply_sctp(&mut self, answer: Option<(u32, Chunk)>, packet: &Packet, body: &SctpPacket) {
+        let Some((verification_tag, chunk)) = answer else { return };
+        let ends = Ends {
+            local: SocketAddr::new(packet.ip.destination, body.destination_port),
+            remote: SocketAddr::new(packet.ip.source, body.source_port),
+        };
+        let encapsulation = body.encapsulation.map(|theirs| subflow_wire::sctp::UdpEncapsulation {
+            source_port: theirs.destination_port,
+            destination_port: theirs.source_port,
+        });
+        let reply = SctpPacket {
+            source_port: body.destination_port,
+            destination_port: body.source_port,
+            verification_tag,
+            encapsulation,
+            chunks: vec![chunk],
+        };
+        self.replies.push_back(Packet { ip: ends.ip_header(), body: Body::Sctp(reply) });
+    }
+}

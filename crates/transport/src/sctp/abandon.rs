@@ -1,0 +1,129 @@
+//! Partial reliability, the sender's side: what is given up, and FORWARD-TSN (RFC 3758, section 3.5; RFC 7496, section 3).
+
+use subflow_quantity::Instant;
+use subflow_wire::sctp::{Chunk, ForwardTsnChunk, SkippedStream};
+
+use super::Association;
+use super::outbound::{SentChunk, Status};
+
+impl Association {
+    /// Whether a chunk is not worth sending again.
+    fn is_expired(chunk: &SentChunk, now: Instant) -> bool {
+        let fragment = &chunk.fragment;
+        fragment.expires.is_some_and(|at| at <= now)
+            || fragment.most_retransmissions.is_some_and(|most| chunk.transmissions > most)
+    }
+
+    /// Gives up a lost chunk, and with it its message, where it is not worth sending again (rule A3). Gives whether it did.
+    pub(super) fn abandon_if_expired(&mut self, tsn: u64, now: Instant) -> bool {
+        let expired = self.outbound.chunk(tsn).is_some_and(|chunk| Self::is_expired(chunk, now));
+        if !expired || !self.extensions.forward_tsn {
+            return false;
+        }
+        self.abandon_message(tsn);
+        true
+    }
+
+    /// Drops what has not been begun and is too old, and gives up what has been begun.
+    pub(super) fn expire_messages(&mut self, now: Instant) {
+        if !self.extensions.forward_tsn {
+            return;
+        }
+        let dropped = self.messages.drop_expired(now);
+        self.free_abandoned(dropped);
+    }
+
+    fn abandon_message(&mut self, tsn: u64) {
+        let Some(message) = self.outbound.chunk(tsn).map(|chunk| chunk.fragment.message) else { return };
+        self.counters.messages_abandoned += 1;
+        let rest = self.messages.abandon(message).unwrap_or(0);
+        self.free_abandoned(rest);
+        // The fragments of a message have TSNs one after the other.
+        let is_of = |chunk: Option<&SentChunk>| chunk.is_some_and(|chunk| chunk.fragment.message == message);
+        let mut first = tsn;
+        while is_of(self.outbound.chunk(first - 1)) {
+            first -= 1;
+        }
+        let mut at = first;
+        while is_of(self.outbound.chunk(at)) {
+            self.abandon_chunk(at);
+            at += 1;
+        }
+        self.forward_due = true;
+    }
+
+    fn abandon_chunk(&mut self, tsn: u64) {
+        // Out of flight first, as if it and its copies were lost.
+        while self.outbound.chunk(tsn).is_some_and(|chunk| chunk.status == Status::InFlight) {
+            self.mark_lost(tsn);
+        }
+        self.outbound.lost.remove(&tsn);
+        let Some(chunk) = self.outbound.chunk_mut(tsn) else { return };
+        let (length, status) = (chunk.length(), chunk.status);
+        chunk.status = Status::Abandoned;
+        if status != Status::Kept {
+            self.free_abandoned(length);
+        }
+    }
+
+    fn free_abandoned(&mut self, bytes: u64) {
+        self.counters.bytes_abandoned += bytes;
+        self.freed += bytes;
+    }
+
+    /// Advanced.Peer.Ack.Point (rules C1 and C2): how far the peer may count as received. A FORWARD-TSN is due where that is beyond
+    /// what it has (C3).
+    pub(super) fn advance_abandoned_point(&mut self, now: Instant) {
+        self.abandoned_point = self.abandoned_point.max(self.outbound.cumulative());
+        if !self.extensions.forward_tsn {
+            return;
+        }
+        let lost: Vec<u64> = self.outbound.lost.iter().copied().collect();
+        for tsn in lost {
+            self.abandon_if_expired(tsn, now);
+        }
+        while self.outbound.chunk(self.abandoned_point + 1).is_some_and(|chunk| chunk.status == Status::Abandoned) {
+            self.abandoned_point += 1;
+        }
+        self.forward_due = self.forward_is_outstanding();
+        if self.forward_due {
+            self.keep_timer_running(now);
+        }
+    }
+
+    /// Whether the peer has yet to hear that data was given up.
+    pub(super) fn forward_is_outstanding(&self) -> bool {
+        self.abandoned_point > self.outbound.cumulative()
+    }
+
+    /// A FORWARD-TSN may be lost: some T3 has to run (rule C5).
+    pub(super) fn keep_timer_running(&mut self, now: Instant) {
+        if self.destinations.iter().any(|destination| destination.t3.is_some()) {
+            return;
+        }
+        let index = self.current_destination();
+        self.destinations[index].t3 = Some(self.deadline(now, self.destinations[index].rto.rto()));
+    }
+
+    /// The FORWARD-TSN that is due (rule C4).
+    pub(super) fn take_forward_tsn(&mut self) -> Option<Chunk> {
+        if !core::mem::take(&mut self.forward_due) || !self.forward_is_outstanding() {
+            return None;
+        }
+        self.counters.forward_tsns_sent += 1;
+        let mut streams: Vec<SkippedStream> = Vec::new();
+        for tsn in self.outbound.cumulative() + 1..=self.abandoned_point {
+            let Some(chunk) = self.outbound.chunk(tsn) else { break };
+            if chunk.fragment.unordered {
+                continue;
+            }
+            let skipped = SkippedStream { stream: chunk.fragment.stream, stream_sequence: chunk.fragment.ssn as u16 };
+            match streams.iter_mut().find(|known| known.stream == skipped.stream) {
+                Some(known) => known.stream_sequence = skipped.stream_sequence,
+                None => streams.push(skipped),
+            }
+        }
+        let new_cumulative_tsn = self.local_tsns.wire(self.abandoned_point);
+        Some(Chunk::ForwardTsn(ForwardTsnChunk { new_cumulative_tsn, streams }))
+    }
+}

@@ -1,0 +1,137 @@
+//! When to acknowledge, and with what (RFC 9260, section 6.2; DAC: Iyengar, Amer, Stewart 2006, section IV; NR-SACK:
+//! draft-tuexen-tsvwg-sctp-multipath, section 3).
+
+use subflow_quantity::Instant;
+use subflow_wire::sctp::{Chunk, GapBlock, GapBlocks, NrSackChunk, SackChunk};
+
+use super::Association;
+
+/// Most packets that the DAC count can name: two bits of the flags.
+const MOST_COUNTED: u32 = 3;
+
+/// What is owed to the peer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Acknowledge {
+    /// When a delayed SACK is due.
+    pub(super) at: Option<Instant>,
+    /// A SACK is due now.
+    due: bool,
+    /// Packets with data since the last SACK.
+    packets: u32,
+    /// A SACK was sent before: the first packet is acknowledged at once.
+    begun: bool,
+    /// The destination that data came from last.
+    destination: usize,
+    /// The window that the peer was told of.
+    told_window: u64,
+    /// Of the packet at hand.
+    had_data: bool,
+    urgent: bool,
+}
+
+impl Acknowledge {
+    pub(super) fn begin_packet(&mut self) {
+        (self.had_data, self.urgent) = (false, false);
+    }
+
+    /// The packet at hand carries data; `urgent` data is acknowledged at once.
+    pub(super) fn note_data(&mut self, urgent: bool) {
+        self.had_data = true;
+        self.urgent |= urgent;
+    }
+
+    pub(super) fn had_data(&self) -> bool {
+        self.had_data
+    }
+
+    /// A SACK leaves with the next drain.
+    pub(super) fn now(&mut self) {
+        self.due = true;
+    }
+
+    /// The delay is over.
+    pub(super) fn expire(&mut self) {
+        (self.at, self.due) = (None, true);
+    }
+
+    pub(super) fn cancel(&mut self) {
+        (self.at, self.due) = (None, false);
+    }
+
+    pub(super) fn is_due(&self) -> bool {
+        self.due
+    }
+
+    /// Whether one may ride on a packet of data.
+    pub(super) fn is_owed(&self) -> bool {
+        self.due || self.at.is_some()
+    }
+
+    pub(super) fn destination(&self) -> usize {
+        self.destination
+    }
+}
+
+impl Association {
+    /// A packet with data is behind: is it to be acknowledged now or later?
+    pub(super) fn schedule_sack(&mut self, source: Option<usize>, now: Instant) {
+        let holes = self.arrivals.has_holes() && !self.config.delayed_ack_cmt;
+        let deadline = self.deadline(now, self.config.sack_delay);
+        let state = &mut self.acknowledge;
+        state.packets += 1;
+        state.destination = source.unwrap_or(state.destination);
+        let enough = state.packets >= self.config.sack_frequency;
+        if state.urgent || holes || enough || !state.begun {
+            state.due = true;
+        } else if state.at.is_none() {
+            state.at = Some(deadline);
+        }
+    }
+
+    /// Room for data.
+    pub(super) fn receive_window(&self) -> u64 {
+        self.config.receive_buffer.saturating_sub(self.reassembly.held() + self.stream.unread())
+    }
+
+    /// The application has read: the peer hears of it once the window has grown by a worthwhile amount (RFC 9260, section 6.2,
+    /// avoidance of silly windows; Linux `sctp_assoc_rwnd_increase`: a packet or a sixteenth of the buffer).
+    pub(super) fn update_window(&mut self) {
+        let worthwhile =
+            u64::from(self.config.mtu).max(self.config.receive_buffer / 16).min(self.config.receive_buffer / 2);
+        if self.state.may_receive_data() && self.receive_window() >= self.acknowledge.told_window + worthwhile.max(1) {
+            self.acknowledge.now();
+        }
+    }
+
+    /// The SACK or NR-SACK that tells how things stand, at most `room` bytes of it.
+    pub(super) fn take_sack(&mut self, room: u32) -> Chunk {
+        let blocks_fit = (room.saturating_sub(24) / 4) as usize;
+        let cumulative = self.arrivals.cumulative();
+        let mut blocks: GapBlocks = GapBlocks::new();
+        for range in self.arrivals.beyond().take(blocks_fit) {
+            let offset = |tsn: &u64| u16::try_from(tsn - cumulative).ok();
+            let (Some(start), Some(end)) = (offset(range.start()), offset(range.end())) else { break };
+            blocks.push(GapBlock { start, end });
+        }
+        let duplicates = self.arrivals.duplicates.drain(..).take(blocks_fit - blocks.len());
+        let duplicates: Vec<u32> = duplicates.map(|tsn| self.remote_tsns.wire(tsn)).collect();
+        let window = self.receive_window();
+        let state = &mut self.acknowledge;
+        let data_packets = if self.config.delayed_ack_cmt { state.packets.min(MOST_COUNTED) as u8 } else { 0 };
+        (state.packets, state.begun, state.due, state.at, state.told_window) = (0, true, false, None, window);
+        self.counters.sacks_sent += 1;
+        let mut sack = SackChunk {
+            cumulative_tsn: self.remote_tsns.wire(cumulative),
+            a_rwnd: u32::try_from(window).unwrap_or(u32::MAX),
+            data_packets,
+            gaps: blocks,
+            duplicates,
+        };
+        if self.extensions.nr_sack {
+            // Nothing that was acknowledged is dropped then.
+            let non_renegable = core::mem::take(&mut sack.gaps);
+            return Chunk::NrSack(NrSackChunk { sack, non_renegable });
+        }
+        Chunk::Sack(sack)
+    }
+}

@@ -1,0 +1,161 @@
+//! The two ends of an association: SHUTDOWN, after everything has arrived, and ABORT (RFC 9260, section 9).
+
+use subflow_quantity::Instant;
+use subflow_wire::sctp::{Chunk, ErrorCause};
+
+use super::input::Origin;
+use super::output::{Control, Reply};
+use super::{Association, State};
+use crate::Event;
+use crate::tcp::Closed;
+
+impl Association {
+    /// No more will be written: the association ends once everything has arrived.
+    pub(crate) fn finish(&mut self) {
+        self.stream.finished = true;
+    }
+
+    /// Takes back what was written and not begun, and finishes.
+    pub(crate) fn stop(&mut self) {
+        let dropped = self.messages.discard();
+        self.stream.written -= dropped;
+        self.finish();
+    }
+
+    /// Gives up at once, with an ABORT.
+    pub(crate) fn abort(&mut self) {
+        self.abort_with(vec![ErrorCause::UserInitiatedAbort(Box::default())], Closed::Aborted);
+    }
+
+    /// Ends the association with an ABORT for these reasons. Before the peer's tag is known there is nothing to send.
+    pub(super) fn abort_with(&mut self, causes: Vec<ErrorCause>, how: Closed) {
+        if self.state.is_closed() {
+            return;
+        }
+        let known = self.remote_tag != 0;
+        self.close(how);
+        if known {
+            self.controls.push_back(Control::to(self.primary, Chunk::Abort { reflected: false, causes }));
+        }
+    }
+
+    /// Whether everything written has been acknowledged or given up.
+    fn all_is_acknowledged(&self) -> bool {
+        self.outbound.is_empty() && self.messages.bytes() == 0
+    }
+
+    /// Moves towards the end, where this side or the peer wants it and nothing is outstanding (section 9.2).
+    pub(super) fn continue_shutdown(&mut self, now: Instant) {
+        if self.state == State::Established && self.stream.finished {
+            self.state = State::ShutdownPending;
+        }
+        if !self.all_is_acknowledged() {
+            return;
+        }
+        match self.state {
+            State::ShutdownPending => {
+                self.tell_acknowledged();
+                self.state = State::ShutdownSent;
+                self.guard_at = Some(self.deadline(now, self.config.rto.max * 5));
+                self.send_shutdown(now);
+            }
+            State::ShutdownReceived => {
+                self.tell_acknowledged();
+                self.state = State::ShutdownAckSent;
+                self.guard_at = Some(self.deadline(now, self.config.rto.max * 5));
+                self.send_shutdown(now);
+            }
+            _ => {}
+        }
+    }
+
+    fn tell_acknowledged(&mut self) {
+        if !self.told_acknowledged {
+            self.told_acknowledged = true;
+            self.stream.tell(Event::Acknowledged);
+        }
+    }
+
+    /// Sends SHUTDOWN or SHUTDOWN ACK, whichever it is time for, and starts T2.
+    fn send_shutdown(&mut self, now: Instant) {
+        let destination = self.current_destination();
+        let chunk = match self.state {
+            State::ShutdownSent => self.shutdown_chunk(),
+            State::ShutdownAckSent => Chunk::ShutdownAck,
+            _ => return,
+        };
+        self.controls.push_back(Control::to(destination, chunk));
+        self.shutdown_at = Some(self.deadline(now, self.destinations[destination].rto.rto()));
+    }
+
+    fn shutdown_chunk(&self) -> Chunk {
+        Chunk::Shutdown { cumulative_tsn: self.remote_tsns.wire(self.arrivals.cumulative()) }
+    }
+
+    /// T2 expired.
+    pub(super) fn on_shutdown_timeout(&mut self, now: Instant) {
+        self.shutdown_at = None;
+        let destination = self.current_destination();
+        self.destinations[destination].rto.back_off();
+        self.on_destination_error(destination, now);
+        if !self.state.is_closed() {
+            self.send_shutdown(now);
+        }
+    }
+
+    /// In SHUTDOWN-SENT each packet with data is answered with a SACK and a SHUTDOWN at once (section 9.2).
+    pub(super) fn on_data_after_shutdown(&mut self, now: Instant) {
+        self.acknowledge.now();
+        self.send_shutdown(now);
+    }
+
+    /// The peer has got everything acknowledged and will send no more.
+    pub(super) fn on_shutdown(&mut self, cumulative_wire: u32, now: Instant) {
+        match self.state {
+            State::Established | State::ShutdownPending => {
+                self.acknowledge_up_to(cumulative_wire, now);
+                self.state = State::ShutdownReceived;
+                // What was written and not sent still goes out; no more is taken.
+                self.stream.finished = true;
+                self.stream.tell(Event::PeerFinished);
+                self.continue_shutdown(now);
+            }
+            State::ShutdownReceived => self.acknowledge_up_to(cumulative_wire, now),
+            // Both sides at once.
+            State::ShutdownSent => {
+                self.stream.tell(Event::PeerFinished);
+                self.state = State::ShutdownAckSent;
+                self.send_shutdown(now);
+            }
+            State::ShutdownAckSent => self.send_shutdown(now),
+            _ => {}
+        }
+    }
+
+    /// The peer has nothing outstanding either.
+    pub(super) fn on_shutdown_ack(&mut self, origin: Origin) {
+        match self.state {
+            State::ShutdownSent | State::ShutdownAckSent => {
+                if self.state == State::ShutdownSent {
+                    self.stream.tell(Event::PeerFinished);
+                }
+                self.close(Closed::Gracefully);
+                let destination = origin.destination.unwrap_or(self.primary);
+                self.controls.push_back(Control::to(destination, Chunk::ShutdownComplete { reflected: false }));
+            }
+            // Section 8.5.1, rule E: as if it belonged to nobody.
+            State::CookieWait | State::CookieEchoed => {
+                let chunk = Chunk::ShutdownComplete { reflected: true };
+                let (local, remote) = (origin.local, origin.source);
+                self.replies.push_back(Reply { local, remote, tag: self.local_tag, chunk });
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn on_shutdown_complete(&mut self) {
+        if self.state == State::ShutdownAckSent {
+            self.close(Closed::Gracefully);
+        }
+    }
+}

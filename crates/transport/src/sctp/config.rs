@@ -1,0 +1,411 @@
+//! What an SCTP association is made of: every constant of RFC 9260, section 16, and every switch of CMT.
+
+use subflow_policy::congestion::Algorithm;
+use subflow_policy::scheduler::Scheduling;
+use subflow_quantity::Duration;
+use subflow_wire::sctp::UdpEncapsulation;
+
+use super::cuc::CucVersion;
+
+/// Bounds of the retransmission timeout (RFC 9260, section 6.3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RtoLimits {
+    /// RTO.Initial.
+    pub initial: Duration,
+    /// RTO.Min.
+    pub min: Duration,
+    /// RTO.Max.
+    pub max: Duration,
+    /// The clock's granularity, below which RTTVAR does not fall (rule G1).
+    pub granularity: Duration,
+}
+
+/// Which acknowledgments may grow a destination's window. All of them ask that the window was fully used, and that the
+/// destination, or the association, is not in fast recovery (see [`RecoveryScope`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowGrowth {
+    /// `rfc4960`: only a SACK that advances the cumulative TSN (RFC 4960, section 7.2).
+    Rfc4960,
+    /// `rfc9260`: every SACK that acknowledges something new, in gap blocks, too (RFC 9260, section 7.2).
+    Rfc9260,
+    /// `cuc`, `cuc-v2`: a SACK that advances the destination's pseudo-cumulative acknowledgment (Iyengar et al. 2006).
+    Cuc(CucVersion),
+    /// `per-destination`: every SACK that acknowledges something new, with fast recovery kept per destination (leitner2019,
+    /// chapter 3).
+    PerDestination,
+}
+
+impl WindowGrowth {
+    /// The names of all modes.
+    pub const NAMES: &'static [&'static str] = &["rfc4960", "rfc9260", "cuc", "cuc-v2", "per-destination"];
+
+    /// The mode of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "rfc4960" => Self::Rfc4960,
+            "rfc9260" => Self::Rfc9260,
+            "cuc" => Self::Cuc(CucVersion::One),
+            "cuc-v2" => Self::Cuc(CucVersion::Two),
+            "per-destination" => Self::PerDestination,
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rfc4960 => "rfc4960",
+            Self::Rfc9260 => "rfc9260",
+            Self::Cuc(CucVersion::One) => "cuc",
+            Self::Cuc(CucVersion::Two) => "cuc-v2",
+            Self::PerDestination => "per-destination",
+        }
+    }
+
+    /// Whose fast recovery goes with it: the destination's for `per-destination`, the association's for all others.
+    pub fn usual_scope(self) -> RecoveryScope {
+        match self {
+            Self::PerDestination => RecoveryScope::Destination,
+            _ => RecoveryScope::Association,
+        }
+    }
+}
+
+/// Whose state fast recovery is (RFC 9260, section 7.2.4; leitner2019, section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryScope {
+    /// `association`: while it lasts no other window is reduced by a fast retransmission, and none grows.
+    Association,
+    /// `destination`: each has its own flag and exit point.
+    Destination,
+}
+
+impl RecoveryScope {
+    /// The names of both.
+    pub const NAMES: &'static [&'static str] = &["association", "destination"];
+
+    /// The scope of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "association" => Some(Self::Association),
+            "destination" => Some(Self::Destination),
+            _ => None,
+        }
+    }
+}
+
+/// Where a chunk goes that is sent again (Iyengar, Amer, Stewart 2006, section V, but for the first).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetransmissionPolicy {
+    /// `rtx-alternate`: after a fast retransmission's indications the same destination, after a timeout another active one (RFC
+    /// 9260, section 6.4.1). Not for CMT, where all destinations are in use.
+    Alternate,
+    /// `rtx-same`: the destination that it was sent to last.
+    Same,
+    /// `rtx-asap`: any destination that has window at that time, by chance where there are several.
+    Asap,
+    /// `rtx-cwnd`: the one with the largest congestion window.
+    LargestWindow,
+    /// `rtx-ssthresh`: the one with the largest slow-start threshold.
+    LargestThreshold,
+    /// `rtx-lossrate`: the one with the smallest share of chunks lost so far.
+    LowestLossRate,
+}
+
+impl RetransmissionPolicy {
+    /// The names of all policies.
+    pub const NAMES: &'static [&'static str] =
+        &["rtx-alternate", "rtx-same", "rtx-asap", "rtx-cwnd", "rtx-ssthresh", "rtx-lossrate"];
+
+    /// The policy of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "rtx-alternate" => Self::Alternate,
+            "rtx-same" => Self::Same,
+            "rtx-asap" => Self::Asap,
+            "rtx-cwnd" => Self::LargestWindow,
+            "rtx-ssthresh" => Self::LargestThreshold,
+            "rtx-lossrate" => Self::LowestLossRate,
+            _ => return None,
+        })
+    }
+}
+
+/// Where new data goes.
+#[derive(Clone, Debug)]
+pub enum Distribution {
+    /// To the primary destination; while it is inactive to the first active one (RFC 9260, section 6.4).
+    Primary,
+    /// CMT: to the destination with the most free window, `cwnd − outstanding` (leitner2019, section 3.2).
+    LargestFreeWindow,
+    /// CMT: where this scheduler says, as in MPTCP.
+    Scheduler(Scheduling),
+}
+
+/// Whether destinations may take only their part of a buffer (Dreibholz et al., "Transmission Scheduling Optimizations for CMT",
+/// 2010), so that a slow one does not block the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferSplitting {
+    /// `none`: first come, first served.
+    None,
+    /// `receive`: outstanding data of a destination takes at most its part of the peer's receive buffer.
+    Receive,
+    /// `send`: outstanding data of a destination takes at most its part of the send buffer.
+    Send,
+    /// `both`.
+    Both,
+}
+
+impl BufferSplitting {
+    /// The names of all.
+    pub const NAMES: &'static [&'static str] = &["none", "receive", "send", "both"];
+
+    /// The splitting of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "none" => Self::None,
+            "receive" => Self::Receive,
+            "send" => Self::Send,
+            "both" => Self::Both,
+            _ => return None,
+        })
+    }
+}
+
+/// The slow-start threshold of a destination that has seen no loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialThreshold {
+    /// The receive window that the peer offered in the handshake (RFC 9260, section 7.2.1; Linux, `sctp_process_init`).
+    PeerWindow,
+    /// So many bytes.
+    Bytes(u32),
+    /// None: slow start lasts until the first loss.
+    Infinite,
+}
+
+/// How long a message is worth sending (RFC 3758, RFC 7496).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reliability {
+    /// Until it is there.
+    #[default]
+    Full,
+    /// Until so long after it was written (RFC 3758, section 4).
+    Lifetime(Duration),
+    /// With at most so many retransmissions of any of its chunks (RFC 7496, section 3.1).
+    Retransmissions(u32),
+}
+
+/// How messages are sent that say nothing else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MessageOptions {
+    /// Stream number, below the negotiated number of streams.
+    pub stream: u16,
+    /// Whether it may be delivered before messages sent earlier (RFC 9260, section 6.6).
+    pub unordered: bool,
+    /// How long it is worth sending.
+    pub reliability: Reliability,
+    /// Payload protocol identifier; not used by SCTP.
+    pub payload_protocol: u32,
+}
+
+/// The configuration of one end.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Congestion control; its windows count bytes.
+    pub congestion: Algorithm,
+    /// Largest IP packet that every path carries.
+    pub mtu: u32,
+    /// The slow-start threshold before the first loss.
+    pub initial_ssthresh: InitialThreshold,
+    /// Which acknowledgments grow windows.
+    pub window_growth: WindowGrowth,
+    /// Whose state fast recovery is.
+    pub fast_recovery: RecoveryScope,
+    /// Whether congestion avoidance goes on in fast recovery: RFC 9260 bans growth there in section 7.2.1, on slow start, and
+    /// is silent in section 7.2.2; Linux grows. leitner2019 does not (section 2.2.1).
+    pub avoidance_in_recovery: bool,
+    /// Where new data goes.
+    pub distribution: Distribution,
+    /// Where data goes that is sent again.
+    pub retransmission: RetransmissionPolicy,
+    /// Split fast retransmit: a miss counts only where a TSN sent later to the same destination was acknowledged (Iyengar et
+    /// al. 2006).
+    pub split_fast_retransmit: bool,
+    /// Delayed acknowledgment for CMT: gaps do not make the receiver acknowledge at once, and it says how many packets a SACK
+    /// stands for (Iyengar et al. 2006). Both sides have to have it on.
+    pub delayed_ack_cmt: bool,
+    /// Whether SACKs may say that gap-acknowledged data will not be dropped, where the peer offers it, too
+    /// (draft-tuexen-tsvwg-sctp-multipath, section 3).
+    pub nr_sack: bool,
+    /// Whether gap-acknowledged data may be dropped when the buffer is full (RFC 9260, section 6.2). With NR-SACK it never is.
+    pub reneging: bool,
+    /// Whether destinations may take only their part of the buffers.
+    pub buffer_splitting: BufferSplitting,
+    /// Most packets of new data that leave at once (Max.Burst, RFC 9260, section 6.1, rule D); `None` for no bound.
+    pub max_burst: Option<u32>,
+    /// Whether a window shrinks while nothing is sent (RFC 9260, section 7.2.1).
+    pub idle_decay: bool,
+    /// Outbound streams asked for.
+    pub streams: u16,
+    /// Inbound streams allowed.
+    pub inbound_streams: u16,
+    /// Bytes of one message that [`Endpoint::write`](crate::Endpoint::write) cuts the application's bytes into.
+    pub message_size: u32,
+    /// How those messages are sent.
+    pub message: MessageOptions,
+    /// Whether partial reliability is offered (RFC 3758).
+    pub partial_reliability: bool,
+    /// Whether a packet that is not full waits while data is outstanding (Nagle's algorithm; RFC 9260, section 6.1, rule
+    /// on bundling; off with `SCTP_NODELAY`).
+    pub nagle: bool,
+    /// Retransmission timeout.
+    pub rto: RtoLimits,
+    /// Whether a gap block that acknowledges the earliest outstanding TSN of a destination restarts its T3 (RFC 9260, section
+    /// 6.3.2, rule R3). In Linux only the cumulative TSN does (`sctp_check_transmitted`).
+    pub gap_acks_restart_timer: bool,
+    /// A SACK waits at most so long (RFC 9260, section 6.2: 200 ms).
+    pub sack_delay: Duration,
+    /// It leaves with every so many packets of data.
+    pub sack_frequency: u32,
+    /// Bytes of data received and not delivered that find room.
+    pub receive_buffer: u64,
+    /// A message larger than this is delivered in parts (RFC 6458, section 8.1.21).
+    pub partial_delivery_point: u64,
+    /// Most bytes written and not acknowledged; `None` for no bound.
+    pub send_buffer: Option<u64>,
+    /// Association.Max.Retrans.
+    pub association_max_retransmissions: u32,
+    /// Path.Max.Retrans.
+    pub path_max_retransmissions: u32,
+    /// Max.Init.Retransmits.
+    pub max_init_retransmits: u32,
+    /// HB.interval; `None` sends heartbeats only to confirm addresses.
+    pub heartbeat_interval: Option<Duration>,
+    /// Valid.Cookie.Life.
+    pub cookie_life: Duration,
+    /// Whether INIT and INIT ACK list all addresses of the host, so that there are several destinations.
+    pub multihomed: bool,
+    /// UDP ports, where SCTP goes in UDP (RFC 6951). The peer's port follows what its packets come from.
+    pub encapsulation: Option<UdpEncapsulation>,
+    /// The kernel's timer tick; zero makes timers exact.
+    pub timer_tick: Duration,
+    /// Whether every delivery is recorded for [`Association::poll_delivery`](super::Association::poll_delivery). An edge that
+    /// holds bytes needs it.
+    pub record_deliveries: bool,
+}
+
+impl Config {
+    /// RFC 9260 with the constants of its section 16.
+    pub fn rfc9260() -> Self {
+        let second = Duration::from_secs(1);
+        Self {
+            congestion: Algorithm::from_name("sctp").expect("it is in the catalogue"),
+            mtu: 1500,
+            initial_ssthresh: InitialThreshold::PeerWindow,
+            window_growth: WindowGrowth::Rfc9260,
+            fast_recovery: RecoveryScope::Association,
+            avoidance_in_recovery: false,
+            distribution: Distribution::Primary,
+            retransmission: RetransmissionPolicy::Alternate,
+            split_fast_retransmit: false,
+            delayed_ack_cmt: false,
+            nr_sack: false,
+            reneging: true,
+            buffer_splitting: BufferSplitting::None,
+            max_burst: Some(4),
+            idle_decay: true,
+            streams: 10,
+            inbound_streams: 65_535,
+            message_size: 1452,
+            message: MessageOptions::default(),
+            partial_reliability: true,
+            nagle: true,
+            rto: RtoLimits { initial: second, min: second, max: second * 60, granularity: Duration::from_millis(1) },
+            gap_acks_restart_timer: true,
+            sack_delay: Duration::from_millis(200),
+            sack_frequency: 2,
+            receive_buffer: 8 << 20,
+            partial_delivery_point: 4 << 20,
+            send_buffer: None,
+            association_max_retransmissions: 10,
+            path_max_retransmissions: 5,
+            max_init_retransmits: 8,
+            heartbeat_interval: Some(second * 30),
+            cookie_life: second * 60,
+            multihomed: true,
+            encapsulation: None,
+            timer_tick: Duration::ZERO,
+            record_deliveries: false,
+        }
+    }
+
+    /// Linux 6.12 (`net/sctp`): RTO.Initial 3 s, timers in ticks of 4 ms (HZ = 250), windows that grow in congestion avoidance
+    /// during fast recovery, T3 restarted by the cumulative TSN alone. Linux has neither CMT nor NR-SACK; what it has of RFC 9260 is the rest of
+    /// [`rfc9260`](Self::rfc9260).
+    pub fn linux() -> Self {
+        let tick = Duration::from_millis(4);
+        let base = Self::rfc9260();
+        Self {
+            rto: RtoLimits { initial: Duration::from_secs(3), granularity: tick, ..base.rto },
+            avoidance_in_recovery: true,
+            gap_acks_restart_timer: false,
+            timer_tick: tick,
+            ..base
+        }
+    }
+
+    /// This configuration with concurrent multipath transfer: all destinations carry data, with split fast retransmit, delayed
+    /// acknowledgment for CMT, window growth by `growth` with the recovery that goes with it, and `rtx-same`.
+    pub fn with_cmt(self, growth: WindowGrowth) -> Self {
+        Self {
+            distribution: Distribution::LargestFreeWindow,
+            retransmission: RetransmissionPolicy::Same,
+            split_fast_retransmit: true,
+            delayed_ack_cmt: true,
+            window_growth: growth,
+            fast_recovery: growth.usual_scope(),
+            ..self
+        }
+    }
+
+    /// The scheduler that distributes new data, if one does.
+    pub fn scheduler(&self) -> Option<&Scheduling> {
+        match &self.distribution {
+            Distribution::Scheduler(scheduler) => Some(scheduler),
+            _ => None,
+        }
+    }
+
+    /// The initial window of a destination: `min(4·MTU, max(2·MTU, 4380))` (RFC 9260, section 7.2.1).
+    pub fn initial_window(&self) -> u32 {
+        (4 * self.mtu).min((2 * self.mtu).max(4380))
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::rfc9260()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_initial_window_is_4380_bytes_on_ethernet() {
+        let window = |mtu| Config { mtu, ..Config::rfc9260() }.initial_window();
+        assert_eq!([576, 1000, 1500, 9000].map(window), [2304, 4000, 4380, 18_000]);
+    }
+
+    #[test]
+    fn every_name_is_understood() {
+        for name in WindowGrowth::NAMES {
+            assert_eq!(WindowGrowth::from_name(name).map(WindowGrowth::name), Some(*name));
+        }
+        assert!(RetransmissionPolicy::NAMES.iter().all(|name| RetransmissionPolicy::from_name(name).is_some()));
+        assert!(RecoveryScope::NAMES.iter().all(|name| RecoveryScope::from_name(name).is_some()));
+        assert!(BufferSplitting::NAMES.iter().all(|name| BufferSplitting::from_name(name).is_some()));
+        assert!(WindowGrowth::from_name("CUC").is_none() && RetransmissionPolicy::from_name("same").is_none());
+    }
+}

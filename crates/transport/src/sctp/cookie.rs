@@ -1,0 +1,205 @@
+//! The state cookie: everything that an association needs, signed, so that an INIT costs its receiver nothing (RFC 9260, section
+//! 5.1.3).
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use subflow_quantity::{Duration, Instant};
+
+/// Length of the HMAC in front of the contents.
+const SIGNATURE_LENGTH: usize = 32;
+/// More addresses than this are not taken from a peer.
+pub(crate) const MOST_ADDRESSES: usize = 32;
+
+/// The key that a host signs its cookies with.
+pub(crate) type Secret = [u8; 32];
+
+/// What a cookie says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cookie {
+    pub(crate) created: Instant,
+    pub(crate) life: Duration,
+    pub(crate) local_port: u16,
+    pub(crate) remote_port: u16,
+    /// Verification tags: this side's, and the peer's.
+    pub(crate) local_tag: u32,
+    pub(crate) remote_tag: u32,
+    /// The tags of an association that existed when the INIT came; 0 where there was none (section 5.2.2).
+    pub(crate) tie_tags: (u32, u32),
+    pub(crate) local_tsn: u32,
+    pub(crate) remote_tsn: u32,
+    pub(crate) outbound_streams: u16,
+    pub(crate) inbound_streams: u16,
+    /// The window that the peer offered.
+    pub(crate) remote_window: u32,
+    pub(crate) extensions: Extensions,
+    /// The address of this side that the INIT came to.
+    pub(crate) local: IpAddr,
+    /// The peer's addresses, the one that the INIT came from first.
+    pub(crate) remotes: Vec<IpAddr>,
+}
+
+/// What the peer understands beyond RFC 9260.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Extensions {
+    pub(crate) forward_tsn: bool,
+    pub(crate) nr_sack: bool,
+}
+
+/// Why a cookie was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It is not one of ours.
+    Forged,
+    /// Its life is over since so long.
+    Stale(Duration),
+}
+
+impl Cookie {
+    /// The cookie in bytes, signed.
+    pub(crate) fn sign(&self, secret: &Secret) -> Box<[u8]> {
+        let mut bytes = vec![0; SIGNATURE_LENGTH];
+        self.write(&mut bytes);
+        let signature = mac(secret, &bytes[SIGNATURE_LENGTH..]).finalize().into_bytes();
+        bytes[..SIGNATURE_LENGTH].copy_from_slice(&signature);
+        bytes.into_boxed_slice()
+    }
+
+    /// Reads a cookie that comes back: signed by this host, and younger than its life, where `now` is given.
+    pub(crate) fn verify(bytes: &[u8], secret: &Secret, now: Option<Instant>) -> Result<Self, Refusal> {
+        let (signature, contents) = bytes.split_at_checked(SIGNATURE_LENGTH).ok_or(Refusal::Forged)?;
+        mac(secret, contents).verify_slice(signature).map_err(|_| Refusal::Forged)?;
+        let cookie = Self::read(contents).ok_or(Refusal::Forged)?;
+        let age = now.map_or(Duration::ZERO, |now| now.since(cookie.created));
+        if age > cookie.life {
+            return Err(Refusal::Stale(age - cookie.life));
+        }
+        Ok(cookie)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        let mut put = |bytes: &[u8]| out.extend_from_slice(bytes);
+        put(&self.created.as_nanos().to_be_bytes());
+        put(&self.life.as_nanos().to_be_bytes());
+        for tag in [self.local_tag, self.remote_tag, self.tie_tags.0, self.tie_tags.1, self.local_tsn, self.remote_tsn]
+        {
+            put(&tag.to_be_bytes());
+        }
+        put(&self.remote_window.to_be_bytes());
+        for number in [self.local_port, self.remote_port, self.outbound_streams, self.inbound_streams] {
+            put(&number.to_be_bytes());
+        }
+        put(&[u8::from(self.extensions.forward_tsn), u8::from(self.extensions.nr_sack)]);
+        for address in core::iter::once(&self.local).chain(&self.remotes) {
+            match address {
+                IpAddr::V4(v4) => {
+                    put(&[4]);
+                    put(&v4.octets());
+                }
+                IpAddr::V6(v6) => {
+                    put(&[6]);
+                    put(&v6.octets());
+                }
+            }
+        }
+    }
+
+    fn read(mut bytes: &[u8]) -> Option<Self> {
+        let from = &mut bytes;
+        let cookie = Self {
+            created: Instant::from_nanos(u64::from_be_bytes(take(from)?)),
+            life: Duration::from_nanos(u64::from_be_bytes(take(from)?)),
+            local_tag: u32::from_be_bytes(take(from)?),
+            remote_tag: u32::from_be_bytes(take(from)?),
+            tie_tags: (u32::from_be_bytes(take(from)?), u32::from_be_bytes(take(from)?)),
+            local_tsn: u32::from_be_bytes(take(from)?),
+            remote_tsn: u32::from_be_bytes(take(from)?),
+            remote_window: u32::from_be_bytes(take(from)?),
+            local_port: u16::from_be_bytes(take(from)?),
+            remote_port: u16::from_be_bytes(take(from)?),
+            outbound_streams: u16::from_be_bytes(take(from)?),
+            inbound_streams: u16::from_be_bytes(take(from)?),
+            extensions: Extensions { forward_tsn: take::<1>(from)? == [1], nr_sack: take::<1>(from)? == [1] },
+            local: take_address(from)?,
+            remotes: Vec::new(),
+        };
+        let remotes = core::iter::from_fn(|| take_address(from)).take(MOST_ADDRESSES + 1).collect();
+        Some(Self { remotes, ..cookie })
+    }
+}
+
+fn mac(secret: &Secret, contents: &[u8]) -> Hmac<Sha256> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes keys of any length");
+    mac.update(contents);
+    mac
+}
+
+fn take<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, rest) = from.split_first_chunk()?;
+    *from = rest;
+    Some(*taken)
+}
+
+fn take_address(from: &mut &[u8]) -> Option<IpAddr> {
+    match take::<1>(from)? {
+        [4] => Some(IpAddr::V4(Ipv4Addr::from(take::<4>(from)?))),
+        [6] => Some(IpAddr::V6(Ipv6Addr::from(take::<16>(from)?))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: Secret = [7; 32];
+
+    fn cookie() -> Cookie {
+        Cookie {
+            created: Instant::from_nanos(5_000_000_000),
+            life: Duration::from_secs(60),
+            local_port: 80,
+            remote_port: 50_000,
+            local_tag: 1,
+            remote_tag: 2,
+            tie_tags: (3, 4),
+            local_tsn: 5,
+            remote_tsn: 6,
+            outbound_streams: 10,
+            inbound_streams: 20,
+            remote_window: 65_535,
+            extensions: Extensions { forward_tsn: true, nr_sack: false },
+            local: "10.0.0.1".parse().expect("an address"),
+            remotes: vec!["10.0.0.2".parse().expect("an address"), "fd00::2".parse().expect("an address")],
+        }
+    }
+
+    #[test]
+    fn a_cookie_comes_back_as_it_was() {
+        let bytes = cookie().sign(&SECRET);
+        let soon = Instant::from_nanos(65_000_000_000);
+        assert_eq!(Cookie::verify(&bytes, &SECRET, Some(soon)), Ok(cookie()));
+    }
+
+    #[test]
+    fn a_cookie_changed_anywhere_or_signed_elsewhere_is_refused() {
+        let bytes = cookie().sign(&SECRET);
+        for at in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1;
+            assert_eq!(Cookie::verify(&changed, &SECRET, None), Err(Refusal::Forged), "byte {at}");
+        }
+        for length in 0..bytes.len() {
+            assert_eq!(Cookie::verify(&bytes[..length], &SECRET, None), Err(Refusal::Forged));
+        }
+        assert_eq!(Cookie::verify(&bytes, &[8; 32], None), Err(Refusal::Forged));
+    }
+
+    #[test]
+    fn an_old_cookie_is_stale_and_says_by_how_much() {
+        let bytes = cookie().sign(&SECRET);
+        let late = Instant::from_nanos(68_000_000_000);
+        assert_eq!(Cookie::verify(&bytes, &SECRET, Some(late)), Err(Refusal::Stale(Duration::from_secs(3))));
+    }
+}

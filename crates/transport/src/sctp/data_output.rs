@@ -1,0 +1,237 @@
+//! Sending data: what is sent again first, then what is new (RFC 9260, section 6.1).
+
+use subflow_quantity::Instant;
+use subflow_wire::sctp::{Chunk, DataChunk};
+use subflow_wire::{Packet, Payload, SctpPacket};
+
+use super::Association;
+use super::config::MessageOptions;
+use super::outbound::{FastRetransmit, SentChunk, Status};
+use super::output::padded;
+
+impl Association {
+    /// Writes bytes as messages of the configured size; returns how many were accepted.
+    pub(crate) fn write(&mut self, bytes: u64) -> u64 {
+        let offset = self.stream.written;
+        let admitted = self.stream.admit(bytes, self.freed);
+        let (size, options) = (u64::from(self.config.message_size), self.config.message);
+        self.messages.push(offset, admitted, size, options, self.clock);
+        admitted
+    }
+
+    /// Sends one message. `false`, and nothing is sent, where the send buffer has no room for it or the stream does not exist.
+    pub fn send_message(&mut self, bytes: u32, options: MessageOptions) -> bool {
+        let outstanding = self.stream.written - self.freed;
+        let fits = self.config.send_buffer.is_none_or(|buffer| outstanding + u64::from(bytes) <= buffer);
+        if !fits || bytes == 0 || options.stream >= self.outbound_streams || self.stream.finished {
+            return false;
+        }
+        let offset = self.stream.written;
+        let admitted = self.stream.admit(u64::from(bytes), self.freed);
+        self.messages.push(offset, admitted, admitted, options, self.clock);
+        true
+    }
+
+    /// A packet with data, where some may leave.
+    pub(super) fn send_data(&mut self, packet: &mut Packet, now: Instant) -> bool {
+        self.expire_messages(now);
+        if let Some((tsn, index)) = self.next_retransmission(now) {
+            let length = self.outbound.chunk(tsn).map_or(0, |chunk| chunk.fragment.length);
+            if let Some(room) = self.begin_data_packet(packet, index, length) {
+                self.send_lost(packet, index, room, now);
+            }
+            return true;
+        }
+        let Some(index) = self.next_for_new(now) else { return false };
+        let next = self.next_queued(index).or_else(|| self.messages.next_length(self.fragmentation_point()));
+        if let Some(room) = self.begin_data_packet(packet, index, next.unwrap_or(0))
+            && let Some(body) = sctp_body(packet)
+        {
+            self.fill_with_new(body, index, room, now);
+        }
+        true
+    }
+
+    /// Begins a packet for a chunk with `length` bytes of data, with what rides along: FORWARD-TSN, SACK. Gives the room that is
+    /// left; `None` where a SACK that is due does not fit beside the data and takes the packet for itself.
+    fn begin_data_packet(&mut self, packet: &mut Packet, index: usize, length: u32) -> Option<u32> {
+        let mut room = self.room();
+        let data = padded(DataChunk::HEADER_LENGTH + length);
+        let body = self.begin_packet_to(packet, index);
+        if let Some(forward) = self.take_forward_tsn() {
+            let taken = padded(forward.length());
+            if taken + data <= room {
+                room -= taken;
+                body.chunks.push(forward);
+            } else {
+                body.chunks.push(forward);
+                return None;
+            }
+        }
+        if self.acknowledge.is_owed() {
+            let beside = room.saturating_sub(data);
+            let most = if self.acknowledge.is_due() { room } else { beside };
+            // Enough for a SACK without gaps.
+            if beside >= 24 || self.acknowledge.is_due() {
+                let sack = self.take_sack(if beside >= 24 { beside } else { most });
+                room -= padded(sack.length());
+                body.chunks.push(sack);
+                return (beside >= 24).then_some(room);
+            }
+        }
+        Some(room)
+    }
+
+    fn send_lost(&mut self, packet: &mut Packet, index: usize, mut room: u32, now: Instant) {
+        let Some(body) = sctp_body(packet) else { return };
+        let mut last = 0;
+        let mut fast_of = 0_u64;
+        while let Some((tsn, target)) = self.next_retransmission(now) {
+            let Some(chunk) = self.outbound.chunk_mut(tsn) else { break };
+            let needed = padded(DataChunk::HEADER_LENGTH + chunk.fragment.length);
+            if target != index || tsn < last || needed > room {
+                break;
+            }
+            (last, room) = (tsn, room - needed);
+            let from = chunk.destination;
+            let fast = chunk.fast == FastRetransmit::Needed;
+            if fast {
+                chunk.fast = FastRetransmit::Done;
+                fast_of |= 1 << from;
+            }
+            let counters = &mut self.destinations[index].counters;
+            counters.fast_retransmissions += u64::from(fast);
+            counters.timeout_retransmissions += u64::from(!fast);
+            self.outbound.lost.remove(&tsn);
+            // Rule 4: T3 starts anew with the earliest outstanding chunk.
+            if fast && self.is_earliest(tsn, index) {
+                self.destinations[index].t3 = None;
+            }
+            body.chunks.push(self.transmit(tsn, index, now));
+        }
+        for from in 0..self.destinations.len() {
+            self.destinations[from].fast_packet &= fast_of >> from & 1 == 0;
+        }
+    }
+
+    /// Whether nothing sent to a destination before `tsn` is outstanding.
+    fn is_earliest(&self, tsn: u64, index: usize) -> bool {
+        let outstanding =
+            self.outbound.iter().find(|(_, chunk)| chunk.destination == index && chunk.status == Status::InFlight);
+        outstanding.is_none_or(|(first, _)| first > tsn)
+    }
+
+    fn fill_with_new(&mut self, body: &mut SctpPacket, index: usize, mut room: u32, now: Instant) {
+        let point = self.fragmentation_point();
+        let mut first = true;
+        loop {
+            let queued = self.next_queued(index);
+            let Some(length) = queued.or_else(|| self.messages.next_length(point)) else { return };
+            let needed = padded(DataChunk::HEADER_LENGTH + length);
+            let may_go_on = match queued {
+                _ if first => true,
+                Some(_) => self.has_window(index) && self.peer_has_room(u64::from(length)),
+                None => self.may_continue(index, length, now),
+            };
+            if needed > room || !may_go_on {
+                return;
+            }
+            let tsn = match queued {
+                Some(_) => self.destinations[index].dequeue(),
+                None => self.messages.take(point).map(|fragment| self.assign(fragment, index, now)),
+            };
+            let Some(tsn) = tsn else { return };
+            room -= needed;
+            let is_copy = self.outbound.chunk(tsn).is_some_and(|chunk| chunk.status == Status::InFlight);
+            body.chunks.push(if is_copy {
+                self.transmit_copy(tsn, index, now)
+            } else {
+                self.transmit(tsn, index, now)
+            });
+            first = false;
+        }
+    }
+
+    /// Data may ride on the packet that brings the cookie (RFC 9260, section 5.1, D).
+    pub(super) fn bundle_with_cookie(&mut self, index: usize, room: u32, body: &mut SctpPacket, now: Instant) {
+        let length = self.messages.next_length(self.fragmentation_point());
+        let fits = length.is_some_and(|length| padded(DataChunk::HEADER_LENGTH + length) <= room);
+        if fits && self.outbound.is_empty() && self.scheduler.is_none() {
+            self.fill_with_new(body, index, room, now);
+        }
+    }
+
+    /// What was sent along with a cookie that went unanswered counts as lost.
+    pub(super) fn take_back_unanswered(&mut self) {
+        let tsns: Vec<u64> = self.outbound.iter().map(|(tsn, _)| tsn).collect();
+        tsns.into_iter().for_each(|tsn| self.mark_lost(tsn));
+        self.destinations.iter_mut().for_each(|destination| destination.t3 = None);
+    }
+
+    /// Books a chunk as sent, and makes it.
+    fn transmit(&mut self, tsn: u64, index: usize, now: Instant) -> Chunk {
+        let length = self.outbound.chunk(tsn).map_or(0, SentChunk::length);
+        if self.outbound.in_flight == 0 && length > self.peer_window {
+            self.counters.window_probes += 1;
+            self.probe_answered = false;
+        }
+        let chunk = self.outbound.chunk_mut(tsn).expect("a chunk of the queue");
+        let destination = &mut self.destinations[index];
+        chunk.status = Status::InFlight;
+        chunk.destination = index;
+        chunk.transmissions += 1;
+        chunk.sent_at = now;
+        // One measurement at a time, and none of what was sent twice (section 6.3.1, rules C4 and C5).
+        chunk.timed = !destination.timing && chunk.transmissions == 1;
+        destination.timing |= chunk.timed;
+        self.outbound.in_flight += length;
+        self.peer_window = self.peer_window.saturating_sub(length);
+        self.book(index, length, now);
+        self.data_chunk(tsn)
+    }
+
+    /// Books a copy of a chunk in flight as sent, and makes it. Neither tells an RTT any more.
+    fn transmit_copy(&mut self, tsn: u64, index: usize, now: Instant) -> Chunk {
+        let chunk = self.outbound.chunk_mut(tsn).expect("a chunk of the queue");
+        chunk.copies |= 1 << index;
+        chunk.transmissions += 1;
+        let length = chunk.length();
+        self.book(index, length, now);
+        self.data_chunk(tsn)
+    }
+
+    /// So many bytes leave for a destination: they are in flight, and T3 runs.
+    fn book(&mut self, index: usize, length: u64, now: Instant) {
+        let deadline = self.deadline(now, self.destinations[index].rto.rto());
+        let destination = &mut self.destinations[index];
+        destination.take_off(length);
+        destination.counters.data_chunks_sent += 1;
+        destination.counters.data_bytes_sent += length;
+        destination.last_sent = Some(now);
+        destination.t3 = destination.t3.or(Some(deadline));
+    }
+
+    fn data_chunk(&self, tsn: u64) -> Chunk {
+        let nothing_follows = self.stream.finished && self.messages.bytes() == 0;
+        let fragment = self.outbound.chunk(tsn).expect("a chunk of the queue").fragment;
+        Chunk::Data(DataChunk {
+            // The end of the association waits for the last acknowledgment (RFC 7053).
+            immediate: nothing_follows && tsn + 1 == self.outbound.next_tsn(),
+            unordered: fragment.unordered,
+            begin: fragment.begins,
+            end: fragment.ends,
+            tsn: self.local_tsns.wire(tsn),
+            stream: fragment.stream,
+            stream_sequence: fragment.ssn as u16,
+            protocol_identifier: fragment.payload_protocol,
+            payload: Payload { stream_offset: fragment.offset, length: fragment.length, sum: 0 },
+        })
+    }
+}
+
+fn sctp_body(packet: &mut Packet) -> Option<&mut SctpPacket> {
+    match &mut packet.body {
+        subflow_wire::Body::Sctp(body) => Some(body),
+        _ => None,
+    }
+}

@@ -1,0 +1,293 @@
+//! Which destination gets new data: the primary one, the one with the largest free window, or a scheduler's choice.
+
+use std::collections::VecDeque;
+
+use subflow_policy::scheduler::{
+    Assignment, QueueView, Scheduler, Scheduling, SentRange, SubflowSet, SubflowView, What,
+};
+use subflow_quantity::Instant;
+
+use super::Association;
+use super::config::{BufferSplitting, Config, Distribution};
+use super::destination::Destination;
+use super::outbound::{SentChunk, Status};
+
+/// How often a scheduler that queues ahead is asked before something has to leave.
+const MOST_QUESTIONS: usize = 64;
+
+/// A scheduler and what it is shown. Data-level offsets are bytes in the order of TSNs.
+#[derive(Clone, Debug)]
+pub(crate) struct SchedulerState {
+    scheduling: Scheduling,
+    views: Vec<SubflowView>,
+    /// One for each chunk of the retransmission queue.
+    outstanding: VecDeque<SentRange>,
+    /// How often the peer's window kept a destination with room from sending.
+    blocked: u64,
+}
+
+impl SchedulerState {
+    /// The scheduler that a configuration names.
+    pub(super) fn of(config: &Config) -> Option<Self> {
+        let scheduling = config.scheduler()?.clone();
+        Some(Self { scheduling, views: Vec::new(), outstanding: VecDeque::new(), blocked: 0 })
+    }
+
+    /// The first chunk of the queue is acknowledged.
+    pub(super) fn pop(&mut self) {
+        self.outstanding.pop_front();
+    }
+}
+
+impl Association {
+    /// Where data and control chunks go that name no destination: the primary one, or the first active one while it is not
+    /// (section 6.4).
+    pub(super) fn current_destination(&self) -> usize {
+        let primary = &self.destinations[self.primary];
+        if primary.is_active() {
+            return self.primary;
+        }
+        self.destinations.iter().position(Destination::is_active).unwrap_or(self.primary)
+    }
+
+    /// Whether a destination's window, and its part of the buffers, has room.
+    pub(super) fn has_window(&self, index: usize) -> bool {
+        let in_flight = self.destinations[index].in_flight;
+        in_flight < u64::from(self.congestion.path(index).cwnd) && in_flight < self.buffer_part(index)
+    }
+
+    /// What a destination may take of the buffers, where they are split. One chunk is always allowed.
+    fn buffer_part(&self, _index: usize) -> u64 {
+        let splitting = self.config.buffer_splitting;
+        let parts = self.destinations.iter().filter(|destination| destination.is_active()).count().max(1) as u64;
+        let receive = match splitting {
+            BufferSplitting::Receive | BufferSplitting::Both => {
+                (self.peer_window.saturating_add(self.outbound.in_flight)) / parts
+            }
+            _ => u64::MAX,
+        };
+        let send = match (splitting, self.config.send_buffer) {
+            (BufferSplitting::Send | BufferSplitting::Both, Some(buffer)) => buffer / parts,
+            _ => u64::MAX,
+        };
+        receive.min(send).max(1)
+    }
+
+    /// Whether new data may go to a destination now: window, burst, and nothing that waits to be sent again.
+    fn may_send_new(&mut self, index: usize, now: Instant) -> bool {
+        self.decay_idle_window(index, now);
+        if !self.has_window(index) {
+            return false;
+        }
+        let most = self.config.max_burst.map_or(u64::MAX, |packets| u64::from(packets) * u64::from(self.config.mtu));
+        let destination = &mut self.destinations[index];
+        let end = *destination.burst_end.get_or_insert(destination.in_flight.saturating_add(most));
+        destination.in_flight < end && !self.is_owed_retransmissions(index)
+    }
+
+    /// Whether the peer's buffer has room, or has to be probed (section 6.1, rule A).
+    pub(super) fn peer_has_room(&self, length: u64) -> bool {
+        length <= self.peer_window || self.outbound.in_flight == 0
+    }
+
+    /// The destination that new data goes to now, if any may go.
+    pub(super) fn next_for_new(&mut self, now: Instant) -> Option<usize> {
+        if let Some(index) = self.next_assigned(now) {
+            return Some(index);
+        }
+        if self.scheduler.is_some() {
+            return self.ask_scheduler(now);
+        }
+        let length = self.messages.next_length(self.fragmentation_point())?;
+        if !self.peer_has_room(u64::from(length)) || self.waits_for_more() {
+            return None;
+        }
+        match self.config.distribution {
+            Distribution::Primary => {
+                let index = self.current_destination();
+                self.may_send_new(index, now).then_some(index)
+            }
+            Distribution::LargestFreeWindow | Distribution::Scheduler(_) => self.largest_free_window(now),
+        }
+    }
+
+    /// Whether it may go on with the packet to this destination.
+    pub(super) fn may_continue(&mut self, index: usize, length: u32, now: Instant) -> bool {
+        !matches!(self.config.distribution, Distribution::Scheduler(_))
+            && self.peer_has_room(u64::from(length))
+            && self.may_send_new(index, now)
+    }
+
+    /// Nagle's algorithm: less than a packet waits while data is outstanding.
+    fn waits_for_more(&self) -> bool {
+        self.config.nagle
+            && self.state == super::State::Established
+            && !self.stream.finished
+            && self.outbound.in_flight > 0
+            && self.messages.bytes() < u64::from(self.fragmentation_point())
+    }
+
+    fn next_assigned(&mut self, now: Instant) -> Option<usize> {
+        for index in 0..self.destinations.len() {
+            let Some(length) = self.next_queued(index) else { continue };
+            let usable = self.destinations[index].is_active() || index == self.current_destination();
+            if usable && self.peer_has_room(u64::from(length)) && self.may_send_new(index, now) {
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    /// The length of the first chunk that waits for a destination. What was acknowledged or given up since leaves the queue.
+    pub(super) fn next_queued(&mut self, index: usize) -> Option<u32> {
+        loop {
+            let &(tsn, length) = self.destinations[index].queue.front()?;
+            let wanted = |chunk: &SentChunk| match chunk.status {
+                Status::Assigned => true,
+                Status::InFlight => chunk.copies >> index & 1 == 0,
+                _ => false,
+            };
+            if self.outbound.chunk(tsn).is_some_and(wanted) {
+                return Some(length);
+            }
+            self.destinations[index].dequeue();
+        }
+    }
+
+    fn largest_free_window(&mut self, now: Instant) -> Option<usize> {
+        let mut best: Option<(usize, u64)> = None;
+        for index in 0..self.destinations.len() {
+            if !self.destinations[index].is_active() {
+                continue;
+            }
+            let free = u64::from(self.congestion.path(index).cwnd).saturating_sub(self.destinations[index].in_flight);
+            if best.is_none_or(|(_, most)| free > most) && self.may_send_new(index, now) {
+                best = Some((index, free));
+            }
+        }
+        let none_is_active = !self.destinations.iter().any(Destination::is_active);
+        if none_is_active && self.may_send_new(self.primary, now) {
+            return Some(self.primary);
+        }
+        best.map(|(index, _)| index)
+    }
+
+    /// Asks the scheduler until something can leave.
+    fn ask_scheduler(&mut self, now: Instant) -> Option<usize> {
+        let waits = self.waits_for_more();
+        for _ in 0..MOST_QUESTIONS {
+            self.update_views(now);
+            self.note_blocked();
+            let state = self.scheduler.as_mut()?;
+            let queued: u64 = self.destinations.iter().map(|destination| destination.queued_bytes).sum();
+            let room = self.peer_window.saturating_sub(queued);
+            let start = self.outbound.position;
+            let probe = u64::from(self.outbound.in_flight == 0 && queued == 0);
+            let admitted = if waits { 0 } else { self.messages.bytes().min(room.max(probe)) };
+            let new_data = start..start + admitted;
+            if new_data.is_empty() && !state.scheduling.repeats() {
+                return None;
+            }
+            let queue = QueueView {
+                now,
+                new_data,
+                backlog: self.messages.bytes(),
+                window: self.peer_window + self.outbound.in_flight,
+                blocked: state.blocked,
+                reinjection: None,
+                outstanding: state.outstanding.as_slices(),
+            };
+            let Assignment { subflow, what } = state.scheduling.next(&state.views, &queue)?;
+            let index = subflow.min(self.destinations.len() - 1);
+            match what {
+                What::New { .. } if queue.new_data.is_empty() => return None,
+                What::New { .. } => self.assign_packet(index, now),
+                What::Copy { range } => self.copy(index, range.start),
+            }
+            if self.next_queued(index).is_some() && self.may_send_new(index, now) {
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    /// A packet's worth of new data for a destination.
+    fn assign_packet(&mut self, index: usize, now: Instant) {
+        let mut room = self.fragmentation_point();
+        while let Some(fragment) = self.messages.take(room) {
+            let length = fragment.length;
+            let tsn = self.assign(fragment, index, now);
+            self.destinations[index].enqueue(tsn, length);
+            room = room.saturating_sub(length + subflow_wire::sctp::DataChunk::HEADER_LENGTH);
+            if self.messages.next_length(u32::MAX).is_none_or(|next| next > room) {
+                break;
+            }
+        }
+    }
+
+    /// The peer's window keeps a destination with room from sending: some schedulers ask how often that happens.
+    fn note_blocked(&mut self) {
+        let full = self.messages.bytes() > 0 && self.peer_window < u64::from(self.fragmentation_point());
+        if let Some(state) = self.scheduler.as_mut().filter(|_| full) {
+            state.blocked += u64::from(state.views.iter().any(|view| view.established && view.space() > 0));
+        }
+    }
+
+    /// A copy of what is in flight goes to a further destination.
+    fn copy(&mut self, index: usize, position: u64) {
+        let Some(state) = &mut self.scheduler else { return };
+        let at = state.outstanding.partition_point(|sent| sent.range.end <= position);
+        let Some(sent) = state.outstanding.get_mut(at) else { return };
+        sent.carried_by.insert(index);
+        let tsn = self.outbound.cumulative() + 1 + at as u64;
+        if let Some(chunk) = self.outbound.chunk(tsn).filter(|chunk| chunk.destination != index) {
+            let length = chunk.fragment.length;
+            self.destinations[index].enqueue(tsn, length);
+        }
+    }
+
+    /// Gives a fragment its TSN.
+    pub(super) fn assign(&mut self, fragment: super::messages::Fragment, index: usize, now: Instant) -> u64 {
+        if let Some(state) = &mut self.scheduler {
+            let start = self.outbound.position;
+            let mut carried_by = SubflowSet::default();
+            carried_by.insert(index);
+            let range = start..start + u64::from(fragment.length);
+            state.outstanding.push_back(SentRange { range, carried_by, reinject: false });
+        }
+        self.outbound.assign(fragment, index, now)
+    }
+
+    fn update_views(&mut self, now: Instant) {
+        let mss = self.fragmentation_point();
+        let mut views = core::mem::take(&mut self.scheduler.as_mut().expect("only asked with a scheduler").views);
+        views.clear();
+        for index in 0..self.destinations.len() {
+            let can_send = self.may_send_new(index, now) && self.peer_has_room(u64::from(mss));
+            let path = self.congestion.path(index);
+            let destination = &self.destinations[index];
+            let queued = destination.queued_bytes.div_ceil(u64::from(mss));
+            let gain = if path.in_slow_start() { 20 } else { 12 };
+            let pacing_rate = destination
+                .rto
+                .srtt()
+                .map_or(u64::MAX, |srtt| u64::from(path.cwnd) * gain / 10 * 1_000_000_000 / srtt.as_nanos().max(1));
+            views.push(SubflowView {
+                srtt: destination.rto.srtt(),
+                rtt_variation: destination.rto.variation(),
+                latest_rtt: destination.rto.latest(),
+                cwnd: path.cwnd / self.config.mtu,
+                in_flight: (destination.chunks_in_flight + queued) as u32,
+                mss,
+                queued_bytes: destination.queued_bytes,
+                pacing_rate,
+                slow_start: path.in_slow_start(),
+                established: destination.is_active(),
+                backup: false,
+                potentially_failed: destination.errors > 0 && destination.in_flight == 0,
+                can_send: can_send && destination.queue.is_empty(),
+            });
+        }
+        self.scheduler.as_mut().expect("as above").views = views;
+    }
+}

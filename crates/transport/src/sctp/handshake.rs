@@ -1,0 +1,272 @@
+//! The four-way handshake: INIT, INIT ACK, COOKIE ECHO, COOKIE ACK (RFC 9260, section 5.1).
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use rand_core::RngCore;
+use rand_pcg::Pcg64Mcg;
+use subflow_quantity::{Duration, Instant};
+use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk, Parameter, parameter_type};
+
+use super::config::{Config, InitialThreshold};
+use super::cookie::{Cookie, Secret};
+use super::output::Control;
+use super::peer::{Offer, Unusable, own_parameters};
+use super::tsn::TsnSpace;
+use super::{Association, State, nonzero};
+use crate::Event;
+use crate::tcp::{Closed, Ends};
+
+/// The opening side's timer, T1-init or T1-cookie, and what it repeats.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Opening {
+    /// When it expires.
+    pub(crate) at: Option<Instant>,
+    timeout: Duration,
+    attempts: u32,
+    cookie: Option<Box<[u8]>>,
+    /// What the cookie's life is to be prolonged by, once it was found stale.
+    prolongation: Option<u32>,
+}
+
+/// Identity of one side of an association to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Identity {
+    pub(crate) tag: u32,
+    pub(crate) tsn: u32,
+    pub(crate) tie_tags: (u32, u32),
+}
+
+impl Identity {
+    /// One for a peer that is not known yet.
+    pub(crate) fn fresh(rng: &mut Pcg64Mcg) -> Self {
+        Self { tag: nonzero(rng), tsn: rng.next_u32(), tie_tags: (0, 0) }
+    }
+}
+
+/// The answer to an INIT: INIT ACK with everything in a cookie, or ABORT, and the verification tag of its packet. Nothing is kept
+/// (section 5.1, B).
+pub(crate) fn answer_init(
+    init: &InitChunk,
+    ends: Ends,
+    locals: &[IpAddr],
+    config: &Config,
+    secret: &Secret,
+    identity: Identity,
+    now: Instant,
+) -> Option<(u32, Chunk)> {
+    let offer = match Offer::read(init, ends.remote.ip(), config) {
+        Ok(offer) => offer,
+        Err(Unusable::Silently) => return None,
+        Err(Unusable::Because(cause)) => {
+            return Some((init.initiate_tag, Chunk::Abort { reflected: false, causes: vec![cause] }));
+        }
+    };
+    let (outbound_streams, inbound_streams) = offer.streams(config);
+    let cookie = Cookie {
+        created: now,
+        life: config.cookie_life + offer.prolongation,
+        local_port: ends.local.port(),
+        remote_port: ends.remote.port(),
+        local_tag: identity.tag,
+        remote_tag: offer.tag,
+        tie_tags: identity.tie_tags,
+        local_tsn: identity.tsn,
+        remote_tsn: offer.tsn,
+        outbound_streams,
+        inbound_streams,
+        remote_window: offer.window,
+        extensions: offer.extensions,
+        local: ends.local.ip(),
+        remotes: offer.addresses,
+    };
+    let mut parameters = own_parameters(config, locals);
+    parameters.push(Parameter::StateCookie(cookie.sign(secret)));
+    parameters.extend(offer.unrecognized.into_iter().map(Parameter::Unrecognized));
+    let ack = init_chunk(config, identity.tag, identity.tsn, parameters);
+    Some((offer.tag, Chunk::InitAck(Box::new(ack))))
+}
+
+fn init_chunk(config: &Config, tag: u32, initial_tsn: u32, parameters: Vec<Parameter>) -> InitChunk {
+    InitChunk {
+        initiate_tag: tag,
+        a_rwnd: u32::try_from(config.receive_buffer).unwrap_or(u32::MAX).max(1500),
+        outbound_streams: config.streams,
+        inbound_streams: config.inbound_streams,
+        initial_tsn,
+        parameters,
+    }
+}
+
+impl Association {
+    /// Opens an association: an INIT leaves. `locals` are this host's addresses, that of `ends` first.
+    pub(crate) fn connect(
+        config: Arc<Config>,
+        secret: Secret,
+        ends: Ends,
+        locals: Vec<IpAddr>,
+        rng: Pcg64Mcg,
+        now: Instant,
+    ) -> Self {
+        let mut association = Self::new(config, secret, ends, locals, rng);
+        association.opening.timeout = association.config.rto.initial;
+        association.send_init(now);
+        association
+    }
+
+    /// Makes an association of a cookie that came back. `locals` has the address that the INIT came to first.
+    pub(crate) fn accept(
+        config: Arc<Config>,
+        secret: Secret,
+        ends: Ends,
+        locals: Vec<IpAddr>,
+        cookie: &Cookie,
+        rng: Pcg64Mcg,
+    ) -> Self {
+        let ends = Ends { remote: (cookie.remotes[0], ends.remote.port()).into(), ..ends };
+        let mut association = Self::new(config, secret, ends, locals, rng);
+        association.local_tag = cookie.local_tag;
+        association.local_tsns = TsnSpace::new(cookie.local_tsn);
+        association.take_peer(cookie);
+        association
+    }
+
+    /// Takes over what a cookie says of the peer.
+    pub(super) fn take_peer(&mut self, cookie: &Cookie) {
+        self.remote_tag = cookie.remote_tag;
+        self.remote_tsns = TsnSpace::new(cookie.remote_tsn);
+        self.extensions = cookie.extensions;
+        (self.outbound_streams, self.inbound_streams) = (cookie.outbound_streams, cookie.inbound_streams);
+        self.take_window(cookie.remote_window);
+        self.add_addresses(&cookie.remotes);
+    }
+
+    fn take_window(&mut self, window: u32) {
+        (self.peer_window, self.peer_offer) = (u64::from(window), u64::from(window));
+    }
+
+    fn add_addresses(&mut self, addresses: &[IpAddr]) {
+        for &address in addresses {
+            if !self.destinations.iter().any(|destination| destination.remote == address) {
+                self.add_destination(address, false);
+            }
+        }
+        let threshold = match self.config.initial_ssthresh {
+            InitialThreshold::PeerWindow => self.peer_offer as u32,
+            InitialThreshold::Bytes(bytes) => bytes,
+            InitialThreshold::Infinite => return,
+        };
+        for index in 0..self.destinations.len() {
+            self.congestion.path_mut(index).ssthresh = threshold.max(1);
+        }
+    }
+
+    fn send_init(&mut self, now: Instant) {
+        self.state = State::CookieWait;
+        let mut parameters = own_parameters(&self.config, &self.locals);
+        let prolongation = self.opening.prolongation;
+        parameters.extend(prolongation.map(|increment_ms| Parameter::CookiePreservative { increment_ms }));
+        let init = init_chunk(&self.config, self.local_tag, self.local_tsns.initial(), parameters);
+        self.controls.push_back(Control { tag: Some(0), ..Control::to(0, Chunk::Init(Box::new(init))) });
+        self.opening.at = Some(self.deadline(now, self.opening.timeout));
+    }
+
+    fn send_cookie(&mut self, now: Instant) {
+        if let Some(cookie) = self.opening.cookie.clone() {
+            self.controls.push_back(Control::to(0, Chunk::CookieEcho(cookie)));
+        }
+        self.opening.at = Some(self.deadline(now, self.opening.timeout));
+    }
+
+    /// T1 expired: INIT or COOKIE ECHO is repeated, or the peer is given up (section 4, note 2 and 3).
+    pub(super) fn on_opening_timeout(&mut self, now: Instant) {
+        self.opening.at = None;
+        self.opening.attempts += 1;
+        if self.opening.attempts > self.config.max_init_retransmits {
+            self.close(Closed::TimedOut);
+            return;
+        }
+        self.opening.timeout = (self.opening.timeout * 2).min(self.config.rto.max);
+        match self.state {
+            State::CookieWait => self.send_init(now),
+            State::CookieEchoed => {
+                self.take_back_unanswered();
+                self.send_cookie(now);
+            }
+            _ => {}
+        }
+    }
+
+    /// The peer's INIT ACK (section 5.1, C).
+    pub(super) fn on_init_ack(&mut self, init_ack: &InitChunk, source: IpAddr, now: Instant) {
+        if self.state != State::CookieWait {
+            return;
+        }
+        let offer = match Offer::read(init_ack, source, &self.config) {
+            Ok(offer) => offer,
+            Err(Unusable::Silently) => {
+                self.close(Closed::Refused);
+                return;
+            }
+            Err(Unusable::Because(cause)) => {
+                self.remote_tag = init_ack.initiate_tag;
+                self.abort_with(vec![cause], Closed::Aborted);
+                return;
+            }
+        };
+        self.remote_tag = offer.tag;
+        let Some(cookie) = offer.cookie.clone() else {
+            let missing = ErrorCause::MissingMandatoryParameter(vec![parameter_type::STATE_COOKIE]);
+            self.abort_with(vec![missing], Closed::Aborted);
+            return;
+        };
+        self.remote_tsns = TsnSpace::new(offer.tsn);
+        self.extensions = offer.extensions;
+        (self.outbound_streams, self.inbound_streams) = offer.streams(&self.config);
+        self.take_window(offer.window);
+        self.add_addresses(&offer.addresses);
+        self.opening = Opening { cookie: Some(cookie), timeout: self.config.rto.initial, ..Opening::default() };
+        self.state = State::CookieEchoed;
+        self.send_cookie(now);
+        for parameter in offer.unrecognized {
+            self.controls.push_back(Control::to(0, Chunk::Error(vec![ErrorCause::UnrecognizedParameters(parameter)])));
+        }
+    }
+
+    /// The peer's COOKIE ACK (section 5.1, E).
+    pub(super) fn on_cookie_ack(&mut self, now: Instant) {
+        if self.state == State::CookieEchoed {
+            self.on_established(now);
+        }
+    }
+
+    /// The cookie came back too late (section 5.2.6): once, another one is asked for that lives longer.
+    pub(super) fn on_stale_cookie(&mut self, staleness_us: u32, now: Instant) {
+        if self.state != State::CookieEchoed {
+            return;
+        }
+        if self.opening.prolongation.is_some() {
+            self.close(Closed::Refused);
+            return;
+        }
+        // Twice what it was late by: a round trip comes on top.
+        self.opening = Opening {
+            prolongation: Some((staleness_us / 1000).saturating_mul(2).saturating_add(1000)),
+            timeout: self.config.rto.initial,
+            ..Opening::default()
+        };
+        self.take_back_unanswered();
+        self.send_init(now);
+    }
+
+    /// Data may flow.
+    pub(super) fn on_established(&mut self, now: Instant) {
+        self.opening = Opening::default();
+        self.state = State::Established;
+        self.stream.tell(Event::Established);
+        for index in 0..self.destinations.len() {
+            self.start_heartbeat(index, now);
+        }
+        self.continue_shutdown(now);
+    }
+}

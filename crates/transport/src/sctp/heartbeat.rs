@@ -1,0 +1,123 @@
+//! HEARTBEAT: confirming addresses, watching idle ones (RFC 9260, sections 5.4 and 8.3).
+
+use std::net::IpAddr;
+
+use rand_core::RngCore;
+use subflow_quantity::{Duration, Instant};
+use subflow_wire::sctp::Chunk;
+
+use super::input::Origin;
+use super::output::Control;
+use super::{Association, Reachability};
+
+/// The heartbeats of one destination.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Heartbeat {
+    /// When the next one is due, or the answer to the last.
+    pub(super) at: Option<Instant>,
+    /// What the one that is not answered says, and when it was sent.
+    pending: Option<(u64, Instant)>,
+}
+
+/// What a HEARTBEAT carries and its answer brings back: index of the destination and a number that only this side knows.
+const INFO_LENGTH: usize = 16;
+
+impl Association {
+    /// The association is established: unconfirmed addresses are probed at once, the others when they are idle.
+    pub(super) fn start_heartbeat(&mut self, index: usize, now: Instant) {
+        if self.destinations[index].reachability == Reachability::Unconfirmed {
+            self.send_heartbeat(index, now);
+        } else {
+            self.schedule_heartbeat(index, now);
+        }
+    }
+
+    fn send_heartbeat(&mut self, index: usize, now: Instant) {
+        let nonce = self.rng.next_u64();
+        let destination = &mut self.destinations[index];
+        destination.counters.heartbeats_sent += 1;
+        destination.heartbeat.pending = Some((nonce, now));
+        let info = [(index as u64).to_be_bytes(), nonce.to_be_bytes()].concat();
+        self.controls.push_back(Control::to(index, Chunk::Heartbeat(info.into_boxed_slice())));
+        self.schedule_heartbeat(index, now);
+    }
+
+    /// The next one comes an RTO, give or take half of it, after HB.interval; to an unconfirmed address without the interval.
+    fn schedule_heartbeat(&mut self, index: usize, now: Instant) {
+        let destination = &self.destinations[index];
+        let rto = destination.rto.rto();
+        let interval = match (destination.reachability, self.config.heartbeat_interval) {
+            (Reachability::Unconfirmed, _) => Duration::ZERO,
+            (_, Some(interval)) => interval,
+            // Without heartbeats an inactive address would never come back.
+            (Reachability::Inactive, None) => self.config.rto.max,
+            (Reachability::Active, None) => {
+                self.destinations[index].heartbeat.at = None;
+                return;
+            }
+        };
+        let jitter = Duration::from_nanos(self.rng.next_u64() % rto.as_nanos().max(1));
+        let delay = interval + rto / 2 + jitter;
+        self.destinations[index].heartbeat.at = Some(self.deadline(now, delay));
+    }
+
+    pub(super) fn on_heartbeat_timer(&mut self, index: usize, now: Instant) {
+        let destination = &mut self.destinations[index];
+        destination.heartbeat.at = None;
+        if destination.heartbeat.pending.take().is_some() {
+            destination.rto.back_off();
+            self.on_destination_error(index, now);
+            if self.state.is_closed() {
+                return;
+            }
+        } else if self.destinations[index].is_active() && self.is_busy(index, now) {
+            // Data that is acknowledged or times out tells as much.
+            self.schedule_heartbeat(index, now);
+            return;
+        }
+        self.decay_idle_window(index, now);
+        self.send_heartbeat(index, now);
+    }
+
+    /// Whether data went there within the interval.
+    fn is_busy(&self, index: usize, now: Instant) -> bool {
+        let interval = self.config.heartbeat_interval.unwrap_or(Duration::ZERO);
+        let destination = &self.destinations[index];
+        destination.in_flight > 0 || destination.last_sent.is_some_and(|last| now.since(last) < interval)
+    }
+
+    /// A HEARTBEAT goes back to where it came from, as it is.
+    pub(super) fn answer_heartbeat(&mut self, info: Box<[u8]>, origin: Origin) {
+        if let Some(destination) = origin.destination {
+            self.controls.push_back(Control::to(destination, Chunk::HeartbeatAck(info)));
+        }
+    }
+
+    pub(super) fn on_heartbeat_ack(&mut self, info: &[u8], now: Instant) {
+        let Some((index, nonce)) = info.split_at_checked(INFO_LENGTH / 2) else { return };
+        let (Ok(index), Ok(nonce)) = (index.try_into(), nonce.try_into()) else { return };
+        let (index, nonce) = (u64::from_be_bytes(index) as usize, u64::from_be_bytes(nonce));
+        let Some(destination) = self.destinations.get_mut(index) else { return };
+        let Some((_, sent_at)) = destination.heartbeat.pending.take_if(|(expected, _)| *expected == nonce) else {
+            return;
+        };
+        self.on_rtt(index, now.since(sent_at));
+        self.set_active(index);
+        self.on_answered(index);
+        self.schedule_heartbeat(index, now);
+    }
+
+    /// The peer is at this address: it has sent from it what only it could.
+    pub(super) fn confirm(&mut self, source: IpAddr) {
+        for index in 0..self.destinations.len() {
+            if index == 0 || self.destinations[index].remote == source {
+                self.set_active(index);
+            }
+        }
+    }
+
+    fn set_active(&mut self, index: usize) {
+        self.destinations[index].reachability = Reachability::Active;
+        self.congestion.set_established(index, true);
+    }
+}

@@ -1,0 +1,131 @@
+//! Arriving packets: whose they are, and their chunks one after the other (RFC 9260, sections 3.2 and 8.5).
+
+use std::net::IpAddr;
+
+use subflow_quantity::Instant;
+use subflow_wire::sctp::{Chunk, ErrorCause, RawChunk};
+use subflow_wire::{IpHeader, SctpPacket};
+
+use super::output::Control;
+use super::{Association, State, tags};
+use crate::Event;
+use crate::tcp::Closed;
+
+/// Where a chunk came from and when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin {
+    pub(super) source: IpAddr,
+    pub(super) local: IpAddr,
+    /// The destination that has this address.
+    pub(super) destination: Option<usize>,
+    pub(super) now: Instant,
+}
+
+/// Whether to go on with the next chunk of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Chunk,
+    Stop,
+}
+
+impl Association {
+    /// A packet arrived.
+    pub(crate) fn handle_packet(&mut self, now: Instant, ip: &IpHeader, packet: &SctpPacket) {
+        self.taken.clear();
+        self.clock = now;
+        if self.state.is_closed() || !tags::is_right(packet, self.local_tag, self.remote_tag) {
+            return;
+        }
+        self.begin_burst();
+        if let (Some(own), Some(theirs)) = (&mut self.encapsulation, packet.encapsulation) {
+            own.destination_port = theirs.source_port;
+        }
+        let origin =
+            Origin { source: ip.source, local: ip.destination, destination: self.destination_of(ip.source), now };
+        self.acknowledge.begin_packet();
+        for (index, chunk) in packet.chunks.iter().enumerate() {
+            if self.on_chunk(index, chunk, origin) == Next::Stop || self.state.is_closed() {
+                break;
+            }
+        }
+        self.finish_data(origin);
+        if !self.state.is_closed() {
+            self.continue_shutdown(now);
+        }
+        if self.stream.is_blocked() {
+            self.stream.on_acknowledged(self.freed);
+        }
+    }
+
+    /// The destination that has this address.
+    pub(super) fn destination_of(&self, address: IpAddr) -> Option<usize> {
+        self.destinations.iter().position(|destination| destination.remote == address)
+    }
+
+    fn on_chunk(&mut self, index: usize, chunk: &Chunk, origin: Origin) -> Next {
+        let now = origin.now;
+        match chunk {
+            Chunk::Data(data) => self.on_data(index, data, origin),
+            Chunk::Sack(sack) => self.on_sack(sack, &[], now),
+            Chunk::NrSack(nr_sack) => self.on_sack(&nr_sack.sack, &nr_sack.non_renegable, now),
+            Chunk::ForwardTsn(forward) => self.on_forward_tsn(forward),
+            Chunk::Heartbeat(info) => {
+                if self.state != State::CookieWait {
+                    self.answer_heartbeat(info.clone(), origin);
+                }
+            }
+            Chunk::HeartbeatAck(info) => self.on_heartbeat_ack(info, now),
+            Chunk::Init(init) => self.on_init(init, origin.local, origin.source, now),
+            Chunk::InitAck(init_ack) => self.on_init_ack(init_ack, origin.source, now),
+            Chunk::CookieEcho(cookie) => {
+                return if self.on_cookie_echo(cookie, origin.source, now) { Next::Chunk } else { Next::Stop };
+            }
+            Chunk::CookieAck => self.on_cookie_ack(now),
+            Chunk::Error(causes) => self.on_error(causes, now),
+            Chunk::Abort { .. } => {
+                let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
+                self.close(if opening { Closed::Refused } else { Closed::Reset });
+            }
+            Chunk::Shutdown { cumulative_tsn } => self.on_shutdown(*cumulative_tsn, now),
+            Chunk::ShutdownAck => self.on_shutdown_ack(origin),
+            Chunk::ShutdownComplete { .. } => self.on_shutdown_complete(),
+            // ECN is not negotiated: its chunks mean nothing.
+            Chunk::EcnEcho { .. } | Chunk::CongestionWindowReduced { .. } => {}
+            Chunk::Unknown(raw) => return self.on_unknown(raw, origin),
+            Chunk::Malformed(raw) => {
+                self.abort_with(vec![ErrorCause::ProtocolViolation(raw.to_bytes())], Closed::Aborted);
+            }
+        }
+        Next::Chunk
+    }
+
+    /// A chunk of a type that nobody here knows: its two highest bits say what to do (section 3.2).
+    fn on_unknown(&mut self, raw: &RawChunk, origin: Origin) -> Next {
+        if raw.is_reportable() && self.state != State::CookieWait {
+            let destination = origin.destination.unwrap_or(self.primary);
+            let error = Chunk::Error(vec![ErrorCause::UnrecognizedChunkType(raw.to_bytes())]);
+            self.controls.push_back(Control::to(destination, error));
+        }
+        if raw.is_skippable() { Next::Chunk } else { Next::Stop }
+    }
+
+    fn on_error(&mut self, causes: &[ErrorCause], now: Instant) {
+        for cause in causes {
+            if let ErrorCause::StaleCookie { staleness_us } = cause {
+                self.on_stale_cookie(*staleness_us, now);
+            }
+        }
+    }
+
+    /// The association is over.
+    pub(super) fn close(&mut self, how: Closed) {
+        if self.state.is_closed() {
+            return;
+        }
+        self.state = State::Closed(how);
+        self.controls.clear();
+        self.acknowledge.cancel();
+        self.outbound.lost.clear();
+        self.stream.tell(Event::Closed(how));
+    }
+}

@@ -1,0 +1,242 @@
+//! What the application wrote, before it is sent: messages, cut into chunks only when there is room for them (RFC 9260, sections
+//! 6.5 and 6.9).
+
+use std::collections::VecDeque;
+
+use subflow_quantity::Instant;
+
+use super::config::{MessageOptions, Reliability};
+
+/// One chunk's worth of a message. The fragments of a message are sent one right after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fragment {
+    pub(crate) stream: u16,
+    /// Stream sequence number; of an unordered message it means nothing.
+    pub(crate) ssn: u64,
+    pub(crate) unordered: bool,
+    pub(crate) payload_protocol: u32,
+    /// First and last of its message.
+    pub(crate) begins: bool,
+    pub(crate) ends: bool,
+    /// Where its bytes stand in all that the application wrote.
+    pub(crate) offset: u64,
+    pub(crate) length: u32,
+    /// Counts messages begun.
+    pub(crate) message: u64,
+    pub(crate) expires: Option<Instant>,
+    pub(crate) most_retransmissions: Option<u32>,
+}
+
+/// Bytes written in one go, to be cut into messages of `message_size`.
+#[derive(Clone, Debug)]
+struct Write {
+    offset: u64,
+    remaining: u64,
+    message_size: u64,
+    options: MessageOptions,
+    at: Instant,
+}
+
+/// A message of which some fragments were taken.
+#[derive(Clone, Debug)]
+struct Begun {
+    /// What its next fragment will be, but for its length.
+    next: Fragment,
+    remaining: u64,
+}
+
+/// The application's messages that wait to be sent, first come, first served.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Messages {
+    writes: VecDeque<Write>,
+    begun: Option<Begun>,
+    /// The next stream sequence number of each stream.
+    ssns: Vec<u64>,
+    bytes: u64,
+    count: u64,
+}
+
+impl Messages {
+    /// Bytes that wait.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Adds `length` bytes that stand at `offset` in all that was written.
+    pub(crate) fn push(&mut self, offset: u64, length: u64, message_size: u64, options: MessageOptions, at: Instant) {
+        if length > 0 {
+            self.bytes += length;
+            self.writes.push_back(Write { offset, remaining: length, message_size: message_size.max(1), options, at });
+        }
+    }
+
+    /// The length of the fragment that [`take`](Self::take) would give.
+    pub(crate) fn next_length(&self, most: u32) -> Option<u32> {
+        let remaining = match &self.begun {
+            Some(begun) => begun.remaining,
+            None => self.writes.front().map(|write| write.remaining.min(write.message_size))?,
+        };
+        Some(remaining.min(u64::from(most)) as u32)
+    }
+
+    /// Takes the next fragment, of at most `most` bytes.
+    pub(crate) fn take(&mut self, most: u32) -> Option<Fragment> {
+        let mut begun = match self.begun.take() {
+            Some(begun) => begun,
+            None => self.begin()?,
+        };
+        let length = begun.remaining.min(u64::from(most)) as u32;
+        let ends = u64::from(length) == begun.remaining;
+        let fragment = Fragment { length, ends, ..begun.next };
+        self.bytes -= u64::from(length);
+        if !ends {
+            begun.next.offset += u64::from(length);
+            begun.next.begins = false;
+            begun.remaining -= u64::from(length);
+            self.begun = Some(begun);
+        }
+        Some(fragment)
+    }
+
+    /// The next message.
+    fn begin(&mut self) -> Option<Begun> {
+        let write = self.writes.front_mut()?;
+        let length = write.remaining.min(write.message_size);
+        let MessageOptions { stream, unordered, reliability, payload_protocol } = write.options;
+        let (expires, most_retransmissions) = match reliability {
+            Reliability::Full => (None, None),
+            Reliability::Lifetime(lifetime) => (Some(write.at.saturating_add(lifetime)), None),
+            Reliability::Retransmissions(most) => (None, Some(most)),
+        };
+        self.count += 1;
+        let ssn = if unordered { 0 } else { next_ssn(&mut self.ssns, stream) };
+        let next = Fragment {
+            stream,
+            ssn,
+            unordered,
+            payload_protocol,
+            begins: true,
+            ends: false,
+            offset: write.offset,
+            length: 0,
+            message: self.count,
+            expires,
+            most_retransmissions,
+        };
+        write.offset += length;
+        write.remaining -= length;
+        if write.remaining == 0 {
+            self.writes.pop_front();
+        }
+        Some(Begun { next, remaining: length })
+    }
+
+    /// Drops messages whose lifetime is over and that are not begun; returns how many bytes they had.
+    pub(crate) fn drop_expired(&mut self, now: Instant) -> u64 {
+        let mut dropped = 0;
+        while let Some(write) = self.writes.front() {
+            let Reliability::Lifetime(lifetime) = write.options.reliability else { break };
+            if write.at.saturating_add(lifetime) > now {
+                break;
+            }
+            dropped += write.remaining;
+            self.writes.pop_front();
+        }
+        self.bytes -= dropped;
+        dropped
+    }
+
+    /// Drops what is left of the message begun, where it is `message`: some of its chunks were given up. Returns how many bytes
+    /// it had left, `None` where that message has been taken whole.
+    pub(crate) fn abandon(&mut self, message: u64) -> Option<u64> {
+        let begun = self.begun.take_if(|begun| begun.next.message == message)?;
+        self.bytes -= begun.remaining;
+        Some(begun.remaining)
+    }
+
+    /// Takes back every message that is not begun; returns how many bytes they had.
+    pub(crate) fn discard(&mut self) -> u64 {
+        let kept = self.begun.as_ref().map_or(0, |begun| begun.remaining);
+        let dropped = self.bytes - kept;
+        self.writes.clear();
+        self.bytes = kept;
+        dropped
+    }
+}
+
+fn next_ssn(ssns: &mut Vec<u64>, stream: u16) -> u64 {
+    let stream = usize::from(stream);
+    if ssns.len() <= stream {
+        ssns.resize(stream + 1, 0);
+    }
+    ssns[stream] += 1;
+    ssns[stream] - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use subflow_quantity::Duration;
+
+    fn messages(length: u64, size: u64, options: MessageOptions) -> Messages {
+        let mut messages = Messages::default();
+        messages.push(0, length, size, options, Instant::ZERO);
+        messages
+    }
+
+    fn taken(messages: &mut Messages, most: u32) -> Vec<(u64, u64, u32, bool, bool)> {
+        core::iter::from_fn(|| messages.take(most))
+            .map(|fragment| (fragment.ssn, fragment.offset, fragment.length, fragment.begins, fragment.ends))
+            .collect()
+    }
+
+    #[test]
+    fn a_write_becomes_messages_and_they_become_fragments() {
+        let mut messages = messages(2500, 1000, MessageOptions::default());
+        let expected = [
+            (0, 0, 600, true, false),
+            (0, 600, 400, false, true),
+            (1, 1000, 600, true, false),
+            (1, 1600, 400, false, true),
+            (2, 2000, 500, true, true),
+        ];
+        assert_eq!(taken(&mut messages, 600), expected);
+        assert_eq!(messages.bytes(), 0);
+    }
+
+    #[test]
+    fn each_stream_counts_its_own_messages_and_unordered_ones_count_nowhere() {
+        let mut messages = Messages::default();
+        for (stream, unordered) in [(0, false), (3, false), (0, true), (0, false), (3, false)] {
+            messages.push(0, 1, 1, MessageOptions { stream, unordered, ..MessageOptions::default() }, Instant::ZERO);
+        }
+        let numbers: Vec<_> = core::iter::from_fn(|| messages.take(10)).map(|f| (f.stream, f.ssn)).collect();
+        assert_eq!(numbers, [(0, 0), (3, 0), (0, 0), (0, 1), (3, 1)]);
+    }
+
+    #[test]
+    fn messages_that_expire_before_they_begin_take_no_number() {
+        let lifetime = Reliability::Lifetime(Duration::from_millis(10));
+        let mut messages = messages(100, 100, MessageOptions { reliability: lifetime, ..MessageOptions::default() });
+        messages.push(100, 50, 50, MessageOptions::default(), Instant::ZERO);
+        assert_eq!(messages.drop_expired(Instant::from_nanos(9_999_999)), 0);
+        assert_eq!(messages.drop_expired(Instant::from_nanos(10_000_000)), 100);
+        assert_eq!(taken(&mut messages, 100), [(0, 100, 50, true, true)]);
+    }
+
+    #[test]
+    fn giving_up_takes_the_rest_of_the_message_begun_and_no_other() {
+        let mut messages = messages(2000, 1000, MessageOptions::default());
+        let first = messages.take(400).expect("a fragment");
+        assert_eq!((messages.abandon(first.message + 1), messages.abandon(first.message)), (None, Some(600)));
+        assert_eq!(taken(&mut messages, 1000), [(1, 1000, 1000, true, true)]);
+    }
+
+    #[test]
+    fn discarding_keeps_the_message_begun() {
+        let mut messages = messages(2000, 1000, MessageOptions::default());
+        messages.take(400);
+        assert_eq!(messages.discard(), 1000);
+        assert_eq!(taken(&mut messages, 1000), [(0, 400, 600, false, true)]);
+    }
+}

@@ -1,0 +1,89 @@
+//! Counting misses, and fast retransmission (RFC 9260, section 7.2.4), split by destination where data goes to several (SFR and
+//! DAC: Iyengar, Amer, Stewart 2006, sections III and IV).
+
+use subflow_quantity::Instant;
+
+use super::Association;
+use super::outbound::{FastRetransmit, Status};
+use super::sack_input::{Heard, Verdict};
+
+/// Misses that make a chunk lost.
+const THRESHOLD: u8 = 3;
+
+impl Association {
+    /// Goes over what a SACK shows missing below the highest TSN that it newly acknowledges.
+    pub(super) fn count_misses(&mut self, verdict: &Verdict, now: Instant) {
+        let Some(highest_new) = verdict.highest_new else { return };
+        // In fast recovery a SACK that advances shows everything missing that it does not name.
+        let recovering = (0..self.destinations.len()).any(|index| self.is_recovering(index));
+        let whole = verdict.cumulative_advanced && recovering;
+        let limit = if whole { verdict.highest_reported } else { highest_new };
+        let first = self.outbound.cumulative() + 1;
+        let mut indicated = 0_u64;
+        for tsn in first..limit.min(self.outbound.next_tsn()) {
+            let Some(chunk) = self.outbound.chunk(tsn) else { break };
+            if chunk.status != Status::InFlight || chunk.fast != FastRetransmit::Eligible {
+                continue;
+            }
+            let index = chunk.destination;
+            let heard = self.scratch.heard[index];
+            if self.config.split_fast_retransmit && !self.is_passed(index, tsn, &heard, verdict) {
+                continue;
+            }
+            let weight = self.weight(tsn, verdict);
+            let Some(chunk) = self.outbound.chunk_mut(tsn) else { break };
+            chunk.misses = chunk.misses.saturating_add(weight);
+            if chunk.misses >= THRESHOLD {
+                chunk.fast = FastRetransmit::Needed;
+                self.mark_lost(tsn);
+                indicated |= 1 << index;
+            }
+        }
+        if indicated != 0 {
+            self.enter_recovery(indicated, now);
+        }
+    }
+
+    /// SFR: whether something sent later to the same destination is acknowledged, so that it is not just slower.
+    fn is_passed(&self, index: usize, tsn: u64, heard: &Heard, verdict: &Verdict) -> bool {
+        let recovering = verdict.cumulative_advanced && self.is_recovering(index);
+        let highest = if recovering { heard.highest_reported.max(heard.highest_new) } else { heard.highest_new };
+        highest.is_some_and(|highest| highest > tsn)
+    }
+
+    /// By how much a SACK raises the count. One that the receiver delayed stands for several packets; that is certain only where
+    /// all that it newly acknowledges went to one destination and lies beyond the chunk.
+    fn weight(&self, tsn: u64, verdict: &Verdict) -> u8 {
+        if !self.config.delayed_ack_cmt || verdict.data_packets <= 1 {
+            return 1;
+        }
+        let destinations = self.scratch.heard.iter().filter(|heard| heard.highest_new.is_some()).count();
+        let beyond = verdict.lowest_new.is_some_and(|lowest| lowest > tsn);
+        if destinations == 1 && beyond { verdict.data_packets } else { 1 }
+    }
+
+    /// Takes a chunk out of flight, to be sent again.
+    pub(super) fn mark_lost(&mut self, tsn: u64) {
+        let Some(chunk) = self.outbound.chunk_mut(tsn) else { return };
+        if chunk.status != Status::InFlight {
+            return;
+        }
+        let (length, index, timed) = (chunk.length(), chunk.destination, chunk.timed);
+        (chunk.misses, chunk.timed) = (0, false);
+        let destination = &mut self.destinations[index];
+        destination.land(length);
+        destination.timing &= !timed;
+        destination.counters.chunks_lost += 1;
+        if chunk.copies != 0 {
+            // A copy is still on its way: it takes the original's place.
+            chunk.destination = chunk.copies.trailing_zeros() as usize;
+            chunk.copies &= chunk.copies - 1;
+            return;
+        }
+        chunk.status = Status::Lost;
+        self.outbound.lost.insert(tsn);
+        self.outbound.in_flight -= length;
+        // Section 6.2.1, C: its room in the peer's buffer is free again.
+        self.peer_window += length;
+    }
+}

@@ -1,0 +1,148 @@
+//! The retransmission queue: every chunk that has a TSN and is not covered by the peer's cumulative TSN yet.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use subflow_quantity::Instant;
+
+use super::messages::Fragment;
+
+/// What is known of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Assigned to a destination and not sent yet.
+    Assigned,
+    /// Sent, not acknowledged, not believed lost.
+    InFlight,
+    /// Marked to be sent again.
+    Lost,
+    /// Acknowledged by a gap block; the receiver may yet drop it.
+    GapAcked,
+    /// Acknowledged by a block of an NR-SACK: it will not be dropped.
+    Kept,
+    /// Given up (RFC 3758).
+    Abandoned,
+}
+
+/// Where a chunk stands with fast retransmission, which it gets once (RFC 9260, section 7.2.4, rule 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FastRetransmit {
+    Eligible,
+    /// Indicated and not sent yet.
+    Needed,
+    Done,
+}
+
+/// A chunk with its history.
+#[derive(Clone, Debug)]
+pub(crate) struct SentChunk {
+    pub(crate) fragment: Fragment,
+    /// The destination it was sent or assigned to last.
+    pub(crate) destination: usize,
+    /// Further destinations that a copy is in flight to, as bits: a redundant scheduler's doing.
+    pub(crate) copies: u32,
+    pub(crate) status: Status,
+    /// SACKs that have shown it missing.
+    pub(crate) misses: u8,
+    pub(crate) fast: FastRetransmit,
+    /// How often it was sent.
+    pub(crate) transmissions: u32,
+    pub(crate) sent_at: Instant,
+    /// Its acknowledgment is the destination's next RTT sample.
+    pub(crate) timed: bool,
+}
+
+impl SentChunk {
+    pub(crate) fn length(&self) -> u64 {
+        u64::from(self.fragment.length)
+    }
+
+    pub(crate) fn is_retransmitted(&self) -> bool {
+        self.transmissions > 1
+    }
+
+    /// Takes the destinations that copies are in flight to.
+    pub(crate) fn take_copies(&mut self) -> impl Iterator<Item = usize> + use<> {
+        let copies = core::mem::take(&mut self.copies);
+        (0..32).filter(move |index| copies >> index & 1 == 1)
+    }
+
+    pub(crate) fn is_acked(&self) -> bool {
+        matches!(self.status, Status::GapAcked | Status::Kept)
+    }
+}
+
+/// The queue. TSNs are those of [`TsnSpace`](super::tsn::TsnSpace): the first is 1.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outbound {
+    /// The peer's cumulative TSN.
+    cumulative: u64,
+    /// Its successor is the first of these.
+    chunks: VecDeque<SentChunk>,
+    /// Chunks that are lost, by TSN.
+    pub(crate) lost: BTreeSet<u64>,
+    /// Bytes in flight to all destinations.
+    pub(crate) in_flight: u64,
+    /// Data bytes that ever got a TSN.
+    pub(crate) position: u64,
+}
+
+impl Outbound {
+    /// The peer's cumulative TSN.
+    pub(crate) fn cumulative(&self) -> u64 {
+        self.cumulative
+    }
+
+    /// The TSN that the next chunk will get.
+    pub(crate) fn next_tsn(&self) -> u64 {
+        self.cumulative + 1 + self.chunks.len() as u64
+    }
+
+    /// Whether every chunk is acknowledged.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    pub(crate) fn chunk(&self, tsn: u64) -> Option<&SentChunk> {
+        self.chunks.get(tsn.checked_sub(self.cumulative + 1)? as usize)
+    }
+
+    pub(crate) fn chunk_mut(&mut self, tsn: u64) -> Option<&mut SentChunk> {
+        self.chunks.get_mut(tsn.checked_sub(self.cumulative + 1)? as usize)
+    }
+
+    /// All chunks with their TSNs, ascending.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &SentChunk)> {
+        (self.cumulative + 1..).zip(&self.chunks)
+    }
+
+    /// All chunks.
+    pub(crate) fn chunks_mut(&mut self) -> impl Iterator<Item = &mut SentChunk> {
+        self.chunks.iter_mut()
+    }
+
+    /// Gives `fragment` its TSN, and assigns it to `destination`.
+    pub(crate) fn assign(&mut self, fragment: Fragment, destination: usize, now: Instant) -> u64 {
+        let tsn = self.next_tsn();
+        self.chunks.push_back(SentChunk {
+            fragment,
+            destination,
+            copies: 0,
+            status: Status::Assigned,
+            misses: 0,
+            fast: FastRetransmit::Eligible,
+            transmissions: 0,
+            sent_at: now,
+            timed: false,
+        });
+        self.position += u64::from(fragment.length);
+        tsn
+    }
+
+    /// The cumulative TSN moves on by one; gives the chunk that it now covers.
+    pub(crate) fn pop(&mut self) -> Option<(u64, SentChunk)> {
+        let chunk = self.chunks.pop_front()?;
+        self.cumulative += 1;
+        self.lost.remove(&self.cumulative);
+        Some((self.cumulative, chunk))
+    }
+}

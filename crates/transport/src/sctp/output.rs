@@ -1,0 +1,155 @@
+//! Packets and what goes into them (RFC 9260, section 6.10).
+
+use std::net::{IpAddr, SocketAddr};
+
+use subflow_quantity::Instant;
+use subflow_wire::sctp::{Chunk, HEADER_LENGTH};
+use subflow_wire::{Body, Packet, SctpPacket};
+
+use super::{Association, State};
+use crate::tcp::Ends;
+
+/// A control chunk that waits to be sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Control {
+    pub(super) destination: usize,
+    pub(super) chunk: Chunk,
+    /// The verification tag, where it is not the peer's.
+    pub(super) tag: Option<u32>,
+}
+
+impl Control {
+    pub(super) fn to(destination: usize, chunk: Chunk) -> Self {
+        Self { destination, chunk, tag: None }
+    }
+
+    /// Whether it may share a packet.
+    fn is_bundled(&self) -> bool {
+        self.tag.is_none() && !matches!(self.chunk, Chunk::Init(_) | Chunk::InitAck(_) | Chunk::ShutdownComplete { .. })
+    }
+}
+
+/// A packet that has nothing to do with the association's state: to an address and with a tag of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Reply {
+    pub(super) local: IpAddr,
+    pub(super) remote: IpAddr,
+    pub(super) tag: u32,
+    pub(super) chunk: Chunk,
+}
+
+/// Bytes that a chunk takes in a packet.
+pub(super) fn padded(length: u32) -> u32 {
+    length.next_multiple_of(4)
+}
+
+impl Association {
+    /// Fills `packet` with the next one to send, and returns whether there was one.
+    pub(crate) fn poll_transmit(&mut self, now: Instant, packet: &mut Packet) -> bool {
+        self.clock = now;
+        if let Some(Reply { local, remote, tag, chunk }) = self.replies.pop_front() {
+            self.begin_packet(packet, local, remote, tag).chunks.push(chunk);
+            return true;
+        }
+        if !self.state.is_closed() && self.stream.finished {
+            self.continue_shutdown(now);
+        }
+        if let Some(control) = self.controls.pop_front() {
+            self.send_control(control, packet, now);
+            return true;
+        }
+        if self.state.may_send_data() && self.send_data(packet, now) {
+            return true;
+        }
+        if self.state.may_send_data() && self.send_forward_tsn(packet) {
+            return true;
+        }
+        if self.acknowledge.is_due() && !self.state.is_closed() && self.remote_tag != 0 {
+            let index = self.acknowledge.destination().min(self.destinations.len() - 1);
+            let room = self.room();
+            let chunk = self.take_sack(room);
+            self.begin_packet_to(packet, index).chunks.push(chunk);
+            return true;
+        }
+        false
+    }
+
+    /// A packet around a control chunk, with others for the same destination, a SACK that is due, and data behind a cookie.
+    fn send_control(&mut self, control: Control, packet: &mut Packet, now: Instant) {
+        let index = control.destination;
+        let (local, remote) = (self.destinations[index].local, self.destinations[index].remote);
+        let tag = control.tag.unwrap_or(self.remote_tag);
+        let bundles = control.is_bundled();
+        let is_cookie = matches!(control.chunk, Chunk::CookieEcho(_));
+        let mut room = self.room().saturating_sub(padded(control.chunk.length()));
+        let body = self.begin_packet(packet, local, remote, tag);
+        body.chunks.push(control.chunk);
+        if !bundles {
+            return;
+        }
+        while let Some(next) = self.controls.front() {
+            let length = padded(next.chunk.length());
+            if next.destination != index || !next.is_bundled() || length > room {
+                break;
+            }
+            room -= length;
+            body.chunks.extend(self.controls.pop_front().map(|control| control.chunk));
+        }
+        if self.acknowledge.is_due() && !self.state.is_closed() && room >= 64 {
+            let sack = self.take_sack(room);
+            room = room.saturating_sub(padded(sack.length()));
+            body.chunks.push(sack);
+        }
+        if is_cookie && self.state == State::CookieEchoed {
+            self.bundle_with_cookie(index, room, body, now);
+        }
+    }
+
+    /// A FORWARD-TSN that no data takes along.
+    fn send_forward_tsn(&mut self, packet: &mut Packet) -> bool {
+        let index = self.current_destination();
+        match self.take_forward_tsn() {
+            Some(chunk) => {
+                self.begin_packet_to(packet, index).chunks.push(chunk);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Bytes for chunks in a packet.
+    pub(super) fn room(&self) -> u32 {
+        let ip_header = if self.destinations[0].remote.is_ipv4() { 20 } else { 40 };
+        let udp_header = if self.encapsulation.is_some() { 8 } else { 0 };
+        self.config.mtu.saturating_sub(ip_header + udp_header + HEADER_LENGTH)
+    }
+
+    /// The most user data of one chunk: it fits in a packet on every path.
+    pub(super) fn fragmentation_point(&self) -> u32 {
+        let most = self.room().saturating_sub(subflow_wire::sctp::DataChunk::HEADER_LENGTH);
+        (most / 4 * 4).max(4)
+    }
+
+    pub(super) fn begin_packet_to<'a>(&mut self, packet: &'a mut Packet, index: usize) -> &'a mut SctpPacket {
+        let destination = &mut self.destinations[index];
+        destination.counters.packets_sent += 1;
+        let (local, remote, tag) = (destination.local, destination.remote, self.remote_tag);
+        self.begin_packet(packet, local, remote, tag)
+    }
+
+    fn begin_packet<'a>(&self, packet: &'a mut Packet, local: IpAddr, remote: IpAddr, tag: u32) -> &'a mut SctpPacket {
+        let ends =
+            Ends { local: SocketAddr::new(local, self.local_port), remote: SocketAddr::new(remote, self.remote_port) };
+        packet.ip = ends.ip_header();
+        if !matches!(packet.body, Body::Sctp(_)) {
+            packet.body = Body::Sctp(SctpPacket::default());
+        }
+        let Body::Sctp(body) = &mut packet.body else { unreachable!("replaced above") };
+        body.source_port = self.local_port;
+        body.destination_port = self.remote_port;
+        body.verification_tag = tag;
+        body.encapsulation = self.encapsulation;
+        body.chunks.clear();
+        body
+    }
+}

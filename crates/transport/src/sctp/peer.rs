@@ -1,0 +1,137 @@
+//! What a peer says of itself in INIT and INIT ACK (RFC 9260, sections 3.3.2 and 5.1.2).
+
+use std::net::IpAddr;
+
+use subflow_quantity::Duration;
+use subflow_wire::sctp::{ErrorCause, InitChunk, Parameter, chunk_type, parameter_type};
+
+use super::config::Config;
+use super::cookie::{Extensions, MOST_ADDRESSES};
+
+/// The least receive window that a peer may offer (RFC 9260, section 3.3.2).
+const LEAST_WINDOW: u32 = 1500;
+/// By how much a cookie's life is prolonged at most, on request (section 5.2.6 asks for caution).
+const MOST_PROLONGATION: Duration = Duration::from_secs(60);
+
+/// An INIT or INIT ACK that can be used.
+#[derive(Clone, Debug)]
+pub(crate) struct Offer {
+    pub(crate) tag: u32,
+    pub(crate) tsn: u32,
+    pub(crate) window: u32,
+    pub(crate) outbound_streams: u16,
+    pub(crate) inbound_streams: u16,
+    /// The address that it came from first.
+    pub(crate) addresses: Vec<IpAddr>,
+    pub(crate) extensions: Extensions,
+    pub(crate) cookie: Option<Box<[u8]>>,
+    /// Parameters that are to be reported.
+    pub(crate) unrecognized: Vec<Box<[u8]>>,
+    pub(crate) prolongation: Duration,
+}
+
+/// Why one cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unusable {
+    /// It is passed over in silence: a tag of 0, a window below the least.
+    Silently,
+    /// It is refused with this cause.
+    Because(ErrorCause),
+}
+
+impl Offer {
+    /// Reads what came from `source`.
+    pub(crate) fn read(init: &InitChunk, source: IpAddr, config: &Config) -> Result<Self, Unusable> {
+        if init.initiate_tag == 0 || init.a_rwnd < LEAST_WINDOW {
+            return Err(Unusable::Silently);
+        }
+        if init.outbound_streams == 0 || init.inbound_streams == 0 {
+            return Err(Unusable::Because(ErrorCause::InvalidMandatoryParameter));
+        }
+        let mut offer = Self {
+            tag: init.initiate_tag,
+            tsn: init.initial_tsn,
+            window: init.a_rwnd,
+            outbound_streams: init.outbound_streams,
+            inbound_streams: init.inbound_streams,
+            addresses: vec![source],
+            extensions: Extensions::default(),
+            cookie: None,
+            unrecognized: Vec::new(),
+            prolongation: Duration::ZERO,
+        };
+        for parameter in &init.parameters {
+            match parameter {
+                Parameter::Ipv4Address(address) => offer.add_address(IpAddr::V4(*address)),
+                Parameter::Ipv6Address(address) => offer.add_address(IpAddr::V6(*address)),
+                Parameter::StateCookie(cookie) => offer.cookie = Some(cookie.clone()),
+                Parameter::CookiePreservative { increment_ms } => {
+                    offer.prolongation = Duration::from_millis(u64::from(*increment_ms)).min(MOST_PROLONGATION);
+                }
+                Parameter::HostName(_) => {
+                    let parameter = parameter_type::HOST_NAME.to_be_bytes().into();
+                    return Err(Unusable::Because(ErrorCause::UnresolvableAddress(parameter)));
+                }
+                Parameter::SupportedExtensions(types) => {
+                    offer.extensions.forward_tsn |= types.contains(&chunk_type::FORWARD_TSN);
+                    offer.extensions.nr_sack |= types.contains(&chunk_type::NR_SACK);
+                }
+                Parameter::ForwardTsnSupported => offer.extensions.forward_tsn = true,
+                Parameter::Unknown(raw) => {
+                    if raw.is_reportable() {
+                        offer.unrecognized.push(raw.to_bytes());
+                    }
+                    if !raw.is_skippable() {
+                        break;
+                    }
+                }
+                Parameter::Unrecognized(_)
+                | Parameter::SupportedAddressTypes(_)
+                | Parameter::EcnCapable
+                | Parameter::AdaptationIndication(_) => {}
+            }
+        }
+        offer.extensions.forward_tsn &= config.partial_reliability;
+        offer.extensions.nr_sack &= config.nr_sack;
+        Ok(offer)
+    }
+
+    /// Addresses that nobody can have, and those of another family than the one in use, are passed over (section 5.1.2).
+    fn add_address(&mut self, address: IpAddr) {
+        let usable = !address.is_unspecified() && !address.is_multicast();
+        let family = self.addresses[0].is_ipv4() == address.is_ipv4();
+        if usable && family && !self.addresses.contains(&address) && self.addresses.len() < MOST_ADDRESSES {
+            self.addresses.push(address);
+        }
+    }
+
+    /// Streams from this side to the peer and from the peer, where this side has `config`.
+    pub(crate) fn streams(&self, config: &Config) -> (u16, u16) {
+        (config.streams.min(self.inbound_streams), config.inbound_streams.min(self.outbound_streams))
+    }
+}
+
+/// The parameters that this side sends: its addresses, beside the one in use, and what it understands.
+pub(crate) fn own_parameters(config: &Config, locals: &[IpAddr]) -> Vec<Parameter> {
+    let mut parameters = Vec::new();
+    if config.multihomed && locals.len() > 1 {
+        parameters.extend(locals.iter().map(|local| match local {
+            IpAddr::V4(address) => Parameter::Ipv4Address(*address),
+            IpAddr::V6(address) => Parameter::Ipv6Address(*address),
+        }));
+    }
+    let mut extensions = Vec::new();
+    if config.partial_reliability {
+        extensions.push(chunk_type::FORWARD_TSN);
+    }
+    if config.nr_sack {
+        extensions.push(chunk_type::NR_SACK);
+    }
+    if !extensions.is_empty() {
+        parameters.push(Parameter::SupportedExtensions(extensions));
+    }
+    if config.partial_reliability {
+        parameters.push(Parameter::ForwardTsnSupported);
+    }
+    parameters
+}

@@ -1,0 +1,331 @@
+//! From chunks to messages: reassembly of fragments, and the order within each stream (RFC 9260, sections 6.5, 6.6, 6.9).
+
+use std::collections::BTreeMap;
+
+/// A message, or a part of a large one, that the application gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Stream number.
+    pub stream: u16,
+    /// Whether it was sent unordered.
+    pub unordered: bool,
+    /// The peer's payload protocol identifier.
+    pub payload_protocol: u32,
+    /// The first and the last of its chunks, numbered from 1 for the peer's initial TSN. An edge keeps bytes by this number.
+    pub tsns: (u64, u64),
+    /// Its bytes.
+    pub bytes: u64,
+    /// Whether it is the beginning of a message; always, where messages are delivered whole.
+    pub begins: bool,
+    /// Whether the message ends with it.
+    pub ends: bool,
+}
+
+/// A chunk as it arrived.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrived {
+    pub(crate) stream: u16,
+    pub(crate) ssn: u64,
+    pub(crate) unordered: bool,
+    pub(crate) payload_protocol: u32,
+    pub(crate) begins: bool,
+    pub(crate) ends: bool,
+    pub(crate) length: u64,
+}
+
+/// Fragments of one message contradict each other: the peer breaks the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Contradiction;
+
+#[derive(Clone, Debug, Default)]
+struct Stream {
+    /// The message that comes next.
+    next: u64,
+    /// Complete messages that wait for it.
+    ready: BTreeMap<u64, Delivery>,
+}
+
+/// A message that is being delivered in parts.
+#[derive(Clone, Copy, Debug)]
+struct Partial {
+    next_tsn: u64,
+}
+
+/// Everything received and not delivered.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reassembly {
+    /// Fragments of messages that are not complete, by TSN.
+    fragments: BTreeMap<u64, Arrived>,
+    streams: Vec<Stream>,
+    partial: Option<Partial>,
+    held: u64,
+}
+
+impl Reassembly {
+    /// Bytes held.
+    pub(crate) fn held(&self) -> u64 {
+        self.held
+    }
+
+    /// The next message of a stream, for unwrapping numbers.
+    pub(crate) fn next_of(&self, stream: u16) -> u64 {
+        self.streams.get(usize::from(stream)).map_or(0, |stream| stream.next)
+    }
+
+    fn stream(&mut self, stream: u16) -> &mut Stream {
+        let index = usize::from(stream);
+        if self.streams.len() <= index {
+            self.streams.resize_with(index + 1, Stream::default);
+        }
+        &mut self.streams[index]
+    }
+
+    /// Takes in a chunk that has not arrived before. What becomes deliverable goes to `out`.
+    pub(crate) fn insert(&mut self, tsn: u64, arrived: Arrived, out: &mut Vec<Delivery>) -> Result<(), Contradiction> {
+        if self.partial.is_some_and(|partial| partial.next_tsn == tsn) {
+            self.hold(tsn, arrived);
+            self.deliver_partial(out);
+            return Ok(());
+        }
+        if arrived.begins && arrived.ends {
+            self.complete(tsn, tsn, arrived, arrived.length, out);
+            return Ok(());
+        }
+        self.check_neighbours(tsn, &arrived)?;
+        self.hold(tsn, arrived);
+        let Some(last) = self.end_of(tsn) else { return Ok(()) };
+        let Some(first) = self.begin_of(tsn) else { return Ok(()) };
+        let bytes = (first..=last).map(|tsn| self.release(tsn)).sum();
+        self.complete(first, last, arrived, bytes, out);
+        Ok(())
+    }
+
+    fn hold(&mut self, tsn: u64, arrived: Arrived) {
+        self.held += arrived.length;
+        self.fragments.insert(tsn, arrived);
+    }
+
+    /// Takes a fragment out; gives its length.
+    fn release(&mut self, tsn: u64) -> u64 {
+        let length = self.fragments.remove(&tsn).map_or(0, |fragment| fragment.length);
+        self.held -= length;
+        length
+    }
+
+    /// Adjacent fragments are of one message, or one ends and the other begins.
+    fn check_neighbours(&self, tsn: u64, arrived: &Arrived) -> Result<(), Contradiction> {
+        let fit = |first: &Arrived, second: &Arrived| {
+            let same = (first.stream, first.unordered) == (second.stream, second.unordered)
+                && (first.unordered || first.ssn == second.ssn);
+            first.ends == second.begins && (first.ends || same)
+        };
+        let before = self.fragments.get(&(tsn - 1)).is_none_or(|before| fit(before, arrived));
+        let behind = self.fragments.get(&(tsn + 1)).is_none_or(|behind| fit(arrived, behind));
+        if before && behind { Ok(()) } else { Err(Contradiction) }
+    }
+
+    /// The last fragment of the message around `tsn`, where all up to it are there.
+    fn end_of(&self, tsn: u64) -> Option<u64> {
+        (tsn..)
+            .map_while(|tsn| self.fragments.get(&tsn).map(|fragment| (tsn, fragment.ends)))
+            .find(|&(_, ends)| ends)
+            .map(|(tsn, _)| tsn)
+    }
+
+    fn begin_of(&self, tsn: u64) -> Option<u64> {
+        let backwards = (1..=tsn).rev();
+        let present = backwards.map_while(|tsn| self.fragments.get(&tsn).map(|fragment| (tsn, fragment.begins)));
+        present.into_iter().find(|&(_, begins)| begins).map(|(tsn, _)| tsn)
+    }
+
+    /// A message is whole.
+    fn complete(&mut self, first: u64, last: u64, like: Arrived, bytes: u64, out: &mut Vec<Delivery>) {
+        let Arrived { stream, ssn, unordered, payload_protocol, .. } = like;
+        let tsns = (first, last);
+        let message = Delivery { stream, unordered, payload_protocol, tsns, bytes, begins: true, ends: true };
+        if unordered {
+            out.push(message);
+            return;
+        }
+        let state = self.stream(stream);
+        if ssn == state.next {
+            state.next += 1;
+            out.push(message);
+            self.deliver_ready(stream, out);
+        } else if ssn > state.next && state.ready.insert(ssn, message).is_none() {
+            self.held += bytes;
+        }
+    }
+
+    /// Delivers the messages of a stream that are next.
+    fn deliver_ready(&mut self, stream: u16, out: &mut Vec<Delivery>) {
+        let state = &mut self.streams[usize::from(stream)];
+        while let Some(message) = state.ready.remove(&state.next) {
+            state.next += 1;
+            self.held -= message.bytes;
+            out.push(message);
+        }
+    }
+
+    /// Begins to deliver a message in parts: the first one that may come next and whose beginning is there. Gives whether there
+    /// was one.
+    pub(crate) fn begin_partial(&mut self, out: &mut Vec<Delivery>) -> bool {
+        if self.partial.is_some() {
+            return false;
+        }
+        let may_begin = |fragment: &Arrived| {
+            fragment.begins && (fragment.unordered || fragment.ssn == self.next_of(fragment.stream))
+        };
+        let Some(next_tsn) = self.fragments.iter().find(|(_, fragment)| may_begin(fragment)).map(|(&tsn, _)| tsn)
+        else {
+            return false;
+        };
+        self.partial = Some(Partial { next_tsn });
+        self.deliver_partial(out);
+        true
+    }
+
+    /// Goes on with the message that is being delivered in parts.
+    fn deliver_partial(&mut self, out: &mut Vec<Delivery>) {
+        let Some(Partial { mut next_tsn }) = self.partial else { return };
+        while let Some(&fragment) = self.fragments.get(&next_tsn) {
+            let Arrived { stream, unordered, payload_protocol, begins, ends, .. } = fragment;
+            let (bytes, tsns) = (self.release(next_tsn), (next_tsn, next_tsn));
+            out.push(Delivery { stream, unordered, payload_protocol, tsns, bytes, begins, ends });
+            next_tsn += 1;
+            if ends {
+                self.partial = None;
+                if !unordered {
+                    self.stream(stream).next += 1;
+                    self.deliver_ready(stream, out);
+                }
+                return;
+            }
+        }
+        self.partial = Some(Partial { next_tsn });
+    }
+
+    /// The peer has given up everything up to `cumulative`, and of these streams everything up to these messages (RFC 3758,
+    /// section 3.6).
+    pub(crate) fn forward(&mut self, cumulative: u64, streams: &[(u16, u64)], out: &mut Vec<Delivery>) {
+        let beyond = self.fragments.split_off(&(cumulative + 1));
+        let dropped = core::mem::replace(&mut self.fragments, beyond);
+        self.held -= dropped.values().map(|fragment| fragment.length).sum::<u64>();
+        self.partial = self.partial.filter(|partial| partial.next_tsn > cumulative);
+        for &(stream, ssn) in streams {
+            let state = self.stream(stream);
+            if ssn < state.next {
+                continue;
+            }
+            let beyond = state.ready.split_off(&(ssn + 1));
+            let passed = core::mem::replace(&mut state.ready, beyond);
+            state.next = ssn + 1;
+            self.held -= passed.values().map(|message| message.bytes).sum::<u64>();
+            out.extend(passed.into_values());
+            self.deliver_ready(stream, out);
+        }
+    }
+
+    /// Drops a chunk that is held, to make room. `false` where it is not held by itself: it was delivered, or is part of a
+    /// message that is complete.
+    pub(crate) fn drop_chunk(&mut self, tsn: u64) -> bool {
+        if self.fragments.contains_key(&tsn) {
+            self.release(tsn);
+            return true;
+        }
+        for stream in &mut self.streams {
+            let found = stream.ready.iter().rev().find(|(_, message)| message.tsns == (tsn, tsn));
+            if let Some(ssn) = found.map(|(&ssn, _)| ssn) {
+                self.held -= stream.ready.remove(&ssn).map_or(0, |message| message.bytes);
+                return true;
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fragment(ssn: u64, begins: bool, ends: bool) -> Arrived {
+        Arrived { stream: 0, ssn, unordered: false, payload_protocol: 0, begins, ends, length: 10 }
+    }
+
+    fn whole(ssn: u64) -> Arrived {
+        fragment(ssn, true, true)
+    }
+
+    fn inserted(reassembly: &mut Reassembly, tsn: u64, arrived: Arrived) -> Vec<(u64, u64)> {
+        let mut out = Vec::new();
+        reassembly.insert(tsn, arrived, &mut out).expect("no contradiction");
+        out.iter().map(|delivery| delivery.tsns).collect()
+    }
+
+    #[test]
+    fn messages_of_a_stream_wait_for_those_before_them() {
+        let mut reassembly = Reassembly::default();
+        assert!(inserted(&mut reassembly, 2, whole(1)).is_empty());
+        assert_eq!(reassembly.held(), 10);
+        assert_eq!(inserted(&mut reassembly, 3, Arrived { stream: 4, ..whole(0) }), [(3, 3)]);
+        assert_eq!(inserted(&mut reassembly, 5, Arrived { unordered: true, ..whole(0) }), [(5, 5)]);
+        assert_eq!(inserted(&mut reassembly, 1, whole(0)), [(1, 1), (2, 2)]);
+        assert_eq!(reassembly.held(), 0);
+    }
+
+    #[test]
+    fn fragments_become_a_message_in_any_order() {
+        let mut reassembly = Reassembly::default();
+        assert!(inserted(&mut reassembly, 3, fragment(0, false, true)).is_empty());
+        assert!(inserted(&mut reassembly, 1, fragment(0, true, false)).is_empty());
+        assert_eq!(inserted(&mut reassembly, 2, fragment(0, false, false)), [(1, 3)]);
+        assert_eq!(reassembly.held(), 0);
+    }
+
+    #[test]
+    fn fragments_that_do_not_fit_are_a_contradiction() {
+        let mut reassembly = Reassembly::default();
+        inserted(&mut reassembly, 1, fragment(0, true, false));
+        assert_eq!(reassembly.insert(2, fragment(1, true, false), &mut Vec::new()), Err(Contradiction));
+        assert_eq!(reassembly.insert(2, fragment(1, false, true), &mut Vec::new()), Err(Contradiction));
+    }
+
+    #[test]
+    fn a_large_message_is_delivered_in_parts() {
+        let mut reassembly = Reassembly::default();
+        inserted(&mut reassembly, 1, fragment(0, true, false));
+        inserted(&mut reassembly, 2, fragment(0, false, false));
+        inserted(&mut reassembly, 5, whole(1));
+        let mut out = Vec::new();
+        assert!(reassembly.begin_partial(&mut out) && !reassembly.begin_partial(&mut out));
+        assert_eq!(
+            out.iter().map(|part| (part.begins, part.ends)).collect::<Vec<_>>(),
+            [(true, false), (false, false)]
+        );
+        assert_eq!(inserted(&mut reassembly, 3, fragment(0, false, false)), [(3, 3)]);
+        assert_eq!(inserted(&mut reassembly, 4, fragment(0, false, true)), [(4, 4), (5, 5)]);
+        assert_eq!(reassembly.held(), 0);
+    }
+
+    #[test]
+    fn what_the_peer_gave_up_is_passed_over() {
+        let mut reassembly = Reassembly::default();
+        inserted(&mut reassembly, 2, fragment(0, false, true));
+        inserted(&mut reassembly, 3, whole(1));
+        inserted(&mut reassembly, 5, whole(3));
+        let mut out = Vec::new();
+        reassembly.forward(4, &[(0, 2)], &mut out);
+        assert_eq!(out.iter().map(|delivery| delivery.tsns).collect::<Vec<_>>(), [(3, 3), (5, 5)]);
+        assert_eq!((reassembly.held(), reassembly.next_of(0)), (0, 4));
+    }
+
+    #[test]
+    fn only_what_is_held_can_be_dropped() {
+        let mut reassembly = Reassembly::default();
+        inserted(&mut reassembly, 2, fragment(0, false, true));
+        inserted(&mut reassembly, 3, whole(1));
+        inserted(&mut reassembly, 4, Arrived { unordered: true, ..whole(0) });
+        assert_eq!([4, 3, 2].map(|tsn| reassembly.drop_chunk(tsn)), [false, true, true]);
+        assert_eq!(reassembly.held(), 0);
+    }
+}

@@ -1,0 +1,165 @@
+//! INIT and COOKIE ECHO for an association that exists: collisions, restarts, repetitions (RFC 9260, section 5.2).
+
+use std::net::{IpAddr, SocketAddr};
+
+use rand_core::{RngCore, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use subflow_quantity::Instant;
+use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk};
+
+use super::cookie::{Cookie, Refusal};
+use super::handshake::{Identity, answer_init};
+use super::output::{Control, Reply};
+use super::{Association, State, nonzero};
+use crate::tcp::{Closed, Ends};
+
+impl Association {
+    /// An INIT from an address of the peer.
+    pub(super) fn on_init(&mut self, init: &InitChunk, local: IpAddr, source: IpAddr, now: Instant) {
+        let identity = match self.state {
+            State::Closed(_) => return,
+            // Section 9.2: the SHUTDOWN ACK is repeated, the INIT passed over.
+            State::ShutdownAckSent => {
+                self.controls.push_back(Control::to(self.primary, Chunk::ShutdownAck));
+                return;
+            }
+            // Section 5.2.1: both sides open at once, and this one keeps what its own INIT said.
+            State::CookieWait | State::CookieEchoed => Identity {
+                tag: self.local_tag,
+                tsn: self.local_tsns.initial(),
+                tie_tags: if self.state == State::CookieWait { (0, 0) } else { (self.local_tag, self.remote_tag) },
+            },
+            // Section 5.2.2: new numbers, and the old tags tie them to this association.
+            _ => Identity {
+                tag: nonzero(&mut self.rng),
+                tsn: self.rng.next_u32(),
+                tie_tags: (self.local_tag, self.remote_tag),
+            },
+        };
+        let ends =
+            Ends { local: SocketAddr::new(local, self.local_port), remote: SocketAddr::new(source, self.remote_port) };
+        let answer = match self.new_address_of(init) {
+            Some(parameter) if self.state != State::CookieWait => {
+                let cause = ErrorCause::RestartWithNewAddresses(parameter);
+                Some((init.initiate_tag, Chunk::Abort { reflected: false, causes: vec![cause] }))
+            }
+            _ => answer_init(init, ends, &self.locals, &self.config, &self.secret, identity, now),
+        };
+        if let Some((tag, chunk)) = answer {
+            self.replies.push_back(Reply { local, remote: source, tag, chunk });
+        }
+    }
+
+    /// The first address of an INIT that the association does not have: whoever adds one may be hijacking it (section 5.2.2).
+    fn new_address_of(&self, init: &InitChunk) -> Option<Box<[u8]>> {
+        use subflow_wire::sctp::{Parameter, parameter_type};
+        init.parameters.iter().find_map(|parameter| {
+            let (kind, address, octets): (u16, IpAddr, Vec<u8>) = match parameter {
+                Parameter::Ipv4Address(address) => {
+                    (parameter_type::IPV4_ADDRESS, (*address).into(), address.octets().to_vec())
+                }
+                Parameter::Ipv6Address(address) => {
+                    (parameter_type::IPV6_ADDRESS, (*address).into(), address.octets().to_vec())
+                }
+                _ => return None,
+            };
+            if self.destinations.iter().any(|destination| destination.remote == address) {
+                return None;
+            }
+            let length = 4 + octets.len() as u16;
+            Some([&kind.to_be_bytes()[..], &length.to_be_bytes(), &octets].concat().into_boxed_slice())
+        })
+    }
+
+    /// A COOKIE ECHO from an address of the peer (section 5.2.4). Returns whether what follows in its packet is to be processed.
+    pub(super) fn on_cookie_echo(&mut self, bytes: &[u8], source: IpAddr, now: Instant) -> bool {
+        let same = |cookie: &Cookie| cookie.local_tag == self.local_tag && cookie.remote_tag == self.remote_tag;
+        let cookie = match Cookie::verify(bytes, &self.secret, Some(now)) {
+            Ok(cookie) => cookie,
+            Err(Refusal::Forged) => return false,
+            // A repetition of the cookie that made this association is never too late.
+            Err(Refusal::Stale(by)) => match Cookie::verify(bytes, &self.secret, None) {
+                Ok(cookie) if same(&cookie) => cookie,
+                Ok(cookie) => {
+                    let staleness_us = u32::try_from(by.as_nanos() / 1000).unwrap_or(u32::MAX);
+                    let chunk = Chunk::Error(vec![ErrorCause::StaleCookie { staleness_us }]);
+                    let local = self.destinations[0].local;
+                    self.replies.push_back(Reply { local, remote: source, tag: cookie.remote_tag, chunk });
+                    return false;
+                }
+                Err(_) => return false,
+            },
+        };
+        if (cookie.local_port, cookie.remote_port) != (self.local_port, self.remote_port) {
+            return false;
+        }
+        let (local_same, remote_same) = (cookie.local_tag == self.local_tag, cookie.remote_tag == self.remote_tag);
+        let tied = cookie.tie_tags == (self.local_tag, self.remote_tag) && cookie.tie_tags != (0, 0);
+        match (local_same, remote_same, tied) {
+            // D: a repetition, or the COOKIE ECHO of a collision.
+            (true, true, _) => {
+                if matches!(self.state, State::CookieWait | State::CookieEchoed) {
+                    self.on_established(now);
+                }
+                self.acknowledge_cookie(source);
+                true
+            }
+            // B: both sides opened at once.
+            (true, false, _) => {
+                if matches!(self.state, State::CookieWait | State::CookieEchoed) {
+                    self.take_back_unanswered();
+                    self.take_peer(&cookie);
+                    self.on_established(now);
+                }
+                self.acknowledge_cookie(source);
+                true
+            }
+            // A: the peer has restarted.
+            (false, false, true) => self.restart(&cookie, source, now),
+            // C: this side's own opening was faster.
+            _ => false,
+        }
+    }
+
+    fn acknowledge_cookie(&mut self, source: IpAddr) {
+        self.confirm(source);
+        let destination = self.destination_of(source).unwrap_or(self.primary);
+        self.controls.push_front(Control::to(destination, Chunk::CookieAck));
+    }
+
+    /// The peer has lost its state and begins anew; what this side has not got acknowledged is lost (section 5.2.4.1). This
+    /// association is reset, and another one of the same configuration takes its place.
+    fn restart(&mut self, cookie: &Cookie, source: IpAddr, now: Instant) -> bool {
+        if self.state == State::ShutdownAckSent {
+            self.controls.push_back(Control::to(self.primary, Chunk::ShutdownAck));
+            let cause = ErrorCause::CookieReceivedWhileShuttingDown;
+            self.controls.push_back(Control::to(self.primary, Chunk::Error(vec![cause])));
+            return false;
+        }
+        let local = self.destination_of(source).map_or(self.locals[0], |index| self.destinations[index].local);
+        let mut locals = self.locals.clone();
+        locals.sort_by_key(|&address| address != local);
+        let ends =
+            Ends { local: SocketAddr::new(local, self.local_port), remote: SocketAddr::new(source, self.remote_port) };
+        let mut seed = [0; 16];
+        self.rng.fill_bytes(&mut seed);
+        let rng = Pcg64Mcg::from_seed(seed);
+        let mut successor = Self::accept(self.config.clone(), self.secret, ends, locals, cookie, rng);
+        successor.encapsulation = self.encapsulation;
+        successor.begin_accepted(source, now);
+        self.successor = Some(Box::new(successor));
+        self.close(Closed::Reset);
+        false
+    }
+
+    /// The first thing that an association made of a cookie does: it acknowledges it.
+    pub(crate) fn begin_accepted(&mut self, source: IpAddr, now: Instant) {
+        self.on_established(now);
+        self.acknowledge_cookie(source);
+    }
+
+    /// The association that took this one's place when the peer restarted.
+    pub(crate) fn take_successor(&mut self) -> Option<Box<Self>> {
+        self.successor.take()
+    }
+}

@@ -1,0 +1,134 @@
+//! Which destination gets what is sent again (RFC 9260, section 6.4.1; the policies of Iyengar, Amer, Stewart 2006, section V).
+
+use rand_core::RngCore;
+use subflow_quantity::Instant;
+
+use super::Association;
+use super::config::RetransmissionPolicy;
+use super::outbound::{FastRetransmit, Status};
+
+impl Association {
+    /// The lost chunk that is to be sent again now, and where. Those for a destination whose window is full wait.
+    pub(super) fn next_retransmission(&mut self, now: Instant) -> Option<(u64, usize)> {
+        let mut from = 0;
+        let mut full = 0_u64;
+        while let Some(&tsn) = self.outbound.lost.range(from..).next() {
+            from = tsn + 1;
+            if self.abandon_if_expired(tsn, now) {
+                self.advance_abandoned_point(now);
+                continue;
+            }
+            let chunk = self.outbound.chunk(tsn)?;
+            let (index, length) = (chunk.destination, chunk.length());
+            // Section 7.2.4, rule 3: one packet of fast retransmissions does not ask for the window.
+            let forced = chunk.fast == FastRetransmit::Needed && self.destinations[index].fast_packet;
+            if !self.peer_has_room(length) {
+                return None;
+            }
+            let Some(target) = self.target(index, chunk.fast, forced) else {
+                full = u64::MAX;
+                continue;
+            };
+            if forced || self.has_window(target) {
+                return Some((tsn, target));
+            }
+            full |= 1 << target;
+            if full.count_ones() as usize >= self.destinations.len() && !self.fast_packet_is_due() {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Whether lost chunks wait for this destination: new data does not overtake them there (section 6.1, rule C).
+    pub(super) fn is_owed_retransmissions(&mut self, index: usize) -> bool {
+        use RetransmissionPolicy::{Alternate, Asap, Same};
+        let Some(&first) = self.outbound.lost.first() else { return false };
+        match self.config.retransmission {
+            _ if self.destinations.len() == 1 => true,
+            Same | Alternate => self.outbound.lost.iter().any(|&tsn| {
+                let chunk = self.outbound.chunk(tsn);
+                chunk.is_some_and(|chunk| self.same_or_next(chunk.destination, chunk.fast) == index)
+            }),
+            // They went wherever there was window: none is left.
+            Asap => true,
+            _ => {
+                let last = self.outbound.chunk(first).map_or(0, |chunk| chunk.destination);
+                self.target(last, FastRetransmit::Eligible, true) == Some(index)
+            }
+        }
+    }
+
+    fn fast_packet_is_due(&self) -> bool {
+        self.destinations.iter().any(|destination| destination.fast_packet)
+    }
+
+    /// Where the policy sends a chunk that went to `last`; `None` where it has to wait.
+    fn target(&mut self, last: usize, fast: FastRetransmit, forced: bool) -> Option<usize> {
+        use RetransmissionPolicy::{Alternate, Asap, LargestThreshold, LargestWindow, LowestLossRate, Same};
+        let path = |index: usize| self.congestion.path(index);
+        let best = match self.config.retransmission {
+            Same | Alternate => return Some(self.same_or_next(last, fast)),
+            Asap => return self.any_with_window(last, fast, forced),
+            LargestWindow => self.best_active(|index| f64::from(path(index).cwnd)),
+            LargestThreshold => self.best_active(|index| f64::from(path(index).ssthresh)),
+            LowestLossRate => self.best_active(|index| -self.destinations[index].loss_rate()),
+        };
+        Some(best.unwrap_or_else(|| self.current_destination()))
+    }
+
+    /// `rtx-same` and `rtx-alternate`: the same destination, or the next active one.
+    fn same_or_next(&self, last: usize, fast: FastRetransmit) -> usize {
+        let stays = self.config.retransmission == RetransmissionPolicy::Same || fast == FastRetransmit::Needed;
+        let is_active = |index: &usize| self.destinations[*index].is_active();
+        if stays && is_active(&last) {
+            return last;
+        }
+        // Round the destinations, so that a chunk does not go back and forth between two where there are more.
+        let others = (last + 1..self.destinations.len()).chain(0..=last);
+        let mut active = others.filter(is_active);
+        active.next().unwrap_or_else(|| self.current_destination())
+    }
+
+    /// `rtx-asap`.
+    fn any_with_window(&mut self, last: usize, fast: FastRetransmit, forced: bool) -> Option<usize> {
+        let all = 0..self.destinations.len();
+        let open = |association: &Self, index: &usize| {
+            association.destinations[*index].is_active() && association.has_window(*index)
+        };
+        let count = all.clone().filter(|index| open(self, index)).count();
+        match count {
+            0 if forced => Some(self.same_or_next(last, fast)),
+            0 if self.destinations.iter().any(|destination| destination.is_active()) => None,
+            0 => Some(self.current_destination()),
+            _ => {
+                let chosen = if count == 1 { 0 } else { self.rng.next_u32() as usize % count };
+                all.filter(|index| open(self, index)).nth(chosen)
+            }
+        }
+    }
+
+    /// The active destination with the largest value, the first of equal ones.
+    fn best_active(&self, value: impl Fn(usize) -> f64) -> Option<usize> {
+        let active = (0..self.destinations.len()).filter(|&index| self.destinations[index].is_active());
+        let best =
+            active.map(|index| (index, value(index))).reduce(|best, next| if next.1 > best.1 { next } else { best });
+        best.map(|(index, _)| index)
+    }
+
+    /// Chunks that were assigned to a destination and not sent go to another one; copies are not needed there.
+    pub(super) fn reassign_queue(&mut self, index: usize) {
+        let Some(other) = (0..self.destinations.len()).find(|&other| self.destinations[other].is_active()) else {
+            return;
+        };
+        let mut moved = Vec::new();
+        while let Some(tsn) = self.destinations[index].dequeue() {
+            if let Some(chunk) = self.outbound.chunk_mut(tsn).filter(|chunk| chunk.status == Status::Assigned) {
+                chunk.destination = other;
+                moved.push((tsn, chunk.fragment.length));
+            }
+        }
+        moved.into_iter().for_each(|(tsn, length)| self.destinations[other].enqueue(tsn, length));
+        self.destinations[other].queue.make_contiguous().sort_unstable();
+    }
+}

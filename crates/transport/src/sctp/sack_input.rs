@@ -1,0 +1,303 @@
+//! Processing a SACK or NR-SACK (RFC 9260, section 6.2.1): what it acknowledges, takes back, and makes room for.
+
+use core::ops::RangeInclusive;
+
+use subflow_quantity::{Duration, Instant};
+use subflow_wire::sctp::{ErrorCause, GapBlock, SackChunk};
+
+use super::Association;
+use super::cuc::Reported;
+use super::outbound::{SentChunk, Status};
+use super::reassembly::Delivery;
+use crate::tcp::Closed;
+
+/// What one SACK says of one destination.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Heard {
+    /// Bytes newly acknowledged that were in flight there.
+    pub(super) bytes: u64,
+    /// Something sent there last is newly acknowledged, and the highest TSN of it.
+    pub(super) highest_new: Option<u64>,
+    /// The highest TSN sent there that a gap block names, new or not.
+    pub(super) highest_reported: Option<u64>,
+    /// The earliest of its outstanding TSNs is acknowledged: T3 starts anew.
+    pub(super) restart_timer: bool,
+    /// Something sent there earlier is still missing.
+    hole: bool,
+    /// In flight before the SACK.
+    pub(super) flight_before: u64,
+    rtt: Option<Duration>,
+}
+
+/// Memory for one SACK at a time, kept from one to the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SackScratch {
+    pub(super) heard: Vec<Heard>,
+    blocks: Vec<(RangeInclusive<u64>, bool)>,
+    pub(super) deliveries: Vec<Delivery>,
+}
+
+/// What one SACK says as a whole.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Verdict {
+    pub(super) cumulative_advanced: bool,
+    /// The lowest and highest TSN newly acknowledged.
+    pub(super) lowest_new: Option<u64>,
+    pub(super) highest_new: Option<u64>,
+    /// The highest TSN that it names.
+    pub(super) highest_reported: u64,
+    /// Packets with data that it stands for, where the receiver counts them (DAC).
+    pub(super) data_packets: u8,
+}
+
+impl Verdict {
+    fn note(&mut self, tsn: u64) {
+        self.lowest_new = Some(self.lowest_new.map_or(tsn, |lowest| lowest.min(tsn)));
+        self.highest_new = Some(self.highest_new.map_or(tsn, |highest| highest.max(tsn)));
+    }
+}
+
+impl Association {
+    pub(super) fn on_sack(&mut self, sack: &SackChunk, non_renegable: &[GapBlock], now: Instant) {
+        if self.remote_tag == 0 || self.opening.at.is_some() {
+            return;
+        }
+        let Some(cumulative) = self.local_tsns.unwrap(sack.cumulative_tsn, self.outbound.cumulative()) else { return };
+        // Older than one before it: it says nothing new (section 6.2.1, D i).
+        if cumulative < self.outbound.cumulative() {
+            return;
+        }
+        if cumulative >= self.outbound.next_tsn() {
+            self.abort_with(vec![ErrorCause::ProtocolViolation(Box::default())], Closed::Aborted);
+            return;
+        }
+        self.counters.sacks_received += 1;
+        self.probe_answered = true;
+        self.begin_sack();
+        let mut verdict = Verdict {
+            cumulative_advanced: cumulative > self.outbound.cumulative(),
+            highest_reported: cumulative,
+            data_packets: sack.data_packets,
+            ..Verdict::default()
+        };
+        self.leave_recovery(cumulative);
+        self.acknowledge_cumulatively(cumulative, &mut verdict, now);
+        self.read_blocks(cumulative, &sack.gaps, non_renegable);
+        if !self.scratch.blocks.is_empty() || self.highest_gap_acked > cumulative {
+            self.acknowledge_blocks(&mut verdict, now);
+        }
+        self.settle_destinations(&verdict, now);
+        if !self.scratch.blocks.is_empty() {
+            self.count_misses(&verdict, now);
+        }
+        self.peer_offer = u64::from(sack.a_rwnd);
+        self.peer_window = self.peer_offer.saturating_sub(self.outbound.in_flight);
+        self.advance_abandoned_point(now);
+    }
+
+    /// The cumulative TSN of a SHUTDOWN acknowledges, too.
+    pub(super) fn acknowledge_up_to(&mut self, wire: u32, now: Instant) {
+        let Some(cumulative) = self.local_tsns.unwrap(wire, self.outbound.cumulative()) else { return };
+        if cumulative < self.outbound.cumulative() || cumulative >= self.outbound.next_tsn() {
+            return;
+        }
+        self.begin_sack();
+        let advanced = cumulative > self.outbound.cumulative();
+        let mut verdict = Verdict { cumulative_advanced: advanced, ..Verdict::default() };
+        self.leave_recovery(cumulative);
+        self.acknowledge_cumulatively(cumulative, &mut verdict, now);
+        self.settle_destinations(&verdict, now);
+    }
+
+    fn begin_sack(&mut self) {
+        self.scratch.heard.clear();
+        for destination in &mut self.destinations {
+            destination.cuc.begin_sack();
+            self.scratch.heard.push(Heard { flight_before: destination.in_flight, ..Heard::default() });
+        }
+        self.scratch.blocks.clear();
+    }
+
+    fn acknowledge_cumulatively(&mut self, cumulative: u64, verdict: &mut Verdict, now: Instant) {
+        while self.outbound.cumulative() < cumulative {
+            let Some((tsn, mut chunk)) = self.outbound.pop() else { return };
+            self.scheduler.iter_mut().for_each(|scheduler| scheduler.pop());
+            let index = chunk.destination;
+            self.scratch.heard[index].restart_timer = true;
+            if chunk.status != Status::Abandoned {
+                self.acknowledged += chunk.length();
+            }
+            if chunk.is_acked() || chunk.status == Status::Abandoned {
+                if chunk.status == Status::GapAcked {
+                    self.freed += chunk.length();
+                }
+                continue;
+            }
+            self.freed += chunk.length();
+            self.destinations[index].cuc.on_cumulative();
+            self.land_copies(&mut chunk);
+            self.note_newly_acked(tsn, &chunk, verdict, now);
+        }
+    }
+
+    /// Books a chunk that is acknowledged for the first time, whose status is still the old one.
+    fn note_newly_acked(&mut self, tsn: u64, chunk: &SentChunk, verdict: &mut Verdict, now: Instant) {
+        let (length, destination) = (chunk.length(), &mut self.destinations[chunk.destination]);
+        let heard = &mut self.scratch.heard[chunk.destination];
+        match chunk.status {
+            Status::InFlight => {
+                destination.land(length);
+                self.outbound.in_flight -= length;
+                heard.bytes += length;
+                destination.counters.bytes_acknowledged += length;
+            }
+            // What T3 or a fast retransmission has taken out of flight was counted then.
+            Status::Lost | Status::Assigned => {}
+            Status::GapAcked | Status::Kept | Status::Abandoned => return,
+        }
+        if chunk.timed {
+            destination.timing = false;
+            if !chunk.is_retransmitted() {
+                heard.rtt = Some(now.since(chunk.sent_at));
+            }
+        }
+        heard.highest_new = Some(heard.highest_new.map_or(tsn, |highest| highest.max(tsn)));
+        verdict.note(tsn);
+    }
+
+    /// The gap blocks as TSNs, in order, with whether they are kept for certain. Blocks that cannot be are passed over.
+    fn read_blocks(&mut self, cumulative: u64, gaps: &[GapBlock], non_renegable: &[GapBlock]) {
+        let last_sent = self.outbound.next_tsn() - 1;
+        let blocks = &mut self.scratch.blocks;
+        for (block, kept) in gaps.iter().map(|gap| (gap, false)).chain(non_renegable.iter().map(|gap| (gap, true))) {
+            let (start, end) = (cumulative + u64::from(block.start), cumulative + u64::from(block.end));
+            if block.start >= 1 && start <= end && start <= last_sent {
+                blocks.push((start..=end.min(last_sent), kept));
+            }
+        }
+        if !non_renegable.is_empty() {
+            blocks.sort_by_key(|(range, _)| *range.start());
+        }
+    }
+
+    /// Goes over the queue as far as gap blocks reach, now or before: what is newly acknowledged, what the peer has dropped.
+    fn acknowledge_blocks(&mut self, verdict: &mut Verdict, now: Instant) {
+        let blocks = core::mem::take(&mut self.scratch.blocks);
+        let reach = blocks.iter().map(|(range, _)| *range.end()).max().unwrap_or(0);
+        let first = self.outbound.cumulative() + 1;
+        let (mut at, mut highest) = (0, 0);
+        for tsn in first..=reach.max(self.highest_gap_acked).min(self.outbound.next_tsn() - 1) {
+            while blocks.get(at).is_some_and(|(range, _)| *range.end() < tsn) {
+                at += 1;
+            }
+            // Blocks of both kinds may overlap: one that keeps counts.
+            let over = blocks[at..].iter().take_while(|(range, _)| *range.start() <= tsn);
+            let reported = over.filter(|(range, _)| range.contains(&tsn)).map(|&(_, kept)| kept).max();
+            if reported.is_some() {
+                highest = tsn;
+            }
+            self.review(tsn, reported, !blocks.is_empty(), verdict, now);
+        }
+        verdict.highest_reported = verdict.highest_reported.max(highest);
+        self.highest_gap_acked = highest;
+        self.scratch.blocks = blocks;
+    }
+
+    /// One TSN of the queue: `reported` says whether a block names it and whether that block is for certain.
+    fn review(&mut self, tsn: u64, reported: Option<bool>, has_gaps: bool, verdict: &mut Verdict, now: Instant) {
+        let Some(chunk) = self.outbound.chunk(tsn) else { return };
+        let (index, length, status) = (chunk.destination, chunk.length(), chunk.status);
+        let newly = reported.is_some() && matches!(status, Status::InFlight | Status::Lost);
+        if has_gaps && status != Status::Abandoned {
+            self.destinations[index].cuc.on_outstanding(Reported {
+                tsn,
+                acked_before: chunk.is_acked(),
+                newly_gap_acked: newly,
+                retransmitted: chunk.is_retransmitted(),
+            });
+        }
+        if reported.is_some() {
+            self.scratch.heard[index].highest_reported = Some(tsn);
+        }
+        let heard = &mut self.scratch.heard[index];
+        if newly {
+            heard.restart_timer |= !heard.hole && self.config.gap_acks_restart_timer;
+            let mut chunk = chunk.clone();
+            self.land_copies(&mut chunk);
+            self.note_newly_acked(tsn, &chunk, verdict, now);
+            self.outbound.lost.remove(&tsn);
+        } else if matches!(status, Status::InFlight | Status::Lost) {
+            heard.hole = true;
+        }
+        let new_status = match (status, reported) {
+            (Status::InFlight | Status::Lost | Status::GapAcked, Some(true)) => {
+                self.freed += length;
+                Status::Kept
+            }
+            (Status::InFlight | Status::Lost, Some(false)) => Status::GapAcked,
+            (Status::GapAcked, None) => {
+                self.on_reneged(index, length);
+                Status::InFlight
+            }
+            (unchanged, _) => unchanged,
+        };
+        if let Some(chunk) = self.outbound.chunk_mut(tsn) {
+            chunk.timed &= !newly;
+            chunk.copies = if newly { 0 } else { chunk.copies };
+            chunk.status = new_status;
+        }
+    }
+
+    /// The peer has dropped a chunk that it had acknowledged: it counts as in flight again (section 6.2.1, and rule R4 of 6.3.2).
+    fn on_reneged(&mut self, index: usize, length: u64) {
+        self.counters.reneged_by_peer += 1;
+        self.destinations[index].take_off(length);
+        self.outbound.in_flight += length;
+    }
+
+    /// A chunk is acknowledged of which copies are in flight. Nobody can tell which one arrived: all count.
+    fn land_copies(&mut self, chunk: &mut SentChunk) {
+        for index in chunk.take_copies() {
+            self.destinations[index].land(chunk.length());
+            self.scratch.heard[index].bytes += chunk.length();
+        }
+    }
+
+    /// Estimates, windows, error counts and timers, after everything acknowledged is booked.
+    fn settle_destinations(&mut self, verdict: &Verdict, now: Instant) {
+        for index in 0..self.destinations.len() {
+            let heard = self.scratch.heard[index];
+            if let Some(rtt) = heard.rtt {
+                self.on_rtt(index, rtt);
+            }
+            if heard.highest_new.is_some() {
+                self.on_answered(index);
+            }
+            if heard.bytes > 0 {
+                self.grow_window(index, &heard, verdict, now);
+            }
+            let rto = self.destinations[index].rto.rto();
+            let deadline = self.deadline(now, rto);
+            let destination = &mut self.destinations[index];
+            if destination.in_flight == 0 {
+                // Rule R2, and section 7.2.2: what was counted towards a larger window is forgotten.
+                destination.t3 = None;
+                self.congestion.path_mut(index).credit = 0;
+            } else if heard.restart_timer || destination.t3.is_none() {
+                destination.t3 = Some(deadline);
+            }
+        }
+        if self.forward_is_outstanding() {
+            self.keep_timer_running(now);
+        }
+    }
+
+    /// A new RTT measurement of a destination.
+    pub(super) fn on_rtt(&mut self, index: usize, rtt: Duration) {
+        let estimator = &mut self.destinations[index].rto;
+        estimator.sample(rtt);
+        if let (Some(srtt), Some(min)) = (estimator.srtt(), estimator.min()) {
+            self.congestion.set_rtt(index, srtt, min);
+        }
+    }
+}

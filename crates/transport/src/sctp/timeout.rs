@@ -1,0 +1,101 @@
+//! T3-rtx, and the failure of paths and of the association (RFC 9260, sections 6.3.3, 8.1 and 8.2).
+
+use subflow_policy::congestion::RecoveryState;
+use subflow_quantity::Instant;
+
+use super::outbound::Status;
+use super::{Association, Reachability};
+use crate::tcp::Closed;
+
+impl Association {
+    /// T3 of a destination expired.
+    pub(super) fn on_t3(&mut self, index: usize, now: Instant) {
+        self.destinations[index].t3 = None;
+        if self.destinations[index].in_flight == 0 {
+            // Only a FORWARD-TSN waits for an answer.
+            self.forward_due = self.forward_is_outstanding();
+            if self.forward_due {
+                self.destinations[index].rto.back_off();
+                self.keep_timer_running(now);
+                self.on_destination_error(index, now);
+            }
+            return;
+        }
+        self.destinations[index].counters.timeouts += 1;
+        self.lower_window(index, now);
+        self.destinations[index].rto.back_off();
+        let tsns: Vec<u64> = self
+            .outbound
+            .iter()
+            .filter(|(_, chunk)| chunk.destination == index && chunk.status == Status::InFlight)
+            .map(|(tsn, _)| tsn)
+            .collect();
+        for tsn in tsns {
+            self.mark_lost(tsn);
+        }
+        self.lose_copies(index);
+        // A probe of a closed window that the peer answers with SACKs is no sign of failure (section 6.1, rule A).
+        let probing = self.peer_offer == 0 && self.probe_answered;
+        self.probe_answered = false;
+        if !probing {
+            self.on_destination_error(index, now);
+        }
+        if !self.state.is_closed() {
+            self.advance_abandoned_point(now);
+        }
+    }
+
+    /// Copies in flight to a destination are lost with everything else there.
+    fn lose_copies(&mut self, index: usize) {
+        let destination = &mut self.destinations[index];
+        for chunk in self.outbound.chunks_mut().filter(|chunk| chunk.copies >> index & 1 == 1) {
+            chunk.copies &= !(1 << index);
+            destination.land(chunk.length());
+        }
+    }
+
+    /// Section 7.2.3: down to one PMTU.
+    fn lower_window(&mut self, index: usize, now: Instant) {
+        self.congestion.ssthresh_after_loss(index, now);
+        let path = self.congestion.path_mut(index);
+        path.cwnd = path.quantum;
+        self.congestion.on_state(index, RecoveryState::Loss);
+        self.end_recovery_by_timeout(index);
+    }
+
+    /// Something sent to a destination went unanswered.
+    pub(super) fn on_destination_error(&mut self, index: usize, _now: Instant) {
+        let destination = &mut self.destinations[index];
+        // Section 8.1: probing an address that was never confirmed says nothing about the association.
+        let counts = destination.reachability != Reachability::Unconfirmed;
+        destination.errors = destination.errors.saturating_add(1);
+        if destination.is_active() && destination.errors > self.config.path_max_retransmissions {
+            self.fail_destination(index);
+        }
+        if counts {
+            self.errors += 1;
+            if self.errors > self.config.association_max_retransmissions {
+                self.abort_with(Vec::new(), Closed::TimedOut);
+            }
+        }
+    }
+
+    fn fail_destination(&mut self, index: usize) {
+        let destination = &mut self.destinations[index];
+        destination.reachability = Reachability::Inactive;
+        destination.counters.failures += 1;
+        self.congestion.set_established(index, false);
+        self.reassign_queue(index);
+    }
+
+    /// A destination has answered: its errors, and the association's, are forgotten (section 8.2).
+    pub(super) fn on_answered(&mut self, index: usize) {
+        let destination = &mut self.destinations[index];
+        destination.errors = 0;
+        self.errors = 0;
+        if destination.reachability == Reachability::Inactive {
+            destination.reachability = Reachability::Active;
+            self.congestion.set_established(index, true);
+        }
+    }
+}

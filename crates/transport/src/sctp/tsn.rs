@@ -1,0 +1,60 @@
+//! Transmission sequence numbers: 64 bits inside, 32 on the wire (RFC 9260, section 1.6).
+
+/// Translates between the numbers on the wire and those inside, where a side's initial TSN is 1 and 0 is "nothing yet".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TsnSpace {
+    /// The TSN on the wire of the number 1.
+    initial: u32,
+}
+
+impl TsnSpace {
+    pub(crate) fn new(initial: u32) -> Self {
+        Self { initial }
+    }
+
+    /// The initial TSN, as INIT and INIT ACK carry it.
+    pub(crate) fn initial(self) -> u32 {
+        self.initial
+    }
+
+    /// The number on the wire.
+    pub(crate) fn wire(self, tsn: u64) -> u32 {
+        self.initial.wrapping_add(tsn as u32).wrapping_sub(1)
+    }
+
+    /// The number inside, of all that look like `wire` the one nearest to `near`. `None` for one from before the beginning.
+    pub(crate) fn unwrap(self, wire: u32, near: u64) -> Option<u64> {
+        let distance = wire.wrapping_sub(self.wire(near)) as i32;
+        near.checked_add_signed(i64::from(distance))
+    }
+}
+
+/// The stream sequence number inside that looks like `wire` and is nearest to `near`.
+pub(crate) fn unwrap_ssn(wire: u16, near: u64) -> Option<u64> {
+    let distance = wire.wrapping_sub(near as u16) as i16;
+    near.checked_add_signed(i64::from(distance))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_survive_the_wire_around_a_wrap() {
+        let space = TsnSpace::new(u32::MAX - 1);
+        assert_eq!((space.wire(0), space.wire(1), space.wire(3)), (u32::MAX - 2, u32::MAX - 1, 0));
+        for tsn in [0_u64, 1, 2, 3, 1 << 31, 1 << 32, (1 << 40) + 7] {
+            for near in [tsn, tsn + 1000, tsn.saturating_sub(1000)] {
+                assert_eq!(space.unwrap(space.wire(tsn), near), Some(tsn));
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_from_before_the_beginning_is_none() {
+        let space = TsnSpace::new(10);
+        assert_eq!(space.unwrap(8, 1), None);
+        assert_eq!(unwrap_ssn(u16::MAX, 0), None);
+        assert_eq!(unwrap_ssn(2, 65_535), Some(65_538));
+    }
+}

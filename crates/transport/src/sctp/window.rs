@@ -1,0 +1,122 @@
+//! Which acknowledgments grow windows, and fast recovery (RFC 9260, section 7.2; leitner2019, chapter 3).
+
+use subflow_policy::congestion::{Ack, RecoveryState};
+use subflow_quantity::Instant;
+
+use super::Association;
+use super::config::{RecoveryScope, WindowGrowth};
+use super::sack_input::{Heard, Verdict};
+
+impl Association {
+    /// `heard.bytes` sent to a destination are newly acknowledged: its window grows, where the mode allows it and the window was
+    /// fully used.
+    pub(super) fn grow_window(&mut self, index: usize, heard: &Heard, verdict: &Verdict, now: Instant) {
+        let path = self.congestion.path(index);
+        let (cwnd, quantum) = (path.cwnd, path.quantum);
+        let slow_start = cwnd <= path.ssthresh;
+        if path.state == RecoveryState::Loss {
+            self.congestion.on_state(index, RecoveryState::Open);
+        }
+        let bytes = u32::try_from(heard.bytes).unwrap_or(u32::MAX);
+        // Section 7.2.1: at most one PMTU per SACK, so that a receiver cannot split acknowledgments to its advantage.
+        let acked = if slow_start { bytes.min(quantum) } else { bytes };
+        let ack = Ack {
+            now,
+            acked,
+            rtt: self.destinations[index].rto.latest(),
+            una: self.destinations[index].counters.bytes_acknowledged,
+            nxt: self.destinations[index].counters.data_bytes_sent,
+            in_flight: u32::try_from(heard.flight_before).unwrap_or(u32::MAX),
+        };
+        self.congestion.on_sample(index, &ack);
+        if !self.may_grow(index, slow_start, verdict) {
+            return;
+        }
+        if heard.flight_before >= u64::from(cwnd) {
+            self.congestion.on_ack(index, &ack);
+        } else if !slow_start {
+            // Section 7.2.2, (3): partial_bytes_acked saves up at most one window.
+            let path = self.congestion.path_mut(index);
+            path.credit = path.credit.saturating_add(bytes).min(cwnd);
+        }
+    }
+
+    fn may_grow(&self, index: usize, slow_start: bool, verdict: &Verdict) -> bool {
+        if self.is_recovering(index) && (slow_start || !self.config.avoidance_in_recovery) {
+            return false;
+        }
+        match self.config.window_growth {
+            WindowGrowth::Rfc4960 => verdict.cumulative_advanced,
+            WindowGrowth::Rfc9260 | WindowGrowth::PerDestination => true,
+            WindowGrowth::Cuc(_) => self.destinations[index].cuc.has_new(),
+        }
+    }
+
+    /// Whether a destination's window is held by fast recovery: its own, or the association's.
+    pub(super) fn is_recovering(&self, index: usize) -> bool {
+        match self.config.fast_recovery {
+            RecoveryScope::Association => self.recovery_exit.is_some(),
+            RecoveryScope::Destination => self.destinations[index].recovery_exit.is_some(),
+        }
+    }
+
+    /// Chunks sent to the destinations in `indicated`, a set of bits, need fast retransmission. Their windows are reduced, unless
+    /// fast recovery holds them already.
+    pub(super) fn enter_recovery(&mut self, indicated: u64, now: Instant) {
+        let exit = self.outbound.next_tsn() - 1;
+        let held = self.recovery_exit.is_some();
+        for index in 0..self.destinations.len() {
+            if indicated >> index & 1 == 0 {
+                continue;
+            }
+            self.destinations[index].fast_packet = true;
+            let reduce = match self.config.fast_recovery {
+                RecoveryScope::Association => !held,
+                RecoveryScope::Destination => self.destinations[index].recovery_exit.is_none(),
+            };
+            if !reduce {
+                continue;
+            }
+            let ssthresh = self.congestion.ssthresh_after_loss(index, now);
+            self.congestion.path_mut(index).cwnd = ssthresh;
+            self.congestion.on_state(index, RecoveryState::Recovery);
+            self.destinations[index].counters.fast_recoveries += 1;
+            match self.config.fast_recovery {
+                RecoveryScope::Association => self.recovery_exit = Some(exit),
+                RecoveryScope::Destination => self.destinations[index].recovery_exit = Some(exit),
+            }
+        }
+    }
+
+    /// Everything up to the exit point is acknowledged: fast recovery is over. The exit point of a destination is a TSN of the
+    /// association, too (leitner2019, section 3.2).
+    pub(super) fn leave_recovery(&mut self, cumulative: u64) {
+        let is_over = |exit: &mut Option<u64>| exit.take_if(|exit| *exit <= cumulative).is_some();
+        let all = is_over(&mut self.recovery_exit);
+        for index in 0..self.destinations.len() {
+            let own = is_over(&mut self.destinations[index].recovery_exit);
+            if (all || own) && self.congestion.path(index).state == RecoveryState::Recovery {
+                self.congestion.on_state(index, RecoveryState::Open);
+            }
+        }
+    }
+
+    /// A timeout ends fast recovery (Linux, `sctp_transport_lower_cwnd`).
+    pub(super) fn end_recovery_by_timeout(&mut self, index: usize) {
+        match self.config.fast_recovery {
+            RecoveryScope::Association => self.recovery_exit = None,
+            RecoveryScope::Destination => self.destinations[index].recovery_exit = None,
+        }
+    }
+
+    /// A window that was not used shrinks by half for every RTO without data, down to four PMTU (section 7.2.1).
+    pub(super) fn decay_idle_window(&mut self, index: usize, now: Instant) {
+        if !self.config.idle_decay || self.destinations[index].in_flight > 0 {
+            return;
+        }
+        let halvings = self.destinations[index].idle_timeouts(now).min(31) as u32;
+        let path = self.congestion.path_mut(index);
+        let floor = path.quantum.saturating_mul(4).min(path.cwnd);
+        path.cwnd = (path.cwnd >> halvings).max(floor);
+    }
+}

@@ -1,0 +1,5 @@
+//! Stories of SCTP associations.
+
+mod handshake;
+mod multipath;
+mod transfer;
