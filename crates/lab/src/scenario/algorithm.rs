@@ -1,7 +1,7 @@
 //! Algorithms by name, as scenarios choose them. The policy crate keeps the catalogues; here a name is one that is known.
 
 use subflow_policy::congestion::{Algorithm, Options};
-use subflow_policy::path_manager::PathManagement;
+use subflow_policy::path_manager::{Options as PathManagerOptions, PathManagement};
 use subflow_policy::scheduler::{Options as SchedulerOptions, Scheduling};
 
 use super::TcpOptions;
@@ -77,9 +77,30 @@ impl CongestionName {
 }
 
 impl PathManagerName {
+    /// The options that it takes.
+    pub fn options(self) -> &'static [&'static str] {
+        let entry = PathManagement::all().iter().find(|entry| entry.name == self.0);
+        entry.expect("the name came out of the catalogue").options
+    }
+}
+
+/// A path manager with its options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathManager {
+    /// Which one.
+    pub name: PathManagerName,
+    /// Its options; those of others are at their defaults.
+    pub options: PathManagerOptions,
+}
+
+impl PathManager {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.name.name()
+    }
     /// A new instance of the path manager, for one connection.
     pub fn build(self) -> PathManagement {
-        PathManagement::from_name(self.0).expect("the name came out of the catalogue")
+        PathManagement::with_options(self.name(), &self.options).expect("the name came out of the catalogue")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use subflow_quantity::{Duration, Rate};
 
-use super::{CongestionName, InterfaceIndex, PathManagerName, Scheduler, Stack};
+use super::{CongestionName, InterfaceIndex, PathManager, Scheduler, Stack};
 
 /// One connection (or stream of datagrams) from a host to another.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +57,7 @@ pub struct Mptcp {
     /// Packet scheduler of both ends.
     pub scheduler: Scheduler,
     /// Path manager of both ends.
-    pub path_manager: PathManagerName,
+    pub path_manager: PathManager,
     /// Subflows that the opening end makes by itself, next to those of the path manager.
     pub subflows: Vec<SubflowPlan>,
     /// The stack at [`Flow::from`].

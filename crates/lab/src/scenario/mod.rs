@@ -15,12 +15,12 @@ mod topology;
 
 use subflow_quantity::Duration;
 
-pub use algorithm::{CatalogueEntry, CongestionName, PathManagerName, Scheduler, SchedulerName};
+pub use algorithm::{CatalogueEntry, CongestionName, PathManager, PathManagerName, Scheduler, SchedulerName};
 pub use flow::{Flow, Mptcp, Period, Protocol, SubflowPlan, Tcp, Traffic};
 pub(crate) use read::Traces;
 pub use read::{losses, queues};
 pub use stack::{Buffer, DelayedAck, LossDetection, MptcpOptions, SackCompression, Stack, TcpOptions};
-pub use timeline::LinkEvent;
+pub use timeline::{HostEvent, LinkEvent};
 pub use topology::{Attachment, Host, Interface, InterfaceIndex, Link, Router};
 
 /// One experiment with every value settled: what one run needs but for its seed.
@@ -52,4 +52,6 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// What happens to links during the run, by time and then by the file's order.
     pub timeline: Vec<LinkEvent>,
+    /// When hosts lose addresses and get them back, by time and then by the file's order.
+    pub host_timeline: Vec<HostEvent>,
 }

@@ -54,6 +54,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64) -> Result<Run, RunError> {
     let world = World::new(&mut network, nodes);
     let mut run = Run { network, world, links, interfaces };
     run.schedule_changes(scenario);
+    run.schedule_address_changes(scenario);
     run.add_flows(scenario, seed);
     Ok(run)
 }
@@ -90,6 +91,12 @@ impl Run {
             for change in &event.down {
                 self.network.schedule_change(at, link.backward, change.clone());
             }
+        }
+    }
+
+    fn schedule_address_changes(&mut self, scenario: &Scenario) {
+        for event in &scenario.host_timeline {
+            self.world.add_address_change(&mut self.network, Instant::ZERO + event.at, event);
         }
     }
 

@@ -3,9 +3,11 @@
 use std::net::{IpAddr, SocketAddr};
 
 use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
+use subflow_quantity::Instant;
 use subflow_transport::{EndpointId, Host};
 
 use super::application::Application;
+use crate::scenario::HostEvent;
 
 /// One host of the run.
 pub(super) struct Node {
@@ -30,6 +32,7 @@ struct Socket {
 enum TimerOwner {
     Endpoint { node: usize, endpoint: EndpointId },
     Application { flow: usize },
+    Addresses { change: usize },
 }
 
 /// Everything above the network.
@@ -38,6 +41,8 @@ pub(super) struct World {
     /// By flow; absent only while it acts.
     pub(super) applications: Vec<Option<Box<Application>>>,
     timers: Vec<TimerOwner>,
+    /// What hosts lose and get back, each at its own timer.
+    address_changes: Vec<HostEvent>,
     /// The place in the network where the next packet is built.
     reserved: PacketId,
 }
@@ -63,7 +68,13 @@ fn interface_of(interfaces: &[(IpAddr, InterfaceId)], source: IpAddr) -> Interfa
 
 impl World {
     pub(super) fn new(network: &mut Network, nodes: Vec<Node>) -> Self {
-        Self { nodes, applications: Vec::new(), timers: Vec::new(), reserved: network.reserve() }
+        Self {
+            nodes,
+            applications: Vec::new(),
+            timers: Vec::new(),
+            address_changes: Vec::new(),
+            reserved: network.reserve(),
+        }
     }
 
     fn new_timer(&mut self, network: &mut Network, owner: TimerOwner) -> TimerId {
@@ -71,6 +82,28 @@ impl World {
         debug_assert_eq!(timer.index(), self.timers.len());
         self.timers.push(owner);
         timer
+    }
+
+    /// Lets a host lose addresses or get them back at `at`.
+    pub(super) fn add_address_change(&mut self, network: &mut Network, at: Instant, event: &HostEvent) {
+        let change = self.address_changes.len();
+        let timer = self.new_timer(network, TimerOwner::Addresses { change });
+        self.address_changes.push(event.clone());
+        network.set_timer(timer, Some(at));
+    }
+
+    fn change_addresses(&mut self, network: &mut Network, change: usize) {
+        let HostEvent { host: node, addresses, present, .. } = self.address_changes[change].clone();
+        let transport = &mut self.nodes[node].transport;
+        for address in addresses {
+            match present {
+                true => transport.add_address(address, network.now()),
+                false => transport.remove_address(address, network.now()),
+            }
+        }
+        for endpoint in transport.endpoint_ids() {
+            self.drain(network, node, endpoint);
+        }
     }
 
     /// Adds an application; its timer is its own.
@@ -185,6 +218,7 @@ impl Hosts for World {
                 self.drain(network, node, endpoint);
             }
             TimerOwner::Application { flow } => self.on_application_timer(network, flow),
+            TimerOwner::Addresses { change } => self.change_addresses(network, change),
         }
     }
 }

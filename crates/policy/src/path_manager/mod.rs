@@ -2,8 +2,8 @@
 //!
 //! Events in, commands out. The same object drives the simulated stack and, over netlink, the kernel.
 //!
-//! Each path manager is one file; `addresses` and `subflows` hold what a connection has, for those that need to know, and
-//! [`PathManagement`] names them all.
+//! Each path manager is one file; `mesh` holds what those share that open subflows between pairs of addresses, `addresses`
+//! and `subflows` what a connection has, and [`PathManagement`] names them all.
 //!
 //! What a path manager may count on: a command is carried out before the next event or fails with
 //! [`Event::SubflowClosed`]; every subflow, whether asked for or told to close, is in the end reported closed, under the
@@ -12,8 +12,11 @@
 
 mod addresses;
 mod full_mesh;
+mod mesh;
+mod ndiffports;
 mod passive;
 mod path_management;
+mod single_mesh;
 mod subflows;
 #[cfg(test)]
 mod test_events;
@@ -21,8 +24,10 @@ mod test_events;
 use std::net::{IpAddr, SocketAddr};
 
 pub use full_mesh::FullMesh;
+pub use ndiffports::NDiffPorts;
 pub use passive::Passive;
-pub use path_management::{PathManagement, PathManagerEntry};
+pub use path_management::{Options, PathManagement, PathManagerEntry};
+pub use single_mesh::SingleMesh;
 
 /// The most subflows that one connection has at a time, the initial one included: as many as a
 /// [`SubflowSet`](crate::scheduler::SubflowSet) holds.

@@ -1,6 +1,8 @@
 //! The path managers by name, with static dispatch.
 
-use super::{Command, Event, FullMesh, Passive, PathManager};
+use std::num::NonZeroU8;
+
+use super::{Command, Event, FullMesh, NDiffPorts, Passive, PathManager, SingleMesh};
 
 /// One of the path managers, chosen by name.
 #[derive(Clone, Debug)]
@@ -11,6 +13,25 @@ pub enum PathManagement {
     Passive(Passive),
     /// `full-mesh`.
     FullMesh(FullMesh),
+    /// `single-mesh`.
+    SingleMesh(SingleMesh),
+    /// `ndiffports`.
+    NDiffPorts(NDiffPorts),
+}
+
+/// Parameters of those path managers that have any; [`PathManagerEntry::options`] says whose is which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// `subflows_per_pair`: how many subflows a full mesh opens on each pair of addresses.
+    pub subflows_per_pair: NonZeroU8,
+    /// `n`: how many subflows ndiffports opens, the initial one included.
+    pub n: NonZeroU8,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { subflows_per_pair: NonZeroU8::MIN, n: NDiffPorts::DEFAULT_N }
+    }
 }
 
 /// What there is to know about a path manager before it is chosen.
@@ -25,13 +46,15 @@ pub struct PathManagerEntry {
     pub description: &'static str,
     /// Where it was published.
     pub source: &'static str,
-    new: fn() -> PathManagement,
+    /// Names of the [`Options`] that it takes.
+    pub options: &'static [&'static str],
+    new: fn(&Options) -> PathManagement,
 }
 
 impl PathManagerEntry {
-    /// The path manager in its initial state, every option at its default.
-    pub fn create(&self) -> PathManagement {
-        (self.new)()
+    /// The path manager in its initial state, with these options.
+    pub fn create(&self, options: &Options) -> PathManagement {
+        (self.new)(options)
     }
 }
 
@@ -41,14 +64,32 @@ const ALL: &[PathManagerEntry] = &[
         aliases: &["passive"],
         description: "no subflow beyond the initial one and those that the peer opens",
         source: "lima2017, section 3.3.1; Linux MPTCP 0.9x, default",
-        new: || PathManagement::Passive(Passive),
+        options: &[],
+        new: |_| PathManagement::Passive(Passive),
     },
     PathManagerEntry {
         name: "full-mesh",
         aliases: &["fullmesh"],
         description: "one subflow, or more, from every local address to every remote address",
         source: "lima2017, section 3.3.4; Linux MPTCP 0.9x, fullmesh",
-        new: || PathManagement::FullMesh(FullMesh::default()),
+        options: &["subflows_per_pair"],
+        new: |options| PathManagement::FullMesh(FullMesh::new(options.subflows_per_pair)),
+    },
+    PathManagerEntry {
+        name: "single-mesh",
+        aliases: &["singlemesh"],
+        description: "one subflow from every local address",
+        source: "lima2017, section 4.2, Algorithm 7",
+        options: &[],
+        new: |_| PathManagement::SingleMesh(SingleMesh::default()),
+    },
+    PathManagerEntry {
+        name: "ndiffports",
+        aliases: &[],
+        description: "n subflows from different ports between the two addresses of the initial one",
+        source: "lima2017, section 3.3.3; Linux MPTCP 0.9x, ndiffports",
+        options: &["n"],
+        new: |options| PathManagement::NDiffPorts(NDiffPorts::new(options.n)),
     },
 ];
 
@@ -60,8 +101,13 @@ impl PathManagement {
 
     /// The path manager of this name or alias, in its initial state, every option at its default.
     pub fn from_name(name: &str) -> Option<Self> {
+        Self::with_options(name, &Options::default())
+    }
+
+    /// The same with these options; those that it does not take change nothing.
+    pub fn with_options(name: &str, options: &Options) -> Option<Self> {
         let entry = ALL.iter().find(|entry| entry.name == name || entry.aliases.contains(&name))?;
-        Some(entry.create())
+        Some(entry.create(options))
     }
 
     /// Its name in [`PathManagement::all`].
@@ -69,6 +115,8 @@ impl PathManagement {
         match self {
             Self::Passive(_) => "default",
             Self::FullMesh(_) => "full-mesh",
+            Self::SingleMesh(_) => "single-mesh",
+            Self::NDiffPorts(_) => "ndiffports",
         }
     }
 }
@@ -85,6 +133,8 @@ impl PathManager for PathManagement {
         match self {
             Self::Passive(manager) => manager.on_event(event, commands),
             Self::FullMesh(manager) => manager.on_event(event, commands),
+            Self::SingleMesh(manager) => manager.on_event(event, commands),
+            Self::NDiffPorts(manager) => manager.on_event(event, commands),
         }
     }
 }
@@ -96,7 +146,7 @@ mod tests {
     #[test]
     fn every_entry_makes_the_path_manager_it_names() {
         for entry in PathManagement::all() {
-            assert_eq!(entry.create().name(), entry.name);
+            assert_eq!(entry.create(&Options::default()).name(), entry.name);
             for name in entry.aliases.iter().chain([&entry.name]) {
                 assert_eq!(PathManagement::from_name(name).map(|m| m.name()), Some(entry.name));
             }

@@ -39,6 +39,12 @@ impl Subflows {
         opening + self.open.iter().filter(|&&subflow| Pair::from(subflow) == pair).count()
     }
 
+    /// Whether one of them leaves from this address.
+    pub(super) fn use_local(&self, local: IpAddr) -> bool {
+        let opening = self.opening.iter().any(|pair| pair.local == local);
+        opening || self.open.iter().any(|subflow| subflow.local.ip() == local)
+    }
+
     /// A command to open one was given.
     pub(super) fn request(&mut self, pair: Pair) {
         self.opening.push(pair);

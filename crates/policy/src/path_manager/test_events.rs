@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 
-use super::{Address, Event, FourTuple};
+use super::{Address, Command, Event, FourTuple, PathManager};
 
 /// An address without a port.
 pub(super) fn address(id: u8, address: &str) -> Address {
@@ -24,4 +24,46 @@ pub(super) fn established_as_client() -> Event {
 /// The connection comes up at the server.
 pub(super) fn established_as_server() -> Event {
     Event::Established { initial: tuple("10.9.0.1:80", "10.0.0.1:1024"), client: false, initial_address_closed: false }
+}
+
+/// Tells the events one after the other and returns what the last one leads to.
+pub(super) fn tell(manager: &mut impl PathManager, events: &[Event]) -> Vec<String> {
+    let mut commands = Vec::new();
+    for event in events {
+        commands.clear();
+        manager.on_event(event, &mut commands);
+    }
+    commands.iter().map(say).collect()
+}
+
+fn say(command: &Command) -> String {
+    match command {
+        Command::Open { local, remote, port, backup: false } => {
+            format!("open {}#{} -> {}:{port}#{}", local.address, local.id, remote.address, remote.id)
+        }
+        Command::Announce(address) => format!("announce {}#{}", address.address, address.id),
+        Command::Withdraw { id } => format!("withdraw #{id}"),
+        Command::Close(subflow) => format!("close {} -> {}", subflow.local, subflow.remote),
+        other => panic!("a mesh does not ask for {other:?}"),
+    }
+}
+
+/// This host has an address.
+pub(super) fn local(id: u8, ip: &str) -> Event {
+    Event::LocalAddressAdded(address(id, ip))
+}
+
+/// The peer announced an address.
+pub(super) fn remote(id: u8, ip: &str) -> Event {
+    Event::RemoteAddressAdded(address(id, ip))
+}
+
+/// A subflow is up.
+pub(super) fn up(local: &str, remote: &str) -> Event {
+    Event::SubflowEstablished(tuple(local, remote))
+}
+
+/// This host lost an address.
+pub(super) fn lost(id: u8, ip: &str) -> Event {
+    Event::LocalAddressRemoved(address(id, ip))
 }

@@ -80,7 +80,8 @@ impl Connection {
                 let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count();
                 let possible =
                     self.subflows.len() + pending < u64::BITS as usize && open + pending < self.config.max_subflows;
-                if possible && self.mode == Mode::Multipath {
+                // Where all data has been exchanged there is nothing left to open a subflow for.
+                if possible && self.mode == Mode::Multipath && !self.is_done() {
                     self.addresses.requests.push(OpenRequest {
                         local: local.address,
                         local_id: local.id,

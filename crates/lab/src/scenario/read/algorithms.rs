@@ -1,10 +1,13 @@
 //! `congestion = …`, `scheduler = …`, `path_manager = …`: a name, or a table with a name and options.
 
+use std::num::NonZeroU8;
+
+use subflow_policy::path_manager::{self, MAX_SUBFLOWS};
 use subflow_policy::scheduler::{Options, blest};
 use subflow_quantity::Ratio;
 
 use crate::scenario::file::{Field, Problem, Section, Value, list};
-use crate::scenario::{CatalogueEntry, CongestionName, PathManagerName, Scheduler, SchedulerName, schema};
+use crate::scenario::{CatalogueEntry, CongestionName, PathManager, PathManagerName, Scheduler, SchedulerName, schema};
 
 /// The congestion control of a flow.
 pub(super) fn congestion(section: &Section<'_>, default: &str) -> Result<CongestionName, Problem> {
@@ -37,10 +40,29 @@ pub(super) fn scheduler(section: &Section<'_>, default: &str) -> Result<Schedule
     Ok(Scheduler { name, options: Options { beta: ratio(&section, "beta")?, lambda } })
 }
 
-/// The path manager of a flow.
-pub(super) fn path_manager(section: &Section<'_>, default: &str) -> Result<PathManagerName, Problem> {
+/// The path manager of a flow whose connections have `most` subflows at most.
+pub(super) fn path_manager(section: &Section<'_>, default: &str, most: u32) -> Result<PathManager, Problem> {
+    const WHAT: &str = "the name of a path manager";
     let field = given_or(section, "path_manager", default);
-    named(&field, section.kind("path_manager"), PathManagerName::parse, PathManagerName::catalogue)
+    let name = |field: &Field<'_>| named(field, WHAT, PathManagerName::parse, PathManagerName::catalogue);
+    if !matches!(field.value(), Value::Table(_)) {
+        return Ok(PathManager { name: name(&field)?, options: path_manager::Options::default() });
+    }
+    let section = field.section(&schema::PATH_MANAGER)?;
+    let name = name(&section.required("name")?)?;
+    refuse_others(&section, name.name(), name.options())?;
+    let count = |key| subflows(&section.value(key), most);
+    let options = path_manager::Options { subflows_per_pair: count("subflows_per_pair")?, n: count("n")? };
+    Ok(PathManager { name, options })
+}
+
+/// A number of subflows.
+fn subflows(field: &Field<'_>, most: u32) -> Result<NonZeroU8, Problem> {
+    let count = field.integer(1..=MAX_SUBFLOWS as u64)?;
+    if count > u64::from(most) && !field.is_default() {
+        return Err(field.expected(&format!("at most {most}, the limit of mptcp.max_subflows")));
+    }
+    Ok(NonZeroU8::new(count as u8).expect("it is at least 1"))
 }
 
 fn given_or<'a>(section: &Section<'a>, key: &'static str, default: &str) -> Field<'a> {

@@ -136,7 +136,11 @@ impl FlowReader<'_> {
                 Protocol::Mptcp(Mptcp {
                     congestion: congestion(profile.mptcp_congestion)?,
                     scheduler: algorithms::scheduler(section, profile.scheduler)?,
-                    path_manager: algorithms::path_manager(section, profile.path_manager)?,
+                    path_manager: algorithms::path_manager(
+                        section,
+                        profile.path_manager,
+                        from_stack.mptcp.max_subflows,
+                    )?,
                     subflows: self.subflows(section, from, to, from_stack.mptcp.max_subflows)?,
                     from_stack,
                     to_stack: self.stacks.stack(section, to.host)?,

@@ -87,7 +87,7 @@ impl Scenario {
 
         let stacks = problems.keep(Stacks::read(&section, &topology));
         let flows = stacks.map(|stacks| flows::read(&section, &topology, &stacks, &general.run, &mut problems));
-        let timeline = timeline::read(&section, &topology, traces, &general.run, &mut problems);
+        let (timeline, host_timeline) = timeline::read(&section, &topology, traces, &general.run, &mut problems);
         problems.finish(Self {
             name: name.to_owned(),
             title: general.title,
@@ -99,6 +99,7 @@ impl Scenario {
             repeat: general.repeat,
             flows: flows.unwrap_or_default(),
             timeline,
+            host_timeline,
             hosts: topology.hosts,
             routers: topology.routers,
             links: topology.links,

@@ -1,6 +1,7 @@
 //! The nodes and links of a scenario while it is read, with the places of their names.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use subflow_network::RouterMode;
 
@@ -130,6 +131,20 @@ impl Topology {
     pub(super) fn interface_name(&self, index: InterfaceIndex) -> String {
         let host = &self.hosts[index.host];
         format!("{}.{}", host.name, host.interfaces[index.interface].name)
+    }
+
+    /// The interface that has the address written here.
+    pub(super) fn address(&self, field: &Field<'_>) -> Result<(InterfaceIndex, IpAddr), Problem> {
+        let text = field.string("an IP address of a host")?;
+        let address: IpAddr = text.parse().map_err(|_| field.expected("an IP address such as \"10.0.1.1\""))?;
+        for (host, interfaces) in self.hosts.iter().map(|host| &host.interfaces).enumerate() {
+            for (interface, known) in interfaces.iter().enumerate() {
+                if known.addresses.contains(&address) {
+                    return Ok((InterfaceIndex { host, interface }, address));
+                }
+            }
+        }
+        Err(field.problem(format!("no host has the address {address}")).label("nobody's address"))
     }
 
     /// The link of this name.

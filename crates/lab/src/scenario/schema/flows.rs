@@ -28,7 +28,7 @@ pub(crate) const FLOW: TableSchema = TableSchema {
         ),
         optional(
             "path_manager",
-            "the name of a path manager",
+            "the name of a path manager, or a table with a name and options",
             "what the profile says",
             "the path manager of both ends (MPTCP)",
         ),
@@ -81,6 +81,27 @@ pub(crate) const SCHEDULER: TableSchema = TableSchema {
         ),
         value("lambda_min", "a ratio from 0 to 10", "1.0", "the least that lambda becomes"),
         value("lambda_max", "a ratio from 0 to 10", "1.3", "the most that lambda becomes"),
+    ],
+};
+
+/// `path_manager = { … }`.
+pub(crate) const PATH_MANAGER: TableSchema = TableSchema {
+    path: "flows.NAME.path_manager = { … }",
+    doc: "A path manager with options. Each option belongs to one path manager, which its meaning names.",
+    fields: &[
+        required("name", "the name of a path manager", "which path manager it is"),
+        value(
+            "subflows_per_pair",
+            "a whole number from 1 to 64",
+            "1",
+            "how many subflows (full-mesh) each pair of addresses gets",
+        ),
+        value(
+            "n",
+            "a whole number from 1 to 64",
+            "2",
+            "how many subflows (ndiffports) there are, the initial one included",
+        ),
     ],
 };
 

@@ -59,10 +59,17 @@ pub(crate) const ROOT: TableSchema = TableSchema {
 /// `[[timeline]]`.
 pub(crate) const EVENT: TableSchema = TableSchema {
     path: "[[timeline]]",
-    doc: "Something happens to a link. At least one of down, up, rate, delay and loss says what.",
+    doc: "Something happens to a link, to an interface or to an address; one of them is named. At least one of down, up, rate, delay and loss says what; interfaces and addresses only go down and come up.",
     fields: &[
         required("at", "a duration before the end of the run", "when it happens, counted from the start of the run"),
-        required("link", "the name of a link", "the link that it happens to"),
+        optional("link", "the name of a link", "none", "the link that it happens to; hosts are not told"),
+        optional(
+            "interface",
+            "\"host.interface\"",
+            "none",
+            "the interface that goes down, with its link, or comes up again; its host knows and loses or gets back its addresses",
+        ),
+        optional("address", "an IP address", "none", "the address that its host loses or gets back; links go on"),
         value(
             "direction",
             "\"both\", \"up\" or \"down\"",
@@ -73,9 +80,9 @@ pub(crate) const EVENT: TableSchema = TableSchema {
             "down",
             "true",
             "no change",
-            "true where the link stops to carry packets: what is queued or comes is dropped, hosts are not told",
+            "true where the link stops to carry packets (what is queued or comes is dropped), or the interface or address is lost",
         ),
-        optional("up", "true", "no change", "true where it carries packets again"),
+        optional("up", "true", "no change", "true where it carries packets again, or is there again"),
         optional("rate", "a rate, a trace or \"unlimited\", one or { up, down }", "no change", "the new rate"),
         optional(
             "delay",

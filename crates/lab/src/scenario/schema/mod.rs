@@ -11,7 +11,7 @@ mod topology;
 
 pub use reference::reference;
 
-pub(crate) use flows::{FLOW, ON_OFF, PERIOD, REQUESTS, SCHEDULER, SUBFLOW};
+pub(crate) use flows::{FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SUBFLOW};
 pub(crate) use general::{EVENT, ROOT};
 pub(crate) use stacks::{DELAYED_ACK, MPTCP, PROFILES, Profile, RECEIVE_BUFFER, SACK_COMPRESSION, TCP};
 pub(crate) use topology::{DIRECTIONS, HOST, INTERFACE, LINK, LOSS, QUEUE, REORDER, ROUTER};
@@ -88,6 +88,7 @@ pub const TABLES: &[&TableSchema] = &[
     &REORDER,
     &FLOW,
     &SCHEDULER,
+    &PATH_MANAGER,
     &SUBFLOW,
     &ON_OFF,
     &REQUESTS,

@@ -1,43 +1,12 @@
 //! Short stories of connections under a full mesh.
 
-use super::super::test_events::{address, established_as_client, established_as_server, tuple};
+use super::super::test_events::{
+    address, established_as_client, established_as_server, local, remote, tell, tuple, up,
+};
+use super::super::{Address, MAX_SUBFLOWS};
 use super::*;
 
 mod properties;
-
-/// Tells the events one after the other and returns what the last one leads to.
-fn tell(manager: &mut FullMesh, events: &[Event]) -> Vec<String> {
-    let mut commands = Vec::new();
-    for event in events {
-        commands.clear();
-        manager.on_event(event, &mut commands);
-    }
-    commands.iter().map(say).collect()
-}
-
-fn say(command: &Command) -> String {
-    match command {
-        Command::Open { local, remote, port, backup: false } => {
-            format!("open {}#{} -> {}:{port}#{}", local.address, local.id, remote.address, remote.id)
-        }
-        Command::Announce(address) => format!("announce {}#{}", address.address, address.id),
-        Command::Withdraw { id } => format!("withdraw #{id}"),
-        Command::Close(subflow) => format!("close {} -> {}", subflow.local, subflow.remote),
-        other => panic!("a full mesh does not ask for {other:?}"),
-    }
-}
-
-fn local(id: u8, ip: &str) -> Event {
-    Event::LocalAddressAdded(address(id, ip))
-}
-
-fn remote(id: u8, ip: &str) -> Event {
-    Event::RemoteAddressAdded(address(id, ip))
-}
-
-fn up(local: &str, remote: &str) -> Event {
-    Event::SubflowEstablished(tuple(local, remote))
-}
 
 /// A client with 10.0.0.1 and 10.0.1.1 whose second subflow, to the server's only address, is open.
 fn phone() -> FullMesh {
@@ -158,7 +127,7 @@ fn there_are_at_most_64_subflows_and_a_freed_place_is_taken() {
     for id in 1..=70 {
         tell(&mut manager, &[remote(id, &format!("10.9.{id}.1"))]);
     }
-    assert_eq!(manager.subflows.len(), MAX_SUBFLOWS);
+    assert_eq!(manager.0.subflows(), MAX_SUBFLOWS);
     for id in 1..9 {
         let withdrawn = tell(&mut manager, &[local(id, &format!("10.0.{id}.1"))]);
         assert_eq!(withdrawn, [""; 0]);

@@ -1,7 +1,7 @@
 //! Properties of a full mesh that hold whatever happens to the connection.
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use proptest::collection::vec;
 use proptest::prelude::*;

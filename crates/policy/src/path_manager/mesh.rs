@@ -1,0 +1,198 @@
+//! What path managers that mesh addresses share: they differ only in which pairs get how many subflows.
+//!
+//! - The mesh is static: a subflow that fails is not tried again (RFC 8684, section 3.4.1, asks for that too), until one
+//!   of its two addresses was lost and came back.
+//! - A pair is a local address and a remote address **with its port**: an address announced with another port is one more
+//!   target. Addresses of different families form no pair.
+//! - Where an address is lost, its subflows are closed and, if the peer knows its identifier, it is withdrawn.
+//! - There are never more than [`MAX_SUBFLOWS`] subflows; with several per pair, every pair gets its first before any gets
+//!   its second, and pairs left out are served as soon as another subflow closes.
+
+use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU8;
+
+use super::addresses::Addresses;
+use super::subflows::{Pair, Subflows};
+use super::{Address, Command, Event, MAX_SUBFLOWS, PathManager};
+
+/// Which pairs of addresses a client opens subflows on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// On every pair, so many.
+    Full(NonZeroU8),
+    /// On one pair for each local address.
+    Single,
+    /// On the initial pair alone, so many.
+    Ports(NonZeroU8),
+}
+
+/// The addresses and subflows of a connection, and what is missing of its shape.
+#[derive(Clone, Debug)]
+pub(super) struct Mesh {
+    shape: Shape,
+    role: Option<Role>,
+    /// The pair of the initial subflow.
+    initial: Option<Pair>,
+    addresses: Addresses,
+    subflows: Subflows,
+    /// How many subflows each pair has had since both its addresses are there.
+    opened: Vec<(Pair, usize)>,
+    /// Identifiers of local addresses that the peer has learnt, from an announcement or a join.
+    known_to_peer: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Client,
+    Server,
+}
+
+impl PathManager for Mesh {
+    fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>) {
+        let requested = self.subflows.on_event(event);
+        match *event {
+            Event::Established { initial, client, initial_address_closed } if self.role.is_none() => {
+                self.role = Some(if client { Role::Client } else { Role::Server });
+                self.initial = Some(initial.into());
+                self.addresses.establish(initial, initial_address_closed);
+                self.known_to_peer.push(0);
+                self.opened.push((initial.into(), 1));
+            }
+            Event::LocalAddressAdded(address) => self.addresses.add_local(address),
+            Event::LocalAddressRemoved(Address { address, .. }) => self.lose_local(address, commands),
+            Event::RemoteAddressAdded(address) => self.addresses.add_remote(address),
+            Event::RemoteAddressRemoved { id } => self.lose_remote(id, commands),
+            Event::SubflowEstablished(subflow) if requested && !self.has_both_ends(subflow.into()) => {
+                commands.extend(self.subflows.close_where(|open| open == subflow).map(Command::Close));
+            }
+            _ => {}
+        }
+        match self.role {
+            Some(Role::Client) => self.open_missing(commands),
+            Some(Role::Server) if !matches!(self.shape, Shape::Ports(_)) => self.announce_missing(commands),
+            Some(Role::Server) | None => {}
+        }
+    }
+}
+
+impl Mesh {
+    pub(super) fn new(shape: Shape) -> Self {
+        Self {
+            shape,
+            role: None,
+            initial: None,
+            addresses: Addresses::default(),
+            subflows: Subflows::default(),
+            opened: Vec::new(),
+            known_to_peer: Vec::new(),
+        }
+    }
+
+    /// How many subflows are being opened or open.
+    #[cfg(test)]
+    pub(super) fn subflows(&self) -> usize {
+        self.subflows.len()
+    }
+
+    fn open_missing(&mut self, commands: &mut Vec<Command>) {
+        let mesh: Vec<_> = self.mesh().collect();
+        let rounds = match self.shape {
+            Shape::Full(n) | Shape::Ports(n) => n.get().into(),
+            Shape::Single => 1,
+        };
+        for round in 1..=rounds {
+            for &(local, remote, pair) in &mesh {
+                if self.subflows.len() >= MAX_SUBFLOWS {
+                    return;
+                }
+                if self.is_missing(pair, round) {
+                    self.note_opening(pair);
+                    self.tell_peer(local.id);
+                    commands.push(Command::Open { local, remote, port: pair.remote.port(), backup: false });
+                }
+            }
+        }
+    }
+
+    /// Whether `pair` lacks its subflow number `round`.
+    fn is_missing(&self, pair: Pair, round: usize) -> bool {
+        let wanted = match self.shape {
+            Shape::Full(_) => true,
+            Shape::Single => !self.subflows.use_local(pair.local),
+            Shape::Ports(_) => self.initial == Some(pair),
+        };
+        wanted && self.opened_on(pair) < round
+    }
+
+    fn announce_missing(&mut self, commands: &mut Vec<Command>) {
+        for index in 0..self.addresses.local().len() {
+            let address = self.addresses.local()[index];
+            if self.tell_peer(address.id) {
+                commands.push(Command::Announce(address));
+            }
+        }
+    }
+
+    fn lose_local(&mut self, lost: IpAddr, commands: &mut Vec<Command>) {
+        let Some(Address { id, .. }) = self.addresses.remove_local(lost) else { return };
+        self.opened.retain(|(pair, _)| pair.local != lost);
+        if let Some(known) = self.known_to_peer.iter().position(|&known| known == id) {
+            self.known_to_peer.swap_remove(known);
+            commands.push(Command::Withdraw { id });
+        }
+        commands.extend(self.subflows.close_where(|subflow| subflow.local.ip() == lost).map(Command::Close));
+    }
+
+    fn lose_remote(&mut self, id: u8, commands: &mut Vec<Command>) {
+        let lost = self.addresses.remove_remote(id);
+        let (addresses, role) = (&self.addresses, self.role);
+        // A client's subflows come from ports of its own choice, a server's from the one that it announced.
+        let runs_to = |address: &Address, remote: SocketAddr| match role {
+            Some(Role::Client) => addresses.target(*address) == Some(remote),
+            _ => remote.ip() == address.address,
+        };
+        let leads = |to: &[Address], remote| to.iter().any(|address| runs_to(address, remote));
+        let gone = |remote| leads(&lost, remote) && !leads(addresses.remote(), remote);
+        self.opened.retain(|(pair, _)| !gone(pair.remote));
+        commands.extend(self.subflows.close_where(|subflow| gone(subflow.remote)).map(Command::Close));
+    }
+
+    /// All pairs between the addresses that are there.
+    fn mesh(&self) -> impl Iterator<Item = (Address, Address, Pair)> {
+        self.addresses.remote().iter().flat_map(move |&remote| {
+            self.addresses.local().iter().filter_map(move |&local| {
+                let target = self.addresses.target(remote)?;
+                let pair = Pair { local: local.address, remote: target };
+                (local.address.is_ipv4() == remote.address.is_ipv4()).then_some((local, remote, pair))
+            })
+        })
+    }
+
+    fn has_both_ends(&self, pair: Pair) -> bool {
+        self.mesh().any(|(_, _, present)| present == pair)
+    }
+
+    fn opened_on(&self, pair: Pair) -> usize {
+        let counted = self.opened.iter().find(|(opened, _)| *opened == pair).map_or(0, |&(_, n)| n);
+        // Requests from before an address was lost may still be under way when it comes back.
+        counted.max(self.subflows.on(pair))
+    }
+
+    fn note_opening(&mut self, pair: Pair) {
+        let count = self.opened_on(pair) + 1;
+        self.subflows.request(pair);
+        match self.opened.iter_mut().find(|(opened, _)| *opened == pair) {
+            Some((_, n)) => *n = count,
+            None => self.opened.push((pair, count)),
+        }
+    }
+
+    /// Whether the peer did not know this identifier yet; from now on it does.
+    fn tell_peer(&mut self, id: u8) -> bool {
+        let new = !self.known_to_peer.contains(&id);
+        if new {
+            self.known_to_peer.push(id);
+        }
+        new
+    }
+}
