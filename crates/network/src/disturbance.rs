@@ -6,29 +6,47 @@ use rand_pcg::Pcg64Mcg;
 use subflow_quantity::{Duration, Instant};
 
 use crate::link::Parcel;
-use crate::{LinkId, Probability, Reordering};
+use crate::netem::Netem;
+use crate::{LinkConfig, LinkId, Probability, Reordering};
 
 /// What a disturbed link does to packets at its far end.
 #[derive(Debug)]
 pub(crate) struct Disturbance {
     duplication: Probability,
     reordering: Option<Reordering>,
+    netem: Option<Netem>,
     random: Pcg64Mcg,
 }
 
 impl Disturbance {
     /// `None` when nothing is to be done.
-    pub(crate) fn new(duplication: Probability, reordering: Option<Reordering>, random: Pcg64Mcg) -> Option<Self> {
-        if duplication == Probability::NEVER && reordering.is_none() {
+    pub(crate) fn new(config: &LinkConfig, random: Pcg64Mcg) -> Option<Self> {
+        let &LinkConfig { duplication, reordering, delay, jitter, overtaking, .. } = config;
+        let netem = Netem::new(delay, jitter, overtaking);
+        if duplication == Probability::NEVER && reordering.is_none() && netem.is_none() {
             return None;
         }
-        Some(Self { duplication, reordering, random })
+        Some(Self { duplication, reordering, netem, random })
+    }
+
+    /// What the delays of packets differ from, where they do.
+    pub(crate) fn netem_delay(&self) -> Option<Duration> {
+        self.netem.as_ref().map(|netem| netem.delay)
+    }
+
+    /// Changes that.
+    pub(crate) fn set_netem_delay(&mut self, delay: Duration) {
+        self.netem.iter_mut().for_each(|netem| netem.delay = delay);
     }
 
     /// How long the next packet is held back, if it is.
     pub(crate) fn holds_back(&mut self) -> Option<Duration> {
-        let Reordering { probability, extra_delay } = self.reordering?;
-        probability.draw(&mut self.random).then_some(extra_delay)
+        let delay = self.netem.as_mut().and_then(|netem| netem.next(&mut self.random));
+        let late = self.reordering.filter(|reordering| reordering.probability.draw(&mut self.random));
+        match (delay, late) {
+            (Some(delay), Some(late)) => Some(delay + late.extra_delay),
+            (delay, late) => delay.or(late.map(|late| late.extra_delay)),
+        }
     }
 
     /// Whether the next packet comes twice.

@@ -5,8 +5,8 @@ mod support;
 use std::sync::Arc;
 
 use subflow_network::{
-    CapacityTrace, LinkChange, LinkConfig, LossConfig, LossPosition, LossTrace, Probability, QueueConfig, Reordering,
-    Service,
+    CapacityTrace, Distribution, Jitter, LinkChange, LinkConfig, LossConfig, LossPosition, LossTrace, Overtaking, Peak,
+    Probability, QueueConfig, Reordering, Service, TokenBucketConfig,
 };
 use subflow_quantity::{Duration, Rate};
 use support::{Pair, ms, us};
@@ -260,4 +260,63 @@ fn short_runs_are_the_same_as_a_long_one() {
         (pair.hosts.arrivals, pair.network.link_metrics(pair.link))
     };
     assert_eq!(run(100_000), run(10));
+}
+
+#[test]
+fn a_token_bucket_lets_a_burst_through_and_drops_what_its_queue_cannot_hold() {
+    let bucket = TokenBucketConfig { rate: Rate::from_mbit(12), burst: 3000, peak: None };
+    let service = Service::TokenBucket(bucket);
+    let queue = QueueConfig::bytes(3000);
+    let mut pair = Pair::new(LinkConfig { service, queue, ..LinkConfig::instant(Duration::from_millis(5)) });
+    pair.burst(0, 6);
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.times(), [5000, 5000, 6000, 7000].map(|us: u64| us * MICROSECOND));
+    assert_eq!(pair.network.link_metrics(pair.link).dropped_queue, 2);
+}
+
+#[test]
+fn a_peak_rate_spaces_a_burst() {
+    let peak = Peak { rate: Rate::from_mbit(120), burst: 1500 };
+    let bucket = TokenBucketConfig { rate: Rate::from_mbit(12), burst: 3000, peak: Some(peak) };
+    let mut pair = Pair::new(LinkConfig { service: Service::TokenBucket(bucket), ..LinkConfig::default() });
+    pair.burst(0, 3);
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.times(), [0, 100 * MICROSECOND, 1000 * MICROSECOND]);
+}
+
+#[test]
+fn jitter_lets_packets_overtake_each_other() {
+    let deviation = Duration::from_millis(4);
+    let jitter = Jitter { deviation, distribution: Distribution::Uniform, correlation: Probability::NEVER };
+    let mut pair = Pair::new(LinkConfig { jitter: Some(jitter), ..ten_mbit() });
+    pair.burst(0, 50);
+    pair.run_until(ms(200));
+    let times = pair.hosts.times();
+    assert_eq!(times.len(), 50);
+    assert_ne!(pair.hosts.numbers(), (0..50).collect::<Vec<_>>(), "some overtook others");
+    let earliest = |sent: u32| (1200 * (u64::from(sent) + 1) + 1000) * MICROSECOND;
+    for (time, sent) in times.iter().zip(pair.hosts.numbers()) {
+        let first = earliest(sent);
+        assert!((first..=first + 8000 * MICROSECOND).contains(time), "packet {sent} at {time}");
+    }
+}
+
+#[test]
+fn packets_that_overtake_take_no_delay() {
+    let overtaking = Overtaking { probability: Probability::ALWAYS, correlation: Probability::NEVER, gap: 3 };
+    let mut pair = Pair::new(LinkConfig { overtaking: Some(overtaking), ..ten_mbit() });
+    pair.burst(0, 3);
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.times(), [3600, 6200, 7400].map(|us: u64| us * MICROSECOND));
+    assert_eq!(pair.hosts.numbers(), [2, 0, 1]);
+}
+
+#[test]
+fn a_new_delay_holds_for_packets_that_arrive_after_the_change() {
+    let overtaking = Overtaking { probability: Probability::NEVER, correlation: Probability::NEVER, gap: 1 };
+    let mut pair = Pair::new(LinkConfig { overtaking: Some(overtaking), ..ten_mbit() });
+    pair.network.schedule_change(ms(2), pair.link, LinkChange::Delay(Duration::from_millis(20)));
+    pair.burst(0, 2);
+    pair.run_until(ms(100));
+    assert_eq!(pair.hosts.times(), [6200 * MICROSECOND, 22_400 * MICROSECOND]);
 }

@@ -9,7 +9,7 @@ use crate::{LossConfig, PacketId};
 #[derive(Clone, Debug)]
 pub enum LinkChange {
     /// It sends at another rate. The packet in transmission keeps what it has sent; its rest goes at the new rate. (Only
-    /// on the way to or from a capacity trace, which has no rate, it is sent anew.)
+    /// on the way to or from a capacity trace or a token bucket it is sent anew.)
     Service(Service),
     /// Packets that have not left yet propagate for this long. None overtakes one that left before it: with a smaller
     /// delay they arrive together with the last one of the old delay at the earliest.
@@ -29,6 +29,10 @@ impl Link {
         self.catch_up(now);
         match change {
             LinkChange::Service(service) => self.change_service(now, &service),
+            LinkChange::Delay(delay) if self.extras.delays_differ() => {
+                // Packets on the link have theirs drawn at its far end.
+                self.extras.disturbance.iter_mut().for_each(|disturbance| disturbance.set_netem_delay(delay));
+            }
             LinkChange::Delay(delay) => {
                 self.delay = delay;
                 self.recompute_arrivals(now);

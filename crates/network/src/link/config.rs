@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use subflow_quantity::{Duration, Rate};
 
+use super::TokenBucketConfig;
+use crate::netem::{Jitter, Overtaking};
 use crate::{CapacityTrace, LossConfig, Probability, QueueConfig};
 
 /// How fast one direction of a link sends.
@@ -16,6 +18,8 @@ pub enum Service {
     Rate(Rate),
     /// Delivery opportunities from a recorded trace.
     Trace(Arc<CapacityTrace>),
+    /// A token bucket: bursts at once, and a rate in the long run.
+    TokenBucket(TokenBucketConfig),
 }
 
 /// Where random loss strikes.
@@ -59,6 +63,10 @@ pub struct LinkConfig {
     pub loss_position: LossPosition,
     /// How likely a packet arrives twice; the copy takes no time on this link. Default: never.
     pub duplication: Probability,
+    /// How far delays stray. A packet that draws a shorter one overtakes others, as in netem. Default: not at all.
+    pub jitter: Option<Jitter>,
+    /// Packets that take no propagation delay at all. Default: none.
+    pub overtaking: Option<Overtaking>,
     /// Late packets. Default: none.
     pub reordering: Option<Reordering>,
 }

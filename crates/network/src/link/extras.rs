@@ -38,8 +38,13 @@ impl Extras {
             loss: LossProcess::new(&config.loss),
             loss_random: streams.loss,
             loss_before_queue: config.loss_position == LossPosition::BeforeQueue,
-            disturbance: Disturbance::new(config.duplication, config.reordering, streams.disturbance),
+            disturbance: Disturbance::new(config, streams.disturbance),
         }
+    }
+
+    /// Whether each packet has a delay of its own.
+    pub(super) fn delays_differ(&self) -> bool {
+        self.disturbance.as_ref().is_some_and(|disturbance| disturbance.netem_delay().is_some())
     }
 
     /// Whether the link has none of all this.

@@ -4,6 +4,7 @@ mod change;
 mod config;
 mod extras;
 mod ring;
+mod token_bucket;
 mod transmitter;
 
 use core::hint::select_unpredictable;
@@ -16,6 +17,7 @@ pub use config::{LinkConfig, LossPosition, Reordering, Service};
 use extras::{Extras, QueueState};
 pub(crate) use ring::Parcel;
 use ring::{Descriptor, Ring};
+pub use token_bucket::{Peak, TokenBucketConfig};
 use transmitter::Transmitter;
 
 use crate::LinkMetrics;
@@ -91,6 +93,8 @@ pub(crate) struct LinkStreams {
 impl Link {
     pub(crate) fn new(config: &LinkConfig, far_end: FarEnd, streams: LinkStreams) -> Self {
         let extras = Box::new(Extras::new(config, streams));
+        // Where delays differ, packets take theirs at the far end.
+        let delay = if extras.delays_differ() { Duration::ZERO } else { config.delay };
         Self {
             ring: Ring::new(),
             departed: 0,
@@ -105,7 +109,7 @@ impl Link {
             counts_transmitting: config.queue.counts_transmitting,
             last_departure: Instant::ZERO,
             last_arrival: Instant::ZERO,
-            delay: config.delay,
+            delay,
             transmitter: Transmitter::new(&config.service),
             limit: DropTail::new(config.queue.limit),
             counters: LinkCounters::default(),
@@ -201,9 +205,9 @@ impl Link {
         self.ring.tail().wrapping_sub(self.departed)
     }
 
-    /// Propagation delay.
-    pub(crate) const fn delay(&self) -> Duration {
-        self.delay
+    /// Propagation delay; of packets whose delays differ, what they differ from.
+    pub(crate) fn delay(&self) -> Duration {
+        self.extras.disturbance.as_ref().and_then(Disturbance::netem_delay).unwrap_or(self.delay)
     }
 
     /// The least time that any packet takes here is not zero.

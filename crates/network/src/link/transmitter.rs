@@ -3,6 +3,7 @@
 use subflow_quantity::{Duration, Instant, Rate};
 
 use super::Service;
+use super::token_bucket::TokenBucket;
 use crate::capacity_trace::TraceCursor;
 
 /// The transmitter of a link: packet size and start to departure.
@@ -11,6 +12,7 @@ pub(crate) enum Transmitter {
     Unlimited,
     Rate(ConstantRate),
     Trace(Box<TraceCursor>),
+    TokenBucket(Box<TokenBucket>),
 }
 
 impl Transmitter {
@@ -19,6 +21,7 @@ impl Transmitter {
             Service::Unlimited => Self::Unlimited,
             Service::Rate(rate) => Self::Rate(ConstantRate::new(*rate)),
             Service::Trace(trace) => Self::Trace(Box::new(TraceCursor::new(trace.clone()))),
+            Service::TokenBucket(config) => Self::TokenBucket(Box::new(TokenBucket::new(*config))),
         }
     }
 
@@ -29,6 +32,7 @@ impl Transmitter {
             Self::Unlimited => start,
             Self::Rate(rate) => start + rate.transmission_time(bytes),
             Self::Trace(cursor) => cursor.departure(start, bytes),
+            Self::TokenBucket(bucket) => bucket.departure(start, bytes),
         }
     }
 
@@ -37,6 +41,7 @@ impl Transmitter {
         match self {
             Self::Unlimited => Duration::ZERO,
             Self::Rate(rate) => rate.transmission_time(bytes),
+            Self::TokenBucket(bucket) => bucket.typical_time(bytes),
             Self::Trace(cursor) => {
                 Duration::from_secs_f64(f64::from(bytes) * 8.0 / cursor.trace().mean_bits_per_second())
             }
@@ -44,7 +49,7 @@ impl Transmitter {
     }
 
     /// How long the rest of a packet takes here that would have taken `left` more at `before`. Opportunities of a trace
-    /// have no rate, so on the way to or from one the whole packet of `bytes` is sent anew.
+    /// have no rate, and a bucket has its tokens, so on the way to or from one the whole packet of `bytes` is sent anew.
     pub(crate) fn departure_of_rest(&mut self, before: &Self, left: Duration, now: Instant, bytes: u32) -> Instant {
         match (before, self) {
             (Self::Rate(old), Self::Rate(new)) => now + new.time_for_rest(left, old.rate),

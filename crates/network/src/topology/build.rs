@@ -43,7 +43,14 @@ impl TopologyBuilder {
     }
 
     fn check_rates(&self) -> Result<(), TopologyError> {
-        let zero = |service: &Service| matches!(service, Service::Rate(rate) if rate.bits_per_second() == 0);
+        let zero = |service: &Service| match service {
+            Service::Rate(rate) => rate.bits_per_second() == 0,
+            Service::TokenBucket(bucket) => {
+                let peak = bucket.peak.map_or(bucket.rate, |peak| peak.rate);
+                bucket.rate.bits_per_second() == 0 || peak.bits_per_second() == 0
+            }
+            Service::Unlimited | Service::Trace(_) => false,
+        };
         match self.links.iter().find(|link| link.directions.iter().any(|direction| zero(&direction.service))) {
             Some(link) => Err(TopologyError::ZeroRate { link: link.name.clone() }),
             None => Ok(()),

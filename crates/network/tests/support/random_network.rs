@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use subflow_network::{
-    Attachment, GilbertElliott, InterfaceId, Limit, LinkChange, LinkConfig, LinkId, LinkMetrics, LossConfig,
-    LossPosition, Network, NetworkMetrics, Probability, QueueConfig, RedConfig, Reordering, RouteMetric, RouterMode,
-    Service, TopologyBuilder,
+    Attachment, Distribution, GilbertElliott, InterfaceId, Jitter, Limit, LinkChange, LinkConfig, LinkId, LinkMetrics,
+    LossConfig, LossPosition, Network, NetworkMetrics, Overtaking, Peak, Probability, QueueConfig, RedConfig,
+    Reordering, RouteMetric, RouterMode, Service, TokenBucketConfig, TopologyBuilder,
 };
 use subflow_quantity::{Duration, Rate};
 
@@ -111,6 +111,10 @@ fn service() -> impl Strategy<Value = Service> {
         1 => Just(Service::Unlimited),
         3 => Just(Service::Rate(Rate::from_mbit(10))),
         1 => (1u64..30).prop_map(|mbit| Service::Rate(Rate::from_mbit(mbit))),
+        1 => (1500u32..9000, any::<bool>()).prop_map(|(burst, peak)| {
+            let peak = peak.then_some(Peak { rate: Rate::from_mbit(30), burst: 1500 });
+            Service::TokenBucket(TokenBucketConfig { rate: Rate::from_mbit(10), burst, peak })
+        }),
     ]
 }
 
@@ -150,14 +154,26 @@ fn link() -> impl Strategy<Value = LinkConfig> {
             extra_delay: Duration::from_micros(2400),
         }))),
     ];
-    (service(), delay(), queue(), loss(), any::<bool>(), disturbance).prop_map(
-        |(service, delay, queue, loss, before, (duplication, reordering))| LinkConfig {
+    let half = Probability::new(0.5).unwrap();
+    let netem = prop_oneof![
+        8 => Just((None, None)),
+        1 => Just((Some(Jitter {
+            deviation: Duration::from_micros(600),
+            distribution: Distribution::Uniform,
+            correlation: half,
+        }), None)),
+        1 => Just((None, Some(Overtaking { probability: half, correlation: half, gap: 2 }))),
+    ];
+    (service(), delay(), queue(), loss(), any::<bool>(), disturbance, netem).prop_map(
+        |(service, delay, queue, loss, before, (duplication, reordering), (jitter, overtaking))| LinkConfig {
             service,
             delay,
             queue,
             loss,
             loss_position: if before { LossPosition::BeforeQueue } else { LossPosition::AfterQueue },
             duplication,
+            jitter,
+            overtaking,
             reordering,
             overhead: 0,
         },

@@ -1,6 +1,10 @@
 //! `[links.NAME]`.
 
-use subflow_network::{LinkConfig, Reordering, Service};
+use std::ops::RangeInclusive;
+
+use subflow_network::{
+    Distribution, Jitter, LinkConfig, Overtaking, Peak, Probability, Reordering, Service, TokenBucketConfig,
+};
 use subflow_quantity::Duration;
 
 use super::topology::Topology;
@@ -39,10 +43,23 @@ impl LinkReader<'_> {
             directions(&section.value("overhead"), Some(&section.default("overhead")), |f| f.size(0..=65_535))?;
         let duplicate =
             directions(&section.value("duplicate"), Some(&section.default("duplicate")), loss::probability)?;
+        let jitter = match section.given("jitter") {
+            None => [None, None],
+            Some(field) => optional_directions(&field, jitter)?,
+        };
         let reorder = match section.given("reorder") {
             None => [None, None],
-            Some(field) => optional_directions(&field, reordering)?,
+            Some(field) => optional_directions(&field, reorder)?,
         };
+        for index in [0, 1] {
+            if let (Some(Reorder::Overtaking(_)), true) = (reorder[index], delay[index].is_zero()) {
+                let field = section.given("reorder").expect("it was read");
+                return Err(field
+                    .problem("packets overtake by skipping the delay, and the link has none")
+                    .label("nothing to skip")
+                    .help("give the link a delay, or the packets that are held back an extra_delay"));
+            }
+        }
 
         let direction = |index: usize| LinkConfig {
             service: rate[index].clone(),
@@ -52,7 +69,15 @@ impl LinkReader<'_> {
             loss: loss[index].0.clone(),
             loss_position: loss[index].1,
             duplication: duplicate[index],
-            reordering: reorder[index],
+            jitter: jitter[index],
+            overtaking: match reorder[index] {
+                Some(Reorder::Overtaking(overtaking)) => Some(overtaking),
+                _ => None,
+            },
+            reordering: match reorder[index] {
+                Some(Reorder::Late(reordering)) => Some(reordering),
+                _ => None,
+            },
         };
         let link = Link { name: name.to_owned(), ends, up: direction(0), down: direction(1) };
         Ok((link, [first.place().clone(), second.place().clone()]))
@@ -97,9 +122,10 @@ fn is_directions(field: &Field<'_>) -> bool {
     matches!(field.value(), Value::Table(entries) if entries.iter().any(|e| e.key == "up" || e.key == "down"))
 }
 
-/// A rate, "unlimited", or the path of a capacity trace. Rates begin with a digit, paths do not.
+/// A rate, "unlimited", a token bucket, or the path of a capacity trace. Rates begin with a digit, paths do not.
 pub(super) fn service(field: &Field<'_>, traces: &Traces) -> Result<Service, Problem> {
     match field.value() {
+        Value::Table(_) => token_bucket(field).map(Service::TokenBucket),
         Value::String(text) if text == "unlimited" => Ok(Service::Unlimited),
         Value::String(text)
             if !text.trim_start().starts_with(|c: char| c.is_ascii_digit() || "+-\u{2212}.,".contains(c))
@@ -122,13 +148,72 @@ pub(super) fn delay(field: &Field<'_>) -> Result<Duration, Problem> {
     Ok(delay)
 }
 
-fn reordering(field: &Field<'_>) -> Result<Reordering, Problem> {
+/// A bucket holds at least one full-sized packet.
+const BUCKET: RangeInclusive<u64> = 1500..=1 << 30;
+
+fn token_bucket(field: &Field<'_>) -> Result<TokenBucketConfig, Problem> {
+    let section = field.section(&schema::TOKEN_BUCKET)?;
+    let rate = section.required("rate")?.rate()?;
+    let burst = section.required("burst")?.size(BUCKET)? as u32;
+    let peak = match section.given("peak_rate") {
+        Some(peak) if peak.rate()? <= rate => return Err(peak.expected(&format!("more than the rate, {rate}"))),
+        Some(peak) => Some(Peak { rate: peak.rate()?, burst: section.value("mtu").size(BUCKET)? as u32 }),
+        None if section.given("mtu").is_some() => {
+            return Err(field.problem("mtu is the bucket of the peak rate, and there is none").help("add peak_rate"));
+        }
+        None => None,
+    };
+    Ok(TokenBucketConfig { rate, burst, peak })
+}
+
+fn jitter(field: &Field<'_>) -> Result<Jitter, Problem> {
+    if !matches!(field.value(), Value::Table(_)) {
+        let deviation = jitter_deviation(field)?;
+        return Ok(Jitter { deviation, distribution: Distribution::default(), correlation: Probability::NEVER });
+    }
+    let section = field.section(&schema::JITTER)?;
+    let distributions =
+        [("uniform", Distribution::Uniform), ("normal", Distribution::Normal), ("pareto", Distribution::Pareto)];
+    Ok(Jitter {
+        deviation: jitter_deviation(&section.required("deviation")?)?,
+        distribution: section.value("distribution").choice("a distribution", &distributions)?,
+        correlation: loss::probability(&section.value("correlation"))?,
+    })
+}
+
+fn jitter_deviation(field: &Field<'_>) -> Result<Duration, Problem> {
+    let deviation = field.positive_duration()?;
+    match deviation <= LONGEST_DELAY {
+        true => Ok(deviation),
+        false => Err(field.expected(&format!("at most {LONGEST_DELAY}"))),
+    }
+}
+
+/// How packets change places.
+#[derive(Clone, Copy, Debug)]
+enum Reorder {
+    /// Some are held back.
+    Late(Reordering),
+    /// Some skip the delay.
+    Overtaking(Overtaking),
+}
+
+fn reorder(field: &Field<'_>) -> Result<Reorder, Problem> {
     let section = field.section(&schema::REORDER)?;
     let probability = loss::probability(&section.required("probability")?)?;
-    let extra = section.required("extra_delay")?;
+    let Some(extra) = section.given("extra_delay") else {
+        let gap = section.value("gap").integer(1..=1_000_000)? as u32;
+        let correlation = loss::probability(&section.value("correlation"))?;
+        return Ok(Reorder::Overtaking(Overtaking { probability, correlation, gap }));
+    };
+    if let Some(stray) = ["gap", "correlation"].into_iter().find_map(|key| section.given(key)) {
+        return Err(stray
+            .problem("packets that are held back by extra_delay have no such parameter")
+            .help("drop one of them"));
+    }
     let extra_delay = extra.positive_duration()?;
     if extra_delay > LONGEST_DELAY {
         return Err(extra.expected(&format!("at most {LONGEST_DELAY}")));
     }
-    Ok(Reordering { probability, extra_delay })
+    Ok(Reorder::Late(Reordering { probability, extra_delay }))
 }

@@ -14,7 +14,7 @@ pub use reference::reference;
 pub(crate) use flows::{FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SUBFLOW};
 pub(crate) use general::{EVENT, ROOT};
 pub(crate) use stacks::{DELAYED_ACK, MPTCP, PROFILES, Profile, RECEIVE_BUFFER, SACK_COMPRESSION, TCP};
-pub(crate) use topology::{DIRECTIONS, HOST, INTERFACE, LINK, LOSS, QUEUE, REORDER, ROUTER};
+pub(crate) use topology::{DIRECTIONS, HOST, INTERFACE, JITTER, LINK, LOSS, QUEUE, REORDER, ROUTER, TOKEN_BUCKET};
 
 /// What happens where a key is absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,8 +83,10 @@ pub const TABLES: &[&TableSchema] = &[
     &ROUTER,
     &LINK,
     &DIRECTIONS,
+    &TOKEN_BUCKET,
     &QUEUE,
     &LOSS,
+    &JITTER,
     &REORDER,
     &FLOW,
     &SCHEDULER,

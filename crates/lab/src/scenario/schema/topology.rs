@@ -45,7 +45,7 @@ pub(crate) const ROUTER: TableSchema = TableSchema {
 /// `[links.NAME]`.
 pub(crate) const LINK: TableSchema = TableSchema {
     path: "[links.NAME]",
-    doc: "A link with two directions that share nothing. `rate`, `delay`, `queue`, `loss`, `overhead`, `duplicate` and `reorder` take one value for both directions or `{ up = …, down = … }`; up is from the first to the second end. A packet is queued or dropped, transmitted, perhaps lost, held back or doubled, and arrives after the delay.",
+    doc: "A link with two directions that share nothing. `rate`, `delay`, `jitter`, `queue`, `loss`, `overhead`, `duplicate` and `reorder` take one value for both directions or `{ up = …, down = … }`; up is from the first to the second end. A packet is queued or dropped, transmitted, perhaps lost, held back or doubled, and arrives after the delay.",
     fields: &[
         required(
             "between",
@@ -54,10 +54,16 @@ pub(crate) const LINK: TableSchema = TableSchema {
         ),
         required(
             "rate",
-            "a rate such as \"50 Mbit/s\", \"unlimited\", or the path of a mahimahi trace",
+            "a rate such as \"50 Mbit/s\", \"unlimited\", a table (token bucket), or the path of a mahimahi trace",
             "how fast it sends; a trace has one line per 1500 bytes with the millisecond at which they may leave, and starts again at its end",
         ),
         value("delay", "a duration such as \"10 ms\"", "'0 ms'", "the propagation delay of one direction"),
+        optional(
+            "jitter",
+            "a duration above zero, or a table",
+            "none",
+            "how far the delays of packets stray from that; those that draw a shorter one overtake others",
+        ),
         value(
             "queue",
             "a limit such as \"100 packets\" or \"64 KiB\", \"unlimited\", or a table",
@@ -185,12 +191,50 @@ pub(crate) const LOSS: TableSchema = TableSchema {
     ],
 };
 
+/// `rate = { … }`.
+pub(crate) const TOKEN_BUCKET: TableSchema = TableSchema {
+    path: "links.NAME.rate = { … }",
+    doc: "A token bucket, as `tc tbf`: after a pause a burst leaves at once, in the long run the rate holds. The link's queue is tbf's `limit`.",
+    fields: &[
+        required("rate", "a rate above zero", "how fast tokens come"),
+        required("burst", "a size of at least 1500 bytes", "how much leaves at once after a pause"),
+        optional("peak_rate", "a rate above the rate", "bursts leave at once", "how fast a burst leaves"),
+        value("mtu", "a size of at least 1500 bytes", "'1500 bytes'", "how much leaves at once at the peak rate"),
+    ],
+};
+
+/// `jitter = { … }`.
+pub(crate) const JITTER: TableSchema = TableSchema {
+    path: "links.NAME.jitter = { … }",
+    doc: "Delays that stray, as in `tc netem delay`. The short form is the deviation alone.",
+    fields: &[
+        required(
+            "deviation",
+            "a duration above zero",
+            "σ: half the width of the uniform distribution, the standard deviation of the normal one",
+        ),
+        value("distribution", "\"uniform\", \"normal\" or \"pareto\"", "'uniform'", "the distribution of delays"),
+        value("correlation", "a probability", "'0 %'", "how much of a packet's draw comes from the one before"),
+    ],
+};
+
 /// `reorder = { … }`.
 pub(crate) const REORDER: TableSchema = TableSchema {
     path: "links.NAME.reorder = { … }",
-    doc: "Packets that are held back.",
+    doc: "Packets that change places: without `extra_delay` some skip the delay, as in `tc netem reorder`; with it some are held back.",
     fields: &[
-        required("probability", "a probability", "the share of packets that are held back"),
-        required("extra_delay", "a duration above zero", "how long they are held back, on top of the delay"),
+        required(
+            "probability",
+            "a probability",
+            "the share of packets, of those that the gap leaves, that skip or are held back",
+        ),
+        optional(
+            "extra_delay",
+            "a duration above zero",
+            "packets skip the delay",
+            "how long packets are held back, on top of the delay",
+        ),
+        value("gap", "a whole number, 1 or more", "1", "how many packets there are for each that may skip"),
+        value("correlation", "a probability", "'0 %'", "how much of a packet's draw comes from the one before"),
     ],
 };
