@@ -38,12 +38,13 @@ impl Correlations {
         self.between(a, b).is_some_and(|degree| degree >= self.threshold)
     }
 
-    /// The groups that sharing makes: two of `paths` have the same number where a chain of pairs that share leads from
-    /// one to the other. The number of a group is the lowest index in it.
+    /// The groups of `paths` paths that may share a bottleneck: two have the same number where a chain of pairs leads
+    /// from one to the other that share, or of which it is unknown. The number of a group is the lowest index in it.
     pub fn groups(&self, paths: usize) -> Vec<usize> {
         let mut groups: Vec<usize> = (0..paths).collect();
-        for b in 0..paths.min(self.paths) {
-            for a in (0..b).filter(|&a| self.share(a, b)) {
+        let apart = |a, b| self.between(a, b).is_some_and(|degree| degree < self.threshold);
+        for b in 0..paths {
+            for a in (0..b).filter(|&a| !apart(a, b)) {
                 let (low, high) = (groups[a].min(groups[b]), groups[a].max(groups[b]));
                 groups.iter_mut().filter(|group| **group == high).for_each(|group| *group = low);
             }
@@ -92,8 +93,14 @@ mod tests {
 
     #[test]
     fn groups_follow_chains_of_pairs() {
-        let correlations = of(5, &[(0, 4, 0.9), (4, 2, 1.0), (1, 3, 0.5)]);
-        assert_eq!(correlations.groups(6), [0, 1, 0, 3, 0, 5]);
+        let mut correlations = of(5, &[(0, 4, 0.9), (4, 2, 1.0)]);
+        for (a, b) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (1, 4), (2, 3), (3, 4)] {
+            correlations.set(a, b, Some(0.5));
+        }
+        assert_eq!(correlations.groups(5), [0, 1, 0, 3, 0]);
+        correlations.set(1, 3, None);
+        assert_eq!(correlations.groups(5), [0, 1, 0, 1, 0], "what is unknown may share");
+        assert_eq!(correlations.groups(6), [0; 6], "and nothing is known of a new path");
     }
 
     #[test]

@@ -27,6 +27,8 @@ use core::ops::Range;
 
 use subflow_quantity::{Duration, Instant};
 
+use crate::bottleneck::Correlations;
+
 pub use blest::Blest;
 pub use ecf::Ecf;
 pub use highest_sending_rate::HighestSendingRate;
@@ -214,4 +216,12 @@ pub trait Scheduler {
     fn repeats(&self) -> bool {
         false
     }
+
+    /// Whether it goes by how the subflows are correlated: the transport then passes on what a detector finds.
+    fn goes_by_correlations(&self) -> bool {
+        false
+    }
+
+    /// The degrees of all pairs of subflows, whenever a subflow gave a sample.
+    fn on_correlations(&mut self, _correlations: &Correlations) {}
 }

@@ -8,6 +8,7 @@ use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
 
+use super::Bottleneck;
 use crate::tcp;
 
 /// Everything about an MPTCP connection that is not its addresses.
@@ -21,6 +22,11 @@ pub struct Config {
     pub scheduler: Scheduling,
     /// The path manager.
     pub path_manager: PathManagement,
+    /// Which subflows share a bottleneck, for schedulers and congestion control that go by it.
+    pub bottleneck: Option<Bottleneck>,
+    /// Keep every sample of every subflow ([`Connection::path_records`](super::Connection::path_records)): memory grows
+    /// with time.
+    pub record_paths: bool,
     /// Bytes that the application may have written and not acknowledged; `None` for any number.
     pub send_buffer: Option<u64>,
     /// Require DSS checksums (RFC 8684, section 3.1, flag A).
@@ -49,6 +55,8 @@ impl Config {
             congestion,
             scheduler,
             path_manager,
+            bottleneck: None,
+            record_paths: false,
             send_buffer: None,
             checksum: false,
             deny_join_to_initial_address: false,

@@ -183,6 +183,7 @@ impl Connection {
         }
         sent.carried_by.insert(index);
         self.counters.bytes_reinjected += range.end - range.start;
+        self.subflows[index].copies += 1;
         self.subflows[index].tcp.push_data(range);
         self.after_assignment(index);
         true

@@ -15,6 +15,7 @@ use super::data_receive::DataReceive;
 use super::data_send::DataSend;
 use super::fallback::{Infinite, Mode};
 use super::keys::Key;
+use super::observation::Observation;
 use super::subflow::{Stage, Subflow};
 use super::{Config, Connection, Counters};
 use crate::Event;
@@ -93,6 +94,7 @@ impl Connection {
             scheduler: config.scheduler.clone(),
             path_manager: config.path_manager.clone(),
             views: Vec::new(),
+            observation: Observation::new(&config),
             dirty: 0,
             send: DataSend::default(),
             receive: DataReceive::new(config.tcp.receive_buffer, mss, now),

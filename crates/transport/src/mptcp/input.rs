@@ -91,7 +91,11 @@ impl Connection {
 
     fn pass_to_tcp(&mut self, index: usize, segment: &TcpSegment, data: Option<u64>, now: Instant) -> bool {
         self.passed_to = Some(index);
-        self.subflows[index].tcp.on_segment(segment, data, now, &mut self.congestion)
+        let accepted = self.subflows[index].tcp.on_segment(segment, data, now, &mut self.congestion);
+        if accepted && self.observation.is_some() {
+            self.observe(index, segment, now);
+        }
+        accepted
     }
 
     fn after_acceptance(&mut self, index: usize, segment: &TcpSegment, was: State, now: Instant) {

@@ -16,6 +16,7 @@
 //! | data-level receiving: reassembly, DATA_ACK, window | `data_receive.rs`, `ranges.rs` |
 //! | data-level sending: scheduler, outstanding data | `data_send.rs`, `views.rs` |
 //! | repeating data on other subflows | `reinjection.rs` |
+//! | shared-bottleneck detection: samples, coupling by group | `observation.rs` |
 //! | segments and their options | `output.rs` |
 //! | addresses, path manager, MP_PRIO | `addresses.rs` |
 //! | fallback, infinite mapping, MP_FAIL | `fallback.rs` |
@@ -31,6 +32,7 @@ mod handshake;
 mod input;
 mod join;
 pub mod keys;
+mod observation;
 mod output;
 mod ranges;
 mod receive_mapping;
@@ -49,6 +51,7 @@ use subflow_quantity::Instant;
 
 pub use addresses::OpenRequest;
 pub use config::Config;
+pub use observation::{Bottleneck, PathRecord};
 pub use subflow::Subflow;
 
 pub(crate) use join::{join_of, reset_option};
@@ -94,6 +97,7 @@ pub struct Connection {
     scheduler: Scheduling,
     path_manager: PathManagement,
     views: Vec<SubflowView>,
+    observation: Option<Box<observation::Observation>>,
     /// Subflows that may have something to send, as bits.
     dirty: u64,
     send: DataSend,

@@ -51,6 +51,8 @@ pub struct Subflow {
     pub(crate) penalised_at: Option<Instant>,
     /// Data bytes that this subflow delivered first.
     pub(crate) bytes_received: u64,
+    /// Copies assigned to it of data that another subflow had been given before.
+    pub(crate) copies: u64,
     /// What a reset of this subflow is to carry.
     pub(crate) reset_with: Vec<MptcpOption>,
     /// The path manager has been told that it is established.
@@ -76,6 +78,7 @@ impl Subflow {
             confirmations: 0,
             penalised_at: None,
             bytes_received: 0,
+            copies: 0,
             reset_with: Vec::new(),
             announced: false,
         }
@@ -89,6 +92,12 @@ impl Subflow {
     /// Data bytes that arrived on this subflow first; a copy of what another had delivered does not count.
     pub fn bytes_received(&self) -> u64 {
         self.bytes_received
+    }
+
+    /// Segments assigned to it that are copies of what another subflow was given before: the scheduler's, and those of
+    /// reinjection.
+    pub fn copies(&self) -> u64 {
+        self.copies
     }
 
     /// Whether it may carry data.

@@ -14,6 +14,7 @@ pub struct RttEstimator {
     rttvar: u64,
     /// The round ends when this offset is acknowledged.
     round_end: u64,
+    samples: u64,
     latest: Option<Duration>,
     min: Option<Duration>,
     minimum_variance: u64,
@@ -28,6 +29,7 @@ impl RttEstimator {
             mdev_max: 0,
             rttvar: 0,
             round_end: 0,
+            samples: 0,
             latest: None,
             min: None,
             minimum_variance: min_rto.as_nanos(),
@@ -36,6 +38,7 @@ impl RttEstimator {
 
     /// Takes in a sample; `una` and `nxt` delimit rounds.
     pub fn sample(&mut self, rtt: Duration, una: u64, nxt: u64) {
+        self.samples += 1;
         let m = rtt.as_nanos().max(1);
         if self.srtt8 == 0 {
             self.srtt8 = m << 3;
@@ -80,6 +83,11 @@ impl RttEstimator {
     /// RTTVAR as in RFC 6298 (a quarter of the RTO's variance term).
     pub fn variation(&self) -> Duration {
         Duration::from_nanos(self.mdev >> 2)
+    }
+
+    /// How many samples there have been.
+    pub fn samples(&self) -> u64 {
+        self.samples
     }
 
     /// The latest raw sample.

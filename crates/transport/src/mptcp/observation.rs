@@ -1,0 +1,149 @@
+//! What shared-bottleneck detection sees of the subflows, and what comes of it: degrees for the scheduler, groups for
+//! congestion control, a record for studies. A connection that wants none of it has no [`Observation`] and pays one
+//! comparison a segment.
+
+use subflow_policy::bottleneck::{BottleneckDetection, BottleneckDetector, PathSample};
+use subflow_policy::scheduler::Scheduler;
+use subflow_quantity::{Duration, Instant};
+use subflow_wire::tcp::TcpSegment;
+
+use super::{Config, Connection};
+
+/// A detector for a connection, and who listens to it. A scheduler that goes by degrees always does.
+#[derive(Clone, Debug)]
+pub struct Bottleneck {
+    /// The detector, without samples.
+    pub detection: BottleneckDetection,
+    /// Couple only subflows that share a bottleneck, and look anew at such times; `None` couples all. Subflows of which
+    /// it is unknown stay coupled: that is the side on which RFC 6356 does no harm.
+    pub regroup: Option<Duration>,
+}
+
+/// One sample of a subflow as it was taken, with what studies need besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathRecord {
+    /// Index of the subflow.
+    pub subflow: usize,
+    /// What the detector was told.
+    pub sample: PathSample,
+    /// The RTT that the sample is of.
+    pub rtt: Duration,
+    /// Payload bytes that the subflow's peer has acknowledged so far.
+    pub bytes_acknowledged: u64,
+}
+
+/// The state of it.
+#[derive(Clone, Debug)]
+pub(super) struct Observation {
+    detection: Option<BottleneckDetection>,
+    regroup: Option<Regroup>,
+    record: Option<Vec<PathRecord>>,
+    /// By subflow.
+    seen: Vec<Seen>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Regroup {
+    interval: Duration,
+    due: Instant,
+}
+
+/// What was taken in of a subflow.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    rtt_samples: u64,
+    bytes_acknowledged: u64,
+}
+
+impl Observation {
+    /// What `config` asks for, where it asks for anything.
+    pub(super) fn new(config: &Config) -> Option<Box<Self>> {
+        let bottleneck = config.bottleneck.as_ref();
+        if bottleneck.is_none() && !config.record_paths {
+            return None;
+        }
+        let regroup = bottleneck.and_then(|b| b.regroup).map(|interval| Regroup { interval, due: Instant::ZERO });
+        Some(Box::new(Self {
+            detection: bottleneck.map(|b| b.detection.clone()),
+            regroup,
+            record: config.record_paths.then(Vec::new),
+            seen: Vec::new(),
+        }))
+    }
+}
+
+impl Connection {
+    /// The detector, where there is one.
+    pub fn detection(&self) -> Option<&BottleneckDetection> {
+        self.observation.as_ref()?.detection.as_ref()
+    }
+
+    /// Every sample of every subflow in the order of time, where [`Config::record_paths`] asks for it.
+    pub fn path_records(&self) -> &[PathRecord] {
+        self.observation.as_ref().and_then(|observation| observation.record.as_deref()).unwrap_or(&[])
+    }
+
+    /// Subflow `index` has taken in `segment`: passes a new RTT on.
+    pub(super) fn observe(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
+        let Some(observation) = &mut self.observation else { return };
+        let tcp = &self.subflows[index].tcp;
+        if observation.seen.len() <= index {
+            observation.seen.resize(index + 1, Seen::default());
+        }
+        let (rtt, counters, seen) = (tcp.rtt(), tcp.counters(), &mut observation.seen[index]);
+        // The timestamp that a duplicate acknowledgment echoes is an old one: it tells no delay.
+        let told = rtt.samples() > seen.rtt_samples && counters.bytes_acknowledged > seen.bytes_acknowledged;
+        let (Some(srtt), Some(latest), true) = (rtt.srtt(), rtt.latest(), told) else { return };
+        *seen = Seen { rtt_samples: rtt.samples(), bytes_acknowledged: counters.bytes_acknowledged };
+        let sample = PathSample {
+            at: now,
+            srtt,
+            one_way_delay: one_way_delay(segment).unwrap_or(latest.as_nanos() as i64),
+            sent: counters.data_segments_sent + counters.retransmissions,
+            lost: counters.retransmissions,
+        };
+        if let Some(record) = &mut observation.record {
+            let bytes_acknowledged = counters.bytes_acknowledged;
+            record.push(PathRecord { subflow: index, sample, rtt: latest, bytes_acknowledged });
+        }
+        let Some(detection) = &mut observation.detection else { return };
+        detection.on_sample(index, &sample);
+        if self.scheduler.goes_by_correlations() {
+            self.scheduler.on_correlations(detection.correlations());
+        }
+        if let Some(regroup) = observation.regroup.as_mut().filter(|regroup| regroup.due <= now) {
+            regroup.due = now + regroup.interval;
+            self.congestion.set_groups(&detection.correlations().groups(self.subflows.len()));
+        }
+    }
+}
+
+/// The time from when the acknowledged segment left to when its acknowledgment did, by the two clocks (RFC 7323: a
+/// millisecond a tick here), in nanoseconds.
+fn one_way_delay(segment: &TcpSegment) -> Option<i64> {
+    let timestamps = segment.options.timestamps.filter(|timestamps| timestamps.echo != 0)?;
+    let ticks = timestamps.value.wrapping_sub(timestamps.echo) as i32;
+    Some(i64::from(ticks) * 1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use subflow_wire::tcp::Timestamps;
+
+    use super::*;
+
+    fn delay(value: u32, echo: u32) -> Option<i64> {
+        let mut segment = TcpSegment::default();
+        segment.options.timestamps = Some(Timestamps { value, echo });
+        one_way_delay(&segment)
+    }
+
+    #[test]
+    fn the_delay_is_the_difference_of_two_clocks_in_milliseconds() {
+        assert_eq!(delay(1040, 1000), Some(40_000_000));
+        assert_eq!(delay(7, u32::MAX - 2), Some(10_000_000), "the clock wrapped");
+        assert_eq!(delay(1000, 5000), Some(-4_000_000_000), "the peer's clock is behind");
+        assert_eq!(delay(1000, 0), None, "nothing is echoed yet");
+        assert_eq!(one_way_delay(&TcpSegment::default()), None);
+    }
+}
