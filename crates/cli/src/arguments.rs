@@ -75,6 +75,7 @@ pub(crate) enum Catalogue {
     Congestion,
     Schedulers,
     PathManagers,
+    Detectors,
     Queues,
     Losses,
     Papers,

@@ -2,16 +2,19 @@
 
 use subflow_lab::papers;
 use subflow_lab::results::{Align, TextTable};
-use subflow_lab::scenario::{CatalogueEntry, CongestionName, PathManagerName, SchedulerName, losses, queues};
+use subflow_lab::scenario::{
+    CatalogueEntry, CongestionName, DetectorName, PathManagerName, SchedulerName, losses, queues,
+};
 
 use crate::arguments::Catalogue;
 use crate::failure::Failure;
 use crate::output::print;
 
-const ALL: [(Catalogue, &str); 6] = [
+const ALL: [(Catalogue, &str); 7] = [
     (Catalogue::Congestion, "Congestion control (congestion = …)"),
     (Catalogue::Schedulers, "Packet schedulers (scheduler = …)"),
     (Catalogue::PathManagers, "Path managers (path_manager = …)"),
+    (Catalogue::Detectors, "Shared-bottleneck detectors (bottleneck = …)"),
     (Catalogue::Queues, "Queue disciplines (queue = { discipline = … })"),
     (Catalogue::Losses, "Loss models (loss = { model = … })"),
     (Catalogue::Papers, "Publications (subflow reproduce …)"),
@@ -33,6 +36,7 @@ fn entries(catalogue: Catalogue) -> String {
         Catalogue::Congestion => described(&CongestionName::catalogue()),
         Catalogue::Schedulers => described(&SchedulerName::catalogue()),
         Catalogue::PathManagers => described(&PathManagerName::catalogue()),
+        Catalogue::Detectors => described(&DetectorName::catalogue()),
         Catalogue::Queues => described(queues()),
         Catalogue::Losses => described(losses()),
         Catalogue::Papers => registered_papers(),

@@ -34,7 +34,8 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
 
     let bar = Bar::new();
     let jobs = arguments.jobs.map_or(0, usize::from);
-    let options = RunOptions { pcap: arguments.pcap.clone(), run: 0, series: folder.is_some() };
+    let options =
+        RunOptions { pcap: arguments.pcap.clone(), run: 0, series: folder.is_some(), ..RunOptions::default() };
     let experiment = execute(&plan, jobs, &options, &|progress| bar.show(progress));
     bar.finish();
     let experiment = experiment?;

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use subflow_quantity::Duration;
+use subflow_transport::mptcp::PathRecord;
 
 use super::{Series, number};
 
@@ -22,6 +23,10 @@ pub struct RunResult {
     /// Metrics over time, where they were asked for. Written to a file of their own.
     #[serde(skip)]
     pub series: Vec<Series>,
+    /// For each flow the samples of its sender's subflows in the order of time, where they were asked for; none for
+    /// flows that are not MPTCP.
+    #[serde(skip)]
+    pub paths: Vec<Vec<PathRecord>>,
 }
 
 /// What one flow got.
@@ -83,6 +88,8 @@ pub struct SubflowResult {
     pub packets_sent: u64,
     /// Segments sent again.
     pub retransmissions: u64,
+    /// Segments given to it that another subflow had been given before: a scheduler's copies, and reinjections.
+    pub copies: u64,
     /// Smoothed RTT at the end, where there was a sample.
     #[serde(serialize_with = "number::optional")]
     pub srtt_ms: Option<f64>,

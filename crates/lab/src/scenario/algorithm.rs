@@ -1,5 +1,6 @@
 //! Algorithms by name, as scenarios choose them. The policy crate keeps the catalogues; here a name is one that is known.
 
+use subflow_policy::bottleneck::{BottleneckDetection, DetectorEntry, Parameters};
 use subflow_policy::congestion::{Algorithm, Options};
 use subflow_policy::path_manager::{Options as PathManagerOptions, PathManagement};
 use subflow_policy::scheduler::{Options as SchedulerOptions, Scheduling};
@@ -66,6 +67,25 @@ names! {
         .iter()
         .map(|p| CatalogueEntry { name: p.name, aliases: p.aliases, summary: p.description, source: p.source })
         .collect()
+}
+
+names! {
+    /// The name of a shared-bottleneck detector.
+    DetectorName,
+    BottleneckDetection::all()
+        .iter()
+        .map(|d| CatalogueEntry { name: d.name, aliases: d.aliases, summary: d.description, source: d.source })
+        .collect()
+}
+
+impl DetectorName {
+    /// What it is tuned by where nothing is said.
+    pub fn defaults(self) -> Parameters {
+        self.entry().defaults
+    }
+    pub(super) fn entry(self) -> &'static DetectorEntry {
+        BottleneckDetection::entry(self.0).expect("the name came out of the catalogue")
+    }
 }
 
 impl CongestionName {

@@ -2,7 +2,7 @@
 
 use subflow_quantity::{Duration, Rate};
 
-use super::{CongestionName, InterfaceIndex, PathManager, Scheduler, Stack};
+use super::{CongestionName, Coupling, Detector, InterfaceIndex, PathManager, Scheduler, Stack};
 
 /// One connection (or stream of datagrams) from a host to another.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +58,10 @@ pub struct Mptcp {
     pub scheduler: Scheduler,
     /// Path manager of both ends.
     pub path_manager: PathManager,
+    /// Shared-bottleneck detection at both ends.
+    pub bottleneck: Option<Detector>,
+    /// Which subflows are coupled; where only those that share a bottleneck are, there is a detector.
+    pub coupling: Coupling,
     /// Subflows that the opening end makes by itself, next to those of the path manager.
     pub subflows: Vec<SubflowPlan>,
     /// The stack at [`Flow::from`].

@@ -5,6 +5,7 @@
 //! ([`crate::scenario::file`]), so code that takes a `Scenario` has nothing left to check.
 
 mod algorithm;
+mod detector;
 pub mod file;
 mod flow;
 mod read;
@@ -15,7 +16,10 @@ mod topology;
 
 use subflow_quantity::Duration;
 
-pub use algorithm::{CatalogueEntry, CongestionName, PathManager, PathManagerName, Scheduler, SchedulerName};
+pub use algorithm::{
+    CatalogueEntry, CongestionName, DetectorName, PathManager, PathManagerName, Scheduler, SchedulerName,
+};
+pub use detector::{Coupling, Detector};
 pub use flow::{Flow, Mptcp, Period, Protocol, SubflowPlan, Tcp, Traffic};
 pub(crate) use read::Traces;
 pub use read::{losses, queues};

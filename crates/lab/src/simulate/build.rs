@@ -10,7 +10,7 @@ use super::application::Application;
 use super::stacks::{Side, listener};
 use super::world::{Node, World};
 use crate::execute::RunError;
-use crate::scenario::{self, Scenario};
+use crate::scenario::{self, Scenario, Traffic};
 
 /// A run before it has begun.
 pub(super) struct Run {
@@ -22,8 +22,8 @@ pub(super) struct Run {
     pub(super) interfaces: Vec<Vec<InterfaceId>>,
 }
 
-/// Builds the run of `scenario` with `seed`.
-pub(super) fn build(scenario: &Scenario, seed: u64) -> Result<Run, RunError> {
+/// Builds the run of `scenario` with `seed`; `record_paths` keeps the samples of sending MPTCP connections.
+pub(super) fn build(scenario: &Scenario, seed: u64, record_paths: bool) -> Result<Run, RunError> {
     let mut topology = TopologyBuilder::new();
     let hosts: Vec<HostId> = scenario.hosts.iter().map(|host| topology.host(&host.name)).collect();
     let mut interfaces = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64) -> Result<Run, RunError> {
     let mut run = Run { network, world, links, interfaces };
     run.schedule_changes(scenario);
     run.schedule_address_changes(scenario);
-    run.add_flows(scenario, seed);
+    run.add_flows(scenario, seed, record_paths);
     Ok(run)
 }
 
@@ -100,10 +100,13 @@ impl Run {
         }
     }
 
-    fn add_flows(&mut self, scenario: &Scenario, seed: u64) {
+    fn add_flows(&mut self, scenario: &Scenario, seed: u64, record_paths: bool) {
         for (index, flow) in scenario.flows.iter().enumerate() {
-            let connect = listener(flow, Side::From, backups(&scenario.hosts[flow.from.host]));
-            if let Some(listener) = listener(flow, Side::To, backups(&scenario.hosts[flow.to.host])) {
+            let answers = matches!(flow.traffic, Traffic::RequestResponse { .. });
+            let connect =
+                listener(flow, Side::From, backups(&scenario.hosts[flow.from.host]), record_paths && !answers);
+            let backups = backups(&scenario.hosts[flow.to.host]);
+            if let Some(listener) = listener(flow, Side::To, backups, record_paths && answers) {
                 let node = &mut self.world.nodes[flow.to.host];
                 node.transport.listen(flow.port, listener);
                 node.listens(flow.port, index);

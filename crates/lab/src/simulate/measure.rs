@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use subflow_network::{LinkId, LinkMetrics, Network};
 use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
-use subflow_transport::mptcp::Subflow;
+use subflow_transport::mptcp::PathRecord;
 use subflow_transport::tcp::{Closed, Connection, Ends};
 use subflow_transport::{Endpoint, EndpointId};
 
@@ -61,6 +61,15 @@ impl Run {
     /// Payload bytes read by the receiving application.
     pub(super) fn delivered(&self, flow: usize) -> u64 {
         self.data_ends(flow).1.map_or(0, Endpoint::bytes_received)
+    }
+
+    /// The samples of each flow's subflows at the end that its data comes from.
+    pub(super) fn path_records(&self) -> Vec<Vec<PathRecord>> {
+        let of = |flow| match self.data_ends(flow).0 {
+            Some(Endpoint::Mptcp(mptcp)) => mptcp.path_records().to_vec(),
+            _ => Vec::new(),
+        };
+        (0..self.world.applications.len()).map(of).collect()
     }
 
     /// Data bytes by subflow at the receiving end, under the sending end's view of its ends.
@@ -125,7 +134,7 @@ impl Run {
     ) {
         let mut names = BTreeMap::new();
         let delivered = self.receiving_subflows(flow);
-        let mut add = |connection: &Connection, controller: &Controller, result: &mut FlowResult| {
+        let mut add = |connection: &Connection, controller: &Controller, copies: u64, result: &mut FlowResult| {
             let counters = connection.counters();
             result.retransmissions += counters.retransmissions;
             result.timeouts += counters.timeouts;
@@ -138,15 +147,16 @@ impl Run {
                 goodput_mbps: goodput_mbps(bytes, span),
                 packets_sent: counters.segments_sent,
                 retransmissions: counters.retransmissions,
+                copies,
                 srtt_ms: connection.rtt().srtt().map(|srtt| srtt.as_secs_f64() * 1e3),
                 cwnd_packets: Some(f64::from(controller.path(connection.path()).cwnd)),
             });
         };
         match sender {
-            Endpoint::Tcp(tcp) => add(tcp.connection(), tcp.congestion(), result),
+            Endpoint::Tcp(tcp) => add(tcp.connection(), tcp.congestion(), 0, result),
             Endpoint::Mptcp(mptcp) => {
-                for connection in mptcp.subflows().iter().map(Subflow::connection) {
-                    add(connection, mptcp.congestion(), result);
+                for subflow in mptcp.subflows() {
+                    add(subflow.connection(), mptcp.congestion(), subflow.copies(), result);
                 }
                 result.reinjected_bytes = mptcp.counters().bytes_reinjected;
                 result.fallback = mptcp.has_fallen_back();

@@ -29,11 +29,13 @@ pub struct RunOptions {
     pub run: usize,
     /// Keep metrics over time ([`RunResult::series`]).
     pub series: bool,
+    /// Keep every sample of every subflow ([`RunResult::paths`]); memory grows with the run.
+    pub paths: bool,
 }
 
 /// Runs `scenario` once, with every random stream made from `seed`.
 pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<RunResult, RunError> {
-    let mut run = build::build(scenario, seed)?;
+    let mut run = build::build(scenario, seed, options.paths)?;
     let capture = match &options.pcap {
         Some(directory) => Some(Capture::begin(&mut run.network, scenario, &run.interfaces, directory, options.run)?),
         None => None,
@@ -56,6 +58,7 @@ pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<
         flows: run.flows(scenario, &baseline, end),
         links: run.link_results(scenario, &baseline, end),
         engine: Engine { packet_hops: metrics.packet_hops, events: metrics.events, cpu_s },
+        paths: if options.paths { run.path_records() } else { Vec::new() },
         series: sampler.map(Sampler::finish).unwrap_or_default(),
     })
 }

@@ -9,7 +9,7 @@ use subflow_transport::tcp::config::{
 };
 use subflow_transport::{Listener, mptcp};
 
-use crate::scenario::{self, Buffer, Flow, Protocol, Stack};
+use crate::scenario::{self, Buffer, Coupling, Flow, Protocol, Stack};
 
 /// Which end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,11 +83,21 @@ fn tcp_options(flow: &scenario::Tcp, stack: &Stack) -> TcpOptions {
     }
 }
 
-fn mptcp_config(flow: &scenario::Mptcp, stack: &Stack, backup_addresses: Vec<IpAddr>) -> mptcp::Config {
+fn mptcp_config(
+    flow: &scenario::Mptcp,
+    stack: &Stack,
+    backup_addresses: Vec<IpAddr>,
+    record_paths: bool,
+) -> mptcp::Config {
     mptcp::Config {
         tcp: Arc::new(tcp_config(&stack.tcp)),
         send_buffer: send_buffer(&stack.tcp),
         checksum: stack.mptcp.checksum,
+        bottleneck: flow.bottleneck.map(|detector| mptcp::Bottleneck {
+            detection: detector.build(),
+            regroup: (flow.coupling == Coupling::SharedBottleneck).then_some(detector.regroup),
+        }),
+        record_paths,
         opportunistic_retransmission: stack.mptcp.opportunistic_retransmission,
         penalisation: stack.mptcp.penalisation,
         backup_addresses,
@@ -96,8 +106,9 @@ fn mptcp_config(flow: &scenario::Mptcp, stack: &Stack, backup_addresses: Vec<IpA
     }
 }
 
-/// The configuration of one end of `flow`; `None` for UDP. `backups` are that host's backup addresses.
-pub(super) fn listener(flow: &Flow, side: Side, backups: Vec<IpAddr>) -> Option<Listener> {
+/// The configuration of one end of `flow`; `None` for UDP. `backups` are that host's backup addresses; `record_paths`
+/// keeps the samples of its subflows.
+pub(super) fn listener(flow: &Flow, side: Side, backups: Vec<IpAddr>, record_paths: bool) -> Option<Listener> {
     match &flow.protocol {
         Protocol::Tcp(tcp) => {
             let stack = if side == Side::From { &tcp.from_stack } else { &tcp.to_stack };
@@ -105,7 +116,7 @@ pub(super) fn listener(flow: &Flow, side: Side, backups: Vec<IpAddr>) -> Option<
         }
         Protocol::Mptcp(mptcp) => {
             let stack = if side == Side::From { &mptcp.from_stack } else { &mptcp.to_stack };
-            Some(Listener::Mptcp(Arc::new(mptcp_config(mptcp, stack, backups))))
+            Some(Listener::Mptcp(Arc::new(mptcp_config(mptcp, stack, backups, record_paths))))
         }
         Protocol::Udp => None,
     }

@@ -36,10 +36,12 @@ pub(crate) fn result(scenario: &Scenario, seed: u64) -> RunResult {
         links: links.collect(),
         engine: Engine { packet_hops: 42_000, events: 90_000, cpu_s: 0.0 },
         series: Vec::new(),
+        paths: Vec::new(),
     }
 }
 
 fn subflow(name: &str, goodput_mbps: f64) -> SubflowResult {
     let (srtt_ms, cwnd_packets) = (Some(31.25), Some(44.0));
-    SubflowResult { name: name.into(), goodput_mbps, packets_sent: 7000, retransmissions: 5, srtt_ms, cwnd_packets }
+    let name = name.into();
+    SubflowResult { name, goodput_mbps, packets_sent: 7000, retransmissions: 5, copies: 0, srtt_ms, cwnd_packets }
 }

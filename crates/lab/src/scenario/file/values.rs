@@ -96,6 +96,16 @@ impl Field<'_> {
         }
     }
 
+    /// A number from zero to one, without a unit.
+    pub(crate) fn fraction(&self) -> Result<f64, Problem> {
+        match self.value() {
+            Value::Float(x) if (0.0..=1.0).contains(x) => Ok(*x),
+            Value::Integer(0) => Ok(0.0),
+            Value::Integer(1) => Ok(1.0),
+            _ => Err(self.expected("a number from 0 to 1")),
+        }
+    }
+
     /// A number above zero, at most one, without a unit.
     pub(crate) fn weight(&self) -> Result<f64, Problem> {
         match self.value() {

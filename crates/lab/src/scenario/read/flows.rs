@@ -6,6 +6,7 @@ use subflow_quantity::Duration;
 
 use super::RunLength;
 use super::algorithms;
+use super::bottleneck;
 use super::reachability::Islands;
 use super::stacks::Stacks;
 use super::topology::Topology;
@@ -133,9 +134,13 @@ impl FlowReader<'_> {
             }),
             Kind::Mptcp => {
                 let from_stack = self.stacks.stack(section, from.host)?;
+                let scheduler = algorithms::scheduler(section, profile.scheduler)?;
+                let (bottleneck, coupling) = bottleneck::read(section, &scheduler.build())?;
                 Protocol::Mptcp(Mptcp {
                     congestion: congestion(profile.mptcp_congestion)?,
-                    scheduler: algorithms::scheduler(section, profile.scheduler)?,
+                    scheduler,
+                    bottleneck,
+                    coupling,
                     path_manager: algorithms::path_manager(
                         section,
                         profile.path_manager,
@@ -212,12 +217,12 @@ fn refuse_strays(section: &Section<'_>, kind: Kind) -> Result<(), Problem> {
     let (protocol, strays, help): (&str, &[&'static str], &str) = match kind {
         Kind::Tcp if !said => (
             "tcp unless it says otherwise",
-            &["scheduler", "path_manager", "subflows", "mptcp"],
+            &["scheduler", "path_manager", "bottleneck", "coupling", "subflows", "mptcp"],
             "add protocol = \"mptcp\" to the flow, or drop the key",
         ),
         Kind::Udp => (
             "udp",
-            &["congestion", "scheduler", "path_manager", "subflows", "tcp", "mptcp"],
+            &["congestion", "scheduler", "path_manager", "bottleneck", "coupling", "subflows", "tcp", "mptcp"],
             "drop the key, or choose another protocol",
         ),
         Kind::Tcp | Kind::Mptcp => return Ok(()),

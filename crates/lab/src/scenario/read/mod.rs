@@ -2,6 +2,7 @@
 
 mod addresses;
 mod algorithms;
+mod bottleneck;
 mod ends;
 mod flows;
 mod hosts;

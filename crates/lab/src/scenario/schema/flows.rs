@@ -33,6 +33,18 @@ pub(crate) const FLOW: TableSchema = TableSchema {
             "the path manager of both ends (MPTCP)",
         ),
         optional(
+            "bottleneck",
+            "the name of a shared-bottleneck detector, or a table",
+            "\"red-cpi\" for the scheduler red-diversity, \"rfc8382\" where coupling needs one, else none",
+            "how subflows that share a bottleneck are told (MPTCP)",
+        ),
+        value(
+            "coupling",
+            "\"connection\" or \"shared-bottleneck\"",
+            "'connection'",
+            "which subflows a coupled congestion control couples: all, or those that share a bottleneck (MPTCP)",
+        ),
+        optional(
             "subflows",
             "a list of tables",
             "only those of the path manager",
@@ -101,6 +113,39 @@ pub(crate) const PATH_MANAGER: TableSchema = TableSchema {
             "a whole number from 1 to 64",
             "2",
             "how many subflows (ndiffports) there are, the initial one included",
+        ),
+    ],
+};
+
+/// `bottleneck = { … }`.
+pub(crate) const BOTTLENECK: TableSchema = TableSchema {
+    path: "flows.NAME.bottleneck = { … }",
+    doc: "A shared-bottleneck detector with its parameters; `docs/src/detectors.md` says what they mean to each.",
+    fields: &[
+        required("detector", "the name of a shared-bottleneck detector", "which detector it is"),
+        optional(
+            "window",
+            "a whole number from 5 to 10000",
+            "50",
+            "how many values the statistics of a path go back (N)",
+        ),
+        optional(
+            "threshold",
+            "a number from 0 to 1",
+            "0.8; 0.1 for rfc8382",
+            "where a shared bottleneck begins (the coefficient φ; for rfc8382 the skewness c_s)",
+        ),
+        optional(
+            "interval",
+            "a duration",
+            "10 us for red-cpi, 10 ms for mscm, 350 ms for rfc8382",
+            "the least time between two values of a path (for rfc8382 the base interval T, above zero)",
+        ),
+        value(
+            "regroup",
+            "a duration above zero",
+            "'350 ms'",
+            "how often coupling = \"shared-bottleneck\" looks at what the detector finds",
         ),
     ],
 };

@@ -11,7 +11,7 @@ mod topology;
 
 pub use reference::reference;
 
-pub(crate) use flows::{FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SUBFLOW};
+pub(crate) use flows::{BOTTLENECK, FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SUBFLOW};
 pub(crate) use general::{EVENT, ROOT};
 pub(crate) use stacks::{DELAYED_ACK, MPTCP, PROFILES, Profile, RECEIVE_BUFFER, SACK_COMPRESSION, TCP};
 pub(crate) use topology::{DIRECTIONS, HOST, INTERFACE, JITTER, LINK, LOSS, QUEUE, REORDER, ROUTER, TOKEN_BUCKET};
@@ -91,6 +91,7 @@ pub const TABLES: &[&TableSchema] = &[
     &FLOW,
     &SCHEDULER,
     &PATH_MANAGER,
+    &BOTTLENECK,
     &SUBFLOW,
     &ON_OFF,
     &REQUESTS,
