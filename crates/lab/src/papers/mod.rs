@@ -3,6 +3,7 @@
 mod batch;
 mod linux612;
 mod lugowski2017;
+mod red2018;
 mod table;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use crate::execute::{Progress, RunError};
 use crate::report::Figure;
 pub use linux612::Linux612;
 pub use lugowski2017::Lugowski2017;
+pub use red2018::Red2018;
 pub use table::{Cell, Table};
 
 /// A publication (or a set of measurements) with experiments that we repeat.
@@ -137,7 +139,7 @@ pub struct Finding {
 
 /// All papers, in the order of lists.
 pub fn registry() -> &'static [&'static dyn Paper] {
-    &[&Lugowski2017, &Linux612]
+    &[&Lugowski2017, &Linux612, &Red2018]
 }
 
 /// The paper of this name.

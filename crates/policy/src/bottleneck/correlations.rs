@@ -53,7 +53,7 @@ impl Correlations {
     }
 
     /// Makes room for `paths` paths.
-    pub(super) fn grow(&mut self, paths: usize) {
+    pub(crate) fn grow(&mut self, paths: usize) {
         if paths > self.paths {
             self.paths = paths;
             self.degrees.resize(paths * (paths - 1) / 2, f64::NAN);
@@ -61,7 +61,7 @@ impl Correlations {
     }
 
     /// Sets the degree of a pair of known paths.
-    pub(super) fn set(&mut self, a: usize, b: usize, degree: Option<f64>) {
+    pub(crate) fn set(&mut self, a: usize, b: usize, degree: Option<f64>) {
         self.degrees[index(a, b)] = degree.unwrap_or(f64::NAN);
     }
 }

@@ -17,6 +17,7 @@ mod lowest_latency;
 mod lowest_time_space;
 #[cfg(test)]
 mod properties;
+mod red_diversity;
 mod redundant;
 mod round_robin;
 mod scheduling;
@@ -36,6 +37,7 @@ pub use largest_window_space::LargestWindowSpace;
 pub use linux_default::LinuxDefault;
 pub use lowest_latency::LowestLatency;
 pub use lowest_time_space::LowestTimeSpace;
+pub use red_diversity::RedDiversity;
 pub use redundant::Redundant;
 pub use round_robin::RoundRobin;
 pub use scheduling::{Options, SchedulerEntry, Scheduling};

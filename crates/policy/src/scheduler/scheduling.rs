@@ -2,9 +2,11 @@
 
 use subflow_quantity::Ratio;
 
+use crate::bottleneck::Correlations;
+
 use super::{
     Assignment, Blest, Ecf, HighestSendingRate, LargestWindowSpace, LinuxDefault, LowestLatency, LowestTimeSpace,
-    QueueView, Redundant, RoundRobin, Scheduler, SubflowView, blest,
+    QueueView, RedDiversity, Redundant, RoundRobin, Scheduler, SubflowView, blest,
 };
 
 /// One of the schedulers, chosen by name. An enum, so that a decision per packet costs no dynamic call.
@@ -17,6 +19,8 @@ pub enum Scheduling {
     RoundRobin(RoundRobin),
     /// `redundant`.
     Redundant(Redundant),
+    /// `red-diversity`.
+    RedDiversity(RedDiversity),
     /// `lws`.
     LargestWindowSpace(LargestWindowSpace),
     /// `lts`.
@@ -96,6 +100,14 @@ const ALL: &[SchedulerEntry] = &[
         new: |_| Scheduling::Redundant(Redundant::default()),
     },
     SchedulerEntry {
+        name: "red-diversity",
+        aliases: &["red"],
+        description: "the subflow least correlated with the others, and copies on those correlated with none that carries it",
+        source: "red2018, section 3.2",
+        options: &[],
+        new: |_| Scheduling::RedDiversity(RedDiversity::default()),
+    },
+    SchedulerEntry {
         name: "lws",
         aliases: &["largest-window-space"],
         description: "the subflow with the most room in its window",
@@ -168,6 +180,7 @@ impl Scheduling {
             Self::LowestLatency(_) => "ll",
             Self::RoundRobin(_) => "rr",
             Self::Redundant(_) => "redundant",
+            Self::RedDiversity(_) => "red-diversity",
             Self::LargestWindowSpace(_) => "lws",
             Self::LowestTimeSpace(_) => "lts",
             Self::HighestSendingRate(_) => "hsr",
@@ -191,6 +204,7 @@ impl Scheduler for Scheduling {
             Self::LowestLatency(scheduler) => scheduler.next(subflows, queue),
             Self::RoundRobin(scheduler) => scheduler.next(subflows, queue),
             Self::Redundant(scheduler) => scheduler.next(subflows, queue),
+            Self::RedDiversity(scheduler) => scheduler.next(subflows, queue),
             Self::LargestWindowSpace(scheduler) => scheduler.next(subflows, queue),
             Self::LowestTimeSpace(scheduler) => scheduler.next(subflows, queue),
             Self::HighestSendingRate(scheduler) => scheduler.next(subflows, queue),
@@ -210,7 +224,21 @@ impl Scheduler for Scheduling {
     fn repeats(&self) -> bool {
         match self {
             Self::Redundant(scheduler) => scheduler.repeats(),
+            Self::RedDiversity(scheduler) => scheduler.repeats(),
             _ => false,
+        }
+    }
+
+    fn goes_by_correlations(&self) -> bool {
+        match self {
+            Self::RedDiversity(scheduler) => scheduler.goes_by_correlations(),
+            _ => false,
+        }
+    }
+
+    fn on_correlations(&mut self, correlations: &Correlations) {
+        if let Self::RedDiversity(scheduler) = self {
+            scheduler.on_correlations(correlations);
         }
     }
 }

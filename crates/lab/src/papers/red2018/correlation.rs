@@ -1,0 +1,253 @@
+//! Figures 6 and 7: the distribution of the degrees of each pair, false positives against φ, and the receiver operating
+//! characteristic.
+
+use super::part::{Part, shown};
+use super::replay::{Degrees, RFC8382, VARIANTS, share_above};
+use super::testbed::PAIRS;
+use crate::papers::{Cell, Table};
+use crate::report::{Axis, Boxes, Curve, Curves, Figure, Shape};
+use crate::statistics::{mean, quantile};
+
+/// What the detectors said in one run with the redundant scheduler.
+#[derive(Clone, Debug)]
+pub(super) struct Verdicts {
+    /// By variant and pair.
+    pub(super) degrees: Vec<Vec<Degrees>>,
+    /// Of RFC 8382 by threshold c_s (as [`SKEWNESS`]) and pair.
+    pub(super) by_skewness: Vec<Vec<Degrees>>,
+}
+
+/// The thresholds c_s that the curve of RFC 8382 goes through; 0.1 is its own.
+pub(super) const SKEWNESS: [f64; 8] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0];
+
+/// The thresholds of figure 7.
+fn thresholds() -> impl Iterator<Item = f64> {
+    (0..=20).map(|step| f64::from(step) / 20.0)
+}
+
+/// False and true positive rate of a run: of pairs that share nothing, and of those that share the bottleneck.
+fn rates(pairs: &[Degrees], threshold: f64) -> Option<(f64, f64)> {
+    let of = |shared| pairs.iter().zip(PAIRS).filter(move |(_, pair)| pair.3 == shared).map(|(degrees, _)| degrees);
+    Some((share_above(of(false), threshold)?, share_above(of(true), threshold)?))
+}
+
+/// The rates of all runs.
+fn rates_of(runs: &[Verdicts], variant: usize, threshold: f64) -> (Vec<f64>, Vec<f64>) {
+    runs.iter().filter_map(|run| rates(&run.degrees[variant], threshold)).unzip()
+}
+
+/// The known degrees of a pair over all runs.
+fn pooled(runs: &[Verdicts], variant: usize, pair: usize) -> Vec<f64> {
+    let all = runs.iter().flat_map(|run| &run.degrees[variant][pair]);
+    all.filter(|degree| !degree.is_nan()).map(|&degree| degree.into()).collect()
+}
+
+/// Item `correlation`.
+pub(super) fn correlation(runs: &[Verdicts]) -> Part {
+    let mut part = Part::default();
+    let mut table = Table::new(["detector", "pair", "5 %", "25 %", "median", "75 %", "95 %", "known %"]);
+    let mut boxes = Boxes::new(Axis::new("c", "").between(-1.0, 1.0));
+    for (v, variant) in VARIANTS.iter().enumerate() {
+        for (p, (pair, ..)) in PAIRS.iter().enumerate() {
+            let degrees = pooled(runs, v, p);
+            let by_run = |p_quantile: f64| -> Vec<f64> {
+                runs.iter().filter_map(|run| quantile(&pooled(std::slice::from_ref(run), v, p), p_quantile)).collect()
+            };
+            for (metric, at) in [("c_q05", 0.05), ("c_q25", 0.25), ("c_median", 0.5), ("c_q75", 0.75), ("c_q95", 0.95)]
+            {
+                part.row("correlation", variant.name, pair, metric, &by_run(at));
+            }
+            let at = |p_quantile: f64| Cell::from(quantile(&degrees, p_quantile));
+            let all: usize = runs.iter().map(|run| run.degrees[v][p].len()).sum();
+            let known = (all > 0).then(|| 100.0 * degrees.len() as f64 / all as f64);
+            let cells = [at(0.05), at(0.25), at(0.5), at(0.75), at(0.95), known.into()];
+            table.row([Cell::from(variant.name), Cell::from(*pair)].into_iter().chain(cells));
+            if variant.name != RFC8382 {
+                boxes.add(variant.name, *pair, &thinned(&degrees));
+            }
+        }
+    }
+    part.readable.push(("Figure 6: c by pair, all runs together (rfc8382: 1 in one group, 0 not)".to_owned(), table));
+    part.figures.push(
+        Figure::boxes("Degree c of each pair (figure 6)", boxes)
+            .section("Correlation")
+            .caption("B and C share a bottleneck, A shares none. Asked every 100 ms, all runs together."),
+    );
+    let median = |v, p| quantile(&pooled(runs, v, p), 0.5);
+    if let (Some(ab), Some(ac), Some(bc)) = (median(0, 0), median(0, 1), median(0, 2)) {
+        let evidence = |c: &str| format!("median c by RED-CPI: {c}");
+        part.finding(
+            "By RED-CPI c of B-C, which share a bottleneck, lies close to 1 (fig. 6)",
+            bc >= 0.9,
+            evidence(&format!(
+                "{bc:.2}; c ≥ 0.8 in {}",
+                percent(share_above(runs.iter().map(|r| &r.degrees[0][2]), 0.8))
+            )),
+        );
+        part.finding(
+            "By RED-CPI c of A-B and A-C is centred on 0 (fig. 6)",
+            ab.abs() <= 0.1 && ac.abs() <= 0.1,
+            evidence(&format!("A-B {ab:.2}, A-C {ac:.2}")),
+        );
+    }
+    if let (Some(ab), Some(ac), Some(bc)) = (median(1, 0), median(1, 1), median(1, 2)) {
+        part.finding(
+            "By MSCM c of A-B and A-C tends below 0 and that of B-C above (fig. 6)",
+            ab < 0.0 && ac < 0.0 && bc > 0.0,
+            format!("median c by MSCM: A-B {ab:.2}, A-C {ac:.2}, B-C {bc:.2}"),
+        );
+    }
+    part
+}
+
+/// Item `roc`.
+pub(super) fn roc(runs: &[Verdicts]) -> Part {
+    let mut part = Part::default();
+    let mut table = Table::new(["detector", "threshold", "false positives %", "true positives %"]);
+    let mut against_threshold =
+        Curves::new(Axis::new("φ", "").between(0.0, 1.0), Axis::new("false positive rate", "").between(0.0, 1.0));
+    let mut characteristics = Vec::new();
+    for (v, variant) in VARIANTS.iter().enumerate().filter(|(_, variant)| variant.name != RFC8382) {
+        let mut points = Vec::new();
+        // φ below 0 only completes the curve.
+        for threshold in (-20..0).map(|step| f64::from(step) / 20.0).chain(thresholds()) {
+            let (false_rates, true_rates) = rates_of(runs, v, threshold);
+            let (Some(x), Some(y)) = (mean(&false_rates), mean(&true_rates)) else { continue };
+            points.push((threshold, x, y));
+            if threshold < 0.0 {
+                continue;
+            }
+            let case = format!("{}, φ = {threshold:.2}", variant.name);
+            part.row("roc", &case, "A-B, A-C", "false_positive_rate", &false_rates);
+            part.row("roc", &case, "B-C", "true_positive_rate", &true_rates);
+            if [0.0, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95].contains(&threshold) {
+                table.row(line(variant.name, threshold, &false_rates, &true_rates));
+            }
+        }
+        let shown = points.iter().filter(|point| point.0 >= 0.0).map(|&(threshold, x, _)| (threshold, x));
+        against_threshold.add(Curve::new(variant.name).with_points(shown).shape(Shape::Line));
+        characteristics.push((variant.name, points.iter().map(|&(_, x, y)| (x, y)).collect::<Vec<_>>()));
+        part.row("roc", variant.name, "all pairs", "area_under_curve", &[area(&points)]);
+    }
+    let mut of_rfc = Vec::new();
+    for (s, skewness) in SKEWNESS.into_iter().enumerate() {
+        let (false_rates, true_rates): (Vec<f64>, Vec<f64>) =
+            runs.iter().filter_map(|run| rates(&run.by_skewness[s], 1.0)).unzip();
+        let (Some(x), Some(y)) = (mean(&false_rates), mean(&true_rates)) else { continue };
+        of_rfc.push((x, y));
+        let case = format!("{RFC8382}, c_s = {skewness:.2}");
+        part.row("roc", &case, "A-B, A-C", "false_positive_rate", &false_rates);
+        part.row("roc", &case, "B-C", "true_positive_rate", &true_rates);
+        table.row(line(RFC8382, skewness, &false_rates, &true_rates));
+    }
+    characteristics.push((RFC8382, of_rfc));
+    part.readable.push(("Figure 7: errors and hits by threshold (φ; rfc8382: c_s)".to_owned(), table));
+    part.figures.push(
+        Figure::curves("False positives against φ (figure 7a)", against_threshold)
+            .section("Correlation")
+            .caption("Of A-B and A-C, which share nothing. Means over runs."),
+    );
+    part.figures.push(
+        Figure::receiver_operating_characteristic("Receiver operating characteristic (figure 7b)", characteristics)
+            .section("Correlation")
+            .caption("φ from -1 to 1; rfc8382: its skewness threshold from 0 to 1."),
+    );
+    part.findings.extend(compared(runs));
+    part
+}
+
+/// Area under the curve through `points` (threshold, false rate, true rate), by trapezoids from (0, 0) to (1, 1).
+fn area(points: &[(f64, f64, f64)]) -> f64 {
+    let mut corners: Vec<(f64, f64)> = points.iter().map(|&(_, x, y)| (x, y)).chain([(0.0, 0.0), (1.0, 1.0)]).collect();
+    corners.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    corners.windows(2).map(|pair| (pair[1].0 - pair[0].0) * (pair[0].1 + pair[1].1) / 2.0).sum()
+}
+
+fn line(name: &str, threshold: f64, false_rates: &[f64], true_rates: &[f64]) -> [Cell; 4] {
+    let percent = |rates: &[f64]| Cell::Text(shown(&rates.iter().map(|rate| rate * 100.0).collect::<Vec<_>>(), 1));
+    [name.into(), threshold.into(), percent(false_rates), percent(true_rates)]
+}
+
+/// The paper's findings about figure 7.
+fn compared(runs: &[Verdicts]) -> Vec<crate::papers::Finding> {
+    let mut part = Part::default();
+    let rate = |variant, threshold| {
+        let (false_rates, true_rates) = rates_of(runs, variant, threshold);
+        Some((mean(&false_rates)?, mean(&true_rates)?))
+    };
+    let pairs: Vec<(f64, (f64, f64), (f64, f64))> =
+        thresholds().filter_map(|t| Some((t, rate(0, t)?, rate(1, t)?))).collect();
+    if pairs.is_empty() {
+        return Vec::new();
+    }
+    let low: Vec<_> = pairs.iter().filter(|(t, ..)| *t <= 0.8).collect();
+    let better = low.iter().filter(|(_, red, mscm)| red.0 < mscm.0).count();
+    let at = |t: f64| pairs.iter().find(|pair| pair.0 == t).expect("it is among the thresholds");
+    part.finding(
+        "RED-CPI has fewer false positives than MSCM for φ ≤ 0.8 (fig. 7a)",
+        better == low.len(),
+        format!(
+            "at {better} of {} values of φ up to 0.8; at 0.8: RED-CPI {:.1} %, MSCM {:.1} %",
+            low.len(),
+            100.0 * at(0.8).1.0,
+            100.0 * at(0.8).2.0
+        ),
+    );
+    let youden = |pair: &&(f64, (f64, f64), (f64, f64))| pair.1.1 - pair.1.0;
+    let best = pairs.iter().max_by(|a, b| youden(a).total_cmp(&youden(b))).expect("there are thresholds");
+    part.finding(
+        "The best φ of RED-CPI lies from 0.8 to 0.9 (fig. 7b)",
+        (0.8..=0.9).contains(&best.0),
+        format!(
+            "hits less errors are most at φ = {:.2}: {:.1} % less {:.1} %; at 0.8 {:.1} % less {:.1} %",
+            best.0,
+            100.0 * best.1.1,
+            100.0 * best.1.0,
+            100.0 * at(0.8).1.1,
+            100.0 * at(0.8).1.0
+        ),
+    );
+    part.findings
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0))
+}
+
+/// Evenly spaced quantiles instead of all samples: a box plot needs no more.
+fn thinned(samples: &[f64]) -> Vec<f64> {
+    (0..=200).filter_map(|step| quantile(samples, f64::from(step) / 200.0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One run in which every detector gave these degrees to the three pairs.
+    fn run(ab: &[f32], ac: &[f32], bc: &[f32]) -> Verdicts {
+        let pairs = vec![ab.to_vec(), ac.to_vec(), bc.to_vec()];
+        Verdicts { degrees: vec![pairs.clone(); VARIANTS.len()], by_skewness: vec![pairs; SKEWNESS.len()] }
+    }
+
+    #[test]
+    fn rates_tell_pairs_that_share_from_those_that_do_not() {
+        let run = run(&[0.9, 0.0], &[0.0, f32::NAN], &[1.0, 0.5]);
+        assert_eq!(rates(&run.degrees[0], 0.8), Some((0.25, 0.5)));
+    }
+
+    #[test]
+    fn findings_follow_the_figures() {
+        let good = [run(&[0.0, 0.05, -0.05], &[0.0, 0.1, -0.1], &[0.95, 0.97, 0.85])];
+        let confirmed = |part: &Part| part.findings.iter().map(|finding| finding.confirmed).collect::<Vec<_>>();
+        assert_eq!(confirmed(&correlation(&good)), [Some(true), Some(true), Some(false)]);
+        // MSCM says the same here, so it has no more false positives than RED-CPI.
+        assert_eq!(roc(&good).findings[0].confirmed, Some(false));
+        assert!(correlation(&[]).findings.is_empty());
+    }
+
+    #[test]
+    fn a_perfect_detector_has_all_the_area() {
+        assert_eq!(area(&[(0.5, 0.0, 1.0)]), 1.0);
+        assert_eq!(area(&[]), 0.5);
+    }
+}

@@ -1,0 +1,101 @@
+//! What detectors say of the samples that a run recorded.
+
+use subflow_policy::bottleneck::{BottleneckDetection, BottleneckDetector, Parameters};
+use subflow_quantity::{Duration, Instant};
+use subflow_transport::mptcp::PathRecord;
+
+/// A detector with parameters, as it stands in tables.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Variant {
+    /// Its name in tables.
+    pub(super) name: &'static str,
+    detector: &'static str,
+    interval: Option<Duration>,
+}
+
+/// All that are compared. The first two are as the paper prints them.
+pub(super) const VARIANTS: [Variant; 5] = [
+    Variant { name: "red-cpi", detector: "red-cpi", interval: None },
+    Variant { name: "mscm", detector: "mscm", interval: Some(Duration::from_micros(10)) },
+    Variant { name: "red-cpi, 10 ms", detector: "red-cpi", interval: Some(Duration::from_millis(10)) },
+    Variant { name: "mscm, 10 ms", detector: "mscm", interval: None },
+    Variant { name: RFC8382, detector: "rfc8382", interval: None },
+];
+
+/// The variant whose degrees are verdicts: its threshold is part of it, not laid on afterwards.
+pub(super) const RFC8382: &str = "rfc8382";
+
+/// How often a detector is asked.
+pub(super) const ASKED_EVERY: Duration = Duration::from_millis(100);
+
+/// The degrees of one pair over a run; NaN where unknown.
+pub(super) type Degrees = Vec<f32>;
+
+impl Variant {
+    /// What it is tuned by.
+    pub(super) fn parameters(self) -> Parameters {
+        let defaults = BottleneckDetection::entry(self.detector).expect("it is a detector").defaults;
+        Parameters { interval: self.interval.unwrap_or(defaults.interval), ..defaults }
+    }
+
+    /// A new detector.
+    pub(super) fn build(self, parameters: Parameters) -> BottleneckDetection {
+        BottleneckDetection::entry(self.detector).expect("it is a detector").create(parameters)
+    }
+}
+
+/// Shows `records` to `detector` and notes the degrees of `pairs`, asked at regular times from the first record on.
+pub(super) fn replay(
+    mut detector: BottleneckDetection,
+    records: &[PathRecord],
+    pairs: &[(usize, usize)],
+) -> Vec<Degrees> {
+    let mut degrees = vec![Degrees::new(); pairs.len()];
+    let mut ask_at = records.first().map_or(Instant::ZERO, |record| record.sample.at) + ASKED_EVERY;
+    for record in records {
+        while record.sample.at >= ask_at {
+            let correlations = detector.correlations();
+            for (degrees, &(a, b)) in degrees.iter_mut().zip(pairs) {
+                degrees.push(correlations.between(a, b).map_or(f32::NAN, |degree| degree as f32));
+            }
+            ask_at += ASKED_EVERY;
+        }
+        detector.on_sample(record.subflow, &record.sample);
+    }
+    degrees
+}
+
+/// The share of `degrees` at or above `threshold`; what is unknown counts as below.
+pub(super) fn share_above<'a>(degrees: impl IntoIterator<Item = &'a Degrees>, threshold: f64) -> Option<f64> {
+    let (mut above, mut all) = (0usize, 0usize);
+    for degrees in degrees {
+        all += degrees.len();
+        above += degrees.iter().filter(|degree| f64::from(**degree) >= threshold).count();
+    }
+    (all > 0).then(|| above as f64 / all as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use subflow_policy::bottleneck::PathSample;
+
+    use super::*;
+
+    fn record(subflow: usize, at_ms: u64, srtt_ms: u64) -> PathRecord {
+        let (at, srtt) = (Instant::ZERO + Duration::from_millis(at_ms), Duration::from_millis(srtt_ms));
+        let sample = PathSample { at, srtt, one_way_delay: 0, sent: 0, lost: 0 };
+        PathRecord { subflow, sample, rtt: srtt, bytes_acknowledged: 0 }
+    }
+
+    #[test]
+    fn degrees_are_asked_for_every_100_ms_with_what_came_before() {
+        let records: Vec<PathRecord> =
+            (0..100).flat_map(|n| [record(0, 10 * n, n), record(1, 10 * n, 5 + n)]).collect();
+        let parameters = Parameters { window: 20, ..VARIANTS[0].parameters() };
+        let degrees = replay(VARIANTS[0].build(parameters), &records, &[(0, 1)]);
+        assert_eq!(degrees[0].len(), 9);
+        assert!(degrees[0][0].is_nan(), "ten values fill no window of twenty");
+        assert_eq!(degrees[0][2], 1.0);
+        assert_eq!(share_above(&degrees, 0.8), Some(8.0 / 9.0));
+    }
+}

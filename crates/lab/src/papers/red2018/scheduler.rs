@@ -1,0 +1,277 @@
+//! Figures 8 to 10: what RED does to delay, throughput, retransmissions and copies, against the redundant scheduler.
+
+use subflow_quantity::{Duration, Instant};
+
+use super::part::{Part, shown};
+use super::testbed::PATHS;
+use crate::papers::{Cell, Table};
+use crate::report::{Axis, Bars, Figure};
+use crate::results::RunResult;
+use crate::statistics::{mean, mean_interval, quantile};
+
+/// The schedulers that are compared: the plain one first.
+pub(super) const SCHEDULERS: [&str; 2] = ["redundant", "red-diversity"];
+
+/// What one run of the testbed gave.
+#[derive(Clone, Debug)]
+pub(super) struct SchedulerRun {
+    paths: Vec<PathFigures>,
+    goodput_mbps: f64,
+    duplicate_acks: f64,
+    retransmissions: f64,
+}
+
+/// One path of it.
+#[derive(Clone, Debug, Default)]
+struct PathFigures {
+    /// One in 100 ms.
+    rtts_ms: Vec<f64>,
+    max_rtt_ms: f64,
+    /// What the peer acknowledged on the path, second by second.
+    throughput_mbps: Vec<f64>,
+    copies: f64,
+}
+
+impl SchedulerRun {
+    /// From a run with its path records.
+    pub(super) fn of(result: &RunResult) -> Self {
+        let flow = &result.flows[0];
+        let mut paths = vec![PathFigures::default(); PATHS.len()];
+        for (path, figures) in paths.iter_mut().enumerate() {
+            figures.copies = flow.subflows.get(path).map_or(0.0, |subflow| subflow.copies as f64);
+            let (mut rtt_at, mut second, mut acknowledged) = (Instant::ZERO, Duration::from_secs(1), 0);
+            let end = Duration::from_secs_f64(result.duration_s);
+            let mut so_far = 0;
+            for record in result.paths[0].iter().filter(|record| record.subflow == path) {
+                let rtt_ms = record.rtt.as_secs_f64() * 1e3;
+                figures.max_rtt_ms = figures.max_rtt_ms.max(rtt_ms);
+                if record.sample.at >= rtt_at {
+                    figures.rtts_ms.push(rtt_ms);
+                    rtt_at = record.sample.at + Duration::from_millis(100);
+                }
+                while record.sample.at >= Instant::ZERO + second {
+                    figures.throughput_mbps.push((so_far - acknowledged) as f64 * 8e-6);
+                    acknowledged = so_far;
+                    second += Duration::from_secs(1);
+                }
+                so_far = record.bytes_acknowledged;
+            }
+            while second <= end {
+                figures.throughput_mbps.push((so_far - acknowledged) as f64 * 8e-6);
+                acknowledged = so_far;
+                second += Duration::from_secs(1);
+            }
+        }
+        Self {
+            paths,
+            goodput_mbps: flow.goodput_mbps,
+            duplicate_acks: flow.duplicate_acks as f64,
+            retransmissions: flow.retransmissions as f64,
+        }
+    }
+}
+
+/// A figure of a path over the runs of a scheduler.
+fn by_run(runs: &[SchedulerRun], path: usize, figure: impl Fn(&PathFigures) -> Option<f64>) -> Vec<f64> {
+    runs.iter().filter_map(|run| figure(&run.paths[path])).collect()
+}
+
+/// All samples of a path over the runs of a scheduler.
+fn pooled(runs: &[SchedulerRun], path: usize, samples: impl Fn(&PathFigures) -> &Vec<f64>) -> Vec<f64> {
+    runs.iter().flat_map(|run| samples(&run.paths[path]).clone()).collect()
+}
+
+type PathMetric = (&'static str, fn(&PathFigures) -> Option<f64>);
+
+const METRICS: [PathMetric; 7] = [
+    ("rtt_median_ms", |path| quantile(&path.rtts_ms, 0.5)),
+    ("rtt_p95_ms", |path| quantile(&path.rtts_ms, 0.95)),
+    ("rtt_max_ms", |path| Some(path.max_rtt_ms)),
+    ("throughput_mean_mbps", |path| mean(&path.throughput_mbps)),
+    ("throughput_min_mbps", |path| quantile(&path.throughput_mbps, 0.0)),
+    ("throughput_max_mbps", |path| quantile(&path.throughput_mbps, 1.0)),
+    ("copies", |path| Some(path.copies)),
+];
+
+/// Item `scheduler`: `runs` by scheduler.
+pub(super) fn scheduler(runs: &[Vec<SchedulerRun>; 2]) -> Part {
+    let mut part = Part::default();
+    let mut table = Table::new([
+        "scheduler",
+        "path",
+        "RTT median ms",
+        "RTT 95 % ms",
+        "RTT max ms",
+        "Mbit/s mean",
+        "Mbit/s min",
+        "Mbit/s max",
+        "copies",
+    ]);
+    for (scheduler, runs) in SCHEDULERS.into_iter().zip(runs) {
+        for (p, path) in PATHS.into_iter().enumerate() {
+            let mut line = vec![Cell::from(scheduler), Cell::from(path)];
+            for (metric, figure) in METRICS {
+                let samples = by_run(runs, p, figure);
+                part.row("scheduler", scheduler, path, metric, &samples);
+                line.push(Cell::Text(shown(&samples, if metric == "copies" { 0 } else { 1 })));
+            }
+            table.row(line);
+        }
+        for (metric, figure) in TOTALS {
+            part.row("scheduler", scheduler, "connection", metric, &runs.iter().map(figure).collect::<Vec<_>>());
+        }
+    }
+    part.readable.push(("Figures 8 and 10: delay, throughput and copies by path (95 % intervals)".to_owned(), table));
+    part.readable.push(("Figure 9, and the whole connection (95 % intervals)".to_owned(), totals(runs)));
+    part.figures = figures(runs);
+    judge(&mut part, runs);
+    part
+}
+
+type TotalMetric = (&'static str, fn(&SchedulerRun) -> f64);
+
+const TOTALS: [TotalMetric; 4] = [
+    ("goodput_mbps", |run| run.goodput_mbps),
+    ("duplicate_acks", |run| run.duplicate_acks),
+    ("retransmissions", |run| run.retransmissions),
+    ("copies", |run| run.paths.iter().map(|path| path.copies).sum()),
+];
+
+fn totals(runs: &[Vec<SchedulerRun>; 2]) -> Table {
+    let mut table = Table::new(["scheduler", "goodput Mbit/s", "duplicate ACKs", "retransmissions", "copies"]);
+    for (scheduler, runs) in SCHEDULERS.into_iter().zip(runs) {
+        let cells = TOTALS.map(|(metric, figure)| {
+            let samples: Vec<f64> = runs.iter().map(figure).collect();
+            Cell::Text(shown(&samples, if metric == "goodput_mbps" { 2 } else { 0 }))
+        });
+        table.row([Cell::from(scheduler)].into_iter().chain(cells));
+    }
+    table
+}
+
+fn figures(runs: &[Vec<SchedulerRun>; 2]) -> Vec<Figure> {
+    const SECTION: &str = "Scheduler";
+    let by_path = |samples: fn(&PathFigures) -> &Vec<f64>| {
+        let of =
+            |s: usize, p: usize| (format!("{}, {}", PATHS[p], SCHEDULERS[s]), quantiles(&pooled(&runs[s], p, samples)));
+        (0..2).flat_map(|s| (0..PATHS.len()).map(move |p| (s, p))).map(|(s, p)| of(s, p)).collect::<Vec<_>>()
+    };
+    let delay = by_path(|path| &path.rtts_ms);
+    let throughput = by_path(|path| &path.throughput_mbps);
+    let mut repeated = Bars::new(Axis::new("count in a run", ""));
+    let mut copies = Bars::new(Axis::new("copies in a run", ""));
+    for (scheduler, runs) in SCHEDULERS.into_iter().zip(runs) {
+        let bar = |bars: &mut Bars, group: &str, samples: &[f64]| {
+            let interval = mean_interval(samples, 0.95).map(|interval| (interval.low, interval.high));
+            if let Some(mean) = mean(samples) {
+                bars.add(group, scheduler, mean, interval);
+            }
+        };
+        for (group, (_, figure)) in [("duplicate ACKs", TOTALS[1]), ("retransmissions", TOTALS[2])] {
+            bar(&mut repeated, group, &runs.iter().map(figure).collect::<Vec<_>>());
+        }
+        for (p, path) in PATHS.into_iter().enumerate() {
+            bar(&mut copies, path, &by_run(runs, p, |figures| Some(figures.copies)));
+        }
+    }
+    let intervals = "Means over runs with 95 % intervals.";
+    vec![
+        Figure::distributions("RTT by path (figures 8a and b)", Axis::new("RTT", "ms"), delay).section(SECTION),
+        Figure::distributions("Throughput by path (figures 8c and d)", Axis::new("throughput", "Mbit/s"), throughput)
+            .section(SECTION)
+            .caption("Second by second."),
+        Figure::bars("Duplicate ACKs and retransmissions (figure 9)", repeated).section(SECTION).caption(intervals),
+        Figure::bars("Copies by path (figure 10)", copies).section(SECTION).caption(intervals),
+    ]
+}
+
+/// So many quantiles instead of all samples: a curve shows no more.
+fn quantiles(samples: &[f64]) -> Vec<f64> {
+    (0..=200).filter_map(|step| quantile(samples, f64::from(step) / 200.0)).collect()
+}
+
+fn judge(part: &mut Part, runs: &[Vec<SchedulerRun>; 2]) {
+    let [plain, red] = runs;
+    if plain.is_empty() || red.is_empty() {
+        return;
+    }
+    let path_mean = |runs: &[SchedulerRun], path, figure: fn(&PathFigures) -> Option<f64>| {
+        mean(&by_run(runs, path, figure)).unwrap_or(0.0)
+    };
+    let both = |path, figure| (path_mean(plain, path, figure), path_mean(red, path, figure));
+    let total = |figure: fn(&SchedulerRun) -> f64| {
+        let of = |runs: &[SchedulerRun]| mean(&runs.iter().map(figure).collect::<Vec<_>>()).unwrap_or(0.0);
+        (of(plain), of(red))
+    };
+    let max: Vec<(f64, f64)> = (0..PATHS.len()).map(|path| both(path, METRICS[2].1)).collect();
+    let slowest = max.iter().fold((0.0, 0.0), |(a, b), &(plain, red)| (f64::max(a, plain), f64::max(b, red)));
+    part.finding(
+        "RED lowers the largest RTT (fig. 8a, b)",
+        slowest.1 < slowest.0,
+        format!(
+            "means of the largest RTT in ms, redundant against RED: A {:.0} against {:.0}, B {:.0} against {:.0}, C {:.0} \
+             against {:.0}",
+            max[0].0, max[0].1, max[1].0, max[1].1, max[2].0, max[2].1
+        ),
+    );
+    let throughput: Vec<(f64, f64)> = (0..PATHS.len()).map(|path| both(path, METRICS[3].1)).collect();
+    let lowest = both(0, METRICS[4].1);
+    part.finding(
+        "RED takes throughput from B and C, and A never falls as low as under the redundant scheduler (fig. 8c, d)",
+        throughput[1].1 < throughput[1].0 && throughput[2].1 < throughput[2].0 && lowest.1 > lowest.0,
+        format!(
+            "means in Mbit/s, redundant against RED: B {:.1} against {:.1}, C {:.1} against {:.1}; A's lowest second {:.1} \
+             against {:.1}, its mean {:.1} against {:.1}",
+            throughput[1].0, throughput[1].1, throughput[2].0, throughput[2].1, lowest.0, lowest.1, throughput[0].0,
+            throughput[0].1
+        ),
+    );
+    let (acks, again) = (total(TOTALS[1].1), total(TOTALS[2].1));
+    part.finding(
+        "RED causes fewer duplicate ACKs and fewer retransmissions (fig. 9)",
+        acks.1 < acks.0 && again.1 < again.0,
+        format!(
+            "means in a run, redundant against RED: {:.0} duplicate ACKs against {:.0}, {:.0} retransmissions against {:.0}",
+            acks.0, acks.1, again.0, again.1
+        ),
+    );
+    let copies: Vec<(f64, f64)> = (0..PATHS.len()).map(|path| both(path, METRICS[6].1)).collect();
+    let all = total(TOTALS[3].1);
+    part.finding(
+        "RED makes fewer copies, and far fewer on C (fig. 10)",
+        all.1 < all.0 && copies[2].1 < 0.5 * copies[2].0,
+        format!(
+            "means in a run, redundant against RED: all paths {:.0} against {:.0}; A {:.0} against {:.0}, B {:.0} against \
+             {:.0}, C {:.0} against {:.0}",
+            all.0, all.1, copies[0].0, copies[0].1, copies[1].0, copies[1].1, copies[2].0, copies[2].1
+        ),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(copies_on_c: f64, max_rtt_ms: f64) -> SchedulerRun {
+        let path = |copies| PathFigures {
+            rtts_ms: vec![10.0, max_rtt_ms],
+            max_rtt_ms,
+            throughput_mbps: vec![1.0, 2.0],
+            copies,
+        };
+        SchedulerRun {
+            paths: vec![path(5.0), path(5.0), path(copies_on_c)],
+            goodput_mbps: 2.0,
+            duplicate_acks: 9.0,
+            retransmissions: 9.0,
+        }
+    }
+
+    #[test]
+    fn findings_compare_the_means_of_both() {
+        let part = scheduler(&[vec![run(100.0, 80.0); 2], vec![run(10.0, 90.0); 2]]);
+        let confirmed: Vec<_> = part.findings.iter().map(|finding| finding.confirmed).collect();
+        assert_eq!(confirmed, [Some(false), Some(false), Some(false), Some(true)]);
+        assert_eq!(part.rows.len(), 2 * (3 * METRICS.len() + TOTALS.len()));
+    }
+}
