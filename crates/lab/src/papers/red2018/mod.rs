@@ -20,6 +20,7 @@ use replay::{VARIANTS, replay};
 use scaling::Score;
 use scheduler::{SCHEDULERS, SchedulerRun};
 use subflow_policy::bottleneck::Parameters;
+use testbed::{LOADS, Load};
 
 /// The paper.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +57,7 @@ const QUICK: Effort = Effort { testbed: (20, 3), sizes: &[2, 8], scaling: (15, 2
 /// One run.
 #[derive(Clone, Copy, Debug)]
 enum Job {
-    Testbed { scheduler: usize, seed: u64 },
+    Testbed { load: Load, scheduler: usize, seed: u64 },
     Scaling { paths: usize, seed: u64 },
     Coupling { paths: Paths, way: usize, seed: u64 },
 }
@@ -64,7 +65,7 @@ enum Job {
 /// What it gave.
 enum Outcome {
     /// The verdicts are of the redundant scheduler's runs only.
-    Testbed(SchedulerRun, Option<Verdicts>),
+    Testbed(Load, SchedulerRun, Option<Verdicts>),
     Scaling(Vec<Score>),
     Coupling(Shares),
 }
@@ -108,7 +109,9 @@ fn jobs(effort: Effort, wanted: &dyn Fn(&str) -> bool) -> Vec<Job> {
     let degrees = wanted("correlation") || wanted("roc");
     for (index, _) in SCHEDULERS.iter().enumerate().filter(|(index, _)| wanted("scheduler") || (degrees && *index == 0))
     {
-        jobs.extend((1..=effort.testbed.1).map(|seed| Job::Testbed { scheduler: index, seed }));
+        for load in LOADS {
+            jobs.extend((1..=effort.testbed.1).map(|seed| Job::Testbed { load, scheduler: index, seed }));
+        }
     }
     if wanted("scaling") {
         let sizes = effort.sizes.iter();
@@ -126,11 +129,11 @@ fn jobs(effort: Effort, wanted: &dyn Fn(&str) -> bool) -> Vec<Job> {
 
 fn run(job: Job, effort: Effort) -> Result<Outcome, RunError> {
     Ok(match job {
-        Job::Testbed { scheduler, seed } => {
-            let scenario = testbed::scenario(SCHEDULERS[scheduler], effort.testbed.0, seed);
+        Job::Testbed { load, scheduler, seed } => {
+            let scenario = testbed::scenario(load, SCHEDULERS[scheduler], effort.testbed.0, seed);
             let result = simulate(&scenario, seed, &RunOptions { paths: true, ..RunOptions::default() })?;
             let verdicts = (scheduler == 0).then(|| verdicts(&result.paths[0]));
-            Outcome::Testbed(SchedulerRun::of(&result), verdicts)
+            Outcome::Testbed(load, SchedulerRun::of(&result), verdicts)
         }
         Job::Scaling { paths, seed } => Outcome::Scaling(scaling::run(paths, effort.scaling.0, seed)?),
         Job::Coupling { paths, way, seed } => Outcome::Coupling(coupling::run(paths, way, effort.coupling.0, seed)?),
@@ -149,28 +152,29 @@ fn verdicts(records: &[subflow_transport::mptcp::PathRecord]) -> Verdicts {
 }
 
 fn parts(effort: Effort, wanted: &dyn Fn(&str) -> bool, outcomes: Vec<Outcome>) -> Vec<Part> {
-    let (mut runs, mut all_verdicts) = ([Vec::new(), Vec::new()], Vec::new());
+    // By load, as in LOADS.
+    let mut runs = LOADS.map(|_| [Vec::new(), Vec::new()]);
+    let mut said = LOADS.map(|_| Vec::new());
     let (mut scores, mut shares) = (Vec::new(), Vec::new());
     for outcome in outcomes {
         match outcome {
-            Outcome::Testbed(run, Some(verdicts)) => {
-                runs[0].push(run);
-                all_verdicts.push(verdicts);
+            Outcome::Testbed(load, run, verdicts) => {
+                runs[load as usize][usize::from(verdicts.is_none())].push(run);
+                said[load as usize].extend(verdicts);
             }
-            Outcome::Testbed(run, None) => runs[1].push(run),
             Outcome::Scaling(score) => scores.push(score),
             Outcome::Coupling(share) => shares.push(share),
         }
     }
     let mut parts = Vec::new();
-    if wanted("correlation") {
-        parts.push(correlation::correlation(&all_verdicts));
+    for (load, said) in LOADS.into_iter().zip(&said).filter(|_| wanted("correlation")) {
+        parts.push(correlation::correlation(said).under(load.name()));
     }
-    if wanted("roc") {
-        parts.push(correlation::roc(&all_verdicts));
+    for (load, said) in LOADS.into_iter().zip(&said).filter(|_| wanted("roc")) {
+        parts.push(correlation::roc(said).under(load.name()));
     }
-    if wanted("scheduler") {
-        parts.push(scheduler::scheduler(&runs));
+    for (load, runs) in LOADS.into_iter().zip(&runs).filter(|_| wanted("scheduler")) {
+        parts.push(scheduler::scheduler(runs).under(load.name()));
     }
     if wanted("scaling") {
         let by_size = scores.chunks(effort.scaling.1 as usize).map(<[_]>::to_vec);
@@ -187,7 +191,7 @@ fn notes(effort: Effort, parts: &[Part]) -> Vec<String> {
     let ((seconds, runs), (scaling_s, scaling_runs), (coupling_s, coupling_runs)) =
         (effort.testbed, effort.scaling, effort.coupling);
     let lengths = format!(
-        "Testbed: {runs} runs of {seconds} simulated seconds for each scheduler; scaling: {scaling_runs} of {scaling_s} s for \
+        "Testbed: {runs} runs of {seconds} simulated seconds for each load and scheduler; scaling: {scaling_runs} of {scaling_s} s for \
          each number of paths; coupling: {coupling_runs} of {coupling_s} s for each way, goodput after the first 15 s. \
          Values are means over runs with 95 % intervals (Student's t). CPU times differ from run to run; all else is the \
          same for the same version."
@@ -203,10 +207,10 @@ mod tests {
     #[test]
     fn items_ask_for_the_runs_they_need() {
         let count = |item: &'static str| jobs(QUICK, &|name| name == item).len();
-        assert_eq!(count("roc"), 3);
-        assert_eq!(count("scheduler"), 6);
+        assert_eq!(count("roc"), 6);
+        assert_eq!(count("scheduler"), 12);
         assert_eq!(count("scaling"), 4);
         assert_eq!(count("coupling"), 20);
-        assert_eq!(jobs(QUICK, &|_| true).len(), 30);
+        assert_eq!(jobs(QUICK, &|_| true).len(), 36);
     }
 }

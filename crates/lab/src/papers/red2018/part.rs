@@ -33,6 +33,19 @@ impl Part {
         ]);
     }
 
+    /// The same, all of it marked as made under `load`.
+    pub(super) fn under(mut self, load: &str) -> Self {
+        for row in &mut self.rows {
+            if let Cell::Text(case) = &mut row[1] {
+                *case = format!("{load}, {case}");
+            }
+        }
+        self.readable.iter_mut().for_each(|(title, _)| *title += &format!("; {load}"));
+        self.findings.iter_mut().for_each(|finding| finding.statement += &format!("; {load}"));
+        self.figures.iter_mut().for_each(|figure| figure.section += &format!(", {load}"));
+        self
+    }
+
     /// Adds a finding.
     pub(super) fn finding(&mut self, statement: &str, confirmed: bool, evidence: String) {
         self.findings.push(Finding { statement: statement.to_owned(), confirmed: Some(confirmed), evidence });
@@ -44,6 +57,14 @@ pub(super) fn table(parts: &[Part]) -> Table {
     let mut table = Table::new(COLUMNS);
     parts.iter().flat_map(|part| &part.rows).for_each(|row| table.row(row.clone()));
     table
+}
+
+/// Whether the 95 % interval of the mean of `a` lies below that of `b`: what differs by less may be chance.
+pub(super) fn clearly_less(a: &[f64], b: &[f64]) -> bool {
+    match (mean_interval(a, 0.95), mean_interval(b, 0.95)) {
+        (Some(a), Some(b)) => a.high < b.low,
+        _ => false,
+    }
 }
 
 /// `mean ± half`, or the mean alone.

@@ -2,7 +2,7 @@
 
 use subflow_quantity::{Duration, Instant};
 
-use super::part::{Part, shown};
+use super::part::{Part, clearly_less, shown};
 use super::testbed::PATHS;
 use crate::papers::{Cell, Table};
 use crate::report::{Axis, Bars, Figure};
@@ -190,62 +190,72 @@ fn quantiles(samples: &[f64]) -> Vec<f64> {
     (0..=200).filter_map(|step| quantile(samples, f64::from(step) / 200.0)).collect()
 }
 
+/// The paper's findings. One is confirmed where the 95 % intervals of both means are apart.
 fn judge(part: &mut Part, runs: &[Vec<SchedulerRun>; 2]) {
     let [plain, red] = runs;
     if plain.is_empty() || red.is_empty() {
         return;
     }
-    let path_mean = |runs: &[SchedulerRun], path, figure: fn(&PathFigures) -> Option<f64>| {
-        mean(&by_run(runs, path, figure)).unwrap_or(0.0)
+    let of_path = |path: usize, metric: usize| Both {
+        plain: by_run(plain, path, METRICS[metric].1),
+        red: by_run(red, path, METRICS[metric].1),
     };
-    let both = |path, figure| (path_mean(plain, path, figure), path_mean(red, path, figure));
-    let total = |figure: fn(&SchedulerRun) -> f64| {
-        let of = |runs: &[SchedulerRun]| mean(&runs.iter().map(figure).collect::<Vec<_>>()).unwrap_or(0.0);
-        (of(plain), of(red))
+    let of_all = |metric: usize| {
+        let total = |runs: &[SchedulerRun]| runs.iter().map(TOTALS[metric].1).collect();
+        Both { plain: total(plain), red: total(red) }
     };
-    let max: Vec<(f64, f64)> = (0..PATHS.len()).map(|path| both(path, METRICS[2].1)).collect();
-    let slowest = max.iter().fold((0.0, 0.0), |(a, b), &(plain, red)| (f64::max(a, plain), f64::max(b, red)));
+    let [max_a, max_b, max_c] = [0, 1, 2].map(|path| of_path(path, 2));
     part.finding(
         "RED lowers the largest RTT (fig. 8a, b)",
-        slowest.1 < slowest.0,
-        format!(
-            "means of the largest RTT in ms, redundant against RED: A {:.0} against {:.0}, B {:.0} against {:.0}, C {:.0} \
-             against {:.0}",
-            max[0].0, max[0].1, max[1].0, max[1].1, max[2].0, max[2].1
-        ),
+        max_b.falls() && max_c.falls(),
+        format!("largest RTT in ms, redundant against RED: A {max_a}, B {max_b}, C {max_c}"),
     );
-    let throughput: Vec<(f64, f64)> = (0..PATHS.len()).map(|path| both(path, METRICS[3].1)).collect();
-    let lowest = both(0, METRICS[4].1);
+    let [mean_a, mean_b, mean_c] = [0, 1, 2].map(|path| of_path(path, 3));
+    let lowest = of_path(0, 4);
     part.finding(
         "RED takes throughput from B and C, and A never falls as low as under the redundant scheduler (fig. 8c, d)",
-        throughput[1].1 < throughput[1].0 && throughput[2].1 < throughput[2].0 && lowest.1 > lowest.0,
+        mean_b.falls() && mean_c.falls() && lowest.rises(),
         format!(
-            "means in Mbit/s, redundant against RED: B {:.1} against {:.1}, C {:.1} against {:.1}; A's lowest second {:.1} \
-             against {:.1}, its mean {:.1} against {:.1}",
-            throughput[1].0, throughput[1].1, throughput[2].0, throughput[2].1, lowest.0, lowest.1, throughput[0].0,
-            throughput[0].1
+            "means in Mbit/s, redundant against RED: A {mean_a}, B {mean_b}, C {mean_c}; A's lowest second {lowest}; \
+             goodput {}",
+            of_all(0)
         ),
     );
-    let (acks, again) = (total(TOTALS[1].1), total(TOTALS[2].1));
+    let (acks, again) = (of_all(1), of_all(2));
     part.finding(
         "RED causes fewer duplicate ACKs and fewer retransmissions (fig. 9)",
-        acks.1 < acks.0 && again.1 < again.0,
-        format!(
-            "means in a run, redundant against RED: {:.0} duplicate ACKs against {:.0}, {:.0} retransmissions against {:.0}",
-            acks.0, acks.1, again.0, again.1
-        ),
+        acks.falls() && again.falls(),
+        format!("in a run, redundant against RED: duplicate ACKs {acks}, retransmissions {again}"),
     );
-    let copies: Vec<(f64, f64)> = (0..PATHS.len()).map(|path| both(path, METRICS[6].1)).collect();
-    let all = total(TOTALS[3].1);
+    let [copies_a, copies_b, copies_c] = [0, 1, 2].map(|path| of_path(path, 6));
+    let all = of_all(3);
     part.finding(
-        "RED makes fewer copies, and far fewer on C (fig. 10)",
-        all.1 < all.0 && copies[2].1 < 0.5 * copies[2].0,
-        format!(
-            "means in a run, redundant against RED: all paths {:.0} against {:.0}; A {:.0} against {:.0}, B {:.0} against \
-             {:.0}, C {:.0} against {:.0}",
-            all.0, all.1, copies[0].0, copies[0].1, copies[1].0, copies[1].1, copies[2].0, copies[2].1
-        ),
+        "RED makes fewer copies in all, and far fewer on C than on B (fig. 10)",
+        all.falls() && copies_c.falls() && mean(&copies_c.red) < mean(&copies_b.red).map(|copies| copies / 2.0),
+        format!("in a run, redundant against RED: all {all}; A {copies_a}, B {copies_b}, C {copies_c}"),
     );
+}
+
+/// A figure under both schedulers, by run.
+struct Both {
+    plain: Vec<f64>,
+    red: Vec<f64>,
+}
+
+impl Both {
+    fn falls(&self) -> bool {
+        clearly_less(&self.red, &self.plain)
+    }
+    fn rises(&self) -> bool {
+        clearly_less(&self.plain, &self.red)
+    }
+}
+
+impl std::fmt::Display for Both {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let decimals = if mean(&self.plain).is_some_and(|mean| mean >= 100.0) { 0 } else { 1 };
+        write!(f, "{} against {}", shown(&self.plain, decimals), shown(&self.red, decimals))
+    }
 }
 
 #[cfg(test)]
@@ -269,7 +279,7 @@ mod tests {
 
     #[test]
     fn findings_compare_the_means_of_both() {
-        let part = scheduler(&[vec![run(100.0, 80.0); 2], vec![run(10.0, 90.0); 2]]);
+        let part = scheduler(&[vec![run(100.0, 80.0); 2], vec![run(1.0, 90.0); 2]]);
         let confirmed: Vec<_> = part.findings.iter().map(|finding| finding.confirmed).collect();
         assert_eq!(confirmed, [Some(false), Some(false), Some(false), Some(true)]);
         assert_eq!(part.rows.len(), 2 * (3 * METRICS.len() + TOTALS.len()));

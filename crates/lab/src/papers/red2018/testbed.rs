@@ -10,7 +10,7 @@ use crate::scenario::Scenario;
 use crate::scenario::file::Document;
 
 /// What the paper leaves open, and what is taken instead.
-pub(super) const CHOICES: [&str; 7] = [
+pub(super) const CHOICES: [&str; 8] = [
     "Paths: A = P11 (WiFi to the first address), B = P12 (WiFi to the second) and C, which goes from the cellular \
      interface over r2, r3 and r4. The paper calls C both P21 and P22; figures 1 and 5 and the text let P12 and P21 share \
      r3-r4, so C is that one. It ends at an address of its own (d3) so that routes are unambiguous; the link r2-r6 carries \
@@ -18,6 +18,9 @@ pub(super) const CHOICES: [&str; 7] = [
     "Links: table 1; \"others\" have 100 Mbit/s and 1 ms. Only the WiFi access has 1 Gbit/s: with 100 Mbit/s it would be \
      a bottleneck of A and B together, and the paper's A shares none.",
     "Queues: 1000 packets, drop-tail, what Mininet's links have unless told otherwise.",
+    "Load: the paper does not give it, but says that A has no bottleneck and that its RTT hardly varies. So the transfer \
+     is made twice: `limited` by a send buffer of 64 kB, which comes to 25 Mbit/s on A and fills B and C, and `bulk`, \
+     which fills A's 100 Mbit/s, too, so that A's RTT follows a queue of its own.",
     "Traffic: one transfer without end from Ns to Nd; the interference is another MPTCP connection with two subflows over \
      r3-r4, likewise. All start within the first second at random times, which is what tells runs apart, next to losses.",
     "Stack: the profile mptcp-0.9 with uncoupled CUBIC.",
@@ -31,12 +34,40 @@ pub(super) const PATHS: [&str; 3] = ["A", "B", "C"];
 pub(super) const PAIRS: [(&str, usize, usize, bool); 3] =
     [("A-B", 0, 1, false), ("A-C", 0, 2, false), ("B-C", 1, 2, true)];
 
+/// How much the connection under study has to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Load {
+    /// Less than A carries.
+    Limited,
+    /// As much as goes.
+    Bulk,
+}
+
+pub(super) const LOADS: [Load; 2] = [Load::Limited, Load::Bulk];
+
+impl Load {
+    /// Its name in tables.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Limited => "limited load",
+            Self::Bulk => "bulk load",
+        }
+    }
+
+    fn send_buffer(self) -> &'static str {
+        match self {
+            Self::Limited => "64 kB",
+            Self::Bulk => "unlimited",
+        }
+    }
+}
+
 /// Flows start within so many milliseconds.
 pub(super) const START_SPREAD_MS: u64 = 1000;
 
-/// The scenario of one run with `scheduler`.
-pub(super) fn scenario(scheduler: &str, duration_s: u32, seed: u64) -> Scenario {
-    parse("red2018.toml", text(scheduler, duration_s, seed))
+/// The scenario of one run.
+pub(super) fn scenario(load: Load, scheduler: &str, duration_s: u32, seed: u64) -> Scenario {
+    parse("red2018.toml", text(load, scheduler, duration_s, seed))
 }
 
 /// A scenario from a text of ours.
@@ -46,7 +77,7 @@ pub(super) fn parse(name: &str, text: String) -> Scenario {
 }
 
 /// The scenario's text.
-pub(super) fn text(scheduler: &str, duration_s: u32, seed: u64) -> String {
+pub(super) fn text(load: Load, scheduler: &str, duration_s: u32, seed: u64) -> String {
     let mut text = format!(
         "duration = \"{duration_s} s\"\nprofile = \"mptcp-0.9\"\n\
          [hosts]\nns = [\"wifi\", \"cell\"]\nnd = [\"d1\", \"d2\", \"d3\"]\nxs = [\"x1\", \"x2\"]\nxd = [\"x1\", \"x2\"]\n\
@@ -75,10 +106,11 @@ pub(super) fn text(scheduler: &str, duration_s: u32, seed: u64) -> String {
     let _ = write!(
         text,
         "[flows.data]\nfrom = \"ns.wifi\"\nto = \"nd.d1\"\nprotocol = \"mptcp\"\ncongestion = \"cubic\"\n\
-         scheduler = \"{scheduler}\"\npath_manager = \"default\"\nstart = \"{} ms\"\n\
+         scheduler = \"{scheduler}\"\npath_manager = \"default\"\ntcp = {{ send_buffer = \"{}\" }}\nstart = \"{} ms\"\n\
          subflows = [{{ from = \"ns.wifi\", to = \"nd.d2\" }}, {{ from = \"ns.cell\", to = \"nd.d3\" }}]\n\
          [flows.interference]\nfrom = \"xs.x1\"\nto = \"xd.x1\"\nprotocol = \"mptcp\"\ncongestion = \"cubic\"\n\
          path_manager = \"default\"\nstart = \"{} ms\"\nsubflows = [{{ from = \"xs.x2\", to = \"xd.x2\" }}]\n",
+        load.send_buffer(),
         start("data"),
         start("interference"),
     );
@@ -100,8 +132,9 @@ mod tests {
     #[test]
     fn the_testbed_is_a_good_scenario_with_either_scheduler() {
         for scheduler in ["redundant", "red-diversity"] {
-            assert_eq!(scenario(scheduler, 10, 1).flows.len(), 2);
+            assert!(LOADS.iter().all(|&load| scenario(load, scheduler, 10, 1).flows.len() == 2));
         }
-        assert_ne!(text("redundant", 10, 1), text("redundant", 10, 2), "runs differ in when flows start");
+        let text = |seed| text(Load::Bulk, "redundant", 10, seed);
+        assert_ne!(text(1), text(2), "runs differ in when flows start");
     }
 }
