@@ -16,11 +16,12 @@ impl Association {
 
     /// Gives up a lost chunk, and with it its message, where it is not worth sending again (rule A3). Gives whether it did.
     pub(super) fn abandon_if_expired(&mut self, tsn: u64, now: Instant) -> bool {
-        let expired = self.outbound.chunk(tsn).is_some_and(|chunk| Self::is_expired(chunk, now));
+        let chunk = self.outbound.chunk(tsn).filter(|chunk| chunk.status == Status::Lost);
+        let expired = chunk.is_some_and(|chunk| Self::is_expired(chunk, now));
         if !expired || !self.extensions.forward_tsn {
             return false;
         }
-        self.abandon_message(tsn);
+        self.abandon_message(tsn, now);
         true
     }
 
@@ -33,11 +34,16 @@ impl Association {
         self.free_abandoned(dropped);
     }
 
-    fn abandon_message(&mut self, tsn: u64) {
+    fn abandon_message(&mut self, tsn: u64, now: Instant) {
         let Some(message) = self.outbound.chunk(tsn).map(|chunk| chunk.fragment.message) else { return };
         self.counters.messages_abandoned += 1;
-        let rest = self.messages.abandon(message).unwrap_or(0);
-        self.free_abandoned(rest);
+        if let Some((rest, end)) = self.messages.abandon(message) {
+            self.free_abandoned(rest);
+            // A TSN of its own for the end that is never sent: the peer would take the next message's beginning, right behind
+            // a fragment that is not the last, for a contradiction.
+            let index = self.outbound.chunk(tsn).map_or(0, |chunk| chunk.destination);
+            self.assign(end, index, now);
+        }
         // The fragments of a message have TSNs one after the other.
         let is_of = |chunk: Option<&SentChunk>| chunk.is_some_and(|chunk| chunk.fragment.message == message);
         let mut first = tsn;
@@ -69,6 +75,9 @@ impl Association {
     fn free_abandoned(&mut self, bytes: u64) {
         self.counters.bytes_abandoned += bytes;
         self.freed += bytes;
+        if self.stream.is_blocked() {
+            self.stream.on_acknowledged(self.freed);
+        }
     }
 
     /// Advanced.Peer.Ack.Point (rules C1 and C2): how far the peer may count as received. A FORWARD-TSN is due where that is beyond

@@ -169,7 +169,7 @@ impl Association {
     }
 
     /// Books a chunk as sent, and makes it.
-    fn transmit(&mut self, tsn: u64, index: usize, now: Instant) -> Chunk {
+    pub(super) fn transmit(&mut self, tsn: u64, index: usize, now: Instant) -> Chunk {
         let length = self.outbound.chunk(tsn).map_or(0, SentChunk::length);
         if self.outbound.in_flight == 0 && length > self.peer_window {
             self.counters.window_probes += 1;

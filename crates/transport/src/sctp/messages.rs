@@ -147,11 +147,11 @@ impl Messages {
     }
 
     /// Drops what is left of the message begun, where it is `message`: some of its chunks were given up. Returns how many bytes
-    /// it had left, `None` where that message has been taken whole.
-    pub(crate) fn abandon(&mut self, message: u64) -> Option<u64> {
+    /// it had left, and an empty fragment that ends it; `None` where that message has been taken whole.
+    pub(crate) fn abandon(&mut self, message: u64) -> Option<(u64, Fragment)> {
         let begun = self.begun.take_if(|begun| begun.next.message == message)?;
         self.bytes -= begun.remaining;
-        Some(begun.remaining)
+        Some((begun.remaining, Fragment { ends: true, ..begun.next }))
     }
 
     /// Takes back every message that is not begun; returns how many bytes they had.
@@ -228,7 +228,9 @@ mod tests {
     fn giving_up_takes_the_rest_of_the_message_begun_and_no_other() {
         let mut messages = messages(2000, 1000, MessageOptions::default());
         let first = messages.take(400).expect("a fragment");
-        assert_eq!((messages.abandon(first.message + 1), messages.abandon(first.message)), (None, Some(600)));
+        assert_eq!(messages.abandon(first.message + 1), None);
+        let (rest, end) = messages.abandon(first.message).expect("it is begun");
+        assert_eq!((rest, end.length, end.ends), (600, 0, true));
         assert_eq!(taken(&mut messages, 1000), [(1, 1000, 1000, true, true)]);
     }
 

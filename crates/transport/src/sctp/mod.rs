@@ -42,6 +42,8 @@ mod messages;
 mod missing;
 mod outbound;
 mod output;
+#[cfg(test)]
+mod packet_walk;
 mod peer;
 mod reassembly;
 mod restart;
@@ -352,6 +354,11 @@ impl Association {
     /// Whether SACKs are NR-SACKs.
     pub fn uses_nr_sack(&self) -> bool {
         self.extensions.nr_sack
+    }
+
+    /// Bytes written that are neither acknowledged nor given up: what the send buffer holds.
+    pub fn bytes_outstanding(&self) -> u64 {
+        self.stream.written - self.freed
     }
 
     /// User data in flight to all destinations, in bytes.

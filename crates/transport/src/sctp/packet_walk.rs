@@ -1,0 +1,146 @@
+//! The packet walk of leitner2019, figure 6: which TSNs may grow a window under each mode.
+//!
+//! TSNs 1, 2, 4, 5, 8, 9, 12 go over path 1, TSNs 3, 6, 7, 10, 11 over path 2. TSN 3 is late, TSN 6 is lost. Every arrival is
+//! acknowledged. The third miss of TSN 6 comes with TSN 11 and begins fast recovery; TSN 13 follows over path 1.
+
+use std::sync::Arc;
+
+use rand_core::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+use subflow_quantity::{Duration, Instant};
+use subflow_wire::sctp::{GapBlock, SackChunk};
+
+use super::config::{Config, MessageOptions, WindowGrowth};
+use super::cookie::{Cookie, Extensions};
+use super::{Association, Reachability, State};
+use crate::tcp::Ends;
+
+const LENGTH: u32 = 1000;
+const PATH_1: [u64; 8] = [1, 2, 4, 5, 8, 9, 12, 13];
+const ARRIVALS: [u64; 12] = [1, 2, 4, 5, 3, 8, 9, 7, 12, 10, 11, 13];
+
+/// An established association with two destinations, as if both sides had shaken hands.
+fn established(config: Config) -> Association {
+    let address = |last: u8| std::net::IpAddr::from([10, 0, 0, last]);
+    let cookie = Cookie {
+        created: Instant::ZERO,
+        life: Duration::from_secs(60),
+        local_port: 80,
+        remote_port: 81,
+        local_tag: 1,
+        remote_tag: 2,
+        tie_tags: (0, 0),
+        local_tsn: 1000,
+        remote_tsn: 2000,
+        outbound_streams: 1,
+        inbound_streams: 1,
+        remote_window: 1 << 20,
+        extensions: Extensions::default(),
+        local: address(1),
+        remotes: vec![address(3), address(4)],
+    };
+    let ends = Ends { local: (address(1), 80).into(), remote: (address(3), 81).into() };
+    let rng = Pcg64Mcg::seed_from_u64(1);
+    let locals = vec![address(1), address(2)];
+    let mut association = Association::accept(Arc::new(config), [0; 32], ends, locals, &cookie, rng);
+    association.state = State::Established;
+    association.destinations[1].reachability = Reachability::Active;
+    association
+}
+
+/// CMT with windows that grow by `growth`. The small MTU lets a reduction show what it reduced.
+fn config(growth: &str) -> Config {
+    let growth = WindowGrowth::from_name(growth).expect("a mode");
+    Config { mtu: 100, ..Config::rfc9260().with_cmt(growth) }
+}
+
+/// Sends TSN `tsn` over its path.
+fn send(association: &mut Association, tsn: u64) {
+    let path = usize::from(!PATH_1.contains(&tsn));
+    association.messages.push(
+        tsn * 1000,
+        u64::from(LENGTH),
+        u64::from(LENGTH),
+        MessageOptions::default(),
+        Instant::ZERO,
+    );
+    let fragment = association.messages.take(LENGTH).expect("just written");
+    assert_eq!(association.assign(fragment, path, Instant::ZERO), tsn);
+    association.transmit(tsn, path, Instant::ZERO);
+}
+
+/// The SACK after `arrived`.
+fn sack(arrived: &[u64]) -> SackChunk {
+    let cumulative = (1..).take_while(|tsn| arrived.contains(tsn)).count() as u64;
+    let beyond = (cumulative + 1..=20).filter(|tsn| arrived.contains(tsn));
+    let gap = |tsn: u64| GapBlock { start: (tsn - cumulative) as u16, end: (tsn - cumulative) as u16 };
+    SackChunk {
+        cumulative_tsn: 1000 + cumulative as u32 - 1,
+        a_rwnd: 1 << 20,
+        gaps: beyond.map(gap).collect(),
+        ..SackChunk::default()
+    }
+}
+
+/// The TSNs whose acknowledgment grew the window of their path, and whether path 1 and path 2 are held by fast recovery at the
+/// end.
+fn walk(growth: &str) -> (Vec<u64>, [bool; 2]) {
+    let mut association = established(config(growth));
+    (1..=13).for_each(|tsn| send(&mut association, tsn));
+    let mut grew = Vec::new();
+    for (count, &tsn) in (1..).zip(&ARRIVALS) {
+        // Every window is fully used, and in slow start.
+        for path in 0..2 {
+            association.congestion.path_mut(path).cwnd = association.destinations[path].in_flight as u32;
+        }
+        let path = usize::from(!PATH_1.contains(&tsn));
+        let before = association.congestion.path(path).cwnd;
+        association.on_sack(&sack(&ARRIVALS[..count]), &[], Instant::ZERO);
+        // The third miss halves what the window has grown to (section 7.2.4, note).
+        let grown =
+            if tsn == 11 { association.congestion.path(path).cwnd * 2 } else { association.congestion.path(path).cwnd };
+        if grown > before {
+            grew.push(tsn);
+        }
+    }
+    (grew, [0, 1].map(|path| association.is_recovering(path)))
+}
+
+#[test]
+fn the_traditional_view_takes_what_advances_the_cumulative_tsn() {
+    assert_eq!(walk("rfc4960"), (vec![1, 2, 3], [true, true]));
+}
+
+#[test]
+fn cuc_takes_what_advances_the_pseudo_cumulative_tsn_of_its_path() {
+    for version in ["cuc", "cuc-v2"] {
+        assert_eq!(walk(version), (vec![1, 2, 4, 5, 3, 8, 9, 12], [true, true]), "{version}");
+    }
+}
+
+#[test]
+fn the_proposal_takes_everything_and_holds_only_the_path_with_the_loss() {
+    assert_eq!(walk("per-destination"), (vec![1, 2, 4, 5, 3, 8, 9, 7, 12, 10, 11, 13], [false, true]));
+}
+
+#[test]
+fn rfc_9260_takes_everything_until_fast_recovery_holds_both_paths() {
+    assert_eq!(walk("rfc9260"), (vec![1, 2, 4, 5, 3, 8, 9, 7, 12, 10, 11], [true, true]));
+}
+
+#[test]
+fn without_sfr_reordering_between_the_paths_looks_like_loss() {
+    let change = |config: Config| Config { split_fast_retransmit: false, ..config };
+    let mut association = established(change(config("rfc9260")));
+    (1..=8).for_each(|tsn| send(&mut association, tsn));
+    for count in 3..=6 {
+        association.on_sack(&sack(&[1, 2, 4, 5, 7, 8][..count]), &[], Instant::ZERO);
+    }
+    assert!(association.in_recovery() && association.outbound.lost.contains(&3));
+    let mut association = established(config("rfc9260"));
+    (1..=8).for_each(|tsn| send(&mut association, tsn));
+    for count in 3..=6 {
+        association.on_sack(&sack(&[1, 2, 4, 5, 7, 8][..count]), &[], Instant::ZERO);
+    }
+    assert!(!association.in_recovery(), "one SACK alone acknowledged what was sent later to path 2");
+}

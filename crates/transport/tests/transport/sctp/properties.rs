@@ -1,0 +1,301 @@
+//! Whatever the paths do and whatever both ends are, everything arrives, once, in the order of its stream. The harness compares
+//! every delivery.
+
+use proptest::prelude::*;
+use subflow_policy::congestion::Algorithm;
+use subflow_policy::scheduler::{Options, Scheduling};
+use subflow_transport::Endpoint;
+use subflow_transport::sctp::Config;
+use subflow_transport::sctp::config::{
+    BufferSplitting, Distribution, MessageOptions, RecoveryScope, Reliability, RetransmissionPolicy, WindowGrowth,
+};
+
+use crate::harness::{CLIENT, Pair, SERVER, Setup, algorithm, ms, secs};
+
+/// One end.
+#[derive(Clone, Debug)]
+struct End {
+    congestion: &'static str,
+    growth: &'static str,
+    scope: &'static str,
+    retransmission: &'static str,
+    splitting: &'static str,
+    /// Index into primary, largest free window, and the schedulers.
+    distribution: usize,
+    /// SFR, DAC, NR-SACK, reneging, burst limit, Nagle, unordered.
+    switches: [bool; 7],
+    message_size: u32,
+    receive_buffer: u64,
+    send_buffer: Option<u64>,
+}
+
+/// One path.
+#[derive(Clone, Debug)]
+struct Way {
+    delay_ms: u64,
+    mbps: Option<u64>,
+    queue: usize,
+    loss: f64,
+    duplication: f64,
+    reordering: f64,
+}
+
+/// Something that happens after so many milliseconds.
+#[derive(Clone, Copy, Debug)]
+enum Turn {
+    Down(usize),
+    Up(usize),
+    StopReading(usize),
+    Read(usize),
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    seed: u64,
+    ends: [End; 2],
+    ways: Vec<Way>,
+    /// Stream, whether it is unordered, length.
+    messages: [Vec<(u16, bool, u32)>; 2],
+    bytes: [u64; 2],
+    turns: Vec<(u64, Turn)>,
+}
+
+fn end() -> impl Strategy<Value = End> {
+    let select = |names: &'static [&'static str]| proptest::sample::select(names);
+    let modes = (
+        select(Algorithm::NAMES),
+        select(WindowGrowth::NAMES),
+        select(RecoveryScope::NAMES),
+        select(RetransmissionPolicy::NAMES),
+        select(BufferSplitting::NAMES),
+        0..2 + Scheduling::all().len(),
+    );
+    let sizes = (
+        prop_oneof![1 => 1u32..40, 4 => 1000u32..3000, 1 => 3000u32..30_000],
+        prop_oneof![1 => 1500u64..4000, 1 => 4000u64..100_000, 2 => Just(1 << 20)],
+        proptest::option::of(1000u64..100_000),
+    );
+    (modes, proptest::array::uniform7(any::<bool>()), sizes).prop_map(|(modes, switches, sizes)| {
+        let (congestion, growth, scope, retransmission, splitting, distribution) = modes;
+        let (message_size, receive_buffer, send_buffer) = sizes;
+        End {
+            congestion,
+            growth,
+            scope,
+            retransmission,
+            splitting,
+            distribution,
+            switches,
+            message_size,
+            receive_buffer,
+            send_buffer,
+        }
+    })
+}
+
+fn way() -> impl Strategy<Value = Way> {
+    let rare = |most: f64| prop_oneof![2 => Just(0.0), 1 => 0.0..most];
+    (1u64..80, proptest::option::of(1u64..50), 5usize..100, rare(0.15), rare(0.1), rare(0.2)).prop_map(
+        |(delay_ms, mbps, queue, loss, duplication, reordering)| Way {
+            delay_ms,
+            mbps,
+            queue,
+            loss,
+            duplication,
+            reordering,
+        },
+    )
+}
+
+/// Path 0 survives.
+fn turn(paths: usize) -> impl Strategy<Value = (u64, Turn)> {
+    let kind = prop_oneof![
+        (1..paths.max(2)).prop_map(Turn::Down),
+        (0..paths).prop_map(Turn::Up),
+        (0..2usize).prop_map(Turn::StopReading),
+        (0..2usize).prop_map(Turn::Read),
+    ];
+    (0u64..3000, kind)
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    (1usize..=3).prop_flat_map(|paths| {
+        let messages = || proptest::collection::vec((0u16..5, any::<bool>(), 1u32..20_000), 0..12);
+        let size = || prop_oneof![1 => Just(0u64), 2 => 1u64..3000, 4 => 3000u64..200_000];
+        (
+            (any::<u64>(), [end(), end()], proptest::collection::vec(way(), paths)),
+            [messages(), messages()],
+            [size(), size()],
+            proptest::collection::vec(turn(paths), 0..6),
+        )
+            .prop_map(|((seed, ends, ways), messages, bytes, mut turns)| {
+                turns.sort_by_key(|&(at, _)| at);
+                // A message of a few bytes costs a chunk, a small buffer a packet a round trip: not too many of those.
+                let bytes = [0, 1].map(|side: usize| {
+                    let buffer = ends[1 - side].receive_buffer.min(ends[side].send_buffer.unwrap_or(u64::MAX));
+                    bytes[side].min(u64::from(ends[side].message_size) * 500).min(60 * buffer)
+                });
+                Case { seed, ends, ways, messages, bytes, turns }
+            })
+    })
+}
+
+impl End {
+    fn apply(&self, config: &mut Config) {
+        let [sfr, dac, nr_sack, reneging, burst, nagle, unordered] = self.switches;
+        config.congestion = algorithm(self.congestion);
+        config.window_growth = WindowGrowth::from_name(self.growth).expect("a mode");
+        config.fast_recovery = RecoveryScope::from_name(self.scope).expect("a scope");
+        config.retransmission = RetransmissionPolicy::from_name(self.retransmission).expect("a policy");
+        config.buffer_splitting = BufferSplitting::from_name(self.splitting).expect("a splitting");
+        config.distribution = match self.distribution {
+            0 => Distribution::Primary,
+            1 => Distribution::LargestFreeWindow,
+            more => Distribution::Scheduler(Scheduling::all()[more - 2].create(&Options::default())),
+        };
+        (config.split_fast_retransmit, config.delayed_ack_cmt) = (sfr, dac);
+        (config.nr_sack, config.reneging, config.nagle) = (nr_sack, reneging, nagle);
+        config.max_burst = burst.then_some(4);
+        config.message_size = self.message_size;
+        config.message = MessageOptions { stream: 7, unordered, ..MessageOptions::default() };
+        config.receive_buffer = self.receive_buffer;
+        config.partial_delivery_point = self.receive_buffer / 2;
+        config.send_buffer = self.send_buffer;
+        // Several paths may fail at once, which is not what this is about.
+        config.association_max_retransmissions = 100;
+    }
+}
+
+impl Case {
+    fn setup(&self) -> Setup {
+        let paths = self.ways.len();
+        let mut setup = Setup::sctp(paths).seed(self.seed);
+        for (side, end) in self.ends.iter().enumerate() {
+            setup = setup.on(side, |stack| end.apply(stack.association()));
+        }
+        for (index, way) in self.ways.iter().enumerate() {
+            let path = &mut setup.paths[index * (paths + 1)];
+            (path.delay, path.rate) = (ms(way.delay_ms), way.mbps.map(|mbps| mbps * 1_000_000));
+            (path.queue, path.loss, path.duplication) = (way.queue, way.loss, way.duplication);
+            path.reordering = (way.reordering, ms(way.delay_ms));
+        }
+        setup
+    }
+
+    /// The path between the addresses of this number.
+    fn path(&self, number: usize) -> usize {
+        number % self.ways.len() * (self.ways.len() + 1)
+    }
+}
+
+/// Sends the case's messages and bytes. Messages that find no room in the send buffer are left out.
+fn write(pair: &mut Pair, case: &Case, reliability: Reliability) -> [u64; 2] {
+    [CLIENT, SERVER].map(|side| {
+        let mut sent = 0;
+        for &(stream, unordered, length) in &case.messages[side] {
+            let options = MessageOptions { stream, unordered, reliability, ..MessageOptions::default() };
+            let taken = pair.act(side, |endpoint, _| match endpoint {
+                Endpoint::Sctp(association) => association.send_message(length, options),
+                _ => panic!("SCTP only"),
+            });
+            sent += u64::from(length) * u64::from(taken);
+        }
+        pair.write(side, case.bytes[side]);
+        sent + case.bytes[side]
+    })
+}
+
+fn take(pair: &mut Pair, case: &Case, turn: Turn) {
+    match turn {
+        Turn::Down(path) if path % case.ways.len() != 0 => pair.paths[case.path(path)].up = false,
+        Turn::Down(_) => {}
+        Turn::Up(path) => pair.paths[case.path(path)].up = true,
+        Turn::StopReading(side) => pair.act(side, |endpoint, now| endpoint.set_reading(false, now)),
+        Turn::Read(side) => pair.act(side, |endpoint, now| endpoint.set_reading(true, now)),
+    }
+}
+
+fn run(pair: &mut Pair, what: &str, done: impl Fn(&Pair) -> bool) {
+    let limit = pair.now() + secs(24 * 3600);
+    while !done(pair) {
+        let progress = [CLIENT, SERVER].map(|side| (pair.received(side), pair.sctp(side).state()));
+        assert!(pair.next().is_some() && pair.now() < limit, "{what}: stuck at {:?} with {progress:?}", pair.now());
+        assert!(pair.steps < 400_000, "{what}: too many packets and timers at {:?} with {progress:?}", pair.now());
+        pair.step();
+    }
+}
+
+/// Connects, takes the turns, and gives how much each side wrote.
+fn begin(case: &Case, change: impl Fn(&mut Config), reliability: Reliability) -> (Pair, [u64; 2]) {
+    let mut pair = case.setup().both(|stack| change(stack.association())).build();
+    pair.keep_log = false;
+    pair.connect();
+    run_to_connection(&mut pair);
+    let written = write(&mut pair, case, reliability);
+    let start = pair.now();
+    for &(at, turn) in &case.turns {
+        pair.run_to(start + ms(at));
+        take(&mut pair, case, turn);
+    }
+    for side in [CLIENT, SERVER] {
+        take(&mut pair, case, Turn::Read(side));
+    }
+    (pair, written)
+}
+
+fn run_to_connection(pair: &mut Pair) {
+    use subflow_transport::sctp::State::Established;
+    pair.run_until("the handshake", |pair| {
+        [CLIENT, SERVER].iter().all(|&side| pair.has_connection(side) && pair.sctp(side).state() == Established)
+    });
+}
+
+fn close(pair: &mut Pair) {
+    pair.finish(CLIENT);
+    run(pair, "closing", |pair| [CLIENT, SERVER].iter().all(|&side| pair.endpoint(side).is_closed()));
+    pair.drive();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 200, max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn everything_arrives_once_and_in_order(case in case()) {
+        let (mut pair, written) = begin(&case, |_| {}, Reliability::Full);
+        run(&mut pair, "the transfer", |pair| {
+            pair.received(SERVER) == written[CLIENT] && pair.received(CLIENT) == written[SERVER]
+        });
+        close(&mut pair);
+        for side in [CLIENT, SERVER] {
+            prop_assert_eq!(pair.endpoint(side).bytes_acknowledged(), written[side]);
+            prop_assert_eq!(pair.sctp(side).bytes_in_flight(), 0);
+        }
+    }
+
+    #[test]
+    fn what_is_not_worth_sending_again_is_given_up_and_the_rest_arrives(
+        case in case(),
+        retransmissions in prop_oneof![Just(None), (0u32..3).prop_map(Some)],
+        lifetime in 1u64..400,
+    ) {
+        let reliability = match retransmissions {
+            Some(most) => Reliability::Retransmissions(most),
+            None => Reliability::Lifetime(ms(lifetime)),
+        };
+        let (mut pair, written) = begin(&case, |config| config.message.reliability = reliability, reliability);
+        run(&mut pair, "the transfer", |pair| {
+            [CLIENT, SERVER].iter().all(|&side| {
+                pair.endpoint(side).bytes_written() == written[side] && pair.sctp(side).bytes_outstanding() == 0
+            })
+        });
+        close(&mut pair);
+        for side in [CLIENT, SERVER] {
+            // Of a message that is given up the peer may have some parts, which it drops, or all.
+            let (received, abandoned) = (pair.received(1 - side), pair.sctp(side).counters().bytes_abandoned);
+            prop_assert!(received <= written[side]);
+            prop_assert!(abandoned > 0 || received == written[side], "{} of {}", received, written[side]);
+        }
+    }
+}
