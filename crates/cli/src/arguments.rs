@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Reproduce(Reproduce),
     /// Measure what the engine costs
     Bench(Bench),
+    /// Remove the network namespaces that a killed run on Linux left behind
+    Cleanup,
 }
 
 #[derive(Debug, Args)]
@@ -52,6 +54,17 @@ pub(crate) struct Run {
     /// Write every packet at every host to a capture here
     #[arg(long, value_name = "DIR")]
     pub(crate) pcap: Option<PathBuf>,
+    /// Where to run it; on Linux each host becomes a network namespace, in real time, which takes root
+    #[arg(long, value_enum, default_value_t = Platform::Simulator)]
+    pub(crate) on: Platform,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Platform {
+    /// In virtual time
+    Simulator,
+    /// In real time, with the kernel's TCP and MPTCP
+    Linux,
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,8 @@
 //! Nothing here reads a wall clock: the same file and seed give the same results on every machine.
 
 pub mod benchmark;
+#[cfg(target_os = "linux")]
+pub mod emulate;
 pub mod execute;
 mod input;
 pub mod output;

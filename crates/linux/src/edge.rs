@@ -66,7 +66,10 @@ pub(crate) struct Edge<U> {
     /// By packet.
     frames: Vec<Frame>,
     clock: WallClock,
-    buffer: Vec<u8>,
+    /// What a device is read into.
+    incoming: Vec<u8>,
+    /// What is made for a device, and its payload.
+    outgoing: Vec<u8>,
     payload: Vec<u8>,
     identification: u16,
     pub(crate) punctuality: Punctuality,
@@ -94,7 +97,8 @@ impl<U: Userspace> Edge<U> {
             kernel_addresses,
             frames: Vec::new(),
             clock,
-            buffer: vec![0; LARGEST],
+            incoming: vec![0; LARGEST],
+            outgoing: Vec::new(),
             payload: Vec::new(),
             identification: 0,
             punctuality: Punctuality::default(),
@@ -107,8 +111,8 @@ impl<U: Userspace> Edge<U> {
     /// was one.
     pub(crate) fn receive(&mut self, network: &mut Network, position: usize) -> std::io::Result<bool> {
         let port = &self.ports[position];
-        let Some(length) = port.tun.read(&mut self.buffer)? else { return Ok(false) };
-        let bytes = &self.buffer[..length];
+        let Some(length) = port.tun.read(&mut self.incoming)? else { return Ok(false) };
+        let bytes = &self.incoming[..length];
         let Ok((packet, payload)) = Packet::parse(bytes) else {
             self.ignored += 1;
             return Ok(true);
@@ -138,7 +142,7 @@ impl<U: Userspace> Edge<U> {
             &self.frames[id.index()].bytes
         } else {
             self.attach(network.packet_mut(id));
-            &self.buffer
+            &self.outgoing
         };
         let taken = self.ports[position].tun.write(bytes);
         // One that cannot be written is lost, as on any link, and counted.
@@ -147,16 +151,16 @@ impl<U: Userspace> Edge<U> {
         }
     }
 
-    /// Fills the buffer with a packet of our stack's, with its payload.
+    /// Fills `outgoing` with a packet of our stack's, with its payload.
     fn attach(&mut self, packet: &mut Packet) {
         let description = *packet.payload();
         self.payload.resize(description.length as usize, 0);
         Pattern.fill(description.stream_offset, &mut self.payload);
         set_payload_sum(packet, ones_complement_sum(&self.payload));
         self.identification = self.identification.wrapping_add(1);
-        self.buffer.clear();
+        self.outgoing.clear();
         packet
-            .emit(PayloadBytes::Bytes(&self.payload), self.identification, &mut self.buffer)
+            .emit(PayloadBytes::Bytes(&self.payload), self.identification, &mut self.outgoing)
             .expect("endpoints make packets that can be written");
     }
 }

@@ -202,6 +202,11 @@ impl Stream {
         }
     }
 
+    /// Bytes written that the peer has not acknowledged.
+    pub fn unacknowledged(&self) -> io::Result<u64> {
+        crate::sys::unacknowledged(self.socket.as_fd())
+    }
+
     /// Writes no more: the stream ends.
     pub fn finish(&self) -> io::Result<()> {
         self.socket.shutdown(Shutdown::Write)

@@ -26,6 +26,14 @@ pub(crate) fn set_socket_option(fd: BorrowedFd<'_>, level: c_int, name: c_int, v
     Ok(())
 }
 
+/// Bytes in the send queue of a stream socket, sent or not, that are not acknowledged (SIOCOUTQ).
+pub(crate) fn unacknowledged(fd: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut bytes: c_int = 0;
+    // SAFETY: TIOCOUTQ, which is SIOCOUTQ for sockets, writes an int, which `bytes` is.
+    checked(unsafe { libc::ioctl(fd.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) })?;
+    Ok(bytes.max(0) as u64)
+}
+
 /// Makes the TUN device `name` behind `fd`, an open `/dev/net/tun`: IP packets without a header in front of them.
 pub(crate) fn make_tun(fd: BorrowedFd<'_>, name: &str) -> io::Result<()> {
     // SAFETY: `ifreq` is plain data, for which all zeros is a value.

@@ -2,12 +2,15 @@
 
 mod bench;
 mod check;
+mod cleanup;
 mod list;
+mod on_linux;
 mod reproduce;
 mod run;
 
 pub(crate) use bench::bench;
 pub(crate) use check::check;
+pub(crate) use cleanup::cleanup;
 pub(crate) use list::list;
 pub(crate) use reproduce::reproduce;
 pub(crate) use run::run;

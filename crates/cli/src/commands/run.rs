@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use subflow_lab::execute::execute;
 use subflow_lab::output::{Folder, to_json};
-use subflow_lab::results::{to_csv, to_text};
+use subflow_lab::results::{Experiment, to_csv, to_text};
 use subflow_lab::simulate::RunOptions;
 
 use super::check::read;
-use crate::arguments::{Format, Run};
+use super::on_linux;
+use crate::arguments::{Format, Platform, Run};
 use crate::failure::Failure;
 use crate::output::print;
 use crate::progress::Bar;
@@ -19,7 +20,13 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let options: Vec<(&str, String)> = seed.into_iter().chain(repeat).collect();
     let plan = read(&arguments.scenario, &arguments.set, &options)?;
 
-    let default_folder = || PathBuf::from("results").join(&plan.document.name);
+    let in_real_time = arguments.on == Platform::Linux;
+    if in_real_time && arguments.pcap.is_some() {
+        let help = "while it runs, `ip netns exec subflow-PID-HOST tcpdump` shows what its kernels send";
+        return Err(Failure::bad_input("--pcap: only the simulator writes captures", help));
+    }
+    let suffix = if in_real_time { "-linux" } else { "" };
+    let default_folder = || PathBuf::from("results").join(format!("{}{suffix}", plan.document.name));
     let out = match (&arguments.out, arguments.format) {
         (Some(out), _) => Some(out.clone()),
         (None, Format::Text) => Some(default_folder()),
@@ -36,9 +43,14 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let jobs = arguments.jobs.map_or(0, usize::from);
     let options =
         RunOptions { pcap: arguments.pcap.clone(), run: 0, series: folder.is_some(), ..RunOptions::default() };
-    let experiment = execute(&plan, jobs, &options, &|progress| bar.show(progress));
+    let progress = |progress| bar.show(progress);
+    let experiment = match arguments.on {
+        Platform::Simulator => execute(&plan, jobs, &options, &progress).map_err(Failure::from),
+        Platform::Linux => on_linux::execute(&plan, &progress),
+    };
     bar.finish();
     let experiment = experiment?;
+    tell_of_invalid_runs(&experiment);
 
     // What took long to find out is shown even where it cannot be written.
     let written = folder.as_ref().map(|folder| folder.write_experiment(&plan, &experiment)).transpose();
@@ -51,5 +63,15 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     match (folder, arguments.format) {
         (Some(folder), Format::Text) => print(&format!("\nResults are in {}\n", folder.path().display())),
         _ => Ok(()),
+    }
+}
+
+/// A run that the machine was too slow for is kept, but never silently.
+fn tell_of_invalid_runs(experiment: &Experiment) {
+    for run in &experiment.runs {
+        let objections = run.result.real_time.as_ref().map_or(&[][..], |real_time| &real_time.objections);
+        for objection in objections {
+            eprintln!("warning: run {} is not valid: {objection}", run.run);
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The measurements of one run.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use subflow_quantity::Duration;
 use subflow_transport::mptcp::PathRecord;
@@ -20,6 +22,9 @@ pub struct RunResult {
     pub links: Vec<LinkResult>,
     /// What the engine did.
     pub engine: Engine,
+    /// How true to time the run was, where it ran on the wall clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub real_time: Option<RealTime>,
     /// Metrics over time, where they were asked for. Written to a file of their own.
     #[serde(skip)]
     pub series: Vec<Series>,
@@ -27,6 +32,42 @@ pub struct RunResult {
     /// flows that are not MPTCP.
     #[serde(skip)]
     pub paths: Vec<Vec<PathRecord>>,
+}
+
+/// How true to time a run on the wall clock was.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RealTime {
+    /// The kernel's release.
+    pub kernel: String,
+    /// Whether the run may be believed: nothing in `objections`.
+    pub valid: bool,
+    /// What speaks against it.
+    pub objections: Vec<String>,
+    /// What the scenario asks for and this kernel cannot do.
+    pub notes: Vec<String>,
+    /// Whether the network's thread ran ahead of all others (SCHED_FIFO).
+    pub real_time_priority: bool,
+    /// How late packets were given to kernels, in microseconds: half of them at most this late.
+    #[serde(serialize_with = "number::serialize")]
+    pub late_p50_us: f64,
+    /// 99 % of them.
+    #[serde(serialize_with = "number::serialize")]
+    pub late_p99_us: f64,
+    /// 99.9 % of them.
+    #[serde(serialize_with = "number::serialize")]
+    pub late_p999_us: f64,
+    /// The latest.
+    #[serde(serialize_with = "number::serialize")]
+    pub late_max_us: f64,
+    /// Packets that the TUN devices dropped, to and from kernels.
+    pub tun_drops: u64,
+    /// Packets of kernels that the network does not carry: neither TCP nor UDP, or fragments.
+    pub ignored_packets: u64,
+    /// The share of the machine's CPU time that the run left to others.
+    #[serde(serialize_with = "number::serialize")]
+    pub cpu_left: f64,
+    /// Counters of the kernels' MPTCP (`MPTcpExt`) that are not zero, by host.
+    pub mptcp_counters: BTreeMap<String, BTreeMap<String, i64>>,
 }
 
 /// What one flow got.

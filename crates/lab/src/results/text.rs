@@ -95,6 +95,7 @@ fn one_run(text: &mut String, run: &Run) {
         ]);
     }
     join(text, [flows, subflows, exchanges(run), datagrams(run), links]);
+    real_time(text, run);
 }
 
 /// When the last byte was read; of a connection that broke before, how.
@@ -102,6 +103,26 @@ fn done(flow: &FlowResult) -> String {
     match (flow.completion_s, flow.ended) {
         (None, Some(how)) if how != "gracefully" => how.to_owned(),
         (completion_s, _) => optional(completion_s, 3),
+    }
+}
+
+/// A line for a run on the wall clock, and one for everything that has to be known of it.
+fn real_time(text: &mut String, run: &Run) {
+    let Some(real) = &run.result.real_time else { return };
+    let _ = write!(
+        text,
+        "\nLinux {}, packets late by {} µs (99 %), {} µs (99.9 %), {} µs (the latest), CPU left {}\n",
+        real.kernel,
+        number::fixed(real.late_p99_us, 0),
+        number::fixed(real.late_p999_us, 0),
+        number::fixed(real.late_max_us, 0),
+        percent(real.cpu_left),
+    );
+    for note in &real.notes {
+        let _ = writeln!(text, "note: {note}");
+    }
+    for objection in &real.objections {
+        let _ = writeln!(text, "NOT VALID: {objection}");
     }
 }
 

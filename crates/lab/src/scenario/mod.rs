@@ -25,7 +25,7 @@ pub(crate) use read::Traces;
 pub use read::{losses, queues};
 pub use stack::{Buffer, DelayedAck, LossDetection, MptcpOptions, SackCompression, Stack, TcpOptions};
 pub use timeline::{HostEvent, LinkEvent};
-pub use topology::{Attachment, Host, Interface, InterfaceIndex, Link, Router};
+pub use topology::{Attachment, Host, HostStack, Interface, InterfaceIndex, Link, Router};
 
 /// One experiment with every value settled: what one run needs but for its seed.
 #[derive(Clone, Debug)]

@@ -11,6 +11,18 @@ pub struct Host {
     pub name: String,
     /// Its interfaces in the file's order, at least one. The order gives MPTCP address identifiers.
     pub interfaces: Vec<Interface>,
+    /// Whose stack it runs on Linux.
+    pub stack: HostStack,
+}
+
+/// Whose TCP and MPTCP a host runs. The simulator always runs ours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HostStack {
+    /// The kernel's, in a network namespace.
+    #[default]
+    Kernel,
+    /// Ours, in this process.
+    Subflow,
 }
 
 /// One interface of a host.

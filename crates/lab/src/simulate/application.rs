@@ -1,5 +1,7 @@
 //! What runs on top of the connections: bulk transfers, datagrams at a rate, requests and responses.
 
+use std::net::SocketAddr;
+
 use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
 use subflow_network::{Network, TimerId};
@@ -10,19 +12,19 @@ use super::world::World;
 use crate::scenario::{Flow, Period, Protocol, Traffic};
 
 /// The two ends of a flow and how far its traffic has got.
-pub(super) struct Application {
+pub(crate) struct Application {
     flow: Flow,
     timer: TimerId,
     connect: Option<Listener>,
     rng: Pcg64Mcg,
     /// The connecting endpoint and the accepted one.
-    pub(super) from: Option<EndpointId>,
-    pub(super) to: Option<EndpointId>,
+    pub(crate) from: Option<EndpointId>,
+    pub(crate) to: Option<EndpointId>,
     stage: Stage,
     /// When the receiver had read the last byte.
-    pub(super) completed_at: Option<Instant>,
+    pub(crate) completed_at: Option<Instant>,
     /// Durations of finished exchanges.
-    pub(super) exchanges: Vec<Duration>,
+    pub(crate) exchanges: Vec<Duration>,
     asked_at: Instant,
     /// The present on period of an on-off source ends then.
     on_until: Instant,
@@ -44,7 +46,7 @@ const ENDLESS: u64 = u64::MAX / 8;
 
 impl Application {
     /// The application of `flow`; `connect` configures its connecting end (none for UDP).
-    pub(super) fn new(flow: Flow, connect: Option<Listener>, timer: TimerId, rng: Pcg64Mcg) -> Self {
+    pub(crate) fn new(flow: Flow, connect: Option<Listener>, timer: TimerId, rng: Pcg64Mcg) -> Self {
         Self {
             flow,
             timer,
@@ -62,16 +64,16 @@ impl Application {
     }
 
     /// The timer that starts the flow.
-    pub(super) fn timer(&self) -> TimerId {
+    pub(crate) fn timer(&self) -> TimerId {
         self.timer
     }
 
-    pub(super) fn flow(&self) -> &Flow {
+    pub(crate) fn flow(&self) -> &Flow {
         &self.flow
     }
 
     /// The application's timer fired. Returns the endpoint to be drained.
-    pub(super) fn on_timer(
+    pub(crate) fn on_timer(
         &mut self,
         world: &mut World,
         network: &mut Network,
@@ -115,12 +117,8 @@ impl Application {
             Some(Listener::Mptcp(config)) => host.connect_mptcp(config.clone(), local, remote, now),
             Some(Listener::Sctp(config)) => host.connect_sctp(config.clone(), local, remote, now),
             None => {
-                // Flows are told apart by the ports they listen on, so the same number serves as a source port.
-                let port = self.flow.source_port.unwrap_or(self.flow.port);
-                let local = std::net::SocketAddr::new(local.ip(), port);
-                let receiver = world.nodes[to.host].transport.open_udp(remote, local);
-                world.register(network, to.host, receiver, index);
-                self.to = Some(receiver);
+                self.open_datagram_receiver(world, network, index);
+                let local = self.datagram_source(world);
                 world.nodes[from.host].transport.open_udp(local, remote)
             }
         };
@@ -142,6 +140,23 @@ impl Application {
         }
     }
 
+    /// Where datagrams come from. Flows are told apart by the ports they listen on, so the same number serves as a source
+    /// port.
+    fn datagram_source(&self, world: &World) -> SocketAddr {
+        let port = self.flow.source_port.unwrap_or(self.flow.port);
+        world.socket_address(self.flow.from.host, self.flow.from.interface, port)
+    }
+
+    /// Opens the end that datagrams go to.
+    pub(crate) fn open_datagram_receiver(&mut self, world: &mut World, network: &mut Network, index: usize) {
+        let to = self.flow.to;
+        let at = world.socket_address(to.host, to.interface, self.flow.port);
+        let source = self.datagram_source(world);
+        let receiver = world.nodes[to.host].transport.open_udp(at, source);
+        world.register(network, to.host, receiver, index);
+        self.to = Some(receiver);
+    }
+
     fn write_bulk(&self, socket: &mut Endpoint, bytes: Option<u64>) {
         let total = bytes.unwrap_or(ENDLESS);
         let written = socket.bytes_written();
@@ -150,7 +165,7 @@ impl Application {
         }
     }
 
-    pub(super) fn on_accept(&mut self, world: &mut World, node: usize, endpoint: EndpointId) {
+    pub(crate) fn on_accept(&mut self, world: &mut World, node: usize, endpoint: EndpointId) {
         self.to = Some(endpoint);
         let socket = world.nodes[node].transport.endpoint_mut(endpoint);
         match self.flow.traffic {
@@ -160,7 +175,7 @@ impl Application {
         }
     }
 
-    pub(super) fn on_event(
+    pub(crate) fn on_event(
         &mut self,
         world: &mut World,
         network: &mut Network,
@@ -284,11 +299,18 @@ impl Application {
 
     /// A length of time by its distribution.
     fn draw(&mut self, period: Period) -> Duration {
-        match period {
-            Period::Constant(span) => span,
-            Period::Exponential(mean) => {
+        period.draw(&mut self.rng)
+    }
+}
+
+impl Period {
+    /// A length of time by the distribution.
+    pub(crate) fn draw(self, rng: &mut Pcg64Mcg) -> Duration {
+        match self {
+            Self::Constant(span) => span,
+            Self::Exponential(mean) => {
                 // Inverse transform with 53 random bits; libm's logarithm is the same on every machine.
-                let uniform = ((self.rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+                let uniform = ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
                 Duration::from_secs_f64(-libm::log(uniform) * mean.as_secs_f64())
             }
         }

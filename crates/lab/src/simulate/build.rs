@@ -13,17 +13,27 @@ use crate::execute::RunError;
 use crate::scenario::{self, Scenario, Traffic};
 
 /// A run before it has begun.
-pub(super) struct Run {
-    pub(super) network: Network,
-    pub(super) world: World,
+pub(crate) struct Run {
+    pub(crate) network: Network,
+    pub(crate) world: World,
     /// By scenario link.
-    pub(super) links: Vec<DuplexLink>,
+    pub(crate) links: Vec<DuplexLink>,
     /// By scenario host and interface.
-    pub(super) interfaces: Vec<Vec<InterfaceId>>,
+    pub(crate) interfaces: Vec<Vec<InterfaceId>>,
 }
 
 /// Builds the run of `scenario` with `seed`; `record_paths` keeps the samples of sending MPTCP connections.
 pub(super) fn build(scenario: &Scenario, seed: u64, record_paths: bool) -> Result<Run, RunError> {
+    build_for(scenario, seed, record_paths, |_| true)
+}
+
+/// The same where our stack runs on those hosts only for which `ours` says so: the other ends of flows are not ours to open.
+pub(crate) fn build_for(
+    scenario: &Scenario,
+    seed: u64,
+    record_paths: bool,
+    ours: impl Fn(usize) -> bool,
+) -> Result<Run, RunError> {
     let mut topology = TopologyBuilder::new();
     let hosts: Vec<HostId> = scenario.hosts.iter().map(|host| topology.host(&host.name)).collect();
     let mut interfaces = Vec::new();
@@ -55,7 +65,7 @@ pub(super) fn build(scenario: &Scenario, seed: u64, record_paths: bool) -> Resul
     let mut run = Run { network, world, links, interfaces };
     run.schedule_changes(scenario);
     run.schedule_address_changes(scenario);
-    run.add_flows(scenario, seed, record_paths);
+    run.add_flows(scenario, seed, record_paths, ours);
     Ok(run)
 }
 
@@ -100,7 +110,7 @@ impl Run {
         }
     }
 
-    fn add_flows(&mut self, scenario: &Scenario, seed: u64, record_paths: bool) {
+    fn add_flows(&mut self, scenario: &Scenario, seed: u64, record_paths: bool, ours: impl Fn(usize) -> bool) {
         for (index, flow) in scenario.flows.iter().enumerate() {
             let answers = matches!(flow.traffic, Traffic::RequestResponse { .. });
             let connect =
@@ -112,11 +122,11 @@ impl Run {
                 node.listens(flow.port, index);
             }
             let rng = stream(seed, &format!("flow {}", flow.name));
-            let flow = flow.clone();
+            let (flow, from) = (flow.clone(), flow.from.host);
             let start = Instant::ZERO + flow.start;
             self.world.add_application(&mut self.network, |timer| Application::new(flow, connect, timer, rng));
             let timer = self.world.applications[index].as_ref().map(|application| application.timer());
-            if let Some(timer) = timer {
+            if let Some(timer) = timer.filter(|_| ours(from)) {
                 self.network.set_timer(timer, Some(start));
             }
         }

@@ -2,12 +2,13 @@
 //! turned into figures (`measure.rs`, `sample.rs`, `capture.rs`).
 
 mod application;
-mod build;
+pub(crate) mod build;
 mod capture;
-mod measure;
+pub(crate) mod figures;
+pub(crate) mod measure;
 mod sample;
 mod stacks;
-mod world;
+pub(crate) mod world;
 
 use std::path::PathBuf;
 
@@ -59,6 +60,7 @@ pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<
         links: run.link_results(scenario, &baseline, end),
         engine: Engine { packet_hops: metrics.packet_hops, events: metrics.events, cpu_s },
         paths: if options.paths { run.path_records() } else { Vec::new() },
+        real_time: None,
         series: sampler.map(Sampler::finish).unwrap_or_default(),
     })
 }

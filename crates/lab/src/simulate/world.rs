@@ -10,11 +10,11 @@ use super::application::Application;
 use crate::scenario::HostEvent;
 
 /// One host of the run.
-pub(super) struct Node {
-    pub(super) id: HostId,
-    pub(super) transport: Host,
+pub(crate) struct Node {
+    pub(crate) id: HostId,
+    pub(crate) transport: Host,
     /// Its addresses and the interfaces they are on.
-    pub(super) interfaces: Vec<(IpAddr, InterfaceId)>,
+    pub(crate) interfaces: Vec<(IpAddr, InterfaceId)>,
     /// Per endpoint, its timer and the flow it belongs to; every endpoint is registered when it is made.
     sockets: Vec<Socket>,
     /// Which flow listens on a port.
@@ -36,10 +36,10 @@ enum TimerOwner {
 }
 
 /// Everything above the network.
-pub(super) struct World {
-    pub(super) nodes: Vec<Node>,
+pub(crate) struct World {
+    pub(crate) nodes: Vec<Node>,
     /// By flow; absent only while it acts.
-    pub(super) applications: Vec<Option<Box<Application>>>,
+    pub(crate) applications: Vec<Option<Box<Application>>>,
     timers: Vec<TimerOwner>,
     /// What hosts lose and get back, each at its own timer.
     address_changes: Vec<HostEvent>,
@@ -48,11 +48,11 @@ pub(super) struct World {
 }
 
 impl Node {
-    pub(super) fn new(id: HostId, transport: Host, interfaces: Vec<(IpAddr, InterfaceId)>) -> Self {
+    pub(crate) fn new(id: HostId, transport: Host, interfaces: Vec<(IpAddr, InterfaceId)>) -> Self {
         Self { id, transport, interfaces, sockets: Vec::new(), listening: Vec::new() }
     }
 
-    pub(super) fn listens(&mut self, port: u16, flow: usize) {
+    pub(crate) fn listens(&mut self, port: u16, flow: usize) {
         self.listening.push((port, flow));
     }
 }
@@ -67,7 +67,7 @@ fn interface_of(interfaces: &[(IpAddr, InterfaceId)], source: IpAddr) -> Interfa
 }
 
 impl World {
-    pub(super) fn new(network: &mut Network, nodes: Vec<Node>) -> Self {
+    pub(crate) fn new(network: &mut Network, nodes: Vec<Node>) -> Self {
         Self {
             nodes,
             applications: Vec::new(),
@@ -107,14 +107,14 @@ impl World {
     }
 
     /// Adds an application; its timer is its own.
-    pub(super) fn add_application(&mut self, network: &mut Network, make: impl FnOnce(TimerId) -> Application) {
+    pub(crate) fn add_application(&mut self, network: &mut Network, make: impl FnOnce(TimerId) -> Application) {
         let flow = self.applications.len();
         let timer = self.new_timer(network, TimerOwner::Application { flow });
         self.applications.push(Some(Box::new(make(timer))));
     }
 
     /// Registers a new endpoint with the flow it belongs to.
-    pub(super) fn register(&mut self, network: &mut Network, node: usize, endpoint: EndpointId, flow: usize) {
+    pub(crate) fn register(&mut self, network: &mut Network, node: usize, endpoint: EndpointId, flow: usize) {
         let timer = self.new_timer(network, TimerOwner::Endpoint { node, endpoint });
         let sockets = &mut self.nodes[node].sockets;
         let index = endpoint.0 as usize;
@@ -126,7 +126,7 @@ impl World {
     }
 
     /// Drains an endpoint: packets to the network, events to its application, its deadline to its timer.
-    pub(super) fn drain(&mut self, network: &mut Network, node: usize, id: EndpointId) {
+    pub(crate) fn drain(&mut self, network: &mut Network, node: usize, id: EndpointId) {
         let now = network.now();
         loop {
             let host = &mut self.nodes[node];
@@ -185,29 +185,49 @@ impl World {
         }
     }
 
+    /// Opens the end of `flow` that datagrams go to, where nobody here sends them.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn open_datagram_receiver(&mut self, network: &mut Network, flow: usize) {
+        if let Some(mut application) = self.applications[flow].take() {
+            application.open_datagram_receiver(self, network, flow);
+            self.applications[flow] = Some(application);
+        }
+    }
+
     /// The host's address on `interface` of scenario host `node`.
-    pub(super) fn address(&self, node: usize, interface: usize) -> IpAddr {
+    pub(crate) fn address(&self, node: usize, interface: usize) -> IpAddr {
         self.nodes[node].interfaces[interface].0
     }
 
     /// A socket address on a scenario interface.
-    pub(super) fn socket_address(&self, node: usize, interface: usize, port: u16) -> SocketAddr {
+    pub(crate) fn socket_address(&self, node: usize, interface: usize, port: u16) -> SocketAddr {
         SocketAddr::new(self.address(node, interface), port)
     }
 }
 
-impl Hosts for World {
-    fn handle_packet(&mut self, network: &mut Network, host: HostId, _interface: InterfaceId, packet: PacketId) {
+impl World {
+    /// `packet` is for the endpoint that it returns, which has it now. [`Self::respond`] has to follow.
+    pub(crate) fn accept(&mut self, network: &Network, host: HostId, packet: PacketId) -> Option<EndpointId> {
+        self.nodes[host.index()].transport.handle_packet(network.now(), network.packet(packet))
+    }
+
+    /// Lets a host react to what it [accepted](Self::accept) for `endpoint`.
+    pub(crate) fn respond(&mut self, network: &mut Network, host: HostId, endpoint: Option<EndpointId>) {
         let node = host.index();
-        let now = network.now();
-        let endpoint = self.nodes[node].transport.handle_packet(now, network.packet(packet));
-        network.release(packet);
         if self.nodes[node].transport.has_news() {
             self.after_packet(network, node);
         }
         if let Some(endpoint) = endpoint {
             self.drain(network, node, endpoint);
         }
+    }
+}
+
+impl Hosts for World {
+    fn handle_packet(&mut self, network: &mut Network, host: HostId, _interface: InterfaceId, packet: PacketId) {
+        let endpoint = self.accept(network, host, packet);
+        network.release(packet);
+        self.respond(network, host, endpoint);
     }
 
     fn handle_timer(&mut self, network: &mut Network, timer: TimerId) {

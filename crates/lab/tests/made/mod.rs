@@ -34,6 +34,7 @@ pub(crate) fn result(scenario: &Scenario, seed: u64) -> RunResult {
         duration_s: scenario.duration.as_secs_f64(),
         flows: flows.collect(),
         links: links.collect(),
+        real_time: None,
         engine: Engine { packet_hops: 42_000, events: 90_000, cpu_s: 0.0 },
         series: Vec::new(),
         paths: Vec::new(),

@@ -1,7 +1,7 @@
 //! `[hosts]`.
 
 use crate::scenario::file::{Collector, Field, Place, Problem, Value, name_value};
-use crate::scenario::{Host, Interface, schema};
+use crate::scenario::{Host, HostStack, Interface, schema};
 
 /// Addresses are counted in two bytes of `10.A.B.C`.
 const MOST_HOSTS: usize = 65_000;
@@ -20,7 +20,8 @@ pub(super) fn read(field: &Field<'_>, problems: &mut Collector) -> Option<(Vec<H
     let (mut hosts, mut places) = (Vec::new(), Vec::new());
     for (name, entry) in &entries {
         let (interfaces, interface_places) = problems.keep(interfaces(entry))?.into_iter().unzip();
-        hosts.push(Host { name: (*name).to_owned(), interfaces });
+        let stack = problems.keep(stack(entry))?;
+        hosts.push(Host { name: (*name).to_owned(), interfaces, stack });
         places.push(interface_places);
     }
     Some((hosts, places))
@@ -33,6 +34,16 @@ fn interfaces(host: &Field<'_>) -> Result<Vec<(Interface, Place)>, Problem> {
         Value::Array(_) => interface_list(host, expected),
         Value::Table(_) => interface_list(&host.section(&schema::HOST)?.required("interfaces")?, expected),
         _ => Err(host.expected(expected)),
+    }
+}
+
+fn stack(host: &Field<'_>) -> Result<HostStack, Problem> {
+    match host.value() {
+        Value::Table(_) => {
+            let choices = [("kernel", HostStack::Kernel), ("subflow", HostStack::Subflow)];
+            host.section(&schema::HOST)?.value("stack").choice("whose stack it runs", &choices)
+        }
+        _ => Ok(HostStack::default()),
     }
 }
 

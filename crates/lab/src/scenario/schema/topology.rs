@@ -9,6 +9,12 @@ pub(crate) const HOST: TableSchema = TableSchema {
     fields: &[
         required("interfaces", "a list of names or tables, at least one", "its interfaces, in order"),
         optional("profile", "the name of a profile", "the scenario's profile", "the stack that this host runs"),
+        value(
+            "stack",
+            "\"kernel\" or \"subflow\"",
+            "'kernel'",
+            "whose TCP and MPTCP the host runs with `--on linux`; the simulator always runs ours",
+        ),
         optional("tcp", "a table", "what the scenario says", "TCP switches of this host"),
         optional("mptcp", "a table", "what the scenario says", "MPTCP switches of this host"),
     ],

@@ -1,0 +1,13 @@
+//! `subflow cleanup`.
+
+use super::on_linux;
+use crate::failure::Failure;
+use crate::output::print;
+
+pub(crate) fn cleanup() -> Result<(), Failure> {
+    let removed = on_linux::cleanup()?;
+    if removed.is_empty() {
+        return print("nothing was left behind\n");
+    }
+    print(&removed.iter().map(|name| format!("removed {name}\n")).collect::<String>())
+}

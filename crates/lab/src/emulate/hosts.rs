@@ -1,0 +1,128 @@
+//! The scenario's hosts that are kernels'.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+
+use subflow_linux::netlink::{Endpoint, EndpointFlags};
+use subflow_linux::{InterfaceDrops, KernelHost, KernelInterface, Result, Tun};
+use subflow_network::{HostId, InterfaceId};
+
+use super::settings::{PathManager, Plan};
+use crate::scenario::{Flow, HostStack, InterfaceIndex, Protocol, Scenario};
+use crate::simulate::build::Run;
+
+/// The namespaces of a run. They go when this does.
+pub(super) struct KernelHosts {
+    /// By scenario host; none where our stack runs.
+    hosts: Vec<Option<KernelHost>>,
+    names: Vec<String>,
+}
+
+impl KernelHosts {
+    /// Makes the namespaces, with their interfaces, and tells their kernels what the scenario says. Gives our ends of the
+    /// interfaces.
+    pub(super) fn create(
+        scenario: &Scenario,
+        run: &Run,
+        plans: &[Plan],
+    ) -> Result<(Self, Vec<(HostId, InterfaceId, Tun)>)> {
+        let (mut hosts, mut ports) = (Vec::new(), Vec::new());
+        for (index, host) in scenario.hosts.iter().enumerate() {
+            if host.stack != HostStack::Kernel {
+                hosts.push(None);
+                continue;
+            }
+            let interface = |interface: &crate::scenario::Interface| KernelInterface {
+                name: interface.name.clone(),
+                addresses: interface.addresses.clone(),
+            };
+            let interfaces: Vec<KernelInterface> = host.interfaces.iter().map(interface).collect();
+            let (kernel, tuns) = KernelHost::create(&host.name, &interfaces, &plans[index].settings)?;
+            ports.extend(run.interfaces[index].iter().zip(tuns).map(|(&id, tun)| (HostId::from_index(index), id, tun)));
+            if plans[index].path_manager == PathManager::InKernel {
+                add_endpoints(scenario, index, &kernel)?;
+            }
+            hosts.push(Some(kernel));
+        }
+        let names = scenario.hosts.iter().map(|host| host.name.clone()).collect();
+        Ok((Self { hosts, names }, ports))
+    }
+
+    /// The namespace of a scenario host, if it has one.
+    pub(super) fn get(&self, host: usize) -> Option<&KernelHost> {
+        self.hosts[host].as_ref()
+    }
+
+    /// What all devices dropped.
+    pub(super) fn drops(&self) -> Result<InterfaceDrops> {
+        let mut all = InterfaceDrops::default();
+        for host in self.hosts.iter().flatten() {
+            let drops = host.drops()?;
+            all.outgoing += drops.outgoing;
+            all.incoming += drops.incoming;
+        }
+        Ok(all)
+    }
+
+    /// The MPTCP counters that are not zero, by host.
+    pub(super) fn mptcp_counters(&self) -> Result<BTreeMap<String, BTreeMap<String, i64>>> {
+        let mut all = BTreeMap::new();
+        for (host, name) in self.hosts.iter().zip(&self.names) {
+            if let Some(host) = host {
+                let counters = host.counters()?;
+                let raised: BTreeMap<String, i64> =
+                    counters.raised("MPTcpExt").map(|(name, value)| (name.to_owned(), value)).collect();
+                if !raised.is_empty() {
+                    all.insert(name.clone(), raised);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Settings that some kernel does not have, by host.
+    pub(super) fn unknown_settings(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.hosts.iter().zip(&self.names).flat_map(|(host, name)| {
+            let unknown = host.as_ref().map_or(&[][..], KernelHost::unknown_settings);
+            unknown.iter().map(move |setting| (name.as_str(), setting.as_str()))
+        })
+    }
+}
+
+/// The address of an interface.
+pub(super) fn address(scenario: &Scenario, end: InterfaceIndex) -> IpAddr {
+    scenario.hosts[end.host].interfaces[end.interface].addresses[0]
+}
+
+/// A socket address on an interface.
+pub(super) fn socket_address(scenario: &Scenario, end: InterfaceIndex, port: u16) -> SocketAddr {
+    SocketAddr::new(address(scenario, end), port)
+}
+
+/// Gives the in-kernel path manager what makes a full mesh: a host that connects opens subflows from all its addresses to
+/// all that the peer announces, and one that listens announces all but the one it was connected to.
+fn add_endpoints(scenario: &Scenario, index: usize, kernel: &KernelHost) -> Result<()> {
+    let flows = || scenario.flows.iter().filter(|flow| matches!(flow.protocol, Protocol::Mptcp(_)));
+    let connects = flows().any(|flow: &Flow| flow.from.host == index);
+    let connected: Vec<IpAddr> =
+        flows().filter(|flow| flow.to.host == index).map(|flow| address(scenario, flow.to)).collect();
+    kernel.with_path_manager(|manager| {
+        for interface in &scenario.hosts[index].interfaces {
+            for &address in &interface.addresses {
+                let signal = !connected.is_empty() && !connected.contains(&address);
+                if !connects && !signal {
+                    continue;
+                }
+                // The kernel does not let one endpoint announce its address and open a full mesh from it.
+                let flags = EndpointFlags {
+                    signal: signal && !connects,
+                    subflow: connects,
+                    fullmesh: connects,
+                    backup: interface.backup,
+                };
+                manager.add_endpoint(&Endpoint { id: None, address, port: None, flags })?;
+            }
+        }
+        Ok(())
+    })
+}

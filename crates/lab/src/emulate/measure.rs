@@ -1,0 +1,192 @@
+//! From the ends of the flows, whoever's they are, to the figures of a run.
+
+use std::sync::PoisonError;
+
+use subflow_linux::{Emulator, InterfaceDrops, Verdict, kernel_release};
+use subflow_network::DuplexLink;
+use subflow_quantity::{Duration, Instant};
+
+use super::application::KernelFlow;
+use super::hosts::KernelHosts;
+use super::is_request_response;
+use super::settings::Plan;
+use super::userspace::RealWorld;
+use crate::execute::RunError;
+use crate::results::{Engine, FlowResult, RealTime, RunResult};
+use crate::scenario::{HostStack, InterfaceIndex, Scenario};
+use crate::simulate::figures::{EndFigures, FlowBaseline, MeasuredFlow};
+use crate::simulate::measure::LinkBaseline;
+
+/// What had been delivered when measuring began.
+pub(super) struct Baseline {
+    links: LinkBaseline,
+    flows: Vec<FlowBaseline>,
+}
+
+/// What the machine was like during the run.
+pub(super) struct Conditions {
+    /// CPU time of the run's threads.
+    pub(super) cpu_s: f64,
+    pub(super) drops: InterfaceDrops,
+    pub(super) real_time_priority: bool,
+}
+
+impl Baseline {
+    /// What the network's thread sees; kernels are asked by another.
+    pub(super) fn of_links_and_our_ends(
+        emulator: &Emulator<RealWorld>,
+        scenario: &Scenario,
+        links: &[DuplexLink],
+    ) -> Self {
+        let flows = 0..scenario.flows.len();
+        Self {
+            links: LinkBaseline::of(emulator.network(), links),
+            flows: flows.map(|flow| FlowBaseline::of(our_ends(emulator, scenario, flow)[1].as_ref())).collect(),
+        }
+    }
+
+    /// With what the receivers say that are kernels'.
+    pub(super) fn with_kernel_ends(mut self, kernels: Vec<Option<FlowBaseline>>) -> Self {
+        for (baseline, kernel) in self.flows.iter_mut().zip(kernels) {
+            if let Some(kernel) = kernel {
+                *baseline = kernel;
+            }
+        }
+        self
+    }
+}
+
+/// The ends of a flow that are ours: the one that data comes from and the one it goes to.
+fn our_ends(emulator: &Emulator<RealWorld>, scenario: &Scenario, flow: usize) -> [Option<EndFigures>; 2] {
+    let world = &emulator.userspace().world;
+    let Some(application) = &world.applications[flow] else { return [None, None] };
+    let flow = &scenario.flows[flow];
+    let figures = |end: InterfaceIndex, id: Option<subflow_transport::EndpointId>| {
+        let ours = scenario.hosts[end.host].stack == HostStack::Subflow;
+        id.filter(|_| ours).map(|id| EndFigures::of(world.nodes[end.host].transport.endpoint(id)))
+    };
+    let (from, to) = (figures(flow.from, application.from), figures(flow.to, application.to));
+    if is_request_response(flow) { [to, from] } else { [from, to] }
+}
+
+/// The figures of a run that has come to its end.
+#[expect(clippy::too_many_arguments, reason = "everything that a run consists of")]
+pub(super) fn result(
+    scenario: &Scenario,
+    seed: u64,
+    emulator: &Emulator<RealWorld>,
+    links: &[DuplexLink],
+    flows: &[KernelFlow],
+    hosts: &KernelHosts,
+    baseline: &Baseline,
+    conditions: &Conditions,
+    plans: &[Plan],
+) -> Result<RunResult, RunError> {
+    for flow in flows {
+        if let Some(error) = flow.error.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(RunError::failed(error));
+        }
+    }
+    if let Some(wrong) = emulator.userspace().wrong_byte() {
+        return Err(RunError::failed(wrong));
+    }
+    let end = Instant::ZERO + scenario.duration;
+    let metrics = emulator.network().metrics();
+    let results = (0..flows.len())
+        .map(|index| flow_result(scenario, emulator, index, &flows[index], &baseline.flows[index], end))
+        .collect();
+    Ok(RunResult {
+        seed,
+        duration_s: scenario.duration.as_secs_f64(),
+        flows: results,
+        links: baseline.links.results(emulator.network(), links, scenario, end),
+        engine: Engine { packet_hops: metrics.packet_hops, events: metrics.events, cpu_s: conditions.cpu_s },
+        paths: Vec::new(),
+        real_time: Some(real_time(scenario, emulator, hosts, conditions, plans)?),
+        series: Vec::new(),
+    })
+}
+
+fn flow_result(
+    scenario: &Scenario,
+    emulator: &Emulator<RealWorld>,
+    index: usize,
+    kernel: &KernelFlow,
+    baseline: &FlowBaseline,
+    end: Instant,
+) -> FlowResult {
+    let [our_sender, our_receiver] = our_ends(emulator, scenario, index);
+    let application = emulator.userspace().world.applications[index].as_ref();
+    let figures = |end: Option<&super::kernel_end::KernelEnd>| end.map(|end| end.figures(kernel.is_udp()));
+    let exchanges = kernel.exchanges.lock().unwrap_or_else(PoisonError::into_inner);
+    let ours = application.map_or(&[][..], |application| &application.exchanges);
+    let completed_at = *kernel.completed_at.lock().unwrap_or_else(PoisonError::into_inner);
+    let by_kernel = kernel.sender().is_some();
+    let measured = MeasuredFlow {
+        flow: &scenario.flows[index],
+        sender: our_sender.or_else(|| figures(kernel.sender())),
+        receiver: our_receiver.or_else(|| figures(kernel.receiver())),
+        completed_at: completed_at.or_else(|| application.and_then(|application| application.completed_at)),
+        exchanges: if exchanges.is_empty() { ours } else { &exchanges },
+    };
+    let mut result = measured.result(scenario, baseline, end);
+    if by_kernel && result.scheduler.is_some() {
+        // The kernel has one scheduler, whatever the scenario says.
+        result.scheduler = Some("linux-default".to_owned());
+    }
+    result
+}
+
+fn real_time(
+    scenario: &Scenario,
+    emulator: &Emulator<RealWorld>,
+    hosts: &KernelHosts,
+    conditions: &Conditions,
+    plans: &[Plan],
+) -> Result<RealTime, RunError> {
+    let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
+    let cpu_left = (1.0 - conditions.cpu_s / (scenario.duration.as_secs_f64() * cores)).max(0.0);
+    let punctuality = emulator.punctuality();
+    let [ignored_packets, refused] = emulator.not_carried();
+    let mut drops = conditions.drops;
+    drops.incoming = drops.incoming.max(refused);
+    let verdict = Verdict::of(punctuality, drops, cpu_left);
+    let micros = |span: Duration| span.as_secs_f64() * 1e6;
+    let mut notes: Vec<String> = plans.iter().flat_map(|plan| plan.notes.iter().cloned()).collect();
+    notes.extend(hosts.unknown_settings().map(|(host, setting)| format!("{host}: this kernel has no net/{setting}")));
+    notes.extend(other_schedulers(scenario));
+    if !conditions.real_time_priority {
+        notes.push("no real-time priority (CAP_SYS_NICE): expect packets to be milliseconds late".to_owned());
+    }
+    Ok(RealTime {
+        kernel: kernel_release(),
+        valid: verdict.is_valid(),
+        objections: verdict.objections,
+        notes,
+        real_time_priority: conditions.real_time_priority,
+        late_p50_us: micros(punctuality.quantile(0.5)),
+        late_p99_us: micros(punctuality.quantile(0.99)),
+        late_p999_us: micros(punctuality.quantile(0.999)),
+        late_max_us: micros(punctuality.maximum()),
+        tun_drops: drops.incoming + drops.outgoing,
+        ignored_packets,
+        cpu_left,
+        mptcp_counters: hosts.mptcp_counters().map_err(|error| RunError::failed(error.to_string()))?,
+    })
+}
+
+/// Flows whose scenario names a scheduler that the kernel does not have.
+fn other_schedulers(scenario: &Scenario) -> impl Iterator<Item = String> {
+    scenario.flows.iter().filter_map(|flow| {
+        let crate::scenario::Protocol::Mptcp(mptcp) = &flow.protocol else { return None };
+        let sender = if is_request_response(flow) { flow.to } else { flow.from };
+        let by_kernel = scenario.hosts[sender.host].stack == HostStack::Kernel;
+        (by_kernel && mptcp.scheduler.name() != "linux-default").then(|| {
+            format!(
+                "{}: the kernel schedules its own way, not {:?}; compare with linux-default",
+                flow.name,
+                mptcp.scheduler.name()
+            )
+        })
+    })
+}

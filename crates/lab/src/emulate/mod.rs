@@ -1,0 +1,129 @@
+//! One run of a scenario on the wall clock: each host a network namespace with the kernel's TCP and MPTCP, or a host with
+//! our stack in this process, over the scenario's links.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what a host's kernel is told, and what it cannot be told | `settings.rs` |
+//! | namespaces, MPTCP endpoints, listeners | `hosts.rs` |
+//! | the applications on kernel sockets | `application.rs`; what they have done: `kernel_end.rs` |
+//! | our stack with real bytes | `userspace.rs` |
+//! | from the ends to figures | `measure.rs` |
+
+mod application;
+mod hosts;
+mod kernel_end;
+mod measure;
+mod settings;
+mod userspace;
+
+use std::thread;
+
+use subflow_linux::{Emulator, Interrupt, Needs, Priority, Wake, WallClock};
+use subflow_quantity::{Duration, Instant};
+
+use crate::execute::RunError;
+use crate::results::RunResult;
+use crate::scenario::{HostStack, Protocol, Scenario};
+use crate::simulate::build::{Run, build_for};
+use application::KernelFlow;
+use hosts::KernelHosts;
+use measure::{Baseline, Conditions};
+use userspace::RealWorld;
+
+pub use subflow_linux::{Interrupt as Stop, cleanup};
+
+/// How often sockets are asked what they have done: a subflow that closes takes its counters with it.
+const WATCH_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Runs `scenario` once in real time. `seed` makes the links' randomness, and our stacks'. Ends early, with an error, when
+/// `interrupt` is raised; whatever it made is gone when it returns.
+pub fn emulate(scenario: &Scenario, seed: u64, interrupt: &Interrupt) -> Result<RunResult, RunError> {
+    let failed = |error: subflow_linux::Error| RunError::failed(error.to_string());
+    let plans = settings::plans(scenario)?;
+    subflow_linux::require(&needs(scenario)).map_err(failed)?;
+    let is_kernel = |host: usize| scenario.hosts[host].stack == HostStack::Kernel;
+    let run = build_for(scenario, seed, false, |host| !is_kernel(host))?;
+    let (hosts, tuns) = KernelHosts::create(scenario, &run, &plans).map_err(failed)?;
+    // Ends everything in this run, whoever wants it.
+    let stop = Interrupt::default();
+    let flows = KernelFlow::open_all(scenario, seed, &hosts).map_err(failed)?;
+
+    subflow_linux::lock_memory();
+    let cpu_before = subflow_linux::process_cpu_seconds();
+    let clock = WallClock::start();
+    let Run { network, world, links, .. } = run;
+    let links = &links[..];
+    let world = RealWorld::new(world, scenario, is_kernel);
+    let mut emulator = Emulator::new(network, world, tuns, clock, stop.clone());
+    let (measure_from, end) = (Instant::ZERO + scenario.measure_from, Instant::ZERO + scenario.duration);
+
+    thread::scope(|scope| {
+        for flow in &flows {
+            flow.start(scope, &hosts, clock, &stop);
+        }
+        let engine = scope.spawn(move || {
+            let real_time_priority = Priority::Network.take();
+            {
+                let (network, world) = emulator.parts();
+                world.open_datagram_receivers(network);
+            }
+            emulator.run_until(measure_from)?;
+            let baseline = Baseline::of_links_and_our_ends(&emulator, scenario, links);
+            let wake = emulator.run_until(end)?;
+            Ok((emulator, real_time_priority, baseline, wake))
+        });
+        let mut kernel_baseline = None;
+        while !engine.is_finished() {
+            thread::sleep(std::time::Duration::from_nanos(WATCH_INTERVAL.as_nanos()));
+            if kernel_baseline.is_none() && clock.now() >= measure_from {
+                kernel_baseline = Some(flows.iter().map(KernelFlow::baseline).collect());
+            }
+            flows.iter().for_each(KernelFlow::watch);
+            if interrupt.is_raised() {
+                stop.raise();
+            }
+        }
+        let outcome = engine.join();
+        flows.iter().for_each(KernelFlow::watch);
+        let cpu_s = subflow_linux::process_cpu_seconds() - cpu_before;
+        let conditions = hosts.drops().map(|drops| Conditions { cpu_s, drops, real_time_priority: false });
+        stop.raise();
+        let outcome = outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let (emulator, real_time_priority, baseline, wake) = outcome.map_err(failed)?;
+        if wake == Wake::Interrupted {
+            return Err(RunError::failed("interrupted; what the run had made is removed"));
+        }
+        let conditions = Conditions { real_time_priority, ..conditions.map_err(failed)? };
+        let baseline = baseline.with_kernel_ends(kernel_baseline.unwrap_or_default());
+        measure::result(scenario, seed, &emulator, links, &flows, &hosts, &baseline, &conditions, &plans)
+    })
+}
+
+/// What the machine has to have for `scenario`.
+fn needs(scenario: &Scenario) -> Needs {
+    let mut needs = Needs::default();
+    for flow in &scenario.flows {
+        let kernel = [flow.from, flow.to].iter().any(|end| scenario.hosts[end.host].stack == HostStack::Kernel);
+        if !kernel {
+            continue;
+        }
+        let congestion = match &flow.protocol {
+            Protocol::Tcp(tcp) => tcp.congestion,
+            Protocol::Mptcp(mptcp) => {
+                needs.mptcp = true;
+                mptcp.congestion
+            }
+            Protocol::Udp => continue,
+        };
+        // Both ends are told, but only the one that sends data uses it.
+        let sender = if is_request_response(flow) { flow.to } else { flow.from };
+        if scenario.hosts[sender.host].stack == HostStack::Kernel {
+            needs.congestion.push(congestion.name().to_owned());
+        }
+    }
+    needs
+}
+
+fn is_request_response(flow: &crate::scenario::Flow) -> bool {
+    matches!(flow.traffic, crate::scenario::Traffic::RequestResponse { .. })
+}

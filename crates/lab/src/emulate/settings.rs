@@ -1,0 +1,170 @@
+//! What a host's kernel is told, from the scenario's switches, and what it cannot be told.
+
+use subflow_linux::KernelSettings;
+use subflow_quantity::Duration;
+
+use crate::execute::RunError;
+use crate::scenario::{Buffer, Flow, HostStack, LossDetection, Protocol, Scenario, Stack, TcpOptions};
+
+/// What a host's kernel is told.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plan {
+    pub(super) settings: KernelSettings,
+    /// Switches that it does not have.
+    pub(super) notes: Vec<String>,
+    /// What opens its MPTCP subflows.
+    pub(super) path_manager: PathManager,
+}
+
+/// A namespace has one path manager.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum PathManager {
+    /// Only the peer opens subflows.
+    #[default]
+    Passive,
+    /// The kernel's own, with the host's addresses as endpoints.
+    InKernel,
+    /// We open the subflows that the scenario names (`net.mptcp.pm_type=1`).
+    Userspace,
+}
+
+/// A receive buffer that never limits, in bytes.
+const UNLIMITED: u64 = 1 << 30;
+/// The kernel fits the send buffer to the window, up to this many bytes.
+const SEND_BUFFER: u64 = 1 << 28;
+
+/// The plans of all hosts, in the scenario's order.
+pub(super) fn plans(scenario: &Scenario) -> Result<Vec<Plan>, RunError> {
+    (0..scenario.hosts.len()).map(|host| plan(scenario, host)).collect()
+}
+
+fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {
+    if scenario.hosts[host].stack != HostStack::Kernel {
+        return Ok(Plan::default());
+    }
+    let name = &scenario.hosts[host].name;
+    if scenario.host_timeline.iter().any(|event| event.host == host) {
+        return Err(RunError::failed(format!(
+            "{name} loses and regains addresses, which only hosts with `stack = \"subflow\"` do in real time"
+        )));
+    }
+    let mut stack: Option<(&Stack, &Flow)> = None;
+    let mut manager: Option<(PathManager, &Flow)> = None;
+    for flow in &scenario.flows {
+        let Some(own) = own_stack(flow, host) else { continue };
+        match stack {
+            Some((other, first)) if other != own => return Err(differ("switches of TCP and MPTCP", name, first, flow)),
+            _ => stack = Some((own, flow)),
+        }
+        let Some(wanted) = path_manager(flow, host)? else { continue };
+        match manager {
+            Some((other, first)) if other != wanted => return Err(differ("MPTCP path managers", name, first, flow)),
+            _ => manager = Some((wanted, flow)),
+        }
+    }
+    let mut plan = Plan { path_manager: manager.map(|(manager, _)| manager).unwrap_or_default(), ..Plan::default() };
+    if let Some((stack, _)) = stack {
+        plan.settings.mtu = stack.tcp.mtu.into();
+        plan.settings.initial_window = stack.tcp.initial_window;
+        plan.settings.minimum_rto_ms = stack.tcp.min_rto.as_millis() as u32;
+        plan.settings.sysctls = sysctls(&stack.tcp);
+        let set = |name: &str, value: bool| (format!("mptcp/{name}"), u32::from(value).to_string());
+        plan.settings.sysctls.push(set("checksum_enabled", stack.mptcp.checksum));
+        plan.settings.sysctls.push(set("pm_type", plan.path_manager == PathManager::Userspace));
+        plan.notes =
+            fixed(&stack.tcp).into_iter().map(|what| format!("{name}: Linux has no switch for {what}")).collect();
+    }
+    Ok(plan)
+}
+
+fn differ(what: &str, host: &str, first: &Flow, second: &Flow) -> RunError {
+    RunError::failed(format!(
+        "{} and {} want different {what} on {host}; a kernel has one set for all connections of a host",
+        first.name, second.name
+    ))
+}
+
+/// The switches of `host` in `flow`.
+fn own_stack(flow: &Flow, host: usize) -> Option<&Stack> {
+    let [from, to] = match &flow.protocol {
+        Protocol::Tcp(tcp) => [&tcp.from_stack, &tcp.to_stack],
+        Protocol::Mptcp(mptcp) => [&mptcp.from_stack, &mptcp.to_stack],
+        Protocol::Udp => return None,
+    };
+    match host {
+        host if host == flow.from.host => Some(from),
+        host if host == flow.to.host => Some(to),
+        _ => None,
+    }
+}
+
+fn path_manager(flow: &Flow, host: usize) -> Result<Option<PathManager>, RunError> {
+    let Protocol::Mptcp(mptcp) = &flow.protocol else { return Ok(None) };
+    let full_mesh = match mptcp.path_manager.name() {
+        "full-mesh" => true,
+        "default" => false,
+        other => {
+            return Err(RunError::failed(format!(
+                "{}: found the path manager {other:?}, expected one that Linux has: \"full-mesh\" or \"default\"",
+                flow.name
+            )));
+        }
+    };
+    match (full_mesh, mptcp.subflows.is_empty()) {
+        (true, true) => Ok(Some(PathManager::InKernel)),
+        (true, false) => Err(RunError::failed(format!(
+            "{}: Linux has one path manager at a time; name all subflows with `path_manager = \"default\"`, or none",
+            flow.name
+        ))),
+        (false, false) if host == flow.from.host => Ok(Some(PathManager::Userspace)),
+        (false, _) => Ok(Some(PathManager::Passive)),
+    }
+}
+
+fn sysctls(tcp: &TcpOptions) -> Vec<(String, String)> {
+    let flag = |on: bool| u32::from(on).to_string();
+    let receive = match tcp.receive_buffer {
+        Buffer::Automatic { initial, maximum } => format!("4096 {initial} {maximum}"),
+        Buffer::Unlimited | Buffer::Fixed(_) => format!("4096 {UNLIMITED} {UNLIMITED}"),
+    };
+    let [delay, slack, count] = tcp.sack_compression.map_or([0; 3], |compression| {
+        [compression.delay.as_nanos(), compression.slack.as_nanos(), compression.count.into()]
+    });
+    let values = [
+        ("tcp_timestamps", flag(tcp.timestamps)),
+        ("tcp_sack", flag(tcp.sack)),
+        ("tcp_dsack", flag(tcp.sack)),
+        ("tcp_ecn", "0".to_owned()),
+        ("tcp_syn_retries", tcp.syn_retries.clamp(1, 127).to_string()),
+        ("tcp_retries2", tcp.max_retries.to_string()),
+        ("tcp_recovery", flag(tcp.loss_detection == LossDetection::Rack)),
+        ("tcp_early_retrans", (3 * u32::from(tcp.tlp)).to_string()),
+        ("tcp_frto", (2 * u32::from(tcp.frto)).to_string()),
+        ("tcp_slow_start_after_idle", flag(tcp.slow_start_after_idle)),
+        ("tcp_comp_sack_delay_ns", delay.to_string()),
+        ("tcp_comp_sack_slack_ns", slack.to_string()),
+        ("tcp_comp_sack_nr", count.min(255).to_string()),
+        ("tcp_rto_max_ms", tcp.max_rto.as_millis().clamp(1000, 120_000).to_string()),
+        ("tcp_rmem", receive),
+        ("tcp_wmem", format!("4096 1048576 {SEND_BUFFER}")),
+    ];
+    values.into_iter().map(|(name, value)| (format!("ipv4/{name}"), value)).collect()
+}
+
+/// Switches that say something else than what the kernel does, and that it has no switch for.
+fn fixed(tcp: &TcpOptions) -> Vec<&'static str> {
+    let delayed = tcp.delayed_ack.is_some_and(|delayed| {
+        delayed.quick_start
+            && delayed.minimum == Duration::from_millis(40)
+            && delayed.maximum == Duration::from_millis(200)
+    });
+    let differs = [
+        (!tcp.prr, "prr = false"),
+        (!tcp.undo, "undo = false"),
+        (!tcp.hystart, "hystart = false"),
+        (!tcp.window_validation, "window_validation = false"),
+        (!delayed, "delayed_ack"),
+        (tcp.initial_rto != Duration::from_secs(1), "initial_rto"),
+    ];
+    differs.into_iter().filter(|(differs, _)| *differs).map(|(_, what)| what).collect()
+}

@@ -1,0 +1,255 @@
+//! What the ends of a flow have done, whoever's stack they are, and what that makes of the flow.
+
+use std::collections::BTreeMap;
+
+use subflow_policy::congestion::Controller;
+use subflow_quantity::{Duration, Instant};
+use subflow_transport::Endpoint;
+use subflow_transport::mptcp::Subflow;
+use subflow_transport::tcp::{Closed, Connection, Ends};
+
+use crate::results::{Datagrams, Exchanges, FlowResult, SubflowResult, goodput_mbps};
+use crate::scenario::{Flow, InterfaceIndex, Protocol, Scenario, Traffic};
+use crate::statistics;
+
+/// What one end of a flow has done.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EndFigures {
+    /// Payload bytes that its application has read.
+    pub(crate) delivered: u64,
+    /// Its subflows, in the order of their opening; plain TCP has one, UDP none.
+    pub(crate) subflows: Vec<SubflowFigures>,
+    /// Bytes sent again on another subflow.
+    pub(crate) reinjected_bytes: u64,
+    /// An MPTCP connection that is plain TCP.
+    pub(crate) fallback: bool,
+    /// How it ended, if it did.
+    pub(crate) ended: Option<&'static str>,
+    /// Datagrams sent and received, of UDP.
+    pub(crate) datagrams: Option<[u64; 2]>,
+}
+
+/// What one subflow has done, seen from one end.
+#[derive(Clone, Debug)]
+pub(crate) struct SubflowFigures {
+    pub(crate) ends: Ends,
+    pub(crate) bytes_received: u64,
+    pub(crate) packets_sent: u64,
+    pub(crate) retransmissions: u64,
+    pub(crate) timeouts: u64,
+    pub(crate) duplicate_acks: u64,
+    pub(crate) srtt: Option<Duration>,
+    pub(crate) cwnd: f64,
+    /// Segments that were copies of what another subflow carried, as schedulers make them.
+    pub(crate) copies: u64,
+}
+
+impl EndFigures {
+    /// Of an end with our stack.
+    pub(crate) fn of(endpoint: &Endpoint) -> Self {
+        let mut figures =
+            Self { delivered: endpoint.bytes_received(), ended: endpoint.ended().map(how), ..Self::default() };
+        match endpoint {
+            Endpoint::Tcp(tcp) => {
+                let connection = tcp.connection();
+                let received = connection.counters().bytes_received;
+                figures.subflows.push(SubflowFigures::of(connection, tcp.congestion(), received, 0));
+            }
+            Endpoint::Mptcp(mptcp) => {
+                let congestion = mptcp.congestion();
+                let of = |s: &Subflow| SubflowFigures::of(s.connection(), congestion, s.bytes_received(), s.copies());
+                figures.subflows = mptcp.subflows().iter().map(of).collect();
+                figures.reinjected_bytes = mptcp.counters().bytes_reinjected;
+                figures.fallback = mptcp.has_fallen_back();
+            }
+            // Its paths are no subflows with sequence numbers of their own.
+            Endpoint::Sctp(_) => {}
+            Endpoint::Udp(udp) => {
+                figures.datagrams = Some([udp.counters().datagrams_sent, udp.counters().datagrams_received]);
+            }
+        }
+        figures
+    }
+
+    /// Bytes received by subflow, under the other end's view of their ends.
+    fn received_by_subflow(&self) -> BTreeMap<Ends, u64> {
+        let reversed = |ends: Ends| Ends { local: ends.remote, remote: ends.local };
+        self.subflows.iter().map(|subflow| (reversed(subflow.ends), subflow.bytes_received)).collect()
+    }
+}
+
+impl SubflowFigures {
+    fn of(connection: &Connection, controller: &Controller, bytes_received: u64, copies: u64) -> Self {
+        let counters = connection.counters();
+        Self {
+            ends: connection.ends(),
+            bytes_received,
+            packets_sent: counters.segments_sent,
+            retransmissions: counters.retransmissions,
+            timeouts: counters.timeouts,
+            duplicate_acks: counters.duplicate_acks,
+            srtt: connection.rtt().srtt(),
+            cwnd: f64::from(controller.path(connection.path()).cwnd),
+            copies,
+        }
+    }
+}
+
+/// A word for how a connection ended.
+fn how(closed: Closed) -> &'static str {
+    match closed {
+        Closed::Gracefully => "gracefully",
+        Closed::Reset => "reset",
+        Closed::Refused => "refused",
+        Closed::TimedOut => "timed-out",
+        Closed::Aborted => "aborted",
+    }
+}
+
+/// What had been delivered of a flow when measuring began.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlowBaseline {
+    delivered: u64,
+    /// Data bytes by subflow.
+    subflows: BTreeMap<Ends, u64>,
+}
+
+impl FlowBaseline {
+    /// From the receiving end as it is now.
+    pub(crate) fn of(receiver: Option<&EndFigures>) -> Self {
+        receiver.map_or_else(Self::default, |receiver| Self {
+            delivered: receiver.delivered,
+            subflows: receiver.received_by_subflow(),
+        })
+    }
+}
+
+/// A flow after its run.
+pub(crate) struct MeasuredFlow<'a> {
+    pub(crate) flow: &'a Flow,
+    /// The end that data comes from.
+    pub(crate) sender: Option<EndFigures>,
+    /// The end that data goes to.
+    pub(crate) receiver: Option<EndFigures>,
+    /// When the receiver had read the last byte.
+    pub(crate) completed_at: Option<Instant>,
+    /// Durations of finished exchanges.
+    pub(crate) exchanges: &'a [Duration],
+}
+
+impl MeasuredFlow<'_> {
+    /// Its figures, for a run that ended at `end`.
+    pub(crate) fn result(&self, scenario: &Scenario, baseline: &FlowBaseline, end: Instant) -> FlowResult {
+        let flow = self.flow;
+        let started = Instant::ZERO + flow.start;
+        let from = started.max(Instant::ZERO + scenario.measure_from);
+        let stopped = flow.stop.map_or(end, |stop| Instant::ZERO + stop).min(end);
+        let span = self.completed_at.unwrap_or(stopped).since(from);
+        let delivered = self.receiver.as_ref().map_or(0, |receiver| receiver.delivered);
+        let mut result = FlowResult {
+            name: flow.name.clone(),
+            goodput_mbps: goodput_mbps(delivered - baseline.delivered, span),
+            bytes_delivered: delivered,
+            completion_s: self.completed_at.map(|at| at.since(started).as_secs_f64()),
+            exchanges: exchanges(flow.traffic, self.exchanges),
+            ..protocol_fields(&flow.protocol)
+        };
+        if let Some(sender) = &self.sender {
+            result.ended = sender.ended;
+            result.reinjected_bytes = sender.reinjected_bytes;
+            result.fallback = sender.fallback;
+            self.add_subflows(&mut result, scenario, sender, baseline, span);
+        }
+        let datagrams = |end: &Option<EndFigures>| end.as_ref().and_then(|end| end.datagrams);
+        if let (Some([sent, _]), Some([_, received])) = (datagrams(&self.sender), datagrams(&self.receiver)) {
+            result.datagrams = Some(Datagrams { sent, received });
+        }
+        result
+    }
+
+    fn add_subflows(
+        &self,
+        result: &mut FlowResult,
+        scenario: &Scenario,
+        sender: &EndFigures,
+        baseline: &FlowBaseline,
+        span: Duration,
+    ) {
+        let mut names = BTreeMap::new();
+        let delivered = self.receiver.as_ref().map(EndFigures::received_by_subflow).unwrap_or_default();
+        for subflow in &sender.subflows {
+            result.retransmissions += subflow.retransmissions;
+            result.timeouts += subflow.timeouts;
+            result.duplicate_acks += subflow.duplicate_acks;
+            let before = baseline.subflows.get(&subflow.ends).copied().unwrap_or(0);
+            let bytes = delivered.get(&subflow.ends).copied().unwrap_or(0).saturating_sub(before);
+            result.subflows.push(SubflowResult {
+                name: unique(&mut names, scenario.subflow_name(subflow.ends)),
+                goodput_mbps: goodput_mbps(bytes, span),
+                packets_sent: subflow.packets_sent,
+                retransmissions: subflow.retransmissions,
+                copies: subflow.copies,
+                srtt_ms: subflow.srtt.map(|srtt| srtt.as_secs_f64() * 1e3),
+                cwnd_packets: Some(subflow.cwnd),
+            });
+        }
+    }
+}
+
+fn protocol_fields(protocol: &Protocol) -> FlowResult {
+    match protocol {
+        Protocol::Tcp(tcp) => FlowResult {
+            protocol: "tcp".into(),
+            congestion: Some(tcp.congestion.name().into()),
+            ..FlowResult::default()
+        },
+        Protocol::Mptcp(mptcp) => FlowResult {
+            protocol: "mptcp".into(),
+            congestion: Some(mptcp.congestion.name().into()),
+            scheduler: Some(mptcp.scheduler.name().into()),
+            path_manager: Some(mptcp.path_manager.name().into()),
+            ..FlowResult::default()
+        },
+        Protocol::Udp => FlowResult { protocol: "udp".into(), ..FlowResult::default() },
+    }
+}
+
+fn exchanges(traffic: Traffic, exchanges: &[Duration]) -> Option<Exchanges> {
+    let Traffic::RequestResponse { .. } = traffic else { return None };
+    let times: Vec<f64> = exchanges.iter().map(|span| span.as_secs_f64() * 1e3).collect();
+    Some(Exchanges {
+        completed: times.len() as u64,
+        mean_ms: statistics::mean(&times),
+        median_ms: statistics::quantile(&times, 0.5),
+        p95_ms: statistics::quantile(&times, 0.95),
+    })
+}
+
+fn unique(names: &mut BTreeMap<String, u32>, name: String) -> String {
+    let count = names.entry(name.clone()).or_insert(0);
+    *count += 1;
+    if *count == 1 { name } else { format!("{name}#{count}") }
+}
+
+impl Scenario {
+    /// `host.interface-host.interface` of two ends.
+    fn subflow_name(&self, ends: Ends) -> String {
+        let name = |address| {
+            self.interface_with(address).map_or_else(
+                || format!("{address}"),
+                |InterfaceIndex { host, interface }| {
+                    let host = &self.hosts[host];
+                    format!("{}.{}", host.name, host.interfaces[interface].name)
+                },
+            )
+        };
+        format!("{}-{}", name(ends.local.ip()), name(ends.remote.ip()))
+    }
+
+    fn interface_with(&self, address: std::net::IpAddr) -> Option<InterfaceIndex> {
+        self.hosts.iter().enumerate().find_map(|(host, node)| {
+            let interface = node.interfaces.iter().position(|interface| interface.addresses.contains(&address))?;
+            Some(InterfaceIndex { host, interface })
+        })
+    }
+}
