@@ -39,6 +39,9 @@ pub(crate) struct Infinite {
     /// The data offset that this side's MP_FAIL names. It is said with every acknowledgment until the peer begins an
     /// infinite mapping there: an acknowledgment may be lost.
     pub(crate) failed_at: Option<u64>,
+    /// The data offset that an MP_FAIL of this side, also one that answers the peer's, named and from which the peer has not
+    /// begun anew. It may: which mapping bytes beyond a hole have is not known until then.
+    asked: Option<u64>,
     /// The data offset that the peer's MP_FAIL named.
     answered: Option<u64>,
 }
@@ -84,6 +87,7 @@ impl Connection {
             return self.close_subflow_with_reset(index, now);
         }
         self.infinite.failed_at = Some(self.receive.next);
+        self.infinite.asked = Some(self.receive.next);
         self.enter_infinite(index, None, now);
         self.subflows[index].tcp.request_ack();
     }
@@ -112,6 +116,7 @@ impl Connection {
         if self.mode == Mode::Multipath {
             // Answered in kind: Linux resets a subflow whose MP_FAIL is not.
             let expected = self.fail_option(self.receive.next);
+            self.infinite.asked = Some(self.receive.next);
             self.subflows[index].signal(expected);
         }
         self.enter_infinite(index, Some(offset.max(self.send.una)), now);
@@ -163,6 +168,9 @@ impl Connection {
         if self.infinite.failed_at.is_some_and(|failed| data <= failed) {
             self.infinite.failed_at = None;
         }
+        if self.infinite.asked.is_some_and(|asked| data <= asked) {
+            self.infinite.asked = None;
+        }
         self.map_from(start, data);
     }
 
@@ -212,6 +220,12 @@ impl Connection {
         match (own, mapped) {
             // The segment's own mapping, where it has one that is right.
             (Placement::At(data), _) => Placement::At(data),
+            (Placement::Unmapped, Some(_))
+                if self.infinite.asked.is_some() && offset > self.subflows[index].tcp.counters().bytes_received =>
+            {
+                self.subflows[index].tcp.request_ack();
+                Placement::Drop
+            }
             (Placement::Unmapped, Some(&(start, data))) => Placement::At(data + (offset - start)),
             // Without the infinite mapping nobody knows what it is: it will come again after the mapping.
             (Placement::Unmapped, None) if self.infinite.receive.is_empty() => Placement::Drop,
