@@ -52,6 +52,20 @@ impl Stream {
         admitted
     }
 
+    /// The last `bytes` of what was just admitted do not fit after all.
+    pub(crate) fn take_back(&mut self, bytes: u64) {
+        self.written -= bytes;
+        self.blocked = true;
+    }
+
+    /// There is room: a blocked writer goes on.
+    pub(crate) fn unblock(&mut self) {
+        if self.blocked {
+            self.blocked = false;
+            self.tell(Event::Writable);
+        }
+    }
+
     /// Whether a write was cut short and its writer waits.
     #[inline]
     pub(crate) fn is_blocked(&self) -> bool {
@@ -63,8 +77,7 @@ impl Stream {
         if let (true, Some(limit)) = (self.blocked, self.send_buffer)
             && self.written - acknowledged <= limit - limit / 3
         {
-            self.blocked = false;
-            self.tell(Event::Writable);
+            self.unblock();
         }
     }
 

@@ -26,6 +26,8 @@ pub(crate) struct Application {
     /// Durations of finished exchanges.
     pub(crate) exchanges: Vec<Duration>,
     asked_at: Instant,
+    /// What of a message did not fit in the send buffer, at each end.
+    owed: [u64; 2],
     /// The present on period of an on-off source ends then.
     on_until: Instant,
     next_packet_at: Instant,
@@ -58,6 +60,7 @@ impl Application {
             completed_at: None,
             exchanges: Vec::new(),
             asked_at: Instant::ZERO,
+            owed: [0; 2],
             on_until: Instant::ZERO,
             next_packet_at: Instant::ZERO,
         }
@@ -165,6 +168,13 @@ impl Application {
         }
     }
 
+    /// Writes a message of so many bytes after what is left of earlier ones.
+    fn write_message(&mut self, socket: &mut Endpoint, connecting: bool, bytes: u64) {
+        let owed = &mut self.owed[usize::from(!connecting)];
+        *owed += bytes;
+        *owed -= socket.write(*owed);
+    }
+
     pub(crate) fn on_accept(&mut self, world: &mut World, node: usize, endpoint: EndpointId) {
         self.to = Some(endpoint);
         let socket = world.nodes[node].transport.endpoint_mut(endpoint);
@@ -190,9 +200,12 @@ impl Application {
                     self.ask_later(world, network, Duration::ZERO);
                 }
             }
-            Event::Writable if connecting => {
-                if let Traffic::Bulk { bytes } = self.flow.traffic {
-                    self.write_bulk(world.nodes[node].transport.endpoint_mut(endpoint), bytes);
+            Event::Writable => {
+                let socket = world.nodes[node].transport.endpoint_mut(endpoint);
+                match self.flow.traffic {
+                    Traffic::Bulk { bytes } if connecting => self.write_bulk(socket, bytes),
+                    Traffic::RequestResponse { .. } => self.write_message(socket, connecting, 0),
+                    _ => {}
                 }
             }
             Event::Received => self.on_received(world, network, node, endpoint, connecting),
@@ -228,7 +241,7 @@ impl Application {
                 if !connecting {
                     let answered = socket.bytes_received() / request;
                     socket.set_receive_mark((answered + 1) * request);
-                    socket.write(response);
+                    self.write_message(socket, connecting, response);
                     return;
                 }
                 self.exchanges.push(now - self.asked_at);
@@ -265,7 +278,7 @@ impl Application {
         let node = self.flow.from.host;
         let socket = world.nodes[node].transport.endpoint_mut(endpoint);
         socket.set_receive_mark((self.exchanges.len() as u64 + 1) * response);
-        socket.write(request);
+        self.write_message(socket, true, request);
         self.sleep_until(network, None);
     }
 

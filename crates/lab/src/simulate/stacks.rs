@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use subflow_transport::mptcp::send_memory::SendBufferTuning;
 use subflow_transport::tcp::TcpOptions;
 use subflow_transport::tcp::config::{
     AckPolicy, Config, LossDetection, ReceiveBuffer, SackCompression, WindowReduction,
@@ -67,7 +68,7 @@ fn tcp_config(stack: &scenario::TcpOptions) -> Config {
     }
 }
 
-/// A send buffer that is fitted to the window as it grows never limits a sender, so it is none here.
+/// A fixed send buffer. One that grows with the window limits only an MPTCP sender that queues ahead of it.
 fn send_buffer(stack: &scenario::TcpOptions) -> Option<u64> {
     match stack.send_buffer {
         Buffer::Fixed(bytes) => Some(bytes),
@@ -92,6 +93,10 @@ fn mptcp_config(
     mptcp::Config {
         tcp: Arc::new(tcp_config(&stack.tcp)),
         send_buffer: send_buffer(&stack.tcp),
+        send_buffer_tuning: match stack.tcp.send_buffer {
+            Buffer::Automatic { initial, maximum } => Some(SendBufferTuning { initial, maximum }),
+            Buffer::Fixed(_) | Buffer::Unlimited => None,
+        },
         checksum: stack.mptcp.checksum,
         bottleneck: flow.bottleneck.map(|detector| mptcp::Bottleneck {
             detection: detector.build(),

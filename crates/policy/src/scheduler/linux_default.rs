@@ -1,5 +1,7 @@
 //! `linux-default`: the scheduler of the upstream Linux kernel.
 
+use core::ops::Range;
+
 use super::{Assignment, QueueView, Scheduler, SentRange, SubflowView, What, candidates};
 
 /// The subflow whose queue would drain first; it then gets a burst of about 64 KB before the choice is made again.
@@ -9,16 +11,17 @@ use super::{Assignment, QueueView, Scheduler, SentRange, SubflowView, What, cand
 /// burst    = min(65428, new data)           pace_best ← (pace_best · wmem + rate_best · burst) / (wmem + burst)
 /// ```
 ///
-/// `wmem_r` are the bytes that r holds, unsent or unacknowledged; `rate_r` is its pacing rate and `pace_r` an average of
-/// that, weighted by bytes, which starts as the first rate seen. A subflow without a rate yet has a linger time of zero (the kernel
-/// starts from an unlimited rate).
+/// `wmem_r` is what r holds of its send buffer ([`SubflowView::held_bytes`]); `rate_r` is its pacing rate and `pace_r` an
+/// average of that, weighted by bytes, which starts as the first rate seen. A subflow without a rate yet has a linger time
+/// of zero (the kernel starts from an unlimited rate).
 ///
-/// Source: Linux 6.12, `net/mptcp/protocol.c`, `mptcp_subflow_get_send` and `mptcp_subflow_get_retrans`. As there:
+/// Source: Linux 6.12, `net/mptcp/protocol.c`, `mptcp_subflow_get_send`, `__subflow_push_pending` and
+/// `mptcp_subflow_get_retrans`. As there:
 /// - It **queues ahead**: congestion windows play no part. Data goes to the chosen subflow until that one's send buffer is
-///   full, and then waits for it, even where another has room. The kernel's buffer has memory for twice the largest window
-///   so far (at least ten segments), generously counted; what a segment really takes is an estimate of ours.
-/// - A burst ends early where the buffer is full, the data runs out or the subflow is no longer usable. It may end up to a
-///   segment late, never with a short segment.
+///   full ([`SubflowView::buffer_full`]), and then waits for it, even where another has room.
+/// - A burst is judged only where a piece of written data ends ([`QueueView::fragment_end`]): it ends there once its bytes
+///   are used up, the buffer is full or the subflow is no longer usable. It also ends where the data or the peer's window
+///   does.
 /// - Backups take part only where no other subflow is live.
 /// - A reinjection goes, before new data, to the subflow whose queue drains first among those that may carry it: once a
 ///   subflow is held for stale, the kernel sends all that is not acknowledged again as if it were new
@@ -26,36 +29,25 @@ use super::{Assignment, QueueView, Scheduler, SentRange, SubflowView, What, cand
 ///   earlier carriers is the one that all schedulers here share.
 #[derive(Clone, Debug, Default)]
 pub struct LinuxDefault {
-    memory: Vec<Memory>,
+    /// Average pacing rate of each subflow in bytes per second; 0 before the first.
+    paces: Vec<u64>,
     burst: Option<Burst>,
-}
-
-/// What is remembered of a subflow.
-#[derive(Clone, Copy, Debug, Default)]
-struct Memory {
-    /// Average pacing rate in bytes per second; 0 before the first.
-    pace: u64,
-    /// Largest congestion window so far, in packets: send buffers grow and do not shrink.
-    largest_window: u32,
 }
 
 /// A subflow's turn.
 #[derive(Clone, Copy, Debug)]
 struct Burst {
     subflow: usize,
-    /// The data-level offset at which it ends.
+    /// The data-level offset at which its bytes are used up.
     end: u64,
+    /// The end of the piece that it was last given of.
+    fragment_end: u64,
+    /// The end of all new data when it was last given some: a turn that got there is over.
+    data_end: u64,
 }
 
 /// 2¹⁶ less the room for headers (`MPTCP_SEND_BURST_SIZE`).
 const BURST_SIZE: u64 = (1 << 16) - 20 - 40 - 40 - 8;
-/// Bytes of send buffer for each segment of the window (`tcp_sndbuf_expand`): a factor of two for recovery, times a
-/// 1460-byte segment with its headers rounded up to a power of two, plus its descriptor.
-const BUFFER_PER_WINDOW_SEGMENT: u64 = 2 * (4096 + 256);
-/// Bytes of send buffer that a full-sized segment takes up: payload, header space and descriptors. Not measured.
-const BUFFER_PER_HELD_SEGMENT: u64 = 2560;
-/// Send buffers have room for at least this window (`TCP_INIT_CWND`).
-const SMALLEST_WINDOW: u32 = 10;
 
 impl Scheduler for LinuxDefault {
     fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment> {
@@ -68,7 +60,11 @@ impl Scheduler for LinuxDefault {
             return None;
         }
         let subflow = self.current(subflows, queue).or_else(|| self.start_burst(subflows, queue))?;
-        Some(Assignment { subflow, what: What::New { at_most: u64::MAX } })
+        if let Some(burst) = &mut self.burst {
+            (burst.fragment_end, burst.data_end) = (queue.fragment_end, queue.new_data.end);
+        }
+        let at_most = queue.fragment_end.checked_sub(queue.new_data.start).filter(|&n| n > 0).unwrap_or(u64::MAX);
+        Some(Assignment { subflow, what: What::New { at_most } })
     }
 
     fn queues_ahead(&self) -> bool {
@@ -79,21 +75,26 @@ impl Scheduler for LinuxDefault {
 impl LinuxDefault {
     /// The subflow whose turn it is, where the turn goes on.
     fn current(&self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<usize> {
-        let Burst { subflow, end } = self.burst?;
-        let goes_on = queue.new_data.start < end && subflows.get(subflow)?.is_live();
-        (goes_on && self.has_room(subflows, subflow)).then_some(subflow)
+        let burst = self.burst?;
+        let start = queue.new_data.start;
+        let subflow = subflows.get(burst.subflow)?;
+        let within = start < burst.fragment_end;
+        let goes_on = within || start < burst.end && !subflow.buffer_full;
+        (goes_on && start < burst.data_end && subflow.is_live()).then_some(burst.subflow)
     }
 
     fn start_burst(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<usize> {
+        self.burst = None;
         self.observe(subflows);
         let best = candidates::usable(subflows).live.iter().min_by_key(|&r| self.linger(r, &subflows[r]))?;
-        if !self.has_room(subflows, best) {
+        if subflows[best].buffer_full {
             return None;
         }
-        let burst = BURST_SIZE.min(queue.new_data.end - queue.new_data.start);
-        self.burst = Some(Burst { subflow: best, end: queue.new_data.start + burst });
-        let (subflow, pace) = (&subflows[best], &mut self.memory[best].pace);
-        *pace = weighted_mean((*pace, held(subflow)), (subflow.pacing_rate, burst));
+        let Range { start, end } = queue.new_data;
+        let burst = BURST_SIZE.min(end - start);
+        self.burst = Some(Burst { subflow: best, end: start + burst, fragment_end: start, data_end: end });
+        let (subflow, pace) = (&subflows[best], &mut self.paces[best]);
+        *pace = weighted_mean((*pace, subflow.held_bytes), (subflow.pacing_rate, burst));
         Some(best)
     }
 
@@ -101,34 +102,20 @@ impl LinuxDefault {
     fn carrier(&mut self, subflows: &[SubflowView], sent: &SentRange) -> Option<usize> {
         self.observe(subflows);
         let carriers = candidates::allowed_carriers(candidates::usable(subflows).live, sent.carried_by);
-        carriers.iter().filter(|&r| self.has_room(subflows, r)).min_by_key(|&r| self.linger(r, &subflows[r]))
+        carriers.iter().filter(|&r| !subflows[r].buffer_full).min_by_key(|&r| self.linger(r, &subflows[r]))
     }
 
     /// How long a subflow takes to send what it holds, in units of 2⁻³² seconds.
     fn linger(&self, index: usize, subflow: &SubflowView) -> u128 {
-        (u128::from(held(subflow)) << 32).checked_div(self.memory[index].pace.into()).unwrap_or(0)
+        (u128::from(subflow.held_bytes) << 32).checked_div(self.paces[index].into()).unwrap_or(0)
     }
 
     fn observe(&mut self, subflows: &[SubflowView]) {
-        self.memory.resize(subflows.len(), Memory::default());
-        for (memory, subflow) in self.memory.iter_mut().zip(subflows) {
-            memory.largest_window = memory.largest_window.max(subflow.cwnd);
-            if memory.pace == 0 {
-                memory.pace = subflow.pacing_rate;
-            }
+        self.paces.resize(subflows.len(), 0);
+        for (pace, subflow) in self.paces.iter_mut().zip(subflows).filter(|(pace, _)| **pace == 0) {
+            *pace = subflow.pacing_rate;
         }
     }
-
-    fn has_room(&self, subflows: &[SubflowView], subflow: usize) -> bool {
-        let window = self.memory[subflow].largest_window.max(SMALLEST_WINDOW);
-        let taken = u64::from(subflows[subflow].in_flight) * BUFFER_PER_HELD_SEGMENT;
-        taken < u64::from(window) * BUFFER_PER_WINDOW_SEGMENT
-    }
-}
-
-/// Bytes in a subflow's send buffer: the queued packets count among those in flight.
-fn held(subflow: &SubflowView) -> u64 {
-    u64::from(subflow.in_flight) * u64::from(subflow.mss)
 }
 
 fn weighted_mean((a, weight_a): (u64, u64), (b, weight_b): (u64, u64)) -> u64 {
@@ -142,9 +129,17 @@ mod tests {
     use super::super::test_states::{queue, reinjection, subflow};
     use super::*;
 
-    /// A subflow that holds this many packets of 1000 bytes and paces this many MB/s.
+    /// A subflow that holds this many packets of 1000 bytes and paces this many MB/s. Its buffer has room for 34.
     fn holding(in_flight: u32, pacing_mb: u64) -> SubflowView {
-        SubflowView { in_flight, pacing_rate: pacing_mb * 1_000_000, can_send: in_flight < 10, ..subflow(10) }
+        let (held_bytes, buffer_full) = (1000 * u64::from(in_flight), in_flight >= 34);
+        let (pacing_rate, can_send) = (pacing_mb * 1_000_000, in_flight < 10);
+        SubflowView { in_flight, held_bytes, buffer_full, pacing_rate, can_send, ..subflow(10) }
+    }
+
+    /// New data from `start` on, in pieces of 30 000 bytes.
+    fn pieces(start: u64) -> QueueView<'static> {
+        let fragment_end = (start / 30_000 + 1) * 30_000;
+        QueueView { new_data: start..500_000, fragment_end, ..queue(0) }
     }
 
     fn choice(subflows: &[SubflowView]) -> Option<usize> {
@@ -182,22 +177,32 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_stays_on_its_subflow() {
+    fn a_burst_stays_on_its_subflow_until_the_piece_in_which_it_is_used_up_ends() {
         let mut scheduler = LinuxDefault::default();
         let mut next = |first: u32, start: u64| {
-            let queue = QueueView { new_data: start..500_000, ..queue(0) };
-            scheduler.next(&[holding(first, 1), holding(1, 1)], &queue).map(|a| a.subflow)
+            scheduler.next(&[holding(first, 1), holding(1, 1)], &pieces(start)).map(|a| (a.subflow, a.what))
         };
+        assert_eq!(next(0, 0), Some((0, What::New { at_most: 30_000 })));
+        assert_eq!(next(9, 60_000), Some((0, What::New { at_most: 30_000 })));
+        assert_eq!(next(9, 89_999), Some((0, What::New { at_most: 1 })));
+        assert_eq!(next(9, 90_000), Some((1, What::New { at_most: 30_000 })));
+    }
+
+    #[test]
+    fn a_piece_is_handed_down_whole_even_where_the_buffer_fills_up() {
+        let mut scheduler = LinuxDefault::default();
+        let mut next = |held: u32, start: u64| scheduler.next(&[holding(held, 1)], &pieces(start)).map(|a| a.subflow);
         assert_eq!(next(0, 0), Some(0));
-        assert_eq!(next(9, 65_427), Some(0));
-        assert_eq!(next(9, 65_428), Some(1));
+        assert_eq!(next(34, 10_000), Some(0));
+        assert_eq!(next(50, 30_000), None, "the next one waits");
+        assert_eq!(next(33, 30_000), Some(0));
     }
 
     #[test]
     fn a_burst_ends_where_the_data_ran_out() {
         let mut scheduler = LinuxDefault::default();
         assert!(scheduler.next(&[holding(0, 1), holding(1, 1)], &queue(3000)).is_some_and(|a| a.subflow == 0));
-        let more = QueueView { new_data: 3000..9000, ..queue(0) };
+        let more = QueueView { new_data: 3000..9000, ..queue(9000) };
         assert!(scheduler.next(&[holding(3, 1), holding(1, 1)], &more).is_some_and(|a| a.subflow == 1));
     }
 
@@ -205,9 +210,9 @@ mod tests {
     fn the_pace_is_an_average_weighted_by_bytes() {
         let mut scheduler = LinuxDefault::default();
         scheduler.next(&[holding(6, 1)], &queue(2000));
-        assert_eq!(scheduler.memory[0].pace, 1_000_000);
-        scheduler.next(&[holding(6, 5)], &QueueView { new_data: 2000..4000, ..queue(0) });
-        assert_eq!(scheduler.memory[0].pace, 2_000_000, "(1 · 6000 + 5 · 2000) / 8000");
+        assert_eq!(scheduler.paces[0], 1_000_000);
+        scheduler.next(&[holding(6, 5)], &QueueView { new_data: 2000..4000, ..queue(4000) });
+        assert_eq!(scheduler.paces[0], 2_000_000, "(1 · 6000 + 5 · 2000) / 8000");
     }
 
     #[test]

@@ -102,6 +102,11 @@ pub struct SubflowView {
     pub mss: u32,
     /// Bytes assigned to this subflow and not yet sent.
     pub queued_bytes: u64,
+    /// Bytes of its send buffer in use (Linux: `sk_wmem_queued`): what is assigned and not acknowledged, with what each
+    /// packet takes beyond its payload where the transport accounts for that.
+    pub held_bytes: u64,
+    /// Whether its send buffer is full. Data may be assigned ahead of the window only while it is not.
+    pub buffer_full: bool,
     /// Pacing rate in bytes per second (Linux: `sk_pacing_rate`): cwnd·mss/srtt times 2 in slow start, 1.2 after.
     pub pacing_rate: u64,
     /// Whether it is in slow start.
@@ -151,6 +156,9 @@ pub struct QueueView<'a> {
     /// New data: from the next byte never assigned to the end of what the application wrote and the peer's
     /// connection-level window admits. Empty when only copies may be sent.
     pub new_data: Range<u64>,
+    /// Where the piece of written data ends that new data begins in: Linux hands such pieces down whole. Where
+    /// new data begins if nothing is cut.
+    pub fragment_end: u64,
     /// Bytes that the application wrote and no subflow has yet, whether the window admits them or not.
     pub backlog: u64,
     /// The connection-level send window: bytes from the first one not acknowledged to the end of what the peer admits.

@@ -36,6 +36,7 @@ proptest! {
                 let sent = SentRange { range: 0..1000, carried_by: SubflowSet(*carriers), reinject: true };
                 let new_data = start..start + new;
                 let queue = QueueView {
+                    fragment_end: new_data.end,
                     new_data,
                     backlog: *new,
                     window: 50_000,

@@ -21,7 +21,7 @@ pub(super) fn subflow(srtt_ms: u64) -> SubflowView {
 
 /// A queue with `new` bytes of new data from offset zero, and nothing else.
 pub(super) fn queue(new: u64) -> QueueView<'static> {
-    QueueView { new_data: 0..new, backlog: new, ..QueueView::default() }
+    QueueView { new_data: 0..new, fragment_end: new, backlog: new, ..QueueView::default() }
 }
 
 /// The first `n` subflows.

@@ -9,6 +9,7 @@ use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
 
 use super::Bottleneck;
+use super::send_memory::SendBufferTuning;
 use crate::tcp;
 
 /// Everything about an MPTCP connection that is not its addresses.
@@ -29,6 +30,9 @@ pub struct Config {
     pub record_paths: bool,
     /// Bytes that the application may have written and not acknowledged; `None` for any number.
     pub send_buffer: Option<u64>,
+    /// Bounds of send buffers that grow as Linux's do; used where the scheduler queues data ahead of the windows. `None`:
+    /// subflows have such buffers with Linux's bounds, and the connection takes in whatever is written.
+    pub send_buffer_tuning: Option<SendBufferTuning>,
     /// Require DSS checksums (RFC 8684, section 3.1, flag A).
     pub checksum: bool,
     /// Accept no joins to the address and port of the initial subflow (flag C).
@@ -58,6 +62,7 @@ impl Config {
             bottleneck: None,
             record_paths: false,
             send_buffer: None,
+            send_buffer_tuning: None,
             checksum: false,
             deny_join_to_initial_address: false,
             opportunistic_retransmission: false,

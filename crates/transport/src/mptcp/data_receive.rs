@@ -47,7 +47,9 @@ impl Connection {
         }
         self.subflows[index].bytes_received += self.receive.next + self.receive.held.bytes() - known;
         let held = self.stream.unread() + self.receive.held.bytes();
-        self.receive.window.on_segment(length, held);
+        if self.receive.window.on_segment(length, held) {
+            self.subflows[index].tcp.on_window_growth();
+        }
         if self.receive.next > before {
             self.stream.on_received(self.receive.next - before);
             self.adjust_buffer(now);

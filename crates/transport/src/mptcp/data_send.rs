@@ -74,7 +74,7 @@ impl DataSend {
 
 impl Connection {
     pub(crate) fn write(&mut self, bytes: u64) -> u64 {
-        let admitted = self.stream.admit(bytes, self.bytes_acknowledged());
+        let admitted = self.admit(bytes);
         if let (Mode::Plain, true) = (self.mode, admitted > 0) {
             self.touch(0);
         }
@@ -138,9 +138,11 @@ impl Connection {
             0 => None,
             _ => self.send.outstanding.iter().find(|sent| sent.reinject),
         };
+        let fragment_end = self.memory.as_ref().map_or(new_data.start, |memory| memory.fragment_end(new_data.start));
         let queue = QueueView {
             now,
             new_data: new_data.clone(),
+            fragment_end,
             backlog: self.stream.written - self.send.next.min(self.stream.written),
             window: self.send.window_end.saturating_sub(self.send.una),
             blocked: self.send.blocked,
@@ -156,10 +158,21 @@ impl Connection {
         }
     }
 
+    /// Hands down all that the subflows' buffers have room for, before any of it leaves: what is short at the end of one
+    /// piece is completed by the next (Linux `__mptcp_push_pending`).
+    pub(super) fn push_ahead(&mut self, now: Instant) {
+        for index in SubflowSet(self.dirty).iter() {
+            self.update_view(index);
+        }
+        self.release_send_memory();
+        while self.assign(now) {}
+    }
+
     fn assign_new(&mut self, index: usize, new_data: Range<u64>, at_most: u64) -> bool {
         let mss = u64::from(self.subflows[index].tcp.mss());
         let length = (new_data.end - new_data.start).min(mss).min(at_most.max(1));
-        if length < mss && self.window_is_full() && !self.send.outstanding.is_empty() {
+        let completes_later = self.memory.is_some();
+        if length < mss && self.window_is_full() && !self.send.outstanding.is_empty() && !completes_later {
             // The peer's window ends within a segment: wait rather than send a sliver (RFC 9293, section 3.8.6.2.1).
             return false;
         }

@@ -80,7 +80,7 @@ impl Connection {
         rng: Pcg64Mcg,
         now: Instant,
     ) -> Self {
-        let mss = u32::from(config.tcp.mtu) - 40 - 12 - DATA_OPTIONS;
+        let mss = u32::from(config.tcp.mtu) - 40 - 12;
         Self {
             client,
             local_key,
@@ -97,6 +97,7 @@ impl Connection {
             observation: Observation::new(&config),
             dirty: 0,
             send: DataSend::default(),
+            memory: Self::send_memory(&config),
             receive: DataReceive::new(config.tcp.receive_buffer, mss, now),
             addresses: Addresses::new(local),
             stream: Stream::new(config.send_buffer),

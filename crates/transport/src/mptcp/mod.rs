@@ -15,6 +15,7 @@
 //! | arriving segments, mappings | `input.rs`, `receive_mapping.rs` |
 //! | data-level receiving: reassembly, DATA_ACK, window | `data_receive.rs`, `ranges.rs` |
 //! | data-level sending: scheduler, outstanding data | `data_send.rs`, `views.rs` |
+//! | the send buffer, where data is queued ahead of windows | `send_memory.rs` |
 //! | repeating data on other subflows | `reinjection.rs` |
 //! | shared-bottleneck detection: samples, coupling by group | `observation.rs` |
 //! | segments and their options | `output.rs` |
@@ -37,6 +38,7 @@ mod output;
 mod ranges;
 mod receive_mapping;
 mod reinjection;
+pub mod send_memory;
 mod subflow;
 mod views;
 
@@ -65,6 +67,7 @@ use data_receive::DataReceive;
 use data_send::DataSend;
 use fallback::{Infinite, Mode};
 use keys::Key;
+use send_memory::SendMemory;
 use subflow::Stage;
 
 /// Counters of a connection beyond those of its subflows.
@@ -101,6 +104,8 @@ pub struct Connection {
     /// Subflows that may have something to send, as bits.
     dirty: u64,
     send: DataSend,
+    /// Where the scheduler queues ahead: what the send buffers hold.
+    memory: Option<SendMemory>,
     receive: DataReceive,
     addresses: Addresses,
     pub(crate) stream: Stream,
@@ -222,7 +227,7 @@ impl Connection {
             // The peer closes the subflow: this side does so, too, and what it carried goes elsewhere.
             self.close_subflow(index, now);
         }
-        self.stream.on_acknowledged(self.send.una.min(self.stream.written));
+        self.release_send_memory();
     }
 
     fn tell(&mut self, event: Event) {

@@ -17,6 +17,9 @@ impl Connection {
     /// Fills `segment` with the next one and returns the subflow that it leaves on, or `None`. Call again until it returns
     /// `None`.
     pub(crate) fn poll_transmit(&mut self, now: Instant, segment: &mut TcpSegment) -> Option<usize> {
+        if self.memory.is_some() {
+            self.push_ahead(now);
+        }
         loop {
             while self.dirty != 0 {
                 let index = self.dirty.trailing_zeros() as usize;
@@ -30,6 +33,7 @@ impl Connection {
                     return Some(index);
                 }
                 self.dirty &= !(1 << index);
+                self.expand_send_buffer(index);
                 self.update_view(index);
             }
             if !self.assign(now) {

@@ -5,6 +5,7 @@ use subflow_policy::scheduler::SubflowView;
 
 use super::Connection;
 use super::fallback::Mode;
+use super::send_memory::held_by;
 use super::subflow::Stage;
 
 impl Connection {
@@ -20,6 +21,18 @@ impl Connection {
         // A client may send on the initial subflow before the peer's first DSS confirms the connection.
         let opening = subflow.stage == Stage::Capable && self.mode == Mode::Multipath;
         let established = (subflow.is_established() || opening) && tcp.state().may_send() && !tcp.is_finishing();
+        let (held_bytes, buffer_full) = match &mut self.memory {
+            Some(memory) => {
+                if memory.buffer(index) == 0 && tcp.state().is_synchronised() && !subflow.is_closed() {
+                    memory.expand(index, path.cwnd);
+                } else if subflow.is_closed() {
+                    memory.remove(index);
+                }
+                let held = held_by(tcp);
+                (held, held >= memory.buffer(index))
+            }
+            None => (u64::from(in_flight) * u64::from(mss), false),
+        };
         self.views[index] = SubflowView {
             srtt: tcp.rtt().srtt(),
             rtt_variation: tcp.rtt().variation(),
@@ -28,6 +41,8 @@ impl Connection {
             in_flight,
             mss,
             queued_bytes: queued,
+            held_bytes,
+            buffer_full,
             pacing_rate: tcp.pacing_rate(path),
             slow_start: path.in_slow_start(),
             established,

@@ -14,6 +14,10 @@ use super::outbound::{SentChunk, Status};
 
 /// How often a scheduler that queues ahead is asked before something has to leave.
 const MOST_QUESTIONS: usize = 64;
+/// Windows that a destination may hold of data queued ahead, as many as Linux's TCP send buffers have room for.
+const WINDOWS_BUFFERED: u64 = 3;
+/// The smallest window that counts there, in packets.
+const SMALLEST_BUFFERED_WINDOW: u32 = 10;
 
 /// A scheduler and what it is shown. Data-level offsets are bytes in the order of TSNs.
 #[derive(Clone, Debug)]
@@ -190,6 +194,7 @@ impl Association {
             }
             let queue = QueueView {
                 now,
+                fragment_end: start,
                 new_data,
                 backlog: self.messages.bytes(),
                 window: self.peer_window + self.outbound.in_flight,
@@ -272,12 +277,16 @@ impl Association {
                 .rto
                 .srtt()
                 .map_or(u64::MAX, |srtt| u64::from(path.cwnd) * gain / 10 * 1_000_000_000 / srtt.as_nanos().max(1));
+            let packets = destination.chunks_in_flight + queued;
+            let window = u64::from((path.cwnd / self.config.mtu).max(SMALLEST_BUFFERED_WINDOW));
             views.push(SubflowView {
+                held_bytes: packets * u64::from(mss),
+                buffer_full: packets >= WINDOWS_BUFFERED * window,
                 srtt: destination.rto.srtt(),
                 rtt_variation: destination.rto.variation(),
                 latest_rtt: destination.rto.latest(),
                 cwnd: path.cwnd / self.config.mtu,
-                in_flight: (destination.chunks_in_flight + queued) as u32,
+                in_flight: packets as u32,
                 mss,
                 queued_bytes: destination.queued_bytes,
                 pacing_rate,

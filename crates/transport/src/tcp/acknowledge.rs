@@ -205,10 +205,12 @@ impl Acknowledge {
         }
     }
 
-    /// The window rose by new data: Linux keeps at least one quick acknowledgment in stock.
+    /// The window rose by the data that just arrived: Linux keeps at least one quick acknowledgment in stock, so that the
+    /// data is acknowledged at once (`tcp_grow_window`).
     pub(crate) fn on_window_growth(&mut self) {
         if matches!(self.policy, AckPolicy::Delayed { quick_start: true, .. }) {
             self.quick |= 1;
+            self.now |= self.owed && self.in_quick_mode();
         }
     }
 

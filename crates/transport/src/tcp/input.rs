@@ -224,6 +224,11 @@ impl Connection {
         }
     }
 
+    /// The window that this connection shares rose by data that arrived here.
+    pub(crate) fn on_window_growth(&mut self) {
+        self.acknowledge.on_window_growth();
+    }
+
     fn after_data(&mut self, length: u64, now: Instant) {
         let held = self.receive.unread + self.receive.reassembly.bytes();
         if self.acknowledge.is_immediate() {

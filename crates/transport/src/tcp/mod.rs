@@ -58,6 +58,7 @@ use subflow_wire::{Ecn, IpHeader};
 
 pub use config::Config;
 pub use endpoint::{TcpEndpoint, TcpOptions};
+pub(crate) use receive_window::PACKET_OVERHEAD;
 pub use receive_window::ReceiveWindow;
 pub use rtt::RttEstimator;
 pub use state::{Closed, State};
@@ -245,6 +246,11 @@ impl Connection {
     /// Bytes pushed and not yet sent.
     pub fn queued_bytes(&self) -> u64 {
         self.queue.bytes()
+    }
+
+    /// Packets sent and not yet cumulatively acknowledged, and those that what is queued makes.
+    pub fn buffered_packets(&self) -> u64 {
+        u64::from(self.sent.packets_out()) + self.queue.packets(u64::from(self.send.mss.max(1)))
     }
 
     /// Bytes sent and not yet acknowledged.

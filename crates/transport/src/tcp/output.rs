@@ -65,6 +65,11 @@ impl SendQueue {
         self.bytes
     }
 
+    /// Packets of `mss` bytes that the data makes: none holds data of two ranges.
+    pub(crate) fn packets(&self, mss: u64) -> u64 {
+        self.ranges.iter().map(|range| (range.end - range.start).div_ceil(mss)).sum()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty() && self.fin != Fin::Wanted
     }

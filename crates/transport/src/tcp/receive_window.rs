@@ -1,17 +1,20 @@
 //! The receive window: what is advertised, and how the buffer behind it grows (dynamic right-sizing).
 //!
-//! Linux keeps three numbers, and so do we: the buffer, the most it may ever advertise (`clamp`: half of the buffer,
-//! since the other half pays for bookkeeping at the kernel's default scaling ratio), and the cautious bound that rises by
-//! two segments with every full-sized segment received (`threshold`, Linux `rcv_ssthresh`).
+//! Linux keeps three numbers, and so do we: the buffer, the most it may ever advertise (`clamp`: the buffer's share that
+//! payload takes, half of it before the first full-sized segment has shown how much that is), and the cautious bound that
+//! rises by two segments with every full-sized segment received (`threshold`, Linux `rcv_ssthresh`).
 
 use subflow_quantity::{Duration, Instant};
 
 use super::config::ReceiveBuffer;
 
-/// Share of an automatic buffer that may be advertised (Linux: `TCP_DEFAULT_SCALING_RATIO`, 50 %).
-const fn advertisable(buffer: u64) -> u64 {
-    buffer / 2
-}
+/// What counts as the whole when a share is given (Linux: `TCP_RMEM_TO_WIN_SCALE`, 8 bits).
+const WHOLE: u64 = 256;
+/// Bytes of buffer that a packet takes beyond its payload: its descriptor and room for the largest headers (Linux 6.12,
+/// 64 bit: `SKB_TRUESIZE` of the smallest head).
+pub(crate) const PACKET_OVERHEAD: u64 = 960;
+/// Segments up to this size say nothing about the share (Linux: the first `rcv_mss`, `TCP_MSS_DEFAULT`).
+const SMALL_SEGMENT: u64 = 536;
 
 /// The window that a receiver advertises. Offsets count bytes in order at this level (subflow or connection).
 #[derive(Clone, Debug)]
@@ -20,6 +23,10 @@ pub struct ReceiveWindow {
     /// `None` when the buffer is fixed.
     maximum: Option<u64>,
     clamp: u64,
+    /// Share of an automatic buffer that payload takes, of [`WHOLE`] (Linux `scaling_ratio`).
+    share: u64,
+    /// The largest segment so far.
+    largest: u64,
     threshold: u64,
     /// Offset after the last byte ever admitted: a window is never taken back (RFC 9293, section 3.8.6.2.1).
     right_edge: u64,
@@ -40,15 +47,19 @@ impl ReceiveWindow {
         let (size, maximum, clamp, largest) = match buffer {
             ReceiveBuffer::Fixed(size) => (size, None, size, size),
             ReceiveBuffer::Automatic { initial, maximum } => {
-                (initial, Some(maximum), advertisable(initial), maximum.max(initial))
+                (initial, Some(maximum), initial / 2, maximum.max(initial))
             }
         };
         let scale = (0..14).find(|scale| largest >> scale <= 65_535).unwrap_or(14);
-        let threshold = if maximum.is_some() { clamp.min(65_535) } else { clamp };
+        // Linux offers whole segments at first.
+        let whole_segments = |bytes: u64| bytes - if bytes > mss { bytes % mss } else { 0 };
+        let threshold = if maximum.is_some() { whole_segments(clamp.min(65_535)) } else { clamp };
         Self {
             buffer: size,
             maximum,
             clamp,
+            share: WHOLE / 2,
+            largest: SMALL_SEGMENT,
             threshold,
             right_edge: 0,
             scale,
@@ -105,12 +116,23 @@ impl ReceiveWindow {
 
     /// A segment of `length` bytes arrived (Linux `tcp_grow_window`). Returns whether the window rose.
     pub fn on_segment(&mut self, length: u64, held: u64) -> bool {
-        let room = self.clamp.saturating_sub(held).saturating_sub(self.threshold);
+        self.measure_share(length);
+        let waiting = if self.maximum.is_some() { length } else { 0 };
+        let room = self.clamp.saturating_sub(held + waiting).saturating_sub(self.threshold);
         if length < 128 || room == 0 {
             return false;
         }
         self.threshold += room.min((2 * self.mss).max(2 * length));
         true
+    }
+
+    /// A segment larger than all before shows how much of the buffer payload takes (Linux `tcp_measure_rcv_mss`).
+    fn measure_share(&mut self, length: u64) {
+        if self.maximum.is_some() && length > self.largest {
+            self.largest = length;
+            self.share = WHOLE * length / (length + PACKET_OVERHEAD);
+            self.clamp = self.buffer * self.share / WHOLE;
+        }
     }
 
     /// A receiver-side RTT sample from timestamps.
@@ -141,10 +163,10 @@ impl ReceiveWindow {
             // Twice what a round trip brought, and what its growth promises for the next one.
             let base = 2 * copied + 16 * self.mss;
             let window = base + 2 * (base * (copied - self.space) / self.space);
-            let buffer = (2 * window).min(maximum);
+            let buffer = (window * WHOLE / self.share).min(maximum);
             if buffer > self.buffer {
                 self.buffer = buffer;
-                self.clamp = advertisable(buffer);
+                self.clamp = buffer * self.share / WHOLE;
             }
             self.space = copied;
         }

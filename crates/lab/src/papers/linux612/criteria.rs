@@ -34,6 +34,14 @@ const D: Criterion = Criterion {
     statement: "D: TCP alone, or MPTCP over equal paths, without loss within 2 % of the kernel's",
     bound: Bound::Percent(2.0),
 };
+const UNEQUAL: Criterion = Criterion {
+    statement: "D: MPTCP over unequal paths, goodput and completion within 10 % of the kernel's",
+    bound: Bound::Percent(10.0),
+};
+const G: Criterion = Criterion {
+    statement: "G: MPTCP while a path fails and returns, within 10 % of the kernel's goodput",
+    bound: Bound::Percent(10.0),
+};
 const E: Criterion = Criterion {
     statement: "E: mean shares of MPTCP and TCP on one bottleneck within 10 % of the kernel's",
     bound: Bound::Percent(10.0),
@@ -54,8 +62,10 @@ pub(super) fn criterion(configuration: &Configuration, flow: FlowName) -> Option
         'B' => single(B),
         'C' => share(C),
         'D' if equal_paths && !configuration.is_lossy() => single(D),
+        'D' if !configuration.is_lossy() => single(UNEQUAL),
         'E' => share(E),
         'F' if transfer => single(F),
+        'G' => single(G),
         _ => None,
     }
 }

@@ -148,10 +148,14 @@ fn sack_compression(field: &Field<'_>) -> Result<SackCompression, Problem> {
 }
 
 fn receive_buffer(field: &Field<'_>) -> Result<Buffer, Problem> {
-    if !matches!(field.value(), Value::Table(_)) {
-        return field.size(BUFFER).map(Buffer::Fixed);
+    match field.value() {
+        Value::Table(_) => automatic(&field.section(&schema::RECEIVE_BUFFER)?),
+        _ => field.size(BUFFER).map(Buffer::Fixed),
     }
-    let section = field.section(&schema::RECEIVE_BUFFER)?;
+}
+
+/// A buffer that grows.
+fn automatic(section: &Section<'_>) -> Result<Buffer, Problem> {
     let (initial_field, maximum_field) = (section.value("initial"), section.value("maximum"));
     let (initial, maximum) = (initial_field.size(BUFFER)?, maximum_field.size(BUFFER)?);
     if maximum < initial {
@@ -163,6 +167,7 @@ fn receive_buffer(field: &Field<'_>) -> Result<Buffer, Problem> {
 fn send_buffer(field: &Field<'_>) -> Result<Buffer, Problem> {
     match field.value() {
         Value::String(text) if text == "unlimited" => Ok(Buffer::Unlimited),
+        Value::Table(_) => automatic(&field.section(&schema::SEND_BUFFER)?),
         _ => field.size(BUFFER).map(Buffer::Fixed),
     }
 }

@@ -13,7 +13,7 @@ pub use reference::reference;
 
 pub(crate) use flows::{BOTTLENECK, FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SUBFLOW};
 pub(crate) use general::{EVENT, ROOT};
-pub(crate) use stacks::{DELAYED_ACK, MPTCP, PROFILES, Profile, RECEIVE_BUFFER, SACK_COMPRESSION, TCP};
+pub(crate) use stacks::{DELAYED_ACK, MPTCP, PROFILES, Profile, RECEIVE_BUFFER, SACK_COMPRESSION, SEND_BUFFER, TCP};
 pub(crate) use topology::{DIRECTIONS, HOST, INTERFACE, JITTER, LINK, LOSS, QUEUE, REORDER, ROUTER, TOKEN_BUCKET};
 
 /// What happens where a key is absent.
@@ -100,6 +100,7 @@ pub const TABLES: &[&TableSchema] = &[
     &DELAYED_ACK,
     &SACK_COMPRESSION,
     &RECEIVE_BUFFER,
+    &SEND_BUFFER,
     &MPTCP,
     &EVENT,
 ];

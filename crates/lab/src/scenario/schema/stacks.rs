@@ -85,9 +85,9 @@ pub(crate) const TCP: TableSchema = TableSchema {
         ),
         value(
             "send_buffer",
-            "a size, or \"unlimited\"",
-            "'unlimited'",
-            "the send buffer: how much the application may write ahead of what is acknowledged",
+            "a size, \"unlimited\", or a table { initial, maximum }",
+            "{ initial = '16 KiB', maximum = '16 MiB' }",
+            "the send buffer: how much the application may write ahead of what is acknowledged. One that grows with the window limits only schedulers that queue data ahead of it (`linux-default`)",
         ),
         value("timer_tick", "a duration", "'4 ms'", "what timers are rounded up to; 0 s makes them exact"),
     ],
@@ -126,6 +126,21 @@ pub(crate) const RECEIVE_BUFFER: TableSchema = TableSchema {
     doc: "A buffer that grows with what the connection needs.",
     fields: &[
         value("initial", "a size above zero", "'128 KiB'", "its size at the start; half of it is advertised"),
+        value("maximum", "a size, at least the initial one", "'16 MiB'", "its upper bound"),
+    ],
+};
+
+/// `send_buffer = { … }`.
+pub(crate) const SEND_BUFFER: TableSchema = TableSchema {
+    path: "send_buffer = { … }",
+    doc: "A buffer that grows with the window, as Linux's does, for each subflow. With a scheduler that queues data ahead it is accounted for as there: writes fill page fragments of 32 KiB, packets take up more than their payload, and a fragment is handed down whole. Otherwise it never is the limit.",
+    fields: &[
+        value(
+            "initial",
+            "a size above zero",
+            "'16 KiB'",
+            "its size at the start; a window of ten packets makes it 85 KiB",
+        ),
         value("maximum", "a size, at least the initial one", "'16 MiB'", "its upper bound"),
     ],
 };

@@ -10,6 +10,7 @@ mod joins;
 mod priorities;
 mod reinjection;
 mod schedulers;
+mod send_buffer;
 mod shared_window;
 
 use subflow_wire::TcpSegment;

@@ -47,7 +47,8 @@ fn the_first_segments_of_a_connection_are_acknowledged_one_by_one() {
 
 #[test]
 fn quick_acknowledgments_run_out() {
-    let mut pair = Setup::tcp().connected();
+    // A window that grows would call for more of them.
+    let mut pair = Setup::tcp().both(|stack| stack.receive_buffer(1 << 20)).connected();
     pair.transfer(CLIENT, 400 * 1448);
     let start = pair.now();
     pair.write(CLIENT, 8 * 1448);

@@ -7,7 +7,10 @@ use crate::harness::tamper::{delay_first, drop_data, has_data};
 use crate::harness::{CLIENT, Pair, SERVER, Setup, ms, secs};
 
 fn without_sack() -> Setup {
-    Setup::tcp().on(SERVER, |stack| stack.tcp.sack = false)
+    Setup::tcp().on(SERVER, |stack| {
+        stack.tcp.sack = false;
+        stack.receive_buffer(1 << 20);
+    })
 }
 
 /// A transfer of 100 segments whose segments of these numbers are lost once.
@@ -79,7 +82,10 @@ fn after_a_timeout_everything_is_repaired_in_slow_start() {
 #[test]
 fn a_peer_without_timestamps_is_served_as_well() {
     for sack in [true, false] {
-        let setup = Setup::tcp().on(SERVER, |stack| (stack.tcp.timestamps, stack.tcp.sack) = (false, sack));
+        let setup = Setup::tcp().on(SERVER, |stack| {
+            (stack.tcp.timestamps, stack.tcp.sack) = (false, sack);
+            stack.receive_buffer(1 << 20);
+        });
         let (mut pair, counters) = transfer_losing(setup, &[20, 22]);
         assert_eq!((counters.timeouts, counters.retransmissions), (0, 2));
         assert_eq!(pair.tcp(CLIENT).mss(), 1460, "no timestamps, no room for them");

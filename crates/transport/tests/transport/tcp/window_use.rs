@@ -1,10 +1,13 @@
 //! The congestion window: validated by use, restarted after idling (RFC 7661, RFC 5681, section 4.1).
 
+use subflow_transport::tcp::config::AckPolicy;
+
 use crate::harness::{CLIENT, Path, Setup, ms, secs};
 
 #[test]
 fn slow_start_doubles_the_window_every_round() {
-    let mut pair = Setup::tcp().connected();
+    let setup = Setup::tcp().both(|stack| stack.tcp.ack_policy = AckPolicy::EverySegment);
+    let mut pair = setup.connected();
     pair.fill_cwnd();
     for round in 1..5 {
         pair.run_for(ms(20));

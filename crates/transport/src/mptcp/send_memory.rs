@@ -1,0 +1,294 @@
+//! The send buffer as Linux accounts for it: page fragments at the connection, packet buffers at its subflows. Used where
+//! the scheduler queues data ahead of the windows ([`Scheduler::queues_ahead`]); it then decides when data moves down.
+//!
+//! ```text
+//! connection   write -> fragments of a 32 KiB page            full when their bytes reach 4 KiB + the subflows' buffers
+//! subflow      fragment, always to its end -> packet buffers  full when their true size reaches its own buffer
+//! ```
+//!
+//! A subflow's buffer has room for twice its window, each packet rounded up generously, so it holds up to 3.7 windows. It
+//! grows only while the writer waits and the window is not full: what a path queues ahead lags behind its window. A
+//! fragment's end, the peer's window or a full buffer may leave a short packet at the tail, which later data completes
+//! unless it has left before.
+//!
+//! Source: Linux 6.12, `net/mptcp/protocol.c` (`mptcp_sendmsg`, `__subflow_push_pending`, `mptcp_sendmsg_frag`,
+//! `__mptcp_clean_una`), `net/mptcp/protocol.h` (`__mptcp_sync_sndbuf`), `net/ipv4/tcp_input.c` (`tcp_sndbuf_expand`,
+//! `tcp_should_expand_sndbuf`), `net/core/sock.c` (`skb_page_frag_refill`).
+
+use std::collections::VecDeque;
+
+use subflow_policy::scheduler::Scheduler;
+
+use super::Connection;
+use crate::tcp::{self, PACKET_OVERHEAD};
+
+/// Bounds of a subflow's send buffer that grows with its window (Linux `tcp_wmem[1]` and `tcp_wmem[2]`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendBufferTuning {
+    /// Bytes at the start.
+    pub initial: u64,
+    /// Upper bound in bytes.
+    pub maximum: u64,
+}
+
+/// A page fragment is cut from pages of this many bytes (`SKB_FRAG_PAGE_ORDER`).
+const PAGE: u64 = 32_768;
+/// What describes a fragment lies in the page in front of it (`struct mptcp_data_frag`).
+const FRAGMENT_OVERHEAD: u64 = 40;
+/// A page with less room than for this much data is left (`mptcp_page_frag_refill`).
+const SMALLEST_FRAGMENT: u64 = 32;
+/// What the connection's buffer has beyond those of its subflows (`tcp_wmem[0]`).
+const CONNECTION_EXTRA: u64 = 4096;
+/// Bytes of buffer for each packet of the window: a factor of two for recovery, times a 1460-byte packet with headers,
+/// rounded up to a power of two, and its descriptor.
+const BUFFER_PER_WINDOW_PACKET: u64 = 2 * (4096 + 256);
+/// The window that a buffer has room for at least (`TCP_INIT_CWND`).
+const SMALLEST_WINDOW: u32 = 10;
+
+/// What a connection and its subflows hold of the stream.
+#[derive(Clone, Debug)]
+pub(crate) struct SendMemory {
+    /// `None`: writes are not limited here.
+    tuning: Option<SendBufferTuning>,
+    /// Bytes that every subflow's buffer has, for ever.
+    fixed: Option<u64>,
+    /// Not wholly acknowledged, in the stream's order.
+    fragments: VecDeque<Fragment>,
+    /// Room that is left in the page of the last fragment.
+    page_room: u64,
+    /// What the fragments take.
+    held: u64,
+    /// Each subflow's buffer; 0 before it is synchronised.
+    buffers: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Fragment {
+    /// Stream offset of the first byte that is not acknowledged.
+    start: u64,
+    /// Stream offset after the last byte.
+    end: u64,
+}
+
+impl SendMemory {
+    pub(super) fn new(tuning: Option<SendBufferTuning>, fixed: Option<u64>) -> Self {
+        Self { tuning, fixed, fragments: VecDeque::new(), page_room: 0, held: 0, buffers: Vec::new() }
+    }
+
+    /// Whether the connection's own buffer limits what is written.
+    fn limits_writes(&self) -> bool {
+        self.tuning.is_some() && self.fixed.is_none()
+    }
+
+    /// Bytes of the connection's buffer.
+    fn limit(&self) -> u64 {
+        match self.buffers.iter().sum() {
+            // Without a subflow there is nothing to write to.
+            0 => 0,
+            buffers => CONNECTION_EXTRA + buffers,
+        }
+    }
+
+    /// Cuts `bytes`, written at stream offset `written`, into fragments while the buffer is not full; `sent` was handed
+    /// down before. Returns how many were taken.
+    fn admit(&mut self, bytes: u64, written: u64, sent: u64) -> u64 {
+        if !self.limits_writes() {
+            return bytes;
+        }
+        let mut admitted = 0;
+        while admitted < bytes && self.held < self.limit() {
+            let end = written + admitted;
+            let pending = sent < end;
+            if !(pending && self.page_room > 0) {
+                if self.page_room < SMALLEST_FRAGMENT + FRAGMENT_OVERHEAD || self.fragments.is_empty() {
+                    self.page_room = PAGE;
+                }
+                self.page_room -= FRAGMENT_OVERHEAD;
+                self.held += FRAGMENT_OVERHEAD;
+                self.fragments.push_back(Fragment { start: end, end });
+            }
+            let length = self.page_room.min(bytes - admitted);
+            self.page_room -= length;
+            self.held += length;
+            admitted += length;
+            self.fragments.back_mut().expect("there is one now").end += length;
+        }
+        admitted
+    }
+
+    /// Everything below `una` is acknowledged.
+    fn acknowledge(&mut self, una: u64) {
+        while let Some(front) = self.fragments.front_mut() {
+            let end = una.min(front.end);
+            self.held -= end.saturating_sub(front.start);
+            front.start = front.start.max(end);
+            if front.start < front.end {
+                break;
+            }
+            self.held -= FRAGMENT_OVERHEAD;
+            self.fragments.pop_front();
+        }
+    }
+
+    /// Where the fragment around stream offset `offset` ends.
+    pub(super) fn fragment_end(&self, offset: u64) -> u64 {
+        let at = self.fragments.partition_point(|fragment| fragment.end <= offset);
+        // Where writes are not limited, all of the stream counts as written into full pages.
+        let in_pages = || (offset / (PAGE - FRAGMENT_OVERHEAD) + 1) * (PAGE - FRAGMENT_OVERHEAD);
+        self.fragments.get(at).map_or_else(in_pages, |fragment| fragment.end)
+    }
+
+    /// Whether a waiting writer may go on: a third of the buffer is free.
+    fn is_writable(&self) -> bool {
+        self.held < self.limit() && 3 * self.held <= 2 * self.limit()
+    }
+
+    /// Subflow `index` exists, with this window in packets: its buffer has room for twice of it.
+    pub(super) fn expand(&mut self, index: usize, cwnd: u32) {
+        if self.buffers.len() <= index {
+            self.buffers.resize(index + 1, 0);
+        }
+        let SendBufferTuning { initial, maximum } = self.tuning.unwrap_or_default();
+        let grown = u64::from(cwnd.max(SMALLEST_WINDOW)) * BUFFER_PER_WINDOW_PACKET;
+        let buffer = &mut self.buffers[index];
+        *buffer = self.fixed.unwrap_or_else(|| grown.min(maximum).max(initial).max(*buffer));
+    }
+
+    /// Subflow `index` is no more.
+    pub(super) fn remove(&mut self, index: usize) {
+        if let Some(buffer) = self.buffers.get_mut(index) {
+            *buffer = 0;
+        }
+    }
+
+    /// Bytes of subflow `index`'s buffer; 0 before it is synchronised.
+    pub(super) fn buffer(&self, index: usize) -> u64 {
+        self.buffers.get(index).copied().unwrap_or(0)
+    }
+}
+
+/// Linux's defaults but for the maximum, which is the 16 MiB of its receive buffers here, too.
+impl Default for SendBufferTuning {
+    fn default() -> Self {
+        Self { initial: 16_384, maximum: 16_777_216 }
+    }
+}
+
+/// What a subflow's buffer holds, in bytes of true size.
+pub(super) fn held_by(tcp: &tcp::Connection) -> u64 {
+    tcp.unacknowledged_bytes() + tcp.queued_bytes() + PACKET_OVERHEAD * tcp.buffered_packets()
+}
+
+impl Connection {
+    /// The accounting, where the scheduler needs it.
+    pub(super) fn send_memory(config: &super::Config) -> Option<SendMemory> {
+        let needed = config.scheduler.queues_ahead();
+        needed.then(|| SendMemory::new(config.send_buffer_tuning, config.send_buffer))
+    }
+
+    /// Takes in as much of `bytes` as the send buffer has room for.
+    pub(super) fn admit(&mut self, bytes: u64) -> u64 {
+        let acknowledged = self.bytes_acknowledged();
+        let Some(memory) = &mut self.memory else { return self.stream.admit(bytes, acknowledged) };
+        let wanted = self.stream.admit(bytes, acknowledged);
+        let admitted = memory.admit(wanted, self.stream.written - wanted, self.send.next);
+        if admitted < wanted {
+            self.stream.take_back(wanted - admitted);
+        }
+        admitted
+    }
+
+    /// What is acknowledged leaves the buffer; a waiting writer hears of enough room.
+    pub(super) fn release_send_memory(&mut self) {
+        let una = self.send.una.min(self.stream.written);
+        if let Some(memory) = &mut self.memory {
+            memory.acknowledge(una);
+            if memory.limits_writes() {
+                if memory.is_writable() {
+                    self.stream.unblock();
+                }
+                return;
+            }
+        }
+        self.stream.on_acknowledged(una);
+    }
+
+    /// The subflow's buffer grows while the writer waits and the window is not full (Linux `tcp_should_expand_sndbuf`).
+    pub(super) fn expand_send_buffer(&mut self, index: usize) {
+        let Some(memory) = &mut self.memory else { return };
+        let subflow = &self.subflows[index];
+        let path = self.congestion.path(subflow.tcp.path());
+        let waiting = self.stream.is_blocked() || !memory.limits_writes();
+        if subflow.tcp.state().is_synchronised() && waiting && subflow.tcp.in_flight() < path.cwnd {
+            memory.expand(index, path.cwnd);
+            self.release_send_memory();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory() -> SendMemory {
+        let mut memory = SendMemory::new(Some(SendBufferTuning::default()), None);
+        memory.expand(0, 10);
+        memory
+    }
+
+    #[test]
+    fn a_new_subflow_has_room_for_twice_a_window_of_ten_and_the_connection_for_4_kib_more() {
+        assert_eq!(memory().buffer(0), 87_040);
+        assert_eq!(memory().limit(), 91_136);
+    }
+
+    #[test]
+    fn a_write_fills_pages_until_the_buffer_is_full() {
+        let mut memory = memory();
+        assert_eq!(memory.admit(65_536, 0, 0), 65_536);
+        assert_eq!(memory.held, 65_536 + 3 * 40);
+        assert_eq!(memory.admit(34_464, 65_536, 0), 32_648, "what the third page has room for");
+        assert_eq!(memory.admit(1_816, 98_184, 0), 0);
+        let ends: Vec<_> = memory.fragments.iter().map(|fragment| fragment.end).collect();
+        assert_eq!(ends, [32_728, 65_456, 98_184]);
+        assert_eq!(
+            [memory.fragment_end(0), memory.fragment_end(32_728), memory.fragment_end(98_183)],
+            [32_728, 65_456, 98_184]
+        );
+    }
+
+    #[test]
+    fn a_fragment_that_was_handed_down_is_not_continued() {
+        let mut memory = memory();
+        memory.admit(1000, 0, 0);
+        memory.admit(1000, 1000, 500);
+        assert_eq!(memory.fragments.len(), 1);
+        memory.admit(1000, 2000, 2000);
+        assert_eq!(memory.fragments.len(), 2);
+        assert_eq!(memory.page_room, PAGE - 3000 - 80, "but its page is");
+    }
+
+    #[test]
+    fn acknowledged_bytes_make_room_and_a_third_of_it_lets_the_writer_go_on() {
+        let mut memory = memory();
+        memory.admit(98_184, 0, 0);
+        memory.acknowledge(37_000);
+        assert!(!memory.is_writable());
+        memory.acknowledge(37_600);
+        assert!(memory.is_writable(), "{} of {}", memory.held, memory.limit());
+        memory.acknowledge(98_184);
+        assert_eq!((memory.held, memory.fragments.len()), (0, 0));
+    }
+
+    #[test]
+    fn buffers_grow_with_the_window_and_never_shrink() {
+        let mut memory = memory();
+        memory.expand(0, 20);
+        memory.expand(0, 15);
+        assert_eq!(memory.buffer(0), 174_080);
+        memory.expand(0, 100_000);
+        assert_eq!(memory.buffer(0), 16_777_216);
+        memory.remove(0);
+        assert_eq!(memory.limit(), 0);
+    }
+}
