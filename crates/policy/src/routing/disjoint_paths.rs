@@ -1,0 +1,154 @@
+//! Disjoint paths of the least total length (Suurballe 1974, Bhandari 1999), as a flow of least cost where every link
+//! carries one unit.
+//!
+//! Taking the shortest path first and looking for another one without its links can fail where two disjoint paths exist:
+//! the shortest may block both. So each further path may also undo a link that those before it took, going back over it;
+//! what remains is one path more, and the shortest set of so many (successive shortest paths, Ford and Fulkerson 1962).
+
+use std::collections::VecDeque;
+
+use super::{Graph, LinkSet, Path};
+
+/// Up to `count` paths from `from` to `to` that share no link, neither in one direction nor in opposite ones, and avoid
+/// `banned`. There are as many as there can be, and no other set of so many has less total length: fewest links, then
+/// the least sum of `weight`s. In order of their length. Where `from` is `to`, one empty path.
+pub fn disjoint_paths(
+    graph: &Graph,
+    from: u32,
+    to: u32,
+    count: usize,
+    banned: &LinkSet,
+    weight: impl Fn(u32) -> u64,
+) -> Vec<Path> {
+    if from == to {
+        return vec![Path::new(); count.min(1)];
+    }
+    let mut flow = UnitFlow { graph, banned, taken: vec![false; graph.edge_numbers()], weight };
+    let found = (0..count).take_while(|_| flow.augment(from, to)).count();
+    let mut paths: Vec<Path> = (0..found).map(|_| flow.take_path(from, to)).collect();
+    let weight = &flow.weight;
+    paths.sort_by_cached_key(|path| (path.len(), path.iter().map(|&edge| weight(edge)).sum::<u64>(), path.clone()));
+    paths
+}
+
+/// A flow in which each link carries at most one unit, in one direction.
+struct UnitFlow<'a, W> {
+    graph: &'a Graph,
+    banned: &'a LinkSet,
+    /// By edge: it carries a unit.
+    taken: Vec<bool>,
+    weight: W,
+}
+
+/// Links, then weight; going back over a taken link gives its cost back.
+type Cost = (i64, i64);
+
+impl<W: Fn(u32) -> u64> UnitFlow<'_, W> {
+    /// Adds one unit from `from` to `to` at the least cost, if there is room for it.
+    fn augment(&mut self, from: u32, to: u32) -> bool {
+        let Some(steps) = self.cheapest_steps(from, to) else { return false };
+        for edge in steps {
+            if self.taken[edge as usize ^ 1] {
+                self.taken[edge as usize ^ 1] = false;
+            } else {
+                self.taken[edge as usize] = true;
+            }
+        }
+        true
+    }
+
+    /// The cheapest way in what the present flow leaves (Bellman and Ford: costs may be negative, circles are not).
+    fn cheapest_steps(&self, from: u32, to: u32) -> Option<Path> {
+        let mut reached: Vec<Option<(Cost, Option<u32>)>> = vec![None; self.graph.switches()];
+        reached[from as usize] = Some(((0, 0), None));
+        let mut queue = VecDeque::from([from]);
+        let mut queued = vec![false; self.graph.switches()];
+        while let Some(at) = queue.pop_front() {
+            queued[at as usize] = false;
+            let Some((so_far, _)) = reached[at as usize] else { continue };
+            for &edge in self.graph.out_of(at) {
+                let Some(step) = self.cost(edge) else { continue };
+                let cost = (so_far.0 + step.0, so_far.1 + step.1);
+                let next = self.graph.edge(edge).to;
+                if reached[next as usize].is_none_or(|(known, _)| cost < known) {
+                    reached[next as usize] = Some((cost, Some(edge)));
+                    if !core::mem::replace(&mut queued[next as usize], true) {
+                        queue.push_back(next);
+                    }
+                }
+            }
+        }
+        let mut steps = Path::new();
+        let mut at = to;
+        while let (_, Some(edge)) = reached[at as usize]? {
+            steps.push(edge);
+            at = self.graph.edge(edge).from;
+        }
+        steps.reverse();
+        Some(steps)
+    }
+
+    /// What a unit over `edge` costs now; `None` where it cannot go.
+    fn cost(&self, edge: u32) -> Option<Cost> {
+        let cost = |edge| (1, (self.weight)(edge) as i64);
+        if self.banned.has(edge) || self.taken[edge as usize] {
+            None
+        } else if self.taken[edge as usize ^ 1] {
+            let (links, weight) = cost(edge ^ 1);
+            Some((-links, -weight))
+        } else {
+            Some(cost(edge))
+        }
+    }
+
+    /// Takes one path out of the flow.
+    fn take_path(&mut self, from: u32, to: u32) -> Path {
+        // The flow is the cheapest, so it has no circles, and no path taken out of it has one.
+        let mut path = Path::new();
+        let mut at = from;
+        while at != to {
+            let edges = self.graph.out_of(at);
+            let edge = *edges.iter().find(|&&edge| self.taken[edge as usize]).expect("what comes in goes out");
+            self.taken[edge as usize] = false;
+            path.push(edge);
+            at = self.graph.edge(edge).to;
+        }
+        path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shortest_path;
+    use super::*;
+
+    /// The trap: the shortest path 0-1-2-5 blocks both 0-1-4-6-5 and 0-3-…-2-5.
+    fn trap() -> Graph {
+        let mut graph = Graph::new(8);
+        let links = [(0, 1), (1, 2), (2, 5), (0, 3), (3, 7), (7, 2), (1, 4), (4, 6), (6, 5)];
+        for (number, (a, b)) in links.into_iter().enumerate() {
+            graph.add_link(number as u32, a, b, [0; 2]);
+        }
+        graph
+    }
+
+    #[test]
+    fn greed_falls_into_the_trap_and_min_sum_does_not() {
+        let graph = trap();
+        let mut banned = graph.no_links();
+        let first = shortest_path(&graph, 0, 5, &banned, |_| 0).expect("a path");
+        assert_eq!(first, [0, 2, 4]);
+        assert_eq!(disjoint_paths(&graph, 0, 5, 2, &banned, |_| 0), [vec![0, 12, 14, 16], vec![6, 8, 10, 4]]);
+        banned.add(&first);
+        assert_eq!(shortest_path(&graph, 0, 5, &banned, |_| 0), None);
+    }
+
+    #[test]
+    fn there_are_no_more_paths_than_asked_for_or_possible() {
+        let graph = trap();
+        let none = graph.no_links();
+        assert_eq!(disjoint_paths(&graph, 0, 5, 1, &none, |_| 0), [vec![0, 2, 4]]);
+        assert_eq!(disjoint_paths(&graph, 0, 5, 9, &none, |_| 0).len(), 2);
+        assert_eq!(disjoint_paths(&graph, 3, 3, 9, &none, |_| 0), [Path::new()]);
+    }
+}

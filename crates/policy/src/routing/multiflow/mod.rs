@@ -1,0 +1,207 @@
+//! MultiFlow (Sandri, Silva, Verdi, 2016): a central controller keeps the subflows of a connection on disjoint paths.
+//!
+//! Switches send it the first packet of each flow. An MP_CAPABLE goes the shortest path. An MP_JOIN shows a token: each
+//! token has a topology of its own, from which the path of every join is taken out; Dijkstra's algorithm finds the next
+//! one in what is left, and when nothing is left, the topology is whole again (their algorithms 1 and 2). All else goes
+//! where it went before.
+//!
+//! [`MultiflowOptions`] has that as [`PUBLISHED`](MultiflowOptions::PUBLISHED), and our answers to its weaknesses.
+
+mod connection;
+mod options;
+
+use std::collections::BTreeMap;
+
+use super::{FlowKey, Graph, LinkSet, Path, Signal, token_of};
+use connection::{Connection, Search};
+pub use options::{InitialSubflow, MultiflowOptions, ReturnPath, Ties};
+
+/// The first packet of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// The flow.
+    pub flow: FlowKey,
+    /// What its MPTCP options say.
+    pub signal: Signal,
+    /// The switch that its source is attached to.
+    pub from: u32,
+    /// The switch that its destination is attached to.
+    pub to: u32,
+    /// A random number, which decides between equals.
+    pub random: u64,
+}
+
+/// The controller.
+#[derive(Clone, Debug)]
+pub struct Multiflow {
+    graph: Graph,
+    options: MultiflowOptions,
+    down: LinkSet,
+    /// By edge, how many subflows were placed there.
+    load: Vec<u32>,
+    by_token: BTreeMap<u32, Connection>,
+    /// Connections whose key has not been seen, by their initial subflow.
+    opening: BTreeMap<FlowKey, Connection>,
+    placed: BTreeMap<FlowKey, Placed>,
+}
+
+/// A subflow with a path of its own.
+#[derive(Clone, Debug)]
+struct Placed {
+    path: Path,
+    from: u32,
+    to: u32,
+    /// The connection whose topology its path was taken out of.
+    token: Option<u32>,
+}
+
+impl Multiflow {
+    /// A controller of the switches and links of `graph`.
+    pub fn new(graph: Graph, options: MultiflowOptions) -> Self {
+        Self {
+            down: graph.no_links(),
+            load: vec![0; graph.edge_numbers()],
+            graph,
+            options,
+            by_token: BTreeMap::new(),
+            opening: BTreeMap::new(),
+            placed: BTreeMap::new(),
+        }
+    }
+
+    /// Which path a new flow takes; `None`: the default route.
+    pub fn route(&mut self, request: Request) -> Option<Path> {
+        if let Some(known) = self.path_of(request.flow) {
+            return Some(known);
+        }
+        match request.signal {
+            Signal::Join { token } => self.place_join(request, token),
+            Signal::Capable => self.place_initial(request),
+            Signal::CapableReply { key } => {
+                self.learn_token(request.flow.reversed(), token_of(key));
+                self.path_of(request.flow)
+            }
+            Signal::None => None,
+        }
+    }
+
+    /// The path that `flow` has now; `None`: the default route.
+    pub fn path_of(&self, flow: FlowKey) -> Option<Path> {
+        if let Some(placed) = self.placed.get(&flow) {
+            return Some(placed.path.clone());
+        }
+        match self.options.return_path {
+            ReturnPath::Default => None,
+            ReturnPath::Forward => {
+                let forward = self.placed.get(&flow.reversed())?;
+                Some(forward.path.iter().rev().map(|edge| edge ^ 1).collect())
+            }
+        }
+    }
+
+    /// The link of `edge` has failed, or works again. Subflows stay where they are until [`Self::reroute`].
+    pub fn set_down(&mut self, edge: u32, down: bool) {
+        self.down.set(edge, down);
+    }
+
+    /// Moves the subflows whose paths have a failed link onto others, where there are any.
+    pub fn reroute(&mut self, random: u64) {
+        let broken = self.placed.iter().filter(|(_, placed)| self.down.meets(&placed.path));
+        let flows: Vec<FlowKey> = broken.map(|(&flow, _)| flow).collect();
+        for flow in flows {
+            let Some(Placed { path, from, to, token }) = self.placed.remove(&flow) else { continue };
+            self.count(&path, false);
+            let mut alone = Connection::new(&self.graph);
+            let connection = match token {
+                Some(token) => self.by_token.get_mut(&token),
+                None => self.opening.get_mut(&flow),
+            };
+            let search = Search {
+                graph: &self.graph,
+                down: &self.down,
+                set: 1,
+                weight: weight(self.options.ties, &self.load, random),
+            };
+            let detour = connection.unwrap_or(&mut alone).detour(from, to, &path, &search);
+            self.place(flow, Placed { path: detour.unwrap_or(path), from, to, token });
+        }
+    }
+
+    fn place_join(&mut self, request: Request, token: u32) -> Option<Path> {
+        let mut connection = self.by_token.remove(&token).unwrap_or_else(|| Connection::new(&self.graph));
+        let path = self.next_path(&mut connection, request);
+        self.by_token.insert(token, connection);
+        let path = path?;
+        self.place(request.flow, Placed { path: path.clone(), from: request.from, to: request.to, token: Some(token) });
+        Some(path)
+    }
+
+    fn place_initial(&mut self, request: Request) -> Option<Path> {
+        let mut connection = Connection::new(&self.graph);
+        let path = match self.options.initial {
+            InitialSubflow::Included => self.next_path(&mut connection, request),
+            InitialSubflow::Apart => {
+                let greedy = MultiflowOptions { set: 1, ..self.options };
+                connection.next_path(request.from, request.to, &self.search(greedy, request.random))
+            }
+        }?;
+        if self.options.initial == InitialSubflow::Included {
+            self.opening.insert(request.flow, connection);
+        }
+        self.place(request.flow, Placed { path: path.clone(), from: request.from, to: request.to, token: None });
+        Some(path)
+    }
+
+    /// The connection that `initial` opened has this token.
+    fn learn_token(&mut self, initial: FlowKey, token: u32) {
+        let Some(connection) = self.opening.remove(&initial) else { return };
+        self.by_token.insert(token, connection);
+        if let Some(placed) = self.placed.get_mut(&initial) {
+            placed.token = Some(token);
+        }
+    }
+
+    fn next_path(&self, connection: &mut Connection, request: Request) -> Option<Path> {
+        connection.next_path(request.from, request.to, &self.search(self.options, request.random))
+    }
+
+    fn search(&self, options: MultiflowOptions, random: u64) -> Search<'_, impl Fn(u32) -> u64 + Copy> {
+        Search {
+            graph: &self.graph,
+            down: &self.down,
+            set: options.set,
+            weight: weight(options.ties, &self.load, random),
+        }
+    }
+
+    fn place(&mut self, flow: FlowKey, placed: Placed) {
+        self.count(&placed.path, true);
+        self.placed.insert(flow, placed);
+    }
+
+    fn count(&mut self, path: &[u32], more: bool) {
+        for &edge in path {
+            let load = &mut self.load[edge as usize];
+            *load = if more { *load + 1 } else { *load - 1 };
+        }
+    }
+}
+
+/// What decides between equally short paths: the sum of this over their edges.
+fn weight(ties: Ties, load: &[u32], random: u64) -> impl Fn(u32) -> u64 + Copy + use<'_> {
+    move |edge| match ties {
+        Ties::First => 0,
+        Ties::Random => noise(edge, random),
+        // No path is so long that the noise of its edges adds up to one subflow.
+        Ties::LeastLoaded => (u64::from(load[edge as usize]) << 28) + noise(edge, random),
+    }
+}
+
+/// A number below 2¹⁶ for `edge`.
+fn noise(edge: u32, random: u64) -> u64 {
+    let mixed = (random ^ u64::from(edge)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 48
+}
+
+#[cfg(test)]
+mod tests;

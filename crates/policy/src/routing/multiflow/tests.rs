@@ -1,0 +1,121 @@
+use std::net::SocketAddr;
+
+use super::*;
+
+/// Two pods of a fat tree, more or less: edge switches 0 and 1, and 2 … 5 between them.
+fn four_ways() -> Graph {
+    let mut graph = Graph::new(6);
+    for middle in 0..4 {
+        graph.add_link(2 * middle, 0, 2 + middle, [0; 2]);
+        graph.add_link(2 * middle + 1, 2 + middle, 1, [0; 2]);
+    }
+    graph
+}
+
+/// The way over switch 2 + `middle`.
+fn way(middle: u32) -> Path {
+    vec![4 * middle, 4 * middle + 2]
+}
+
+fn flow(port: u16) -> FlowKey {
+    let end = |host, port| SocketAddr::from(([10, 0, 0, host], port));
+    FlowKey { source: end(1, port), destination: end(2, 80), protocol: 6 }
+}
+
+fn request(port: u16, signal: Signal) -> Request {
+    Request { flow: flow(port), signal, from: 0, to: 1, random: u64::from(port) }
+}
+
+/// Opens a connection from `port` whose server has `key`, with the joins of `joins`: the paths of all of them.
+fn open(controller: &mut Multiflow, port: u16, key: u64, joins: u16) -> Vec<Path> {
+    let mut paths = vec![controller.route(request(port, Signal::Capable)).expect("a path")];
+    let reply = Request { flow: flow(port).reversed(), from: 1, to: 0, ..request(port, Signal::CapableReply { key }) };
+    controller.route(reply);
+    for join in 1..=joins {
+        let token = token_of(key);
+        paths.push(controller.route(request(port + join, Signal::Join { token })).expect("a path"));
+    }
+    paths
+}
+
+#[test]
+fn as_published_the_first_join_shares_the_path_of_the_initial_subflow() {
+    let mut controller = Multiflow::new(four_ways(), MultiflowOptions::PUBLISHED);
+    assert_eq!(open(&mut controller, 1000, 7, 2), [way(0), way(0), way(1)]);
+}
+
+#[test]
+fn as_published_every_connection_takes_the_same_paths() {
+    let mut controller = Multiflow::new(four_ways(), MultiflowOptions::PUBLISHED);
+    let first = open(&mut controller, 1000, 7, 3);
+    assert_eq!(open(&mut controller, 2000, 8, 3), first);
+}
+
+#[test]
+fn an_exhausted_topology_begins_anew() {
+    let mut controller = Multiflow::new(four_ways(), MultiflowOptions::PUBLISHED);
+    let paths = open(&mut controller, 1000, 7, 6);
+    assert_eq!(paths[1..], [way(0), way(1), way(2), way(3), way(0), way(1)]);
+}
+
+#[test]
+fn with_the_servers_key_the_initial_subflow_is_included() {
+    let options = MultiflowOptions { initial: InitialSubflow::Included, ..MultiflowOptions::PUBLISHED };
+    let mut controller = Multiflow::new(four_ways(), options);
+    assert_eq!(open(&mut controller, 1000, 7, 3), [way(0), way(1), way(2), way(3)]);
+}
+
+#[test]
+fn load_spreads_connections_evenly() {
+    let options = MultiflowOptions { ties: Ties::LeastLoaded, ..MultiflowOptions::PUBLISHED };
+    let mut controller = Multiflow::new(four_ways(), options);
+    let mut firsts: Vec<Path> =
+        (0..4).map(|n| controller.route(request(1000 + n, Signal::Capable)).expect("a path")).collect();
+    firsts.sort();
+    assert_eq!(firsts, [way(0), way(1), way(2), way(3)]);
+}
+
+#[test]
+fn random_ties_take_every_path_now_and_then() {
+    let options = MultiflowOptions { ties: Ties::Random, ..MultiflowOptions::PUBLISHED };
+    let mut controller = Multiflow::new(four_ways(), options);
+    let mut counts = [0; 4];
+    for port in 0..400 {
+        let path = controller.route(request(port, Signal::Capable)).expect("a path");
+        counts[path[0] as usize / 4] += 1;
+    }
+    assert!(counts.iter().all(|&count| count > 50), "{counts:?}");
+}
+
+#[test]
+fn a_repeated_syn_and_the_answers_stay_on_the_path() {
+    let mut controller = Multiflow::new(four_ways(), MultiflowOptions::IMPROVED);
+    let paths = open(&mut controller, 1000, 7, 1);
+    let again = controller.route(request(1001, Signal::Join { token: token_of(7) }));
+    assert_eq!(again.as_ref(), Some(&paths[1]));
+    let backwards: Path = paths[1].iter().rev().map(|edge| edge ^ 1).collect();
+    assert_eq!(controller.path_of(flow(1001).reversed()), Some(backwards));
+    let published = Multiflow::new(four_ways(), MultiflowOptions::PUBLISHED);
+    assert_eq!(published.path_of(flow(1001).reversed()), None, "as published, answers take the default route");
+}
+
+#[test]
+fn what_is_not_mptcp_takes_the_default_route() {
+    let mut controller = Multiflow::new(four_ways(), MultiflowOptions::IMPROVED);
+    assert_eq!(controller.route(request(1000, Signal::None)), None);
+}
+
+#[test]
+fn a_failed_link_is_left_for_a_path_that_no_sibling_uses() {
+    let options = MultiflowOptions { initial: InitialSubflow::Included, ..MultiflowOptions::PUBLISHED };
+    let mut controller = Multiflow::new(four_ways(), options);
+    open(&mut controller, 1000, 7, 2);
+    controller.set_down(way(1)[1], true);
+    controller.reroute(0);
+    let now = |controller: &Multiflow, port| controller.path_of(flow(port)).expect("a path");
+    assert_eq!([1000, 1001, 1002].map(|port| now(&controller, port)), [way(0), way(3), way(2)]);
+    controller.set_down(way(3)[0], true);
+    controller.reroute(0);
+    let shared = now(&controller, 1001);
+    assert!(shared == way(0) || shared == way(2), "a shared path is better than none: {shared:?}");
+}
