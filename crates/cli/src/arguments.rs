@@ -128,6 +128,8 @@ pub(crate) struct Bench {
 pub(crate) enum Benchmark {
     /// Bulk TCP flows through one bottleneck of 100 Mbit/s
     Dumbbell(Dumbbell),
+    /// MPTCP connections between all hosts of a fat tree of 1 Gbit/s
+    FatTree(FatTree),
 }
 
 #[derive(Debug, Args)]
@@ -141,6 +143,32 @@ pub(crate) struct Dumbbell {
     /// What to print
     #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
     pub(crate) format: BenchFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FatTree {
+    /// Ports of a switch: an even number from 2 to 16
+    #[arg(long, value_name = "K", default_value_t = 8, value_parser = even_ports)]
+    pub(crate) k: u32,
+    /// Subflows of each connection
+    #[arg(long, value_name = "S", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=8))]
+    pub(crate) subflows: u32,
+    /// Simulated seconds
+    #[arg(long, value_name = "S", default_value_t = 0.5, value_parser = seconds)]
+    pub(crate) duration: f64,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
+    pub(crate) format: BenchFormat,
+}
+
+fn even_ports(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|k: &u32| (2..=16).contains(k) && k.is_multiple_of(2));
+    number.ok_or_else(|| "expected an even number from 2 to 16".to_owned())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|seconds| (0.001..=1000.0).contains(seconds));
+    number.ok_or_else(|| "expected a number from 0.001 to 1000".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

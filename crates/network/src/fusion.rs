@@ -17,7 +17,7 @@
 use crate::InterfaceId;
 use crate::host_table::HostTable;
 use crate::link::Link;
-use crate::routing::{Graph, Node, Routes};
+use crate::routing::{Node, Routes, Wiring};
 
 /// From which links packets come to a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,10 +27,17 @@ enum Feeders {
     Many,
 }
 
-/// For each link, whether it can be fused with those that follow it.
-pub(crate) fn fusible(graph: &Graph, routes: &Routes, hosts: &HostTable, links: &mut [Link]) -> Vec<bool> {
+/// For each link, whether it can be fused with those that follow it. Where routes are `fixed`, only the steps on them
+/// count; else all that there can be.
+pub(crate) fn fusible(
+    wiring: &Wiring,
+    routes: &Routes,
+    fixed: bool,
+    hosts: &HostTable,
+    links: &mut [Link],
+) -> Vec<bool> {
     let mut fusible = vec![false; links.len()];
-    let steps = steps(graph, routes, hosts);
+    let steps = if fixed { steps(wiring, routes, hosts) } else { possible_steps(wiring) };
     let mut feeders = vec![Feeders::None; links.len()];
     for &(link, next) in &steps {
         feeders[next as usize] = match feeders[next as usize] {
@@ -47,10 +54,10 @@ pub(crate) fn fusible(graph: &Graph, routes: &Routes, hosts: &HostTable, links: 
 }
 
 /// All pairs of a link and one that follows it on some route in use. A pair may occur more than once.
-fn steps(graph: &Graph, routes: &Routes, hosts: &HostTable) -> Vec<(u32, u32)> {
+fn steps(wiring: &Wiring, routes: &Routes, hosts: &HostTable) -> Vec<(u32, u32)> {
     let mut steps = Vec::new();
-    let mut passed: Vec<Option<InterfaceId>> = vec![None; graph.routers];
-    for destination in (0..graph.interfaces).map(InterfaceId::from_index) {
+    let mut passed: Vec<Option<InterfaceId>> = vec![None; wiring.routers];
+    for destination in wiring.interface_ids() {
         let to = hosts.host(destination);
         for source in &hosts.interfaces {
             if !hosts.conversations.allows(source.host, to) {
@@ -58,8 +65,8 @@ fn steps(graph: &Graph, routes: &Routes, hosts: &HostTable) -> Vec<(u32, u32)> {
             }
             let mut link = source.link.0;
             // From a router that another source's route has passed, the rest of the way is known.
-            while let Node::Router(router) = graph.edges[link as usize].to {
-                let Some(next) = routes.next(router, destination) else { break };
+            while let Node::Router(router) = wiring.edges[link as usize].to {
+                let Some(next) = routes.first(router, destination) else { break };
                 steps.push((link, next));
                 if passed[router as usize].replace(destination) == Some(destination) {
                     break;
@@ -69,4 +76,11 @@ fn steps(graph: &Graph, routes: &Routes, hosts: &HostTable) -> Vec<(u32, u32)> {
         }
     }
     steps
+}
+
+/// All pairs of a link and one that may follow it, whatever routers choose.
+fn possible_steps(wiring: &Wiring) -> Vec<(u32, u32)> {
+    let out_of = wiring.out_of_routers();
+    let edges = 0..wiring.edges.len() as u32;
+    edges.flat_map(|edge| wiring.following(edge, &out_of).map(move |next| (edge, next))).collect()
 }

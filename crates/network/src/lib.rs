@@ -11,7 +11,7 @@
 //!    limit (`queue/`). When it leaves and when it arrives is settled now, and it joins the link's ring.
 //! 3. The first arrival of each link stands in the event queue (`event_queue.rs`). When its turn comes, the packet is at
 //!    the far end: late or twice, if the link disturbs packets (`disturbance.rs`).
-//! 4. A router looks the next link up (`routing/`), and it is step 2 again. That was one hop, and one event. Where only
+//! 4. A router looks the next link up, or the parcel says which it is (`routing/`), and it is step 2 again. That was one hop, and one event. Where only
 //!    one link leads to the next, not even that: the next link accepts it at once (`fusion.rs`).
 //! 5. At a host's interface a tap may see it (`tap.rs`), and [`Hosts::handle_packet`] gets it.
 //!
@@ -20,8 +20,8 @@
 //!
 //! # Not supported
 //!
-//! Queues that decide when a packet leaves (CoDel; see `queue/mod.rs`), ECN marking, fragmentation and an MTU, routers that
-//! look into packets, address resolution, IP packets of more than 65535 bytes.
+//! Queues that decide when a packet leaves (CoDel; see `queue/mod.rs`), ECN marking, fragmentation and an MTU, address
+//! resolution, IP packets of more than 65535 bytes.
 
 mod capacity_trace;
 mod disturbance;
@@ -37,6 +37,7 @@ mod network;
 mod packet_pool;
 mod probability;
 mod queue;
+mod route;
 mod routing;
 mod run;
 mod streams;
@@ -54,7 +55,7 @@ pub use netem::{Distribution, Jitter, Overtaking};
 pub use network::{Hosts, Network};
 pub use probability::Probability;
 pub use queue::{Discipline, IdleAgeing, Limit, QueueConfig, RedConfig, RedDrop, RedUnit};
-pub use routing::{RouteMetric, RouterMode};
+pub use routing::{RouteMetric, RouterMode, RoutingConfig};
 pub use streams::stream;
 pub use tap::{Direction, Tap};
-pub use topology::{Attachment, DuplexLink, TopologyBuilder, TopologyError};
+pub use topology::{Attachment, DuplexLink, Shape, ShapeEnd, ShapeLink, TopologyBuilder, TopologyError};

@@ -11,7 +11,7 @@ use crate::event_queue::EventQueue;
 use crate::host_table::{FarEnd, HostTable};
 use crate::link::Link;
 use crate::packet_pool::PacketPool;
-use crate::routing::Routes;
+use crate::route::Routing;
 use crate::tap::Tap;
 use crate::timer::Timers;
 use crate::{HostId, InterfaceId, LinkChange, LinkId, LinkMetrics, NetworkMetrics, PacketId, TimerId};
@@ -45,7 +45,7 @@ pub struct Network {
     pub(crate) horizon: Instant,
     pub(crate) links: Vec<Link>,
     pub(crate) link_names: Vec<String>,
-    pub(crate) routes: Routes,
+    pub(crate) routing: Routing,
     pub(crate) hosts: HostTable,
     pub(crate) packets: PacketPool,
     /// Places in the pool that hosts hold for packets to come.
@@ -55,21 +55,29 @@ pub struct Network {
     pub(crate) timers: Timers,
     pub(crate) stragglers: Stragglers,
     /// In order of time, then of scheduling.
-    pub(crate) changes: BTreeMap<(Instant, u64), (LinkId, LinkChange)>,
+    pub(crate) changes: BTreeMap<(Instant, u64), Change>,
     changes_scheduled: u64,
     pub(crate) tap: Option<Box<dyn Tap + Send>>,
     pub(crate) counters: NetworkMetrics,
 }
 
+/// What happens between packets.
+#[derive(Debug)]
+pub(crate) enum Change {
+    Link(LinkId, LinkChange),
+    /// Routes take note of the links that are down.
+    Routes,
+}
+
 impl Network {
-    pub(crate) fn new(links: Vec<Link>, link_names: Vec<String>, routes: Routes, hosts: HostTable) -> Self {
+    pub(crate) fn new(links: Vec<Link>, link_names: Vec<String>, routing: Routing, hosts: HostTable) -> Self {
         Self {
             now: Instant::ZERO,
             horizon: Instant::ZERO,
             arrivals: EventQueue::new(links.len()),
             links,
             link_names,
-            routes,
+            routing,
             hosts,
             packets: PacketPool::default(),
             reserved: 0,
@@ -170,7 +178,16 @@ impl Network {
     pub fn schedule_change(&mut self, at: Instant, link: LinkId, change: LinkChange) {
         assert!(self.horizon <= self.now + Duration::from_nanos(1), "a change scheduled in the middle of a run");
         self.unfuse(link);
-        self.changes.insert((at.max(self.now), self.changes_scheduled), (link, change));
+        let at = at.max(self.now);
+        let moves_routes = matches!(change, LinkChange::Down | LinkChange::Up);
+        self.schedule(at, Change::Link(link, change));
+        if let (true, Some(after)) = (moves_routes, self.routing.reroute_after) {
+            self.schedule(at + after, Change::Routes);
+        }
+    }
+
+    fn schedule(&mut self, at: Instant, change: Change) {
+        self.changes.insert((at, self.changes_scheduled), change);
         self.changes_scheduled += 1;
     }
 
@@ -230,7 +247,7 @@ impl Network {
         loop {
             match link.far_end {
                 FarEnd::Interface(end) => return (self.hosts.host(end) == self.hosts.host(to)).then_some(delay),
-                FarEnd::Router(router) => link = &self.links[self.routes.next(router, to)? as usize],
+                FarEnd::Router(router) => link = &self.links[self.routing.tables.first(router, to)? as usize],
             }
             delay += link.delay();
         }

@@ -5,6 +5,8 @@ use subflow_wire::Packet;
 
 use crate::host_table::FarEnd;
 use crate::link::Parcel;
+use crate::network::Change;
+use crate::routing::{FlowWay, Way};
 use crate::{Direction, HostId, Hosts, InterfaceId, LinkId, Network, PacketId};
 
 impl Network {
@@ -34,7 +36,15 @@ impl Network {
             return self.release(id);
         };
         let size = u16::try_from(packet.wire_length()).expect("an IP packet of at most 65535 bytes");
-        self.enqueue(sender.link.0, self.now, Parcel { packet: id, destination, size });
+        let flow = match &self.routing.flows {
+            None => Some(FlowWay { way: Way::to(destination), hash: 0 }),
+            Some(flows) => match flows.find(packet) {
+                Some(known) => known,
+                None => self.begin_flow(sender.link, destination, id),
+            },
+        };
+        let Some(FlowWay { way, hash }) = flow else { return self.drop_unroutable(id) };
+        self.enqueue(sender.link.0, self.now, Parcel { packet: id, way, size, hash });
     }
 
     /// Processes all events until `end`, those at `end` included, and sets the clock to `end`. An `end` in the past does
@@ -51,8 +61,10 @@ impl Network {
         {
             self.run_before(hosts, key.0);
             self.now = key.0;
-            if let Some((link, change)) = self.changes.remove(&key) {
-                self.change(link, change);
+            match self.changes.remove(&key) {
+                Some(Change::Link(link, change)) => self.change(link, change),
+                Some(Change::Routes) => self.reroute(),
+                None => {}
             }
         }
         self.run_before(hosts, after_end);
@@ -146,7 +158,8 @@ impl Network {
     fn arrive_at_host<H: Hosts>(&mut self, hosts: &mut H, interface: InterfaceId, packet: Parcel) {
         let receiver = self.hosts.interfaces[interface.index()];
         // A host has all its addresses on all its interfaces (the weak host model, as Linux), but passes nothing on.
-        if self.hosts.host(packet.destination) != receiver.host {
+        // A listed way leads where it should.
+        if packet.way.destination().is_some_and(|destination| self.hosts.host(destination) != receiver.host) {
             return self.drop_unroutable(packet.packet);
         }
         self.counters.delivered += 1;
@@ -161,8 +174,8 @@ impl Network {
 
     /// `packet` comes to `router` and goes on.
     #[inline(always)]
-    fn route(&mut self, router: u32, packet: Parcel) {
-        match self.routes.next(router, packet.destination) {
+    fn route(&mut self, router: u32, mut packet: Parcel) {
+        match self.routing.next_link(router, &mut packet) {
             Some(link) => self.enqueue(link, self.now, packet),
             None => self.drop_unroutable(packet.packet),
         }
@@ -172,7 +185,7 @@ impl Network {
     /// horizon.
     #[inline(always)]
     fn enqueue(&mut self, index: u32, at: Instant, packet: Parcel) {
-        let (mut index, mut at) = (index, at);
+        let (mut index, mut at, mut packet) = (index, at, packet);
         loop {
             let link = &mut self.links[index as usize];
             let Some(accepted) = link.accept(at, packet) else {
@@ -192,7 +205,7 @@ impl Network {
                 return self.pass_on_until_horizon(index);
             }
             link.deliver_known(packet.size, accepted.lost);
-            let Some(next) = self.pass_on(index, packet, accepted.lost) else { return };
+            let Some(next) = self.pass_on(index, &mut packet, accepted.lost) else { return };
             (index, at) = (next, accepted.arrival);
         }
     }
@@ -205,8 +218,8 @@ impl Network {
             if arrival >= self.horizon {
                 return;
             }
-            let (packet, lost) = self.links[index as usize].deliver();
-            if let Some(next) = self.pass_on(index, packet, lost) {
+            let (mut packet, lost) = self.links[index as usize].deliver();
+            if let Some(next) = self.pass_on(index, &mut packet, lost) {
                 self.enqueue(next, arrival, packet);
             }
         }
@@ -214,7 +227,7 @@ impl Network {
 
     /// The link that `packet` comes to behind `index`, a fused link; none, if it does not get there.
     #[inline(always)]
-    fn pass_on(&mut self, index: u32, packet: Parcel, lost: bool) -> Option<u32> {
+    fn pass_on(&mut self, index: u32, packet: &mut Parcel, lost: bool) -> Option<u32> {
         if lost {
             self.release(packet.packet);
             return None;
@@ -222,7 +235,7 @@ impl Network {
         let FarEnd::Router(router) = self.links[index as usize].far_end else {
             unreachable!("only links to routers are fused")
         };
-        let next = self.routes.next(router, packet.destination);
+        let next = self.routing.next_link(router, packet);
         if next.is_none() {
             self.drop_unroutable(packet.packet);
         }

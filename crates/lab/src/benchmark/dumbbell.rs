@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::execute::{CpuTimer, RunError};
+use super::cost::Cost;
+use crate::execute::RunError;
 use crate::results::number;
 use crate::scenario::Scenario;
 use crate::scenario::file::{Document, Problems};
-use crate::simulate::{RunOptions, simulate};
 
 /// Bulk NewReno flows on paths of six links: access, bottleneck, egress and three back, all 100 Mbit/s; 1 + 8 + 1 ms one
 /// way; bottleneck drop-tail 100 packets, access 1000; an acknowledgment for every packet; flow i starts at 10·i ms.
@@ -37,19 +37,9 @@ pub struct DumbbellResult {
     /// Sum of the flows' goodput.
     #[serde(serialize_with = "number::serialize")]
     pub goodput_mbps: f64,
-    /// Packets that left a link.
-    pub packet_hops: u64,
-    /// Events processed.
-    pub events: u64,
-    /// CPU time of the run.
-    #[serde(serialize_with = "number::serialize")]
-    pub cpu_s: f64,
-    /// Packet hops per CPU second.
-    #[serde(serialize_with = "number::serialize")]
-    pub hops_per_cpu_s: f64,
-    /// Peak resident memory of the process in MB; null where the system does not tell.
-    #[serde(serialize_with = "number::optional")]
-    pub peak_rss_mb: Option<f64>,
+    /// What the run cost.
+    #[serde(flatten)]
+    pub cost: Cost,
 }
 
 impl Dumbbell {
@@ -93,9 +83,7 @@ impl Dumbbell {
     /// Runs it once.
     pub fn run(self) -> Result<DumbbellResult, RunError> {
         let scenario = self.scenario().map_err(|problems| RunError::failed(problems.to_string()))?;
-        let timer = CpuTimer::start();
-        let result = simulate(&scenario, 1, &RunOptions::default())?;
-        let cpu_s = if result.engine.cpu_s > 0.0 { result.engine.cpu_s } else { timer.seconds() };
+        let (result, cost) = Cost::of(&scenario)?;
         let bottleneck = result.links.iter().find(|link| link.name == "bottleneck");
         Ok(DumbbellResult {
             benchmark: "dumbbell",
@@ -104,21 +92,9 @@ impl Dumbbell {
             delivered_packets: bottleneck.map_or(0, |link| link.up.packets),
             drops: result.links.iter().map(|link| link.drops).sum(),
             goodput_mbps: result.flows.iter().map(|flow| flow.goodput_mbps).sum(),
-            packet_hops: result.engine.packet_hops,
-            events: result.engine.events,
-            cpu_s,
-            hops_per_cpu_s: result.engine.packet_hops as f64 / cpu_s,
-            peak_rss_mb: peak_rss_mb(),
+            cost,
         })
     }
-}
-
-/// VmHWM of Linux.
-fn peak_rss_mb() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024.0 / 1e6)
 }
 
 #[cfg(test)]

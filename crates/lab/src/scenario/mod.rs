@@ -14,6 +14,7 @@ mod stack;
 mod timeline;
 mod topology;
 
+use subflow_network::RoutingConfig;
 use subflow_quantity::Duration;
 
 pub use algorithm::{
@@ -50,6 +51,8 @@ pub struct Scenario {
     pub hosts: Vec<Host>,
     /// The routers, in the file's order.
     pub routers: Vec<Router>,
+    /// What concerns the routing of the whole network.
+    pub routing: RoutingConfig,
     /// The links, in the file's order.
     pub links: Vec<Link>,
     /// The traffic, in the file's order.

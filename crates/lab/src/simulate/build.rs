@@ -59,6 +59,7 @@ pub(crate) fn build_for(
     for flow in &scenario.flows {
         topology.conversation(hosts[flow.from.host], hosts[flow.to.host]);
     }
+    topology.routing(scenario.routing);
     let mut network = topology.build(seed).map_err(|error| RunError::failed(error.to_string()))?;
     let nodes = nodes(scenario, seed, &hosts, &interfaces);
     let world = World::new(&mut network, nodes);

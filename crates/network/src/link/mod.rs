@@ -205,6 +205,11 @@ impl Link {
         self.ring.tail().wrapping_sub(self.departed)
     }
 
+    /// Whether it works.
+    pub(crate) const fn is_up(&self) -> bool {
+        self.up
+    }
+
     /// Propagation delay; of packets whose delays differ, what they differ from.
     pub(crate) fn delay(&self) -> Duration {
         self.extras.disturbance.as_ref().and_then(Disturbance::netem_delay).unwrap_or(self.delay)

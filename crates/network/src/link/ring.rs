@@ -2,6 +2,7 @@
 
 use subflow_quantity::Instant;
 
+use crate::routing::Way;
 use crate::{InterfaceId, PacketId};
 
 /// What a hop knows of a packet. The packet itself stays in one place in the network.
@@ -9,13 +10,15 @@ use crate::{InterfaceId, PacketId};
 pub(crate) struct Parcel {
     /// Where the packet is.
     pub(crate) packet: PacketId,
-    /// The interface it is for; indexes routing tables.
-    pub(crate) destination: InterfaceId,
+    /// Where it goes.
+    pub(crate) way: Way,
     /// IP length in bytes.
     pub(crate) size: u16,
+    /// The hash of its flow, where routers spread flows.
+    pub(crate) hash: u16,
 }
 
-/// A packet on a link. (A flow hash, for routers that spread flows, has room in it.)
+/// A packet on a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Descriptor {
     /// When its last bit leaves the transmitter.
@@ -40,7 +43,7 @@ pub(crate) struct Ring {
 const EMPTY: Descriptor = Descriptor {
     departure: Instant::ZERO,
     arrival: Instant::ZERO,
-    parcel: Parcel { packet: PacketId(0), destination: InterfaceId(0), size: 0 },
+    parcel: Parcel { packet: PacketId(0), way: Way::to(InterfaceId(0)), size: 0, hash: 0 },
     lost: false,
 };
 

@@ -2,29 +2,35 @@
 
 use std::collections::BTreeSet;
 
+use subflow_policy::routing::Multiflow;
+
 use super::{AddressBook, Attachment, TopologyBuilder, TopologyError};
 use crate::fusion;
 use crate::host_table::{Conversations, FarEnd, HostTable, Interface};
 use crate::link::{Link, LinkStreams};
-use crate::routing::{Edge, Graph, Node, Routes};
-use crate::{HostId, InterfaceId, LinkId, Network, Service, stream};
+use crate::route::Routing;
+use crate::routing::{Edge, FlowRoutes, Node, Routes, StaticRoute, TableRules, Wiring};
+use crate::{HostId, InterfaceId, LinkId, Network, RouterMode, Service, stream};
 
 pub(super) fn build(topology: &TopologyBuilder, seed: u64) -> Result<Network, TopologyError> {
     topology.check_names()?;
     topology.check_rates()?;
     let hosts = topology.host_table()?;
-    let graph = topology.graph();
-    let mut routes = graph.shortest_paths(topology.metric);
-    topology.add_static_routes(&graph, &mut routes)?;
-    topology.check_paths(&graph, &routes, &hosts)?;
+    let wiring = topology.wiring();
+    topology.check_static_routes(&wiring)?;
+    topology.check_control()?;
+    let routing = topology.make_routing(wiring, seed);
+    topology.check_paths(&routing.wiring, &routing.tables, &hosts)?;
     let mut links = topology.links(seed);
     if topology.fuse_hops {
-        for (link, fuse) in fusion::fusible(&graph, &routes, &hosts, &mut links).into_iter().enumerate() {
+        let fixed = routing.flows.is_none() && topology.routing.reroute_after.is_none();
+        let fusible = fusion::fusible(&routing.wiring, &routing.tables, fixed, &hosts, &mut links);
+        for (link, fuse) in fusible.into_iter().enumerate() {
             links[link].set_fused(fuse);
         }
     }
     let names = topology.links.iter().map(|link| link.name.clone()).collect();
-    Ok(Network::new(links, names, routes, hosts))
+    Ok(Network::new(links, names, routing, hosts))
 }
 
 impl TopologyBuilder {
@@ -89,7 +95,7 @@ impl TopologyBuilder {
         })
     }
 
-    fn graph(&self) -> Graph {
+    fn wiring(&self) -> Wiring {
         let node = |end: Attachment| match end {
             Attachment::Interface(id) => Node::Interface(id.0),
             Attachment::Router(id) => Node::Router(id.0),
@@ -101,35 +107,65 @@ impl TopologyBuilder {
                 edges.push(Edge { from, to, delay_nanos: config.delay.as_nanos() });
             }
         }
-        Graph { edges, routers: self.routers.len(), interfaces: self.interfaces.len() }
+        Wiring { edges, routers: self.routers.len(), interfaces: self.interfaces.len() }
     }
 
-    fn add_static_routes(&self, graph: &Graph, routes: &mut Routes) -> Result<(), TopologyError> {
-        for route in &self.static_routes {
-            if graph.edges[route.via.index()].from != Node::Router(route.router.0) {
-                return Err(TopologyError::RouteNotFromRouter {
-                    router: self.routers[route.router.index()].0.clone(),
-                    link: self.links[route.via.index() / 2].name.clone(),
-                });
-            }
-            routes.set(route.router.index(), route.destination.index(), route.via.0);
+    fn make_routing(&self, wiring: Wiring, seed: u64) -> Routing {
+        let modes: Vec<RouterMode> = self.routers.iter().map(|(_, mode)| *mode).collect();
+        let graph = wiring.graph();
+        let controlled = modes.contains(&RouterMode::Multiflow);
+        let by_flow = modes.iter().any(|mode| *mode != RouterMode::ShortestPath);
+        let controller = controlled.then(|| Multiflow::new(graph.clone(), self.routing.multiflow));
+        let flows = by_flow.then(|| Box::new(FlowRoutes::new(controller, stream(seed, "routing"))));
+        let rules = TableRules { modes, metric: self.metric, static_routes: self.static_routes.clone() };
+        let tables = rules.tables(&wiring, &graph, &graph.no_links());
+        Routing {
+            attachments: wiring.attachments(),
+            tables,
+            listed: Vec::new(),
+            flows,
+            rules,
+            graph,
+            wiring,
+            reroute_after: self.routing.reroute_after,
         }
-        Ok(())
+    }
+
+    fn check_static_routes(&self, wiring: &Wiring) -> Result<(), TopologyError> {
+        let begins = |route: &StaticRoute| wiring.edges[route.via as usize].from == Node::Router(route.router);
+        match self.static_routes.iter().find(|route| !begins(route)) {
+            Some(route) => Err(TopologyError::RouteNotFromRouter {
+                router: self.routers[route.router as usize].0.clone(),
+                link: self.links[route.via as usize / 2].name.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// A controller has all routers or none.
+    fn check_control(&self) -> Result<(), TopologyError> {
+        let controlled = |(_, mode): &&(String, RouterMode)| *mode == RouterMode::Multiflow;
+        match (self.routers.iter().find(controlled), self.routers.iter().find(|router| !controlled(router))) {
+            (Some((controlled, _)), Some((free, _))) => {
+                Err(TopologyError::PartlyControlled { controlled: controlled.clone(), free: free.clone() })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether routes lead anywhere, and every host reaches those it talks to.
-    fn check_paths(&self, graph: &Graph, routes: &Routes, hosts: &HostTable) -> Result<(), TopologyError> {
+    fn check_paths(&self, wiring: &Wiring, routes: &Routes, hosts: &HostTable) -> Result<(), TopologyError> {
         if !self.static_routes.is_empty() {
-            self.check_loops(graph, routes)?;
+            self.check_loops(wiring, routes)?;
         }
         let mut of_host: Vec<Vec<InterfaceId>> = vec![Vec::new(); self.hosts.len()];
         for (index, interface) in self.interfaces.iter().enumerate() {
             of_host[interface.host.index()].push(InterfaceId::from_index(index));
         }
         let leads_to =
-            |source: InterfaceId, host: HostId| match graph.edges[hosts.interfaces[source.index()].link.index()].to {
+            |source: InterfaceId, host: HostId| match wiring.edges[hosts.interfaces[source.index()].link.index()].to {
                 Node::Interface(far) => hosts.host(InterfaceId(far)) == host,
-                Node::Router(router) => of_host[host.index()].iter().any(|&to| routes.next(router, to).is_some()),
+                Node::Router(router) => of_host[host.index()].iter().any(|&to| routes.first(router, to).is_some()),
             };
         for (from, sources) in of_host.iter().enumerate() {
             for to in 0..self.hosts.len() {
@@ -144,17 +180,17 @@ impl TopologyBuilder {
         Ok(())
     }
 
-    fn check_loops(&self, graph: &Graph, routes: &Routes) -> Result<(), TopologyError> {
-        for destination in (0..graph.interfaces).map(InterfaceId::from_index) {
-            for start in 0..graph.routers as u32 {
+    fn check_loops(&self, wiring: &Wiring, routes: &Routes) -> Result<(), TopologyError> {
+        for destination in wiring.interface_ids() {
+            for start in 0..wiring.routers as u32 {
                 let mut at = start;
                 let mut steps = 0;
-                while let Some(link) = routes.next(at, destination)
-                    && let Node::Router(next) = graph.edges[link as usize].to
+                while let Some(link) = routes.first(at, destination)
+                    && let Node::Router(next) = wiring.edges[link as usize].to
                 {
                     at = next;
                     steps += 1;
-                    if steps > graph.routers {
+                    if steps > wiring.routers {
                         let interface = self.full_name(destination);
                         return Err(TopologyError::RouteLoop {
                             interface,

@@ -65,6 +65,14 @@ pub enum TopologyError {
         /// The link.
         link: String,
     },
+    /// Some routers under a controller, and some not.
+    #[error("router '{controlled}' is under a controller and router '{free}' is not; it has all of them or none")]
+    PartlyControlled {
+        /// A router under the controller.
+        controlled: String,
+        /// One that is not.
+        free: String,
+    },
     /// Static routes that lead in a circle.
     #[error("routes to interface '{interface}' lead in a circle through router '{router}'")]
     RouteLoop {

@@ -3,12 +3,15 @@
 mod addresses;
 mod build;
 mod error;
+mod shapes;
 
 use std::net::IpAddr;
 
-use crate::{HostId, InterfaceId, LinkConfig, LinkId, Network, RouteMetric, RouterId, RouterMode};
+use crate::routing::StaticRoute;
+use crate::{HostId, InterfaceId, LinkConfig, LinkId, Network, RouteMetric, RouterId, RouterMode, RoutingConfig};
 pub(crate) use addresses::AddressBook;
 pub use error::TopologyError;
+pub use shapes::{Shape, ShapeEnd, ShapeLink};
 
 /// One end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +72,7 @@ pub struct TopologyBuilder {
     static_routes: Vec<StaticRoute>,
     conversations: Vec<(HostId, HostId)>,
     metric: RouteMetric,
+    routing: RoutingConfig,
     fuse_hops: bool,
 }
 
@@ -85,13 +89,6 @@ struct Duplex {
     ends: [Attachment; 2],
     /// Forward, backward.
     directions: [LinkConfig; 2],
-}
-
-#[derive(Clone, Copy, Debug)]
-struct StaticRoute {
-    router: RouterId,
-    destination: InterfaceId,
-    via: LinkId,
 }
 
 impl Default for TopologyBuilder {
@@ -111,6 +108,7 @@ impl TopologyBuilder {
             static_routes: Vec::new(),
             conversations: Vec::new(),
             metric: RouteMetric::Hops,
+            routing: RoutingConfig::default(),
             fuse_hops: true,
         }
     }
@@ -157,12 +155,18 @@ impl TopologyBuilder {
 
     /// Makes `router` send packets for `destination` over `via`, one of its links, whatever the shortest path is.
     pub fn route(&mut self, router: RouterId, destination: InterfaceId, via: LinkId) {
-        self.static_routes.push(StaticRoute { router, destination, via });
+        self.static_routes.push(StaticRoute { router: router.0, destination, via: via.0 });
     }
 
     /// Sets what makes a path short. Default: few links.
     pub fn metric(&mut self, metric: RouteMetric) {
         self.metric = metric;
+    }
+
+    /// Sets what concerns the routing of the whole network. Default: a controller as published, and routes that stay as
+    /// they are when links fail.
+    pub fn routing(&mut self, config: RoutingConfig) {
+        self.routing = config;
     }
 
     /// Says that `a` and `b` exchange packets, in both directions. Once a pair is named, packets between others are

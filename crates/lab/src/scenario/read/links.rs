@@ -10,7 +10,7 @@ use subflow_quantity::Duration;
 use super::topology::Topology;
 use super::traces::Traces;
 use super::{loss, queue};
-use crate::scenario::file::{Field, Place, Problem, Value};
+use crate::scenario::file::{Field, Place, Problem, Section, Value};
 use crate::scenario::{Link, schema};
 
 /// A delay longer than this is a slip of units.
@@ -35,53 +35,57 @@ impl LinkReader<'_> {
         if ends[0] == ends[1] {
             return Err(between.problem("both ends are the same").label("a link joins two nodes"));
         }
-        let rate = directions(&section.required("rate")?, None, |f| service(f, self.traces))?;
-        let delay = directions(&section.value("delay"), Some(&section.default("delay")), delay)?;
-        let queue = directions(&section.value("queue"), Some(&section.default("queue")), queue::read)?;
-        let loss = directions(&section.value("loss"), Some(&section.default("loss")), |f| loss::read(f, self.traces))?;
-        let overhead =
-            directions(&section.value("overhead"), Some(&section.default("overhead")), |f| f.size(0..=65_535))?;
-        let duplicate =
-            directions(&section.value("duplicate"), Some(&section.default("duplicate")), loss::probability)?;
-        let jitter = match section.given("jitter") {
-            None => [None, None],
-            Some(field) => optional_directions(&field, jitter)?,
-        };
-        let reorder = match section.given("reorder") {
-            None => [None, None],
-            Some(field) => optional_directions(&field, reorder)?,
-        };
-        for index in [0, 1] {
-            if let (Some(Reorder::Overtaking(_)), true) = (reorder[index], delay[index].is_zero()) {
-                let field = section.given("reorder").expect("it was read");
-                return Err(field
-                    .problem("packets overtake by skipping the delay, and the link has none")
-                    .label("nothing to skip")
-                    .help("give the link a delay, or the packets that are held back an extra_delay"));
-            }
-        }
-
-        let direction = |index: usize| LinkConfig {
-            service: rate[index].clone(),
-            delay: delay[index],
-            overhead: overhead[index] as u16,
-            queue: queue[index].clone(),
-            loss: loss[index].0.clone(),
-            loss_position: loss[index].1,
-            duplication: duplicate[index],
-            jitter: jitter[index],
-            overtaking: match reorder[index] {
-                Some(Reorder::Overtaking(overtaking)) => Some(overtaking),
-                _ => None,
-            },
-            reordering: match reorder[index] {
-                Some(Reorder::Late(reordering)) => Some(reordering),
-                _ => None,
-            },
-        };
-        let link = Link { name: name.to_owned(), ends, up: direction(0), down: direction(1) };
+        let [up, down] = configs(&section, self.traces)?;
+        let link = Link { name: name.to_owned(), ends, up, down };
         Ok((link, [first.place().clone(), second.place().clone()]))
     }
+}
+
+/// What both directions of a link are like, from the keys that say so.
+pub(super) fn configs(section: &Section<'_>, traces: &Traces) -> Result<[LinkConfig; 2], Problem> {
+    let rate = directions(&section.required("rate")?, None, |f| service(f, traces))?;
+    let delay = directions(&section.value("delay"), Some(&section.default("delay")), delay)?;
+    let queue = directions(&section.value("queue"), Some(&section.default("queue")), queue::read)?;
+    let loss = directions(&section.value("loss"), Some(&section.default("loss")), |f| loss::read(f, traces))?;
+    let overhead = directions(&section.value("overhead"), Some(&section.default("overhead")), |f| f.size(0..=65_535))?;
+    let duplicate = directions(&section.value("duplicate"), Some(&section.default("duplicate")), loss::probability)?;
+    let jitter = match section.given("jitter") {
+        None => [None, None],
+        Some(field) => optional_directions(&field, jitter)?,
+    };
+    let reorder = match section.given("reorder") {
+        None => [None, None],
+        Some(field) => optional_directions(&field, reorder)?,
+    };
+    for index in [0, 1] {
+        if let (Some(Reorder::Overtaking(_)), true) = (reorder[index], delay[index].is_zero()) {
+            let field = section.given("reorder").expect("it was read");
+            return Err(field
+                .problem("packets overtake by skipping the delay, and the link has none")
+                .label("nothing to skip")
+                .help("give the link a delay, or the packets that are held back an extra_delay"));
+        }
+    }
+
+    let direction = |index: usize| LinkConfig {
+        service: rate[index].clone(),
+        delay: delay[index],
+        overhead: overhead[index] as u16,
+        queue: queue[index].clone(),
+        loss: loss[index].0.clone(),
+        loss_position: loss[index].1,
+        duplication: duplicate[index],
+        jitter: jitter[index],
+        overtaking: match reorder[index] {
+            Some(Reorder::Overtaking(overtaking)) => Some(overtaking),
+            _ => None,
+        },
+        reordering: match reorder[index] {
+            Some(Reorder::Late(reordering)) => Some(reordering),
+            _ => None,
+        },
+    };
+    Ok([direction(0), direction(1)])
 }
 
 /// One value for both directions, or `{ up, down }`. A direction that is left out takes `default`, where there is one.

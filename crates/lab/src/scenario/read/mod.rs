@@ -10,6 +10,8 @@ mod links;
 mod loss;
 mod queue;
 mod reachability;
+mod routing;
+mod shape;
 mod stacks;
 mod timeline;
 mod topology;
@@ -103,6 +105,7 @@ impl Scenario {
             host_timeline,
             hosts: topology.hosts,
             routers: topology.routers,
+            routing: topology.routing,
             links: topology.links,
         })
     }

@@ -26,13 +26,13 @@ pub(super) struct Stacks<'a> {
 impl<'a> Stacks<'a> {
     pub(super) fn read(scenario: &Section<'a>, topology: &Topology) -> Result<Self, Problem> {
         let general = profile(&scenario.value("profile"))?;
-        let hosts = scenario.required("hosts")?;
+        let hosts = scenario.given("hosts");
         let mut profiles = Vec::new();
         for host in &topology.hosts {
-            let field = hosts.named(&host.name).expect("the host was read from here");
-            let own = match field.value() {
-                Value::Table(_) => field.section(&schema::HOST)?.given("profile"),
-                _ => None,
+            let field = table_of(hosts.as_ref(), &host.name);
+            let own = match &field {
+                Some(field) => field.section(&schema::HOST)?.given("profile"),
+                None => None,
             };
             profiles.push(own.map_or(Ok(general), |own| profile(&own))?);
         }
@@ -47,11 +47,11 @@ impl<'a> Stacks<'a> {
 
     /// The stack of `host` in the flow that `flow` describes.
     pub(super) fn stack(&self, flow: &Section<'_>, host: usize) -> Result<Stack, Problem> {
-        let hosts = self.scenario.required("hosts")?;
-        let host_field = hosts.named(&self.host_names[host]).expect("the host was read from here");
-        let host_section = match host_field.value() {
-            Value::Table(_) => Some(host_field.section(&schema::HOST)?),
-            _ => None,
+        let hosts = self.scenario.given("hosts");
+        let host_field = table_of(hosts.as_ref(), &self.host_names[host]);
+        let host_section = match &host_field {
+            Some(field) => Some(field.section(&schema::HOST)?),
+            None => None,
         };
         let given = |key| [flow.given(key), host_section.and_then(|host| host.given(key)), self.scenario.given(key)];
         let profile = self.profiles[host];
@@ -61,6 +61,11 @@ impl<'a> Stacks<'a> {
             mptcp: mptcp_options(&Layers::new(&mptcp, profile.mptcp, &schema::MPTCP)?)?,
         })
     }
+}
+
+/// The table of host `name`; hosts in the short form and those of a topology have none.
+fn table_of<'a>(hosts: Option<&'a Field<'a>>, name: &str) -> Option<Field<'a>> {
+    hosts?.named(name).filter(|field| matches!(field.value(), Value::Table(_)))
 }
 
 fn profile(field: &Field<'_>) -> Result<&'static Profile, Problem> {

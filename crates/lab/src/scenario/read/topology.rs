@@ -3,19 +3,21 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use subflow_network::RouterMode;
+use subflow_network::{RouterMode, RoutingConfig};
 
 use super::links::LinkReader;
+use super::shape::Generated;
 use super::traces::Traces;
-use super::{addresses, hosts};
+use super::{addresses, hosts, routing, shape};
 use crate::scenario::file::{Collector, Field, Place, Problem, Section, did_you_mean, list};
-use crate::scenario::{Attachment, Host, InterfaceIndex, Link, Router, schema};
+use crate::scenario::{Attachment, Host, Interface, InterfaceIndex, Link, Router, schema};
 
 /// Hosts, routers and links, every link plugged in, every interface and router on a link.
 pub(super) struct Topology {
     pub(super) hosts: Vec<Host>,
     pub(super) routers: Vec<Router>,
     pub(super) links: Vec<Link>,
+    pub(super) routing: RoutingConfig,
     /// Where each host's interfaces are named.
     pub(super) interface_places: Vec<Vec<Place>>,
     /// Which link an attachment's interface has, and where the link says so.
@@ -25,34 +27,108 @@ pub(super) struct Topology {
 impl Topology {
     /// Reads `hosts`, `routers` and `links`. `None` where there is too little to go on.
     pub(super) fn read(section: &Section<'_>, traces: &Traces, problems: &mut Collector) -> Option<Self> {
-        let hosts_field = problems.keep(section.required("hosts"));
-        let links_field = problems.keep(section.required("links"));
+        let generated = match section.given("topology") {
+            Some(field) => Some((problems.keep(shape::read(&field, traces))?, field)),
+            None => None,
+        };
+        let needed = |key| match (section.given(key), &generated) {
+            (None, None) => section.required(key).map(Some),
+            (given, _) => Ok(given),
+        };
+        let hosts_field = problems.keep(needed("hosts"));
+        let links_field = problems.keep(needed("links"));
         let (hosts_field, links_field) = (hosts_field?, links_field?);
+        let (mode, routing) = problems.keep(routing::read(section))?;
 
-        let (hosts, interface_places) = hosts::read(&hosts_field, problems)?;
-        let mut topology =
-            Self { hosts, routers: Vec::new(), links: Vec::new(), interface_places, plugged: BTreeMap::new() };
+        let mut topology = Self {
+            hosts: Vec::new(),
+            routers: Vec::new(),
+            links: Vec::new(),
+            routing,
+            interface_places: Vec::new(),
+            plugged: BTreeMap::new(),
+        };
+        if let Some((generated, field)) = &generated {
+            topology.add_generated_nodes(generated, mode, field.place());
+        }
+        if let Some(field) = &hosts_field {
+            topology.read_hosts(field, problems)?;
+        }
         addresses::assign(&mut topology, problems)?;
         if let Some(field) = section.given("routers") {
-            topology.read_routers(&field, problems)?;
+            topology.read_routers(&field, mode, problems)?;
         }
-        topology.read_links(&links_field, traces, problems)?;
+        if let Some((generated, field)) = &generated {
+            for link in generated.links() {
+                let places = [field.place().clone(), field.place().clone()];
+                problems.keep(topology.plug_in(link, places))?;
+            }
+        }
+        match (&links_field, &generated) {
+            (Some(field), _) => topology.read_links(field, traces, problems)?,
+            (None, Some((_, field))) => topology.check_all_plugged_in(field, problems),
+            (None, None) => {}
+        }
         Some(topology)
     }
 
-    fn read_routers(&mut self, field: &Field<'_>, problems: &mut Collector) -> Option<()> {
+    fn add_generated_nodes(&mut self, generated: &Generated, mode: RouterMode, place: &Place) {
+        for name in &generated.shape.hosts {
+            let interface = Interface { name: "eth".to_owned(), addresses: Vec::new(), backup: false };
+            self.hosts.push(Host { name: name.clone(), interfaces: vec![interface] });
+            self.interface_places.push(vec![place.clone()]);
+        }
+        self.routers.extend(generated.shape.switches.iter().map(|name| Router { name: name.clone(), mode }));
+    }
+
+    fn read_hosts(&mut self, field: &Field<'_>, problems: &mut Collector) -> Option<()> {
+        let (hosts, places) = hosts::read(field, problems)?;
+        for host in &hosts {
+            if self.is_node(&host.name) {
+                problems.add(name_taken(field, &host.name));
+            }
+        }
+        self.hosts.extend(hosts);
+        self.interface_places.extend(places);
+        Some(())
+    }
+
+    /// Whether there is a host or router of this name.
+    fn is_node(&self, name: &str) -> bool {
+        self.hosts.iter().any(|host| host.name == name) || self.routers.iter().any(|router| router.name == name)
+    }
+
+    fn read_routers(&mut self, field: &Field<'_>, default: RouterMode, problems: &mut Collector) -> Option<()> {
         for (name, router) in problems.keep(field.named_entries("router"))? {
             if self.hosts.iter().any(|host| host.name == name) {
                 problems.add(router.problem("there is a host of this name, too").help("give one of them another name"));
+            } else if self.is_node(name) {
+                problems.add(name_taken(field, name));
             }
-            let mode = router.section(&schema::ROUTER).and_then(|section| {
-                section.value("routing").choice("a routing", &[("shortest-path", RouterMode::ShortestPath)])
+            let mode = router.section(&schema::ROUTER).and_then(|section| match section.given("routing") {
+                Some(given) => {
+                    given.choice("a way of routing", &routing::MODES).map(|mode| (mode, given.place().clone()))
+                }
+                None => Ok((default, router.place().clone())),
             });
-            if let Some(mode) = problems.keep(mode) {
+            if let Some((mode, place)) = problems.keep(mode) {
+                self.check_control(name, mode, &place, problems);
                 self.routers.push(Router { name: name.to_owned(), mode });
             }
         }
         Some(())
+    }
+
+    /// A controller has all routers or none.
+    fn check_control(&self, name: &str, mode: RouterMode, place: &Place, problems: &mut Collector) {
+        let controlled = |mode| mode == RouterMode::Multiflow;
+        let Some(other) = self.routers.iter().find(|other| controlled(other.mode) != controlled(mode)) else { return };
+        let (under, free) = if controlled(mode) { (name, &*other.name) } else { (&*other.name, name) };
+        problems.add(
+            Problem::at(place, format!("router {under} is under a controller (multiflow), but router {free} is not"))
+                .label("a controller has all routers, or none")
+                .help("set routing.mode for all of them"),
+        );
     }
 
     fn read_links(&mut self, field: &Field<'_>, traces: &Traces, problems: &mut Collector) -> Option<()> {
@@ -73,6 +149,10 @@ impl Topology {
 
     /// Adds a link whose ends are written at `places`.
     fn plug_in(&mut self, link: Link, places: [Place; 2]) -> Result<(), Problem> {
+        if self.links.iter().any(|other| other.name == link.name) {
+            let what = format!("links.{0}: the topology has a link {0:?} already", link.name);
+            return Err(Problem::at(&places[0], what).help("give this one another name"));
+        }
         for (end, place) in link.ends.iter().zip(&places) {
             let before = self.plugged.get(end);
             if let (Attachment::Interface(_), Some((other, other_place))) = (end, before) {
@@ -158,4 +238,9 @@ impl Topology {
                 .help(format!("the links are {}", list(names())))
         })
     }
+}
+
+/// A host or router that is called like one of the generated ones.
+fn name_taken(field: &Field<'_>, name: &str) -> Problem {
+    field.problem(format!("the topology has a node {name:?} already")).help("give this one another name")
 }

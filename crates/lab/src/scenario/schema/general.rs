@@ -42,9 +42,16 @@ pub(crate) const ROOT: TableSchema = TableSchema {
             "what the profile says",
             "the MPTCP switches of all hosts (see the table of MPTCP switches)",
         ),
-        required("hosts", "a table of hosts", "the computers at the edge: phone = [\"wifi\", \"lte\"]"),
+        optional("topology", "a table", "none", "a network of a well-known shape"),
+        optional(
+            "hosts",
+            "a table of hosts",
+            "needed unless there is a topology",
+            "the computers at the edge: phone = [\"wifi\", \"lte\"]",
+        ),
         optional("routers", "a table of routers", "no routers", "the nodes that forward packets: internet = {}"),
-        required("links", "a table of links", "what joins hosts and routers"),
+        optional("routing", "a table", "shortest paths", "how routers choose ways"),
+        optional("links", "a table of links", "needed unless there is a topology", "what joins hosts and routers"),
         required("flows", "a table of flows", "the traffic"),
         optional("timeline", "a list of events", "nothing happens", "what happens to links during the run"),
         optional(

@@ -5,6 +5,7 @@
 
 mod flows;
 mod general;
+mod network;
 mod reference;
 mod stacks;
 mod topology;
@@ -13,6 +14,7 @@ pub use reference::reference;
 
 pub(crate) use flows::{BOTTLENECK, FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SUBFLOW};
 pub(crate) use general::{EVENT, ROOT};
+pub(crate) use network::{ROUTING, TOPOLOGY};
 pub(crate) use stacks::{DELAYED_ACK, MPTCP, PROFILES, Profile, RECEIVE_BUFFER, SACK_COMPRESSION, SEND_BUFFER, TCP};
 pub(crate) use topology::{DIRECTIONS, HOST, INTERFACE, JITTER, LINK, LOSS, QUEUE, REORDER, ROUTER, TOKEN_BUCKET};
 
@@ -78,8 +80,10 @@ const fn optional(key: &'static str, kind: &'static str, default: &'static str, 
 /// All kinds of tables, in the order of the reference.
 pub const TABLES: &[&TableSchema] = &[
     &ROOT,
+    &TOPOLOGY,
     &HOST,
     &INTERFACE,
+    &ROUTING,
     &ROUTER,
     &LINK,
     &DIRECTIONS,

@@ -40,11 +40,11 @@ pub(crate) const INTERFACE: TableSchema = TableSchema {
 pub(crate) const ROUTER: TableSchema = TableSchema {
     path: "[routers.NAME]",
     doc: "A node that forwards packets.",
-    fields: &[value(
+    fields: &[optional(
         "routing",
-        "\"shortest-path\"",
-        "'shortest-path'",
-        "how it chooses a way; shortest-path takes the fewest links, and of equal ways the link that comes first in the file",
+        "\"shortest-path\", \"ecmp-flow\", \"ecmp-packet\" or \"multiflow\"",
+        "the mode of [routing]",
+        "how it chooses a way; shortest-path takes the fewest links, and of equal ways the link that comes first in the file; ecmp-flow one of the equal ways by a hash of addresses, ports and protocol, and ecmp-packet each in turn; multiflow does what a controller says, which has all routers or none",
     )],
 };
 

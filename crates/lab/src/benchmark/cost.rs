@@ -1,0 +1,51 @@
+//! What a run costs.
+
+use serde::Serialize;
+
+use crate::execute::{CpuTimer, RunError};
+use crate::results::{RunResult, number};
+use crate::scenario::Scenario;
+use crate::simulate::{RunOptions, simulate};
+
+/// What a run cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cost {
+    /// Packets that left a link.
+    pub packet_hops: u64,
+    /// Events processed.
+    pub events: u64,
+    /// CPU time of the run.
+    #[serde(serialize_with = "number::serialize")]
+    pub cpu_s: f64,
+    /// Packet hops per CPU second.
+    #[serde(serialize_with = "number::serialize")]
+    pub hops_per_cpu_s: f64,
+    /// Peak resident memory of the process in MB; null where the system does not tell.
+    #[serde(serialize_with = "number::optional")]
+    pub peak_rss_mb: Option<f64>,
+}
+
+impl Cost {
+    /// Runs `scenario` once.
+    pub(super) fn of(scenario: &Scenario) -> Result<(RunResult, Self), RunError> {
+        let timer = CpuTimer::start();
+        let result = simulate(scenario, 1, &RunOptions::default())?;
+        let cpu_s = if result.engine.cpu_s > 0.0 { result.engine.cpu_s } else { timer.seconds() };
+        let cost = Self {
+            packet_hops: result.engine.packet_hops,
+            events: result.engine.events,
+            cpu_s,
+            hops_per_cpu_s: result.engine.packet_hops as f64 / cpu_s,
+            peak_rss_mb: peak_rss_mb(),
+        };
+        Ok((result, cost))
+    }
+}
+
+/// VmHWM of Linux.
+fn peak_rss_mb() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024.0 / 1e6)
+}

@@ -1,0 +1,125 @@
+//! MPTCP connections over all of a fat tree.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use rand_core::RngCore;
+use serde::Serialize;
+use subflow_network::stream;
+
+use super::cost::Cost;
+use crate::execute::RunError;
+use crate::results::number;
+use crate::scenario::Scenario;
+use crate::scenario::file::{Document, Problems};
+
+/// A k-ary fat tree whose hosts each send to another (a random permutation) over one MPTCP connection without end. All
+/// links 1 Gbit/s, 10 µs; every port drop-tail, 100 packets of 1500 bytes; LIA; each subflow on a core path of its own
+/// choice (ECMP by a hash of its ports), its acknowledgments on another, through the same queues.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FatTree {
+    /// Ports of a switch: even, from 2 to 16.
+    pub k: u32,
+    /// Subflows of each connection, from 1 to 8.
+    pub subflows: u32,
+    /// Simulated seconds.
+    pub duration_s: f64,
+}
+
+/// What it cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FatTreeResult {
+    /// `fat-tree`.
+    pub benchmark: &'static str,
+    /// Ports of a switch.
+    pub k: u32,
+    /// Hosts, each with a connection.
+    pub hosts: usize,
+    /// Subflows of each connection.
+    pub subflows: u32,
+    /// Simulated seconds.
+    #[serde(serialize_with = "number::serialize")]
+    pub duration_s: f64,
+    /// Packets, acknowledgments among them, that reached a host.
+    pub delivered_packets: u64,
+    /// Packets dropped by queues.
+    pub drops: u64,
+    /// Mean of the connections' goodput, in per cent of a host's link.
+    #[serde(serialize_with = "number::serialize")]
+    pub goodput_percent: f64,
+    /// What the run cost.
+    #[serde(flatten)]
+    pub cost: Cost,
+}
+
+impl FatTree {
+    /// The scenario file of this size.
+    pub fn scenario_text(self) -> String {
+        let mut text = format!(
+            "title = \"A permutation over a fat tree of {k}-port switches\"\nduration = \"{} s\"\n\n\
+             [tcp]\ndelayed_ack = false\n\n\
+             [topology]\nkind = \"fat-tree\"\nk = {k}\nrate = \"1 Gbit/s\"\ndelay = \"10 us\"\n\
+             queue = {{ limit = \"150 kB\", counts_transmitting = false }}\n\n[routing]\nmode = \"ecmp-flow\"\n",
+            self.duration_s,
+            k = self.k,
+        );
+        for (from, to) in self.permutation().into_iter().enumerate() {
+            let _ = write!(
+                text,
+                "\n[flows.flow{from}]\nfrom = \"h{from}\"\nto = \"h{to}\"\nprotocol = \"mptcp\"\ncongestion = \"lia\"\n\
+                 subflows = [{}]\n",
+                format!("{{ from = \"h{from}\", to = \"h{to}\" }}, ").repeat(self.subflows as usize - 1),
+            );
+        }
+        text
+    }
+
+    /// Whom each host sends to: a permutation in which none sends to itself (Sattolo 1986).
+    fn permutation(self) -> Vec<usize> {
+        let hosts = (self.k * self.k * self.k / 4) as usize;
+        let mut random = stream(1, "benchmark/fat-tree");
+        let mut to: Vec<usize> = (0..hosts).collect();
+        for last in (1..hosts).rev() {
+            to.swap(last, (random.next_u64() % last as u64) as usize);
+        }
+        to
+    }
+
+    /// The scenario of this size.
+    pub fn scenario(self) -> Result<Scenario, Problems> {
+        Scenario::read(&Document::parse(Path::new("fat-tree.toml"), self.scenario_text())?)
+    }
+
+    /// Runs it once.
+    pub fn run(self) -> Result<FatTreeResult, RunError> {
+        let scenario = self.scenario().map_err(|problems| RunError::failed(problems.to_string()))?;
+        let (result, cost) = Cost::of(&scenario)?;
+        let at_host = |link: &&crate::results::LinkResult| link.name.starts_with('h');
+        let goodput: f64 = result.flows.iter().map(|flow| flow.goodput_mbps).sum();
+        Ok(FatTreeResult {
+            benchmark: "fat-tree",
+            k: self.k,
+            hosts: scenario.hosts.len(),
+            subflows: self.subflows,
+            duration_s: self.duration_s,
+            delivered_packets: result.links.iter().filter(at_host).map(|link| link.down.packets).sum(),
+            drops: result.links.iter().map(|link| link.drops).sum(),
+            goodput_percent: goodput / scenario.hosts.len() as f64 / 10.0,
+            cost,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scenario_is_good_at_any_size() {
+        for (k, subflows) in [(2, 1), (4, 8), (8, 3)] {
+            let scenario = FatTree { k, subflows, duration_s: 0.01 }.scenario().expect("a good scenario");
+            assert_eq!(scenario.flows.len(), (k * k * k / 4) as usize);
+            assert!(scenario.flows.iter().all(|flow| flow.from.host != flow.to.host));
+        }
+    }
+}

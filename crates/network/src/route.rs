@@ -1,0 +1,67 @@
+//! Routing in the running network: the next link of a packet, the way of a new flow, and links that fail.
+
+use subflow_policy::routing::Graph;
+use subflow_quantity::Duration;
+
+use crate::host_table::FarEnd;
+use crate::link::Parcel;
+use crate::routing::{FlowRoutes, FlowStart, FlowWay, Routes, TableRules, Way, Wiring};
+use crate::{InterfaceId, LinkId, Network, PacketId};
+
+/// What routers go by.
+#[derive(Debug)]
+pub(crate) struct Routing {
+    pub(crate) wiring: Wiring,
+    pub(crate) graph: Graph,
+    pub(crate) rules: TableRules,
+    pub(crate) tables: Routes,
+    /// The router of each interface, and the link from there.
+    pub(crate) attachments: Vec<Option<(u32, u32)>>,
+    /// The links of flows behind their hosts' own, one flow after the other.
+    pub(crate) listed: Vec<u32>,
+    /// Where not all routers take shortest paths.
+    pub(crate) flows: Option<Box<FlowRoutes>>,
+    pub(crate) reroute_after: Option<Duration>,
+}
+
+impl Routing {
+    /// The link that `packet` takes behind `router`. The packet notes that it has been there.
+    #[inline(always)]
+    pub(crate) fn next_link(&mut self, router: u32, packet: &mut Parcel) -> Option<u32> {
+        match packet.way.place() {
+            Some(place) => {
+                packet.way = packet.way.advanced();
+                Some(self.listed[place])
+            }
+            None => self.tables.next(router, packet.way.destination()?, packet.hash),
+        }
+    }
+}
+
+impl Network {
+    /// The way of a new flow whose first packet is `id`, from a host that sends to `link` to `destination`.
+    #[cold]
+    pub(crate) fn begin_flow(&mut self, link: LinkId, destination: InterfaceId, id: PacketId) -> Option<FlowWay> {
+        let FarEnd::Router(from) = self.links[link.index()].far_end else {
+            return Some(FlowWay { way: Way::to(destination), hash: 0 });
+        };
+        let routing = &mut self.routing;
+        let (last_router, last_link) = routing.attachments[destination.index()]?;
+        let start = FlowStart { from, destination, last_router, last_link };
+        let flows = routing.flows.as_mut()?;
+        flows.begin(&self.packets[id], start, (&routing.tables, &routing.graph), &mut routing.listed)
+    }
+
+    /// Routes take note of the links that are down.
+    pub(crate) fn reroute(&mut self) {
+        let routing = &mut self.routing;
+        let mut down = routing.graph.no_links();
+        for edge in routing.graph.edges().filter(|&edge| !self.links[edge as usize].is_up()) {
+            down.set(edge, true);
+        }
+        routing.tables = routing.rules.tables(&routing.wiring, &routing.graph, &down);
+        if let Some(flows) = &mut routing.flows {
+            flows.reroute(|edge| down.has(edge), (&routing.tables, &routing.graph), &mut routing.listed);
+        }
+    }
+}

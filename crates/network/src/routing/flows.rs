@@ -1,0 +1,212 @@
+//! Routes of flows: chosen when a flow's first packet leaves its host, and kept.
+
+use std::net::{IpAddr, SocketAddr};
+
+use rand_core::RngCore;
+use rand_pcg::Pcg64Mcg;
+use rustc_hash::FxHashMap;
+use subflow_policy::routing::{FlowKey, Graph, Multiflow, Request, Signal};
+use subflow_wire::tcp::TcpFlags;
+use subflow_wire::tcp::mptcp::{Join, MptcpOption};
+use subflow_wire::{Body, Packet, TcpSegment};
+
+use super::{FlowWay, Routes, Way};
+use crate::InterfaceId;
+
+/// The flows of a network and the links that they take.
+#[derive(Debug)]
+pub(crate) struct FlowRoutes {
+    /// By 5-tuple: addresses, then ports and protocol. `None`: no route leads there. Looked up for each packet that a
+    /// host sends.
+    v4: FxHashMap<(u64, u64), Option<FlowWay>>,
+    v6: FxHashMap<(u128, u128, u64), Option<FlowWay>>,
+    flows: Vec<Flow>,
+    controller: Option<Multiflow>,
+    /// What routers mix into every flow's hash.
+    hash_seed: u64,
+    rng: Pcg64Mcg,
+}
+
+/// A flow, and where it begins and ends.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    key: FlowKey,
+    start: FlowStart,
+}
+
+/// Where a flow enters the network, and where it leaves it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlowStart {
+    /// The router that its source is attached to.
+    pub(crate) from: u32,
+    /// The interface that it goes to, the router there, and that router's link to it.
+    pub(crate) destination: InterfaceId,
+    pub(crate) last_router: u32,
+    pub(crate) last_link: u32,
+}
+
+impl FlowRoutes {
+    /// `controller`, if there is one, is asked about every new flow.
+    pub(crate) fn new(controller: Option<Multiflow>, mut rng: Pcg64Mcg) -> Self {
+        Self {
+            v4: FxHashMap::default(),
+            v6: FxHashMap::default(),
+            flows: Vec::new(),
+            controller,
+            hash_seed: rng.next_u64(),
+            rng,
+        }
+    }
+
+    /// What the flow of `packet` carries; outer `None`: it is a new flow.
+    #[inline]
+    pub(crate) fn find(&self, packet: &Packet) -> Option<Option<FlowWay>> {
+        let (ports, protocol) = ports(packet);
+        let rest = u64::from(ports.0) << 32 | u64::from(ports.1) << 16 | u64::from(protocol);
+        match (packet.ip.source, packet.ip.destination) {
+            (IpAddr::V4(source), IpAddr::V4(destination)) => {
+                let addresses = u64::from(source.to_bits()) << 32 | u64::from(destination.to_bits());
+                self.v4.get(&(addresses, rest)).copied()
+            }
+            (source, destination) => self.v6.get(&(bits(source), bits(destination), rest)).copied(),
+        }
+    }
+
+    /// Chooses the way of the flow that `packet` begins, and adds its links to `list`.
+    pub(crate) fn begin(
+        &mut self,
+        packet: &Packet,
+        start: FlowStart,
+        (routes, graph): (&Routes, &Graph),
+        list: &mut Vec<u32>,
+    ) -> Option<FlowWay> {
+        let key = flow_key(packet);
+        let path = match &mut self.controller {
+            Some(controller) => controller.route(Request {
+                flow: key,
+                signal: signal(packet),
+                from: start.from,
+                to: start.last_router,
+                random: self.rng.next_u64(),
+            }),
+            None => None,
+        };
+        let flow = Flow { key, start };
+        let way = self.way(flow, path, (routes, graph), list);
+        self.flows.push(flow);
+        self.enter(key, way);
+        way
+    }
+
+    /// Links have gone down or come up; `down` says which, and `routes` knows it already. Chooses the ways of all flows
+    /// anew.
+    pub(crate) fn reroute(
+        &mut self,
+        down: impl Fn(u32) -> bool,
+        (routes, graph): (&Routes, &Graph),
+        list: &mut Vec<u32>,
+    ) {
+        if let Some(controller) = &mut self.controller {
+            graph.edges().for_each(|edge| controller.set_down(edge, down(edge)));
+            controller.reroute(self.rng.next_u64());
+        }
+        for flow in self.flows.clone() {
+            let path = self.controller.as_ref().and_then(|controller| controller.path_of(flow.key));
+            let way = self.way(flow, path, (routes, graph), list);
+            self.enter(flow.key, way);
+        }
+    }
+
+    /// The way over `path`, or where there is none, over what the routers' tables say.
+    fn way(
+        &self,
+        flow: Flow,
+        path: Option<Vec<u32>>,
+        (routes, graph): (&Routes, &Graph),
+        list: &mut Vec<u32>,
+    ) -> Option<FlowWay> {
+        let hash = flow.key.hash(self.hash_seed);
+        let FlowStart { from, destination, last_router, last_link } = flow.start;
+        let mut links = match path {
+            Some(path) => path,
+            None => {
+                let mut links = Vec::new();
+                let mut at = from;
+                while at != last_router {
+                    if links.len() > graph.switches() {
+                        // Static routes and equal ways together can lead in a circle.
+                        return None;
+                    }
+                    let Ok(next) = routes.next_of_flow(at, destination, hash) else {
+                        return Some(FlowWay { way: Way::to(destination), hash });
+                    };
+                    links.push(next?);
+                    at = graph.edge(next?).to;
+                }
+                links
+            }
+        };
+        links.push(last_link);
+        let way = Way::listed(list.len());
+        list.append(&mut links);
+        Some(FlowWay { way, hash })
+    }
+
+    fn enter(&mut self, key: FlowKey, way: Option<FlowWay>) {
+        let (source, destination) = (key.source, key.destination);
+        let rest = u64::from(source.port()) << 32 | u64::from(destination.port()) << 16 | u64::from(key.protocol);
+        match (source.ip(), destination.ip()) {
+            (IpAddr::V4(from), IpAddr::V4(to)) => {
+                let addresses = u64::from(from.to_bits()) << 32 | u64::from(to.to_bits());
+                self.v4.insert((addresses, rest), way);
+            }
+            (from, to) => {
+                self.v6.insert((bits(from), bits(to), rest), way);
+            }
+        }
+    }
+}
+
+fn bits(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),
+        IpAddr::V6(v6) => v6.to_bits(),
+    }
+}
+
+/// Source and destination port, and IP protocol number.
+#[inline]
+fn ports(packet: &Packet) -> ((u16, u16), u8) {
+    match &packet.body {
+        Body::Tcp(segment) => ((segment.source_port, segment.destination_port), 6),
+        Body::Udp(datagram) => ((datagram.source_port, datagram.destination_port), 17),
+    }
+}
+
+fn flow_key(packet: &Packet) -> FlowKey {
+    let (ports, protocol) = ports(packet);
+    FlowKey {
+        source: SocketAddr::new(packet.ip.source, ports.0),
+        destination: SocketAddr::new(packet.ip.destination, ports.1),
+        protocol,
+    }
+}
+
+/// What the MPTCP options of a packet say to a router.
+fn signal(packet: &Packet) -> Signal {
+    match &packet.body {
+        Body::Tcp(segment) if segment.flags.contains(TcpFlags::SYN) => signal_of_syn(segment),
+        _ => Signal::None,
+    }
+}
+
+fn signal_of_syn(segment: &TcpSegment) -> Signal {
+    let reply = segment.flags.contains(TcpFlags::ACK);
+    let signals = segment.options.mptcp.iter().filter_map(|option| match option {
+        MptcpOption::Join(Join::Syn { token, .. }) if !reply => Some(Signal::Join { token: *token }),
+        MptcpOption::Capable(_) if !reply => Some(Signal::Capable),
+        MptcpOption::Capable(capable) => capable.sender_key.map(|key| Signal::CapableReply { key }),
+        _ => None,
+    });
+    signals.take(1).next().unwrap_or_default()
+}

@@ -1,0 +1,177 @@
+//! The routers' tables.
+
+use std::collections::BTreeMap;
+
+use subflow_policy::routing::{Graph, LinkSet, Towards, choose, salt};
+
+use super::{RouteMetric, RouterMode, Wiring};
+use crate::InterfaceId;
+
+/// For each router and destination interface the next link, or several to choose from.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    /// A link, [`NOWHERE`], or [`CHOICE`] and the number of a choice.
+    next: Box<[u32]>,
+    interfaces: usize,
+    choices: Vec<Choice>,
+}
+
+/// In a table, where no link leads to the destination.
+const NOWHERE: u32 = u32::MAX;
+/// In a table, marks a choice.
+const CHOICE: u32 = 1 << 31;
+
+/// Several links that are equally good.
+#[derive(Debug)]
+struct Choice {
+    links: Box<[u32]>,
+    rule: Rule,
+}
+
+#[derive(Debug)]
+enum Rule {
+    /// By the flow's hash and the router's salt.
+    Hash(u32),
+    /// The next one's turn.
+    InTurn(usize),
+}
+
+/// What tables are made from.
+#[derive(Clone, Debug)]
+pub(crate) struct TableRules {
+    pub(crate) modes: Vec<RouterMode>,
+    pub(crate) metric: RouteMetric,
+    pub(crate) static_routes: Vec<StaticRoute>,
+}
+
+/// A way that somebody has set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StaticRoute {
+    pub(crate) router: u32,
+    pub(crate) destination: InterfaceId,
+    pub(crate) via: u32,
+}
+
+impl TableRules {
+    /// The tables without the links that are `down`.
+    pub(crate) fn tables(&self, wiring: &Wiring, graph: &Graph, down: &LinkSet) -> Routes {
+        let mut tables = Tables { rules: self, routes: Routes::new(wiring), known: BTreeMap::new() };
+        let mut interfaces_at: Vec<Vec<(InterfaceId, u32)>> = vec![Vec::new(); wiring.routers];
+        for (interface, attachment) in wiring.interface_ids().zip(wiring.attachments()) {
+            if let Some((router, last)) = attachment {
+                interfaces_at[router as usize].push((interface, last));
+            }
+        }
+        for (last_router, interfaces) in interfaces_at.iter().enumerate().filter(|(_, there)| !there.is_empty()) {
+            let towards = graph.towards(last_router as u32, self.metric, down);
+            for router in 0..wiring.routers {
+                let entry = tables.entry(router, &towards);
+                for &(interface, last) in interfaces {
+                    let entry = if router == last_router { last } else { entry };
+                    tables.routes.set(router as u32, interface, entry);
+                }
+            }
+        }
+        for route in &self.static_routes {
+            tables.routes.set(route.router, route.destination, route.via);
+        }
+        tables.routes
+    }
+}
+
+/// Tables in the making.
+struct Tables<'a> {
+    rules: &'a TableRules,
+    routes: Routes,
+    /// Choices that a router has already.
+    known: BTreeMap<(usize, Vec<u32>), u32>,
+}
+
+impl Tables<'_> {
+    fn entry(&mut self, router: usize, towards: &Towards) -> u32 {
+        let all = &towards.all[router];
+        let rule = match self.rules.modes[router] {
+            RouterMode::EcmpFlow if all.len() > 1 => Rule::Hash(salt(router as u32)),
+            RouterMode::EcmpPacket if all.len() > 1 => Rule::InTurn(0),
+            _ => return towards.first[router].unwrap_or(NOWHERE),
+        };
+        let choices = &mut self.routes.choices;
+        *self.known.entry((router, all.clone())).or_insert_with(|| {
+            choices.push(Choice { links: all.clone().into_boxed_slice(), rule });
+            CHOICE | (choices.len() - 1) as u32
+        })
+    }
+}
+
+impl Routes {
+    fn new(wiring: &Wiring) -> Self {
+        let entries = wiring.routers * wiring.interfaces;
+        Self { next: vec![NOWHERE; entries].into_boxed_slice(), interfaces: wiring.interfaces, choices: Vec::new() }
+    }
+
+    fn set(&mut self, router: u32, destination: InterfaceId, entry: u32) {
+        self.next[router as usize * self.interfaces + destination.index()] = entry;
+    }
+
+    #[inline]
+    fn entry(&self, router: u32, destination: InterfaceId) -> u32 {
+        self.next[router as usize * self.interfaces + destination.index()]
+    }
+
+    /// The link that `router` sends a packet to that is for interface `destination` and of a flow with this hash.
+    #[inline]
+    pub(crate) fn next(&mut self, router: u32, destination: InterfaceId, hash: u16) -> Option<u32> {
+        let entry = self.entry(router, destination);
+        if entry & CHOICE == 0 {
+            return Some(entry);
+        }
+        if entry == NOWHERE { None } else { Some(self.choices[(entry ^ CHOICE) as usize].next(hash)) }
+    }
+
+    /// The link for all packets of a flow with this hash; `Err` where every packet may take another.
+    pub(crate) fn next_of_flow(
+        &self,
+        router: u32,
+        destination: InterfaceId,
+        hash: u16,
+    ) -> Result<Option<u32>, PerPacket> {
+        match self.entry(router, destination) {
+            NOWHERE => Ok(None),
+            entry if entry & CHOICE == 0 => Ok(Some(entry)),
+            entry => {
+                let Choice { links, rule } = &self.choices[(entry ^ CHOICE) as usize];
+                match rule {
+                    Rule::Hash(salt) => Ok(Some(links[choose(hash, *salt, links.len())])),
+                    Rule::InTurn(_) => Err(PerPacket),
+                }
+            }
+        }
+    }
+
+    /// The link that `router` sends to on the way to interface `destination`; the first of several.
+    pub(crate) fn first(&self, router: u32, destination: InterfaceId) -> Option<u32> {
+        match self.entry(router, destination) {
+            NOWHERE => None,
+            entry if entry & CHOICE == 0 => Some(entry),
+            entry => Some(self.choices[(entry ^ CHOICE) as usize].links[0]),
+        }
+    }
+}
+
+/// A router chooses for each packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PerPacket;
+
+impl Choice {
+    #[inline]
+    fn next(&mut self, hash: u16) -> u32 {
+        match &mut self.rule {
+            Rule::Hash(salt) => self.links[choose(hash, *salt, self.links.len())],
+            Rule::InTurn(turn) => {
+                let link = self.links[*turn];
+                *turn = if *turn + 1 == self.links.len() { 0 } else { *turn + 1 };
+                link
+            }
+        }
+    }
+}
