@@ -106,8 +106,9 @@ impl LinuxDefault {
     }
 
     /// How long a subflow takes to send what it holds, in units of 2⁻³² seconds.
-    fn linger(&self, index: usize, subflow: &SubflowView) -> u128 {
-        (u128::from(subflow.held_bytes) << 32).checked_div(self.paces[index].into()).unwrap_or(0)
+    fn linger(&self, index: usize, subflow: &SubflowView) -> u64 {
+        // No subflow holds 4 GiB; the kernel's arithmetic has 64 bits, too.
+        (subflow.held_bytes.min(u32::MAX.into()) << 32).checked_div(self.paces[index]).unwrap_or(0)
     }
 
     fn observe(&mut self, subflows: &[SubflowView]) {

@@ -52,15 +52,19 @@ impl Connection {
         }
         if self.receive.next > before {
             self.stream.on_received(self.receive.next - before);
-            self.adjust_buffer(now);
+            self.adjust_buffer(index, now);
         }
         self.reach_data_fin();
     }
 
     /// The buffer follows what the application reads in a round trip of the slowest subflow.
-    fn adjust_buffer(&mut self, now: Instant) {
-        let rtts = self.subflows.iter().filter(|subflow| subflow.is_established());
-        if let Some(slowest) = rtts.filter_map(|subflow| subflow.tcp.receiver_rtt()).max() {
+    fn adjust_buffer(&mut self, index: usize, now: Instant) {
+        // The others have not changed since they were last drained.
+        let others = self.glances.iter().enumerate().filter(|&(other, _)| other != index);
+        let rtts = others.filter_map(|(_, glance)| glance.receiver_rtt);
+        let slowest = rtts.chain(self.subflows[index].glance().receiver_rtt).max();
+        debug_assert_eq!(slowest, self.subflows.iter().filter_map(|subflow| subflow.glance().receiver_rtt).max());
+        if let Some(slowest) = slowest {
             self.receive.window.set_rtt(slowest);
         }
         let read = self.receive.next - self.stream.unread();

@@ -68,7 +68,7 @@ use data_send::DataSend;
 use fallback::{Infinite, Mode};
 use keys::Key;
 use send_memory::SendMemory;
-use subflow::Stage;
+use subflow::{Glance, Stage};
 
 /// Counters of a connection beyond those of its subflows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,6 +103,8 @@ pub struct Connection {
     observation: Option<Box<observation::Observation>>,
     /// Subflows that may have something to send, as bits.
     dirty: u64,
+    /// By subflow, as of when it last had nothing to send.
+    glances: Vec<Glance>,
     send: DataSend,
     /// Where the scheduler queues ahead: what the send buffers hold.
     memory: Option<SendMemory>,
@@ -183,10 +185,19 @@ impl Connection {
 
     /// When to call [`handle_timeout`](Self::handle_timeout) next.
     pub(crate) fn timeout(&self) -> Option<Instant> {
-        let own = [self.give_up_at, self.send.fin_repeat_at, self.addresses.repeat_at];
-        let subflows = self.subflows.iter().filter(|subflow| !subflow.is_closed());
-        let theirs = subflows.flat_map(|subflow| [subflow.tcp.timeout(), subflow.confirm_at]);
-        own.into_iter().chain(theirs).flatten().min()
+        let own = [self.give_up_at, self.send.fin_repeat_at, self.addresses.repeat_at].into_iter().flatten().min();
+        let theirs = match self.dirty {
+            // This is asked after every packet: with all drained, the subflows need not be gone through.
+            0 => self.glances.iter().map(|glance| glance.deadline).min().unwrap_or(Instant::MAX),
+            _ => self.first_deadline(),
+        };
+        debug_assert_eq!(theirs, self.first_deadline(), "a subflow's timers changed and nobody touched it");
+        own.into_iter().chain((theirs != Instant::MAX).then_some(theirs)).min()
+    }
+
+    /// When the first timer of all subflows wants to be looked at.
+    fn first_deadline(&self) -> Instant {
+        self.subflows.iter().map(Subflow::deadline).min().unwrap_or(Instant::MAX)
     }
 
     /// Takes time forward: whatever is due at `now` happens.

@@ -8,7 +8,7 @@ use subflow_wire::tcp::mptcp::{DataAck, Dss, Mapping, MptcpOption};
 use super::Connection;
 use super::data_send::DataFin;
 use super::fallback::Mode;
-use super::subflow::Stage;
+use super::subflow::{Glance, Stage};
 
 /// Option bytes of a TCP header.
 const OPTION_SPACE: u32 = 40;
@@ -34,12 +34,20 @@ impl Connection {
                 }
                 self.dirty &= !(1 << index);
                 self.expand_send_buffer(index);
+                self.glance_at(index);
                 self.update_view(index);
             }
             if !self.assign(now) {
                 return None;
             }
         }
+    }
+
+    fn glance_at(&mut self, index: usize) {
+        if self.glances.len() <= index {
+            self.glances.resize(self.subflows.len(), Glance::default());
+        }
+        self.glances[index] = self.subflows[index].glance();
     }
 
     /// Puts the MPTCP options on a segment.

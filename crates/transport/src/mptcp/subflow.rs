@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use subflow_quantity::Instant;
+use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::mptcp::MptcpOption;
 
 use super::receive_mapping::ReceivedMapping;
@@ -21,6 +21,22 @@ pub(crate) enum Stage {
     Established,
     /// Over.
     Closed,
+}
+
+/// What every packet of a connection needs to know of all of its subflows. Kept together, it is in the cache; the
+/// subflows of many connections are not.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Glance {
+    /// [`Subflow::deadline`].
+    pub(crate) deadline: Instant,
+    /// The receiver's RTT estimate, where the subflow is established.
+    pub(crate) receiver_rtt: Option<Duration>,
+}
+
+impl Default for Glance {
+    fn default() -> Self {
+        Self { deadline: Instant::MAX, receiver_rtt: None }
+    }
 }
 
 /// A subflow of an MPTCP connection.
@@ -108,6 +124,20 @@ impl Subflow {
     /// Whether it is over.
     pub fn is_closed(&self) -> bool {
         self.stage == Stage::Closed
+    }
+
+    /// When its timers want to be looked at; [`Instant::MAX`] where none is set.
+    pub(crate) fn deadline(&self) -> Instant {
+        if self.is_closed() {
+            return Instant::MAX;
+        }
+        [self.tcp.timeout(), self.confirm_at].into_iter().flatten().min().unwrap_or(Instant::MAX)
+    }
+
+    /// What every packet needs to know of it.
+    pub(crate) fn glance(&self) -> Glance {
+        let receiver_rtt = self.tcp.receiver_rtt().filter(|_| self.is_established());
+        Glance { deadline: self.deadline(), receiver_rtt }
     }
 
     /// Whether either side wants it as a backup only.
