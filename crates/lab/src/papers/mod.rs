@@ -3,6 +3,7 @@
 mod batch;
 mod linux612;
 mod lugowski2017;
+mod multiflow2016;
 mod red2018;
 mod table;
 
@@ -14,6 +15,7 @@ use crate::execute::{Progress, RunError};
 use crate::report::Figure;
 pub use linux612::Linux612;
 pub use lugowski2017::Lugowski2017;
+pub use multiflow2016::Multiflow2016;
 pub use red2018::Red2018;
 pub use table::{Cell, Table};
 
@@ -139,7 +141,7 @@ pub struct Finding {
 
 /// All papers, in the order of lists.
 pub fn registry() -> &'static [&'static dyn Paper] {
-    &[&Lugowski2017, &Linux612, &Red2018]
+    &[&Lugowski2017, &Multiflow2016, &Linux612, &Red2018]
 }
 
 /// The paper of this name.
