@@ -121,6 +121,7 @@ fn every_kind_of_bad_input_exits_with_2() {
         (&["list", "colours"], "congestion"),
         (&["reproduce", "nobody1999"], "expected the name of a publication"),
         (&["bench", "dumbbell", "--flows", "0"], "0 is not in 1..=1000"),
+        (&["bench", "fat-tree", "--k", "5"], "expected an even number from 2 to 16"),
     ];
     for (arguments, expected) in cases {
         let (code, stdout, stderr) = desk.subflow(arguments);

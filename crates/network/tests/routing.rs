@@ -132,9 +132,9 @@ fn max_flow(routers: usize, links: &[(usize, usize)]) -> usize {
         let mut before = vec![None; routers];
         let mut queue = VecDeque::from([0]);
         while let Some(at) = queue.pop_front() {
-            for next in 1..routers {
-                if before[next].is_none() && room.get(&(at, next)).is_some_and(|&left| left > 0) {
-                    before[next] = Some(at);
+            for (next, reached_from) in before.iter_mut().enumerate().skip(1) {
+                if reached_from.is_none() && room.get(&(at, next)).is_some_and(|&left| left > 0) {
+                    *reached_from = Some(at);
                     queue.push_back(next);
                 }
             }

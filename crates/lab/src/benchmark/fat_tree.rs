@@ -67,8 +67,8 @@ impl FatTree {
             let _ = write!(
                 text,
                 "\n[flows.flow{from}]\nfrom = \"h{from}\"\nto = \"h{to}\"\nprotocol = \"mptcp\"\ncongestion = \"lia\"\n\
-                 subflows = [{}]\n",
-                format!("{{ from = \"h{from}\", to = \"h{to}\" }}, ").repeat(self.subflows as usize - 1),
+                 path_manager = {{ name = \"ndiffports\", n = {} }}\n",
+                self.subflows,
             );
         }
         text

@@ -71,17 +71,16 @@ impl Multiflow {
 
     /// Which path a new flow takes; `None`: the default route.
     pub fn route(&mut self, request: Request) -> Option<Path> {
+        if let Signal::CapableReply { key } = request.signal {
+            self.learn_token(request.flow.reversed(), token_of(key));
+        }
         if let Some(known) = self.path_of(request.flow) {
             return Some(known);
         }
         match request.signal {
             Signal::Join { token } => self.place_join(request, token),
             Signal::Capable => self.place_initial(request),
-            Signal::CapableReply { key } => {
-                self.learn_token(request.flow.reversed(), token_of(key));
-                self.path_of(request.flow)
-            }
-            Signal::None => None,
+            Signal::CapableReply { .. } | Signal::None => None,
         }
     }
 

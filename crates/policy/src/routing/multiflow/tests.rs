@@ -93,6 +93,7 @@ fn a_repeated_syn_and_the_answers_stay_on_the_path() {
     let paths = open(&mut controller, 1000, 7, 1);
     let again = controller.route(request(1001, Signal::Join { token: token_of(7) }));
     assert_eq!(again.as_ref(), Some(&paths[1]));
+    assert_ne!(paths[0], paths[1], "the SYN/ACK told the token although it has a path already");
     let backwards: Path = paths[1].iter().rev().map(|edge| edge ^ 1).collect();
     assert_eq!(controller.path_of(flow(1001).reversed()), Some(backwards));
     let published = Multiflow::new(four_ways(), MultiflowOptions::PUBLISHED);
