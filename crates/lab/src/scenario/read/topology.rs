@@ -111,10 +111,12 @@ impl Topology {
                 }
                 None => Ok((default, router.place().clone())),
             });
-            if let Some((mode, place)) = problems.keep(mode) {
-                self.check_control(name, mode, &place, problems);
-                self.routers.push(Router { name: name.to_owned(), mode });
+            // A router of an unknown mode is still there: its links are not to raise false alarms.
+            let known = problems.keep(mode);
+            if let Some((mode, place)) = &known {
+                self.check_control(name, *mode, place, problems);
             }
+            self.routers.push(Router { name: name.to_owned(), mode: known.map_or(default, |(mode, _)| mode) });
         }
         Some(())
     }
