@@ -10,7 +10,7 @@ use super::shape::Generated;
 use super::traces::Traces;
 use super::{addresses, hosts, routing, shape};
 use crate::scenario::file::{Collector, Field, Place, Problem, Section, did_you_mean, list};
-use crate::scenario::{Attachment, Host, Interface, InterfaceIndex, Link, Router, schema};
+use crate::scenario::{Attachment, Host, HostStack, Interface, InterfaceIndex, Link, Router, schema};
 
 /// Hosts, routers and links, every link plugged in, every interface and router on a link.
 pub(super) struct Topology {
@@ -75,7 +75,7 @@ impl Topology {
     fn add_generated_nodes(&mut self, generated: &Generated, mode: RouterMode, place: &Place) {
         for name in &generated.shape.hosts {
             let interface = Interface { name: "eth".to_owned(), addresses: Vec::new(), backup: false };
-            self.hosts.push(Host { name: name.clone(), interfaces: vec![interface] });
+            self.hosts.push(Host { name: name.clone(), interfaces: vec![interface], stack: HostStack::default() });
             self.interface_places.push(vec![place.clone()]);
         }
         self.routers.extend(generated.shape.switches.iter().map(|name| Router { name: name.clone(), mode }));
