@@ -27,9 +27,14 @@ pub(super) enum Paths {
 pub(super) const PATHS: [Paths; 2] = [Paths::Disjoint, Paths::Shared];
 
 /// How the subflows are coupled: name, congestion control and further keys of the flow.
-const COUPLINGS: [(&str, &str); 5] = [
+const COUPLINGS: [(&str, &str); 6] = [
     ("lia, all coupled", "congestion = \"lia\""),
     ("lia, by red-cpi", "congestion = \"lia\"\ncoupling = \"shared-bottleneck\"\nbottleneck = \"red-cpi\""),
+    (
+        "lia, by red-cpi, 100 ms",
+        "congestion = \"lia\"\ncoupling = \"shared-bottleneck\"\n\
+         bottleneck = { detector = \"red-cpi\", interval = \"100 ms\" }",
+    ),
     ("lia, by mscm", "congestion = \"lia\"\ncoupling = \"shared-bottleneck\"\nbottleneck = \"mscm\""),
     ("lia, by rfc8382", "congestion = \"lia\"\ncoupling = \"shared-bottleneck\"\nbottleneck = \"rfc8382\""),
     ("reno, none coupled", "congestion = \"reno\""),
@@ -179,10 +184,10 @@ mod tests {
     #[test]
     fn a_gain_with_no_harm_is_confirmed() {
         let runs = |mptcp: f64, tcp: f64| vec![Shares { mptcp, tcp }; 2];
-        let disjoint = vec![runs(15.0, 12.0), runs(20.0, 10.0), runs(15.1, 12.0), runs(20.0, 10.0), runs(20.0, 10.0)];
-        let shared = vec![runs(10.0, 10.0), runs(10.0, 10.0), runs(10.0, 10.0), runs(13.0, 7.0), runs(13.0, 7.0)];
+        let disjoint = [15.0, 20.0, 20.0, 15.1, 20.0, 20.0].map(|mptcp| runs(mptcp, 10.0)).to_vec();
+        let shared = [10.0, 10.0, 9.9, 10.0, 7.0, 7.0].map(|tcp| runs(20.0 - tcp, tcp)).to_vec();
         let part = coupling(&[disjoint, shared]);
         let confirmed: Vec<_> = part.findings.iter().map(|finding| finding.confirmed).collect();
-        assert_eq!(confirmed, [Some(true), Some(false), Some(false)]);
+        assert_eq!(confirmed, [Some(true), Some(true), Some(false), Some(false)]);
     }
 }

@@ -205,12 +205,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_quick_look_at_the_characteristic_has_rates_and_curves_under_both_loads() {
+        let request = Request { items: vec!["roc".to_owned()], quick: true, ..Request::default() };
+        let reproduction = Red2018.reproduce(&request, &|_| {}).expect("the runs succeed");
+        let value = |row: &Vec<crate::papers::Cell>| match row[4] {
+            crate::papers::Cell::Number(value) => value,
+            _ => f64::NAN,
+        };
+        assert!(reproduction.table.rows().iter().all(|row| (0.0..=1.0).contains(&value(row))));
+        assert_eq!((reproduction.figures.len(), reproduction.findings.len()), (4, 4));
+    }
+
+    #[test]
     fn items_ask_for_the_runs_they_need() {
         let count = |item: &'static str| jobs(QUICK, &|name| name == item).len();
         assert_eq!(count("roc"), 6);
         assert_eq!(count("scheduler"), 12);
         assert_eq!(count("scaling"), 4);
-        assert_eq!(count("coupling"), 20);
-        assert_eq!(jobs(QUICK, &|_| true).len(), 36);
+        assert_eq!(count("coupling"), 24);
+        assert_eq!(jobs(QUICK, &|_| true).len(), 40);
     }
 }

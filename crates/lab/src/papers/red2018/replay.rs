@@ -13,12 +13,15 @@ pub(super) struct Variant {
     interval: Option<Duration>,
 }
 
-/// All that are compared. The first two are as the paper prints them.
-pub(super) const VARIANTS: [Variant; 5] = [
+/// All that are compared. The first two are as the paper prints them; with longer intervals a window spans half a second
+/// and five seconds.
+pub(super) const VARIANTS: [Variant; 7] = [
     Variant { name: "red-cpi", detector: "red-cpi", interval: None },
     Variant { name: "mscm", detector: "mscm", interval: Some(Duration::from_micros(10)) },
     Variant { name: "red-cpi, 10 ms", detector: "red-cpi", interval: Some(Duration::from_millis(10)) },
     Variant { name: "mscm, 10 ms", detector: "mscm", interval: None },
+    Variant { name: "red-cpi, 100 ms", detector: "red-cpi", interval: Some(Duration::from_millis(100)) },
+    Variant { name: "mscm, 100 ms", detector: "mscm", interval: Some(Duration::from_millis(100)) },
     Variant { name: RFC8382, detector: "rfc8382", interval: None },
 ];
 
