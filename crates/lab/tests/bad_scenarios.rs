@@ -187,6 +187,16 @@ const CASES: &[(&str, &str, &str)] = &[
     ("stop before the start", "send = ", "start = \"5 s\"\nstop = \"4 s\"\nsend = "),
     ("a port out of bounds", "send = ", "port = 70000\nsend = "),
     ("a fraction of a packet", "send = ", "tcp = { initial_window = 1.5 }\nsend = "),
+    ("an unknown way to grow SCTP's windows", "send = ", "sctp = { window_growth = \"cuc2\" }\nsend = "),
+    (
+        "SCTP messages with a lifetime and a count",
+        "send = ",
+        "sctp = { lifetime = \"1 s\", max_retransmissions = 3 }\nsend = ",
+    ),
+    ("SCTP timeouts the wrong way round", "send = ", "sctp = { min_rto = \"2 s\", max_rto = \"1 s\" }\nsend = "),
+    ("a burst of no packets", "send = ", "sctp = { max_burst = 0 }\nsend = "),
+    ("heartbeats every 0 s", "send = ", "sctp = { heartbeat_interval = \"0 s\" }\nsend = "),
+    ("SCTP keys of a flow that forgot to say so", "protocol = \"mptcp\"\n", "sctp = { cmt = true }\n"),
     ("a switch in quotes", "send = ", "tcp = { sack = \"yes\" }\nsend = "),
     ("too many subflows", "send = ", "mptcp = { max_subflows = 100 }\nsend = "),
     (

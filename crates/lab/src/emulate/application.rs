@@ -151,7 +151,7 @@ impl KernelFlow {
     pub(super) fn baseline(&self) -> Option<FlowBaseline> {
         self.receiver().map(|end| {
             end.watch();
-            FlowBaseline::of(Some(&end.figures(self.is_udp())))
+            FlowBaseline::of(None, Some(&end.figures(self.is_udp())))
         })
     }
 }
@@ -172,7 +172,7 @@ fn stream_options(flow: &Flow) -> Option<[StreamOptions; 2]> {
         Protocol::Mptcp(mptcp) => Some(
             [&mptcp.from_stack, &mptcp.to_stack].map(|stack| options(Transport::Mptcp, mptcp.congestion.name(), stack)),
         ),
-        Protocol::Udp => None,
+        Protocol::Sctp(_) | Protocol::Udp => None,
     }
 }
 

@@ -101,5 +101,7 @@ fn figures(info: &SubflowInfo) -> SubflowFigures {
         srtt: (!info.srtt.is_zero()).then_some(info.srtt),
         cwnd: info.cwnd.into(),
         copies: 0,
+        retransmitted: None,
+        bytes_acknowledged: None,
     }
 }

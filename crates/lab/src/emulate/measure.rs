@@ -38,11 +38,11 @@ impl Baseline {
         scenario: &Scenario,
         links: &[DuplexLink],
     ) -> Self {
-        let flows = 0..scenario.flows.len();
-        Self {
-            links: LinkBaseline::of(emulator.network(), links),
-            flows: flows.map(|flow| FlowBaseline::of(our_ends(emulator, scenario, flow)[1].as_ref())).collect(),
-        }
+        let of = |flow| {
+            let [sender, receiver] = our_ends(emulator, scenario, flow);
+            FlowBaseline::of(sender.as_ref(), receiver.as_ref())
+        };
+        Self { links: LinkBaseline::of(emulator.network(), links), flows: (0..scenario.flows.len()).map(of).collect() }
     }
 
     /// With what the receivers say that are kernels'.

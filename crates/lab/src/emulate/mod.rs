@@ -39,6 +39,7 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 /// `interrupt` is raised; whatever it made is gone when it returns.
 pub fn emulate(scenario: &Scenario, seed: u64, interrupt: &Interrupt) -> Result<RunResult, RunError> {
     let failed = |error: subflow_linux::Error| RunError::failed(error.to_string());
+    refuse_sctp(scenario)?;
     let plans = settings::plans(scenario)?;
     subflow_linux::require(&needs(scenario)).map_err(failed)?;
     let is_kernel = |host: usize| scenario.hosts[host].stack == HostStack::Kernel;
@@ -99,6 +100,17 @@ pub fn emulate(scenario: &Scenario, seed: u64, interrupt: &Interrupt) -> Result<
     })
 }
 
+/// SCTP flows have no kernel sockets here.
+fn refuse_sctp(scenario: &Scenario) -> Result<(), RunError> {
+    match scenario.flows.iter().find(|flow| matches!(flow.protocol, Protocol::Sctp(_))) {
+        None => Ok(()),
+        Some(flow) => Err(RunError::failed(format!(
+            "{}: found an SCTP flow, expected tcp, mptcp or udp on Linux; SCTP runs in the simulator (without --on linux)",
+            flow.name
+        ))),
+    }
+}
+
 /// What the machine has to have for `scenario`.
 fn needs(scenario: &Scenario) -> Needs {
     let mut needs = Needs::default();
@@ -113,7 +125,7 @@ fn needs(scenario: &Scenario) -> Needs {
                 needs.mptcp = true;
                 mptcp.congestion
             }
-            Protocol::Udp => continue,
+            Protocol::Sctp(_) | Protocol::Udp => continue,
         };
         // Both ends are told, but only the one that sends data uses it.
         let sender = if is_request_response(flow) { flow.to } else { flow.from };

@@ -89,7 +89,7 @@ fn own_stack(flow: &Flow, host: usize) -> Option<&Stack> {
     let [from, to] = match &flow.protocol {
         Protocol::Tcp(tcp) => [&tcp.from_stack, &tcp.to_stack],
         Protocol::Mptcp(mptcp) => [&mptcp.from_stack, &mptcp.to_stack],
-        Protocol::Udp => return None,
+        Protocol::Sctp(_) | Protocol::Udp => return None,
     };
     match host {
         host if host == flow.from.host => Some(from),

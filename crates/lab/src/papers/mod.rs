@@ -1,6 +1,7 @@
 //! Published experiments that can be reproduced: each a [`Paper`] in the [`registry`].
 
 mod batch;
+mod leitner2019;
 mod linux612;
 mod lugowski2017;
 mod multiflow2016;
@@ -13,6 +14,7 @@ use serde::Serialize;
 
 use crate::execute::{Progress, RunError};
 use crate::report::Figure;
+pub use leitner2019::Leitner2019;
 pub use linux612::Linux612;
 pub use lugowski2017::Lugowski2017;
 pub use multiflow2016::Multiflow2016;
@@ -141,7 +143,7 @@ pub struct Finding {
 
 /// All papers, in the order of lists.
 pub fn registry() -> &'static [&'static dyn Paper] {
-    &[&Lugowski2017, &Multiflow2016, &Linux612, &Red2018]
+    &[&Lugowski2017, &Leitner2019, &Multiflow2016, &Linux612, &Red2018]
 }
 
 /// The paper of this name.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Experiment, FlowResult, Run, SubflowResult, number};
+use super::{Experiment, FlowResult, Retransmitted, Run, SubflowResult, number};
 
 const COLUMNS: &[&str] = &[
     "flow",
@@ -16,6 +16,8 @@ const COLUMNS: &[&str] = &[
     "completion_s",
     "packets_sent",
     "retransmissions",
+    "fast_retransmissions",
+    "timeout_retransmissions",
     "timeouts",
     "duplicate_acks",
     "ended",
@@ -46,6 +48,7 @@ type Cells = BTreeMap<&'static str, String>;
 
 fn connection(flow: &FlowResult) -> Cells {
     let mut cells = algorithms(flow);
+    cells.extend(by_reason(flow.retransmitted));
     cells.extend([
         ("goodput_mbps", number::shown(flow.goodput_mbps)),
         ("bytes_delivered", flow.bytes_delivered.to_string()),
@@ -60,6 +63,7 @@ fn connection(flow: &FlowResult) -> Cells {
 
 fn of_subflow(flow: &FlowResult, subflow: &SubflowResult) -> Cells {
     let mut cells = algorithms(flow);
+    cells.extend(by_reason(subflow.retransmitted));
     cells.extend([
         ("subflow", subflow.name.clone()),
         ("goodput_mbps", number::shown(subflow.goodput_mbps)),
@@ -69,6 +73,17 @@ fn of_subflow(flow: &FlowResult, subflow: &SubflowResult) -> Cells {
         ("cwnd_packets", optional(subflow.cwnd_packets)),
     ]);
     cells
+}
+
+/// Of SCTP: what was sent again, by reason.
+fn by_reason(retransmitted: Option<Retransmitted>) -> impl Iterator<Item = (&'static str, String)> {
+    retransmitted.into_iter().flat_map(|Retransmitted { fast, timeout, timeouts }| {
+        [
+            ("fast_retransmissions", fast.to_string()),
+            ("timeout_retransmissions", timeout.to_string()),
+            ("timeouts", timeouts.to_string()),
+        ]
+    })
 }
 
 fn algorithms(flow: &FlowResult) -> Cells {

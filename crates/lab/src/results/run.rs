@@ -75,7 +75,7 @@ pub struct RealTime {
 pub struct FlowResult {
     /// Its name in the scenario.
     pub name: String,
-    /// `tcp`, `mptcp` or `udp`. A connection that fell back to TCP is still `mptcp` here; see `fallback`.
+    /// `tcp`, `mptcp`, `sctp` or `udp`. A connection that fell back to TCP is still `mptcp` here; see `fallback`.
     pub protocol: String,
     /// Congestion control, where the protocol has any.
     pub congestion: Option<String>,
@@ -97,6 +97,9 @@ pub struct FlowResult {
     pub retransmissions: u64,
     /// Retransmission timeouts, of all subflows.
     pub timeouts: u64,
+    /// Of an SCTP flow, what was sent again, by reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmitted: Option<Retransmitted>,
     /// Duplicate acknowledgments received, by all subflows.
     pub duplicate_acks: u64,
     /// Data sent again on another subflow, in bytes.
@@ -106,7 +109,7 @@ pub struct FlowResult {
     /// How the sending end's connection ended: `gracefully`, `reset`, `refused`, `timed-out` or `aborted`; null where it was
     /// still there when the run ended, and for UDP.
     pub ended: Option<&'static str>,
-    /// The subflows, in the order in which they were opened; plain TCP has one, UDP none.
+    /// The subflows, in the order in which they were opened; plain TCP has one, UDP none. Of SCTP, the destinations.
     pub subflows: Vec<SubflowResult>,
     /// Exchanges of a request/response flow.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,12 +134,34 @@ pub struct SubflowResult {
     pub retransmissions: u64,
     /// Segments given to it that another subflow had been given before: a scheduler's copies, and reinjections.
     pub copies: u64,
+    /// Of an SCTP destination, what was sent again there, by reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmitted: Option<Retransmitted>,
     /// Smoothed RTT at the end, where there was a sample.
     #[serde(serialize_with = "number::optional")]
     pub srtt_ms: Option<f64>,
     /// Congestion window at the end, in packets.
     #[serde(serialize_with = "number::optional")]
     pub cwnd_packets: Option<f64>,
+}
+
+/// Chunks that SCTP sent again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Retransmitted {
+    /// After three misses (RFC 9260, section 7.2.4).
+    pub fast: u64,
+    /// After a timeout (section 6.3.3).
+    pub timeout: u64,
+    /// How often the retransmission timer expired.
+    pub timeouts: u64,
+}
+
+impl core::ops::AddAssign for Retransmitted {
+    fn add_assign(&mut self, other: Self) {
+        self.fast += other.fast;
+        self.timeout += other.timeout;
+        self.timeouts += other.timeouts;
+    }
 }
 
 /// Requests and responses.

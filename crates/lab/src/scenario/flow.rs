@@ -2,7 +2,7 @@
 
 use subflow_quantity::{Duration, Rate};
 
-use super::{CongestionName, Coupling, Detector, InterfaceIndex, PathManager, Scheduler, Stack};
+use super::{CongestionName, Coupling, Detector, InterfaceIndex, PathManager, Scheduler, Sctp, Stack};
 
 /// One connection (or stream of datagrams) from a host to another.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub struct Flow {
     pub port: u16,
     /// Port at `from`; chosen by the stack where absent.
     pub source_port: Option<u16>,
-    /// TCP, MPTCP or UDP, and the algorithms.
+    /// TCP, MPTCP, SCTP or UDP, and the algorithms.
     pub protocol: Protocol,
     /// What is sent.
     pub traffic: Traffic,
@@ -34,6 +34,8 @@ pub enum Protocol {
     Tcp(Tcp),
     /// Multipath TCP, version 1.
     Mptcp(Mptcp),
+    /// SCTP, with or without concurrent multipath transfer.
+    Sctp(Sctp),
     /// Datagrams, no control.
     Udp,
 }
@@ -103,7 +105,7 @@ pub enum Traffic {
         off: Period,
     },
     /// A request goes to [`Flow::to`], a response comes back, and after a pause the next request goes, all over one
-    /// connection. TCP and MPTCP only.
+    /// connection. Not for UDP.
     RequestResponse {
         /// Bytes of a request.
         request: u64,

@@ -1,7 +1,9 @@
-//! The switches of a host's TCP and MPTCP. What each one's default is under each profile stands in the reference table
+//! The switches of a host's stacks. What each one's default is under each profile stands in the reference table
 //! (`scenarios/REFERENCE.md`), which is made from the same list that the reader takes the defaults from.
 
 use subflow_quantity::Duration;
+
+use super::SctpOptions;
 
 /// How one end of a connection behaves.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,6 +12,8 @@ pub struct Stack {
     pub tcp: TcpOptions,
     /// The MPTCP level; unused by plain TCP.
     pub mptcp: MptcpOptions,
+    /// SCTP.
+    pub sctp: SctpOptions,
 }
 
 /// Switches of TCP.

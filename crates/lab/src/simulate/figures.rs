@@ -8,7 +8,8 @@ use subflow_transport::Endpoint;
 use subflow_transport::mptcp::Subflow;
 use subflow_transport::tcp::{Closed, Connection, Ends};
 
-use crate::results::{Datagrams, Exchanges, FlowResult, SubflowResult, goodput_mbps};
+use super::sctp;
+use crate::results::{Datagrams, Exchanges, FlowResult, Retransmitted, SubflowResult, goodput_mbps};
 use crate::scenario::{Flow, InterfaceIndex, Protocol, Scenario, Traffic};
 use crate::statistics;
 
@@ -42,6 +43,10 @@ pub(crate) struct SubflowFigures {
     pub(crate) cwnd: f64,
     /// Segments that were copies of what another subflow carried, as schedulers make them.
     pub(crate) copies: u64,
+    /// What was sent again by reason, where the protocol tells.
+    pub(crate) retransmitted: Option<Retransmitted>,
+    /// Bytes acknowledged, where only the sender knows which subflow brought them.
+    pub(crate) bytes_acknowledged: Option<u64>,
 }
 
 impl EndFigures {
@@ -62,20 +67,23 @@ impl EndFigures {
                 figures.reinjected_bytes = mptcp.counters().bytes_reinjected;
                 figures.fallback = mptcp.has_fallen_back();
             }
-            // Its paths are no subflows with sequence numbers of their own.
-            Endpoint::Sctp(_) => {}
+            Endpoint::Sctp(association) => figures.subflows = sctp::destinations(association).collect(),
             Endpoint::Udp(udp) => {
                 figures.datagrams = Some([udp.counters().datagrams_sent, udp.counters().datagrams_received]);
             }
         }
         figures
     }
+}
 
-    /// Bytes received by subflow, under the other end's view of their ends.
-    fn received_by_subflow(&self) -> BTreeMap<Ends, u64> {
-        let reversed = |ends: Ends| Ends { local: ends.remote, remote: ends.local };
-        self.subflows.iter().map(|subflow| (reversed(subflow.ends), subflow.bytes_received)).collect()
-    }
+/// Bytes by subflow, under the sender's view of their ends: what the receiver got, or where it cannot tell, what it
+/// acknowledged.
+fn delivered_by_subflow(sender: Option<&EndFigures>, receiver: Option<&EndFigures>) -> BTreeMap<Ends, u64> {
+    let reversed = |ends: Ends| Ends { local: ends.remote, remote: ends.local };
+    let subflows = |end: Option<&EndFigures>| end.map_or_else(Vec::new, |end| end.subflows.clone());
+    let received = subflows(receiver).into_iter().map(|subflow| (reversed(subflow.ends), subflow.bytes_received));
+    let acknowledged = subflows(sender).into_iter().filter_map(|s| Some((s.ends, s.bytes_acknowledged?)));
+    received.chain(acknowledged).collect()
 }
 
 impl SubflowFigures {
@@ -91,6 +99,8 @@ impl SubflowFigures {
             srtt: connection.rtt().srtt(),
             cwnd: f64::from(controller.path(connection.path()).cwnd),
             copies,
+            retransmitted: None,
+            bytes_acknowledged: None,
         }
     }
 }
@@ -115,12 +125,12 @@ pub(crate) struct FlowBaseline {
 }
 
 impl FlowBaseline {
-    /// From the receiving end as it is now.
-    pub(crate) fn of(receiver: Option<&EndFigures>) -> Self {
-        receiver.map_or_else(Self::default, |receiver| Self {
-            delivered: receiver.delivered,
-            subflows: receiver.received_by_subflow(),
-        })
+    /// From the ends as they are now.
+    pub(crate) fn of(sender: Option<&EndFigures>, receiver: Option<&EndFigures>) -> Self {
+        Self {
+            delivered: receiver.map_or(0, |receiver| receiver.delivered),
+            subflows: delivered_by_subflow(sender, receiver),
+        }
     }
 }
 
@@ -176,11 +186,14 @@ impl MeasuredFlow<'_> {
         span: Duration,
     ) {
         let mut names = BTreeMap::new();
-        let delivered = self.receiver.as_ref().map(EndFigures::received_by_subflow).unwrap_or_default();
+        let delivered = delivered_by_subflow(Some(sender), self.receiver.as_ref());
         for subflow in &sender.subflows {
             result.retransmissions += subflow.retransmissions;
             result.timeouts += subflow.timeouts;
             result.duplicate_acks += subflow.duplicate_acks;
+            if let Some(retransmitted) = subflow.retransmitted {
+                *result.retransmitted.get_or_insert_default() += retransmitted;
+            }
             let before = baseline.subflows.get(&subflow.ends).copied().unwrap_or(0);
             let bytes = delivered.get(&subflow.ends).copied().unwrap_or(0).saturating_sub(before);
             result.subflows.push(SubflowResult {
@@ -189,6 +202,7 @@ impl MeasuredFlow<'_> {
                 packets_sent: subflow.packets_sent,
                 retransmissions: subflow.retransmissions,
                 copies: subflow.copies,
+                retransmitted: subflow.retransmitted,
                 srtt_ms: subflow.srtt.map(|srtt| srtt.as_secs_f64() * 1e3),
                 cwnd_packets: Some(subflow.cwnd),
             });
@@ -208,6 +222,12 @@ fn protocol_fields(protocol: &Protocol) -> FlowResult {
             congestion: Some(mptcp.congestion.name().into()),
             scheduler: Some(mptcp.scheduler.name().into()),
             path_manager: Some(mptcp.path_manager.name().into()),
+            ..FlowResult::default()
+        },
+        Protocol::Sctp(sctp) => FlowResult {
+            protocol: "sctp".into(),
+            congestion: Some(sctp.congestion.name().into()),
+            scheduler: sctp.scheduler.map(|scheduler| scheduler.name().into()),
             ..FlowResult::default()
         },
         Protocol::Udp => FlowResult { protocol: "udp".into(), ..FlowResult::default() },

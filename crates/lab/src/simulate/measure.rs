@@ -20,9 +20,12 @@ pub(super) struct Baseline {
 impl Run {
     /// Notes where counting begins.
     pub(super) fn baseline(&self) -> Baseline {
-        let receivers = (0..self.world.applications.len()).map(|flow| self.data_ends(flow).1.map(EndFigures::of));
+        let of = |flow| {
+            let (sender, receiver) = self.data_ends(flow);
+            FlowBaseline::of(sender.map(EndFigures::of).as_ref(), receiver.map(EndFigures::of).as_ref())
+        };
         Baseline {
-            flows: receivers.map(|receiver| FlowBaseline::of(receiver.as_ref())).collect(),
+            flows: (0..self.world.applications.len()).map(of).collect(),
             links: LinkBaseline::of(&self.network, &self.links),
         }
     }

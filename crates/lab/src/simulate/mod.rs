@@ -7,6 +7,7 @@ mod capture;
 pub(crate) mod figures;
 pub(crate) mod measure;
 mod sample;
+mod sctp;
 mod stacks;
 pub(crate) mod world;
 

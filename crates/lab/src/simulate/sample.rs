@@ -32,7 +32,15 @@ impl Sampler {
         now + self.interval
     }
 
-    fn push(&mut self, group: usize, of: String, metric: &'static str, unit: &'static str, at: Instant, value: f64) {
+    pub(super) fn push(
+        &mut self,
+        group: usize,
+        of: String,
+        metric: &'static str,
+        unit: &'static str,
+        at: Instant,
+        value: f64,
+    ) {
         let interval = self.interval;
         let make = || Series::new(of.clone(), metric, unit, interval);
         self.series.entry((group, of.clone(), metric)).or_insert_with(make).push(at, value);
@@ -71,7 +79,8 @@ impl Sampler {
                     }
                 }
             }
-            Endpoint::Sctp(_) | Endpoint::Udp(_) => {}
+            Endpoint::Sctp(association) => super::sctp::sample(self, flow, name, association, now),
+            Endpoint::Udp(_) => {}
         }
     }
 

@@ -10,6 +10,7 @@ use subflow_transport::tcp::config::{
 };
 use subflow_transport::{Listener, mptcp};
 
+use super::sctp::sctp_config;
 use crate::scenario::{self, Buffer, Coupling, Flow, Protocol, Stack};
 
 /// Which end of a flow.
@@ -122,6 +123,10 @@ pub(super) fn listener(flow: &Flow, side: Side, backups: Vec<IpAddr>, record_pat
         Protocol::Mptcp(mptcp) => {
             let stack = if side == Side::From { &mptcp.from_stack } else { &mptcp.to_stack };
             Some(Listener::Mptcp(Arc::new(mptcp_config(mptcp, stack, backups, record_paths))))
+        }
+        Protocol::Sctp(sctp) => {
+            let stack = if side == Side::From { &sctp.from_stack } else { &sctp.to_stack };
+            Some(Listener::Sctp(Arc::new(sctp_config(sctp, stack))))
         }
         Protocol::Udp => None,
     }

@@ -43,6 +43,14 @@ pub(crate) fn result(scenario: &Scenario, seed: u64) -> RunResult {
 
 fn subflow(name: &str, goodput_mbps: f64) -> SubflowResult {
     let (srtt_ms, cwnd_packets) = (Some(31.25), Some(44.0));
-    let name = name.into();
-    SubflowResult { name, goodput_mbps, packets_sent: 7000, retransmissions: 5, copies: 0, srtt_ms, cwnd_packets }
+    SubflowResult {
+        name: name.into(),
+        goodput_mbps,
+        packets_sent: 7000,
+        retransmissions: 5,
+        copies: 0,
+        retransmitted: None,
+        srtt_ms,
+        cwnd_packets,
+    }
 }

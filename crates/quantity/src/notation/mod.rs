@@ -196,7 +196,7 @@ impl FromStr for Ratio {
 
 /// A fraction without the tens that both numbers have.
 fn reduce(mut numerator: u64, mut denominator: u64) -> (u64, u64) {
-    while numerator % 10 == 0 && denominator % 10 == 0 {
+    while numerator.is_multiple_of(10) && denominator.is_multiple_of(10) {
         (numerator, denominator) = (numerator / 10, denominator / 10);
     }
     (numerator, denominator)

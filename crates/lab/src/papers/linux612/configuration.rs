@@ -60,10 +60,24 @@ pub(super) struct Reference {
     pub(super) completion_s: Vec<f64>,
 }
 
+/// The message that fills a packet of 1500 bytes.
+const FULL_MESSAGE: u32 = 1452;
+/// More is no message.
+const MOST_MESSAGE: u32 = 4 << 20;
+
 impl Configuration {
-    /// Whether the simulator has all of its protocols.
+    /// Whether the measurements say enough to repeat it: with SCTP over several paths they do not say how they were used.
     pub(super) fn is_supported(&self) -> bool {
-        self.flows.iter().all(|flow| flow.protocol != "sctp")
+        self.paths.len() == 1 || self.flows.iter().all(|flow| flow.protocol != "sctp")
+    }
+
+    /// The size of the messages that SCTP sends, in bytes, which the case's name ends with, as in `G-sctp-64k`; one full packet
+    /// where it does not.
+    pub(super) fn message_bytes(&self) -> u32 {
+        let text = self.case.rsplit('-').next().unwrap_or_default();
+        let (digits, unit) = text.strip_suffix('k').map_or((text, 1), |digits| (digits, 1024));
+        let count = digits.parse::<u32>().ok().and_then(|count| count.checked_mul(unit));
+        count.filter(|bytes| (1..=MOST_MESSAGE).contains(bytes)).unwrap_or(FULL_MESSAGE)
     }
 
     /// Whether packets get lost at random.
@@ -239,6 +253,15 @@ mod tests {
         assert_eq!(configurations.len(), 1);
         assert_eq!(configurations[0].workload, Workload::Bytes(100_000));
         assert_eq!(configurations[0].references[0].completion_s, [0.19, 0.2]);
+    }
+
+    #[test]
+    fn names_of_cases_say_how_large_messages_are() {
+        let of = |case: &str| {
+            let rows = format!("{case},sctp,-,50/20/250,0,30,1,1,46,,0\n");
+            grouped(&rows).expect("good")[0].message_bytes()
+        };
+        assert_eq!(["G-sctp-64k", "G-sctp-1452", "G-sctp", "G-sctp-9999999k"].map(of), [65_536, 1452, 1452, 1452]);
     }
 
     #[test]

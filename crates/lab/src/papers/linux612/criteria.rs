@@ -51,11 +51,19 @@ const F: Criterion = Criterion {
     bound: Bound::Milliseconds(3.0),
 };
 
+const SCTP: Criterion =
+    Criterion { statement: "G: SCTP without loss within 5 % of the kernel's goodput", bound: Bound::Percent(5.0) };
+const SCTP_LOSSY: Criterion = Criterion {
+    statement: "G: SCTP with random loss, mean of the seeds within 10 % of the kernel's mean",
+    bound: Bound::Percent(10.0),
+};
+
 /// What `flow` of `configuration` is held to; `None` where figures are only put side by side.
 pub(super) fn criterion(configuration: &Configuration, flow: FlowName) -> Option<Criterion> {
     let equal_paths = configuration.paths.iter().all(|path| *path == configuration.paths[0]);
     let single = |wanted| (flow == FlowName::Number(1)).then_some(wanted);
     let share = |wanted| (flow != FlowName::All).then_some(wanted);
+    let is_sctp = configuration.flows.iter().all(|flow| flow.protocol == "sctp");
     let transfer = matches!(configuration.workload, Workload::Bytes(_));
     match configuration.case.chars().next()? {
         'A' if !configuration.is_lossy() => single(A),
@@ -65,6 +73,8 @@ pub(super) fn criterion(configuration: &Configuration, flow: FlowName) -> Option
         'D' if !configuration.is_lossy() => single(UNEQUAL),
         'E' => share(E),
         'F' if transfer => single(F),
+        'G' if is_sctp && configuration.is_lossy() => single(SCTP_LOSSY),
+        'G' if is_sctp => single(SCTP),
         'G' => single(G),
         _ => None,
     }

@@ -136,11 +136,16 @@ impl Clients<'_> {
              start = \"{:.6} s\"",
             index + 1,
             flow.protocol,
-            flow.cc,
+            if flow.protocol == "sctp" { "sctp" } else { &flow.cc },
             flow.start_s + late_s,
         );
         if let Workload::Bytes(bytes) = self.configuration.workload {
             let _ = writeln!(text, "send = \"{bytes} bytes\"");
+        }
+        if flow.protocol == "sctp" {
+            // SO_RCVBUF of 4 MiB; the kernel doubles it and offers half of that.
+            let message = self.configuration.message_bytes();
+            let _ = writeln!(text, "sctp = {{ message_size = \"{message} bytes\", receive_buffer = \"4 MiB\" }}");
         }
         if flow.protocol == "mptcp" {
             let _ = writeln!(text, "scheduler = \"{scheduler}\"\npath_manager = \"default\"");

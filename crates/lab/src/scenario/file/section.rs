@@ -245,15 +245,19 @@ impl<'a> Layers<'a> {
         Ok(Self { tables, defaults, schema })
     }
 
+    /// The value of `key`, from the topmost layer that has one; `None` where no table and no set of defaults has it.
+    pub(crate) fn given(&self, key: &'static str) -> Option<Field<'a>> {
+        let own = self.defaults.iter().find(|(name, _)| *name == key);
+        let own = || own.map(|(_, literal)| Field::from_default(key.to_owned(), literal, self.schema.field(key).doc));
+        self.tables.iter().find_map(|table| table.given(key)).or_else(own)
+    }
+
     /// The value of `key`, from the topmost layer that has one.
     pub(crate) fn value(&self, key: &'static str) -> Field<'a> {
         let schema = self.schema.field(key);
-        let own = self.defaults.iter().find(|(name, _)| *name == key).map(|(_, literal)| *literal);
-        self.tables.iter().find_map(|table| table.given(key)).unwrap_or_else(|| match (own, schema.default) {
-            (Some(literal), _) | (None, Default::Value(literal)) => {
-                Field::from_default(key.to_owned(), literal, schema.doc)
-            }
-            (None, Default::Required | Default::None(_)) => panic!("the schema gives {key} no default"),
+        self.given(key).unwrap_or_else(|| match schema.default {
+            Default::Value(literal) => Field::from_default(key.to_owned(), literal, schema.doc),
+            Default::Required | Default::None(_) => panic!("the schema gives {key} no default"),
         })
     }
 }

@@ -12,7 +12,7 @@ use super::stacks::Stacks;
 use super::topology::Topology;
 use super::traffic;
 use crate::scenario::file::{Collector, Field, Place, Problem, Section};
-use crate::scenario::{Flow, InterfaceIndex, Mptcp, Protocol, SubflowPlan, Tcp, schema};
+use crate::scenario::{Flow, InterfaceIndex, Mptcp, Protocol, Sctp, SubflowPlan, Tcp, schema};
 
 /// The port of the first flow that gives none.
 const FIRST_PORT: usize = 5001;
@@ -29,6 +29,7 @@ struct FlowReader<'a> {
 enum Kind {
     Tcp,
     Mptcp,
+    Sctp,
     Udp,
 }
 
@@ -63,7 +64,7 @@ impl FlowReader<'_> {
     /// The flow, and the place that decided its port.
     fn read(&self, index: usize, name: &str, field: &Field<'_>) -> Result<(Flow, Place), Problem> {
         let section = field.section(&schema::FLOW)?;
-        let kinds = [("tcp", Kind::Tcp), ("mptcp", Kind::Mptcp), ("udp", Kind::Udp)];
+        let kinds = [("tcp", Kind::Tcp), ("mptcp", Kind::Mptcp), ("sctp", Kind::Sctp), ("udp", Kind::Udp)];
         let kind = section.value("protocol").choice("a protocol", &kinds)?;
         refuse_strays(&section, kind)?;
 
@@ -129,6 +130,15 @@ impl FlowReader<'_> {
             Kind::Udp => Protocol::Udp,
             Kind::Tcp => Protocol::Tcp(Tcp {
                 congestion: congestion(profile.tcp_congestion)?,
+                from_stack: self.stacks.stack(section, from.host)?,
+                to_stack: self.stacks.stack(section, to.host)?,
+            }),
+            Kind::Sctp => Protocol::Sctp(Sctp {
+                congestion: congestion(profile.sctp_congestion)?,
+                scheduler: match section.given("scheduler") {
+                    Some(_) => Some(algorithms::scheduler(section, profile.scheduler)?),
+                    None => None,
+                },
                 from_stack: self.stacks.stack(section, from.host)?,
                 to_stack: self.stacks.stack(section, to.host)?,
             }),
@@ -217,15 +227,15 @@ fn refuse_strays(section: &Section<'_>, kind: Kind) -> Result<(), Problem> {
     let (protocol, strays, help): (&str, &[&'static str], &str) = match kind {
         Kind::Tcp if !said => (
             "tcp unless it says otherwise",
-            &["scheduler", "path_manager", "bottleneck", "coupling", "subflows", "mptcp"],
-            "add protocol = \"mptcp\" to the flow, or drop the key",
+            &["scheduler", "path_manager", "bottleneck", "coupling", "subflows", "mptcp", "sctp"],
+            "add protocol = \"mptcp\" (or \"sctp\") to the flow, or drop the key",
         ),
         Kind::Udp => (
             "udp",
-            &["congestion", "scheduler", "path_manager", "bottleneck", "coupling", "subflows", "tcp", "mptcp"],
+            &["congestion", "scheduler", "path_manager", "bottleneck", "coupling", "subflows", "tcp", "mptcp", "sctp"],
             "drop the key, or choose another protocol",
         ),
-        Kind::Tcp | Kind::Mptcp => return Ok(()),
+        Kind::Tcp | Kind::Mptcp | Kind::Sctp => return Ok(()),
     };
     match strays.iter().find_map(|key| section.given(key)) {
         None => Ok(()),

@@ -11,6 +11,7 @@ mod loss;
 mod queue;
 mod reachability;
 mod routing;
+mod sctp;
 mod shape;
 mod stacks;
 mod timeline;

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use subflow_policy::path_manager::MAX_SUBFLOWS;
 
+use super::sctp::sctp_options;
 use super::topology::Topology;
 use crate::scenario::file::{Field, Layers, Problem, Section, Value};
 use crate::scenario::schema::{self, PROFILES, Profile};
@@ -55,10 +56,11 @@ impl<'a> Stacks<'a> {
         };
         let given = |key| [flow.given(key), host_section.and_then(|host| host.given(key)), self.scenario.given(key)];
         let profile = self.profiles[host];
-        let (tcp, mptcp) = (given("tcp"), given("mptcp"));
+        let (tcp, mptcp, sctp) = (given("tcp"), given("mptcp"), given("sctp"));
         Ok(Stack {
             tcp: tcp_options(&Layers::new(&tcp, profile.tcp, &schema::TCP)?)?,
             mptcp: mptcp_options(&Layers::new(&mptcp, profile.mptcp, &schema::MPTCP)?)?,
+            sctp: sctp_options(&Layers::new(&sctp, profile.sctp, &schema::SCTP)?)?,
         })
     }
 }
@@ -118,7 +120,7 @@ fn mptcp_options(layers: &Layers<'_>) -> Result<MptcpOptions, Problem> {
 }
 
 /// Two bounds of which the lower one is above the upper one. The user hears of the one that is not a default.
-fn wrong_way_round(low: &Field<'_>, high: &Field<'_>) -> Problem {
+pub(super) fn wrong_way_round(low: &Field<'_>, high: &Field<'_>) -> Problem {
     let (culprit, other) = if high.is_default() { (low, high) } else { (high, low) };
     let bound = if high.is_default() { "at most" } else { "at least" };
     culprit.expected(&format!("{bound} {}, {}", other.name(), other.node.shown()))

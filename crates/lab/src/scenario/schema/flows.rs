@@ -5,7 +5,7 @@ use super::{TableSchema, optional, required, value};
 /// `[flows.NAME]`.
 pub(crate) const FLOW: TableSchema = TableSchema {
     path: "[flows.NAME]",
-    doc: "One connection. At most one of `send`, `on_off` and `requests` says what goes over it; without any, TCP and MPTCP send without end. UDP needs `on_off`.",
+    doc: "One connection. At most one of `send`, `on_off` and `requests` says what goes over it; without any, TCP, MPTCP and SCTP send without end. UDP needs `on_off`.",
     fields: &[
         required(
             "from",
@@ -13,7 +13,7 @@ pub(crate) const FLOW: TableSchema = TableSchema {
             "the host that opens the connection and sends; a host alone means its first interface from which the other end can be reached",
         ),
         required("to", "a host, or \"host.interface\"", "the host at the other end"),
-        value("protocol", "\"tcp\", \"mptcp\" or \"udp\"", "'tcp'", "the transport protocol"),
+        value("protocol", "\"tcp\", \"mptcp\", \"sctp\" or \"udp\"", "'tcp'", "the transport protocol"),
         optional(
             "congestion",
             "the name of a congestion-control algorithm",
@@ -23,8 +23,8 @@ pub(crate) const FLOW: TableSchema = TableSchema {
         optional(
             "scheduler",
             "the name of a packet scheduler, or a table with a name and options",
-            "what the profile says",
-            "the packet scheduler of both ends (MPTCP)",
+            "what the profile says; with SCTP the path with the most free window",
+            "the packet scheduler of both ends (MPTCP, and SCTP with cmt)",
         ),
         optional(
             "path_manager",
@@ -70,6 +70,7 @@ pub(crate) const FLOW: TableSchema = TableSchema {
         optional("source_port", "a number from 1 to 65535", "chosen by the stack", "the port at the near end"),
         optional("tcp", "a table", "what the host says", "TCP switches of both ends of this flow"),
         optional("mptcp", "a table", "what the host says", "MPTCP switches of both ends of this flow"),
+        optional("sctp", "a table", "what the host says", "SCTP switches of both ends of this flow"),
     ],
 };
 

@@ -28,7 +28,7 @@ pub(crate) const ROOT: TableSchema = TableSchema {
             "profile",
             "the name of a profile",
             "'linux-6.12'",
-            "the stack that hosts run: a set of defaults for [tcp], [mptcp] and flows",
+            "the stack that hosts run: a set of defaults for [tcp], [mptcp], [sctp] and flows",
         ),
         optional(
             "tcp",
@@ -41,6 +41,12 @@ pub(crate) const ROOT: TableSchema = TableSchema {
             "a table",
             "what the profile says",
             "the MPTCP switches of all hosts (see the table of MPTCP switches)",
+        ),
+        optional(
+            "sctp",
+            "a table",
+            "what the profile says",
+            "the SCTP switches of all hosts (see the table of SCTP switches)",
         ),
         optional("topology", "a table", "none", "a network of a well-known shape"),
         optional(

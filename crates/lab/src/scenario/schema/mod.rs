@@ -7,6 +7,7 @@ mod flows;
 mod general;
 mod network;
 mod reference;
+mod sctp;
 mod stacks;
 mod topology;
 
@@ -15,6 +16,7 @@ pub use reference::reference;
 pub(crate) use flows::{BOTTLENECK, FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SUBFLOW};
 pub(crate) use general::{EVENT, ROOT};
 pub(crate) use network::{ROUTING, TOPOLOGY};
+pub(crate) use sctp::SCTP;
 pub(crate) use stacks::{DELAYED_ACK, MPTCP, PROFILES, Profile, RECEIVE_BUFFER, SACK_COMPRESSION, SEND_BUFFER, TCP};
 pub(crate) use topology::{DIRECTIONS, HOST, INTERFACE, JITTER, LINK, LOSS, QUEUE, REORDER, ROUTER, TOKEN_BUCKET};
 
@@ -106,5 +108,6 @@ pub const TABLES: &[&TableSchema] = &[
     &RECEIVE_BUFFER,
     &SEND_BUFFER,
     &MPTCP,
+    &SCTP,
     &EVENT,
 ];

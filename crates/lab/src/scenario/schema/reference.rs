@@ -33,10 +33,14 @@ pub fn reference() -> String {
         let _ = write!(text, "\n### `{}`\n\nStands for {}.\n\n", profile.name, profile.doc);
         let _ = writeln!(
             text,
-            "- `congestion` of TCP `\"{}\"`, of MPTCP `\"{}\"`; `scheduler` `\"{}\"`; `path_manager` `\"{}\"`",
-            profile.tcp_congestion, profile.mptcp_congestion, profile.scheduler, profile.path_manager
+            "- `congestion` of TCP `\"{}\"`, of MPTCP `\"{}\"`, of SCTP `\"{}\"`; `scheduler` `\"{}\"`; `path_manager` `\"{}\"`",
+            profile.tcp_congestion,
+            profile.mptcp_congestion,
+            profile.sctp_congestion,
+            profile.scheduler,
+            profile.path_manager
         );
-        for (table, values) in [("tcp", profile.tcp), ("mptcp", profile.mptcp)] {
+        for (table, values) in [("tcp", profile.tcp), ("mptcp", profile.mptcp), ("sctp", profile.sctp)] {
             for (key, literal) in values {
                 let _ = writeln!(text, "- `{table}.{key} = {}`", literal.replace('\'', "\""));
             }

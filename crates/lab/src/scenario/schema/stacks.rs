@@ -172,7 +172,7 @@ pub(crate) const MPTCP: TableSchema = TableSchema {
     ],
 };
 
-/// A named set of defaults. Keys of `tcp` and `mptcp` that it leaves out have the schema's.
+/// A named set of defaults. Keys of `tcp`, `mptcp` and `sctp` that it leaves out have the schema's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Profile {
     /// Its name.
@@ -183,10 +183,14 @@ pub(crate) struct Profile {
     pub tcp: &'static [(&'static str, &'static str)],
     /// Defaults of `[mptcp]` as TOML.
     pub mptcp: &'static [(&'static str, &'static str)],
+    /// Defaults of `[sctp]` as TOML.
+    pub sctp: &'static [(&'static str, &'static str)],
     /// Default of `congestion` for TCP flows.
     pub tcp_congestion: &'static str,
     /// Default of `congestion` for MPTCP flows.
     pub mptcp_congestion: &'static str,
+    /// Default of `congestion` for SCTP flows.
+    pub sctp_congestion: &'static str,
     /// Default of `scheduler`.
     pub scheduler: &'static str,
     /// Default of `path_manager`.
@@ -200,8 +204,10 @@ pub(crate) const PROFILES: &[Profile] = &[
         doc: "Linux 6.12 with default settings, and for MPTCP the algorithms of RFC 6356 and RFC 8684 (the kernel has no coupled congestion control)",
         tcp: &[],
         mptcp: &[],
+        sctp: &[],
         tcp_congestion: "cubic",
         mptcp_congestion: "lia",
+        sctp_congestion: "sctp",
         scheduler: "ll",
         path_manager: "full-mesh",
     },
@@ -215,8 +221,10 @@ pub(crate) const PROFILES: &[Profile] = &[
             ("receive_buffer", "{ initial = '87380 bytes', maximum = '6 MiB' }"),
         ],
         mptcp: &[("opportunistic_retransmission", "true"), ("penalisation", "true")],
+        sctp: &[],
         tcp_congestion: "cubic",
         mptcp_congestion: "lia",
+        sctp_congestion: "sctp",
         scheduler: "ll",
         path_manager: "full-mesh",
     },

@@ -17,6 +17,7 @@ pub(crate) const HOST: TableSchema = TableSchema {
         ),
         optional("tcp", "a table", "what the scenario says", "TCP switches of this host"),
         optional("mptcp", "a table", "what the scenario says", "MPTCP switches of this host"),
+        optional("sctp", "a table", "what the scenario says", "SCTP switches of this host"),
     ],
 };
 

@@ -1,0 +1,92 @@
+//! Leitner 2019: CMT-SCTP without the CUC algorithm, with fast recovery for each destination. Both of the thesis's
+//! experiments, and what it left as future work.
+
+mod findings;
+mod grid;
+mod measurement;
+mod report;
+mod testbed;
+
+use super::batch::run_all;
+use super::{Item, Paper, ReproduceError, Reproduction, Request};
+use crate::execute::Progress;
+use grid::{Cell, Extent};
+use measurement::{Measurement, Measurements};
+
+/// The thesis.
+#[derive(Clone, Copy, Debug)]
+pub struct Leitner2019;
+
+impl Paper for Leitner2019 {
+    fn name(&self) -> &'static str {
+        "leitner2019"
+    }
+
+    fn title(&self) -> &'static str {
+        "Leitner: congestion control of CMT-SCTP without CUC (2019)"
+    }
+
+    fn items(&self) -> &'static [Item] {
+        &grid::ITEMS
+    }
+
+    fn reproduce(
+        &self,
+        request: &Request,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Reproduction, ReproduceError> {
+        let extent = Extent::of(request.quick);
+        let is_wanted = |item: &str| match request.items.as_slice() {
+            [] => !(request.quick && item == grid::BEYOND),
+            items => items.iter().any(|wanted| wanted == item),
+        };
+        let cells: Vec<Cell> = grid::cells(&extent).into_iter().filter(|cell| is_wanted(cell.item)).collect();
+        let jobs: Vec<(&Cell, u64)> =
+            cells.iter().flat_map(|cell| (1..=extent.runs(cell.item)).map(move |seed| (cell, seed))).collect();
+        let samples = run_all(&jobs, request.jobs, progress, |&(cell, seed)| measurement::run(cell, seed))?;
+
+        let mut rest = samples.as_slice();
+        let mut measurements = Vec::new();
+        for cell in cells {
+            let (own, later) = rest.split_at(extent.runs(cell.item) as usize);
+            rest = later;
+            measurements.push(Measurement::of(cell, own));
+        }
+        let measurements = Measurements(measurements);
+        Ok(Reproduction {
+            paper: self.name().to_owned(),
+            table: report::rows(&measurements),
+            readable: report::readable(&measurements),
+            figures: Vec::new(),
+            findings: findings::findings(&measurements),
+            notes: notes(&extent),
+        })
+    }
+}
+
+fn notes(extent: &Extent) -> Vec<String> {
+    let runs = format!(
+        "A figure is the mean of {} runs ({} in the item {}) with the 95 % interval by Student's t; a ratio is that of two means, \
+         its interval by the delta method. The thesis prints its figures as plots; the numbers in its text are what ours are held \
+         against.",
+        extent.runs(grid::LOSS_ON_PATH_2),
+        extent.runs(grid::BEYOND),
+        grid::BEYOND
+    );
+    std::iter::once(runs).chain(testbed::CHOICES.map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quick_look_has_a_row_for_each_point_and_mode() {
+        let request = Request { items: vec!["equal-loss".to_owned()], quick: true, ..Request::default() };
+        let reproduction = Leitner2019.reproduce(&request, &|_| {}).expect("the runs succeed");
+        let extent = Extent::of(true);
+        let points = extent.rtts_ms.len() * extent.losses_pct.len();
+        assert_eq!(reproduction.table.rows().len(), 2 * points);
+        assert!(reproduction.findings.iter().any(|finding| finding.confirmed.is_some()));
+    }
+}

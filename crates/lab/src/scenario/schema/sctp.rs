@@ -1,0 +1,162 @@
+//! The switches of SCTP and of concurrent multipath transfer.
+
+use super::{TableSchema, optional, value};
+
+/// `[sctp]`, `[hosts.NAME.sctp]`, `[flows.NAME.sctp]`.
+pub(crate) const SCTP: TableSchema = TableSchema {
+    path: "[sctp], [hosts.NAME.sctp], [flows.NAME.sctp]",
+    doc: "Switches of SCTP, found in the same order as those of TCP. The flow's `from` and `to` are the primary path; with `multihomed`, every further interface of both hosts adds a path, first to first, second to second.",
+    fields: &[
+        value(
+            "cmt",
+            "true or false",
+            "false",
+            "whether data goes over all paths at once (concurrent multipath transfer) instead of the primary one",
+        ),
+        value("multihomed", "true or false", "true", "whether the handshake lists all addresses of the host"),
+        value(
+            "window_growth",
+            "\"rfc4960\", \"rfc9260\", \"cuc\", \"cuc-v2\" or \"per-destination\"",
+            "'rfc9260'",
+            "which acknowledgments grow a window: those that move the cumulative TSN (RFC 4960), all that bring news (RFC 9260), those that move the destination's pseudo-cumulative TSN (CUC), or all that bring news with recovery by destination (Leitner 2019)",
+        ),
+        optional(
+            "fast_recovery",
+            "\"association\" or \"destination\"",
+            "destination with the window growth per-destination, else association",
+            "whose state fast recovery is",
+        ),
+        value(
+            "avoidance_in_recovery",
+            "true or false",
+            "true",
+            "whether congestion avoidance goes on during fast recovery, as in Linux",
+        ),
+        optional(
+            "retransmission",
+            "\"rtx-alternate\", \"rtx-same\", \"rtx-asap\", \"rtx-cwnd\", \"rtx-ssthresh\" or \"rtx-lossrate\"",
+            "rtx-same with cmt, else rtx-alternate",
+            "where data goes that is sent again",
+        ),
+        optional(
+            "split_fast_retransmit",
+            "true or false",
+            "what cmt says",
+            "whether only later data of the same destination counts against a missing chunk",
+        ),
+        optional(
+            "delayed_ack_cmt",
+            "true or false",
+            "what cmt says",
+            "whether gaps do not hasten acknowledgments, which say how many packets they stand for (DAC)",
+        ),
+        value(
+            "nr_sack",
+            "true or false",
+            "false",
+            "whether acknowledgments say which data beyond a gap will not be dropped, where both ends offer it",
+        ),
+        value(
+            "reneging",
+            "true or false",
+            "true",
+            "whether data beyond a gap may be dropped after all when the buffer is full",
+        ),
+        value(
+            "buffer_splitting",
+            "\"none\", \"receive\", \"send\" or \"both\"",
+            "'none'",
+            "which buffers are split among the paths, so that a slow one cannot fill them",
+        ),
+        value("mtu", "a size from 576 to 9000 bytes", "'1500 bytes'", "the largest IP packet"),
+        value(
+            "initial_ssthresh",
+            "\"peer-window\", \"infinite\" or a size",
+            "'peer-window'",
+            "where slow start ends before the first loss: at the window that the peer offers first, never, or there",
+        ),
+        value(
+            "max_burst",
+            "a whole number, 1 or more, or \"unlimited\"",
+            "4",
+            "how many packets of new data leave at once at most",
+        ),
+        value("idle_decay", "true or false", "true", "whether a window shrinks while nothing is sent"),
+        value("streams", "a whole number from 1 to 65535", "10", "how many outbound streams are asked for"),
+        value(
+            "message_size",
+            "a size from 1 byte to 16 MiB",
+            "'1452 bytes'",
+            "the messages that what a flow sends is cut into",
+        ),
+        value("unordered", "true or false", "false", "whether messages may be delivered before earlier ones"),
+        value(
+            "lifetime",
+            "a duration above zero, or \"unlimited\"",
+            "'unlimited'",
+            "how long a message is worth sending (RFC 3758)",
+        ),
+        value(
+            "max_retransmissions",
+            "a whole number, or \"unlimited\"",
+            "'unlimited'",
+            "how often a message is sent again before it is given up (RFC 7496)",
+        ),
+        value(
+            "nodelay",
+            "true or false",
+            "true",
+            "whether a packet that is not full leaves although data is outstanding",
+        ),
+        value(
+            "initial_rto",
+            "a duration above zero",
+            "'3 s'",
+            "the retransmission timeout before the first RTT sample",
+        ),
+        value("min_rto", "a duration above zero", "'1 s'", "the lower bound of the retransmission timeout"),
+        value("max_rto", "a duration above zero", "'60 s'", "the upper bound of the retransmission timeout"),
+        value(
+            "gap_acks_restart_timer",
+            "true or false",
+            "false",
+            "whether news beyond a gap restarts the retransmission timer as the cumulative TSN does (RFC 9260 leaves it open, Linux does not)",
+        ),
+        value("sack_delay", "a duration", "'200 ms'", "how long an acknowledgment waits for a further packet"),
+        value(
+            "sack_frequency",
+            "a whole number from 1 to 1000",
+            "2",
+            "how many packets of data are acknowledged together",
+        ),
+        value("receive_buffer", "a size", "'8 MiB'", "the receive buffer, all of which is offered"),
+        value(
+            "send_buffer",
+            "a size, or \"unlimited\"",
+            "'unlimited'",
+            "the send buffer: how much the application may write ahead of what is acknowledged",
+        ),
+        value(
+            "association_max_retransmissions",
+            "a whole number",
+            "10",
+            "how many timeouts in a row an association survives",
+        ),
+        value("path_max_retransmissions", "a whole number", "5", "how many timeouts in a row a path survives"),
+        value("init_retransmissions", "a whole number", "8", "how often INIT and COOKIE ECHO are sent again"),
+        value(
+            "heartbeat_interval",
+            "a duration above zero, or false",
+            "'30 s'",
+            "how often an idle path is probed; new addresses are probed at once in any case",
+        ),
+        value("cookie_life", "a duration above zero", "'60 s'", "how long the handshake's cookie is valid"),
+        value(
+            "udp_encapsulation",
+            "true or false",
+            "false",
+            "whether packets travel in UDP, from and to port 9899 (RFC 6951)",
+        ),
+        value("timer_tick", "a duration", "'4 ms'", "what timers are rounded up to; 0 s makes them exact"),
+    ],
+};

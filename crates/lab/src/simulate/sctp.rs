@@ -1,0 +1,131 @@
+//! SCTP in a run: from a scenario's switches to the transport's configuration, and from an association to its figures.
+
+use std::net::SocketAddr;
+
+use subflow_policy::congestion::Path;
+use subflow_quantity::Instant;
+use subflow_transport::sctp::Association;
+use subflow_transport::sctp::config::{Config, Distribution, MessageOptions, RtoLimits};
+use subflow_transport::tcp::Ends;
+use subflow_wire::sctp::{UDP_ENCAPSULATION_PORT, UdpEncapsulation};
+
+use super::figures::SubflowFigures;
+use super::sample::Sampler;
+use crate::results::Retransmitted;
+use crate::scenario::{Sctp, SctpOptions, Stack};
+
+/// The configuration of one end of `flow`, which has `stack`.
+pub(super) fn sctp_config(flow: &Sctp, stack: &Stack) -> Config {
+    let options: &SctpOptions = &stack.sctp;
+    let base = Config::rfc9260();
+    Config {
+        congestion: flow.congestion.build(&stack.tcp),
+        mtu: u32::from(options.mtu),
+        initial_ssthresh: options.initial_ssthresh,
+        window_growth: options.window_growth,
+        fast_recovery: options.fast_recovery,
+        avoidance_in_recovery: options.avoidance_in_recovery,
+        distribution: match (options.cmt, flow.scheduler) {
+            (false, _) => Distribution::Primary,
+            (true, None) => Distribution::LargestFreeWindow,
+            (true, Some(scheduler)) => Distribution::Scheduler(scheduler.build()),
+        },
+        retransmission: options.retransmission,
+        split_fast_retransmit: options.split_fast_retransmit,
+        delayed_ack_cmt: options.delayed_ack_cmt,
+        nr_sack: options.nr_sack,
+        reneging: options.reneging,
+        buffer_splitting: options.buffer_splitting,
+        max_burst: options.max_burst,
+        idle_decay: options.idle_decay,
+        streams: options.streams,
+        message_size: options.message_size,
+        message: MessageOptions {
+            unordered: options.unordered,
+            reliability: options.reliability,
+            ..MessageOptions::default()
+        },
+        nagle: !options.nodelay,
+        rto: RtoLimits {
+            initial: options.initial_rto,
+            min: options.min_rto,
+            max: options.max_rto,
+            granularity: options.timer_tick.max(base.rto.granularity),
+        },
+        gap_acks_restart_timer: options.gap_acks_restart_timer,
+        sack_delay: options.sack_delay,
+        sack_frequency: options.sack_frequency,
+        receive_buffer: options.receive_buffer,
+        send_buffer: options.send_buffer,
+        association_max_retransmissions: options.association_max_retransmissions,
+        path_max_retransmissions: options.path_max_retransmissions,
+        max_init_retransmits: options.init_retransmissions,
+        heartbeat_interval: options.heartbeat_interval,
+        cookie_life: options.cookie_life,
+        multihomed: options.multihomed,
+        encapsulation: options.udp_encapsulation.then_some(UdpEncapsulation {
+            source_port: UDP_ENCAPSULATION_PORT,
+            destination_port: UDP_ENCAPSULATION_PORT,
+        }),
+        timer_tick: options.timer_tick,
+        ..base
+    }
+}
+
+/// The figures of an association's destinations. The receiving end does not know which of them brought what: the
+/// acknowledged bytes tell.
+pub(super) fn destinations(association: &Association) -> impl Iterator<Item = SubflowFigures> {
+    association.destinations().iter().enumerate().map(|(index, destination)| {
+        let counters = destination.counters();
+        let retransmitted = Retransmitted {
+            fast: counters.fast_retransmissions,
+            timeout: counters.timeout_retransmissions,
+            timeouts: counters.timeouts,
+        };
+        SubflowFigures {
+            ends: ends(association, index),
+            bytes_received: 0,
+            packets_sent: counters.packets_sent,
+            retransmissions: retransmitted.fast + retransmitted.timeout,
+            timeouts: retransmitted.timeouts,
+            duplicate_acks: 0,
+            srtt: destination.rtt().srtt(),
+            cwnd: in_packets(association.congestion().path(index)),
+            copies: 0,
+            retransmitted: Some(retransmitted),
+            bytes_acknowledged: Some(counters.bytes_acknowledged),
+        }
+    })
+}
+
+/// Samples every destination's window, flight and RTT.
+pub(super) fn sample(sampler: &mut Sampler, flow: usize, name: &str, association: &Association, now: Instant) {
+    for (index, destination) in association.destinations().iter().enumerate() {
+        let of = || format!("{name}/{index}");
+        let path = association.congestion().path(index);
+        sampler.push(flow, of(), "cwnd", "packets", now, in_packets(path));
+        if path.ssthresh < Path::INFINITE {
+            sampler.push(flow, of(), "ssthresh", "packets", now, f64::from(path.ssthresh) / f64::from(path.quantum));
+        }
+        let in_flight = destination.bytes_in_flight() as f64 / f64::from(path.quantum);
+        sampler.push(flow, of(), "in-flight", "packets", now, in_flight);
+        if let Some(srtt) = destination.rtt().srtt() {
+            sampler.push(flow, of(), "srtt", "ms", now, srtt.as_secs_f64() * 1e3);
+        }
+    }
+}
+
+/// The ends of the path to a destination.
+fn ends(association: &Association, index: usize) -> Ends {
+    let Ends { local, remote } = association.ends();
+    let destination = &association.destinations()[index];
+    Ends {
+        local: SocketAddr::new(destination.source(), local.port()),
+        remote: SocketAddr::new(destination.address(), remote.port()),
+    }
+}
+
+/// A window in packets of the path's MTU; SCTP counts bytes.
+fn in_packets(path: &Path) -> f64 {
+    f64::from(path.cwnd) / f64::from(path.quantum)
+}

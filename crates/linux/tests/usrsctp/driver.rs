@@ -1,0 +1,266 @@
+//! Our end: a host with one association, over a UDP socket for each of its addresses, and with real bytes.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+
+use rand_core::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+use subflow_linux::WallClock;
+use subflow_quantity::Duration;
+use subflow_transport::sctp::{Association, Config};
+use subflow_transport::tcp::Closed;
+use subflow_transport::{Endpoint, EndpointId, Event, Host, Listener};
+use subflow_wire::sctp::{Chunk, UdpEncapsulation};
+use subflow_wire::{Body, Ecn, IpHeader, Packet, PayloadBytes, SctpPacket};
+
+/// The most that a test may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long to sleep when nothing is to be done.
+const NAP: std::time::Duration = std::time::Duration::from_micros(300);
+
+/// What the two directions carry: byte `offset` of side 0, which is ours, or 1, the peer's.
+fn pattern(side: u64, offset: u64) -> u8 {
+    ((offset ^ side << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
+}
+
+/// Where the packets of a test go.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) locals: Vec<IpAddr>,
+    pub(crate) remotes: Vec<IpAddr>,
+    pub(crate) udp: UdpEncapsulation,
+    pub(crate) local_port: u16,
+    pub(crate) remote_port: u16,
+}
+
+/// The association and the bytes around it.
+pub(crate) struct Driver {
+    clock: WallClock,
+    host: Host,
+    place: Place,
+    sockets: Vec<(IpAddr, UdpSocket)>,
+    endpoint: Option<EndpointId>,
+    to_send: u64,
+    /// User data that was taken and not delivered yet, by TSN.
+    kept: BTreeMap<u64, Vec<u8>>,
+    pub(crate) received: u64,
+    /// User data sent from each local address.
+    pub(crate) sent_on: BTreeMap<IpAddr, u64>,
+    /// User data received on each local address.
+    pub(crate) received_on: BTreeMap<IpAddr, u64>,
+    pub(crate) events: Vec<Event>,
+    /// Types of the chunks received.
+    pub(crate) chunk_types: BTreeMap<u8, u64>,
+    /// Largest count of packets that a SACK of the peer stated (DAC).
+    pub(crate) most_packets_acknowledged: u8,
+}
+
+impl Driver {
+    pub(crate) fn new(place: &Place) -> Self {
+        let socket = |&address: &IpAddr| {
+            let socket = UdpSocket::bind(SocketAddr::new(address, place.udp.source_port)).expect("a UDP socket");
+            socket.set_nonblocking(true).expect("a socket that does not block");
+            (address, socket)
+        };
+        let sockets = place.locals.iter().map(socket).collect();
+        Self {
+            clock: WallClock::start(),
+            host: Host::new(place.locals.clone(), Pcg64Mcg::seed_from_u64(1)),
+            place: place.clone(),
+            sockets,
+            endpoint: None,
+            to_send: 0,
+            kept: BTreeMap::new(),
+            received: 0,
+            sent_on: BTreeMap::new(),
+            received_on: BTreeMap::new(),
+            events: Vec::new(),
+            chunk_types: BTreeMap::new(),
+            most_packets_acknowledged: 0,
+        }
+    }
+
+    /// Opens the association, to send `bytes`.
+    pub(crate) fn connect(&mut self, config: Config, bytes: u64) {
+        let local = SocketAddr::new(self.place.locals[0], self.place.local_port);
+        let remote = SocketAddr::new(self.place.remotes[0], self.place.remote_port);
+        let id = self.host.connect_sctp(Arc::new(config), local, remote, self.clock.now());
+        self.to_send = bytes;
+        self.endpoint = Some(id);
+        self.write();
+        self.drain();
+    }
+
+    /// Waits for the peer to open it, to send `bytes` then.
+    pub(crate) fn listen(&mut self, config: Config, bytes: u64) {
+        self.to_send = bytes;
+        self.host.listen(self.place.local_port, Listener::Sctp(Arc::new(config)));
+    }
+
+    pub(crate) fn endpoint(&mut self) -> &mut Endpoint {
+        let id = self.endpoint.expect("there is an association");
+        self.host.endpoint_mut(id)
+    }
+
+    pub(crate) fn association(&self) -> &Association {
+        match self.host.endpoint(self.endpoint.expect("there is an association")) {
+            Endpoint::Sctp(association) => association,
+            other => panic!("not SCTP: {other:?}"),
+        }
+    }
+
+    /// Whether everything was sent and acknowledged.
+    pub(crate) fn has_sent_all(&self) -> bool {
+        self.endpoint.is_some_and(|id| self.host.endpoint(id).bytes_acknowledged() == self.to_send)
+    }
+
+    pub(crate) fn closed(&self) -> Option<Closed> {
+        self.events.iter().find_map(|event| match event {
+            Event::Closed(why) => Some(*why),
+            _ => None,
+        })
+    }
+
+    /// Lets the other side act until `done`; what it was waiting for is said where it takes too long.
+    pub(crate) fn run_until(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
+        let deadline = self.clock.now() + PATIENCE;
+        loop {
+            let busy = self.step();
+            if done(self) {
+                return;
+            }
+            assert!(self.clock.now() < deadline, "still waiting: {what}; {:?} {:?}", self.events, self.endpoint);
+            if !busy {
+                std::thread::sleep(NAP);
+            }
+        }
+    }
+
+    /// Finishes, and drains.
+    pub(crate) fn finish(&mut self) {
+        self.endpoint().finish();
+        self.drain();
+    }
+
+    /// Aborts, and drains.
+    pub(crate) fn abort(&mut self) {
+        self.endpoint().abort();
+        self.drain();
+    }
+
+    /// Takes what has come and what time has brought; returns whether there was anything.
+    fn step(&mut self) -> bool {
+        let mut busy = false;
+        let mut buffer = [0; 65_536];
+        for index in 0..self.sockets.len() {
+            // Some packets at a time, so that no path starves the other.
+            for _ in 0..16 {
+                match self.sockets[index].1.recv_from(&mut buffer) {
+                    Ok((length, from)) => self.handle(self.sockets[index].0, from, &buffer[..length]),
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                    // The peer's socket may not be there yet, or no more (ICMP).
+                    Err(error) if error.kind() == ErrorKind::ConnectionRefused => break,
+                    Err(error) => panic!("receiving: {error}"),
+                }
+                busy = true;
+            }
+        }
+        if let Some(id) = self.endpoint
+            && self.host.poll_timeout(id).is_some_and(|at| at <= self.clock.now())
+        {
+            self.host.handle_timeout(self.clock.now(), id);
+            self.drain();
+        }
+        busy
+    }
+
+    fn handle(&mut self, local: IpAddr, from: SocketAddr, bytes: &[u8]) {
+        let mut body = SctpPacket::parse(bytes).expect("usrsctp sends good packets");
+        let destination_port = self.place.udp.source_port;
+        body.encapsulation = Some(UdpEncapsulation { source_port: from.port(), destination_port });
+        for chunk in &body.chunks {
+            *self.chunk_types.entry(chunk.kind()).or_default() += 1;
+            assert!(!matches!(chunk, Chunk::Malformed(_)), "we cannot read {chunk:?}");
+            let sack = match chunk {
+                Chunk::Sack(sack) => Some(sack),
+                Chunk::NrSack(nr_sack) => Some(&nr_sack.sack),
+                _ => None,
+            };
+            let packets = sack.map_or(0, |sack| sack.data_packets);
+            self.most_packets_acknowledged = self.most_packets_acknowledged.max(packets);
+        }
+        *self.received_on.entry(local).or_default() += u64::from(body.user_data_length());
+        let data: BTreeMap<usize, Vec<u8>> = {
+            let is_data = |(index, chunk): (usize, &Chunk)| chunk.payload().map(|_| index);
+            let indices: Vec<usize> = body.chunks.iter().enumerate().filter_map(is_data).collect();
+            indices.into_iter().zip(body.payload_ranges().map(|range| bytes[range].to_vec())).collect()
+        };
+        let ip = IpHeader { source: from.ip(), destination: local, hop_limit: 64, ecn: Ecn::NotEct };
+        let packet = Packet { ip, body: Body::Sctp(body) };
+        let taker = self.host.handle_packet(self.clock.now(), &packet);
+        if let Some(accepted) = self.host.poll_accept() {
+            assert!(self.endpoint.is_none(), "one association is enough");
+            self.endpoint = Some(accepted);
+            self.write();
+        }
+        if taker.is_some() && taker == self.endpoint {
+            let taken = self.association().taken_chunks().to_vec();
+            for chunk in taken {
+                self.kept.insert(chunk.tsn, data[&chunk.index].clone());
+            }
+        }
+        while let Some(reply) = self.host.poll_reply() {
+            self.transmit(&reply);
+        }
+        self.drain();
+    }
+
+    fn write(&mut self) {
+        let left = self.to_send - self.endpoint().bytes_written();
+        if left > 0 {
+            self.endpoint().write(left);
+        }
+    }
+
+    /// Sends what is to be sent, notes what happened, checks what was delivered.
+    fn drain(&mut self) {
+        let Some(id) = self.endpoint else { return };
+        loop {
+            while let Some(packet) = self.host.poll_transmit(self.clock.now(), id) {
+                self.transmit(&packet);
+            }
+            let Some(event) = self.host.poll_event(id) else { break };
+            self.events.push(event);
+            if event == Event::Writable {
+                self.write();
+            }
+        }
+        loop {
+            let Endpoint::Sctp(association) = self.host.endpoint_mut(id) else { return };
+            let Some(delivery) = association.poll_delivery() else { return };
+            for tsn in delivery.tsns.0..=delivery.tsns.1 {
+                for byte in self.kept.remove(&tsn).expect("what is delivered was taken before") {
+                    assert_eq!(byte, pattern(1, self.received), "byte {} of what we received", self.received);
+                    self.received += 1;
+                }
+            }
+        }
+    }
+
+    fn transmit(&mut self, packet: &Packet) {
+        let Body::Sctp(body) = &packet.body else { panic!("not SCTP: {packet:?}") };
+        let chunks =
+            body.payloads().map(|payload| payload.stream_offset..payload.stream_offset + u64::from(payload.length));
+        let data: Vec<u8> = chunks.flatten().map(|offset| pattern(0, offset)).collect();
+        let mut bytes = Vec::new();
+        body.emit(PayloadBytes::Bytes(&data), &mut bytes).expect("our packets have a form in bytes");
+        *self.sent_on.entry(packet.ip.source).or_default() += data.len() as u64;
+        let ports = body.encapsulation.expect("we send in UDP");
+        let (_, socket) =
+            self.sockets.iter().find(|(local, _)| *local == packet.ip.source).expect("one of our addresses");
+        // A full socket buffer or a peer that is gone is a lost packet.
+        let _ = socket.send_to(&bytes, SocketAddr::new(packet.ip.destination, ports.destination_port));
+    }
+}

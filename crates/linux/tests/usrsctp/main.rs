@@ -1,0 +1,174 @@
+//! Our SCTP against usrsctp, over UDP encapsulation: handshakes from either side, 8 MiB each way, both ways to close, on one path
+//! and on two with concurrent multipath transfer.
+//!
+//! One path is the loopback interface, which every machine has. Two paths are veth pairs between two namespaces made here, which
+//! needs root. Without usrsctp (Debian: libusrsctp-dev), a C compiler or, for two paths, root, a test says so and passes;
+//! `SUBFLOW_REQUIRE_INTEROP=1` makes that a failure.
+#![cfg(target_os = "linux")]
+
+mod driver;
+mod paths;
+mod peer;
+
+use std::net::IpAddr;
+
+use driver::{Driver, Place};
+use peer::{Peer, Role};
+use subflow_transport::Event;
+use subflow_transport::sctp::Config;
+use subflow_transport::sctp::config::WindowGrowth;
+use subflow_transport::tcp::Closed;
+use subflow_wire::sctp::{UdpEncapsulation, chunk_type};
+
+const MIB: u64 = 1 << 20;
+
+/// Says why a test does not run.
+fn skip(why: &str) {
+    assert!(std::env::var_os("SUBFLOW_REQUIRE_INTEROP").is_none(), "cannot run: {why}");
+    eprintln!("SKIPPED: {why}");
+}
+
+/// Both ends on the loopback interface, told apart by ports that no other test uses.
+fn on_loopback(number: u16) -> Place {
+    let loopback = vec![IpAddr::from([127, 0, 0, 1])];
+    let udp = UdpEncapsulation { source_port: 19_900 + number, destination_port: 19_950 + number };
+    Place { locals: loopback.clone(), remotes: loopback, udp, local_port: 7000 + number, remote_port: 8000 + number }
+}
+
+fn config(place: &Place) -> Config {
+    Config {
+        encapsulation: Some(place.udp),
+        record_deliveries: true,
+        message_size: 1400,
+        receive_buffer: MIB,
+        send_buffer: Some(MIB),
+        ..Config::rfc9260()
+    }
+}
+
+fn start(place: &Place, namespace: Option<&str>, role: &Role<'_>) -> Option<Peer> {
+    let program = match peer::build() {
+        Ok(program) => program,
+        Err(why) => {
+            skip(&why);
+            return None;
+        }
+    };
+    let list = |addresses: &[IpAddr]| addresses.iter().map(IpAddr::to_string).collect::<Vec<_>>().join(",");
+    let ports = [place.udp.destination_port, place.udp.source_port, place.remote_port, place.local_port];
+    let mut peer = Peer::start(program, namespace, role, ports, [list(&place.remotes), list(&place.locals)]);
+    if role.opens == "listen" {
+        peer.expect("ready");
+    }
+    Some(peer)
+}
+
+#[test]
+fn we_open_send_8_mib_and_shut_down() {
+    let place = on_loopback(1);
+    let role = Role { opens: "listen", send: 0, receive: 8 * MIB, end: "wait", cmt: false };
+    let Some(mut peer) = start(&place, None, &role) else { return };
+    let mut ours = Driver::new(&place);
+    ours.connect(config(&place), 8 * MIB);
+    ours.run_until("everything is acknowledged", Driver::has_sent_all);
+    ours.finish();
+    ours.run_until("the association is over", |ours| ours.closed().is_some());
+    peer.expect("received 8388608");
+    peer.expect("closed");
+    assert_eq!(ours.closed(), Some(Closed::Gracefully));
+}
+
+#[test]
+fn the_peer_opens_sends_8_mib_and_shuts_down() {
+    let place = on_loopback(2);
+    let mut ours = Driver::new(&place);
+    ours.listen(config(&place), 0);
+    let role = Role { opens: "connect", send: 8 * MIB, receive: 0, end: "finish", cmt: false };
+    let Some(mut peer) = start(&place, None, &role) else { return };
+    ours.run_until("8 MiB have come", |ours| ours.received == 8 * MIB);
+    ours.run_until("the peer shuts down", |ours| ours.events.contains(&Event::PeerFinished));
+    ours.finish();
+    ours.run_until("the association is over", |ours| ours.closed().is_some());
+    peer.expect("closed");
+    assert_eq!(ours.closed(), Some(Closed::Gracefully));
+}
+
+#[test]
+fn we_abort_and_the_peer_knows_at_once() {
+    let place = on_loopback(3);
+    let role = Role { opens: "listen", send: 0, receive: 2 * MIB, end: "wait", cmt: false };
+    let Some(mut peer) = start(&place, None, &role) else { return };
+    let mut ours = Driver::new(&place);
+    ours.connect(config(&place), MIB);
+    ours.run_until("everything is acknowledged", Driver::has_sent_all);
+    ours.abort();
+    peer.expect("lost");
+}
+
+#[test]
+fn the_peer_aborts_and_we_know_at_once() {
+    let place = on_loopback(4);
+    let mut ours = Driver::new(&place);
+    ours.listen(config(&place), 0);
+    let role = Role { opens: "connect", send: MIB, receive: 0, end: "abort", cmt: false };
+    let Some(mut peer) = start(&place, None, &role) else { return };
+    ours.run_until("the association is over", |ours| ours.closed().is_some());
+    peer.expect("closed");
+    assert_eq!(ours.closed(), Some(Closed::Reset));
+}
+
+/// Both directions at once, over both paths, with CMT, DAC and NR-SACK.
+fn two_paths(we_open: bool) {
+    let network = match paths::TwoPaths::make(if we_open { "a" } else { "b" }) {
+        Ok(network) => network,
+        Err(why) => return skip(&why),
+    };
+    let place = network.place();
+    let cmt = Config { nr_sack: true, ..config(&place) }.with_cmt(WindowGrowth::PerDestination);
+    let (opens, end) = if we_open { ("listen", "wait") } else { ("connect", "finish") };
+    let role = Role { opens, send: 8 * MIB, receive: 8 * MIB, end, cmt: true };
+    network.inside(|| {
+        let mut ours = Driver::new(&place);
+        let mut peer;
+        if we_open {
+            let Some(started) = start(&place, Some(network.peer()), &role) else { return };
+            peer = started;
+            ours.connect(cmt, 8 * MIB);
+        } else {
+            ours.listen(cmt, 8 * MIB);
+            let Some(started) = start(&place, Some(network.peer()), &role) else { return };
+            peer = started;
+        }
+        ours.run_until("8 MiB went each way", |ours| ours.has_sent_all() && ours.received == 8 * MIB);
+        peer.expect("received 8388608");
+        if we_open {
+            ours.finish();
+        } else {
+            ours.run_until("the peer shuts down", |ours| ours.events.contains(&Event::PeerFinished));
+            ours.finish();
+        }
+        ours.run_until("the association is over", |ours| ours.closed().is_some());
+        peer.expect("closed");
+        assert_eq!(ours.closed(), Some(Closed::Gracefully));
+
+        let active = peer.said().iter().filter(|line| line.starts_with("path") && line.ends_with("active")).count();
+        assert_eq!(active, 2, "the peer holds both of our addresses for active: {:?}", peer.said());
+        println!("sent {:?}, received {:?}", ours.sent_on, ours.received_on);
+        for (direction, bytes) in [("sent", &ours.sent_on), ("received", &ours.received_on)] {
+            let least = bytes.values().copied().min().unwrap_or(0);
+            assert!(bytes.len() == 2 && least > MIB, "{direction} on both paths: {bytes:?}");
+        }
+        assert!(ours.chunk_types.contains_key(&chunk_type::NR_SACK), "NR-SACKs came: {:?}", ours.chunk_types);
+        assert!(ours.most_packets_acknowledged >= 2, "the peer's SACKs count packets");
+    });
+}
+
+#[test]
+fn eight_mib_each_way_over_two_paths_that_we_open() {
+    two_paths(true);
+}
+
+#[test]
+fn eight_mib_each_way_over_two_paths_that_the_peer_opens() {
+    two_paths(false);
+}
