@@ -11,6 +11,9 @@ use crate::scenario::Scenario;
 use crate::simulate::{RunOptions, simulate};
 use crate::sweep::{Job, Plan};
 
+/// Points of a sweep of which metrics over time are kept.
+const MOST_POINTS_WITH_SERIES: usize = 100;
+
 /// How far the work has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
@@ -31,8 +34,15 @@ pub fn execute(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Experiment, RunError> {
     execute_with(plan, threads, progress, |scenario, job| {
-        simulate(scenario, job.seed, &RunOptions { run: job.run, ..options.clone() })
+        let series = options.series && keeps_series(scenario, job);
+        simulate(scenario, job.seed, &RunOptions { run: job.run, series, ..options.clone() })
     })
+}
+
+/// Metrics over time take a thousand times the memory of a run's figures. So they are kept of the first run of a point
+/// only, and of no more points than anybody looks at one by one.
+fn keeps_series(scenario: &Scenario, job: Job) -> bool {
+    job.seed == scenario.seed && job.point < MOST_POINTS_WITH_SERIES
 }
 
 /// The same with another way to do one run.

@@ -7,8 +7,9 @@ use super::number;
 
 /// One metric of one thing over time.
 ///
-/// Memory does not grow with simulated time: when [`Series::CAPACITY`] samples are full, every second one is dropped and
-/// from then on only every second one is taken.
+/// Memory does not grow with simulated time: when [`Series::CAPACITY`] samples are full, every two become one, and from
+/// then on every two that come. Of a state (a window, a queue) the one is the latter; of a rate it is the mean, so that
+/// nothing that was delivered gets lost ([`Series::of_rate`]).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
     /// What it is of: a flow, `flow/subflow`, or `link.up` and `link.down`.
@@ -21,6 +22,9 @@ pub struct Series {
     #[serde(rename = "interval_s", serialize_with = "seconds")]
     interval: Duration,
     points: Vec<SeriesPoint>,
+    /// Of a rate: what came since the last point, and how often.
+    #[serde(skip)]
+    pending: Option<(f64, u32)>,
 }
 
 /// One sample.
@@ -44,27 +48,56 @@ impl Series {
 
     /// An empty series whose samples lie `interval` apart.
     pub fn new(of: impl Into<String>, metric: &str, unit: &str, interval: Duration) -> Self {
-        Self { of: of.into(), metric: metric.into(), unit: unit.into(), interval, points: Vec::new() }
+        let (metric, unit) = (metric.into(), unit.into());
+        Self { of: of.into(), metric, unit, interval, points: Vec::new(), pending: None }
     }
 
-    /// Takes a sample, unless the last one is less than the interval ago. Times never fall.
+    /// The same of a rate: each sample is the mean since the one before, or since time zero.
+    #[must_use]
+    pub fn of_rate(self) -> Self {
+        Self { pending: Some((0.0, 0)), ..self }
+    }
+
+    /// Takes a sample. One that comes less than the interval after the last is passed over, or counts towards the next
+    /// mean. Times never fall.
     pub fn push(&mut self, at: Instant, value: f64) {
-        let due = self.points.last().is_none_or(|last| {
-            // Half a nanosecond of tolerance: sample times come from whole nanoseconds.
-            at.as_secs_f64() - last.time_s >= self.interval.as_secs_f64() - 5e-10
-        });
+        let since = match (self.points.last(), &self.pending) {
+            (Some(last), _) => last.time_s,
+            (None, Some(_)) => 0.0,
+            (None, None) => f64::NEG_INFINITY,
+        };
+        // Half a nanosecond of tolerance: sample times come from whole nanoseconds.
+        let due = at.as_secs_f64() - since >= self.interval.as_secs_f64() - 5e-10;
+        let value = match &mut self.pending {
+            None => value,
+            Some((sum, count)) => {
+                *sum += value;
+                *count += 1;
+                *sum / f64::from(*count)
+            }
+        };
         if !due {
             return;
         }
         if self.points.len() == Self::CAPACITY {
-            let mut index = 0;
-            self.points.retain(|_| {
-                index += 1;
-                index % 2 == 1
-            });
-            self.interval = self.interval.saturating_mul(2);
+            self.thin_out();
+            // What was due is so no more: of two samples the latter is kept, and this is the first of two.
+            return;
         }
         self.points.push(SeriesPoint { time_s: at.as_secs_f64(), value });
+        self.pending = self.pending.map(|_| (0.0, 0));
+    }
+
+    /// Makes one of every two points.
+    fn thin_out(&mut self) {
+        let is_rate = self.pending.is_some();
+        let one = |pair: &[SeriesPoint]| {
+            let latter = pair[pair.len() - 1];
+            let mean = pair.iter().map(|point| point.value).sum::<f64>() / pair.len() as f64;
+            SeriesPoint { value: if is_rate { mean } else { latter.value }, ..latter }
+        };
+        self.points = self.points.chunks(2).map(one).collect();
+        self.interval = self.interval.saturating_mul(2);
     }
 
     /// The samples, by time.
@@ -99,5 +132,18 @@ mod tests {
         assert!(series.points().len() >= Series::CAPACITY / 2);
         assert!(series.points().windows(2).all(|pair| pair[0].time_s < pair[1].time_s));
         assert!(series.points().last().expect("samples").time_s > 99_000.0, "the end of the run is covered");
+    }
+
+    #[test]
+    fn a_long_rate_loses_nothing_of_what_was_delivered() {
+        let mut rate = Series::new("album", "goodput", "Mbit/s", Duration::from_millis(100)).of_rate();
+        // 10 Mbit/s in one tenth of a second, none in the next.
+        for n in 1..=40_000u64 {
+            rate.push(Instant::from_nanos(n * 100_000_000), if n % 2 == 0 { 0.0 } else { 10.0 });
+        }
+        assert!(rate.points().len() > Series::CAPACITY / 2);
+        assert!(rate.points().iter().all(|point| point.value == 5.0), "{:?}", &rate.points()[..4]);
+        let gaps = rate.points().windows(2).map(|pair| pair[1].time_s - pair[0].time_s);
+        assert!(gaps.into_iter().all(|gap| (gap - 3.2).abs() < 1e-6), "evenly spaced");
     }
 }

@@ -78,7 +78,7 @@ impl EndFigures {
 
 /// Bytes by subflow, under the sender's view of their ends: what the receiver got, or where it cannot tell, what it
 /// acknowledged.
-fn delivered_by_subflow(sender: Option<&EndFigures>, receiver: Option<&EndFigures>) -> BTreeMap<Ends, u64> {
+pub(super) fn delivered_by_subflow(sender: Option<&EndFigures>, receiver: Option<&EndFigures>) -> BTreeMap<Ends, u64> {
     let reversed = |ends: Ends| Ends { local: ends.remote, remote: ends.local };
     let subflows = |end: Option<&EndFigures>| end.map_or_else(Vec::new, |end| end.subflows.clone());
     let received = subflows(receiver).into_iter().map(|subflow| (reversed(subflow.ends), subflow.bytes_received));

@@ -39,7 +39,7 @@ impl Run {
     }
 
     /// The end of a flow that its data comes from, and the one that it goes to.
-    fn data_ends(&self, flow: usize) -> (Option<&Endpoint>, Option<&Endpoint>) {
+    pub(super) fn data_ends(&self, flow: usize) -> (Option<&Endpoint>, Option<&Endpoint>) {
         let application = self.application(flow);
         let from = self.endpoint(application.flow().from.host, application.from);
         let to = self.endpoint(application.flow().to.host, application.to);

@@ -99,16 +99,25 @@ pub(super) fn destinations(association: &Association) -> impl Iterator<Item = Su
 }
 
 /// Samples every destination's window, flight and RTT.
-pub(super) fn sample(sampler: &mut Sampler, flow: usize, name: &str, association: &Association, now: Instant) {
+pub(super) fn sample(
+    sampler: &mut Sampler,
+    flow: usize,
+    name: &str,
+    association: &Association,
+    now: Instant,
+    goodput: impl Fn(Ends) -> f64,
+) {
     for (index, destination) in association.destinations().iter().enumerate() {
         let of = || format!("{name}/{index}");
         let path = association.congestion().path(index);
+        sampler.push_goodput(flow, of(), now, goodput(ends(association, index)));
         sampler.push(flow, of(), "cwnd", "packets", now, in_packets(path));
         if path.ssthresh < Path::INFINITE {
             sampler.push(flow, of(), "ssthresh", "packets", now, f64::from(path.ssthresh) / f64::from(path.quantum));
         }
         let in_flight = destination.bytes_in_flight() as f64 / f64::from(path.quantum);
         sampler.push(flow, of(), "in-flight", "packets", now, in_flight);
+        sampler.push(flow, of(), "flight-size", "kB", now, destination.bytes_in_flight() as f64 / 1e3);
         if let Some(srtt) = destination.rtt().srtt() {
             sampler.push(flow, of(), "srtt", "ms", now, srtt.as_secs_f64() * 1e3);
         }

@@ -138,12 +138,10 @@ fn general(section: &Section<'_>, name: &str) -> Result<General, Problem> {
         return Err(seed_field
             .expected(&format!("at most {most}, so that the last of {repeat} seeds is at most {LARGEST_SEED}")));
     }
-    let interval_field = section.value("sample_interval");
-    let sample_interval = interval_field.positive_duration()?;
-    if duration.as_nanos() / sample_interval.as_nanos() > MOST_SAMPLES {
-        return Err(interval_field
-            .expected(&format!("an interval that fits at most {MOST_SAMPLES} times into the run's {duration}")));
-    }
+    let sample_interval = match section.given("sample_interval") {
+        Some(field) => given_interval(&field, duration)?,
+        None => (duration / 500).clamp(Duration::from_millis(1), Duration::from_millis(100)),
+    };
     Ok(General {
         title,
         description: section.value("description").string("text")?.to_owned(),
@@ -153,4 +151,15 @@ fn general(section: &Section<'_>, name: &str) -> Result<General, Problem> {
         seed,
         repeat: repeat as u32,
     })
+}
+
+/// How far apart samples are to lie in a run of this duration.
+fn given_interval(field: &Field<'_>, duration: Duration) -> Result<Duration, Problem> {
+    let sample_interval = field.positive_duration()?;
+    if duration.as_nanos() / sample_interval.as_nanos() > MOST_SAMPLES {
+        return Err(
+            field.expected(&format!("an interval that fits at most {MOST_SAMPLES} times into the run's {duration}"))
+        );
+    }
+    Ok(sample_interval)
 }

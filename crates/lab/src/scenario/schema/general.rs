@@ -16,10 +16,10 @@ pub(crate) const ROOT: TableSchema = TableSchema {
             "'0 s'",
             "the time at the start that goodput and utilisation leave out",
         ),
-        value(
+        optional(
             "sample_interval",
             "a duration above zero",
-            "'100 ms'",
+            "a 500th of the run, at least 1 ms and at most 100 ms",
             "how far apart the samples of the metrics over time lie",
         ),
         value("seed", "a whole number, 0 or more", "1", "the seed of the first run; repetitions count up from it"),
