@@ -48,6 +48,9 @@ pub(crate) struct Run {
     /// Folder for the results [default: results/NAME with --format text, none otherwise]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Also write each figure of the report to a file of its own, in the folder for the results
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) figures: Option<Figures>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
@@ -116,6 +119,9 @@ pub(crate) struct Reproduce {
     /// Folder for the results
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Also write each figure of the report to a file of its own, in the folder for the results
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) figures: Option<Figures>,
 }
 
 #[derive(Debug, Args)]
@@ -169,6 +175,12 @@ fn even_ports(text: &str) -> Result<u32, String> {
 fn seconds(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|seconds| (0.001..=1000.0).contains(seconds));
     number.ok_or_else(|| "expected a number from 0.001 to 1000".to_owned())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Figures {
+    /// Vector graphics for papers
+    Svg,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

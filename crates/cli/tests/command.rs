@@ -60,11 +60,23 @@ fn a_run_prints_tables_and_leaves_a_folder() {
     assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
     assert!(stdout.contains("One short transfer") && stdout.contains("Results are in results/quick"), "{stdout}");
     assert!(stdout.lines().all(|line| line.chars().count() <= 100));
-    for name in ["results.json", "results.csv", "summary.txt", "scenario.toml"] {
+    for name in ["results.json", "results.csv", "summary.txt", "report.html", "scenario.toml"] {
         assert!(desk.path("results/quick").join(name).exists(), "{name} is missing");
     }
     let (code, ..) = desk.subflow(&["run", "quick.toml"]);
     assert_eq!(code, Some(0), "our own results are replaced");
+}
+
+#[test]
+fn figures_go_to_files_where_there_is_a_folder() {
+    let desk = Desk::new(QUICK);
+    let (code, ..) = desk.subflow(&["run", "quick.toml", "--out", "out", "--figures", "svg", "--format", "json"]);
+    assert_eq!(code, Some(0));
+    let figure = std::fs::read_to_string(desk.path("out/figures/03-goodput.svg")).expect("a figure");
+    assert!(figure.contains("goodput in Mbit/s") && figure.contains("time in s"), "{figure}");
+    let (code, stdout, stderr) = desk.subflow(&["run", "quick.toml", "--format", "json", "--figures", "svg"]);
+    assert_eq!((code, stdout.as_str()), (Some(2), ""));
+    assert!(stderr.contains("there is no folder to write them to") && stderr.contains("--out"), "{stderr}");
 }
 
 #[test]

@@ -5,7 +5,8 @@ mod made;
 use std::path::Path;
 
 use subflow_lab::execute::{RunError, execute_with};
-use subflow_lab::output::{Folder, to_json};
+use subflow_lab::output::{FigureFormat, Folder, to_json};
+use subflow_lab::report::{self, Chart, Figure};
 use subflow_lab::results::{Experiment, to_csv, to_text};
 use subflow_lab::scenario::file::Document;
 use subflow_lab::sweep::{Job, Plan};
@@ -144,13 +145,62 @@ fn a_folder_holds_what_it_takes_to_run_again() {
     let plan =
         plan(SCENARIO, &["flows.album.congestion=olia", "links.wifi.rate=\"7 Mbit/s\"", "flows.album.tcp.sack=false"]);
     let folder = Folder::new(root.path().join("out")).expect("absent");
-    folder.write_experiment(&plan, &run(&plan, 1)).expect("written");
+    folder.write_experiment(&plan, &run(&plan, 1), Some(FigureFormat::Svg)).expect("written");
 
-    for name in ["results.json", "results.csv", "summary.txt", "scenario.toml"] {
+    for name in ["results.json", "results.csv", "summary.txt", "report.html", "figures/01-goodput.svg", "scenario.toml"]
+    {
         assert!(folder.path().join(name).exists(), "{name} is missing");
     }
     let written = std::fs::read_to_string(folder.path().join("scenario.toml")).expect("the scenario as run");
     assert!(written.contains("# a comment that stays"));
     let again = Plan::read(Document::parse(Path::new("album.toml"), written).expect("TOML")).expect("a good scenario");
     assert_eq!(format!("{:?}", again.points[0].scenario), format!("{:?}", plan.points[0].scenario));
+}
+
+/// The chart of the figure with this title.
+fn chart<'a>(figures: &'a [Figure], title: &str) -> &'a Chart {
+    let titles: Vec<&str> = figures.iter().map(|figure| figure.title.as_str()).collect();
+    &figures.iter().find(|figure| figure.title == title).unwrap_or_else(|| panic!("{title} is not in {titles:?}")).chart
+}
+
+#[test]
+fn swept_words_are_compared_by_bars_and_swept_numbers_by_curves() {
+    let words = plan(&format!("{SCENARIO}{SWEEP}"), &[]);
+    let figures = report::figures_of(&run(&words, 1));
+    let Chart::Bars(bars) = chart(&figures, "Goodput") else { panic!("bars") };
+    assert_eq!(bars.bars.len(), 4);
+    assert_eq!(bars.bars[1].group, "lia, 2 %, 1 %");
+    assert!(bars.bars.iter().all(|bar| bar.interval.is_some_and(|(low, high)| low < bar.value && bar.value < high)));
+
+    let sweep = "[sweep]\n\"flows.album.congestion\" = [\"lia\", \"olia\"]\n\
+                 \"links.wifi.loss, links.lte.loss\" = [\"2 %\", \"none\", [\"1 %\", \"0.5 %\"]]\n";
+    let numbers = plan(&format!("{SCENARIO}{sweep}"), &["repeat=6"]);
+    let figures = report::figures_of(&run(&numbers, 1));
+    let Chart::Curves(curves) = chart(&figures, "Goodput") else { panic!("curves") };
+    assert_eq!((curves.x.title().as_str(), curves.curves.len()), ("links.lte.loss in %", 2));
+    let xs: Vec<f64> = curves.curves[0].points.iter().map(|point| point.x).collect();
+    assert_eq!(xs, [0.0, 0.5, 2.0], "in the order of the axis");
+    let names: Vec<&str> = curves.curves.iter().map(|curve| curve.name.as_str()).collect();
+    assert_eq!(names, ["lia: album", "olia: album"], "what moves with the axis is no curve of its own");
+    assert!(matches!(chart(&figures, "Goodput, spread over the runs"), Chart::Boxes(boxes) if boxes.boxes.len() == 6));
+    assert!(matches!(chart(&figures, "Goodput, distribution over the runs"), Chart::Curves(c) if c.curves.len() == 6));
+}
+
+#[test]
+fn a_report_stands_alone_and_takes_words_for_words() {
+    let hostile = "</script><script>alert(1)</script>\"'&";
+    let mut document = Document::parse(Path::new("album.toml"), SCENARIO.to_owned()).expect("TOML");
+    document.set("--set", &format!("title={hostile:?}")).expect("a title");
+    document.set("--set", &format!("description={hostile:?}")).expect("a description");
+    let plan = Plan::read(document).expect("a good scenario");
+    let page = report::of_experiment(&plan, &run(&plan, 1));
+    assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert(1)"));
+    assert_eq!(page.matches("<script").count(), 1, "one script, and it is ours");
+    for reference in ["src=", "@import", "url(", "http://", "https://"] {
+        assert!(!page.contains(reference), "the page refers to something outside: {reference}");
+    }
+    assert!(page.contains("# a comment that stays"), "the scenario is in it");
+    for (name, svg) in report::svg_files(&report::figures_of(&run(&plan, 1))) {
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{name}");
+    }
 }

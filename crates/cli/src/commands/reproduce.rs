@@ -6,7 +6,7 @@ use subflow_lab::scenario::file::{did_you_mean, list};
 
 use crate::arguments::{Format, Reproduce};
 use crate::failure::Failure;
-use crate::output::print;
+use crate::output::{figure_format, print};
 use crate::progress::Bar;
 
 pub(crate) fn reproduce(arguments: &Reproduce) -> Result<(), Failure> {
@@ -19,6 +19,7 @@ pub(crate) fn reproduce(arguments: &Reproduce) -> Result<(), Failure> {
         ));
     }
     let folder = arguments.out.as_ref().map(Folder::new).transpose()?;
+    let figures = figure_format(arguments.figures, folder.as_ref())?;
     let request = Request {
         items: arguments.item.clone(),
         quick: arguments.quick,
@@ -32,7 +33,7 @@ pub(crate) fn reproduce(arguments: &Reproduce) -> Result<(), Failure> {
     let reproduction = reproduction?;
 
     if let Some(folder) = &folder {
-        folder.write_reproduction(paper, &reproduction)?;
+        folder.write_reproduction(paper, &request, &reproduction, figures)?;
     }
     match arguments.format {
         Format::Json => print(&reproduction.to_json()),

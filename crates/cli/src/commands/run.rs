@@ -11,7 +11,7 @@ use super::check::read;
 use super::on_linux;
 use crate::arguments::{Format, Platform, Run};
 use crate::failure::Failure;
-use crate::output::print;
+use crate::output::{figure_format, print};
 use crate::progress::Bar;
 
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
@@ -33,6 +33,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         (None, Format::Json | Format::Csv) => None,
     };
     let folder = out.map(Folder::new).transpose()?;
+    let figures = figure_format(arguments.figures, folder.as_ref())?;
     if let Some(pcap) = &arguments.pcap {
         std::fs::create_dir_all(pcap).map_err(|error| {
             Failure::bad_input(format!("{}: cannot make the folder for captures: {error}", pcap.display()), "")
@@ -53,7 +54,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     tell_of_invalid_runs(&experiment);
 
     // What took long to find out is shown even where it cannot be written.
-    let written = folder.as_ref().map(|folder| folder.write_experiment(&plan, &experiment)).transpose();
+    let written = folder.as_ref().map(|folder| folder.write_experiment(&plan, &experiment, figures)).transpose();
     match arguments.format {
         Format::Json => print(&to_json(&experiment))?,
         Format::Csv => print(&to_csv(&experiment))?,

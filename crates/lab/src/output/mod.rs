@@ -4,20 +4,34 @@ mod folder;
 
 use std::path::Path;
 
-use crate::papers::{Paper, Reproduction};
+use crate::papers::{Paper, Reproduction, Request};
+use crate::report::{self, Figure};
 use crate::results::{Experiment, to_csv, to_text};
 use crate::sweep::Plan;
 pub use folder::{Folder, OutputError};
 
+/// The format of figures in files of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureFormat {
+    /// Vector graphics.
+    Svg,
+}
+
 impl Folder {
-    /// Writes `results.json`, `results.csv`, `summary.txt`, the scenario as it was run with its traces, and
-    /// `series.json` where metrics over time were kept.
-    pub fn write_experiment(&self, plan: &Plan, experiment: &Experiment) -> Result<(), OutputError> {
+    /// Writes `results.json`, `results.csv`, `summary.txt`, `report.html`, the scenario as it was run with its traces,
+    /// `series.json` where metrics over time were kept, and `figures/` where a format is given.
+    pub fn write_experiment(
+        &self,
+        plan: &Plan,
+        experiment: &Experiment,
+        figures: Option<FigureFormat>,
+    ) -> Result<(), OutputError> {
         self.replace(|directory| {
             let json = to_json(experiment);
             write(directory, "results.json", json.as_bytes())?;
             write(directory, "results.csv", to_csv(experiment).as_bytes())?;
             write(directory, "summary.txt", to_text(experiment).as_bytes())?;
+            write(directory, "report.html", report::of_experiment(plan, experiment).as_bytes())?;
             write(directory, "scenario.toml", plan.document.text().as_bytes())?;
             for (name, path) in &plan.traces {
                 if is_below(Path::new(name)) {
@@ -28,20 +42,40 @@ impl Folder {
             if !series.is_empty() {
                 write(directory, "series.json", &serde_json::to_vec(&series)?)?;
             }
-            Ok(())
+            match figures {
+                Some(FigureFormat::Svg) => write_figures(directory, &report::figures_of(experiment)),
+                None => Ok(()),
+            }
+        })
+    }
+
+    /// Writes `results.json`, `results.csv`, `summary.txt` and `report.html` of a reproduction, and `figures/` where a
+    /// format is given.
+    pub fn write_reproduction(
+        &self,
+        paper: &dyn Paper,
+        request: &Request,
+        reproduction: &Reproduction,
+        figures: Option<FigureFormat>,
+    ) -> Result<(), OutputError> {
+        self.replace(|directory| {
+            write(directory, "results.json", reproduction.to_json().as_bytes())?;
+            write(directory, "results.csv", reproduction.table.to_csv().as_bytes())?;
+            write(directory, "summary.txt", format!("{}\n\n{}", paper.title(), reproduction.to_text()).as_bytes())?;
+            let report = report::of_reproduction(paper, request, reproduction);
+            write(directory, "report.html", report.as_bytes())?;
+            match figures {
+                Some(FigureFormat::Svg) => write_figures(directory, &reproduction.figures),
+                None => Ok(()),
+            }
         })
     }
 }
 
-impl Folder {
-    /// Writes `results.json`, `results.csv` and `summary.txt` of a reproduction.
-    pub fn write_reproduction(&self, paper: &dyn Paper, reproduction: &Reproduction) -> Result<(), OutputError> {
-        self.replace(|directory| {
-            write(directory, "results.json", reproduction.to_json().as_bytes())?;
-            write(directory, "results.csv", reproduction.table.to_csv().as_bytes())?;
-            write(directory, "summary.txt", format!("{}\n\n{}", paper.title(), reproduction.to_text()).as_bytes())
-        })
-    }
+fn write_figures(directory: &Path, figures: &[Figure]) -> std::io::Result<()> {
+    report::svg_files(figures)
+        .iter()
+        .try_for_each(|(name, svg)| write(directory, &format!("figures/{name}"), svg.as_bytes()))
 }
 
 /// The JSON of `run --format json`, with a line end.

@@ -5,6 +5,7 @@
 mod cases;
 mod configuration;
 mod criteria;
+mod figures;
 mod report;
 mod run;
 mod topology;
@@ -105,7 +106,7 @@ impl Paper for Linux612 {
             paper: self.name().to_owned(),
             table: report::rows(&outcomes),
             readable: report::readable(&outcomes),
-            figures: Vec::new(),
+            figures: figures::figures(&outcomes),
             findings: report::findings(&outcomes),
             notes: notes(&outcomes),
         })

@@ -26,14 +26,14 @@ pub(super) struct Outcome<'a> {
 }
 
 /// One flow of an outcome next to the kernel's.
-struct Comparison<'a> {
+pub(super) struct Comparison<'a> {
     outcome: &'a Outcome<'a>,
     reference: &'a Reference,
     ours: Option<&'a FlowFigures>,
 }
 
 impl<'a> Comparison<'a> {
-    fn of(outcome: &'a Outcome<'a>) -> impl Iterator<Item = Self> {
+    pub(super) fn of(outcome: &'a Outcome<'a>) -> impl Iterator<Item = Self> {
         let flow = |figures: &'a Figures, name| match name {
             FlowName::All => &figures.together,
             FlowName::Number(number) => &figures.flows[number as usize - 1],
@@ -45,18 +45,18 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    fn is_transfer(&self) -> bool {
+    pub(super) fn is_transfer(&self) -> bool {
         matches!(self.outcome.configuration.workload, Workload::Bytes(_))
     }
 
     /// What counts: the completion time of a transfer, else the goodput.
-    fn ours(&self) -> Option<f64> {
+    pub(super) fn ours(&self) -> Option<f64> {
         if self.is_transfer() { self.ours?.completion_s } else { Some(self.ours?.goodput_mbps) }
     }
 
     /// The same of the kernel.
-    fn kernel(&self) -> Option<f64> {
-        mean(if self.is_transfer() { &self.reference.completion_s } else { &self.reference.goodput_mbps })
+    pub(super) fn kernel(&self) -> Option<f64> {
+        mean(self.reference_samples())
     }
 
     /// Ours and the kernel's, where there are both and they can be compared.
@@ -64,15 +64,43 @@ impl<'a> Comparison<'a> {
         self.ours().zip(self.kernel()).filter(|&(_, kernel)| kernel > 0.0)
     }
 
-    fn deviation_pct(&self) -> Option<f64> {
+    pub(super) fn deviation_pct(&self) -> Option<f64> {
         self.figures().map(|(ours, kernel)| (ours / kernel - 1.0) * 100.0)
     }
 
     /// Largest less smallest of the kernel's repetitions, in percent of their mean.
     fn spread_pct(&self) -> Option<f64> {
-        let samples = if self.is_transfer() { &self.reference.completion_s } else { &self.reference.goodput_mbps };
+        let samples = self.reference_samples();
         let (low, high) = samples.iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
         mean(samples).filter(|&mean| mean > 0.0).map(|mean| (high - low) / mean * 100.0)
+    }
+
+    /// What counts of the kernel's repetitions.
+    pub(super) fn reference_samples(&self) -> &'a [f64] {
+        if self.is_transfer() { &self.reference.completion_s } else { &self.reference.goodput_mbps }
+    }
+
+    /// The title of the table that it stands in.
+    pub(super) fn table_title(&self) -> String {
+        let letter = self.outcome.configuration.case.chars().next().unwrap_or('?');
+        let what = if self.is_transfer() { "completion in s" } else { "goodput in Mbit/s" };
+        format!("{letter}, {what}")
+    }
+
+    /// Configuration and flow in one line.
+    pub(super) fn name(&self) -> String {
+        let configuration = self.outcome.configuration;
+        let mut name = format!("{} {} {}", configuration.case, self.reference.protocol, configuration.paths_text);
+        if self.reference.cc != "-" {
+            name += &format!(" {}", self.reference.cc);
+        }
+        if configuration.is_lossy() {
+            name += &format!(", {} %", configuration.loss_text);
+        }
+        if configuration.flows.len() > 1 {
+            name += &format!(", flow {}", self.reference.flow);
+        }
+        name
     }
 
     fn criterion(&self) -> Option<Criterion> {
@@ -144,9 +172,7 @@ pub(super) fn readable(outcomes: &[Outcome<'_>]) -> Vec<(String, Table)> {
     let mut tables: Vec<(String, Table)> = Vec::new();
     for comparison in outcomes.iter().flat_map(Comparison::of) {
         let configuration = comparison.outcome.configuration;
-        let letter = configuration.case.chars().next().unwrap_or('?');
-        let what = if comparison.is_transfer() { "completion in s" } else { "goodput in Mbit/s" };
-        let title = format!("{letter}, {what}");
+        let title = comparison.table_title();
         if tables.iter().all(|(known, _)| *known != title) {
             let columns =
                 ["case", "protocol", "cc", "paths", "loss", "flow", "ours", "kernel", "dev %", "spread %", "verdict"];

@@ -1,6 +1,7 @@
 //! Lugowski 2017: CMT/RPv2 against LIA, OLIA and wVegas in MPTCP, on a testbed of four computers. All of its tables A.1 to
 //! A.17; those that the repository holds stand in `crates/lab/data/lugowski2017/`.
 
+mod figures;
 mod findings;
 mod grid;
 mod measurement;
@@ -63,7 +64,7 @@ impl Paper for Lugowski2017 {
             paper: self.name().to_owned(),
             table: report::rows(&measurements),
             readable: report::readable(&measurements),
-            figures: Vec::new(),
+            figures: figures::figures(&measurements),
             findings: findings::findings(&measurements),
             notes: notes(effort),
         })

@@ -1,0 +1,72 @@
+//! The area that marks are drawn into, and how coordinates in it are written.
+
+use super::ink::{Medium, Role};
+
+/// An area, y downwards. On a page it is stretched to the width that there is, so its units are no pixels and strokes do
+/// not scale; in a file they are pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Area {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) medium: Medium,
+}
+
+impl Area {
+    /// One element with the path `d`; nothing where the path is empty.
+    pub(super) fn path(&self, role: Role, d: &str) -> String {
+        if d.is_empty() { String::new() } else { format!(r#"<path{} d="{d}"/>"#, self.medium.attributes(role)) }
+    }
+
+    /// A rectangle between two corners.
+    pub(super) fn rectangle(&self, role: Role, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) -> String {
+        let Some((left, top)) = self.grains((x1.min(x2), y1.min(y2))) else { return String::new() };
+        let Some((right, bottom)) = self.grains((x1.max(x2), y1.max(y2))) else { return String::new() };
+        format!(
+            r#"<rect{} x="{}" y="{}" width="{}" height="{}"/>"#,
+            self.medium.attributes(role),
+            self.shown(left),
+            self.shown(top),
+            self.shown(right - left),
+            self.shown(bottom - top),
+        )
+    }
+
+    /// The path of a straight line; empty where an end cannot be shown.
+    pub(super) fn line(&self, from: (f64, f64), to: (f64, f64)) -> String {
+        let (Some((x1, y1)), Some((x2, y2))) = (self.grains(from), self.grains(to)) else { return String::new() };
+        let begin = format!("M{} {}", self.shown(x1), self.shown(y1));
+        if x1 == x2 {
+            format!("{begin}V{}", self.shown(y2))
+        } else if y1 == y2 {
+            format!("{begin}H{}", self.shown(x2))
+        } else {
+            format!("{begin}L{} {}", self.shown(x2), self.shown(y2))
+        }
+    }
+
+    /// The path of a dot: a line of no length, whose round ends stay round however the area is stretched.
+    pub(super) fn dot(&self, at: (f64, f64)) -> String {
+        self.grains(at).map_or_else(String::new, |(x, y)| format!("M{} {}h0", self.shown(x), self.shown(y)))
+    }
+
+    /// A place in the finest steps that are written; `None` where it cannot be shown.
+    pub(super) fn grains(&self, (x, y): (f64, f64)) -> Option<(i64, i64)> {
+        let grains = |x: f64| (x * self.grains_per_unit()).round() as i64;
+        (x.is_finite() && y.is_finite()).then(|| (grains(x), grains(y)))
+    }
+
+    /// A number of such steps as text.
+    pub(super) fn shown(&self, grains: i64) -> String {
+        match self.medium {
+            Medium::Page => grains.to_string(),
+            Medium::Paper => (grains as f64 / self.grains_per_unit()).to_string(),
+        }
+    }
+
+    fn grains_per_unit(&self) -> f64 {
+        match self.medium {
+            Medium::Page => 1.0,
+            Medium::Paper => 100.0,
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! A figure as part of a page. Marks are stretched to the width that there is; words are HTML around them, so that they
+//! are as large on a phone as on a screen. `script/` lets a reader zoom, hover and choose.
+
+use super::area::Area;
+use super::escape::escaped;
+use super::figure::{Chart, Curves, Figure, Reference};
+use super::ink::{Look, Medium};
+use super::lines::LinePlot;
+use super::rows::RowPlot;
+use super::span::{Span, Tick};
+
+/// Units of the area of curves, both ways: a ten-thousandth of what the axis shows is finer than a screen.
+const UNITS: f64 = 10_000.0;
+/// With more curves than this, each has a panel of its own to begin with.
+const TOGETHER: usize = 8;
+
+/// A figure under the anchor `id`. Those with the same `linked` name zoom together.
+pub(super) fn figure(figure: &Figure, id: &str, linked: &str) -> String {
+    let caption = match figure.caption.as_str() {
+        "" => String::new(),
+        text => format!("<p>{}</p>", escaped(text)),
+    };
+    let heading =
+        format!(r##"<figcaption><h4><a href="#{id}">{}</a></h4>{caption}</figcaption>"##, escaped(&figure.title));
+    let (kind, chart) = match &figure.chart {
+        Chart::Curves(curves) if curves.curves.len() > TOGETHER => ("curves alone", curves_chart(curves, id)),
+        Chart::Curves(curves) => ("curves", curves_chart(curves, id)),
+        Chart::Bars(bars) => ("rows", rows_chart(&RowPlot::of_bars(bars), &figure.title)),
+        Chart::Boxes(boxes) => ("rows", rows_chart(&RowPlot::of_boxes(boxes), &figure.title)),
+    };
+    format!(r#"<figure id="{id}" class="{kind}" data-linked="{}">{heading}{chart}</figure>"#, escaped(linked))
+}
+
+fn curves_chart(curves: &Curves, id: &str) -> String {
+    let area = Area { width: UNITS, height: UNITS, medium: Medium::Page };
+    let plot = LinePlot::new(curves, area);
+    let looks: Vec<Look> =
+        curves.curves.iter().enumerate().map(|(index, curve)| Look::of_curve(curve, index)).collect();
+    let series = curves.curves.iter().zip(&looks).enumerate().map(|(index, (curve, look))| {
+        format!(
+            r#"<g id="{id}-{index}" class="series {}" data-name="{}">{}</g>"#,
+            look.classes(),
+            escaped(&curve.name),
+            plot.marks(curve, *look)
+        )
+    });
+    let series: String = series.collect();
+    let apart = curves.curves.len() > TOGETHER;
+    let description = format!(
+        "{} over {}: {}",
+        curves.y.title(),
+        curves.x.title(),
+        curves.curves.iter().map(|curve| curve.name.as_str()).collect::<Vec<_>>().join(", ")
+    );
+    let svg = format!(
+        r#"<svg viewBox="0 0 {UNITS} {UNITS}" preserveAspectRatio="none" aria-hidden="true">{}{}{series}</svg>"#,
+        plot.grid(),
+        plot.references()
+    );
+    let together = format!(
+        r#"<div class="together"{}><div class="y-title">{}</div><div class="frame"><div class="y-ticks">{}</div><div class="plot" tabindex="0" role="img" aria-label="{}"{}{}>{svg}</div><div class="x-ticks">{}</div></div><div class="x-title">{}</div></div>"#,
+        if apart { " hidden" } else { "" },
+        escaped(&curves.y.title()),
+        ticks(&plot.y, "bottom"),
+        escaped(&description),
+        span_data("x", &plot.x, &curves.x.unit),
+        span_data("y", &plot.y, &curves.y.unit),
+        ticks(&plot.x, "left"),
+        escaped(&curves.x.title()),
+    );
+    let panels = if curves.curves.len() > 2 { panels(&plot, &looks, id, apart) } else { String::new() };
+    format!(r#"{}<div class="chart">{together}{panels}</div>"#, legend(curves, &looks, apart))
+}
+
+/// The legend: a button for each curve, and the switch between all together and each alone.
+fn legend(curves: &Curves, looks: &[Look], apart: bool) -> String {
+    let button = |(index, (curve, look)): (usize, (&super::figure::Curve, &Look))| {
+        format!(
+            r#"<button type="button" class="key {}" data-series="{index}" aria-pressed="true"><i></i>{}</button>"#,
+            look.classes(),
+            escaped(&curve.name)
+        )
+    };
+    let keys: String = curves.curves.iter().zip(looks).enumerate().map(button).collect();
+    let references = curves.references.iter().map(|reference| {
+        let (Reference::Value { label, .. } | Reference::Diagonal { label }) = reference;
+        format!(r#"<span class="key reference"><i></i>{}</span>"#, escaped(label))
+    });
+    let references: String = references.collect();
+    let switch = match curves.curves.len() {
+        0..=2 => String::new(),
+        _ => format!(r#"<button type="button" class="switch" data-switch aria-pressed="{apart}">each alone</button>"#),
+    };
+    format!(r#"<div class="legend">{keys}{references}{switch}</div>"#)
+}
+
+/// Each curve in a panel of its own, all with the same axes.
+fn panels(plot: &LinePlot<'_>, looks: &[Look], id: &str, apart: bool) -> String {
+    let ends = |span: &Span| {
+        let ticks = span.ticks();
+        let label = |tick: Option<&Tick>| tick.map_or_else(String::new, |tick| tick.label.clone());
+        (label(ticks.first()), label(ticks.last()))
+    };
+    let ((y_low, y_high), (x_low, x_high)) = (ends(&plot.y), ends(&plot.x));
+    let panel = |(index, (curve, look)): (usize, (&super::figure::Curve, &Look))| {
+        format!(
+            r##"<div class="panel {}" data-series="{index}"><h5>{}</h5><div class="cell"><svg viewBox="0 0 {UNITS} {UNITS}" preserveAspectRatio="none" role="img" aria-label="{}"><use href="#{id}-{index}"/></svg><b>{y_high}</b><b>{y_low}</b></div><small><b>{x_low}</b><b>{x_high}</b></small></div>"##,
+            look.classes(),
+            escaped(&curve.name),
+            escaped(&curve.name),
+        )
+    };
+    let panels: String = plot.curves.curves.iter().zip(looks).enumerate().map(panel).collect();
+    format!(
+        r#"<div class="apart"{}><p class="axes">{} over {}; the same axes in every panel</p><div class="panels">{panels}</div></div>"#,
+        if apart { "" } else { " hidden" },
+        escaped(&plot.curves.y.title()),
+        escaped(&plot.curves.x.title()),
+    )
+}
+
+fn rows_chart(plot: &RowPlot<'_>, title: &str) -> String {
+    let height = plot.height();
+    let area = Area { width: UNITS, height, medium: Medium::Page };
+    let mut labels = String::new();
+    let mut values = String::new();
+    let mut targets = String::new();
+    for group in &plot.groups {
+        labels += &format!(
+            r#"<span style="height:{}px" title="{2}">{1}</span>"#,
+            group.height(),
+            escaped(group.name),
+            escaped(group.name)
+        );
+        let rows = group.rows.iter().map(|row| format!("<span>{}</span>", row.shown()));
+        values += &format!(r#"<div style="height:{}px">{}</div>"#, group.height(), rows.collect::<String>());
+        let rows = group.rows.iter().map(|row| {
+            let words = format!("{}, {}: {} {}", group.name, plot.series[row.series], row.words(), plot.value.unit);
+            format!(r#"<span data-tip="{}"></span>"#, escaped(words.trim_end()))
+        });
+        targets += &format!(r#"<div style="height:{}px">{}</div>"#, group.height(), rows.collect::<String>());
+    }
+    let keys = plot.series.iter().enumerate().map(|(index, name)| {
+        let look = Look::of_series(index).classes();
+        format!(r#"<span class="key block {look}"><i></i>{}</span>"#, escaped(name))
+    });
+    let references = plot.references.iter().map(|reference| {
+        let (Reference::Value { label, .. } | Reference::Diagonal { label }) = reference;
+        format!(r#"<span class="key reference"><i></i>{}</span>"#, escaped(label))
+    });
+    let keys: Vec<String> = keys.chain(references).collect();
+    let keys = if keys.len() > 1 { keys.concat() } else { String::new() };
+    format!(
+        r#"<div class="legend">{keys}</div><div class="chart"><div class="frame"><div class="labels">{labels}</div><div class="plot" role="img" aria-label="{}"><svg viewBox="0 0 {UNITS} {height}" style="height:{height}px" preserveAspectRatio="none" aria-hidden="true">{}{}</svg><div class="targets">{targets}</div></div><div class="values">{values}</div><div class="x-ticks">{}</div></div><div class="x-title">{}</div></div>"#,
+        escaped(title),
+        plot.grid(area),
+        plot.marks(area),
+        ticks(&plot.span, "left"),
+        escaped(&plot.value.title()),
+    )
+}
+
+fn ticks(span: &Span, side: &str) -> String {
+    let tick =
+        |Tick { position, label }: Tick| format!(r#"<span style="{side}:{:.3}%">{label}</span>"#, position * 100.0);
+    span.ticks().into_iter().map(tick).collect()
+}
+
+/// What the script has to know of an axis.
+fn span_data(axis: &str, span: &Span, unit: &str) -> String {
+    let scale = if span.is_logarithmic() { "log" } else { "linear" };
+    format!(r#" data-{axis}="{} {} {scale}" data-{axis}-unit="{}""#, span.low, span.high, escaped(unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figure::{Axis, Curve};
+    use super::*;
+
+    fn with_curves(count: usize) -> String {
+        let mut curves = Curves::new(Axis::new("time", "s"), Axis::new("cwnd", "packets"));
+        for index in 0..count {
+            curves.add(Curve::new(format!("<{index}>")).with_points([(0.0, 1.0), (1.0, 2.0)]));
+        }
+        figure(&Figure::curves("Window & more", curves), "window", "run")
+    }
+
+    #[test]
+    fn names_are_text_wherever_they_stand() {
+        let html = with_curves(3);
+        assert!(!html.contains("<0>") && html.matches("&lt;0&gt;").count() >= 4, "{html}");
+        assert!(html.contains("Window &amp; more"));
+    }
+
+    #[test]
+    fn many_curves_begin_in_panels_of_their_own() {
+        assert!(!with_curves(2).contains("class=\"panels\""));
+        assert!(with_curves(3).contains(r#"<div class="apart" hidden>"#));
+        let many = with_curves(25);
+        assert!(many.contains(r#"<div class="together" hidden>"#) && many.contains(r#"<div class="apart">"#));
+        assert_eq!(many.matches("<use ").count(), 25, "panels show the curves that are there already");
+    }
+}

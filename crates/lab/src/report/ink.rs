@@ -1,0 +1,114 @@
+//! How marks look: by classes on a page, whose style sheet knows light and dark; by attributes in a file, which has to
+//! look the same in every program.
+
+use super::figure::Curve;
+
+/// How many colours there are before they repeat. Curves beyond are dashed.
+pub(super) const COLOURS: usize = 8;
+
+/// For paper: after Okabe and Ito (2008), whose set people with any colour vision tell apart, the light ones darkened so
+/// that a thin line of them shows on white. `report.css` has the same as `--c0` to `--c7`, and lighter ones for dark.
+const PAPER: [&str; COLOURS] = ["#0072b2", "#d55e00", "#00875f", "#b3589a", "#a67c00", "#2a95d5", "#5c3a8e", "#666666"];
+
+/// What marks are drawn for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Medium {
+    /// Part of a page.
+    Page,
+    /// A file of its own.
+    Paper,
+}
+
+/// What a mark is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Grid,
+    Reference,
+    Line(Look),
+    Points(Look),
+    Whisker(Look),
+    Bar(Look),
+    Box(Look),
+    Median(Look),
+    Outliers(Look),
+    /// The whisker of a bar: over the bar itself.
+    Interval,
+}
+
+/// Colour of a mark, and whether it is a figure of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Look {
+    pub(super) colour: usize,
+    pub(super) dashed: bool,
+}
+
+impl Look {
+    /// Of the curve at `index`.
+    pub(super) fn of_curve(curve: &Curve, index: usize) -> Self {
+        let colour = curve.colour.unwrap_or(index);
+        Self { colour: colour % COLOURS, dashed: curve.published || colour / COLOURS % 2 == 1 }
+    }
+
+    /// Of the series at `index`.
+    pub(super) fn of_series(index: usize) -> Self {
+        Self { colour: index % COLOURS, dashed: index / COLOURS % 2 == 1 }
+    }
+
+    /// Its classes on a page.
+    pub(super) fn classes(self) -> String {
+        format!("c{}{}", self.colour, if self.dashed { " dashed" } else { "" })
+    }
+}
+
+impl Medium {
+    /// The attributes of a mark, with a space before them.
+    pub(super) fn attributes(self, role: Role) -> String {
+        match self {
+            Self::Page => on_page(role),
+            Self::Paper => on_paper(role),
+        }
+    }
+}
+
+/// A series's colour is a class of the group around its marks.
+fn on_page(role: Role) -> String {
+    let (class, look) = match role {
+        Role::Grid => ("grid", None),
+        Role::Reference => ("reference", None),
+        Role::Interval => ("interval", None),
+        Role::Line(_) => ("line", None),
+        Role::Points(_) => ("points", None),
+        Role::Whisker(_) => ("whisker", None),
+        Role::Bar(look) => ("bar", Some(look)),
+        Role::Box(look) => ("box", Some(look)),
+        Role::Median(look) => ("median", Some(look)),
+        Role::Outliers(look) => ("outliers", Some(look)),
+    };
+    let colour = look.map_or_else(String::new, |look| format!(" {}", look.classes()));
+    format!(r#" class="{class}{colour}""#)
+}
+
+fn on_paper(role: Role) -> String {
+    let stroke = |colour: &str, width: f64, rest: &str| {
+        format!(r#" fill="none" stroke="{colour}" stroke-width="{width}" stroke-linejoin="round"{rest}"#)
+    };
+    let dash = |look: Look| if look.dashed { r#" stroke-dasharray="5 3""# } else { "" };
+    match role {
+        Role::Grid => stroke("#d9d9d9", 0.6, ""),
+        Role::Reference => stroke("#555555", 0.9, r#" stroke-dasharray="2 3""#),
+        Role::Interval => stroke("#222222", 1.0, ""),
+        Role::Line(look) => stroke(PAPER[look.colour], 1.4, dash(look)),
+        Role::Points(look) => stroke(PAPER[look.colour], 5.0, r#" stroke-linecap="round""#),
+        Role::Whisker(look) => stroke(PAPER[look.colour], 1.0, ""),
+        Role::Bar(look) if look.dashed => {
+            let colour = PAPER[look.colour];
+            format!(r#" fill="{colour}" fill-opacity="0.35" stroke="{colour}" stroke-dasharray="3 2""#)
+        }
+        Role::Bar(look) => format!(r#" fill="{}""#, PAPER[look.colour]),
+        Role::Box(look) => {
+            format!(r#" fill="{0}" fill-opacity="0.25" stroke="{0}" stroke-width="1""#, PAPER[look.colour])
+        }
+        Role::Median(look) => stroke(PAPER[look.colour], 2.2, ""),
+        Role::Outliers(look) => stroke(PAPER[look.colour], 3.5, r#" stroke-linecap="round""#),
+    }
+}

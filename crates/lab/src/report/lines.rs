@@ -1,0 +1,162 @@
+//! The marks of curves.
+
+use super::area::Area;
+use super::figure::{Curve, CurvePoint, Curves, Reference, Shape};
+use super::ink::{Look, Role};
+use super::span::{Span, Tick};
+
+/// A plot of curves: what its axes show, and the area that marks are drawn into.
+pub(super) struct LinePlot<'a> {
+    pub(super) curves: &'a Curves,
+    pub(super) x: Span,
+    pub(super) y: Span,
+    area: Area,
+}
+
+impl<'a> LinePlot<'a> {
+    pub(super) fn new(curves: &'a Curves, area: Area) -> Self {
+        let points = || curves.curves.iter().flat_map(|curve| &curve.points);
+        let levels = curves.references.iter().filter_map(|reference| match reference {
+            Reference::Value { at, .. } => Some(*at),
+            Reference::Diagonal { .. } => None,
+        });
+        let ends = points().filter_map(|point| point.interval).flat_map(|(low, high)| [low, high]);
+        let y = Span::rounded(&curves.y, points().map(|point| point.y).chain(ends).chain(levels));
+        Self { curves, x: Span::exact(&curves.x, points().map(|point| point.x)), y, area }
+    }
+
+    /// Grid lines at the ticks.
+    pub(super) fn grid(&self) -> String {
+        let (right, bottom) = (self.area.width, self.area.height);
+        let vertical =
+            |Tick { position, .. }: Tick| self.area.line((position * right, 0.0), (position * right, bottom));
+        let horizontal = |Tick { position, .. }: Tick| {
+            let y = (1.0 - position) * bottom;
+            self.area.line((0.0, y), (right, y))
+        };
+        let path: String =
+            self.x.ticks().into_iter().map(vertical).chain(self.y.ticks().into_iter().map(horizontal)).collect();
+        self.area.path(Role::Grid, &path)
+    }
+
+    /// Lines to compare with.
+    pub(super) fn references(&self) -> String {
+        let line = |reference: &Reference| match reference {
+            Reference::Value { at, .. } => {
+                let y = (1.0 - self.y.position(*at)) * self.area.height;
+                self.area.line((0.0, y), (self.area.width, y))
+            }
+            Reference::Diagonal { .. } => {
+                let (low, high) = (self.x.low.max(self.y.low), self.x.high.min(self.y.high));
+                self.area.line(self.place(low, low), self.place(high, high))
+            }
+        };
+        let path: String = self.curves.references.iter().map(line).collect();
+        self.area.path(Role::Reference, &path)
+    }
+
+    /// The marks of a curve.
+    pub(super) fn marks(&self, curve: &Curve, look: Look) -> String {
+        let whiskers = self.area.path(Role::Whisker(look), &self.whiskers(curve));
+        let line = || self.area.path(Role::Line(look), &self.line(curve));
+        let points = || self.area.path(Role::Points(look), &self.points(curve));
+        let marks = match curve.shape {
+            Shape::Line | Shape::Steps => line(),
+            Shape::Points => points(),
+            Shape::LineAndPoints => line() + &points(),
+        };
+        whiskers + &marks
+    }
+
+    /// Absolute where the curve begins or goes on after a gap; from point to point after: short, and exact to the grain
+    /// of the area.
+    fn line(&self, curve: &Curve) -> String {
+        let mut path = String::new();
+        let mut before = None;
+        for point in &curve.points {
+            let Some((x, y)) = self.area.grains(self.place(point.x, point.y)) else {
+                before = None;
+                continue;
+            };
+            let shown = |n| self.area.shown(n);
+            path += &match before {
+                None => format!("M{} {}", shown(x), shown(y)),
+                Some((last_x, last_y)) if curve.shape == Shape::Steps => {
+                    format!("h{}v{}", shown(x - last_x), shown(y - last_y))
+                }
+                Some((last_x, last_y)) => {
+                    let gap = if y < last_y { "" } else { " " };
+                    format!("l{}{gap}{}", shown(x - last_x), shown(y - last_y))
+                }
+            };
+            before = Some((x, y));
+        }
+        path
+    }
+
+    fn points(&self, curve: &Curve) -> String {
+        curve.points.iter().map(|point| self.area.dot(self.place(point.x, point.y))).collect()
+    }
+
+    fn whiskers(&self, curve: &Curve) -> String {
+        let whisker = |point: &CurvePoint| {
+            let (low, high) = point.interval?;
+            Some(self.area.line(self.place(point.x, low), self.place(point.x, high)))
+        };
+        curve.points.iter().filter_map(whisker).collect()
+    }
+
+    fn place(&self, x: f64, y: f64) -> (f64, f64) {
+        (self.x.position(x) * self.area.width, (1.0 - self.y.position(y)) * self.area.height)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figure::Axis;
+    use super::super::ink::Medium;
+    use super::*;
+
+    const AREA: Area = Area { width: 100.0, height: 10.0, medium: Medium::Page };
+
+    fn drawn(curve: Curve) -> String {
+        let mut curves = Curves::new(Axis::new("time", "s"), Axis::new("cwnd", "packets").between(0.0, 10.0));
+        curves.add(curve);
+        LinePlot::new(&curves, AREA).marks(&curves.curves[0], Look { colour: 0, dashed: false })
+    }
+
+    #[test]
+    fn a_line_goes_from_point_to_point_and_stops_at_gaps() {
+        let points = [(0.0, 1.0), (1.0, 3.0), (2.0, 3.0), (2.5, f64::NAN), (3.0, 0.0), (4.0, 10.0)];
+        let marks = drawn(Curve::new("a").with_points(points).shape(Shape::Line));
+        assert_eq!(marks, r#"<path class="line" d="M0 9l25-2l25 0M75 10l25-10"/>"#);
+    }
+
+    #[test]
+    fn steps_hold_their_value_and_points_stand_alone() {
+        let points = [(0.0, 1.0), (4.0, 3.0)];
+        assert_eq!(
+            drawn(Curve::new("a").with_points(points).shape(Shape::Steps)),
+            r#"<path class="line" d="M0 9h100v-2"/>"#
+        );
+        assert_eq!(
+            drawn(Curve::new("a").with_points(points).shape(Shape::Points)),
+            r#"<path class="points" d="M0 9h0M100 7h0"/>"#
+        );
+    }
+
+    #[test]
+    fn intervals_are_whiskers_and_widen_the_axis() {
+        let mut curves = Curves::new(Axis::new("loss", "%"), Axis::new("goodput", "Mbit/s"));
+        curves.add(Curve::new("a").with_intervals([(0.0, 4.0, 3.0, 8.0), (1.0, 2.0, 2.0, 2.0)]));
+        let plot = LinePlot::new(&curves, AREA);
+        assert_eq!(plot.y.high, 8.0);
+        let marks = plot.marks(&curves.curves[0], Look { colour: 0, dashed: false });
+        assert!(marks.starts_with(r#"<path class="whisker" d="M0 6V0"#), "{marks}");
+    }
+
+    #[test]
+    fn nothing_is_drawn_of_no_points() {
+        assert_eq!(drawn(Curve::new("a")), "");
+    }
+}

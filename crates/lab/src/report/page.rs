@@ -1,0 +1,100 @@
+//! A page that stands alone: style, script and numbers are in it; it fetches nothing.
+
+use super::escape::escaped;
+
+const STYLE: &str = include_str!("style/report.css");
+const PRINT: &str = include_str!("style/print.css");
+const SCRIPT: [&str; 4] = [
+    include_str!("script/chart.js"),
+    include_str!("script/zoom.js"),
+    include_str!("script/hover.js"),
+    include_str!("script/controls.js"),
+];
+
+/// A page.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Page {
+    pub(super) title: String,
+    /// A sentence or two under the title; may be empty.
+    pub(super) description: String,
+    /// Short facts: what, and its value.
+    pub(super) facts: Vec<(&'static str, String)>,
+    pub(super) sections: Vec<Section>,
+}
+
+/// A part of a page with a heading that can be linked to.
+#[derive(Clone, Debug)]
+pub(super) struct Section {
+    pub(super) id: &'static str,
+    pub(super) title: &'static str,
+    pub(super) html: String,
+}
+
+impl Page {
+    /// Adds a section, unless it has nothing to say.
+    pub(super) fn section(&mut self, id: &'static str, title: &'static str, html: String) {
+        if !html.is_empty() {
+            self.sections.push(Section { id, title, html });
+        }
+    }
+
+    /// The whole file.
+    pub(super) fn html(&self) -> String {
+        let title = escaped(&self.title);
+        let description = match self.description.as_str() {
+            "" => String::new(),
+            text => format!(r#"<p class="lead">{}</p>"#, escaped(text)),
+        };
+        let fact = |(name, value): &(&str, String)| format!("<div><dt>{name}</dt><dd>{}</dd></div>", escaped(value));
+        let facts: String = self.facts.iter().map(fact).collect();
+        let link = |section: &Section| format!(r##"<a href="#{}">{}</a>"##, section.id, section.title);
+        let links: String = self.sections.iter().map(link).collect();
+        let section = |section: &Section| {
+            format!(
+                r##"<section id="{0}"><h2><a href="#{0}">{1}</a></h2>{2}</section>"##,
+                section.id, section.title, section.html
+            )
+        };
+        let sections: String = self.sections.iter().map(section).collect();
+        let script = SCRIPT.concat();
+        format!(
+            r#"<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:">
+<meta name="generator" content="subflow {version}">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>{title}</title>
+<style>
+{STYLE}
+@media print {{
+{PRINT}
+}}
+</style>
+</head>
+<body>
+<header>
+<div class="top"><nav aria-label="Sections">{links}</nav><button type="button" id="theme" title="light, dark, or as the system has it">theme: system</button></div>
+<h1>{title}</h1>
+{description}
+<dl class="facts">{facts}</dl>
+</header>
+<main>
+{sections}
+</main>
+<footer>subflow {version}</footer>
+<div id="tip" role="status" hidden></div>
+<script>
+"use strict";
+{script}
+</script>
+</body>
+</html>
+"#,
+            version = env!("CARGO_PKG_VERSION"),
+        )
+    }
+}

@@ -1,0 +1,221 @@
+//! The marks of bars and box plots: groups from top to bottom, a row for each bar, values to the right. Rows leave room
+//! for long names and for any number of groups, on a phone, too.
+
+use super::area::Area;
+use super::figure::{Axis, Bars, BoxOf, Boxes, Reference};
+use super::ink::{Look, Role};
+use super::span::{Span, Tick, readable};
+
+/// Height of a row, and of the gap between groups, in pixels.
+pub(super) const ROW: f64 = 18.0;
+pub(super) const GAP: f64 = 10.0;
+
+/// Groups of rows.
+pub(super) struct RowPlot<'a> {
+    pub(super) value: &'a Axis,
+    pub(super) span: Span,
+    pub(super) groups: Vec<Group<'a>>,
+    /// Names of the series, in the order of their colours.
+    pub(super) series: Vec<&'a str>,
+    pub(super) references: &'a [Reference],
+}
+
+/// One group.
+pub(super) struct Group<'a> {
+    pub(super) name: &'a str,
+    pub(super) rows: Vec<Row<'a>>,
+}
+
+/// One row.
+pub(super) struct Row<'a> {
+    pub(super) series: usize,
+    what: What<'a>,
+}
+
+enum What<'a> {
+    Bar { value: f64, interval: Option<(f64, f64)> },
+    Box(&'a BoxOf),
+}
+
+impl<'a> RowPlot<'a> {
+    pub(super) fn of_bars(bars: &'a Bars) -> Self {
+        let mut plot = Self::empty(&bars.value, &bars.references);
+        for bar in &bars.bars {
+            plot.add(&bar.group, &bar.series, What::Bar { value: bar.value, interval: bar.interval });
+        }
+        let ends = bars.bars.iter().filter_map(|bar| bar.interval).flat_map(|(low, high)| [low, high]);
+        plot.span = Span::rounded(&bars.value, bars.bars.iter().map(|bar| bar.value).chain(ends).chain(plot.levels()));
+        plot
+    }
+
+    pub(super) fn of_boxes(boxes: &'a Boxes) -> Self {
+        let mut plot = Self::empty(&boxes.value, &[]);
+        for one in &boxes.boxes {
+            plot.add(&one.group, &one.series, What::Box(one));
+        }
+        let values = boxes.boxes.iter().flat_map(|one| {
+            let whiskers = [one.plot.whisker_low, one.plot.whisker_high];
+            whiskers.into_iter().chain(one.plot.outliers.iter().copied())
+        });
+        plot.span = Span::rounded(&boxes.value, values);
+        plot
+    }
+
+    fn empty(value: &'a Axis, references: &'a [Reference]) -> Self {
+        let span = Span::rounded(value, std::iter::empty());
+        Self { value, span, groups: Vec::new(), series: Vec::new(), references }
+    }
+
+    fn add(&mut self, group: &'a str, series: &'a str, what: What<'a>) {
+        let series = self.series.iter().position(|known| *known == series).unwrap_or_else(|| {
+            self.series.push(series);
+            self.series.len() - 1
+        });
+        let row = Row { series, what };
+        match self.groups.iter_mut().find(|known| known.name == group) {
+            Some(group) => group.rows.push(row),
+            None => self.groups.push(Group { name: group, rows: vec![row] }),
+        }
+    }
+
+    fn levels(&self) -> impl Iterator<Item = f64> + use<'a> {
+        self.references.iter().filter_map(|reference| match reference {
+            Reference::Value { at, .. } => Some(*at),
+            Reference::Diagonal { .. } => None,
+        })
+    }
+
+    /// Height of all rows, in pixels.
+    pub(super) fn height(&self) -> f64 {
+        self.groups.iter().map(Group::height).sum()
+    }
+
+    /// Grid lines at the ticks, and lines to compare with.
+    pub(super) fn grid(&self, area: Area) -> String {
+        let line = |position: f64| area.line((position * area.width, 0.0), (position * area.width, area.height));
+        let grid: String = self.span.ticks().into_iter().map(|Tick { position, .. }| line(position)).collect();
+        let references: String = self.levels().map(|at| line(self.span.position(at))).collect();
+        area.path(Role::Grid, &grid) + &area.path(Role::Reference, &references)
+    }
+
+    /// The marks of all rows.
+    pub(super) fn marks(&self, area: Area) -> String {
+        let mut marks = String::new();
+        let mut top = 0.0;
+        for group in &self.groups {
+            for (index, row) in group.rows.iter().enumerate() {
+                marks += &self.row(row, top + GAP / 2.0 + index as f64 * ROW, area);
+            }
+            top += group.height();
+        }
+        marks
+    }
+
+    fn row(&self, row: &Row<'_>, top: f64, area: Area) -> String {
+        let look = Look::of_series(row.series);
+        let at = |value: f64| self.span.position(value) * area.width;
+        let (low, middle, high) = (top + 2.5, top + ROW / 2.0, top + ROW - 2.5);
+        let across = |value: f64, half: f64| area.line((at(value), middle - half), (at(value), middle + half));
+        let along = |from: f64, to: f64| area.line((at(from), middle), (at(to), middle));
+        match row.what {
+            What::Bar { value, interval } => {
+                let zero = self.span.low.max(0.0).min(self.span.high);
+                let whisker = interval.map(|(from, to)| along(from, to) + &across(from, 3.0) + &across(to, 3.0));
+                area.rectangle(Role::Bar(look), (at(zero), low), (at(value), high))
+                    + &area.path(Role::Interval, &whisker.unwrap_or_default())
+            }
+            What::Box(BoxOf { plot, .. }) => {
+                let whiskers = along(plot.whisker_low, plot.q1)
+                    + &along(plot.q3, plot.whisker_high)
+                    + &across(plot.whisker_low, 3.0)
+                    + &across(plot.whisker_high, 3.0);
+                let outliers: String = plot.outliers.iter().map(|&x| area.dot((at(x), middle))).collect();
+                area.path(Role::Interval, &whiskers)
+                    + &area.rectangle(Role::Box(look), (at(plot.q1), low), (at(plot.q3), high))
+                    + &area.path(Role::Median(look), &across(plot.median, ROW / 2.0 - 2.5))
+                    + &area.path(Role::Outliers(look), &outliers)
+            }
+        }
+    }
+}
+
+impl Group<'_> {
+    /// Its height, in pixels.
+    pub(super) fn height(&self) -> f64 {
+        self.rows.len() as f64 * ROW + GAP
+    }
+}
+
+impl Row<'_> {
+    /// The number that stands beside the row.
+    pub(super) fn shown(&self) -> String {
+        match self.what {
+            What::Bar { value, .. } => three_digits(value),
+            What::Box(one) => three_digits(one.plot.median),
+        }
+    }
+
+    /// All that it says, in words.
+    pub(super) fn words(&self) -> String {
+        match self.what {
+            What::Bar { value, interval: None } => three_digits(value),
+            What::Bar { value, interval: Some((low, high)) } => {
+                format!("{} ({} to {})", three_digits(value), three_digits(low), three_digits(high))
+            }
+            What::Box(BoxOf { plot, samples, .. }) => format!(
+                "median {}, quartiles {} and {}, whiskers {} to {}, {samples} samples",
+                three_digits(plot.median),
+                three_digits(plot.q1),
+                three_digits(plot.q3),
+                three_digits(plot.whisker_low),
+                three_digits(plot.whisker_high),
+            ),
+        }
+    }
+}
+
+/// A number with three digits that count, or all that it has before the point.
+fn three_digits(x: f64) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return if x == 0.0 { "0".to_owned() } else { "–".to_owned() };
+    }
+    readable(x, 10f64.powf(x.abs().log10().floor() - 2.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ink::Medium;
+    use super::*;
+
+    #[test]
+    fn numbers_beside_rows_have_three_digits() {
+        let shown: Vec<String> = [23.7281, 0.01234, 12345.0, -3.0, 0.0].map(three_digits).into();
+        assert_eq!(shown, ["23.7", "0.0123", "12\u{2009}345", "\u{2212}3.00", "0"]);
+    }
+
+    #[test]
+    fn a_bar_begins_at_zero_and_has_its_whisker() {
+        let mut bars = Bars::new(Axis::new("deviation", "%"));
+        bars.add("A", "ours", -5.0, Some((-6.0, -4.0))).add("A", "kernel", 10.0, None).add("B", "ours", 2.0, None);
+        let plot = RowPlot::of_bars(&bars);
+        assert_eq!((plot.groups.len(), plot.series.len()), (2, 2));
+        assert_eq!((plot.span.low, plot.span.high), (-10.0, 10.0));
+        let area = Area { width: 200.0, height: plot.height(), medium: Medium::Page };
+        let marks = plot.marks(area);
+        assert!(marks.contains(r#"<rect class="bar c0" x="50" y="8" width="50" height="13"/>"#), "{marks}");
+        assert!(marks.contains(r#"<rect class="bar c1" x="100""#), "{marks}");
+        assert_eq!(marks.matches("interval").count(), 1);
+    }
+
+    #[test]
+    fn a_box_plot_has_a_box_a_median_whiskers_and_outliers() {
+        let mut boxes = Boxes::new(Axis::new("goodput", "Mbit/s"));
+        boxes.add("x", "ll", &[1.0, 2.0, 3.0, 4.0, 5.0, 100.0]).add("x", "none", &[]);
+        let plot = RowPlot::of_boxes(&boxes);
+        let marks = plot.marks(Area { width: 1000.0, height: plot.height(), medium: Medium::Page });
+        for class in ["box c0", "median c0", "outliers c0", "interval"] {
+            assert_eq!(marks.matches(class).count(), 1, "{class}: {marks}");
+        }
+        assert!(plot.groups[0].rows[0].words().starts_with("median 3.50, quartiles 2.25 and 4.75"));
+    }
+}

@@ -1,0 +1,76 @@
+// Reads the figures of curves back from the page: their numbers are in the paths.
+
+const UNITS = 10000;
+const charts = [];
+
+// An axis as the page describes it: "low high scale".
+function readAxis(plot, name) {
+  const [low, high, scale] = plot.dataset[name].split(" ");
+  return { low: +low, high: +high, log: scale === "log", unit: plot.dataset[name + "Unit"] };
+}
+
+// The value at a position in units, counted from the low end.
+function valueAt(axis, units) {
+  const share = units / UNITS;
+  return axis.log ? axis.low * Math.exp(share * Math.log(axis.high / axis.low)) : axis.low + share * (axis.high - axis.low);
+}
+
+function positionOf(axis, value) {
+  return UNITS * (axis.log ? Math.log(value / axis.low) / Math.log(axis.high / axis.low) : (value - axis.low) / (axis.high - axis.low));
+}
+
+// The points of a path of M, l, h and v: places in units, y upwards.
+function readPath(d) {
+  const xs = [], ys = [];
+  let x = 0, y = 0;
+  for (const [, letter, a, b] of d.matchAll(/([Mlhv])(-?\d+)(?: ?(-?\d+))?/g)) {
+    if (letter === "M") { x = +a; y = +b; }
+    else if (letter === "l") { x += +a; y += +b; }
+    else if (letter === "h") { x += +a; continue; }
+    else { y += +a; }
+    xs.push(x);
+    ys.push(UNITS - y);
+  }
+  return { xs, ys };
+}
+
+function readChart(figure) {
+  const plot = figure.querySelector(".plot");
+  const series = [...figure.querySelectorAll("g.series")].map((group, index) => {
+    const path = group.querySelector(".line") || group.querySelector(".points");
+    return {
+      group, name: group.dataset.name, shown: true, look: group.getAttribute("class").replace("series", "").trim(),
+      key: figure.querySelector(`.key[data-series="${index}"]`),
+      panel: figure.querySelector(`.panel[data-series="${index}"]`),
+      ...(path ? readPath(path.getAttribute("d")) : { xs: [], ys: [] }),
+    };
+  });
+  return {
+    figure, plot, series, svg: plot.querySelector("svg"), grid: plot.querySelector(".grid"),
+    x: readAxis(plot, "x"), y: readAxis(plot, "y"), linked: figure.dataset.linked,
+    view: { left: 0, right: UNITS, low: 0, high: UNITS },
+  };
+}
+
+// The place in a sorted list that is nearest to a value; -1 where the list is empty.
+function nearest(sorted, value) {
+  let from = 0, to = sorted.length - 1;
+  while (to - from > 1) {
+    const middle = (from + to) >> 1;
+    if (sorted[middle] < value) from = middle; else to = middle;
+  }
+  return to < 0 || Math.abs(sorted[from] - value) <= Math.abs(sorted[to] - value) ? Math.min(from, to) : to;
+}
+
+// A number with the decimals that a step needs; thin spaces between thousands.
+function readable(x, step) {
+  if (x === 0) return "0";
+  const size = Math.max(Math.abs(x), Math.abs(step));
+  if (size < 1e-4 || size >= 1e9) return x.toExponential(1).replace("-", "\u2212");
+  const decimals = Math.min(6, Math.max(0, -Math.floor(Math.log10(Math.max(Math.abs(step), 1e-9) * 1.001))));
+  let [whole, fraction] = Math.abs(x).toFixed(decimals).split(".");
+  if (whole.length > 4) whole = whole.replace(/\B(?=(\d{3})+$)/g, "\u2009");
+  return (x < 0 ? "\u2212" : "") + whole + (fraction ? "." + fraction : "");
+}
+
+for (const figure of document.querySelectorAll("figure.curves")) charts.push(readChart(figure));

@@ -1,0 +1,140 @@
+// The cursor in a figure: what every curve is there, as a tip; dragging picks a part to zoom to. The same by keys.
+
+const tip = document.getElementById("tip");
+const MOST_LINES = 14;
+
+function placeTip(x, y) {
+  tip.hidden = false;
+  const { width, height } = tip.getBoundingClientRect();
+  const beside = x + 14 + width > innerWidth ? x - 14 - width : x + 14;
+  tip.style.left = Math.max(4, Math.min(beside, innerWidth - width - 4)) + "px";
+  tip.style.top = Math.max(4, Math.min(y - height - 10, innerHeight - height - 4)) + "px";
+}
+
+function tipLine(look, name, value) {
+  const line = document.createElement("div");
+  line.className = look;
+  const [mark, text, number] = ["i", "span", "b"].map((tag) => document.createElement(tag));
+  text.textContent = name;
+  number.textContent = value;
+  line.append(mark, text, number);
+  return line;
+}
+
+// Three digits that count, and as many more as the axis needs.
+function digits(axis, value) {
+  const step = Math.min((axis.log ? value : axis.high - axis.low) / 1000, Math.max(Math.abs(value) / 100, 1e-9));
+  return `${readable(value, step)} ${axis.unit}`.trim();
+}
+
+function linkedWith(chart) {
+  return charts.filter((other) => other === chart || (chart.linked && other.linked === chart.linked));
+}
+
+// Puts the cursor at a place in units and says what is there.
+function point(chart, at, clientX, clientY) {
+  chart.at = at;
+  const { left, right } = chart.view;
+  for (const other of linkedWith(chart)) {
+    if (!other.cursor) {
+      other.cursor = document.createElement("div");
+      other.cursor.className = "cursor";
+      other.plot.append(other.cursor);
+    }
+    other.cursor.hidden = false;
+    other.cursor.style.left = ((at - left) / (right - left)) * 100 + "%";
+  }
+  const values = [];
+  for (const { shown, xs, ys, name, look } of chart.series) {
+    const index = shown ? nearest(xs, at) : -1;
+    // A curve that has ended, or not begun, says nothing about here.
+    if (index < 0 || at < xs[0] - UNITS / 50 || at > xs[xs.length - 1] + UNITS / 50) continue;
+    values.push({ look, name, height: ys[index], value: valueAt(chart.y, ys[index]) });
+  }
+  values.sort((a, b) => b.height - a.height);
+  const head = document.createElement("strong");
+  head.textContent = digits(chart.x, valueAt(chart.x, at));
+  const lines = values.slice(0, MOST_LINES).map(({ look, name, value }) => tipLine(look, name, digits(chart.y, value)));
+  if (values.length > MOST_LINES) lines.push(tipLine("", `and ${values.length - MOST_LINES} more`, ""));
+  tip.replaceChildren(head, ...lines);
+  placeTip(clientX, clientY);
+}
+
+function leave(chart) {
+  tip.hidden = true;
+  for (const other of linkedWith(chart)) if (other.cursor) other.cursor.hidden = true;
+}
+
+function unitsAt(chart, clientX) {
+  const { left: x, width } = chart.plot.getBoundingClientRect();
+  const { left, right } = chart.view;
+  return left + Math.min(1, Math.max(0, (clientX - x) / width)) * (right - left);
+}
+
+function listen(chart) {
+  const { plot } = chart;
+  let from = null, picked = null;
+  plot.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    from = { units: unitsAt(chart, event.clientX), x: event.clientX };
+    plot.setPointerCapture(event.pointerId);
+    point(chart, from.units, event.clientX, event.clientY);
+  });
+  plot.addEventListener("pointermove", (event) => {
+    point(chart, unitsAt(chart, event.clientX), event.clientX, event.clientY);
+    if (!from) return;
+    if (!picked) {
+      picked = document.createElement("div");
+      picked.className = "picked";
+      plot.append(picked);
+    }
+    const { left, width } = plot.getBoundingClientRect();
+    const [a, b] = [from.x, Math.min(left + width, Math.max(left, event.clientX))].sort((one, other) => one - other);
+    picked.style.left = a - left + "px";
+    picked.style.width = b - a + "px";
+  });
+  const end = (event) => {
+    const begin = from;
+    from = null;
+    picked?.remove();
+    picked = null;
+    if (!begin || event.type === "pointercancel" || Math.abs(event.clientX - begin.x) < 6) return;
+    const [left, right] = [begin.units, unitsAt(chart, event.clientX)].sort((a, b) => a - b);
+    zoom(chart, left, right);
+  };
+  plot.addEventListener("pointerup", end);
+  plot.addEventListener("pointercancel", end);
+  plot.addEventListener("pointerleave", () => leave(chart));
+  plot.addEventListener("blur", () => leave(chart));
+  plot.addEventListener("dblclick", () => zoom(chart, 0, UNITS));
+  plot.addEventListener("keydown", (event) => {
+    const { left, right } = chart.view;
+    const at = Math.min(right, Math.max(left, chart.at ?? (left + right) / 2));
+    const step = ((right - left) / 50) * (event.shiftKey ? 5 : 1);
+    const move = (to) => {
+      const units = Math.min(chart.view.right, Math.max(chart.view.left, to));
+      const box = plot.getBoundingClientRect();
+      const share = (units - chart.view.left) / (chart.view.right - chart.view.left);
+      point(chart, units, box.left + share * box.width, box.top + box.height / 2);
+    };
+    const act = {
+      ArrowLeft: () => move(at - step), ArrowRight: () => move(at + step), Home: () => move(left), End: () => move(right),
+      "+": () => { zoomBy(chart, 0.5, at); move(at); }, "=": () => { zoomBy(chart, 0.5, at); move(at); },
+      "-": () => { zoomBy(chart, 2, at); move(at); }, "0": () => zoom(chart, 0, UNITS),
+      Escape: () => { zoom(chart, 0, UNITS); leave(chart); },
+    }[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+}
+
+for (const chart of charts) listen(chart);
+
+for (const target of document.querySelectorAll("[data-tip]")) {
+  target.addEventListener("pointermove", (event) => {
+    tip.replaceChildren(target.dataset.tip);
+    placeTip(event.clientX, event.clientY);
+  });
+  target.addEventListener("pointerleave", () => { tip.hidden = true; });
+}

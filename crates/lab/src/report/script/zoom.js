@@ -1,0 +1,108 @@
+// Zoom: the view box of a figure's drawing, with ticks and grid to it. Linked figures zoom together.
+
+// Round numbers within the visible part of an axis, with their places as shares of it.
+function ticksOf(axis, from, to) {
+  const low = valueAt(axis, from), high = valueAt(axis, to);
+  const rough = (high - low) / 6;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = ([1, 2, 5].find((factor) => factor * power >= rough * 0.999) || 10) * power;
+  const ticks = [];
+  for (let n = Math.ceil(low / step - 1e-9); n <= Math.floor(high / step + 1e-9); n++) {
+    const value = n * step;
+    if (axis.log && value <= 0) continue;
+    ticks.push({ at: (positionOf(axis, value) - from) / (to - from), label: readable(value, step) });
+  }
+  return ticks;
+}
+
+function label(container, ticks, side) {
+  container.replaceChildren(...ticks.map(({ at, label }) => {
+    const span = document.createElement("span");
+    span.style[side] = at * 100 + "%";
+    span.textContent = label;
+    return span;
+  }));
+}
+
+// Brings drawing, grid and ticks to the chart's view.
+function show(chart) {
+  const { left, right, low, high } = chart.view;
+  chart.svg.setAttribute("viewBox", `${left} ${UNITS - high} ${right - left} ${high - low}`);
+  const [across, up] = [ticksOf(chart.x, left, right), ticksOf(chart.y, low, high)];
+  const lines = across.map(({ at }) => `M${left + at * (right - left)} 0V${UNITS}`)
+    .concat(up.map(({ at }) => `M0 ${UNITS - low - at * (high - low)}H${UNITS}`));
+  chart.grid.setAttribute("d", lines.join(""));
+  label(chart.figure.querySelector(".x-ticks"), across, "left");
+  label(chart.figure.querySelector(".y-ticks"), up, "bottom");
+}
+
+// What the page shows before anybody zooms, to come back to.
+function remember(chart) {
+  const ticks = (side) => [...chart.figure.querySelector(side).childNodes].map((node) => node.cloneNode(true));
+  chart.whole = { grid: chart.grid.getAttribute("d"), x: ticks(".x-ticks"), y: ticks(".y-ticks") };
+}
+
+function showWhole(chart) {
+  chart.view = { left: 0, right: UNITS, low: 0, high: UNITS };
+  chart.svg.setAttribute("viewBox", `0 0 ${UNITS} ${UNITS}`);
+  chart.grid.setAttribute("d", chart.whole.grid);
+  chart.figure.querySelector(".x-ticks").replaceChildren(...chart.whole.x);
+  chart.figure.querySelector(".y-ticks").replaceChildren(...chart.whole.y);
+}
+
+// The heights that shown curves reach between two places, with a little air.
+function reach(chart, left, right) {
+  let low = UNITS, high = 0;
+  for (const { shown, xs, ys } of chart.series) {
+    if (!shown) continue;
+    for (let i = 0; i < xs.length; i++) {
+      // A line comes from the point before and goes to the one after.
+      if ((xs[i + 1] ?? xs[i]) < left || (xs[i - 1] ?? xs[i]) > right) continue;
+      low = Math.min(low, ys[i]);
+      high = Math.max(high, ys[i]);
+    }
+  }
+  if (low > high) return { low: 0, high: UNITS };
+  const air = Math.max((high - low) * 0.06, UNITS / 200);
+  return { low: Math.max(0, low - air), high: Math.min(UNITS, high + air) };
+}
+
+// Zooms the chart, and all that are linked with it, to a part of the x axis.
+function zoom(chart, left, right) {
+  left = Math.max(0, left);
+  right = Math.min(UNITS, right);
+  if (right - left < UNITS / 2000) return;
+  const whole = left <= 0 && right >= UNITS;
+  const together = charts.filter((other) => other === chart || (chart.linked && other.linked === chart.linked));
+  for (const other of together) {
+    if (!other.whole) remember(other);
+    other.figure.classList.toggle("zoomed", !whole);
+    if (whole) {
+      showWhole(other);
+    } else {
+      other.view = { left, right, ...reach(other, left, right) };
+      show(other);
+    }
+    resetButton(other, !whole);
+  }
+}
+
+function resetButton(chart, wanted) {
+  let button = chart.figure.querySelector(".reset");
+  if (!wanted) return button?.remove();
+  if (button) return;
+  button = document.createElement("button");
+  button.type = "button";
+  button.className = "reset";
+  button.textContent = "whole range";
+  button.addEventListener("click", () => zoom(chart, 0, UNITS));
+  chart.figure.querySelector(".legend").append(button);
+}
+
+// In or out by a factor around a place.
+function zoomBy(chart, factor, at) {
+  const { left, right } = chart.view;
+  const width = Math.min(UNITS, (right - left) * factor);
+  const from = Math.min(Math.max(0, at - ((at - left) / (right - left)) * width), UNITS - width);
+  zoom(chart, from, from + width);
+}
