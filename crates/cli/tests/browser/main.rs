@@ -1,0 +1,175 @@
+//! The report as a reader meets it: a real run's `report.html` in a real browser. Screenshots and the printed pages stay in
+//! `target/tmp/report/`.
+
+mod chromium;
+mod desk;
+mod devtools;
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use chromium::Chromium;
+use desk::Desk;
+
+/// The browser; where there is none, `None` and a word why, unless the checks run, which must not skip this.
+fn browser() -> Option<Chromium> {
+    let browser = Chromium::start();
+    if browser.is_none() {
+        assert!(std::env::var_os("CI").is_none(), "no Chromium: install Debian's package chromium");
+        eprintln!("SKIPPED: there is no Chromium here; Debian's package chromium has it");
+    }
+    browser
+}
+
+fn screenshots() -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("report");
+    std::fs::create_dir_all(&folder).expect("a folder for screenshots");
+    folder
+}
+
+#[test]
+fn a_report_shows_the_numbers_of_the_json_and_can_be_zoomed() {
+    let Some(mut browser) = browser() else { return };
+    let desk = Desk::new();
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/wifi-lte.toml");
+    let results = desk.run(&[scenario]);
+    let mut page = browser.open(&desk.report());
+
+    let run = &results["runs"][0];
+    let flow = &run["flows"][0];
+    let shown = page.evaluate(
+        "[...document.querySelectorAll('#flows tbody td, #subflows tbody td, #links tbody td')]
+            .map((cell) => cell.dataset.value).filter((value) => value !== undefined).map(Number)",
+    );
+    let mut expected = vec![
+        flow["goodput_mbps"].clone(),
+        (flow["bytes_delivered"].as_f64().expect("a count") / 1e6).into(),
+        flow["completion_s"].clone(),
+        flow["retransmissions"].clone(),
+        flow["timeouts"].clone(),
+    ];
+    for subflow in flow["subflows"].as_array().expect("subflows") {
+        let columns = ["goodput_mbps", "packets_sent", "retransmissions", "srtt_ms", "cwnd_packets"];
+        expected.extend(columns.map(|column| subflow[column].clone()));
+    }
+    for link in run["links"].as_array().expect("links") {
+        expected.extend(["packets", "drops", "losses"].map(|column| link[column].clone()));
+        for direction in ["up", "down"] {
+            let of = &link[direction];
+            let percent = of["utilisation"].as_f64().expect("a share") * 100.0;
+            expected.extend([percent.into(), of["mean_queue_packets"].clone(), of["max_queue_packets"].clone()]);
+        }
+    }
+    let numbers = |values: &[Value]| values.iter().map(|value| value.as_f64().expect("a number")).collect::<Vec<_>>();
+    let (shown, expected) = (numbers(shown.as_array().expect("cells")), numbers(&expected));
+    assert_eq!(shown.len(), expected.len());
+    for (shown, expected) in shown.iter().zip(&expected) {
+        assert!((shown - expected).abs() <= 1e-6 * expected.abs().max(1.0), "{shown} instead of {expected}");
+    }
+
+    // The whole run to begin with; then what lies between a quarter and a half of it, in every figure over time.
+    let ticks =
+        "[...document.querySelectorAll('#congestion-window .x-ticks span')].map((tick) => Number(tick.textContent))";
+    let last = |ticks: &Value| ticks.as_array().and_then(|ticks| ticks.last()?.as_f64());
+    assert_eq!(last(&page.evaluate(ticks)), Some(10.0));
+    let (left, top, width, height) = page.rectangle("#congestion-window .plot");
+    let middle = top + height / 2.0;
+    page.drag((left + width * 0.25, middle), (left + width * 0.5, middle));
+    assert_eq!(last(&page.evaluate(ticks)), Some(5.0), "{}", page.evaluate(ticks));
+    let zoomed = "document.querySelectorAll('#over-time figure.zoomed').length";
+    assert_eq!(page.evaluate(zoomed), 6, "the figures over time are zoomed together");
+    assert_eq!(page.evaluate("document.querySelectorAll('.cursor:not([hidden])').length"), 6);
+    let tip = page.evaluate("document.getElementById('tip').textContent");
+    assert!(tip.as_str().is_some_and(|tip| tip.contains("phone.lte-server.eth")), "{tip}");
+    page.screenshot(&screenshots().join("zoomed.png"));
+    page.evaluate("document.querySelector('#congestion-window .plot').focus()");
+    page.press("0", "0");
+    assert_eq!(page.evaluate(zoomed), 0);
+    assert_eq!(last(&page.evaluate(ticks)), Some(10.0));
+
+    // A curve can be taken away, and each be shown alone.
+    page.evaluate("document.querySelector('#goodput-of-subflows .key').click()");
+    assert_eq!(page.evaluate("document.querySelectorAll('#goodput-of-subflows .series.hidden').length"), 1);
+    page.evaluate("document.querySelector('#goodput-of-subflows .key').click()");
+    page.evaluate("document.querySelector('#queues [data-switch]').click()");
+    assert_eq!(page.evaluate("document.querySelector('#queues .panels').getBoundingClientRect().height > 50"), true);
+    page.evaluate("document.querySelector('#queues [data-switch]').click()");
+
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
+#[test]
+fn a_report_fits_phones_and_screens_in_light_and_dark_and_on_paper() {
+    let Some(mut browser) = browser() else { return };
+    let desk = Desk::new();
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/loss-sweep.toml");
+    desk.run(&[scenario, "--repeat", "6"]);
+    let mut page = browser.open(&desk.report());
+    let mut grounds = Vec::new();
+    for (device, width) in [("phone", 390), ("desktop", 1280)] {
+        for scheme in ["light", "dark"] {
+            page.look(width, scheme);
+            assert_eq!(page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches"), scheme == "dark");
+            let overflow = page.evaluate("document.scrollingElement.scrollWidth - innerWidth");
+            assert!(overflow.as_f64().is_some_and(|overflow| overflow <= 0.0), "{device}: {overflow} too wide");
+            grounds.push(page.evaluate("getComputedStyle(document.body).backgroundColor"));
+            let png = page.screenshot(&screenshots().join(format!("{device}-{scheme}.png")));
+            // The width stands in the header of a PNG file, at byte 16.
+            assert_eq!(png.get(16..20).map(|be| be.iter().fold(0, |n, &byte| n << 8 | u32::from(byte))), Some(width));
+        }
+    }
+    assert!(grounds[0] == grounds[2] && grounds[1] == grounds[3] && grounds[0] != grounds[1], "{grounds:?}");
+    // The button goes round: system, light, dark.
+    page.evaluate("document.getElementById('theme').click()");
+    assert_eq!(page.evaluate("getComputedStyle(document.body).backgroundColor"), grounds[0]);
+    let pdf = page.print(&screenshots().join("printed.pdf"));
+    assert!(pdf.starts_with(b"%PDF"));
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
+#[test]
+fn words_of_a_scenario_stay_words() {
+    let Some(mut browser) = browser() else { return };
+    let desk = Desk::new();
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/wifi-lte.toml");
+    let title = "</title></script><script>window.taken = 1</script><img src=x onerror='window.taken = 2'>";
+    let hostile = format!("title={title:?}");
+    let flow = "flows.\"<b onmouseover=alert(1)>\"={from=\"phone\",to=\"server\",protocol=\"tcp\",send=\"1 MB\"}";
+    let sweep = "sweep.\"flows.file.congestion\"=[\"lia\",\"olia\"]";
+    desk.run(&[scenario, "--set", &hostile, "--set", sweep]);
+    let mut page = browser.open(&desk.report());
+    assert_eq!(page.evaluate("typeof window.taken"), "undefined");
+    assert_eq!(page.evaluate("document.querySelector('h1').textContent"), title);
+    assert_eq!(page.evaluate("document.querySelectorAll('img').length"), 0);
+    assert_eq!(page.complaints(), [""; 0]);
+
+    // Where a name may hold anything, it is text in tables, legends and tips, too.
+    let (code, stderr) = desk.try_run(&[scenario, "--set", flow]);
+    if code == Some(0) {
+        let mut page = browser.open(&desk.report());
+        assert_eq!(page.evaluate("document.querySelectorAll('b[onmouseover]').length"), 0);
+        assert_eq!(page.complaints(), [""; 0]);
+    } else {
+        assert!(stderr.contains("onmouseover"), "{stderr}");
+    }
+}
+
+#[test]
+fn twenty_five_subflows_of_a_minute_open_at_once() {
+    let Some(mut browser) = browser() else { return };
+    let desk = Desk::new();
+    desk.write("mesh.toml", &desk::mesh(5));
+    let results = desk.run(&["mesh.toml"]);
+    assert_eq!(results["runs"][0]["flows"][0]["subflows"].as_array().map(Vec::len), Some(25));
+    let size = std::fs::metadata(desk.report()).expect("a report").len();
+    assert!(size < 5_000_000, "{size} bytes");
+    let mut page = browser.open(&desk.report());
+    let opened = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd").as_f64().expect("ms");
+    eprintln!("25 subflows over 60 s: {size} bytes, open after {opened:.0} ms");
+    assert!(opened < 2000.0, "{opened} ms");
+    assert_eq!(page.evaluate("document.querySelectorAll('#congestion-window .panel').length"), 25);
+    page.look(1280, "light");
+    page.screenshot(&screenshots().join("mesh.png"));
+    assert_eq!(page.complaints(), [""; 0]);
+}
