@@ -162,6 +162,7 @@ fn points(experiment: &Experiment) -> String {
         "retransmissions",
         "timeouts",
     ]);
+    let (columns, rows) = without_empty(columns, rows);
     let html = table("statistics", "Means over the runs of each point, with 95 % intervals", &columns, &rows);
     let several_flows = experiment.statistics.iter().any(|point| point.flows.len() > 1);
     if several_flows { html + &together(parameters, &experiment.statistics) } else { html }
@@ -180,6 +181,16 @@ fn together(parameters: &[String], statistics: &[PointStatistics]) -> String {
     let mut columns: Vec<&str> = parameters.iter().map(String::as_str).collect();
     columns.extend(["runs", "total Mbit/s", "95 % from", "to", "Jain's index", "95 % from", "to"]);
     table("together", "All flows together", &columns, &rows)
+}
+
+/// Without the columns in which no row has anything, such as the completion of flows that go on.
+fn without_empty<'a>(columns: Vec<&'a str>, rows: Vec<Vec<Cell>>) -> (Vec<&'a str>, Vec<Vec<Cell>>) {
+    let kept: Vec<bool> = (0..columns.len()).map(|index| rows.iter().any(|row| row[index] != Cell::Empty)).collect();
+    let rows = rows
+        .into_iter()
+        .map(|row| row.into_iter().zip(&kept).filter(|(_, kept)| **kept).map(|(cell, _)| cell).collect());
+    let columns = columns.into_iter().zip(&kept).filter(|(_, kept)| **kept).map(|(column, _)| column);
+    (columns.collect(), rows.collect())
 }
 
 fn mean_and_interval(summary: &Summary, decimals: usize) -> [Cell; 3] {
