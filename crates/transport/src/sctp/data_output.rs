@@ -171,7 +171,7 @@ impl Association {
     /// Books a chunk as sent, and makes it.
     pub(super) fn transmit(&mut self, tsn: u64, index: usize, now: Instant) -> Chunk {
         let length = self.outbound.chunk(tsn).map_or(0, SentChunk::length);
-        if self.outbound.in_flight == 0 && length > self.peer_window {
+        if self.outbound.in_flight == 0 && length > self.peer_window() {
             self.counters.window_probes += 1;
             self.probe_answered = false;
         }
@@ -185,7 +185,6 @@ impl Association {
         chunk.timed = !destination.timing && chunk.transmissions == 1;
         destination.timing |= chunk.timed;
         self.outbound.in_flight += length;
-        self.peer_window = self.peer_window.saturating_sub(length);
         self.book(index, length, now);
         self.data_chunk(tsn)
     }

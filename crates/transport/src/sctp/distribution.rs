@@ -66,7 +66,7 @@ impl Association {
         let parts = self.destinations.iter().filter(|destination| destination.is_active()).count().max(1) as u64;
         let receive = match splitting {
             BufferSplitting::Receive | BufferSplitting::Both => {
-                (self.peer_window.saturating_add(self.outbound.in_flight)) / parts
+                (self.peer_window().saturating_add(self.outbound.in_flight)) / parts
             }
             _ => u64::MAX,
         };
@@ -91,7 +91,7 @@ impl Association {
 
     /// Whether the peer's buffer has room, or has to be probed (section 6.1, rule A).
     pub(super) fn peer_has_room(&self, length: u64) -> bool {
-        length <= self.peer_window || self.outbound.in_flight == 0
+        length <= self.peer_window() || self.outbound.in_flight == 0
     }
 
     /// The destination that new data goes to now, if any may go.
@@ -182,9 +182,10 @@ impl Association {
         for _ in 0..MOST_QUESTIONS {
             self.update_views(now);
             self.note_blocked();
+            let peer_window = self.peer_window();
             let state = self.scheduler.as_mut()?;
             let queued: u64 = self.destinations.iter().map(|destination| destination.queued_bytes).sum();
-            let room = self.peer_window.saturating_sub(queued);
+            let room = peer_window.saturating_sub(queued);
             let start = self.outbound.position;
             let probe = u64::from(self.outbound.in_flight == 0 && queued == 0);
             let admitted = if waits { 0 } else { self.messages.bytes().min(room.max(probe)) };
@@ -197,7 +198,7 @@ impl Association {
                 fragment_end: start,
                 new_data,
                 backlog: self.messages.bytes(),
-                window: self.peer_window + self.outbound.in_flight,
+                window: peer_window + self.outbound.in_flight,
                 blocked: state.blocked,
                 reinjection: None,
                 outstanding: state.outstanding.as_slices(),
@@ -232,7 +233,7 @@ impl Association {
 
     /// The peer's window keeps a destination with room from sending: some schedulers ask how often that happens.
     fn note_blocked(&mut self) {
-        let full = self.messages.bytes() > 0 && self.peer_window < u64::from(self.fragmentation_point());
+        let full = self.messages.bytes() > 0 && self.peer_window() < u64::from(self.fragmentation_point());
         if let Some(state) = self.scheduler.as_mut().filter(|_| full) {
             state.blocked += u64::from(state.views.iter().any(|view| view.established && view.space() > 0));
         }

@@ -137,12 +137,8 @@ impl Association {
         self.remote_tsns = TsnSpace::new(cookie.remote_tsn);
         self.extensions = cookie.extensions;
         (self.outbound_streams, self.inbound_streams) = (cookie.outbound_streams, cookie.inbound_streams);
-        self.take_window(cookie.remote_window);
+        self.peer_offer = u64::from(cookie.remote_window);
         self.add_addresses(&cookie.remotes);
-    }
-
-    fn take_window(&mut self, window: u32) {
-        (self.peer_window, self.peer_offer) = (u64::from(window), u64::from(window));
     }
 
     fn add_addresses(&mut self, addresses: &[IpAddr]) {
@@ -223,7 +219,7 @@ impl Association {
         self.remote_tsns = TsnSpace::new(offer.tsn);
         self.extensions = offer.extensions;
         (self.outbound_streams, self.inbound_streams) = offer.streams(&self.config);
-        self.take_window(offer.window);
+        self.peer_offer = u64::from(offer.window);
         self.add_addresses(&offer.addresses);
         self.opening = Opening { cookie: Some(cookie), timeout: self.config.rto.initial, ..Opening::default() };
         self.state = State::CookieEchoed;

@@ -82,8 +82,7 @@ impl Association {
         }
         chunk.status = Status::Lost;
         self.outbound.lost.insert(tsn);
-        self.outbound.in_flight -= length;
         // Section 6.2.1, C: its room in the peer's buffer is free again.
-        self.peer_window += length;
+        self.outbound.in_flight -= length;
     }
 }

@@ -179,8 +179,7 @@ pub struct Association {
     scheduler: Option<SchedulerState>,
     messages: Messages,
     outbound: Outbound,
-    /// Bytes that the peer has room for beyond those in flight, and what it offered last.
-    peer_window: u64,
+    /// The receive window that the peer offered last.
     peer_offer: u64,
     /// A SACK came since the window probe at hand was sent.
     probe_answered: bool,
@@ -243,7 +242,6 @@ impl Association {
             scheduler: SchedulerState::of(&config),
             messages: Messages::default(),
             outbound: Outbound::default(),
-            peer_window: 0,
             peer_offer: 0,
             probe_answered: false,
             recovery_exit: None,
@@ -359,6 +357,11 @@ impl Association {
     /// Bytes written that are neither acknowledged nor given up: what the send buffer holds.
     pub fn bytes_outstanding(&self) -> u64 {
         self.stream.written - self.freed
+    }
+
+    /// Bytes that the peer has room for beyond those in flight (RFC 9260, section 6.2.1).
+    fn peer_window(&self) -> u64 {
+        self.peer_offer.saturating_sub(self.outbound.in_flight)
     }
 
     /// User data in flight to all destinations, in bytes.

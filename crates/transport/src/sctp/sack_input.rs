@@ -91,7 +91,6 @@ impl Association {
             self.count_misses(&verdict, now);
         }
         self.peer_offer = u64::from(sack.a_rwnd);
-        self.peer_window = self.peer_offer.saturating_sub(self.outbound.in_flight);
         self.advance_abandoned_point(now);
     }
 

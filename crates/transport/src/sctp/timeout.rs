@@ -21,6 +21,9 @@ impl Association {
             }
             return;
         }
+        // A probe of a closed window that the peer answers with SACKs is no sign of failure (section 6.1, rule A).
+        let probing = self.outbound.in_flight > self.peer_offer && self.destinations[index].chunks_in_flight == 1;
+        let probing = probing && core::mem::take(&mut self.probe_answered);
         self.destinations[index].counters.timeouts += 1;
         self.lower_window(index, now);
         self.destinations[index].rto.back_off();
@@ -34,9 +37,6 @@ impl Association {
             self.mark_lost(tsn);
         }
         self.lose_copies(index);
-        // A probe of a closed window that the peer answers with SACKs is no sign of failure (section 6.1, rule A).
-        let probing = self.peer_offer == 0 && self.probe_answered;
-        self.probe_answered = false;
         if !probing {
             self.on_destination_error(index, now);
         }

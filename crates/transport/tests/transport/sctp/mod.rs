@@ -1,5 +1,7 @@
 //! Stories of SCTP associations.
 
+mod any_chunks;
+mod buffers;
 mod handshake;
 mod linux;
 mod multipath;

@@ -86,3 +86,13 @@ fn heavy_loss_delays_but_loses_nothing() {
     pair.drive();
     assert_eq!(pair.count(SERVER, Event::PeerFinished), 1);
 }
+
+/// What is in flight to all destinations is what is in flight to each, but for copies.
+pub(super) fn flights_add_up(pair: &Pair, side: usize) {
+    if !pair.has_connection(side) {
+        return;
+    }
+    let association = pair.sctp(side);
+    let each: u64 = association.destinations().iter().map(|destination| destination.bytes_in_flight()).sum();
+    assert_eq!(association.bytes_in_flight(), each);
+}
