@@ -80,11 +80,8 @@ impl Host {
             _ => None,
         };
         match (body.chunks.first(), listener) {
-            (Some(Chunk::Init(init)), _) if body.verification_tag != 0 || body.chunks.len() > 1 => {
-                // Section 8.5.1, rule A: it is not an INIT that anyone would send.
-                let _ = init;
-                None
-            }
+            // Section 8.5.1, rule A: it is not an INIT that anyone would send.
+            (Some(Chunk::Init(_)), _) if body.verification_tag != 0 || body.chunks.len() > 1 => None,
             (Some(Chunk::Init(init)), Some(config)) => {
                 self.answer_init(init, ends, packet, body, &config, now);
                 None

@@ -97,7 +97,7 @@ impl Association {
         self.shutdown_at = None;
         let destination = self.current_destination();
         self.destinations[destination].rto.back_off();
-        self.on_destination_error(destination, now);
+        self.on_destination_error(destination);
         if !self.state.is_closed() {
             self.send_shutdown(now);
         }

@@ -57,11 +57,11 @@ impl Association {
     /// Whether a destination's window, and its part of the buffers, has room.
     pub(super) fn has_window(&self, index: usize) -> bool {
         let in_flight = self.destinations[index].in_flight;
-        in_flight < u64::from(self.congestion.path(index).cwnd) && in_flight < self.buffer_part(index)
+        in_flight < u64::from(self.congestion.path(index).cwnd) && in_flight < self.buffer_part()
     }
 
     /// What a destination may take of the buffers, where they are split. One chunk is always allowed.
-    fn buffer_part(&self, _index: usize) -> u64 {
+    fn buffer_part(&self) -> u64 {
         let splitting = self.config.buffer_splitting;
         let parts = self.destinations.iter().filter(|destination| destination.is_active()).count().max(1) as u64;
         let receive = match splitting {

@@ -66,7 +66,7 @@ impl Association {
         destination.heartbeat.at = None;
         if destination.heartbeat.pending.take().is_some() {
             destination.rto.back_off();
-            self.on_destination_error(index, now);
+            self.on_destination_error(index);
             if self.state.is_closed() {
                 return;
             }

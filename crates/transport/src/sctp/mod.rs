@@ -9,7 +9,7 @@
 //!
 //! | concern | file |
 //! |---|---|
-//! | constants and switches | `config.rs` |
+//! | constants and switches; states and counters | `config.rs`, `switches.rs`; `state.rs` |
 //! | INIT to COOKIE ACK; the signed cookie | `handshake.rs`, `peer.rs`, `cookie.rs` |
 //! | restarts and collisions | `restart.rs` |
 //! | arriving packets and chunks | `input.rs`, `tags.rs` |
@@ -50,6 +50,8 @@ mod restart;
 mod retransmission;
 mod rto;
 mod sack_input;
+mod state;
+mod switches;
 mod tags;
 mod timeout;
 mod tsn;
@@ -71,6 +73,7 @@ pub use data_input::TakenChunk;
 pub use destination::{Destination, DestinationCounters, Reachability};
 pub use reassembly::Delivery;
 pub use rto::RtoEstimator;
+pub use state::{Counters, State};
 
 pub(crate) use cookie::{Cookie, Refusal, Secret};
 pub(crate) use handshake::{Identity, answer_init};
@@ -90,69 +93,6 @@ use output::{Control, Reply};
 use reassembly::Reassembly;
 use sack_input::SackScratch;
 use tsn::TsnSpace;
-
-/// States of an association (RFC 9260, section 4). CLOSED before the handshake belongs to the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// INIT was sent.
-    CookieWait,
-    /// The cookie was sent back.
-    CookieEchoed,
-    /// Data flows both ways.
-    Established,
-    /// This side wants to end and has data outstanding.
-    ShutdownPending,
-    /// SHUTDOWN was sent.
-    ShutdownSent,
-    /// SHUTDOWN was received and this side has data outstanding.
-    ShutdownReceived,
-    /// SHUTDOWN ACK was sent.
-    ShutdownAckSent,
-    /// It is over.
-    Closed(Closed),
-}
-
-impl State {
-    /// Whether the association is over.
-    pub fn is_closed(self) -> bool {
-        matches!(self, Self::Closed(_))
-    }
-
-    /// Whether this side may send data that was written.
-    pub fn may_send_data(self) -> bool {
-        matches!(self, Self::Established | Self::ShutdownPending | Self::ShutdownReceived)
-    }
-
-    /// Whether data of the peer is taken.
-    pub fn may_receive_data(self) -> bool {
-        matches!(self, Self::Established | Self::ShutdownPending | Self::ShutdownSent)
-    }
-}
-
-/// What an association has done so far, beyond its [destinations'](Destination::counters).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// SACKs and NR-SACKs sent and received.
-    pub sacks_sent: u64,
-    /// SACKs and NR-SACKs received.
-    pub sacks_received: u64,
-    /// DATA chunks received, duplicates included.
-    pub data_chunks_received: u64,
-    /// DATA chunks received again.
-    pub duplicates_received: u64,
-    /// Chunks that the peer acknowledged and then dropped.
-    pub reneged_by_peer: u64,
-    /// Chunks that this side acknowledged and then dropped.
-    pub reneged: u64,
-    /// Messages given up (RFC 3758).
-    pub messages_abandoned: u64,
-    /// User data given up, in bytes, sent or not.
-    pub bytes_abandoned: u64,
-    /// FORWARD-TSNs sent.
-    pub forward_tsns_sent: u64,
-    /// Probes of a closed window.
-    pub window_probes: u64,
-}
 
 /// An SCTP association. See the [module documentation](self).
 #[derive(Clone, Debug)]

@@ -17,7 +17,7 @@ impl Association {
             if self.forward_due {
                 self.destinations[index].rto.back_off();
                 self.keep_timer_running(now);
-                self.on_destination_error(index, now);
+                self.on_destination_error(index);
             }
             return;
         }
@@ -38,7 +38,7 @@ impl Association {
         }
         self.lose_copies(index);
         if !probing {
-            self.on_destination_error(index, now);
+            self.on_destination_error(index);
         }
         if !self.state.is_closed() {
             self.advance_abandoned_point(now);
@@ -64,7 +64,7 @@ impl Association {
     }
 
     /// Something sent to a destination went unanswered.
-    pub(super) fn on_destination_error(&mut self, index: usize, _now: Instant) {
+    pub(super) fn on_destination_error(&mut self, index: usize) {
         let destination = &mut self.destinations[index];
         // Section 8.1: probing an address that was never confirmed says nothing about the association.
         let counts = destination.reachability != Reachability::Unconfirmed;

@@ -27,8 +27,7 @@ struct Thrown {
 
 /// A distance from what is expected, as a number that wraps.
 fn near() -> impl Strategy<Value = u32> {
-    prop_oneof![4 => (-3i32..4), 2 => (-300i32..300), 1 => (-70_000i32..70_000), 1 => any::<i32>()]
-        .prop_map(|by| by as u32)
+    prop_oneof![4 => -3i32..4, 2 => -300i32..300, 1 => -70_000i32..70_000, 1 => any::<i32>()].prop_map(|by| by as u32)
 }
 
 fn bytes(most: usize) -> impl Strategy<Value = Box<[u8]>> {

@@ -6,4 +6,5 @@ mod handshake;
 mod linux;
 mod multipath;
 mod properties;
+mod reliability;
 mod transfer;
