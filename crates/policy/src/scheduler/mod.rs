@@ -7,6 +7,7 @@
 //! Each scheduler is one file with its formula, source and tests; `candidates` holds what all share (who is eligible, what
 //! goes first) and [`Scheduling`] names them.
 
+mod adaptive;
 pub mod blest;
 mod candidates;
 mod ecf;
@@ -30,6 +31,7 @@ use subflow_quantity::{Duration, Instant};
 
 use crate::bottleneck::Correlations;
 
+pub use adaptive::Adaptive;
 pub use blest::Blest;
 pub use ecf::Ecf;
 pub use highest_sending_rate::HighestSendingRate;
@@ -109,6 +111,10 @@ pub struct SubflowView {
     pub buffer_full: bool,
     /// Pacing rate in bytes per second (Linux: `sk_pacing_rate`): cwnd·mss/srtt times 2 in slow start, 1.2 after.
     pub pacing_rate: u64,
+    /// Packets with data sent so far, those sent again included.
+    pub packets_sent: u64,
+    /// How many of them were sent again.
+    pub packets_resent: u64,
     /// Whether it is in slow start.
     pub slow_start: bool,
     /// Fully established and able to carry data.

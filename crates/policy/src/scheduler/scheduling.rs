@@ -5,7 +5,7 @@ use subflow_quantity::Ratio;
 use crate::bottleneck::Correlations;
 
 use super::{
-    Assignment, Blest, Ecf, HighestSendingRate, LargestWindowSpace, LinuxDefault, LowestLatency, LowestTimeSpace,
+    Adaptive,Assignment, Blest, Ecf, HighestSendingRate, LargestWindowSpace, LinuxDefault, LowestLatency, LowestTimeSpace,
     QueueView, RedDiversity, Redundant, RoundRobin, Scheduler, SubflowView, blest,
 };
 
@@ -31,6 +31,8 @@ pub enum Scheduling {
     Blest(Blest),
     /// `ecf`.
     Ecf(Ecf),
+    /// `adaptive`.
+    Adaptive(Adaptive),
     /// `linux-default`.
     LinuxDefault(LinuxDefault),
 }
@@ -148,6 +150,14 @@ const ALL: &[SchedulerEntry] = &[
         new: |options| Scheduling::Ecf(Ecf::new(options.beta)),
     },
     SchedulerEntry {
+        name: "adaptive",
+        aliases: &[],
+        description: "ll, lws, lts or hsr, by the loss on the paths and by how much their rates and delays differ",
+        source: "ours, after the future work of lima2017",
+        options: &[],
+        new: |_| Scheduling::Adaptive(Adaptive::default()),
+    },
+    SchedulerEntry {
         name: "linux-default",
         aliases: &["linux"],
         description: "the subflow whose queue drains first at its pacing rate, in bursts of 64 KB queued ahead of its window",
@@ -186,6 +196,7 @@ impl Scheduling {
             Self::HighestSendingRate(_) => "hsr",
             Self::Blest(_) => "blest",
             Self::Ecf(_) => "ecf",
+            Self::Adaptive(_) => "adaptive",
             Self::LinuxDefault(_) => "linux-default",
         }
     }
@@ -210,6 +221,7 @@ impl Scheduler for Scheduling {
             Self::HighestSendingRate(scheduler) => scheduler.next(subflows, queue),
             Self::Blest(scheduler) => scheduler.next(subflows, queue),
             Self::Ecf(scheduler) => scheduler.next(subflows, queue),
+            Self::Adaptive(scheduler) => scheduler.next(subflows, queue),
             Self::LinuxDefault(scheduler) => scheduler.next(subflows, queue),
         }
     }

@@ -44,6 +44,8 @@ impl Connection {
             held_bytes,
             buffer_full,
             pacing_rate: tcp.pacing_rate(path),
+            packets_sent: tcp.counters().data_segments_sent + tcp.counters().retransmissions,
+            packets_resent: tcp.counters().retransmissions,
             slow_start: path.in_slow_start(),
             established,
             backup: subflow.is_backup(),

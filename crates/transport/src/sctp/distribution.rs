@@ -291,6 +291,9 @@ impl Association {
                 mss,
                 queued_bytes: destination.queued_bytes,
                 pacing_rate,
+                packets_sent: destination.counters.data_chunks_sent,
+                packets_resent: destination.counters.fast_retransmissions
+                    + destination.counters.timeout_retransmissions,
                 slow_start: path.in_slow_start(),
                 established: destination.is_active(),
                 backup: false,
