@@ -2,6 +2,7 @@
 
 mod batch;
 mod leitner2019;
+mod lima2017;
 mod linux612;
 mod lugowski2017;
 mod multiflow2016;
@@ -15,6 +16,7 @@ use serde::Serialize;
 use crate::execute::{Progress, RunError};
 use crate::report::Figure;
 pub use leitner2019::Leitner2019;
+pub use lima2017::Lima2017;
 pub use linux612::Linux612;
 pub use lugowski2017::Lugowski2017;
 pub use multiflow2016::Multiflow2016;
@@ -143,7 +145,7 @@ pub struct Finding {
 
 /// All papers, in the order of lists.
 pub fn registry() -> &'static [&'static dyn Paper] {
-    &[&Lugowski2017, &Leitner2019, &Multiflow2016, &Linux612, &Red2018]
+    &[&Lugowski2017, &Lima2017, &Leitner2019, &Red2018, &Multiflow2016, &Linux612]
 }
 
 /// The paper of this name.

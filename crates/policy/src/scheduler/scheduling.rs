@@ -5,8 +5,8 @@ use subflow_quantity::Ratio;
 use crate::bottleneck::Correlations;
 
 use super::{
-    Adaptive,Assignment, Blest, Ecf, HighestSendingRate, LargestWindowSpace, LinuxDefault, LowestLatency, LowestTimeSpace,
-    QueueView, RedDiversity, Redundant, RoundRobin, Scheduler, SubflowView, blest,
+    Adaptive, Assignment, Blest, Ecf, HighestSendingRate, LargestWindowSpace, LinuxDefault, LowestLatency,
+    LowestTimeSpace, QueueView, RedDiversity, Redundant, RoundRobin, Scheduler, SubflowView, blest,
 };
 
 /// One of the schedulers, chosen by name. An enum, so that a decision per packet costs no dynamic call.

@@ -1,0 +1,106 @@
+//! Lima 2017: packet schedulers and a path manager for MPTCP, on two hosts with five links. Its experiments, the two studies
+//! that it announces, and our scheduler `adaptive` next to its own.
+
+mod findings;
+mod grid;
+mod measurement;
+mod report;
+mod testbed;
+
+use super::batch::run_all;
+use super::{Item, Paper, ReproduceError, Reproduction, Request};
+use crate::execute::Progress;
+use grid::{Cell, Setup, Study};
+use measurement::{Effort, Measurement, Measurements};
+
+/// The thesis.
+#[derive(Clone, Copy, Debug)]
+pub struct Lima2017;
+
+/// As long as the thesis's transfer of 1.5 GB takes at the full rate of all links.
+const FULL: Effort = Effort { duration_s: 45, runs: 3 };
+/// For a first look: some cells, short runs.
+const QUICK: Effort = Effort { duration_s: 5, runs: 2 };
+
+const ITEMS: [Item; 4] = [
+    Item { name: "congested", title: "experiment 1: five links, the same loss on all, 0 to 12 %" },
+    Item { name: "design", title: "experiment 2: loss, rate and latency alike or different, 2³" },
+    Item { name: "mesh", title: "experiment 3: single-mesh against full-mesh" },
+    Item { name: "background", title: "announced studies: schedulers and meshes against background TCP and UDP" },
+];
+
+impl Paper for Lima2017 {
+    fn name(&self) -> &'static str {
+        "lima2017"
+    }
+
+    fn title(&self) -> &'static str {
+        "Lima: alternative schedulers and path management for MPTCP (master's thesis, UNIFEI, 2017)"
+    }
+
+    fn items(&self) -> &'static [Item] {
+        &ITEMS
+    }
+
+    fn reproduce(
+        &self,
+        request: &Request,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Reproduction, ReproduceError> {
+        let effort = if request.quick { QUICK } else { FULL };
+        let is_wanted =
+            |study: Study| request.items.is_empty() || request.items.iter().any(|item| item == study.name());
+        let wanted = Study::ALL.into_iter().filter(|&study| is_wanted(study));
+        let cells: Vec<Cell> = wanted.flat_map(|study| grid::cells(study, request.quick)).collect();
+        // Full-mesh with ll belongs to two experiments and is run once.
+        let mut setups: Vec<&Setup> = Vec::new();
+        for cell in &cells {
+            if !setups.contains(&&cell.setup) {
+                setups.push(&cell.setup);
+            }
+        }
+        let jobs: Vec<(&Setup, u64)> =
+            setups.iter().flat_map(|&setup| (1..=effort.runs).map(move |seed| (setup, seed))).collect();
+        let runs = run_all(&jobs, request.jobs, progress, |&(setup, seed)| measurement::run(setup, effort, seed))?;
+
+        let by_setup: Vec<_> = setups.iter().zip(runs.chunks(effort.runs as usize)).collect();
+        let measure = |cell: &Cell| {
+            let (_, runs) = by_setup.iter().find(|(setup, _)| **setup == &cell.setup).expect("every setup was run");
+            Measurement::of(cell.clone(), runs)
+        };
+        let measurements = Measurements(cells.iter().map(measure).collect());
+        Ok(Reproduction {
+            paper: self.name().to_owned(),
+            table: report::rows(&measurements),
+            readable: report::readable(&measurements),
+            figures: Vec::new(),
+            findings: findings::findings(&measurements),
+            notes: notes(effort, jobs.len()),
+        })
+    }
+}
+
+fn notes(effort: Effort, runs: usize) -> Vec<String> {
+    let figures = format!(
+        "A figure is the mean goodput of {} runs of {} simulated seconds from the first SYN on, with the 95 % interval of \
+         that mean (Student's t); {runs} runs in all. The thesis has one transfer of 1.5 GB for each cell, and shows curves \
+         and bars without numbers or intervals.",
+        effort.runs, effort.duration_s,
+    );
+    std::iter::once(figures).chain(testbed::CHOICES.map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quick_look_at_the_meshes_has_a_row_for_each_cell_and_checks_its_findings() {
+        let request = Request { items: vec!["mesh".to_owned()], quick: true, ..Request::default() };
+        let reproduction = Lima2017.reproduce(&request, &|_| {}).expect("the runs succeed");
+        assert_eq!(reproduction.table.rows().len(), grid::cells(Study::Mesh, true).len());
+        let checked = reproduction.findings.iter().filter(|finding| finding.confirmed.is_some());
+        assert_eq!(checked.count(), 4, "those of the meshes");
+        assert!(reproduction.findings.iter().all(|finding| !finding.evidence.is_empty()));
+    }
+}
