@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Reproduce(Reproduce),
     /// Measure what the engine costs
     Bench(Bench),
+    /// Run scenarios both in the simulator and on this kernel, and put the figures side by side
+    Validate(Validate),
     /// Remove the network namespaces that a killed run on Linux left behind
     Cleanup,
 }
@@ -136,6 +138,34 @@ pub(crate) enum Benchmark {
     Dumbbell(Dumbbell),
     /// MPTCP connections between all hosts of a fat tree of 1 Gbit/s
     FatTree(FatTree),
+    /// One connection from our MPTCP to the kernel's over a TUN device, in real time, which takes root
+    Tun(BenchTun),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchTun {
+    /// Real seconds
+    #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    pub(crate) duration: u32,
+    /// Largest packet in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
+    pub(crate) mtu: u16,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
+    pub(crate) format: BenchFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Validate {
+    /// Only this case; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(crate) case: Vec<String>,
+    /// How often the kernel runs each case
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) repeat: u32,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
+    pub(crate) format: BenchFormat,
 }
 
 #[derive(Debug, Args)]

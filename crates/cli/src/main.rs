@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         Command::List(list) => commands::list(list.what),
         Command::Reproduce(reproduce) => commands::reproduce(reproduce),
         Command::Bench(bench) => commands::bench(bench),
+        Command::Validate(validate) => commands::validate(validate),
         Command::Cleanup => commands::cleanup(),
     };
     match outcome {

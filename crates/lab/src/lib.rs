@@ -3,7 +3,8 @@
 //! up repetitions, [`report`] draws it, [`output`] writes it all down. [`papers`] keeps the published experiments that can
 //! be reproduced, [`benchmark`] the ones that measure the engine.
 //!
-//! Nothing here reads a wall clock: the same file and seed give the same results on every machine.
+//! Nothing simulated reads a wall clock: the same file and seed give the same results on every machine. `emulate` and
+//! `validation`, on Linux only, run scenarios in real time, against the kernel.
 
 pub mod benchmark;
 #[cfg(target_os = "linux")]
@@ -18,3 +19,5 @@ pub mod scenario;
 pub mod simulate;
 pub mod statistics;
 pub mod sweep;
+#[cfg(target_os = "linux")]
+pub mod validation;

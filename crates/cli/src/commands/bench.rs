@@ -3,6 +3,7 @@
 use serde::Serialize;
 use subflow_lab::benchmark::{Cost, Dumbbell, DumbbellResult, FatTree, FatTreeResult};
 
+use super::on_linux;
 use crate::arguments::{Bench, BenchFormat, Benchmark};
 use crate::failure::Failure;
 use crate::output::print;
@@ -17,6 +18,7 @@ pub(crate) fn bench(arguments: &Bench) -> Result<(), Failure> {
             let result = FatTree { k: tree.k, subflows: tree.subflows, duration_s: tree.duration }.run()?;
             show(tree.format, &result, &fat_tree_rows(&result), &result.cost)
         }
+        Benchmark::Tun(tun) => print(&on_linux::bench_tun(tun)?),
     }
 }
 

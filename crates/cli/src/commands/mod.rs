@@ -7,6 +7,7 @@ mod list;
 mod on_linux;
 mod reproduce;
 mod run;
+mod validate;
 
 pub(crate) use bench::bench;
 pub(crate) use check::check;
@@ -14,3 +15,4 @@ pub(crate) use cleanup::cleanup;
 pub(crate) use list::list;
 pub(crate) use reproduce::reproduce;
 pub(crate) use run::run;
+pub(crate) use validate::validate;

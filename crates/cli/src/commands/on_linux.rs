@@ -5,8 +5,17 @@ use subflow_lab::results::Experiment;
 use subflow_lab::sweep::Plan;
 
 #[cfg(target_os = "linux")]
-use subflow_lab::{emulate, execute::execute_with};
+use subflow_lab::{
+    benchmark::TunThroughput,
+    emulate,
+    execute::execute_with,
+    scenario::file::{did_you_mean, list},
+    validation::{self, CASES, Case},
+};
 
+#[cfg(target_os = "linux")]
+use crate::arguments::BenchFormat;
+use crate::arguments::{BenchTun, Validate};
 use crate::failure::Failure;
 
 /// Runs a plan in real time, one run after the other.
@@ -20,6 +29,67 @@ pub(crate) fn execute(plan: &Plan, progress: &(dyn Fn(Progress) + Sync)) -> Resu
 #[cfg(target_os = "linux")]
 pub(crate) fn cleanup() -> Result<Vec<String>, Failure> {
     emulate::cleanup().map_err(|error| RunError::failed(error.to_string()).into())
+}
+
+/// Runs the cases that are asked for both ways; what that says, in the form that is asked for.
+#[cfg(target_os = "linux")]
+pub(crate) fn validate(arguments: &Validate) -> Result<String, Failure> {
+    let names = || CASES.iter().map(|case| case.name);
+    if let Some(unknown) = arguments.case.iter().find(|name| !names().any(|known| known == name.as_str())) {
+        return Err(Failure::bad_input(
+            format!("--case: found {unknown:?}, expected a case: {}", list(names())),
+            did_you_mean(unknown, names(), "without --case, all are run"),
+        ));
+    }
+    let stop = emulate::Stop::on_signals().map_err(|error| RunError::failed(error.to_string()))?;
+    let wanted =
+        |case: &&'static Case| arguments.case.is_empty() || arguments.case.iter().any(|name| name == case.name);
+    let comparisons = CASES
+        .iter()
+        .filter(wanted)
+        .map(|case| validation::compare(case, arguments.repeat, &stop))
+        .collect::<Result<Vec<_>, _>>()?;
+    match arguments.format {
+        BenchFormat::Json => json(&comparisons),
+        BenchFormat::Text => Ok(validation::to_text(&comparisons)),
+    }
+}
+
+/// Measures our stack against the kernel's over a TUN device.
+#[cfg(target_os = "linux")]
+pub(crate) fn bench_tun(arguments: &BenchTun) -> Result<String, Failure> {
+    let stop = emulate::Stop::on_signals().map_err(|error| RunError::failed(error.to_string()))?;
+    let result = TunThroughput { seconds: arguments.duration, mtu: arguments.mtu }.run(&stop)?;
+    if arguments.format == BenchFormat::Json {
+        return json(&result);
+    }
+    let memory = |mb: Option<f64>| mb.map_or_else(|| "unknown".to_owned(), |mb| format!("{mb:.1} MB"));
+    let rows = [
+        ("duration", format!("{} s", result.seconds)),
+        ("largest packet", format!("{} bytes", result.mtu)),
+        ("goodput", format!("{:.1} Mbit/s", result.goodput_mbps)),
+        ("CPU time of the stack", format!("{:.2} s", result.cpu_s)),
+        ("retransmissions", result.retransmissions.to_string()),
+        ("memory after 1/4", memory(result.rss_early_mb)),
+        ("memory at the end", memory(result.rss_late_mb)),
+    ];
+    Ok(rows.iter().map(|(name, value)| format!("{name:24} {value:>20}\n")).collect())
+}
+
+#[cfg(target_os = "linux")]
+fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::RunFailed(error.to_string()))?;
+    Ok(text + "\n")
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn validate(_: &Validate) -> Result<String, Failure> {
+    Err(only_linux())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn bench_tun(_: &BenchTun) -> Result<String, Failure> {
+    Err(only_linux())
 }
 
 #[cfg(not(target_os = "linux"))]

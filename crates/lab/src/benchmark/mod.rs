@@ -3,7 +3,11 @@
 mod cost;
 mod dumbbell;
 mod fat_tree;
+#[cfg(target_os = "linux")]
+mod tun;
 
 pub use cost::Cost;
 pub use dumbbell::{Dumbbell, DumbbellResult};
 pub use fat_tree::{FatTree, FatTreeResult};
+#[cfg(target_os = "linux")]
+pub use tun::{TunResult, TunThroughput};

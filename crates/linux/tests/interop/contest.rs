@@ -1,5 +1,6 @@
 //! Our stack at one end, the kernel at the other.
 
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::thread;
 
@@ -108,9 +109,7 @@ impl Contest {
             let (network, ours) = emulator.parts();
             begin(network, &mut ours.station);
             let wake = emulator
-                .run_while(deadline, |network, ours| {
-                    !(done(network, &mut ours.station) && application.is_finished())
-                })
+                .run_while(deadline, |network, ours| !(done(network, &mut ours.station) && application.is_finished()))
                 .expect("runs");
             if wake != Wake::Done {
                 interrupt.raise();
@@ -127,7 +126,9 @@ impl Contest {
         let counters = self.kernel.counters().expect("counters");
         let errors: Vec<_> = counters
             .raised("MPTcpExt")
-            .filter(|(name, _)| ERRORS.iter().any(|error| name.ends_with(error)) && !expected.iter().any(|e| name.ends_with(e)))
+            .filter(|(name, _)| {
+                ERRORS.iter().any(|error| name.ends_with(error)) && !expected.iter().any(|e| name.ends_with(e))
+            })
             .collect();
         let all: Vec<_> = counters.raised("MPTcpExt").collect();
         assert_eq!(errors, [], "of {all:?}");
@@ -183,7 +184,12 @@ fn describe(station: &mut Station) -> String {
 }
 
 /// Our end connects to the kernel's, and writes.
-pub(crate) fn connect(network: &mut Network, station: &mut Station, config: &Arc<mptcp::Config>, bytes: u64) -> EndpointId {
+pub(crate) fn connect(
+    network: &mut Network,
+    station: &mut Station,
+    config: &Arc<mptcp::Config>,
+    bytes: u64,
+) -> EndpointId {
     let (local, remote) = (end(CLIENT, 0, 0), end(SERVER, 0, PORT));
     let id = station.transport().connect_mptcp(Arc::clone(config), local, remote, network.now());
     station.transport().endpoint_mut(id).write(bytes);
@@ -227,10 +233,11 @@ pub(crate) fn close(stream: &Stream) {
     while stream.read(&mut buffer).expect("ends in good order").is_some_and(|length| length > 0) {}
 }
 
-/// The kernel accepts a connection.
-pub(crate) fn accept(kernel: &KernelHost, transport: Transport, interrupt: &Interrupt) -> Stream {
+/// The kernel accepts a connection. The listener has to stay: joins come to it, too.
+pub(crate) fn accept(kernel: &KernelHost, transport: Transport, interrupt: &Interrupt) -> (TcpListener, Stream) {
     let listener = kernel.namespace().run(|| listen(&options(transport), end(SERVER, 0, PORT))).expect("listens");
-    Stream::accept(&listener, transport, interrupt).expect("accepts").expect("in time")
+    let stream = Stream::accept(&listener, transport, interrupt).expect("accepts").expect("in time");
+    (listener, stream)
 }
 
 /// The kernel connects.

@@ -3,7 +3,8 @@
 use std::thread;
 
 use subflow_linux::{
-    Emulator, Interrupt, KernelHost, Pattern, Payload, Stream, Transport, Userspace, Wake, WallClock, listen,
+    Emulator, Error, Interrupt, KernelHost, Namespace, Pattern, Payload, Stream, Transport, Userspace, Wake, WallClock,
+    listen,
 };
 use subflow_network::{HostId, InterfaceId, LinkConfig, LossConfig, Network, PacketId, Probability, TimerId};
 use subflow_quantity::{Duration, Instant, Rate};
@@ -94,4 +95,49 @@ fn mptcp_arrives_whole_over_lossy_duplicating_paths() {
         .with_loss(LossConfig::Bernoulli(percent));
     let (whole, _) = run(Paths::new(&[link.clone(), link]), "dup-c", "dup-s", Transport::Mptcp, 2_000_000);
     assert!(whole);
+}
+
+#[test]
+fn what_is_taken_is_said() {
+    if !machine_serves("what_is_taken_is_said") {
+        return;
+    }
+    let (host, _ports) = Paths::new(&[LinkConfig::default()]).kernel(SERVER, "taken", &[]);
+    let namespace = host.namespace();
+    let at = end(SERVER, 0, PORT);
+    let _first = namespace.run(|| listen(&options(Transport::Tcp), at)).expect("listens");
+    let second = namespace.run(|| listen(&options(Transport::Tcp), at)).expect_err("taken");
+    assert!(matches!(second, Error::PortInUse(PORT, _)), "{second}");
+    let clash = Namespace::create("taken").expect_err("there is one");
+    assert!(matches!(&clash, Error::NameClash(_)) && clash.to_string().contains("subflow cleanup"), "{clash}");
+    let missing = namespace.run(|| {
+        subflow_linux::Sysctl("mptcp/enabled").write("0")?;
+        listen(&options(Transport::Mptcp), at)
+    });
+    assert!(missing.is_err_and(|error| error.to_string().contains("net.mptcp.enabled=1")));
+}
+
+#[test]
+fn nothing_is_left_and_nothing_else_is_touched() {
+    if !machine_serves("nothing_is_left_and_nothing_else_is_touched") {
+        return;
+    }
+    let outside = || {
+        let files = [
+            "/proc/net/route",
+            "/proc/net/if_inet6",
+            "/proc/sys/net/ipv4/conf/all/rp_filter",
+            "/proc/sys/net/ipv4/tcp_rmem",
+        ];
+        files.map(|file| std::fs::read_to_string(file).unwrap_or_default())
+    };
+    let before = outside();
+    let (host, ports) =
+        Paths::new(&[LinkConfig::default()]).kernel(SERVER, "left", &[("ipv4/tcp_rmem", "4096 5000 6000")]);
+    let path = std::path::Path::new("/run/netns").join(host.namespace().name());
+    assert!(path.exists());
+    assert_eq!(outside(), before);
+    drop((host, ports));
+    assert!(!path.exists());
+    assert_eq!(outside(), before);
 }

@@ -5,4 +5,7 @@
 #![cfg(target_os = "linux")]
 
 mod bench;
+mod contest;
 mod kernels;
+mod signals;
+mod transfers;

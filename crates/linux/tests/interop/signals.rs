@@ -32,15 +32,17 @@ fn the_kernel_announces_an_address_and_takes_it_back() {
     let config = ours("full-mesh", |_| {});
     let (mut most, mut fewest_after) = (0, usize::MAX);
     contest.run(
-        |network, station| drop(connect(network, station, &config, BYTES)),
+        |network, station| {
+            connect(network, station, &config, BYTES);
+        },
         |kernel, interrupt| {
-            let stream = accept(kernel, Transport::Mptcp, interrupt);
-            pause(100);
+            let (_listener, stream) = accept(kernel, Transport::Mptcp, interrupt);
+            talk(&stream, 0, BYTES);
             kernel.with_path_manager(|manager| manager.add_endpoint(&announced(1))).expect("announced");
             pause(300);
             kernel.with_path_manager(|manager| manager.remove_endpoint(&announced(1))).expect("taken back");
             pause(300);
-            talk(&stream, BYTES, BYTES);
+            talk(&stream, BYTES, 0);
             close(&stream);
         },
         |network, station| {
@@ -139,9 +141,11 @@ fn ours_joins_with_a_backup() {
     let mut contest = Contest::new("prio-o", SERVER, &[fast(), fast()], &[]);
     let config = ours("full-mesh", |config| config.backup_addresses = vec![address(CLIENT, 1)]);
     contest.run(
-        |network, station| drop(connect(network, station, &config, BYTES)),
+        |network, station| {
+            connect(network, station, &config, BYTES);
+        },
         |kernel, interrupt| {
-            let stream = accept(kernel, Transport::Mptcp, interrupt);
+            let (_listener, stream) = accept(kernel, Transport::Mptcp, interrupt);
             pause(200);
             talk(&stream, BYTES, BYTES);
             let info = stream.info().expect("info");
@@ -164,9 +168,11 @@ fn ours_closes_fast() {
     let config = ours("default", |_| {});
     let mut aborted = false;
     contest.run(
-        |network, station| drop(connect(network, station, &config, BYTES)),
+        |network, station| {
+            connect(network, station, &config, BYTES);
+        },
         |kernel, interrupt| {
-            let stream = accept(kernel, Transport::Mptcp, interrupt);
+            let (_listener, stream) = accept(kernel, Transport::Mptcp, interrupt);
             talk(&stream, 0, BYTES);
             let mut buffer = [0; 16];
             let error = stream.read(&mut buffer).expect_err("a reset");
@@ -195,9 +201,11 @@ fn the_kernel_closes_fast() {
     let config = ours("default", |_| {});
     let mut seen = Vec::new();
     contest.run(
-        |network, station| drop(connect(network, station, &config, BYTES)),
+        |network, station| {
+            connect(network, station, &config, BYTES);
+        },
         |kernel, interrupt| {
-            let stream = accept(kernel, Transport::Mptcp, interrupt);
+            let (_listener, stream) = accept(kernel, Transport::Mptcp, interrupt);
             talk(&stream, 0, BYTES);
             stream.reset_on_close().expect("lingers no time");
         },
@@ -247,7 +255,7 @@ fn the_kernel_resets_one_subflow_and_the_rest_goes_on() {
             finish_after(network, station, id, 2 * BYTES)
         },
     );
-    assert_eq!((most, fewest_after.min(1)), (2, fewest_after.min(1)));
+    assert!(most == 2 && fewest_after < 2, "{most} subflows, then {fewest_after}");
     contest.assert_no_errors(&["MPRstTx"]);
 }
 
@@ -255,9 +263,11 @@ fn the_kernel_resets_one_subflow_and_the_rest_goes_on() {
 fn falls_back(mut contest: Contest, transport: Transport) -> Contest {
     let config = ours("full-mesh", |_| {});
     contest.run(
-        |network, station| drop(connect(network, station, &config, BYTES)),
+        |network, station| {
+            connect(network, station, &config, BYTES);
+        },
         |kernel, interrupt| {
-            let stream = accept(kernel, transport, interrupt);
+            let (_listener, stream) = accept(kernel, transport, interrupt);
             talk(&stream, BYTES, BYTES);
             assert!(transport == Transport::Tcp || stream.info().expect("info").fallback);
             close(&stream);

@@ -15,16 +15,21 @@ use crate::contest::{
 const MEGABYTE: u64 = 1_000_000;
 
 /// Our client and the kernel's server send `bytes` each way; ours opens a subflow per path.
-fn our_client(name: &str, paths: &[LinkConfig], checksum: [bool; 2], bytes: u64, prepare: impl FnOnce(&mut Contest)) -> Contest {
+fn our_client(
+    name: &str,
+    paths: &[LinkConfig],
+    checksum: [bool; 2],
+    bytes: u64,
+    prepare: impl FnOnce(&mut Contest),
+) -> Contest {
     let kernel_checksum = if checksum[1] { "1" } else { "0" };
     let mut contest = Contest::new(name, SERVER, paths, &[("mptcp/checksum_enabled", kernel_checksum)]);
     prepare(&mut contest);
     let config = ours("full-mesh", |config| config.checksum = checksum[0]);
-    let (mut connection, mut most) = (None, 0);
+    let mut most = 0;
     contest.run(
         |network, station| {
-            let id = connect(network, station, &config, bytes);
-            let _ = connection.insert(id);
+            connect(network, station, &config, bytes);
         },
         |kernel, interrupt| {
             // The kernel announces its other addresses; ours joins them.
@@ -33,12 +38,17 @@ fn our_client(name: &str, paths: &[LinkConfig], checksum: [bool; 2], bytes: u64,
                 .with_path_manager(|manager| {
                     for path in 1..others {
                         let flags = EndpointFlags { signal: true, ..EndpointFlags::default() };
-                        manager.add_endpoint(&Endpoint { id: None, address: address(SERVER, path), port: None, flags })?;
+                        manager.add_endpoint(&Endpoint {
+                            id: None,
+                            address: address(SERVER, path),
+                            port: None,
+                            flags,
+                        })?;
                     }
                     Ok(())
                 })
                 .expect("endpoints");
-            let stream = accept(kernel, Transport::Mptcp, interrupt);
+            let (_listener, stream) = accept(kernel, Transport::Mptcp, interrupt);
             talk(&stream, bytes, bytes);
             let info = stream.info().expect("info");
             assert!(!info.fallback, "{info:?}");
@@ -58,8 +68,7 @@ fn our_client(name: &str, paths: &[LinkConfig], checksum: [bool; 2], bytes: u64,
 /// The kernel's client and our server, `bytes` each way; the kernel opens a subflow per path.
 fn kernel_client(name: &str, paths: usize, checksum: [bool; 2], bytes: u64) -> Contest {
     let kernel_checksum = if checksum[1] { "1" } else { "0" };
-    let mut contest =
-        Contest::new(name, CLIENT, &vec![fast(); paths], &[("mptcp/checksum_enabled", kernel_checksum)]);
+    let mut contest = Contest::new(name, CLIENT, &vec![fast(); paths], &[("mptcp/checksum_enabled", kernel_checksum)]);
     let config = ours("full-mesh", |config| config.checksum = checksum[0]);
     let (mut most, mut written) = (0, false);
     contest.run(
@@ -69,7 +78,12 @@ fn kernel_client(name: &str, paths: usize, checksum: [bool; 2], bytes: u64) -> C
                 .with_path_manager(|manager| {
                     for path in 0..paths {
                         let flags = EndpointFlags { subflow: true, fullmesh: true, ..EndpointFlags::default() };
-                        manager.add_endpoint(&Endpoint { id: None, address: address(CLIENT, path), port: None, flags })?;
+                        manager.add_endpoint(&Endpoint {
+                            id: None,
+                            address: address(CLIENT, path),
+                            port: None,
+                            flags,
+                        })?;
                     }
                     Ok(())
                 })

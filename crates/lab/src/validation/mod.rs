@@ -1,0 +1,178 @@
+//! Scenarios run both ways, in the simulator and on the kernel, and put side by side.
+
+mod cases;
+mod report;
+
+use serde::Serialize;
+
+use crate::emulate::{Stop, emulate};
+use crate::execute::RunError;
+use crate::results::{FlowResult, RunResult, number};
+use crate::scenario::Scenario;
+use crate::simulate::{RunOptions, simulate};
+use crate::statistics::mean;
+
+pub use cases::{CASES, Case};
+pub use report::to_text;
+
+/// The simulator is fast, so what is random in a scenario is averaged over this many seeds.
+const SIMULATED_RUNS: u64 = 10;
+
+/// Goodput may differ by this share of the kernel's.
+pub const BOUND: f64 = 0.1;
+
+/// A case run both ways.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The case.
+    pub case: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// All flows together.
+    pub total: Pair,
+    /// The deviation of the simulator's total from the kernel's, as a share of the kernel's.
+    #[serde(serialize_with = "number::serialize")]
+    pub deviation: f64,
+    /// Whether that is within [`BOUND`].
+    pub within_bound: bool,
+    /// How many of the kernel's runs were made, and how many were valid. Only these count, where there are any.
+    pub kernel_runs: [usize; 2],
+    /// What spoke against the others.
+    pub objections: Vec<String>,
+    /// The kernel's release.
+    pub kernel: String,
+    /// By flow.
+    pub flows: Vec<FlowComparison>,
+}
+
+/// A figure both ways, each the mean of its runs; null where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Pair {
+    /// In the simulator.
+    #[serde(serialize_with = "number::optional")]
+    pub simulated: Option<f64>,
+    /// On the kernel.
+    #[serde(serialize_with = "number::optional")]
+    pub kernel: Option<f64>,
+}
+
+/// One flow both ways.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlowComparison {
+    /// Its name.
+    pub name: String,
+    /// Goodput in Mbit/s.
+    pub goodput_mbps: Pair,
+    /// Seconds until the last byte had arrived.
+    pub completion_s: Pair,
+    /// Segments sent again.
+    pub retransmissions: Pair,
+    /// The share of the data that each subflow carried, by its name.
+    pub split: Vec<(String, Pair)>,
+}
+
+/// Runs `case` both ways: in the simulator with ten seeds, on the kernel `repeat` times.
+pub fn compare(case: &'static Case, repeat: u32, stop: &Stop) -> Result<Comparison, RunError> {
+    let scenario = case.scenario();
+    let simulated: Vec<RunResult> = (0..SIMULATED_RUNS)
+        .map(|run| simulate(&scenario, scenario.seed + run, &RunOptions::default()))
+        .collect::<Result<_, _>>()?;
+    let kernel: Vec<RunResult> =
+        (0..u64::from(repeat)).map(|run| emulate(&scenario, scenario.seed + run, stop)).collect::<Result<_, _>>()?;
+    Ok(comparison(case, &scenario, &simulated, &kernel))
+}
+
+fn comparison(case: &'static Case, scenario: &Scenario, simulated: &[RunResult], kernel: &[RunResult]) -> Comparison {
+    let is_valid = |run: &&RunResult| run.real_time.as_ref().is_some_and(|real_time| real_time.valid);
+    let valid: Vec<&RunResult> = kernel.iter().filter(is_valid).collect();
+    let counted: Vec<&RunResult> = if valid.is_empty() { kernel.iter().collect() } else { valid.clone() };
+    let simulated: Vec<&RunResult> = simulated.iter().collect();
+    let total = |run: &RunResult| Some(run.flows.iter().map(|flow| flow.goodput_mbps).sum());
+    let both = |of: &dyn Fn(&RunResult) -> Option<f64>| pair(&simulated, &counted, of);
+    let total = both(&total);
+    let deviation = match (total.simulated, total.kernel) {
+        (Some(simulated), Some(kernel)) if kernel > 0.0 => simulated / kernel - 1.0,
+        _ => f64::INFINITY,
+    };
+    let flows = (0..scenario.flows.len()).map(|index| {
+        let flow = |of: &dyn Fn(&FlowResult) -> Option<f64>| both(&|run| of(&run.flows[index]));
+        FlowComparison {
+            name: scenario.flows[index].name.clone(),
+            goodput_mbps: flow(&|flow| Some(flow.goodput_mbps)),
+            completion_s: flow(&|flow| flow.completion_s),
+            retransmissions: flow(&|flow| Some(flow.retransmissions as f64)),
+            split: subflow_names(&simulated, &counted, index)
+                .into_iter()
+                .map(|name| (name.clone(), flow(&|flow| share(flow, &name))))
+                .collect(),
+        }
+    });
+    let real_time = |run: &RunResult| run.real_time.clone().unwrap_or_default();
+    let mut objections: Vec<String> = kernel.iter().flat_map(|run| real_time(run).objections).collect();
+    objections.dedup();
+    Comparison {
+        case: case.name,
+        title: case.title,
+        total,
+        deviation,
+        within_bound: deviation.abs() <= BOUND,
+        kernel_runs: [kernel.len(), valid.len()],
+        objections,
+        kernel: kernel.first().map(|run| real_time(run).kernel).unwrap_or_default(),
+        flows: flows.collect(),
+    }
+}
+
+fn pair(simulated: &[&RunResult], kernel: &[&RunResult], of: &dyn Fn(&RunResult) -> Option<f64>) -> Pair {
+    let average = |runs: &[&RunResult]| mean(&runs.iter().filter_map(|run| of(run)).collect::<Vec<f64>>());
+    Pair { simulated: average(simulated), kernel: average(kernel) }
+}
+
+/// The subflows of a flow, where there are several.
+fn subflow_names(simulated: &[&RunResult], kernel: &[&RunResult], flow: usize) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for run in simulated.iter().chain(kernel) {
+        for subflow in &run.flows[flow].subflows {
+            if !names.contains(&subflow.name) {
+                names.push(subflow.name.clone());
+            }
+        }
+    }
+    if names.len() > 1 { names } else { Vec::new() }
+}
+
+fn share(flow: &FlowResult, name: &str) -> Option<f64> {
+    let all: f64 = flow.subflows.iter().map(|subflow| subflow.goodput_mbps).sum();
+    let one = flow.subflows.iter().filter(|subflow| subflow.name == name).map(|subflow| subflow.goodput_mbps);
+    (all > 0.0).then(|| one.sum::<f64>() / all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_is_a_scenario_below_100_mbit_with_the_kernels_algorithms() {
+        for case in CASES {
+            let scenario = case.scenario();
+            for flow in &scenario.flows {
+                if let crate::scenario::Protocol::Mptcp(mptcp) = &flow.protocol {
+                    assert_eq!(mptcp.scheduler.name(), "linux-default", "{}", case.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_case_deviates_by_what_the_simulator_has_more() {
+        let case = &CASES[0];
+        let scenario = case.scenario();
+        let run = simulate(&scenario, 1, &RunOptions::default()).expect("runs");
+        let mut half = run.clone();
+        half.flows[0].goodput_mbps /= 2.0;
+        let same = comparison(case, &scenario, std::slice::from_ref(&run), std::slice::from_ref(&run));
+        assert_eq!((same.deviation, same.within_bound), (0.0, true));
+        let more = comparison(case, &scenario, &[run], &[half]);
+        assert_eq!((more.deviation, more.within_bound, more.kernel_runs), (1.0, false, [1, 0]));
+    }
+}
