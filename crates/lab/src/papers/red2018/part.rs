@@ -46,6 +46,11 @@ impl Part {
         self
     }
 
+    /// Adds a finding; `why` explains one that is not confirmed.
+    pub(super) fn finding_or(&mut self, statement: &str, confirmed: bool, evidence: String, why: &str) {
+        self.finding(statement, confirmed, if confirmed { evidence } else { format!("{evidence}. {why}") });
+    }
+
     /// Adds a finding.
     pub(super) fn finding(&mut self, statement: &str, confirmed: bool, evidence: String) {
         self.findings.push(Finding { statement: statement.to_owned(), confirmed: Some(confirmed), evidence });
