@@ -18,8 +18,11 @@ fn goodput(message_size: u32, rate: u64, delay: u64, queue: usize) -> f64 {
     pair.connect();
     pair.write(CLIENT, 1 << 30);
     pair.run_to(start + secs(30));
-    assert_eq!(pair.sctp(CLIENT).destinations()[0].counters().timeouts, 0);
-    pair.received(SERVER) as f64 * 8.0 / 30e6
+    let counters = pair.sctp(CLIENT).destinations()[0].counters();
+    assert_eq!(counters.timeouts, 0);
+    let goodput = pair.received(SERVER) as f64 * 8.0 / 30e6;
+    println!("{rate}/{delay}/{queue}, {message_size}: {goodput:.4} Mbit/s, {} packets lost", counters.chunks_lost);
+    goodput
 }
 
 /// The last case is the one of a queue shorter than the path: there the kernel drops 248 packets, this one 150, and the kernel's
