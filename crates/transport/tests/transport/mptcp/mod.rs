@@ -7,6 +7,7 @@ mod ends;
 mod fallback;
 mod handshake;
 mod joins;
+mod path_managers;
 mod priorities;
 mod reinjection;
 mod schedulers;
