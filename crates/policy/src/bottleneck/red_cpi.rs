@@ -16,7 +16,7 @@
 //! authors' kernel module takes 1 where both are constant and 0 where one is, reads every path's smoothed RTT whenever
 //! the scheduler is asked, and computes coefficients every 2 s.)
 //!
-//! A sample costs N steps ([`RankedWindow`]), a coefficient N more; both are computed when somebody asks, for the pairs
+//! A sample costs N steps (`RankedWindow`), a coefficient N more; both are computed when somebody asks, for the pairs
 //! whose windows moved.
 
 use subflow_quantity::Instant;

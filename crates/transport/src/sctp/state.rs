@@ -40,7 +40,7 @@ impl State {
     }
 }
 
-/// What an association has done so far, beyond its [destinations'](Destination::counters).
+/// What an association has done so far, beyond its [destinations'](super::Destination::counters).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// SACKs and NR-SACKs sent and received.
