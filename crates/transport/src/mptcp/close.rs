@@ -191,6 +191,7 @@ impl Connection {
         if self.ended.is_none() {
             self.ended = Some(how);
             self.give_up_at = None;
+            self.send.repeat_at = None;
             self.send.fin_repeat_at = None;
             self.addresses.repeat_at = None;
             self.tell(Event::Closed(how));

@@ -25,6 +25,10 @@ pub(crate) struct DataSend {
     pub(crate) reinjections: usize,
     /// How often the peer's window kept a subflow with room from sending.
     pub(crate) blocked: u64,
+    /// When to repeat what the subflows have delivered and the peer has not acknowledged.
+    pub(crate) repeat_at: Option<Instant>,
+    /// How often that was done without any progress.
+    pub(crate) repeats: u32,
     pub(crate) fin: DataFin,
     /// When to repeat a DATA_FIN.
     pub(crate) fin_repeat_at: Option<Instant>,
@@ -90,6 +94,8 @@ impl Connection {
         self.send.window_end = self.send.window_end.max(acknowledged + window);
         self.send.fin_repeats = 0;
         if acknowledged > self.send.una {
+            self.send.repeats = 0;
+            self.send.repeat_at = None;
             self.send.acknowledge(acknowledged.min(self.send.next));
             self.send.una = acknowledged.min(self.send.next);
         }

@@ -185,7 +185,10 @@ impl Connection {
 
     /// When to call [`handle_timeout`](Self::handle_timeout) next.
     pub(crate) fn timeout(&self) -> Option<Instant> {
-        let own = [self.give_up_at, self.send.fin_repeat_at, self.addresses.repeat_at].into_iter().flatten().min();
+        let own = [self.give_up_at, self.send.repeat_at, self.send.fin_repeat_at, self.addresses.repeat_at]
+            .into_iter()
+            .flatten()
+            .min();
         let theirs = match self.dirty {
             // This is asked after every packet: with all drained, the subflows need not be gone through.
             0 => self.glances.iter().map(|glance| glance.deadline).min().unwrap_or(Instant::MAX),
@@ -217,6 +220,9 @@ impl Connection {
                 self.after_subflow_event(index, now);
             }
         }
+        if self.send.repeat_at.is_some_and(|at| at <= now) {
+            self.repeat_dropped_data();
+        }
         if self.send.fin_repeat_at.is_some_and(|at| at <= now) {
             self.repeat_data_fin(now);
         }
@@ -231,6 +237,7 @@ impl Connection {
     /// Whatever a subflow's segment or timer may have changed for the connection.
     fn after_subflow_event(&mut self, index: usize, now: Instant) {
         self.reinject_after_timeout(index);
+        self.watch_for_dropped_data(now);
         let subflow = &self.subflows[index];
         if subflow.tcp.state().is_closed() && !subflow.is_closed() {
             self.on_subflow_closed(index, now);

@@ -1,8 +1,10 @@
 //! Repeating data on other subflows: after a timeout or death, and opportunistically (RFC 8684, section 3.3.6).
 
+use subflow_policy::scheduler::SubflowSet;
 use subflow_quantity::{Duration, Instant};
 
 use super::Connection;
+use super::fallback::Mode;
 
 impl Connection {
     /// A subflow has timed out since last time: what only it carried may go elsewhere.
@@ -27,6 +29,38 @@ impl Connection {
                 sent.reinject = true;
                 self.send.reinjections += 1;
             }
+        }
+    }
+
+    /// A peer may drop data that its subflow has acknowledged: Linux does with what lies beyond the shared window
+    /// (`NoDSSInWindow`). Where no subflow that carried the oldest data has anything left to deliver, nobody else would repeat
+    /// it, so the data level does (section 3.3.6; Linux `mptcp_retransmit_timer`).
+    pub(super) fn watch_for_dropped_data(&mut self, now: Instant) {
+        let delivered = |carrier: usize| {
+            let subflow = &self.subflows[carrier];
+            subflow.is_closed() || subflow.tcp.buffered_packets() == 0
+        };
+        let waits = self.send.outstanding.front().is_some_and(|oldest| {
+            self.mode == Mode::Multipath && !oldest.reinject && oldest.carried_by.iter().all(delivered)
+        });
+        if !waits {
+            self.send.repeat_at = None;
+        } else if self.send.repeat_at.is_none() {
+            let live = self.subflows.iter().filter(|subflow| subflow.is_established());
+            let rto = live.filter_map(|subflow| subflow.tcp.rtt().rto()).max().unwrap_or(Duration::from_secs(1));
+            let delay = rto.saturating_mul(1 << self.send.repeats.min(16)).min(self.config.tcp.max_rto);
+            self.send.repeat_at = Some(now + delay);
+        }
+    }
+
+    /// The peer has had time to acknowledge the oldest data: any subflow may repeat it.
+    pub(super) fn repeat_dropped_data(&mut self) {
+        self.send.repeat_at = None;
+        self.send.repeats += 1;
+        if let Some(oldest) = self.send.outstanding.front_mut().filter(|oldest| !oldest.reinject) {
+            oldest.carried_by = SubflowSet::default();
+            oldest.reinject = true;
+            self.send.reinjections += 1;
         }
     }
 

@@ -3,7 +3,8 @@
 use subflow_policy::scheduler::Scheduling;
 
 use super::exchange_and_close;
-use crate::harness::{CLIENT, Pair, Path, SERVER, Setup, ms, secs};
+use crate::harness::tamper::has_data;
+use crate::harness::{CLIENT, Fate, Pair, Path, SERVER, Setup, ms, secs};
 
 fn two_paths(scheduler: &str) -> Pair {
     let path = Path::default().rate(10, 100);
@@ -103,5 +104,25 @@ fn data_outstanding_on_a_closed_subflow_waits_for_the_next_join() {
     pair.run_for(secs(5));
     pair.regain_address(CLIENT, 1);
     pair.run_until("the data", |pair| pair.received(SERVER) == 1_020_000);
+    exchange_and_close(&mut pair);
+}
+
+#[test]
+fn what_the_peer_acknowledged_on_the_subflow_and_dropped_is_sent_again() {
+    let mut pair = two_paths("ll");
+    // A mapping far beyond the window: the subflow takes the segment, the data level has no use for it. Linux does the same
+    // to a segment that comes while its shared window is closed.
+    let mut misplaced = 0;
+    pair.tamper(move |leaving| {
+        if leaving.from == CLIENT && has_data(leaving.segment) && misplaced < 3 {
+            let mapping =
+                leaving.segment.options.dss.as_mut().and_then(|dss| dss.mapping.as_mut()).expect("data is mapped");
+            mapping.data_sequence = mapping.data_sequence.wrapping_add(1 << 30);
+            misplaced += 1;
+        }
+        Fate::Pass
+    });
+    pair.write(CLIENT, 30_000);
+    pair.run_until("the data", |pair| pair.received(SERVER) == 50_000);
     exchange_and_close(&mut pair);
 }
