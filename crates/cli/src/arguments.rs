@@ -160,9 +160,9 @@ pub(crate) struct Validate {
     /// Only this case; may be given several times
     #[arg(long, value_name = "NAME")]
     pub(crate) case: Vec<String>,
-    /// How often the kernel runs each case
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub(crate) repeat: u32,
+    /// How often the kernel runs each case [default: once, and more often where chance decides]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) repeat: Option<u32>,
     /// What to print
     #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
     pub(crate) format: BenchFormat,

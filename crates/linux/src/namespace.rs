@@ -89,7 +89,7 @@ pub fn cleanup() -> Result<Vec<String>> {
     for entry in entries {
         let name = entry.during(|| format!("cannot read {FOLDER}"))?.file_name().to_string_lossy().into_owned();
         if let Some(maker) = maker_of(&name)
-            && !Path::new("/proc").join(maker.to_string()).exists()
+            && !lives(maker)
         {
             let path = path_of(&name);
             remove(&path);
@@ -107,6 +107,14 @@ pub fn cleanup() -> Result<Vec<String>> {
 /// The process that made the namespace `name`, if it is one of ours.
 fn maker_of(name: &str) -> Option<u32> {
     name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok()
+}
+
+/// Whether a process is there and has not ended: one that nobody has waited for yet is a zombie.
+fn lives(process: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name, in parentheses, may contain anything; the state follows.
+    let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
+    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
 fn path_of(name: &str) -> PathBuf {
@@ -142,6 +150,17 @@ mod tests {
         assert_eq!(maker_of("subflow-4711-my-phone"), Some(4711));
         assert_eq!(maker_of("subflow-phone"), None);
         assert_eq!(maker_of("blue"), None);
+    }
+
+    #[test]
+    fn only_what_runs_lives() {
+        assert!(lives(std::process::id()));
+        let mut ended = std::process::Command::new("true").spawn().expect("starts");
+        while lives(ended.id()) {
+            std::thread::yield_now();
+        }
+        ended.wait().expect("ended");
+        assert!(!lives(ended.id()));
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub struct Case {
     pub name: &'static str,
     /// What it is.
     pub title: &'static str,
+    /// How often the kernel runs it where nobody says: several times where chance decides.
+    pub runs: u32,
     text: &'static str,
 }
 
@@ -49,6 +51,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "tcp-reno",
         title: "one TCP connection with Reno, 50 Mbit/s",
+        runs: 1,
         text: one_path!(
             "rate = \"50 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\n",
             "[flows.file]\nfrom = \"client\"\nto = \"server\"\nprotocol = \"tcp\"\ncongestion = \"reno\"\n"
@@ -57,6 +60,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "tcp-cubic",
         title: "one TCP connection with CUBIC, 50 Mbit/s",
+        runs: 1,
         text: one_path!(
             "rate = \"50 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\n",
             "[flows.file]\nfrom = \"client\"\nto = \"server\"\nprotocol = \"tcp\"\ncongestion = \"cubic\"\n"
@@ -65,6 +69,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "lossy-path",
         title: "one TCP connection with CUBIC, 20 Mbit/s and 0.5 % random loss",
+        runs: 10,
         text: one_path!(
             "rate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\nloss = { up = \"0.5 %\", down = \"0 %\" }\n",
             "[flows.file]\nfrom = \"client\"\nto = \"server\"\nprotocol = \"tcp\"\ncongestion = \"cubic\"\n"
@@ -73,6 +78,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "shared-bottleneck",
         title: "two TCP connections with Reno on 40 Mbit/s",
+        runs: 3,
         text: one_path!(
             "rate = \"40 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\n",
             "[flows.first]\nfrom = \"client\"\nto = \"server\"\nprotocol = \"tcp\"\ncongestion = \"reno\"\nport = 5001\n\
@@ -83,6 +89,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "mptcp-equal",
         title: "MPTCP over two equal paths of 20 Mbit/s",
+        runs: 1,
         text: two_paths!(
             "rate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\n",
             "rate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\n",
@@ -92,6 +99,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "mptcp-unequal",
         title: "MPTCP over 40 Mbit/s and 10 ms, and 10 Mbit/s and 40 ms",
+        runs: 1,
         text: two_paths!(
             "rate = \"40 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\n",
             "rate = \"10 Mbit/s\"\ndelay = \"40 ms\"\nqueue = \"100 packets\"\n",
@@ -101,6 +109,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "mptcp-file",
         title: "10 MB by MPTCP over 30 Mbit/s and 10 ms, and 15 Mbit/s and 30 ms",
+        runs: 1,
         text: two_paths!(
             "rate = \"30 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\n",
             "rate = \"15 Mbit/s\"\ndelay = \"30 ms\"\nqueue = \"100 packets\"\n",
@@ -110,6 +119,7 @@ pub const CASES: &[Case] = &[
     Case {
         name: "path-failure",
         title: "MPTCP over two paths of 20 Mbit/s, one of which is down from 3 s to 6 s",
+        runs: 1,
         text: two_paths!(
             "rate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\n",
             "rate = \"20 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"100 packets\"\n",

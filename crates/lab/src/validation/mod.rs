@@ -71,14 +71,15 @@ pub struct FlowComparison {
     pub split: Vec<(String, Pair)>,
 }
 
-/// Runs `case` both ways: in the simulator with ten seeds, on the kernel `repeat` times.
-pub fn compare(case: &'static Case, repeat: u32, stop: &Stop) -> Result<Comparison, RunError> {
+/// Runs `case` both ways: in the simulator with ten seeds, on the kernel `repeat` times, or as often as the case wants.
+pub fn compare(case: &'static Case, repeat: Option<u32>, stop: &Stop) -> Result<Comparison, RunError> {
     let scenario = case.scenario();
     let simulated: Vec<RunResult> = (0..SIMULATED_RUNS)
         .map(|run| simulate(&scenario, scenario.seed + run, &RunOptions::default()))
         .collect::<Result<_, _>>()?;
-    let kernel: Vec<RunResult> =
-        (0..u64::from(repeat)).map(|run| emulate(&scenario, scenario.seed + run, stop)).collect::<Result<_, _>>()?;
+    let kernel: Vec<RunResult> = (0..u64::from(repeat.unwrap_or(case.runs)))
+        .map(|run| emulate(&scenario, scenario.seed + run, stop))
+        .collect::<Result<_, _>>()?;
     Ok(comparison(case, &scenario, &simulated, &kernel))
 }
 

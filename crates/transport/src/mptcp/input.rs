@@ -140,7 +140,10 @@ impl Connection {
     fn on_data_level(&mut self, index: usize, segment: &TcpSegment) {
         let window = self.subflows[index].tcp.peer_window(segment);
         let Some(dss) = &segment.options.dss else {
-            if segment.flags.contains(TcpFlags::SYN) || !self.confirmed || capable_of(segment).is_some() {
+            // The window in the handshake of a join says nothing of the one that all subflows share: Linux offers a fresh one
+            // there, and drops what comes beyond the other.
+            let opening = index == 0 && segment.flags.contains(TcpFlags::SYN);
+            if opening || !self.confirmed || capable_of(segment).is_some() {
                 self.send.window_end = self.send.window_end.max(self.send.una + window);
             }
             return;

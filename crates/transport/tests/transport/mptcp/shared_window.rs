@@ -4,7 +4,8 @@
 use subflow_transport::tcp::config::ReceiveBuffer;
 
 use super::exchange_and_close;
-use crate::harness::{CLIENT, Pair, Path, SERVER, Setup, ms, secs};
+use crate::harness::tamper::is_syn_ack;
+use crate::harness::{CLIENT, Fate, Pair, Path, SERVER, Setup, ms, secs};
 
 fn stalled(buffer: u64) -> Pair {
     let mut pair = Setup::mptcp(2, 1).on(SERVER, |stack| stack.receive_buffer(buffer)).connected();
@@ -25,6 +26,28 @@ fn a_reader_that_stops_closes_the_window_of_all_subflows() {
         let last = pair.log.iter().rfind(|sent| sent.from == SERVER && sent.path == path).expect("acknowledgments");
         assert!(u32::from(last.segment.window) < 2000, "path {path}: {}", last.segment.window);
     }
+}
+
+#[test]
+fn a_new_subflow_does_not_open_it() {
+    let mut pair = stalled(40_000);
+    // As Linux does: the handshake of a join offers a window as if nothing had been received.
+    pair.tamper(|leaving| {
+        if leaving.from == SERVER && is_syn_ack(leaving.segment) {
+            leaving.segment.window = 60_000;
+        }
+        Fate::Pass
+    });
+    let before = pair.received(SERVER);
+    pair.lose_address(CLIENT, 1);
+    pair.run_for(ms(500));
+    pair.regain_address(CLIENT, 1);
+    pair.run_for(secs(3));
+    assert_eq!(pair.established_subflows(CLIENT), 2);
+    assert!(pair.received(SERVER) - before < 3000, "{}", pair.received(SERVER) - before);
+    pair.act(SERVER, |endpoint, now| endpoint.set_reading(true, now));
+    pair.run_until("the data", |pair| pair.received(SERVER) == 303_000);
+    exchange_and_close(&mut pair);
 }
 
 #[test]
