@@ -192,8 +192,8 @@ fn quantiles(samples: &[f64]) -> Vec<f64> {
 
 /// Why figures 8 to 10 come out as they do here.
 const WHY: &str = "RED rules out that a segment goes over both B and C, not that both are used: a segment that finds the window \
-                   of B full is carried by A alone, and C may take the copy. So both stay as full as CUBIC fills them, which \
-                   uncoupled it does whatever the data is, and c of B-C is below φ for much of the time besides";
+                   of B full is carried by A alone, and C may take the copy. So B and C go on to carry copies alike, and c \
+                   of B-C is below φ for much of the time besides";
 
 /// The paper's findings. One is confirmed where the 95 % intervals of both means are apart.
 fn judge(part: &mut Part, runs: &[Vec<SchedulerRun>; 2]) {
