@@ -18,8 +18,8 @@ const RIGHT: f64 = 18.0;
 /// Width of a letter of the labels, about: what a column of labels takes before any program has measured it.
 const LETTER: f64 = 6.1;
 const LINE: f64 = 16.0;
-/// Longer names of groups are cut.
-const LONGEST: usize = 34;
+/// Longer names are cut, in the middle: they differ at their ends.
+const LONGEST: usize = 38;
 
 /// The figure as one SVG file.
 pub(super) fn svg(figure: &Figure) -> String {
@@ -152,10 +152,12 @@ fn longest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
 }
 
 fn cut(name: &str) -> String {
-    match name.chars().count() {
-        ..=LONGEST => name.to_owned(),
-        _ => name.chars().take(LONGEST - 1).chain(['…']).collect(),
+    let count = name.chars().count();
+    if count <= LONGEST {
+        return name.to_owned();
     }
+    let begin = LONGEST / 2;
+    name.chars().take(begin).chain(['…']).chain(name.chars().skip(count + begin + 1 - LONGEST)).collect()
 }
 
 #[cfg(test)]
@@ -181,7 +183,7 @@ mod tests {
         bars.add("an experiment with a name that is far too long", "ll", 3.0, Some((2.0, 4.0)))
             .add("x", "rr", 2.0, None);
         let svg = svg(&Figure::bars("Bars", bars));
-        for part in ["an experiment with a name that is…", ">3.00<", ">ll<", ">rr<"] {
+        for part in ["an experiment with …at is far too long", ">3.00<", ">ll<", ">rr<"] {
             assert!(svg.contains(part), "{part}: {svg}");
         }
     }

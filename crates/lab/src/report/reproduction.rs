@@ -19,7 +19,8 @@ pub fn of_reproduction(paper: &dyn Paper, request: &Request, reproduction: &Repr
     page.facts.push(("items", if request.items.is_empty() { "all".to_owned() } else { request.items.join(", ") }));
     page.facts.push(("effort", if request.quick { "quick look" } else { "full" }.to_owned()));
     page.facts.push(("rows", reproduction.table.rows().len().to_string()));
-    page.facts.push(("findings confirmed", format!("{} of {}", count(Some(true)), findings.len())));
+    let (confirmed, refuted) = (count(Some(true)), count(Some(false)));
+    page.facts.push(("findings confirmed", format!("{confirmed} of {} that were checked", confirmed + refuted)));
 
     let mut slugs = Slugs::default();
     page.section("findings", "Findings", table_of_findings(findings));
