@@ -4,6 +4,7 @@ use std::path::Path;
 
 use subflow_lab::scenario::file::Document;
 use subflow_lab::scenario::{Buffer, Protocol, Scenario, TcpOptions};
+use subflow_policy::congestion::Growth;
 use subflow_transport::tcp::config::{AckPolicy, Config, LossDetection, ReceiveBuffer, WindowReduction};
 
 fn options(profile: &str) -> TcpOptions {
@@ -37,6 +38,8 @@ fn assert_same(ours: &TcpOptions, theirs: &Config) {
     assert_eq!(ours.prr, theirs.window_reduction == WindowReduction::Proportional);
     assert_eq!((ours.tlp, ours.frto, ours.undo), (theirs.tail_loss_probe, theirs.frto, theirs.undo));
     assert_eq!(ours.window_validation, theirs.window_validation);
+    let growth = Growth { slow_start_at_threshold: ours.slow_start_at_threshold, count_acks: ours.count_acks };
+    assert_eq!(growth, theirs.growth);
     assert_eq!(ours.slow_start_after_idle, theirs.slow_start_after_idle);
     let Buffer::Automatic { initial, maximum } = ours.receive_buffer else { panic!("autotuned by default") };
     assert_eq!(ReceiveBuffer::Automatic { initial, maximum }, theirs.receive_buffer);

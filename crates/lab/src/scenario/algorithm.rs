@@ -91,7 +91,8 @@ impl DetectorName {
 impl CongestionName {
     /// A new instance of the algorithm, for one connection.
     pub fn build(self, stack: &TcpOptions) -> Algorithm {
-        let options = Options { hystart: stack.hystart, fixed_point: stack.fixed_point };
+        let TcpOptions { hystart, fixed_point, two_segment_floor, .. } = *stack;
+        let options = Options { hystart, fixed_point, two_segment_floor };
         Algorithm::with_options(self.0, options).expect("the name came out of the catalogue")
     }
 }

@@ -55,6 +55,12 @@ pub struct TcpOptions {
     pub hystart: bool,
     /// LIA, OLIA and BALIA round as the fixed-point arithmetic of the MPTCP kernel 0.9x does.
     pub fixed_point: bool,
+    /// OLIA's and CMT/RP's thresholds never fall below two packets, as Linux's Reno's; by their definitions it is one.
+    pub two_segment_floor: bool,
+    /// Slow start goes on at the threshold and ends one packet past it (Linux before 4.3).
+    pub slow_start_at_threshold: bool,
+    /// Congestion avoidance counts acknowledgments, not what they acknowledge (Linux before 4.0).
+    pub count_acks: bool,
     /// The window grows only when it was the limit (Linux `tcp_is_cwnd_limited`, after RFC 7661).
     pub window_validation: bool,
     /// Slow start again after an idle time of one RTO (RFC 5681, section 4.1).

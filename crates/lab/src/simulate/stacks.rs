@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use subflow_policy::congestion::Growth;
 use subflow_transport::mptcp::send_memory::SendBufferTuning;
 use subflow_transport::tcp::TcpOptions;
 use subflow_transport::tcp::config::{
@@ -58,6 +59,7 @@ fn tcp_config(stack: &scenario::TcpOptions) -> Config {
         frto: stack.frto,
         undo: stack.undo,
         window_validation: stack.window_validation,
+        growth: Growth { slow_start_at_threshold: stack.slow_start_at_threshold, count_acks: stack.count_acks },
         slow_start_after_idle: stack.slow_start_after_idle,
         receive_buffer: match stack.receive_buffer {
             Buffer::Unlimited => ReceiveBuffer::Fixed(UNLIMITED),

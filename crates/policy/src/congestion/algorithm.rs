@@ -15,11 +15,14 @@ pub struct Options {
     /// Whether LIA, OLIA and BALIA round as the fixed-point arithmetic of the MPTCP kernel 0.9x does (off). It matters at
     /// windows of some hundred packets; the published tables were measured with it.
     pub fixed_point: bool,
+    /// Whether the thresholds of OLIA and CMT/RP never fall below two segments, as Linux's Reno's (`tcp_reno_ssthresh`, which
+    /// OLIA has in MPTCP 0.9x), instead of one, as they are defined (off).
+    pub two_segment_floor: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { hystart: true, fixed_point: false }
+        Self { hystart: true, fixed_point: false, two_segment_floor: false }
     }
 }
 
@@ -114,7 +117,7 @@ algorithms! {
         "window a cubic function of the time since the last loss; uncoupled", "RFC 9438, Linux 6.12";
     Lia(|o: Options| Lia::new(o.fixed_point)): Lia, "lia",
         "linked increases: together no more than one TCP on the best path", "RFC 6356";
-    Olia(|o: Options| Olia::new(o.fixed_point)): Olia, "olia",
+    Olia(|o: Options| Olia::new(o.fixed_point, o.two_segment_floor)): Olia, "olia",
         "opportunistic linked increases: Pareto-optimal, with a term that moves window to better paths",
         "Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05";
     Balia(|o: Options| Balia::new(o.fixed_point)): Balia, "balia",
@@ -124,9 +127,9 @@ algorithms! {
         "weighted Vegas: equal queueing delay on all paths", "Cao, Xu, Fu, ICNP 2012";
     Sctp(|_| Sctp): Sctp, "sctp",
         "SCTP's own: at most one PMTU a SACK, then one a window of acknowledged bytes; uncoupled", "RFC 9260, section 7.2";
-    CmtRpV1(|_| CmtRpV1::default()): CmtRpV1, "cmt-rpv1",
+    CmtRpV1(|o: Options| CmtRpV1::new(o.two_segment_floor)): CmtRpV1, "cmt-rpv1",
         "resource pooling by shares of the slow-start thresholds", "Dreibholz et al., AINA 2010";
-    CmtRpV2(|_| CmtRpV2::default()): CmtRpV2, "cmt-rpv2",
+    CmtRpV2(|o: Options| CmtRpV2::new(o.two_segment_floor)): CmtRpV2, "cmt-rpv2",
         "resource pooling by shares of the rates", "Dreibholz et al., ConTEL 2011";
 }
 

@@ -17,7 +17,7 @@
 
 use subflow_quantity::Instant;
 
-use super::pooled_growth::PooledGrowth;
+use super::pooled_growth::{PooledGrowth, floor};
 use super::siblings::siblings;
 use super::{Ack, CongestionControl, Path};
 
@@ -25,6 +25,14 @@ use super::{Ack, CongestionControl, Path};
 #[derive(Clone, Debug, Default)]
 pub struct CmtRpV1 {
     growth: PooledGrowth,
+    two_segment_floor: bool,
+}
+
+impl CmtRpV1 {
+    /// With the floor of one segment that it is defined with, or with that of Linux's Reno.
+    pub fn new(two_segment_floor: bool) -> Self {
+        Self { growth: PooledGrowth::default(), two_segment_floor }
+    }
 }
 
 impl CongestionControl for CmtRpV1 {
@@ -41,7 +49,7 @@ impl CongestionControl for CmtRpV1 {
         let own = &paths[path];
         let siblings: f64 = siblings(paths, path).filter(|s| s.index != path).map(|s| s.window).sum();
         let half = (f64::from(own.cwnd) + siblings) / 2.0;
-        own.cwnd.saturating_sub(half.ceil() as u32).max(own.quantum)
+        own.cwnd.saturating_sub(half.ceil() as u32).max(floor(own, self.two_segment_floor))
     }
 }
 

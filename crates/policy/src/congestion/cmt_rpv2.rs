@@ -11,14 +11,15 @@
 //!
 //! After a fast retransmit the window is the threshold, after a timeout one segment (3.3.5): the transport's part. How
 //! fractions grow a window: `pooled_growth.rs`. The floor of one segment is missing in the
-//! thesis's print of (3.3.4) and taken from the ConTEL paper.
+//! thesis's print of (3.3.4) and taken from the ConTEL paper; Linux's own thresholds have two
+//! ([`Options::two_segment_floor`](super::Options::two_segment_floor)).
 //!
 //! Of two paths at equal rates the one that sees a loss thus falls to a single segment (`d̂ = 1`): the loss is charged to
 //! it for both.
 
 use subflow_quantity::Instant;
 
-use super::pooled_growth::PooledGrowth;
+use super::pooled_growth::{PooledGrowth, floor};
 use super::siblings::{sibling, total_rate};
 use super::{Ack, CongestionControl, Path};
 
@@ -26,6 +27,14 @@ use super::{Ack, CongestionControl, Path};
 #[derive(Clone, Debug, Default)]
 pub struct CmtRpV2 {
     growth: PooledGrowth,
+    two_segment_floor: bool,
+}
+
+impl CmtRpV2 {
+    /// With the floor of one segment that it is defined with, or with that of Linux's Reno.
+    pub fn new(two_segment_floor: bool) -> Self {
+        Self { growth: PooledGrowth::default(), two_segment_floor }
+    }
 }
 
 impl CongestionControl for CmtRpV2 {
@@ -42,7 +51,7 @@ impl CongestionControl for CmtRpV2 {
         let decrease = (0.5 / share(paths, path)).max(0.5);
         let path = &paths[path];
         let lost = (decrease * f64::from(path.cwnd)).ceil() as u32;
-        path.cwnd.saturating_sub(lost).max(path.quantum)
+        path.cwnd.saturating_sub(lost).max(floor(path, self.two_segment_floor))
     }
 }
 

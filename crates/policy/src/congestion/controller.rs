@@ -2,7 +2,7 @@
 
 use subflow_quantity::{Duration, Instant};
 
-use super::{Ack, Algorithm, CongestionControl, Path, RecoveryState};
+use super::{Ack, Algorithm, CongestionControl, Growth, Path, RecoveryState};
 
 /// Congestion control of one connection.
 ///
@@ -18,19 +18,25 @@ use super::{Ack, Algorithm, CongestionControl, Path, RecoveryState};
 pub struct Controller {
     algorithm: Algorithm,
     paths: Vec<Path>,
+    growth: Growth,
 }
 
 impl Controller {
     /// A controller without paths.
     pub fn new(algorithm: Algorithm) -> Self {
-        Self { algorithm, paths: Vec::new() }
+        Self { algorithm, paths: Vec::new(), growth: Growth::default() }
+    }
+
+    /// The same, with the growth of paths to be added counted as `growth` says.
+    pub fn with_growth(self, growth: Growth) -> Self {
+        Self { growth, ..self }
     }
 
     /// Adds a path (see [`Path::new`] for the units) and returns its index. It counts among its siblings once
     /// [`set_established`](Self::set_established) says so.
     pub fn add_path(&mut self, quantum: u32, initial_window: u32) -> usize {
         let path = self.paths.len();
-        self.paths.push(Path::new(quantum, initial_window));
+        self.paths.push(Path { growth: self.growth, ..Path::new(quantum, initial_window) });
         self.algorithm.on_path_added(&self.paths, path);
         path
     }

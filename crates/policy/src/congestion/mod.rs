@@ -55,6 +55,18 @@ pub enum RecoveryState {
     Loss,
 }
 
+/// How a window's growth is counted. The default is that of today's kernels and of the RFCs; the switches are what older
+/// kernels did, among them those of the out-of-tree MPTCP 0.9x.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Growth {
+    /// Slow start goes on while the window is at the threshold, and ends one quantum past it (Linux before 4.3, in
+    /// `tcp_reno_cong_avoid` and in every algorithm of MPTCP 0.9x: `snd_cwnd <= snd_ssthresh`).
+    pub slow_start_at_threshold: bool,
+    /// Congestion avoidance counts acknowledgments, not what they acknowledge: half as much where every second packet is
+    /// acknowledged (`snd_cwnd_cnt++`: Linux before 4.0, and LIA, OLIA and BALIA of MPTCP 0.9x).
+    pub count_acks: bool,
+}
+
 /// One path (TCP: the connection; MPTCP: a subflow; SCTP: a destination) as congestion control sees it.
 #[derive(Clone, Debug)]
 pub struct Path {
@@ -77,6 +89,8 @@ pub struct Path {
     pub established: bool,
     /// Paths with the same number are coupled with each other, others are not; all start in group 0.
     pub group: usize,
+    /// How its growth is counted.
+    pub growth: Growth,
 }
 
 impl Path {
@@ -95,12 +109,13 @@ impl Path {
             state: RecoveryState::Open,
             established: false,
             group: 0,
+            growth: Growth::default(),
         }
     }
 
-    /// Whether the window is below the threshold.
+    /// Whether the window is below the threshold, or at it where [`Growth::slow_start_at_threshold`] says so.
     pub fn in_slow_start(&self) -> bool {
-        self.cwnd < self.ssthresh
+        self.cwnd < self.ssthresh || self.growth.slow_start_at_threshold && self.cwnd == self.ssthresh
     }
 
     /// The window that counts in sums over siblings: in recovery the threshold, not the momentary window.
@@ -162,20 +177,33 @@ pub trait CongestionControl {
 }
 
 /// Slow start (RFC 5681, section 3.1, with the byte-counting limit L = infinity as in Linux): grows the window by what
-/// was acknowledged, up to the threshold, and returns what is left over for congestion avoidance.
+/// was acknowledged, up to the threshold, and returns what is left over for congestion avoidance (nothing where that counts
+/// acknowledgments: such kernels did one or the other).
 pub fn slow_start(path: &mut Path, acked: u32) -> u32 {
-    let grown = path.cwnd.saturating_add(acked).min(path.ssthresh).max(path.cwnd);
+    let past = if path.growth.slow_start_at_threshold { path.quantum } else { 0 };
+    let grown = path.cwnd.saturating_add(acked).min(path.ssthresh.saturating_add(past)).max(path.cwnd);
     let left = acked - (grown - path.cwnd);
     path.cwnd = grown;
-    left
+    if path.growth.count_acks { 0 } else { left }
 }
 
 /// Grows the window by one quantum for every `window` acknowledged (Linux: `tcp_cong_avoid_ai`).
 ///
 /// The first branch matters where `window` shrinks between two ACKs (CUBIC): credit saved up under the larger one buys
 /// one quantum, not several.
+///
+/// With [`Growth::count_acks`] as that function was before Linux 4.0: a count per acknowledgment, and one more for the step.
 pub fn additive_increase(path: &mut Path, window: u32, acked: u32) {
     let window = window.max(1);
+    if path.growth.count_acks {
+        if path.credit < window {
+            path.credit = path.credit.saturating_add(path.quantum);
+        } else {
+            path.credit = 0;
+            path.cwnd = path.cwnd.saturating_add(path.quantum);
+        }
+        return;
+    }
     if path.credit >= window {
         path.credit = 0;
         path.cwnd = path.cwnd.saturating_add(path.quantum);
@@ -185,5 +213,34 @@ pub fn additive_increase(path: &mut Path, window: u32, acked: u32) {
         let steps = path.credit / window;
         path.credit -= steps * window;
         path.cwnd = path.cwnd.saturating_add(steps.saturating_mul(path.quantum));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(cwnd: u32, ssthresh: u32, growth: Growth) -> Path {
+        Path { ssthresh, growth, ..Path::new(1, cwnd) }
+    }
+
+    #[test]
+    fn slow_start_at_the_threshold_ends_one_packet_past_it() {
+        let growth = Growth { slow_start_at_threshold: true, ..Growth::default() };
+        let mut old = path(10, 10, growth);
+        assert!(old.in_slow_start() && !path(10, 10, Growth::default()).in_slow_start());
+        assert_eq!((slow_start(&mut old, 3), old.cwnd), (2, 11));
+        assert!(!old.in_slow_start());
+    }
+
+    #[test]
+    fn counting_acknowledgments_takes_one_more_than_the_window_however_much_each_acknowledges() {
+        let mut path = path(10, 1, Growth { count_acks: true, ..Growth::default() });
+        for _ in 0..10 {
+            additive_increase(&mut path, 10, 2);
+        }
+        assert_eq!(path.cwnd, 10);
+        additive_increase(&mut path, 10, 2);
+        assert_eq!((path.cwnd, path.credit), (11, 0));
     }
 }

@@ -22,7 +22,8 @@
 //!
 //! **As in the MPTCP kernel 0.9x** (`mptcp_olia.c`): ties in B are exact equality of integers, with RTTs in
 //! microseconds; only the first of several timeouts in a row ends a loss interval; the window never falls below one
-//! segment by the negative α. Unlike it, packets are counted, not ACKs.
+//! segment by the negative α. [`Growth::count_acks`](super::Growth::count_acks) makes it count ACKs, as there, and
+//! [`Options::two_segment_floor`](super::Options::two_segment_floor) gives it that kernel's threshold.
 //! [`Options::fixed_point`](super::Options::fixed_point) adds that kernel's rounding of each increment towards zero to
 //! multiples of 1/1024 packet: growth stops altogether above 512 packets on two equal paths.
 
@@ -38,6 +39,7 @@ const FIXED_POINT: f64 = 1024.0;
 #[derive(Clone, Debug, Default)]
 pub struct Olia {
     fixed_point: bool,
+    two_segment_floor: bool,
     paths: Vec<PathState>,
 }
 
@@ -60,9 +62,9 @@ impl PathState {
 }
 
 impl Olia {
-    /// OLIA with exact or with the MPTCP kernel's fixed-point arithmetic.
-    pub fn new(fixed_point: bool) -> Self {
-        Self { fixed_point, paths: Vec::new() }
+    /// OLIA with exact or with the MPTCP kernel's fixed-point arithmetic, and with the draft's or that kernel's floor.
+    pub fn new(fixed_point: bool, two_segment_floor: bool) -> Self {
+        Self { fixed_point, two_segment_floor, paths: Vec::new() }
     }
 
     /// Growth in quanta per unit acknowledged on `own`.
@@ -144,13 +146,14 @@ impl CongestionControl for Olia {
         let Some(own) = sibling(paths, path) else {
             return reno::grow(&mut paths[path], left);
         };
-        let quantum = f64::from(paths[path].quantum);
+        let (quantum, growth) = (f64::from(paths[path].quantum), paths[path].growth);
         let mut increase = self.increase(paths, own) * quantum;
         if self.fixed_point {
             increase = (increase * FIXED_POINT).trunc() / FIXED_POINT;
         }
         let state = &mut self.paths[path];
-        state.credit += increase * f64::from(left) / quantum;
+        let counted = if growth.count_acks { 1.0 } else { f64::from(left) / quantum };
+        state.credit += increase * counted;
         let whole = state.credit.trunc();
         state.credit -= whole;
         let path = &mut paths[path];
@@ -159,7 +162,7 @@ impl CongestionControl for Olia {
     }
 
     fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
-        let floor = if established(paths, path) > 1 { 1 } else { 2 };
+        let floor = if established(paths, path) > 1 && !self.two_segment_floor { 1 } else { 2 };
         reno::half(&paths[path], floor)
     }
 
@@ -187,7 +190,7 @@ mod tests {
     /// OLIA that saw `acked[i]` bytes acknowledged on path `i`, no loss.
     fn olia(acked: &[u64]) -> Olia {
         let state = |&una| PathState { una, ..PathState::default() };
-        Olia { fixed_point: false, paths: acked.iter().map(state).collect() }
+        Olia { paths: acked.iter().map(state).collect(), ..Olia::default() }
     }
 
     #[test]

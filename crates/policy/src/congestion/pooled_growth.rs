@@ -29,7 +29,8 @@ impl PooledGrowth {
     /// Grows `paths[index]` by its share (0 to 1) for an acknowledgment of `acked`.
     pub(super) fn grow(&mut self, paths: &mut [Path], index: usize, share: f64, acked: u32) {
         let path = &mut paths[index];
-        let earned = if path.in_slow_start() {
+        // At the threshold slow start is over, whatever else the stack does (Lugowski, section 3.3.1).
+        let earned = if path.cwnd < path.ssthresh {
             acked.min(path.quantum)
         } else {
             path.credit = path.credit.saturating_add(acked);
@@ -43,6 +44,11 @@ impl PooledGrowth {
         *buffer -= whole;
         path.cwnd = path.cwnd.saturating_add(whole as u32);
     }
+}
+
+/// The smallest threshold of `path`.
+pub(super) fn floor(path: &Path, two_segments: bool) -> u32 {
+    path.quantum * if two_segments { 2 } else { 1 }
 }
 
 #[cfg(test)]

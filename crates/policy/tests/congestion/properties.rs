@@ -100,12 +100,12 @@ proptest! {
     #[test]
     fn windows_and_thresholds_stay_at_least_one_segment(
         name in prop::sample::select(Algorithm::NAMES.to_vec()),
-        (hystart, fixed_point) in any::<(bool, bool)>(),
+        (hystart, fixed_point, two_segment_floor) in any::<(bool, bool, bool)>(),
         paths in 1_usize..=64,
         quantum in prop::sample::select(vec![1_u32, 1452]),
         events in prop::collection::vec((any::<prop::sample::Index>(), event()), 1..200),
     ) {
-        let mut driver = Driver::new(name, Options { hystart, fixed_point }, paths, quantum);
+        let mut driver = Driver::new(name, Options { hystart, fixed_point, two_segment_floor }, paths, quantum);
         for (index, event) in &events {
             let path = index.index(paths);
             driver.tell(path, event);

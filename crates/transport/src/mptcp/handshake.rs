@@ -90,7 +90,7 @@ impl Connection {
             confirmed: false,
             checksum: config.checksum,
             subflows: Vec::new(),
-            congestion: Controller::new(config.congestion.clone()),
+            congestion: Controller::new(config.congestion.clone()).with_growth(config.tcp.growth),
             scheduler: config.scheduler.clone(),
             path_manager: config.path_manager.clone(),
             views: Vec::new(),

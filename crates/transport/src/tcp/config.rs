@@ -1,5 +1,6 @@
 //! What a TCP connection may be told, with the defaults of Linux 6.12.
 
+use subflow_policy::congestion::Growth;
 use subflow_quantity::Duration;
 
 /// How lost segments are found.
@@ -101,6 +102,8 @@ pub struct Config {
     pub undo: bool,
     /// Grow the window only when it was the limit (Linux `tcp_is_cwnd_limited`, after RFC 7661).
     pub window_validation: bool,
+    /// How a window's growth is counted.
+    pub growth: Growth,
     /// Restart slow start after an idle time of one RTO (RFC 5681, section 4.1).
     pub slow_start_after_idle: bool,
     /// The receive buffer.
@@ -139,6 +142,7 @@ impl Default for Config {
             frto: true,
             undo: true,
             window_validation: true,
+            growth: Growth::default(),
             slow_start_after_idle: true,
             receive_buffer: ReceiveBuffer::Automatic { initial: 131_072, maximum: 16_777_216 },
             timer_tick: Duration::from_millis(4),
@@ -149,9 +153,10 @@ impl Default for Config {
 
 impl Config {
     /// The Linux 3.18/4.1 kernels of the papers (out-of-tree MPTCP 0.9x): RFC 6675 loss detection with tail loss
-    /// probes, no RACK and no SACK compression; 1 ms timer tick is not assumed (HZ=250 as on their distributions).
+    /// probes, no RACK and no SACK compression, slow start up to the threshold and past it; 1 ms timer tick is not assumed (HZ=250 as on their distributions).
     pub fn linux_4_1() -> Self {
         Self {
+            growth: Growth { slow_start_at_threshold: true, ..Growth::default() },
             loss_detection: LossDetection::DupThresh,
             sack_compression: None,
             receive_buffer: ReceiveBuffer::Automatic { initial: 87_380, maximum: 6_291_456 },

@@ -47,7 +47,7 @@ impl TcpEndpoint {
     }
 
     fn controller(options: &TcpOptions) -> Controller {
-        let mut congestion = Controller::new(options.congestion.clone());
+        let mut congestion = Controller::new(options.congestion.clone()).with_growth(options.config.growth);
         congestion.add_path(1, options.config.initial_window);
         congestion
     }

@@ -66,6 +66,24 @@ pub(crate) const TCP: TableSchema = TableSchema {
             "whether LIA, OLIA and BALIA round as the fixed-point arithmetic of the MPTCP kernel 0.9x does",
         ),
         value(
+            "two_segment_floor",
+            "true or false",
+            "false",
+            "whether the thresholds of OLIA and CMT/RP never fall below two packets, as Linux's Reno's, instead of one",
+        ),
+        value(
+            "slow_start_at_threshold",
+            "true or false",
+            "false",
+            "whether slow start goes on at the threshold and ends one packet past it, as in Linux before 4.3",
+        ),
+        value(
+            "count_acks",
+            "true or false",
+            "false",
+            "whether congestion avoidance counts acknowledgments instead of what they acknowledge, as in Linux before 4.0",
+        ),
+        value(
             "window_validation",
             "true or false",
             "true",
@@ -218,6 +236,8 @@ pub(crate) const PROFILES: &[Profile] = &[
             ("loss_detection", "'dup-thresh'"),
             ("sack_compression", "false"),
             ("fixed_point", "true"),
+            ("two_segment_floor", "true"),
+            ("slow_start_at_threshold", "true"),
             ("receive_buffer", "{ initial = '87380 bytes', maximum = '6 MiB' }"),
         ],
         mptcp: &[("opportunistic_retransmission", "true"), ("penalisation", "true")],
