@@ -419,7 +419,7 @@ impl Side<'_> {
             if socket.send(&payload).is_ok() {
                 self.end.datagrams[0].fetch_add(1, Ordering::Relaxed);
             }
-            next = next + gap;
+            next += gap;
             while next >= on_until {
                 let (pause, burst) = (draw(off), draw(on));
                 next = next.max(on_until) + pause;

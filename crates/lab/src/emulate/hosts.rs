@@ -11,6 +11,9 @@ use super::settings::{PathManager, Plan};
 use crate::scenario::{Flow, HostStack, InterfaceIndex, Protocol, Scenario};
 use crate::simulate::build::Run;
 
+/// Our end of a kernel's interface, and which of the network's interfaces that is.
+type Port = (HostId, InterfaceId, Tun);
+
 /// The namespaces of a run. They go when this does.
 pub(super) struct KernelHosts {
     /// By scenario host; none where our stack runs.
@@ -21,11 +24,7 @@ pub(super) struct KernelHosts {
 impl KernelHosts {
     /// Makes the namespaces, with their interfaces, and tells their kernels what the scenario says. Gives our ends of the
     /// interfaces.
-    pub(super) fn create(
-        scenario: &Scenario,
-        run: &Run,
-        plans: &[Plan],
-    ) -> Result<(Self, Vec<(HostId, InterfaceId, Tun)>)> {
+    pub(super) fn create(scenario: &Scenario, run: &Run, plans: &[Plan]) -> Result<(Self, Vec<Port>)> {
         let (mut hosts, mut ports) = (Vec::new(), Vec::new());
         for (index, host) in scenario.hosts.iter().enumerate() {
             if host.stack != HostStack::Kernel {
