@@ -18,7 +18,7 @@ use testbed::{Experiment, cells};
 pub struct Multiflow2016;
 
 /// How many runs of each cell there are: for intervals narrow enough to tell a tenth of a link apart.
-const FULL_RUNS: u64 = 30;
+const FULL_RUNS: u64 = 20;
 const QUICK_RUNS: u64 = 4;
 
 const ITEMS: [Item; 4] = [
