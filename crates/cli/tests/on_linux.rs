@@ -80,13 +80,14 @@ fn namespaces_of(pid: u32) -> Vec<String> {
 fn start_a_long_run(path: &str) -> Child {
     let mut run = command();
     run.args(["run", path, "--on", "linux", "--format", "json", "--set", "duration=60 s"]);
-    let child = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the command starts");
+    let mut child = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the command starts");
     for _ in 0..600 {
         if namespaces_of(child.id()).len() == 2 {
             return child;
         }
         std::thread::sleep(Duration::from_millis(50));
     }
+    child.kill().and_then(|()| child.wait()).expect("it can be ended");
     panic!("no namespaces after 30 s");
 }
 

@@ -184,7 +184,7 @@ fn together(parameters: &[String], statistics: &[PointStatistics]) -> String {
 }
 
 /// Without the columns in which no row has anything, such as the completion of flows that go on.
-fn without_empty<'a>(columns: Vec<&'a str>, rows: Vec<Vec<Cell>>) -> (Vec<&'a str>, Vec<Vec<Cell>>) {
+fn without_empty(columns: Vec<&str>, rows: Vec<Vec<Cell>>) -> (Vec<&str>, Vec<Vec<Cell>>) {
     let kept: Vec<bool> = (0..columns.len()).map(|index| rows.iter().any(|row| row[index] != Cell::Empty)).collect();
     let rows = rows
         .into_iter()

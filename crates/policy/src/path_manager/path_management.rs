@@ -7,7 +7,6 @@ use super::{Command, Event, FullMesh, NDiffPorts, Passive, PathManager, SingleMe
 /// One of the path managers, chosen by name.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-#[expect(clippy::large_enum_variant, reason = "there is one per connection")]
 pub enum PathManagement {
     /// `default`.
     Passive(Passive),
