@@ -78,23 +78,28 @@ fn side_by_side(measurements: &Measurements, study: Study, congestion: &str) -> 
         let of_case =
             || measurements.of(study).filter(|m| m.cell.case == case && m.cell.setup.congestion == congestion);
         let Some(first) = of_case().next() else { continue };
-        let shown = variants.iter().map(|(_, scheduler, path_manager)| {
-            let is_it =
-                |m: &&Measurement| m.cell.setup.scheduler == *scheduler && m.cell.setup.path_manager == *path_manager;
-            Cell::Text(of_case().find(is_it).map_or_else(String::new, shown))
-        });
-        table.row(std::iter::once(Cell::Text(first.cell.case_name())).chain(shown));
+        let mut row = |name: String, shown: &dyn Fn(&Measurement) -> String| {
+            let cells = variants.iter().map(|(_, scheduler, path_manager)| {
+                let is_it = |m: &&Measurement| {
+                    m.cell.setup.scheduler == *scheduler && m.cell.setup.path_manager == *path_manager
+                };
+                Cell::Text(of_case().find(is_it).map_or_else(String::new, shown))
+            });
+            table.row(std::iter::once(Cell::Text(name)).chain(cells));
+        };
+        row(first.cell.case_name(), &shown);
+        if first.background_tcp.is_some() {
+            row("  TCP beside it".to_owned(), &|m| {
+                m.background_tcp.map_or_else(String::new, |tcp| format!("{tcp:.1}"))
+            });
+        }
     }
     table
 }
 
 fn shown(measurement: &Measurement) -> String {
     let half = measurement.interval.map_or(0.0, |interval| (interval.high - interval.low) / 2.0);
-    let own = format!("{:.1} ±{half:.1}", measurement.mean);
-    match measurement.background_tcp {
-        None => own,
-        Some(tcp) => format!("{own} (TCP {tcp:.0})"),
-    }
+    format!("{:.1} ±{half:.1}", measurement.mean)
 }
 
 #[cfg(test)]
