@@ -9,8 +9,10 @@ use subflow_lab::simulate::{RunOptions, simulate};
 /// The kernel's window every 50 ms over 50 Mbit/s, 20 ms and a queue of 100 packets.
 const KERNEL: &str = include_str!("../data/linux612/trace_cwnd_50ms.csv");
 
-/// Peaks may differ by so much: a sample need not hit the top, and may hit a fall that takes longer than 50 ms.
-const PEAK_TOLERANCE: f64 = 0.1;
+/// Peaks may differ by so much: a sample need not hit the top.
+const PEAK_TOLERANCE: f64 = 0.05;
+/// How many samples before a fall its peak is looked for in: the fall itself may take longer than 50 ms.
+const PEAK_SAMPLES: usize = 5;
 /// And their times, seconds: what the recovery from slow start leaves over stays in all later epochs of Reno's, each of
 /// which lasts 6.7 s.
 const TIME_TOLERANCE: f64 = 0.5;
@@ -18,11 +20,12 @@ const TIME_TOLERANCE: f64 = 0.5;
 /// When the window fell by a tenth or more, and from what. Falls within half a second of each other are one.
 fn epochs(trace: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut epochs: Vec<(f64, f64)> = Vec::new();
-    for pair in trace.windows(2) {
+    for (index, pair) in trace.windows(2).enumerate() {
         let (time, before) = pair[0];
         let fell = pair[1].1 < 0.9 * before;
         if fell && epochs.last().is_none_or(|&(last, _)| time - last > 0.5) {
-            epochs.push((time, before));
+            let recent = &trace[(index + 1).saturating_sub(PEAK_SAMPLES)..=index];
+            epochs.push((time, recent.iter().map(|&(_, window)| window).fold(0.0, f64::max)));
         }
     }
     epochs
