@@ -27,7 +27,7 @@ const FULL: Effort = Effort { duration_s: 100, runs: 5 };
 
 /// For a first look: all tables at two capacities, in short runs.
 const QUICK_CAPACITIES: [u32; 2] = [20, 100];
-const QUICK: Effort = Effort { duration_s: 20, runs: 3 };
+const QUICK: Effort = Effort { duration_s: 40, runs: 3 };
 
 impl Paper for Lugowski2017 {
     fn name(&self) -> &'static str {
