@@ -65,6 +65,23 @@ const CASES: &[(&str, &str, &str)] = &[
     ("ndiffports of more than there can be", "send = ", "path_manager = { name = \"ndiffports\", n = 65 }\nsend = "),
     ("ndiffports above the limit", "send = ", "path_manager = { name = \"ndiffports\", n = 40 }\nsend = "),
     ("an option of another path manager", "send = ", "path_manager = { name = \"full-mesh\", n = 4 }\nsend = "),
+    ("binder without gateways", "send = ", "path_manager = \"binder\"\nsend = "),
+    ("a gateway that is no router", "[\"wifi\", \"lte\"]", "[{ name = \"wifi\", gateways = [\"internt\"] }, \"lte\"]"),
+    (
+        "more gateways than addresses",
+        "[\"wifi\", \"lte\"]",
+        "[{ name = \"wifi\", gateways = [\"internet\", \"internet\"] }, \"lte\"]",
+    ),
+    (
+        "gateways where packets take turns",
+        "[\"wifi\", \"lte\"]\nserver = [\"eth\"]\n\n[routers]\ninternet = {}",
+        "[{ name = \"wifi\", gateways = [\"internet\"] }, \"lte\"]\nserver = [\"eth\"]\n\n[routers]\ninternet = { routing = \"ecmp-packet\" }",
+    ),
+    (
+        "a gateway that nobody reaches",
+        "[\"wifi\", \"lte\"]\nserver = [\"eth\"]\n\n[routers]\ninternet = {}",
+        "[{ name = \"wifi\", gateways = [\"far\"] }, \"lte\"]\nserver = [\"eth\"]\nisle = [\"eth\"]\n\n[routers]\ninternet = {}\nfar = {}\n[links.far]\nbetween = [\"isle\", \"far\"]\nrate = \"1 Mbit/s\"",
+    ),
     ("an event of nobody", "link = \"wifi\"\ndown", "down"),
     ("an event of two", "link = \"wifi\"\ndown", "link = \"wifi\"\ninterface = \"phone.wifi\"\ndown"),
     ("an interface that nothing happens to", "link = \"wifi\"\ndown = true", "interface = \"phone.wifi\""),

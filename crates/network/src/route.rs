@@ -19,7 +19,7 @@ pub(crate) struct Routing {
     pub(crate) attachments: Vec<Option<(u32, u32)>>,
     /// The links of flows behind their hosts' own, one flow after the other.
     pub(crate) listed: Vec<u32>,
-    /// Where not all routers take shortest paths.
+    /// Where not all routers take shortest paths, or addresses have gateways.
     pub(crate) flows: Option<Box<FlowRoutes>>,
     pub(crate) reroute_after: Option<Duration>,
 }
@@ -47,9 +47,11 @@ impl Network {
         };
         let routing = &mut self.routing;
         let (last_router, last_link) = routing.attachments[destination.index()]?;
-        let start = FlowStart { from, destination, last_router, last_link };
+        let packet = &self.packets[id];
+        let gateway = routing.rules.gateways.between(packet.ip.source, packet.ip.destination);
+        let start = FlowStart { from, destination, last_router, last_link, gateway };
         let flows = routing.flows.as_mut()?;
-        flows.begin(&self.packets[id], start, (&routing.tables, &routing.graph), &mut routing.listed)
+        flows.begin(packet, start, (&routing.tables, &routing.graph), &mut routing.listed)
     }
 
     /// Routes take note of the links that are down.

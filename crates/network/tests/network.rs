@@ -296,3 +296,44 @@ fn going_from_event_to_event_misses_nothing() {
     };
     assert_eq!(run(true), run(false));
 }
+
+#[test]
+fn packets_of_an_address_with_a_gateway_pass_it_both_ways() {
+    // The phone's first address goes the short way, its second one over the relay.
+    let mut topology = TopologyBuilder::new();
+    let (phone, server) = (topology.host("phone"), topology.host("server"));
+    let (radio, eth) = (topology.interface(phone, "radio"), topology.interface(server, "eth"));
+    let addresses: [std::net::IpAddr; 2] = [[10, 1, 0, 1].into(), [10, 1, 0, 2].into()];
+    addresses.iter().for_each(|&address| topology.address(radio, address));
+    let [near, relay, far] = ["near", "relay", "far"].map(|name| topology.router(name, RouterMode::ShortestPath));
+    topology.link("radio", radio, near, link(1), link(1));
+    topology.link("short", near, far, link(1), link(1));
+    topology.link("up", near, relay, link(20), link(20));
+    topology.link("on", relay, far, link(20), link(20));
+    topology.link("eth", far, eth, link(1), link(1));
+    topology.gateway(addresses[1], relay);
+    let mut network = topology.build(1).expect("a valid topology");
+    let to = network.addresses(eth)[0];
+    let mut hosts = Recorder { answer_below: 10, ..Recorder::default() };
+    for (number, &address) in addresses.iter().enumerate() {
+        network.transmit(phone, radio, packet(address, to, number as u32, 100));
+    }
+    network.run_until(&mut hosts, ms(1000));
+    let arrivals: Vec<(u64, u32)> = hosts.arrivals.iter().map(|&(at, _, number)| (at / 1_000_000, number)).collect();
+    assert_eq!(arrivals, [(3, 0), (6, 10), (42, 1), (84, 11)]);
+}
+
+#[test]
+fn gateways_need_routers_that_keep_to_their_tables() {
+    let mut topology = TopologyBuilder::new();
+    let (phone, server) = (topology.host("phone"), topology.host("server"));
+    let (radio, eth) = (topology.interface(phone, "radio"), topology.interface(server, "eth"));
+    let address = [10, 1, 0, 1].into();
+    topology.address(radio, address);
+    let router = topology.router("turns", RouterMode::EcmpPacket);
+    topology.link("radio", radio, router, link(1), link(1));
+    topology.link("eth", router, eth, link(1), link(1));
+    topology.gateway(address, router);
+    let error = topology.build(1).err().expect("a router that chooses for each packet").to_string();
+    assert_eq!(error, "packets of 10.1.0.1 cannot pass a gateway: router 'turns' does not go by its tables");
+}

@@ -45,6 +45,11 @@ pub(crate) fn build_for(
         }
     }
     let routers: Vec<_> = scenario.routers.iter().map(|router| topology.router(&router.name, router.mode)).collect();
+    for interface in scenario.hosts.iter().flat_map(|host| &host.interfaces) {
+        for (&address, &gateway) in interface.addresses.iter().zip(&interface.gateways) {
+            topology.gateway(address, routers[gateway]);
+        }
+    }
     let end = |end: scenario::Attachment| -> Attachment {
         match end {
             scenario::Attachment::Interface(index) => interfaces[index.host][index.interface].into(),

@@ -10,7 +10,8 @@ use subflow_wire::tcp::TcpFlags;
 use subflow_wire::tcp::mptcp::{Join, MptcpOption};
 use subflow_wire::{Body, Packet, TcpSegment};
 
-use super::{FlowWay, Routes, Way};
+use super::tables::PerPacket;
+use super::{FlowWay, Gateway, Routes, Way};
 use crate::InterfaceId;
 
 /// The flows of a network and the links that they take.
@@ -43,6 +44,8 @@ pub(crate) struct FlowStart {
     pub(crate) destination: InterfaceId,
     pub(crate) last_router: u32,
     pub(crate) last_link: u32,
+    /// The router that it passes on its way, if it is to pass one.
+    pub(crate) gateway: Option<Gateway>,
 }
 
 impl FlowRoutes {
@@ -126,27 +129,14 @@ impl FlowRoutes {
         list: &mut Vec<u32>,
     ) -> Option<FlowWay> {
         let hash = flow.key.hash(self.hash_seed);
-        let FlowStart { from, destination, last_router, last_link } = flow.start;
         let mut links = match path {
             Some(path) => path,
-            None => {
-                let mut links = Vec::new();
-                let mut at = from;
-                while at != last_router {
-                    if links.len() > graph.switches() {
-                        // Static routes and equal ways together can lead in a circle.
-                        return None;
-                    }
-                    let Ok(next) = routes.next_of_flow(at, destination, hash) else {
-                        return Some(FlowWay { way: Way::to(destination), hash });
-                    };
-                    links.push(next?);
-                    at = graph.edge(next?).to;
-                }
-                links
-            }
+            None => match by_tables(flow.start, hash, (routes, graph)) {
+                Ok(links) => links?,
+                Err(PerPacket) => return Some(FlowWay { way: Way::to(flow.start.destination), hash }),
+            },
         };
-        links.push(last_link);
+        links.push(flow.start.last_link);
         let way = Way::listed(list.len());
         list.append(&mut links);
         Some(FlowWay { way, hash })
@@ -165,6 +155,26 @@ impl FlowRoutes {
             }
         }
     }
+}
+
+/// The links from a flow's first router to its last one, past its gateway; inner `None`: no route leads there.
+fn by_tables(start: FlowStart, hash: u16, (routes, graph): (&Routes, &Graph)) -> Result<Option<Vec<u32>>, PerPacket> {
+    let mut links = Vec::new();
+    let mut at = start.from;
+    let gateway = start.gateway.map(|gateway| (gateway.destination, gateway.router));
+    for (destination, router) in gateway.into_iter().chain([(start.destination, start.last_router)]) {
+        let before = links.len();
+        while at != router {
+            if links.len() - before > graph.switches() {
+                // Static routes and equal ways together can lead in a circle.
+                return Ok(None);
+            }
+            let Some(next) = routes.next_of_flow(at, destination, hash)? else { return Ok(None) };
+            links.push(next);
+            at = graph.edge(next).to;
+        }
+    }
+    Ok(Some(links))
 }
 
 fn bits(address: IpAddr) -> u128 {

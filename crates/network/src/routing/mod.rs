@@ -1,11 +1,13 @@
 //! Which way packets go: the routers' tables, and the routes of flows.
 //!
 //! The algorithms are in [`subflow_policy::routing`]; this drives them. Where all routers take shortest paths, a packet is
-//! looked up in their tables by its destination at each hop (`tables.rs`). Otherwise the routers' choices are made once for
-//! each flow, when its first packet leaves its host, and the flow's packets carry their place in a list of links
-//! (`flows.rs`); only behind routers that choose anew for every packet they are looked up at each hop again.
+//! looked up in their tables by its destination at each hop (`tables.rs`). Otherwise, and where addresses have gateways
+//! (`gateways.rs`), the routers' choices are made once for each flow, when its first packet leaves its host, and the flow's
+//! packets carry their place in a list of links (`flows.rs`); only behind routers that choose anew for every packet they are
+//! looked up at each hop again.
 
 mod flows;
+mod gateways;
 mod tables;
 mod way;
 mod wiring;
@@ -14,6 +16,7 @@ use subflow_policy::routing::MultiflowOptions;
 use subflow_quantity::Duration;
 
 pub(crate) use flows::{FlowRoutes, FlowStart};
+pub(crate) use gateways::{Gateway, Gateways};
 pub use subflow_policy::routing::Metric as RouteMetric;
 pub(crate) use tables::{Routes, StaticRoute, TableRules};
 pub(crate) use way::{FlowWay, Way};
@@ -33,6 +36,13 @@ pub enum RouterMode {
     /// As a central controller says, which sees the first packet of each flow and keeps the subflows of an MPTCP
     /// connection apart; the shortest path for all that it does not place. All routers are under the controller, or none.
     Multiflow,
+}
+
+impl RouterMode {
+    /// Whether all packets of a flow take the way that tables give: what [gateways](crate::TopologyBuilder::gateway) need.
+    pub const fn keeps_to_tables(self) -> bool {
+        matches!(self, Self::ShortestPath | Self::EcmpFlow)
+    }
 }
 
 /// What concerns the routing of the whole network.

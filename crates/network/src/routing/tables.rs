@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use subflow_policy::routing::{Graph, LinkSet, Towards, choose, salt};
 
-use super::{RouteMetric, RouterMode, Wiring};
+use super::{Gateways, RouteMetric, RouterMode, Wiring};
 use crate::InterfaceId;
 
-/// For each router and destination interface the next link, or several to choose from.
+/// For each router and destination, an interface or a gateway, the next link, or several to choose from.
 #[derive(Debug)]
 pub(crate) struct Routes {
     /// A link, [`NOWHERE`], or [`CHOICE`] and the number of a choice.
     next: Box<[u32]>,
-    interfaces: usize,
+    destinations: usize,
     choices: Vec<Choice>,
 }
 
@@ -42,6 +42,7 @@ pub(crate) struct TableRules {
     pub(crate) modes: Vec<RouterMode>,
     pub(crate) metric: RouteMetric,
     pub(crate) static_routes: Vec<StaticRoute>,
+    pub(crate) gateways: Gateways,
 }
 
 /// A way that somebody has set.
@@ -55,12 +56,16 @@ pub(crate) struct StaticRoute {
 impl TableRules {
     /// The tables without the links that are `down`.
     pub(crate) fn tables(&self, wiring: &Wiring, graph: &Graph, down: &LinkSet) -> Routes {
-        let mut tables = Tables { rules: self, routes: Routes::new(wiring), known: BTreeMap::new() };
+        let mut tables = Tables { rules: self, routes: self.empty(wiring), known: BTreeMap::new() };
         let mut interfaces_at: Vec<Vec<(InterfaceId, u32)>> = vec![Vec::new(); wiring.routers];
         for (interface, attachment) in wiring.interface_ids().zip(wiring.attachments()) {
             if let Some((router, last)) = attachment {
                 interfaces_at[router as usize].push((interface, last));
             }
+        }
+        for gateway in self.gateways.iter() {
+            // At the gateway itself no link leads on to it.
+            interfaces_at[gateway.router as usize].push((gateway.destination, NOWHERE));
         }
         for (last_router, interfaces) in interfaces_at.iter().enumerate().filter(|(_, there)| !there.is_empty()) {
             let towards = graph.towards(last_router as u32, self.metric, down);
@@ -76,6 +81,12 @@ impl TableRules {
             tables.routes.set(route.router, route.destination, route.via);
         }
         tables.routes
+    }
+
+    fn empty(&self, wiring: &Wiring) -> Routes {
+        let destinations = wiring.interfaces + self.gateways.iter().count();
+        let next = vec![NOWHERE; wiring.routers * destinations].into_boxed_slice();
+        Routes { next, destinations, choices: Vec::new() }
     }
 }
 
@@ -104,18 +115,13 @@ impl Tables<'_> {
 }
 
 impl Routes {
-    fn new(wiring: &Wiring) -> Self {
-        let entries = wiring.routers * wiring.interfaces;
-        Self { next: vec![NOWHERE; entries].into_boxed_slice(), interfaces: wiring.interfaces, choices: Vec::new() }
-    }
-
     fn set(&mut self, router: u32, destination: InterfaceId, entry: u32) {
-        self.next[router as usize * self.interfaces + destination.index()] = entry;
+        self.next[router as usize * self.destinations + destination.index()] = entry;
     }
 
     #[inline]
     fn entry(&self, router: u32, destination: InterfaceId) -> u32 {
-        self.next[router as usize * self.interfaces + destination.index()]
+        self.next[router as usize * self.destinations + destination.index()]
     }
 
     /// The link that `router` sends a packet to that is for interface `destination` and of a flow with this hash.

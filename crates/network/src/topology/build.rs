@@ -9,7 +9,7 @@ use crate::fusion;
 use crate::host_table::{Conversations, FarEnd, HostTable, Interface};
 use crate::link::{Link, LinkStreams};
 use crate::route::Routing;
-use crate::routing::{Edge, FlowRoutes, Node, Routes, StaticRoute, TableRules, Wiring};
+use crate::routing::{Edge, FlowRoutes, Gateways, Node, Routes, StaticRoute, TableRules, Wiring};
 use crate::{HostId, InterfaceId, LinkId, Network, RouterMode, Service, stream};
 
 pub(super) fn build(topology: &TopologyBuilder, seed: u64) -> Result<Network, TopologyError> {
@@ -19,6 +19,7 @@ pub(super) fn build(topology: &TopologyBuilder, seed: u64) -> Result<Network, To
     let wiring = topology.wiring();
     topology.check_static_routes(&wiring)?;
     topology.check_control()?;
+    topology.check_gateways()?;
     let routing = topology.make_routing(wiring, seed);
     topology.check_paths(&routing.wiring, &routing.tables, &hosts)?;
     let mut links = topology.links(seed);
@@ -114,10 +115,12 @@ impl TopologyBuilder {
         let modes: Vec<RouterMode> = self.routers.iter().map(|(_, mode)| *mode).collect();
         let graph = wiring.graph();
         let controlled = modes.contains(&RouterMode::Multiflow);
-        let by_flow = modes.iter().any(|mode| *mode != RouterMode::ShortestPath);
+        let addresses: Vec<_> = self.gateways.iter().map(|&(address, router)| (address, router.0)).collect();
+        let gateways = Gateways::new(&addresses, wiring.interfaces);
+        let by_flow = !gateways.is_empty() || modes.iter().any(|mode| *mode != RouterMode::ShortestPath);
         let controller = controlled.then(|| Multiflow::new(graph.clone(), self.routing.multiflow));
         let flows = by_flow.then(|| Box::new(FlowRoutes::new(controller, stream(seed, "routing"))));
-        let rules = TableRules { modes, metric: self.metric, static_routes: self.static_routes.clone() };
+        let rules = TableRules { modes, metric: self.metric, static_routes: self.static_routes.clone(), gateways };
         let tables = rules.tables(&wiring, &graph, &graph.no_links());
         Routing {
             attachments: wiring.attachments(),
@@ -148,6 +151,16 @@ impl TopologyBuilder {
         match (self.routers.iter().find(controlled), self.routers.iter().find(|router| !controlled(router))) {
             (Some((controlled, _)), Some((free, _))) => {
                 Err(TopologyError::PartlyControlled { controlled: controlled.clone(), free: free.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Routers that choose ways by other things than tables know nothing of gateways.
+    fn check_gateways(&self) -> Result<(), TopologyError> {
+        match (self.gateways.first(), self.routers.iter().find(|(_, mode)| !mode.keeps_to_tables())) {
+            (Some(&(address, _)), Some((router, _))) => {
+                Err(TopologyError::GatewayWithoutTables { address, router: router.clone() })
             }
             _ => Ok(()),
         }

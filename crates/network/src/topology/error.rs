@@ -73,6 +73,14 @@ pub enum TopologyError {
         /// One that is not.
         free: String,
     },
+    /// An address with a gateway where a router does not go by tables.
+    #[error("packets of {address} cannot pass a gateway: router '{router}' does not go by its tables")]
+    GatewayWithoutTables {
+        /// The address.
+        address: IpAddr,
+        /// The router.
+        router: String,
+    },
     /// Static routes that lead in a circle.
     #[error("routes to interface '{interface}' lead in a circle through router '{router}'")]
     RouteLoop {

@@ -71,6 +71,7 @@ pub struct TopologyBuilder {
     links: Vec<Duplex>,
     static_routes: Vec<StaticRoute>,
     conversations: Vec<(HostId, HostId)>,
+    gateways: Vec<(IpAddr, RouterId)>,
     metric: RouteMetric,
     routing: RoutingConfig,
     fuse_hops: bool,
@@ -107,6 +108,7 @@ impl TopologyBuilder {
             links: Vec::new(),
             static_routes: Vec::new(),
             conversations: Vec::new(),
+            gateways: Vec::new(),
             metric: RouteMetric::Hops,
             routing: RoutingConfig::default(),
             fuse_hops: true,
@@ -156,6 +158,14 @@ impl TopologyBuilder {
     /// Makes `router` send packets for `destination` over `via`, one of its links, whatever the shortest path is.
     pub fn route(&mut self, router: RouterId, destination: InterfaceId, via: LinkId) {
         self.static_routes.push(StaticRoute { router: router.0, destination, via: via.0 });
+    }
+
+    /// Makes packets from and to `address`, one of an interface at a router, pass `gateway` on their way, as a loose source
+    /// route does: the shortest path to there, and the shortest path on. A packet between two such addresses passes the
+    /// source's. Where no path leads to it, packets are dropped as unroutable. All routers have to
+    /// [keep to their tables](RouterMode::keeps_to_tables).
+    pub fn gateway(&mut self, address: IpAddr, gateway: RouterId) {
+        self.gateways.push((address, gateway));
     }
 
     /// Sets what makes a path short. Default: few links.

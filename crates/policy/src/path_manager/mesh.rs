@@ -24,6 +24,8 @@ pub(super) enum Shape {
     Single,
     /// On the initial pair alone, so many.
     Ports(NonZeroU8),
+    /// From each local address to the initial remote one.
+    Gateways,
 }
 
 /// The addresses and subflows of a connection, and what is missing of its shape.
@@ -69,7 +71,9 @@ impl PathManager for Mesh {
         }
         match self.role {
             Some(Role::Client) => self.open_missing(commands),
-            Some(Role::Server) if !matches!(self.shape, Shape::Ports(_)) => self.announce_missing(commands),
+            Some(Role::Server) if matches!(self.shape, Shape::Full(_) | Shape::Single) => {
+                self.announce_missing(commands)
+            }
             Some(Role::Server) | None => {}
         }
     }
@@ -98,7 +102,7 @@ impl Mesh {
         let mesh: Vec<_> = self.mesh().collect();
         let rounds = match self.shape {
             Shape::Full(n) | Shape::Ports(n) => n.get().into(),
-            Shape::Single => 1,
+            Shape::Single | Shape::Gateways => 1,
         };
         for round in 1..=rounds {
             for &(local, remote, pair) in &mesh {
@@ -120,6 +124,7 @@ impl Mesh {
             Shape::Full(_) => true,
             Shape::Single => !self.subflows.use_local(pair.local),
             Shape::Ports(_) => self.initial == Some(pair),
+            Shape::Gateways => self.initial.is_some_and(|initial| initial.remote == pair.remote),
         };
         wanted && self.opened_on(pair) < round
     }

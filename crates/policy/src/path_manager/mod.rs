@@ -11,6 +11,7 @@
 //! the command.
 
 mod addresses;
+mod binder;
 mod full_mesh;
 mod mesh;
 mod ndiffports;
@@ -23,6 +24,7 @@ mod test_events;
 
 use std::net::{IpAddr, SocketAddr};
 
+pub use binder::Binder;
 pub use full_mesh::FullMesh;
 pub use ndiffports::NDiffPorts;
 pub use passive::Passive;

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU8;
 
-use super::{Command, Event, FullMesh, NDiffPorts, Passive, PathManager, SingleMesh};
+use super::{Binder, Command, Event, FullMesh, NDiffPorts, Passive, PathManager, SingleMesh};
 
 /// One of the path managers, chosen by name.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub enum PathManagement {
     SingleMesh(SingleMesh),
     /// `ndiffports`.
     NDiffPorts(NDiffPorts),
+    /// `binder`.
+    Binder(Binder),
 }
 
 /// Parameters of those path managers that have any; [`PathManagerEntry::options`] says whose is which.
@@ -90,6 +92,14 @@ const ALL: &[PathManagerEntry] = &[
         options: &["n"],
         new: |options| PathManagement::NDiffPorts(NDiffPorts::new(options.n)),
     },
+    PathManagerEntry {
+        name: "binder",
+        aliases: &[],
+        description: "one subflow through each gateway of the client's interfaces",
+        source: "Boccassi, Fayed, Marina, LCDNet 2013; lima2017, section 3.3.2; Linux MPTCP 0.9x, binder",
+        options: &[],
+        new: |_| PathManagement::Binder(Binder::default()),
+    },
 ];
 
 impl PathManagement {
@@ -116,6 +126,7 @@ impl PathManagement {
             Self::FullMesh(_) => "full-mesh",
             Self::SingleMesh(_) => "single-mesh",
             Self::NDiffPorts(_) => "ndiffports",
+            Self::Binder(_) => "binder",
         }
     }
 }
@@ -134,6 +145,7 @@ impl PathManager for PathManagement {
             Self::FullMesh(manager) => manager.on_event(event, commands),
             Self::SingleMesh(manager) => manager.on_event(event, commands),
             Self::NDiffPorts(manager) => manager.on_event(event, commands),
+            Self::Binder(manager) => manager.on_event(event, commands),
         }
     }
 }

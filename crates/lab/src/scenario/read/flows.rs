@@ -12,7 +12,7 @@ use super::stacks::Stacks;
 use super::topology::Topology;
 use super::traffic;
 use crate::scenario::file::{Collector, Field, Place, Problem, Section};
-use crate::scenario::{Flow, InterfaceIndex, Mptcp, Protocol, Sctp, SubflowPlan, Tcp, schema};
+use crate::scenario::{Flow, InterfaceIndex, Mptcp, PathManager, Protocol, Sctp, SubflowPlan, Tcp, schema};
 
 /// The port of the first flow that gives none.
 const FIRST_PORT: usize = 5001;
@@ -151,17 +151,28 @@ impl FlowReader<'_> {
                     scheduler,
                     bottleneck,
                     coupling,
-                    path_manager: algorithms::path_manager(
-                        section,
-                        profile.path_manager,
-                        from_stack.mptcp.max_subflows,
-                    )?,
+                    path_manager: self.path_manager(section, from.host, from_stack.mptcp.max_subflows)?,
                     subflows: self.subflows(section, from, to, from_stack.mptcp.max_subflows)?,
                     from_stack,
                     to_stack: self.stacks.stack(section, to.host)?,
                 })
             }
         })
+    }
+
+    /// The path manager of a flow from `host`, which may need gateways.
+    fn path_manager(&self, section: &Section<'_>, host: usize, most: u32) -> Result<PathManager, Problem> {
+        let manager = algorithms::path_manager(section, self.stacks.profile(host).path_manager, most)?;
+        let has_gateways = self.topology.hosts[host].interfaces.iter().any(|interface| !interface.gateways.is_empty());
+        match section.given("path_manager") {
+            Some(field) if manager.name() == "binder" && !has_gateways => {
+                let name = &self.topology.hosts[host].name;
+                Err(field
+                    .problem(format!("binder goes through gateways, and no interface of {name} has any"))
+                    .help("name routers: interfaces = [{ name = \"eth\", address = […], gateways = […] }]"))
+            }
+            _ => Ok(manager),
+        }
     }
 
     fn subflows(

@@ -68,7 +68,12 @@ fn interface_list(field: &Field<'_>, expected: &str) -> Result<Vec<(Interface, P
 
 fn interface(field: &Field<'_>) -> Result<Interface, Problem> {
     if matches!(field.value(), Value::String(_)) {
-        return Ok(Interface { name: name_value(field, "interface")?, addresses: Vec::new(), backup: false });
+        return Ok(Interface {
+            name: name_value(field, "interface")?,
+            addresses: Vec::new(),
+            gateways: Vec::new(),
+            backup: false,
+        });
     }
     let section = field.section(&schema::INTERFACE)?;
     let addresses = match section.given("address") {
@@ -85,6 +90,7 @@ fn interface(field: &Field<'_>) -> Result<Interface, Problem> {
     Ok(Interface {
         name: name_value(&section.required("name")?, "interface")?,
         addresses,
+        gateways: Vec::new(),
         backup: section.value("backup").boolean()?,
     })
 }

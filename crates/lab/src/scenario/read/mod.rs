@@ -5,6 +5,7 @@ mod algorithms;
 mod bottleneck;
 mod ends;
 mod flows;
+mod gateways;
 mod hosts;
 mod links;
 mod loss;

@@ -11,6 +11,7 @@ use crate::scenario::{Attachment, InterfaceIndex};
 /// its link, and routers that share a link share an island.
 pub(super) struct Islands {
     of_interface: BTreeMap<InterfaceIndex, usize>,
+    of_router: Vec<usize>,
 }
 
 impl Islands {
@@ -34,7 +35,13 @@ impl Islands {
                 of_interface.insert(interface, island);
             }
         }
-        Self { of_interface }
+        let of_router = (0..topology.routers.len()).map(|router| root(&of_router, router)).collect();
+        Self { of_interface, of_router }
+    }
+
+    /// Whether packets of an interface can reach a router.
+    pub(super) fn has_router(&self, interface: InterfaceIndex, router: usize) -> bool {
+        self.of_interface.get(&interface) == self.of_router.get(router)
     }
 
     fn join(&self, a: InterfaceIndex, b: InterfaceIndex) -> bool {

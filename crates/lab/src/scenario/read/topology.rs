@@ -8,7 +8,7 @@ use subflow_network::{RouterMode, RoutingConfig};
 use super::links::LinkReader;
 use super::shape::Generated;
 use super::traces::Traces;
-use super::{addresses, hosts, routing, shape};
+use super::{addresses, gateways, hosts, routing, shape};
 use crate::scenario::file::{Collector, Field, Place, Problem, Section, did_you_mean, list};
 use crate::scenario::{Attachment, Host, HostStack, Interface, InterfaceIndex, Link, Router, schema};
 
@@ -69,12 +69,16 @@ impl Topology {
             (None, Some((_, field))) => topology.check_all_plugged_in(field, problems),
             (None, None) => {}
         }
+        if let Some(field) = &hosts_field {
+            gateways::read(field, &mut topology, problems);
+        }
         Some(topology)
     }
 
     fn add_generated_nodes(&mut self, generated: &Generated, mode: RouterMode, place: &Place) {
         for name in &generated.shape.hosts {
-            let interface = Interface { name: "eth".to_owned(), addresses: Vec::new(), backup: false };
+            let interface =
+                Interface { name: "eth".to_owned(), addresses: Vec::new(), gateways: Vec::new(), backup: false };
             self.hosts.push(Host { name: name.clone(), interfaces: vec![interface], stack: HostStack::default() });
             self.interface_places.push(vec![place.clone()]);
         }

@@ -33,6 +33,12 @@ pub(crate) const INTERFACE: TableSchema = TableSchema {
             "10.A.B.C, A·256 + B the host's number, C the interface's, from 1",
             "its address or addresses; each further one is a further end for MPTCP subflows",
         ),
+        optional(
+            "gateways",
+            "a list of names of routers, one for each address",
+            "packets take the shortest path",
+            "the routers that packets from and to its addresses pass, as on a loose source route over relays; path_manager = \"binder\" opens a subflow through each",
+        ),
         value("backup", "true or false", "false", "whether MPTCP subflows over it are used only where no other works"),
     ],
 };

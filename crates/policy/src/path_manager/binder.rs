@@ -1,0 +1,51 @@
+//! `binder`: one subflow through each gateway.
+
+use super::mesh::{Mesh, Shape};
+use super::{Command, Event, PathManager};
+
+/// The client opens one subflow from each of its addresses to the server's initial address, each of which leads through a
+/// gateway of its own; nothing is announced. It takes a network that sends packets of an address through its gateway.
+///
+/// Source: Boccassi, Fayed, Marina, Binder: A system to aggregate multiple internet gateways in community networks, MobiCom
+/// workshop on lowest cost denominator networking, 2013; lima2017, section 3.3.2; Linux MPTCP 0.9x, `binder`. The kernel
+/// writes the gateway into each subflow's packets, as a loose source route (RFC 791). Here an address stands for it: the
+/// network model takes packets from and to that address through the gateway, which is also what the relays' tunnels do on
+/// the way back.
+#[derive(Clone, Debug)]
+pub struct Binder(Mesh);
+
+impl Default for Binder {
+    fn default() -> Self {
+        Self(Mesh::new(Shape::Gateways))
+    }
+}
+
+impl PathManager for Binder {
+    fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>) {
+        self.0.on_event(event, commands);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_events::{established_as_client, established_as_server, local, lost, remote, tell};
+    use super::*;
+
+    #[test]
+    fn every_gateway_s_address_has_one_subflow_to_the_initial_address() {
+        let mut manager = Binder::default();
+        let opened = tell(
+            &mut manager,
+            &[local(0, "10.0.0.1"), local(1, "10.0.0.2"), local(2, "10.0.0.3"), established_as_client()],
+        );
+        assert_eq!(opened, ["open 10.0.0.2#1 -> 10.9.0.1:80#0", "open 10.0.0.3#2 -> 10.9.0.1:80#0"]);
+        assert_eq!(tell(&mut manager, &[remote(1, "10.9.1.1")]), [""; 0]);
+        assert_eq!(tell(&mut manager, &[lost(1, "10.0.0.2")]), ["withdraw #1"]);
+        assert_eq!(tell(&mut manager, &[local(1, "10.0.0.2")]).len(), 0, "the first request is still under way");
+    }
+
+    #[test]
+    fn a_server_keeps_its_addresses_to_itself() {
+        assert_eq!(tell(&mut Binder::default(), &[local(1, "10.9.1.1"), established_as_server()]), [""; 0]);
+    }
+}
