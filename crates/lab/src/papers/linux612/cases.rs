@@ -67,6 +67,8 @@ pub(super) struct Record {
     pub(super) flow: FlowName,
     pub(super) goodput_mbps: f64,
     pub(super) completion_s: Option<f64>,
+    /// IP bytes through the queue of each path, as far as the row has them.
+    pub(super) path_bytes: Vec<Option<f64>>,
     pub(super) start_s: f64,
 }
 
@@ -180,8 +182,12 @@ impl Row<'_> {
             rep: self.count("rep", self.cell("rep"), "the number of a repetition from 1")?,
             flow,
             goodput_mbps: self.number_in("goodput_mbps", self.cell("goodput_mbps"), "Mbit/s", |_| true)?,
-            completion_s: self.optional("completion_s")?,
-            start_s: self.optional("flow_start_s")?.unwrap_or(0.0),
+            completion_s: self.optional("completion_s", "seconds, or nothing")?,
+            path_bytes: vec![
+                self.optional("path1_bytes", "bytes, or nothing")?,
+                self.optional("path2_bytes", "bytes, or nothing")?,
+            ],
+            start_s: self.optional("flow_start_s", "seconds, or nothing")?.unwrap_or(0.0),
         })
     }
 
@@ -201,10 +207,10 @@ impl Row<'_> {
         number.ok_or_else(|| self.complaint(column, text, expected))
     }
 
-    fn optional(&self, column: &str) -> Result<Option<f64>, String> {
+    fn optional(&self, column: &str, expected: &str) -> Result<Option<f64>, String> {
         match self.cell(column) {
             "" => Ok(None),
-            text => self.number_in(column, text, "seconds, or nothing", |_| true).map(Some),
+            text => self.number_in(column, text, expected, |_| true).map(Some),
         }
     }
 

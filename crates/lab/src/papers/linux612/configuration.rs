@@ -58,6 +58,10 @@ pub(super) struct Reference {
     pub(super) goodput_mbps: Vec<f64>,
     /// By repetition, where a size was sent.
     pub(super) completion_s: Vec<f64>,
+    /// IP bytes through the queue of each path, by path and repetition.
+    pub(super) path_bytes: Vec<Vec<f64>>,
+    /// Goodput of each second of the first repetition, in Mbit/s, where it was recorded.
+    pub(super) per_second: Vec<f64>,
 }
 
 /// The message that fills a packet of 1500 bytes.
@@ -102,6 +106,9 @@ impl Configuration {
                 Some(mine) => {
                     mine.goodput_mbps.extend(theirs.goodput_mbps);
                     mine.completion_s.extend(theirs.completion_s);
+                    for (mine, theirs) in mine.path_bytes.iter_mut().zip(theirs.path_bytes) {
+                        mine.extend(theirs);
+                    }
                 }
                 None => self.references.push(theirs),
             }
@@ -169,6 +176,8 @@ fn run(rows: &[Record]) -> Result<Configuration, String> {
         cc: row.cc.clone(),
         goodput_mbps: vec![row.goodput_mbps],
         completion_s: row.completion_s.into_iter().collect(),
+        path_bytes: row.path_bytes.iter().map(|bytes| bytes.iter().copied().collect()).collect(),
+        per_second: Vec::new(),
     };
     let spec = |row: &&Record| FlowSpec { protocol: row.protocol.clone(), cc: row.cc.clone(), start_s: row.start_s };
     Ok(Configuration {

@@ -3,14 +3,22 @@
 use super::cases::{COLUMNS, FlowName};
 use super::configuration::{Configuration, Reference, Workload};
 use super::criteria::{Criterion, criterion};
+use super::outage::outage;
+use super::parts;
 use super::run::{Figures, FlowFigures};
 use crate::papers::{Cell, Finding, Table};
 use crate::statistics::mean;
 
 /// What stands next to the columns of the measurements.
-const ADDED: [&str; 7] = [
+const ADDED: [&str; 13] = [
     "reference_goodput_mbps",
     "reference_completion_s",
+    "reference_path1_bytes",
+    "reference_path2_bytes",
+    "stall_s",
+    "reference_stall_s",
+    "return_s",
+    "reference_return_s",
     "deviation_pct",
     "runs",
     "reference_reps",
@@ -27,8 +35,8 @@ pub(super) struct Outcome<'a> {
 
 /// One flow of an outcome next to the kernel's.
 pub(super) struct Comparison<'a> {
-    outcome: &'a Outcome<'a>,
-    reference: &'a Reference,
+    pub(super) outcome: &'a Outcome<'a>,
+    pub(super) reference: &'a Reference,
     ours: Option<&'a FlowFigures>,
 }
 
@@ -136,6 +144,9 @@ fn cells(comparison: &Comparison<'_>) -> Vec<Cell> {
         FlowName::All => "all".into(),
     };
     let number = |value: fn(&FlowFigures) -> Option<f64>| -> Cell { ours.and_then(value).into() };
+    let kernel_path = |index: usize| -> Cell { reference.path_bytes.get(index).and_then(|bytes| mean(bytes)).into() };
+    let our_outage = outcome.figures.as_ref().and_then(|figures| figures.outage);
+    let kernel_outage = outage(configuration, &reference.per_second);
     vec![
         configuration.case.as_str().into(),
         reference.protocol.as_str().into(),
@@ -159,6 +170,12 @@ fn cells(comparison: &Comparison<'_>) -> Vec<Cell> {
         if reference.flow == FlowName::All { Cell::Empty } else { number(|ours| Some(ours.start_s)) },
         mean(&reference.goodput_mbps).into(),
         mean(&reference.completion_s).into(),
+        kernel_path(0),
+        kernel_path(1),
+        our_outage.map(|outage| outage.stall_s).into(),
+        kernel_outage.map(|outage| outage.stall_s).into(),
+        our_outage.map(|outage| outage.return_s).into(),
+        kernel_outage.map(|outage| outage.return_s).into(),
         comparison.deviation_pct().into(),
         Cell::Integer(outcome.runs as i64),
         Cell::Integer(reference.goodput_mbps.len() as i64),
@@ -195,6 +212,8 @@ pub(super) fn readable(outcomes: &[Outcome<'_>]) -> Vec<(String, Table)> {
             verdict(&comparison).into(),
         ]);
     }
+    let comparisons: Vec<Comparison<'_>> = outcomes.iter().flat_map(Comparison::of).collect();
+    tables.extend(parts::readable(&comparisons));
     tables
 }
 
@@ -219,7 +238,11 @@ pub(super) fn findings(outcomes: &[Outcome<'_>]) -> Vec<Finding> {
             None => judged.push((criterion, vec![comparison])),
         }
     }
-    judged.iter().map(|(criterion, comparisons)| finding(*criterion, comparisons)).collect()
+    let mut findings: Vec<Finding> =
+        judged.iter().map(|(criterion, comparisons)| finding(*criterion, comparisons)).collect();
+    let all: Vec<Comparison<'_>> = outcomes.iter().flat_map(Comparison::of).collect();
+    findings.extend(parts::findings(&all));
+    findings
 }
 
 fn finding(criterion: Criterion, comparisons: &[Comparison<'_>]) -> Finding {

@@ -1,7 +1,8 @@
 //! Runs of a configuration and what they say together.
 
 use super::configuration::{Configuration, Workload};
-use super::topology::{bottleneck, egress, scenario};
+use super::outage::{Outage, outage};
+use super::topology::{bottleneck, egress, samples, scenario};
 use crate::execute::RunError;
 use crate::results::{FlowResult, LinkResult, RunResult, goodput_mbps};
 use crate::simulate::{RunOptions, simulate};
@@ -44,6 +45,8 @@ pub(super) struct Figures {
     pub(super) together: FlowFigures,
     /// IP bytes through each path's queue, drops there, and random losses.
     pub(super) paths: Vec<[f64; 3]>,
+    /// What the failure of a path cost, where one failed.
+    pub(super) outage: Option<Outage>,
 }
 
 /// The figures of one flow.
@@ -68,7 +71,7 @@ pub(super) fn run(configuration: &Configuration, variant: Variant) -> Result<Fig
     let mut together = FlowFigures::default();
     let (mut bytes, mut tail_bytes) = (0, 0);
     for (flow, start_s) in result.flows.iter().zip(starts) {
-        let in_tail = flow.bytes_delivered - delivered_early(&result, flow, third);
+        let in_tail = flow.bytes_delivered - delivered_early(&result, flow, samples(configuration));
         bytes += flow.bytes_delivered;
         tail_bytes += in_tail;
         together.retransmissions += flow.retransmissions as f64;
@@ -89,14 +92,32 @@ pub(super) fn run(configuration: &Configuration, variant: Variant) -> Result<Fig
         let (queue, wire) = (link(&bottleneck(index)).up, link(&egress(index)).up);
         [queue.bytes as f64, queue.drops as f64, wire.losses as f64]
     };
-    Ok(Figures { flows, together, paths: (0..configuration.paths.len()).map(path).collect() })
+    let seconds = result.flows.first().map(|flow| per_second(&result, flow)).unwrap_or_default();
+    Ok(Figures {
+        flows,
+        together,
+        paths: (0..configuration.paths.len()).map(path).collect(),
+        outage: outage(configuration, &seconds),
+    })
 }
 
-/// What a flow had delivered after a third of the run: the first sample of its goodput.
-fn delivered_early(result: &RunResult, flow: &FlowResult, third: Duration) -> u64 {
+/// What a flow had delivered after a third of the run, of which so many samples were taken.
+fn delivered_early(result: &RunResult, flow: &FlowResult, samples: u32) -> u64 {
+    let bytes_per_mbps = result.duration_s / f64::from(samples) / 8e-6;
+    let early = goodput(result, flow).take(samples as usize / 3);
+    early.map(|mbps| (mbps * bytes_per_mbps).round() as u64).sum()
+}
+
+/// What a flow got in each second, where there are three samples in each.
+fn per_second(result: &RunResult, flow: &FlowResult) -> Vec<f64> {
+    let samples: Vec<f64> = goodput(result, flow).collect();
+    samples.chunks_exact(3).filter_map(mean).collect()
+}
+
+/// The samples of a flow's goodput, in Mbit/s.
+fn goodput<'a>(result: &'a RunResult, flow: &'a FlowResult) -> impl Iterator<Item = f64> + 'a {
     let series = result.series.iter().find(|series| series.of == flow.name && series.metric == "goodput");
-    let sample = series.and_then(|series| series.points().first());
-    sample.map_or(0, |sample| (sample.value * third.as_secs_f64() / 8e-6).round() as u64)
+    series.into_iter().flat_map(|series| series.points().iter().map(|point| point.value))
 }
 
 /// The means of several runs of the same configuration.
@@ -120,5 +141,9 @@ pub(super) fn mean_figures(runs: &[Figures]) -> Figures {
         paths: (0..first.paths.len())
             .map(|path| [0, 1, 2].map(|figure| over(&|run| run.paths[path][figure])))
             .collect(),
+        outage: first.outage.map(|_| Outage {
+            stall_s: over(&|run| run.outage.map_or(0.0, |outage| outage.stall_s)),
+            return_s: over(&|run| run.outage.map_or(0.0, |outage| outage.return_s)),
+        }),
     }
 }

@@ -15,8 +15,8 @@ use super::configuration::{Configuration, FlowSpec, Workload};
 use crate::scenario::Scenario;
 use crate::scenario::file::Document;
 
-/// When a failing path fails, and when it works again.
-const FAILURE_S: (u32, u32) = (10, 20);
+/// When a failing path fails, and when it works again, in seconds.
+pub(super) const FAILURE_S: (u32, u32) = (10, 20);
 
 /// The scenario of `configuration` with its later flows starting `offset_s` late.
 pub(super) fn scenario(configuration: &Configuration, scheduler: &str, offset_s: f64) -> Scenario {
@@ -37,8 +37,8 @@ pub(super) fn egress(index: usize) -> String {
 
 fn text(configuration: &Configuration, scheduler: &str, offset_s: f64) -> String {
     let duration = duration_s(configuration);
-    // One sample a third of the way tells what the tail begins with.
-    let mut text = format!("duration = \"{duration} s\"\nsample_interval = \"{:.9} s\"\n", duration / 3.0);
+    let sample = duration / f64::from(samples(configuration));
+    let mut text = format!("duration = \"{duration} s\"\nsample_interval = \"{sample:.9} s\"\n");
     let clients = Clients { shared: configuration.flows.len() > 1, configuration };
     clients.write_nodes(&mut text);
     clients.write_links(&mut text);
@@ -48,6 +48,15 @@ fn text(configuration: &Configuration, scheduler: &str, offset_s: f64) -> String
     }
     write_failure(&mut text, configuration);
     text
+}
+
+/// How many samples of the goodput are taken: one after each third tells what the tail begins with. Where a path fails,
+/// there are three in each second, so that thirds and seconds begin with one.
+pub(super) fn samples(configuration: &Configuration) -> u32 {
+    match configuration.failure {
+        Some(_) => 3 * duration_s(configuration).ceil() as u32,
+        None => 3,
+    }
 }
 
 /// How long to run: a transfer gets ten times what the kernel took.
