@@ -1,6 +1,7 @@
 //! The thesis's findings, each checked against our figures, and how our scheduler does.
 
-use super::grid::{ADAPTIVE, CONGESTION, SCHEDULERS, Study};
+use super::adaptive::{self, FAR_PCT, NEAR_PCT};
+use super::grid::{CONGESTION, SCHEDULERS, Study};
 use super::measurement::Measurements;
 use crate::papers::Finding;
 use crate::statistics::mean;
@@ -54,7 +55,7 @@ const CHECKS: [(&str, Check); 16] = [
     }),
     (
         "Ours: adaptive is within 2 % of the best of LL, LWS, LTS and HSR in most cells, and nowhere more than 5 % below",
-        adaptive,
+        near_the_best,
     ),
 ];
 
@@ -191,31 +192,23 @@ fn meshes(
     Some((ratios.iter().all(|(.., ratio)| expected(*ratio)), format!("single over full: {}", shown.join(", "))))
 }
 
-fn adaptive(all: &Measurements) -> Option<(bool, String)> {
-    let mut gaps: Vec<(f64, String)> = Vec::new();
-    for study in [Congested, Design] {
-        for (case, cc) in all.cases(study).into_iter().flat_map(|case| CONGESTION.map(|cc| (case, cc))) {
-            let own = all.at(study, case, cc, ADAPTIVE)?;
-            let fixed: Vec<f64> =
-                SCHEDULERS.into_iter().map(|name| all.at(study, case, cc, name)).collect::<Option<_>>()?;
-            let best = fixed.into_iter().reduce(f64::max)?;
-            let place = if study == Congested { format!("loss {case} %") } else { format!("Exp {case}") };
-            gaps.push(((1.0 - own / best) * 100.0, format!("{place}, {cc}")));
-        }
-    }
-    let near = gaps.iter().filter(|(gap, _)| *gap <= 2.0).count();
-    let (worst, place) = gaps.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let below = gaps.iter().filter(|(gap, _)| *gap > 5.0).count();
+fn near_the_best(all: &Measurements) -> Option<(bool, String)> {
+    let contests = adaptive::contests(all);
+    let near = contests.iter().filter(|contest| contest.gap_pct() <= NEAR_PCT).count();
+    let below = contests.iter().filter(|contest| contest.gap_pct() > FAR_PCT).count();
+    let worst = contests.iter().max_by(|a, b| a.gap_pct().total_cmp(&b.gap_pct()))?;
     let evidence = format!(
-        "within 2 % in {near} of {} cells, more than 5 % below in {below}; furthest below by {worst:.1} % ({place})",
-        gaps.len()
+        "within 2 % in {near} of {} cells, more than 5 % below in {below}; furthest below by {:.1} % ({})",
+        contests.len(),
+        worst.gap_pct(),
+        worst.place(),
     );
-    Some((2 * near > gaps.len() && below == 0, evidence))
+    Some((2 * near > contests.len() && below == 0, evidence))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::grid::Cell;
+    use super::super::grid::{ADAPTIVE, Cell};
     use super::super::measurement::tests::made;
     use super::*;
 

@@ -1,6 +1,8 @@
 //! Lima 2017: packet schedulers and a path manager for MPTCP, on two hosts with five links. Its experiments, the two studies
 //! that it announces, and our scheduler `adaptive` next to its own.
 
+mod adaptive;
+mod figures;
 mod findings;
 mod grid;
 mod measurement;
@@ -73,7 +75,7 @@ impl Paper for Lima2017 {
             paper: self.name().to_owned(),
             table: report::rows(&measurements),
             readable: report::readable(&measurements),
-            figures: Vec::new(),
+            figures: figures::figures(&measurements),
             findings: findings::findings(&measurements),
             notes: notes(effort, jobs.len()),
         })
