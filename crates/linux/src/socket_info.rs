@@ -126,7 +126,8 @@ fn subflows(fd: BorrowedFd<'_>) -> io::Result<Vec<SubflowInfo>> {
             let both = addresses.iter().zip(&infos);
             let subflows = both.filter_map(|(ends, info)| {
                 let local = socket_address(&ends[..ADDRESS_SIZE])?;
-                let remote = socket_address(&ends[ADDRESS_SIZE..])?;
+                // The initial subflow stays in the list when it is over, without its ports and its counters.
+                let remote = socket_address(&ends[ADDRESS_SIZE..]).filter(|remote| remote.port() != 0)?;
                 Some(SubflowInfo::parse(info, unmapped(local), unmapped(remote)))
             });
             return Ok(subflows.collect());

@@ -229,8 +229,9 @@ impl Connection {
         self.update_view(index);
     }
 
-    /// Changes the priority of a subflow, and tells the peer.
-    pub(crate) fn set_backup(&mut self, index: usize, backup: bool) {
+    /// Makes subflow `index` a backup, or no longer one, and tells the peer (MP_PRIO, RFC 8684, section 3.3.8). Drain it
+    /// afterwards.
+    pub fn set_backup(&mut self, index: usize, backup: bool) {
         self.subflows[index].backup = backup;
         self.subflows[index].signal(MptcpOption::Priority { backup });
         self.update_view(index);

@@ -210,6 +210,12 @@ impl Connection {
         }
     }
 
+    /// Resets subflow `index` and lets the connection go on over the others (MP_TCPRST, RFC 8684, section 3.6; reason:
+    /// administratively prohibited). Drain it afterwards.
+    pub fn forbid_subflow(&mut self, index: usize, now: Instant) {
+        self.reset_subflow(index, reason::PROHIBITED, now);
+    }
+
     /// Resets a subflow for `code` (MP_TCPRST).
     pub(super) fn reset_subflow(&mut self, index: usize, code: u8, now: Instant) {
         self.subflows[index].reset_with = vec![reset_option(code)];
