@@ -62,6 +62,9 @@ pub(crate) struct Run {
     /// Where to run it; on Linux each host becomes a network namespace, in real time, which takes root
     #[arg(long, value_enum, default_value_t = Platform::Simulator)]
     pub(crate) on: Platform,
+    /// On Linux, what joins the kernels to the links [default: TUN devices, or veth pairs where there are none]
+    #[arg(long, value_enum)]
+    pub(crate) device: Option<Device>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -70,6 +73,14 @@ pub(crate) enum Platform {
     Simulator,
     /// In real time, with the kernel's TCP and MPTCP
     Linux,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Device {
+    /// TUN devices; they take /dev/net/tun
+    Tun,
+    /// veth pairs, read and written by packet sockets
+    Veth,
 }
 
 #[derive(Debug, Args)]
@@ -163,6 +174,9 @@ pub(crate) struct Validate {
     /// How often the kernel runs each case [default: once, and more often where chance decides]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) repeat: Option<u32>,
+    /// What joins the kernels to the links [default: TUN devices, or veth pairs where there are none]
+    #[arg(long, value_enum)]
+    pub(crate) device: Option<Device>,
     /// What to print
     #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
     pub(crate) format: BenchFormat,

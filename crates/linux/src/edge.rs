@@ -1,4 +1,4 @@
-//! The edge between bytes and descriptions: TUN devices on one side, the network and our stack on the other.
+//! The edge between bytes and descriptions: devices on one side, the network and our stack on the other.
 //!
 //! The network moves packets without their payload's bytes. What the kernel sent is kept beside, by the packet's place in
 //! the network, and goes on unchanged to a kernel at the other end. What our stack sent gets its bytes when a kernel is to
@@ -12,7 +12,7 @@ use subflow_transport::edge::set_payload_sum;
 use subflow_wire::checksum::ones_complement_sum;
 use subflow_wire::{Packet, PayloadBytes};
 
-use crate::{Pattern, Punctuality, Tun, WallClock};
+use crate::{Device, Pattern, Punctuality, WallClock};
 
 /// Our stacks on the hosts that are not the kernel's.
 pub trait Userspace {
@@ -46,15 +46,15 @@ struct Frame {
     payload: Range<usize>,
 }
 
-/// A TUN device, and which of the network's interfaces it stands for.
+/// A device, and which of the network's interfaces it stands for.
 #[derive(Debug)]
 pub(crate) struct Port {
     pub(crate) host: HostId,
     pub(crate) interface: InterfaceId,
-    pub(crate) tun: Tun,
+    pub(crate) device: Device,
 }
 
-/// The hosts of a network as the network sees them: kernels behind TUN devices, and our stacks.
+/// The hosts of a network as the network sees them: kernels behind devices, and our stacks.
 #[derive(Debug)]
 pub(crate) struct Edge<U> {
     pub(crate) userspace: U,
@@ -79,7 +79,7 @@ pub(crate) struct Edge<U> {
     pub(crate) refused: u64,
 }
 
-/// The largest packet of a TUN device.
+/// The largest packet of a device.
 const LARGEST: usize = 1 << 16;
 
 impl<U: Userspace> Edge<U> {
@@ -111,7 +111,7 @@ impl<U: Userspace> Edge<U> {
     /// was one.
     pub(crate) fn receive(&mut self, network: &mut Network, position: usize) -> std::io::Result<bool> {
         let port = &self.ports[position];
-        let Some(length) = port.tun.read(&mut self.incoming)? else { return Ok(false) };
+        let Some(length) = port.device.read(&mut self.incoming)? else { return Ok(false) };
         let bytes = &self.incoming[..length];
         let Ok((packet, payload)) = Packet::parse(bytes) else {
             self.ignored += 1;
@@ -144,7 +144,7 @@ impl<U: Userspace> Edge<U> {
             self.attach(network.packet_mut(id));
             &self.outgoing
         };
-        let taken = self.ports[position].tun.write(bytes);
+        let taken = self.ports[position].device.write(bytes);
         // One that cannot be written is lost, as on any link, and counted.
         if !matches!(taken, Ok(true)) {
             self.refused += 1;

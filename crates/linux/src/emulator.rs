@@ -9,9 +9,9 @@ use subflow_quantity::{Duration, Instant};
 
 use crate::edge::{Edge, Port};
 use crate::error::{Result, While};
-use crate::{Interrupt, Punctuality, Tun, Userspace, WallClock};
+use crate::{Device, Interrupt, Punctuality, Userspace, WallClock};
 
-/// A network in real time, between kernels behind TUN devices and stacks of ours.
+/// A network in real time, between kernels behind devices and stacks of ours.
 ///
 /// Links settle when a packet leaves at the moment it comes ([`Network`]), in nanoseconds of their own. So waking up late
 /// makes a packet late, but changes no rate: the next one leaves as if the last had been punctual.
@@ -37,22 +37,22 @@ pub enum Wake {
     Interrupted,
 }
 
-/// Packets taken from a TUN device before the clock is looked at again.
+/// Packets taken from a device before the clock is looked at again.
 const BATCH: usize = 16;
 /// The longest sleep: how often the interrupt is looked at.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
 impl<U: Userspace> Emulator<U> {
-    /// A network whose `tuns` are the kernels' interfaces; all other hosts are `userspace`. The clock's time is the
+    /// A network whose `devices` are the kernels' interfaces; all other hosts are `userspace`. The clock's time is the
     /// network's.
     pub fn new(
         network: Network,
         userspace: U,
-        tuns: Vec<(HostId, InterfaceId, Tun)>,
+        devices: Vec<(HostId, InterfaceId, Device)>,
         clock: WallClock,
         interrupt: Interrupt,
     ) -> Self {
-        let ports = tuns.into_iter().map(|(host, interface, tun)| Port { host, interface, tun }).collect();
+        let ports = devices.into_iter().map(|(host, interface, device)| Port { host, interface, device }).collect();
         let edge = Edge::new(&network, userspace, ports, clock);
         Self { network, edge, clock, interrupt }
     }
@@ -81,6 +81,11 @@ impl<U: Userspace> Emulator<U> {
     /// kernels did not take.
     pub fn not_carried(&self) -> [u64; 2] {
         [self.edge.ignored, self.edge.refused]
+    }
+
+    /// Packets that kernels sent and that we did not take in time, and that their counters do not tell, since the last call.
+    pub fn missed(&self) -> u64 {
+        self.edge.ports.iter().map(|port| port.device.missed()).sum()
     }
 
     /// Runs until the clock shows `end`.
@@ -116,7 +121,7 @@ impl<U: Userspace> Emulator<U> {
     fn receive_from(&mut self, position: usize) -> Result<bool> {
         for _ in 0..BATCH {
             let received = self.edge.receive(&mut self.network, position);
-            if !received.during(|| format!("cannot read from {}", self.edge.ports[position].tun.name()))? {
+            if !received.during(|| format!("cannot read from {}", self.edge.ports[position].device.name()))? {
                 return Ok(false);
             }
         }
@@ -132,7 +137,7 @@ impl<U: Userspace> Emulator<U> {
         }
         let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
         let mut ports: Vec<PollFd<'_>> =
-            self.edge.ports.iter().map(|port| PollFd::from_borrowed_fd(port.tun.as_fd(), PollFlags::IN)).collect();
+            self.edge.ports.iter().map(|port| PollFd::from_borrowed_fd(port.device.as_fd(), PollFlags::IN)).collect();
         match poll(&mut ports, Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(error).during(|| "cannot wait for packets".into()),

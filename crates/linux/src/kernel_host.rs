@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use crate::error::Result;
 use crate::netlink::{MptcpPathManager, Route, RouteControl};
-use crate::{Counters, InterfaceDrops, Namespace, Sysctl, Tun, interface_drops};
+use crate::{Counters, Device, DeviceKind, InterfaceDrops, Namespace, Sysctl, interface_drops};
 
 /// An interface of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct KernelInterface {
 /// What a host's kernel is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelSettings {
+    /// What its interfaces are.
+    pub device: DeviceKind,
     /// MTU of all interfaces in bytes.
     pub mtu: u32,
     /// TCP's initial congestion window in packets.
@@ -30,11 +32,11 @@ pub struct KernelSettings {
 
 impl Default for KernelSettings {
     fn default() -> Self {
-        Self { mtu: 1500, initial_window: 10, minimum_rto_ms: 200, sysctls: Vec::new() }
+        Self { device: DeviceKind::default(), mtu: 1500, initial_window: 10, minimum_rto_ms: 200, sysctls: Vec::new() }
     }
 }
 
-/// A network namespace with a TUN device for each interface. Every address has its own route, through its own device.
+/// A network namespace with a device for each interface. Every address has its own route, through its own device.
 #[derive(Debug)]
 pub struct KernelHost {
     namespace: Namespace,
@@ -60,10 +62,14 @@ const ALWAYS: [(&str, &str); 4] = [
 
 impl KernelHost {
     /// Makes the host `name`, and gives our ends of its interfaces, in their order.
-    pub fn create(name: &str, interfaces: &[KernelInterface], settings: &KernelSettings) -> Result<(Self, Vec<Tun>)> {
+    pub fn create(
+        name: &str,
+        interfaces: &[KernelInterface],
+        settings: &KernelSettings,
+    ) -> Result<(Self, Vec<Device>)> {
         let namespace = Namespace::create(name)?;
         let devices = device_names(interfaces);
-        let (tuns, unknown_settings) = namespace.run(|| {
+        let (ends, unknown_settings) = namespace.run(|| {
             let mut unknown = Vec::new();
             for (name, value) in ALWAYS {
                 if Sysctl(name).exists() {
@@ -78,17 +84,17 @@ impl KernelHost {
             }
             let mut control = RouteControl::open()?;
             control.set_up(LOOPBACK, None, None)?;
-            let mut tuns = Vec::new();
+            let mut ends = Vec::new();
             for (position, (interface, device)) in interfaces.iter().zip(&devices).enumerate() {
-                tuns.push(Tun::create(device)?);
+                ends.push(Device::create(settings.device, device)?);
                 connect(&mut control, position, interface, device, settings)?;
             }
             if let Ok(mut path_manager) = MptcpPathManager::open() {
                 path_manager.set_limits(MOST_SUBFLOWS, MOST_SUBFLOWS)?;
             }
-            Ok((tuns, unknown))
+            Ok((ends, unknown))
         })?;
-        Ok((Self { namespace, devices, unknown_settings }, tuns))
+        Ok((Self { namespace, devices, unknown_settings }, ends))
     }
 
     /// The namespace.

@@ -8,7 +8,7 @@
 //! | our stack on a host of its own | `station.rs` |
 //! | a host that is a network namespace: devices, routes, settings | `kernel_host.rs` |
 //! | network namespaces, and what a crash leaves | `namespace.rs` |
-//! | TUN devices | `tun.rs` |
+//! | what joins a kernel's interface to us | `device.rs`: TUN devices (`tun.rs`), or veth pairs with packet sockets (`veth.rs`) |
 //! | addresses, routes, rules; the kernel's MPTCP endpoints | `netlink/` |
 //! | kernel sockets and what they say of themselves | `socket.rs`, `socket_info.rs` |
 //! | kernel counters | `counters.rs` |
@@ -23,6 +23,7 @@
 
 mod clock;
 mod counters;
+mod device;
 mod edge;
 mod emulator;
 mod error;
@@ -40,9 +41,11 @@ mod station;
 mod sys;
 mod sysctl;
 mod tun;
+mod veth;
 
 pub use clock::WallClock;
 pub use counters::{Counters, InterfaceDrops, interface_drops};
+pub use device::{Device, DeviceKind};
 pub use edge::{Payload, Userspace};
 pub use emulator::{Emulator, Wake};
 pub use error::{Error, Result};
@@ -58,3 +61,4 @@ pub use socket_info::{ConnectionInfo, SubflowInfo};
 pub use station::Station;
 pub use sysctl::Sysctl;
 pub use tun::Tun;
+pub use veth::Veth;

@@ -4,22 +4,24 @@ use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::{Error, Result, While};
-use crate::{Namespace, Tun};
+use crate::{Device, DeviceKind, Namespace};
 
-/// What a run needs of the machine, beside namespaces and TUN devices.
+/// What a run needs of the machine, beside namespaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Flows over the kernel's MPTCP.
     pub mptcp: bool,
     /// Congestion controls that kernel sockets use.
     pub congestion: Vec<String>,
+    /// What joins interfaces to us; `None` for TUN devices, or veth pairs where there are none.
+    pub device: Option<DeviceKind>,
 }
 
 /// Kernels from here on tell what we ask: MPTCP_TCPINFO, TCP_CONGESTION on MPTCP sockets, the userspace path manager.
 const OLDEST_KERNEL: (u32, u32) = (5, 19);
 
-/// Checks that the machine has what a run needs. The error says what is missing and how to get it.
-pub fn require(needs: &Needs) -> Result<()> {
+/// Checks that the machine has what a run needs, and chooses the devices. The error says what is missing and how to get it.
+pub fn require(needs: &Needs) -> Result<DeviceKind> {
     let release = kernel_release();
     if version(&release).is_some_and(|version| version < OLDEST_KERNEL) {
         let (major, minor) = OLDEST_KERNEL;
@@ -30,7 +32,7 @@ pub fn require(needs: &Needs) -> Result<()> {
     }
     if !rustix::process::geteuid().is_root() {
         return Err(Error::missing(
-            "making network namespaces and TUN devices takes the rights of root",
+            "making network namespaces and their devices takes the rights of root",
             "run the command with sudo, or in a container with --cap-add=NET_ADMIN,SYS_ADMIN --device=/dev/net/tun",
         ));
     }
@@ -54,11 +56,11 @@ pub fn require(needs: &Needs) -> Result<()> {
             ),
         ));
     }
-    try_out()
+    try_out(needs.device)
 }
 
-/// Makes a namespace with a TUN device, and removes it.
-fn try_out() -> Result<()> {
+/// Makes a namespace with a device, and removes it.
+fn try_out(wanted: Option<DeviceKind>) -> Result<DeviceKind> {
     // Several runs of one process may ask at once.
     static TRIES: AtomicU32 = AtomicU32::new(0);
     let name = format!("try{}", TRIES.fetch_add(1, Ordering::Relaxed));
@@ -69,7 +71,12 @@ fn try_out() -> Result<()> {
         ),
         other => other,
     })?;
-    namespace.run(|| Tun::create("try")).map(drop)
+    let attempt = |kind| namespace.run(|| Device::create(kind, "try")).map(|_| kind);
+    match wanted {
+        Some(kind) => attempt(kind),
+        // What is wrong with TUN devices is what can be helped most easily.
+        None => attempt(DeviceKind::Tun).or_else(|error| attempt(DeviceKind::Veth).map_err(|_| error)),
+    }
 }
 
 /// The congestion controls that sockets can have now.

@@ -1,7 +1,7 @@
 //! Network namespaces: made, entered, removed.
 //!
 //! A namespace has a name under `/run/netns`, where `ip netns exec` finds it while a run goes on. That name is all that
-//! outlives a process that is killed: TUN devices and sockets vanish with their last descriptor. The name says which
+//! outlives a process that is killed: devices and sockets vanish with their last descriptor. The name says which
 //! process made it, so [`cleanup`] knows what is left over.
 
 use std::fs::{self, File, OpenOptions};
@@ -17,7 +17,7 @@ use crate::sys;
 /// Where `ip netns` keeps names, too.
 const FOLDER: &str = "/run/netns";
 const PREFIX: &str = "subflow-";
-const THIS_THREAD: &str = "/proc/thread-self/ns/net";
+pub(crate) const THIS_THREAD: &str = "/proc/thread-self/ns/net";
 
 /// A network namespace of ours. Dropping it takes its name away; it is gone when nothing in it is left.
 #[derive(Debug)]
@@ -133,7 +133,7 @@ fn remove(path: &Path) {
 }
 
 /// Does `work` in a new thread and waits for it.
-fn in_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+pub(crate) fn in_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().spawn_scoped(scope, work).during(|| "cannot start a thread".into())?;
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

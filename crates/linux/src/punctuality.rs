@@ -108,7 +108,7 @@ impl Verdict {
         }
         if drops != InterfaceDrops::default() {
             let InterfaceDrops { outgoing, incoming } = drops;
-            objections.push(format!("the TUN devices dropped {outgoing} packets going out and {incoming} coming in"));
+            objections.push(format!("the devices dropped {outgoing} packets going out and {incoming} coming in"));
         }
         if headroom < HEADROOM {
             objections.push(format!(

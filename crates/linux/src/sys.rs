@@ -36,6 +36,74 @@ pub(crate) fn unacknowledged(fd: BorrowedFd<'_>) -> io::Result<u64> {
 
 /// Makes the TUN device `name` behind `fd`, an open `/dev/net/tun`: IP packets without a header in front of them.
 pub(crate) fn make_tun(fd: BorrowedFd<'_>, name: &str) -> io::Result<()> {
+    let mut request = interface_request(name)?;
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: TUNSETIFF reads and writes an `ifreq`, which `request` is.
+    checked(unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
+    Ok(())
+}
+
+/// Work that the kernel leaves to a network device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offload {
+    /// Cutting large TCP packets up.
+    TcpSegmentation,
+    /// Cutting other large packets up.
+    Segmentation,
+    /// Making one packet of several that arrive.
+    Coalescing,
+    /// Filling in checksums of packets that are sent.
+    Checksums,
+}
+
+impl Offload {
+    pub(crate) const ALL: [Self; 4] = [Self::TcpSegmentation, Self::Segmentation, Self::Coalescing, Self::Checksums];
+
+    /// The command that sets it (Linux `include/uapi/linux/ethtool.h`).
+    fn command(self) -> u32 {
+        match self {
+            Self::TcpSegmentation => 0x1f,
+            Self::Segmentation => 0x24,
+            Self::Coalescing => 0x2c,
+            Self::Checksums => 0x17,
+        }
+    }
+}
+
+/// Switches `offload` of the interface `name` off, in the calling thread's network namespace.
+pub(crate) fn switch_off(name: &str, offload: Offload) -> io::Result<()> {
+    /// struct ethtool_value.
+    #[repr(C)]
+    struct Value {
+        command: u32,
+        data: u32,
+    }
+    const SIOCETHTOOL: libc::Ioctl = 0x8946;
+    let socket = std::net::UdpSocket::bind((std::net::Ipv4Addr::UNSPECIFIED, 0))?;
+    let mut value = Value { command: offload.command(), data: 0 };
+    let mut request = interface_request(name)?;
+    request.ifr_ifru.ifru_data = (&raw mut value).cast();
+    // SAFETY: SIOCETHTOOL reads an `ifreq`, which `request` is, and through its data pointer, for these commands, an
+    // `ethtool_value`, which `value` is and which lives until the call returns.
+    checked(unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) })?;
+    Ok(())
+}
+
+/// Binds a packet socket to an interface, for frames of all protocols.
+pub(crate) fn bind_to_interface(fd: BorrowedFd<'_>, interface: u32) -> io::Result<()> {
+    // SAFETY: `sockaddr_ll` is plain data, for which all zeros is a value.
+    let mut address: libc::sockaddr_ll = unsafe { core::mem::zeroed() };
+    address.sll_family = libc::AF_PACKET as u16;
+    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_ifindex = interface as c_int;
+    let length = size_of_val(&address) as libc::socklen_t;
+    // SAFETY: the kernel reads `length` bytes of `address`, which is that long.
+    checked(unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) })?;
+    Ok(())
+}
+
+/// A request about the interface `name`.
+fn interface_request(name: &str) -> io::Result<libc::ifreq> {
     // SAFETY: `ifreq` is plain data, for which all zeros is a value.
     let mut request: libc::ifreq = unsafe { core::mem::zeroed() };
     if name.len() >= request.ifr_name.len() {
@@ -44,10 +112,7 @@ pub(crate) fn make_tun(fd: BorrowedFd<'_>, name: &str) -> io::Result<()> {
     for (place, byte) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *place = byte as libc::c_char;
     }
-    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
-    // SAFETY: TUNSETIFF reads and writes an `ifreq`, which `request` is.
-    checked(unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
-    Ok(())
+    Ok(request)
 }
 
 /// Moves the calling thread into a new network namespace.

@@ -15,14 +15,27 @@ use subflow_lab::{
 
 #[cfg(target_os = "linux")]
 use crate::arguments::BenchFormat;
-use crate::arguments::{BenchTun, Validate};
+use crate::arguments::{BenchTun, Device, Validate};
 use crate::failure::Failure;
 
 /// Runs a plan in real time, one run after the other.
 #[cfg(target_os = "linux")]
-pub(crate) fn execute(plan: &Plan, progress: &(dyn Fn(Progress) + Sync)) -> Result<Experiment, Failure> {
+pub(crate) fn execute(
+    plan: &Plan,
+    device: Option<Device>,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Experiment, Failure> {
+    let device = device.map(kind);
     let stop = emulate::Stop::on_signals().map_err(|error| RunError::failed(error.to_string()))?;
-    Ok(execute_with(plan, 1, progress, |scenario, job| emulate::emulate(scenario, job.seed, &stop))?)
+    Ok(execute_with(plan, 1, progress, |scenario, job| emulate::emulate(scenario, job.seed, device, &stop))?)
+}
+
+#[cfg(target_os = "linux")]
+fn kind(device: Device) -> emulate::DeviceKind {
+    match device {
+        Device::Tun => emulate::DeviceKind::Tun,
+        Device::Veth => emulate::DeviceKind::Veth,
+    }
 }
 
 /// Removes what killed runs left behind, and names it.
@@ -47,7 +60,7 @@ pub(crate) fn validate(arguments: &Validate) -> Result<String, Failure> {
     let comparisons = CASES
         .iter()
         .filter(wanted)
-        .map(|case| validation::compare(case, arguments.repeat, &stop))
+        .map(|case| validation::compare(case, arguments.repeat, arguments.device.map(kind), &stop))
         .collect::<Result<Vec<_>, _>>()?;
     match arguments.format {
         BenchFormat::Json => json(&comparisons),
@@ -93,7 +106,7 @@ pub(crate) fn bench_tun(_: &BenchTun) -> Result<String, Failure> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn execute(_: &Plan, _: &(dyn Fn(Progress) + Sync)) -> Result<Experiment, Failure> {
+pub(crate) fn execute(_: &Plan, _: Option<Device>, _: &(dyn Fn(Progress) + Sync)) -> Result<Experiment, Failure> {
     Err(only_linux())
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let progress = |progress| bar.show(progress);
     let experiment = match arguments.on {
         Platform::Simulator => execute(&plan, jobs, &options, &progress).map_err(Failure::from),
-        Platform::Linux => on_linux::execute(&plan, &progress),
+        Platform::Linux => on_linux::execute(&plan, arguments.device, &progress),
     };
     bar.finish();
     let experiment = experiment?;

@@ -63,7 +63,7 @@ impl TunThroughput {
     }
 
     fn measure(self, stop: &Interrupt) -> Result<TunResult> {
-        subflow_linux::require(&Needs { mptcp: true, congestion: Vec::new() })?;
+        let device = subflow_linux::require(&Needs { mptcp: true, ..Needs::default() })?;
         let mut topology = TopologyBuilder::new();
         let [ours, theirs] = ["ours", "kernel"].map(|name| {
             let host = topology.host(name);
@@ -75,9 +75,9 @@ impl TunThroughput {
         let (local, remote) = (network.addresses(ours.1)[0], network.addresses(theirs.1)[0]);
 
         let interface = KernelInterface { name: "tun".to_owned(), addresses: vec![remote] };
-        let settings = KernelSettings { mtu: self.mtu.into(), ..KernelSettings::default() };
-        let (kernel, tuns) = KernelHost::create("bench", &[interface], &settings)?;
-        let ports = tuns.into_iter().map(|tun| (theirs.0, theirs.1, tun)).collect();
+        let settings = KernelSettings { device, mtu: self.mtu.into(), ..KernelSettings::default() };
+        let (kernel, devices) = KernelHost::create("bench", &[interface], &settings)?;
+        let ports = devices.into_iter().map(|device| (theirs.0, theirs.1, device)).collect();
         let station = Station::new(&network, ours.0, &[ours.1], stream(1, "bench"));
         let run_stop = Interrupt::default();
         let clock = WallClock::start();

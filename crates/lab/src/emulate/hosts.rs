@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use subflow_linux::netlink::{Endpoint, EndpointFlags};
-use subflow_linux::{InterfaceDrops, KernelHost, KernelInterface, Result, Tun};
+use subflow_linux::{Device, DeviceKind, InterfaceDrops, KernelHost, KernelInterface, KernelSettings, Result};
 use subflow_network::{HostId, InterfaceId};
 
 use super::settings::{PathManager, Plan};
@@ -12,7 +12,7 @@ use crate::scenario::{Flow, HostStack, InterfaceIndex, Protocol, Scenario};
 use crate::simulate::build::Run;
 
 /// Our end of a kernel's interface, and which of the network's interfaces that is.
-type Port = (HostId, InterfaceId, Tun);
+type Port = (HostId, InterfaceId, Device);
 
 /// The namespaces of a run. They go when this does.
 pub(super) struct KernelHosts {
@@ -24,7 +24,12 @@ pub(super) struct KernelHosts {
 impl KernelHosts {
     /// Makes the namespaces, with their interfaces, and tells their kernels what the scenario says. Gives our ends of the
     /// interfaces.
-    pub(super) fn create(scenario: &Scenario, run: &Run, plans: &[Plan]) -> Result<(Self, Vec<Port>)> {
+    pub(super) fn create(
+        scenario: &Scenario,
+        run: &Run,
+        plans: &[Plan],
+        device: DeviceKind,
+    ) -> Result<(Self, Vec<Port>)> {
         let (mut hosts, mut ports) = (Vec::new(), Vec::new());
         for (index, host) in scenario.hosts.iter().enumerate() {
             if host.stack != HostStack::Kernel {
@@ -36,8 +41,9 @@ impl KernelHosts {
                 addresses: interface.addresses.clone(),
             };
             let interfaces: Vec<KernelInterface> = host.interfaces.iter().map(interface).collect();
-            let (kernel, tuns) = KernelHost::create(&host.name, &interfaces, &plans[index].settings)?;
-            ports.extend(run.interfaces[index].iter().zip(tuns).map(|(&id, tun)| (HostId::from_index(index), id, tun)));
+            let settings = KernelSettings { device, ..plans[index].settings.clone() };
+            let (kernel, ends) = KernelHost::create(&host.name, &interfaces, &settings)?;
+            ports.extend(run.interfaces[index].iter().zip(ends).map(|(&id, end)| (HostId::from_index(index), id, end)));
             if plans[index].path_manager == PathManager::InKernel {
                 add_endpoints(scenario, index, &kernel)?;
             }

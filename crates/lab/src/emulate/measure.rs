@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use subflow_linux::{Emulator, InterfaceDrops, Verdict, kernel_release};
+use subflow_linux::{DeviceKind, Emulator, InterfaceDrops, Verdict, kernel_release};
 use subflow_network::DuplexLink;
 use subflow_quantity::{Duration, Instant};
 
@@ -28,6 +28,8 @@ pub(super) struct Conditions {
     /// CPU time of the run's threads.
     pub(super) cpu_s: f64,
     pub(super) drops: InterfaceDrops,
+    pub(super) device: DeviceKind,
+    pub(super) device_was_asked_for: bool,
     pub(super) real_time_priority: bool,
 }
 
@@ -150,16 +152,21 @@ fn real_time(
     let [ignored_packets, refused] = emulator.not_carried();
     let mut drops = conditions.drops;
     drops.incoming = drops.incoming.max(refused);
+    drops.outgoing += emulator.missed();
     let verdict = Verdict::of(punctuality, drops, cpu_left);
     let micros = |span: Duration| span.as_secs_f64() * 1e6;
     let mut notes: Vec<String> = plans.iter().flat_map(|plan| plan.notes.iter().cloned()).collect();
     notes.extend(hosts.unknown_settings().map(|(host, setting)| format!("{host}: this kernel has no net/{setting}")));
     notes.extend(other_schedulers(scenario));
+    if conditions.device == DeviceKind::Veth && !conditions.device_was_asked_for {
+        notes.push("TUN devices cannot be made here: packets went over veth pairs and packet sockets".to_owned());
+    }
     if !conditions.real_time_priority {
         notes.push("no real-time priority (CAP_SYS_NICE): expect packets to be milliseconds late".to_owned());
     }
     Ok(RealTime {
         kernel: kernel_release(),
+        device: conditions.device.name(),
         valid: verdict.is_valid(),
         objections: verdict.objections,
         notes,
@@ -168,7 +175,7 @@ fn real_time(
         late_p99_us: micros(punctuality.quantile(0.99)),
         late_p999_us: micros(punctuality.quantile(0.999)),
         late_max_us: micros(punctuality.maximum()),
-        tun_drops: drops.incoming + drops.outgoing,
+        device_drops: drops.incoming + drops.outgoing,
         ignored_packets,
         cpu_left,
         mptcp_counters: hosts.mptcp_counters().map_err(|error| RunError::failed(error.to_string()))?,

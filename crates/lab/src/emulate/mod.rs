@@ -30,21 +30,27 @@ use hosts::KernelHosts;
 use measure::{Baseline, Conditions};
 use userspace::RealWorld;
 
-pub use subflow_linux::{Interrupt as Stop, cleanup};
+pub use subflow_linux::{DeviceKind, Interrupt as Stop, cleanup};
 
 /// How often sockets are asked what they have done: a subflow that closes takes its counters with it.
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Runs `scenario` once in real time. `seed` makes the links' randomness, and our stacks'. Ends early, with an error, when
-/// `interrupt` is raised; whatever it made is gone when it returns.
-pub fn emulate(scenario: &Scenario, seed: u64, interrupt: &Interrupt) -> Result<RunResult, RunError> {
+/// Runs `scenario` once in real time. `seed` makes the links' randomness, and our stacks'. `device` is what joins kernels to
+/// the links; `None` for what the machine has. Ends early, with an error, when `interrupt` is raised; whatever it made is
+/// gone when it returns.
+pub fn emulate(
+    scenario: &Scenario,
+    seed: u64,
+    device: Option<DeviceKind>,
+    interrupt: &Interrupt,
+) -> Result<RunResult, RunError> {
     let failed = |error: subflow_linux::Error| RunError::failed(error.to_string());
     refuse_sctp(scenario)?;
     let plans = settings::plans(scenario)?;
-    subflow_linux::require(&needs(scenario)).map_err(failed)?;
+    let used = subflow_linux::require(&Needs { device, ..needs(scenario) }).map_err(failed)?;
     let is_kernel = |host: usize| scenario.hosts[host].stack == HostStack::Kernel;
     let run = build_for(scenario, seed, false, |host| !is_kernel(host))?;
-    let (hosts, tuns) = KernelHosts::create(scenario, &run, &plans).map_err(failed)?;
+    let (hosts, devices) = KernelHosts::create(scenario, &run, &plans, used).map_err(failed)?;
     // Ends everything in this run, whoever wants it.
     let stop = Interrupt::default();
     let flows = KernelFlow::open_all(scenario, seed, &hosts).map_err(failed)?;
@@ -55,7 +61,7 @@ pub fn emulate(scenario: &Scenario, seed: u64, interrupt: &Interrupt) -> Result<
     let Run { network, world, links, .. } = run;
     let links = &links[..];
     let world = RealWorld::new(world, scenario, is_kernel);
-    let mut emulator = Emulator::new(network, world, tuns, clock, stop.clone());
+    let mut emulator = Emulator::new(network, world, devices, clock, stop.clone());
     let (measure_from, end) = (Instant::ZERO + scenario.measure_from, Instant::ZERO + scenario.duration);
 
     thread::scope(|scope| {
@@ -87,7 +93,13 @@ pub fn emulate(scenario: &Scenario, seed: u64, interrupt: &Interrupt) -> Result<
         let outcome = engine.join();
         flows.iter().for_each(KernelFlow::watch);
         let cpu_s = subflow_linux::process_cpu_seconds() - cpu_before;
-        let conditions = hosts.drops().map(|drops| Conditions { cpu_s, drops, real_time_priority: false });
+        let conditions = hosts.drops().map(|drops| Conditions {
+            cpu_s,
+            drops,
+            device: used,
+            device_was_asked_for: device.is_some(),
+            real_time_priority: false,
+        });
         stop.raise();
         let outcome = outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let (emulator, real_time_priority, baseline, wake) = outcome.map_err(failed)?;

@@ -39,6 +39,8 @@ pub struct RunResult {
 pub struct RealTime {
     /// The kernel's release.
     pub kernel: String,
+    /// What joined the kernels' interfaces to the links: `tun`, or `veth` (a pair with a packet socket).
+    pub device: &'static str,
     /// Whether the run may be believed: nothing in `objections`.
     pub valid: bool,
     /// What speaks against it.
@@ -59,8 +61,8 @@ pub struct RealTime {
     /// The latest.
     #[serde(serialize_with = "number::serialize")]
     pub late_max_us: f64,
-    /// Packets that the TUN devices dropped, to and from kernels.
-    pub tun_drops: u64,
+    /// Packets that the devices dropped, to and from kernels.
+    pub device_drops: u64,
     /// Packets of kernels that the network does not carry: neither TCP nor UDP, or fragments.
     pub ignored_packets: u64,
     /// The share of the machine's CPU time that the run left to others.

@@ -5,7 +5,7 @@ mod report;
 
 use serde::Serialize;
 
-use crate::emulate::{Stop, emulate};
+use crate::emulate::{DeviceKind, Stop, emulate};
 use crate::execute::RunError;
 use crate::results::{FlowResult, RunResult, number};
 use crate::scenario::Scenario;
@@ -72,13 +72,18 @@ pub struct FlowComparison {
 }
 
 /// Runs `case` both ways: in the simulator with ten seeds, on the kernel `repeat` times, or as often as the case wants.
-pub fn compare(case: &'static Case, repeat: Option<u32>, stop: &Stop) -> Result<Comparison, RunError> {
+pub fn compare(
+    case: &'static Case,
+    repeat: Option<u32>,
+    device: Option<DeviceKind>,
+    stop: &Stop,
+) -> Result<Comparison, RunError> {
     let scenario = case.scenario();
     let simulated: Vec<RunResult> = (0..SIMULATED_RUNS)
         .map(|run| simulate(&scenario, scenario.seed + run, &RunOptions::default()))
         .collect::<Result<_, _>>()?;
     let kernel: Vec<RunResult> = (0..u64::from(repeat.unwrap_or(case.runs)))
-        .map(|run| emulate(&scenario, scenario.seed + run, stop))
+        .map(|run| emulate(&scenario, scenario.seed + run, device, stop))
         .collect::<Result<_, _>>()?;
     Ok(comparison(case, &scenario, &simulated, &kernel))
 }

@@ -41,6 +41,13 @@ impl Request {
         self
     }
 
+    /// Appends bytes that are no attribute: the fixed part that some nested attributes begin with.
+    pub(super) fn fixed(mut self, bytes: &[u8]) -> Self {
+        self.0.extend_from_slice(bytes);
+        self.0.resize(self.0.len().next_multiple_of(4), 0);
+        self
+    }
+
     /// Appends an attribute that consists of those that `fill` appends.
     pub(super) fn nested(mut self, kind: u16, fill: impl FnOnce(Self) -> Self) -> Self {
         let start = self.0.len();

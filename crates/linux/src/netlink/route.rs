@@ -1,6 +1,7 @@
 //! Interfaces, addresses, routes and rules (rtnetlink; Linux `include/uapi/linux/rtnetlink.h`).
 
 use std::net::IpAddr;
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 use super::message::CREATE;
 use super::{Netlink, Request};
@@ -13,10 +14,17 @@ const RTM_NEWROUTE: u16 = 24;
 const RTM_NEWRULE: u16 = 32;
 
 const IFF_UP: u32 = 1;
+const IFF_NOARP: u32 = 0x80;
+const IFLA_ADDRESS: u16 = 1;
 const IFLA_IFNAME: u16 = 3;
 const IFLA_MTU: u16 = 4;
 const IFLA_TXQLEN: u16 = 13;
+const IFLA_LINKINFO: u16 = 18;
 const IFLA_STATS64: u16 = 23;
+const IFLA_NET_NS_FD: u16 = 28;
+const IFLA_INFO_KIND: u16 = 1;
+const IFLA_INFO_DATA: u16 = 2;
+const VETH_INFO_PEER: u16 = 1;
 const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
 const IFA_F_NODAD: u8 = 2;
@@ -100,6 +108,29 @@ impl RouteControl {
             }
         }
         self.0.ask(request, || format!("cannot set interface {interface} up")).map(drop)
+    }
+
+    /// Makes a veth pair with these names and Ethernet addresses: the first end here, the second in the network namespace
+    /// `theirs`. Neither asks for its neighbours' addresses.
+    pub(crate) fn add_veth(&mut self, names: [&str; 2], addresses: [[u8; 6]; 2], theirs: BorrowedFd<'_>) -> Result<()> {
+        let mut fixed = [0; INTERFACE_MESSAGE];
+        fixed[8..12].copy_from_slice(&IFF_NOARP.to_ne_bytes());
+        fixed[12..16].copy_from_slice(&IFF_NOARP.to_ne_bytes());
+        let ends = names.map(c_string);
+        let request = Request::new(RTM_NEWLINK, CREATE, &fixed)
+            .attribute(IFLA_IFNAME, &ends[0])
+            .attribute(IFLA_ADDRESS, &addresses[0])
+            .nested(IFLA_LINKINFO, |info| {
+                info.attribute(IFLA_INFO_KIND, b"veth\0").nested(IFLA_INFO_DATA, |data| {
+                    data.nested(VETH_INFO_PEER, |peer| {
+                        peer.fixed(&fixed)
+                            .attribute(IFLA_IFNAME, &ends[1])
+                            .attribute(IFLA_ADDRESS, &addresses[1])
+                            .attribute(IFLA_NET_NS_FD, &theirs.as_raw_fd().to_ne_bytes())
+                    })
+                })
+            });
+        self.0.ask(request, || format!("cannot make the veth device {}", names[1])).map(drop)
     }
 
     /// Gives `interface` an address that has no neighbours: everything else is behind routes.

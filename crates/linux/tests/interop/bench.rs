@@ -2,18 +2,20 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use subflow_linux::{Interrupt, KernelHost, KernelInterface, KernelSettings, Needs, StreamOptions, Transport, Tun};
+use subflow_linux::{
+    Device, DeviceKind, Interrupt, KernelHost, KernelInterface, KernelSettings, Needs, StreamOptions, Transport,
+};
 use subflow_network::{HostId, InterfaceId, LinkConfig, Network, TopologyBuilder};
 
-/// Whether this machine can run the tests. Says why not.
-pub(crate) fn machine_serves(test: &str) -> bool {
-    let needs = Needs { mptcp: true, congestion: vec!["reno".into(), "cubic".into()] };
+/// The devices that this machine has for the tests; `None` where it cannot run them. Says why not.
+pub(crate) fn machine_serves(test: &str) -> Option<DeviceKind> {
+    let needs = Needs { mptcp: true, congestion: vec!["reno".into(), "cubic".into()], device: None };
     match subflow_linux::require(&needs) {
-        Ok(()) => true,
+        Ok(device) => Some(device),
         Err(error) => {
             assert!(std::env::var_os("SUBFLOW_REQUIRE_INTEROP").is_none(), "{test}: {error}");
             eprintln!("SKIPPED {test}: {error}");
-            false
+            None
         }
     }
 }
@@ -69,16 +71,19 @@ impl Paths {
         host: usize,
         name: &str,
         sysctls: &[(&str, &str)],
-    ) -> (KernelHost, Vec<(HostId, InterfaceId, Tun)>) {
+        device: DeviceKind,
+    ) -> (KernelHost, Vec<(HostId, InterfaceId, Device)>) {
         let interfaces: Vec<KernelInterface> = (0..self.interfaces[host].len())
             .map(|path| KernelInterface { name: format!("path{path}"), addresses: vec![address(host, path)] })
             .collect();
         let settings = KernelSettings {
+            device,
             sysctls: sysctls.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
             ..KernelSettings::default()
         };
-        let (kernel, tuns) = KernelHost::create(name, &interfaces, &settings).expect("a namespace");
-        let ports = self.interfaces[host].iter().zip(tuns).map(|(&id, tun)| (self.hosts[host], id, tun)).collect();
+        let (kernel, devices) = KernelHost::create(name, &interfaces, &settings).expect("a namespace");
+        let ports =
+            self.interfaces[host].iter().zip(devices).map(|(&id, device)| (self.hosts[host], id, device)).collect();
         (kernel, ports)
     }
 }
@@ -87,7 +92,11 @@ pub(crate) fn options(transport: Transport) -> StreamOptions {
     StreamOptions { transport, congestion: Some("cubic".into()), receive_buffer: None, send_buffer: None }
 }
 
-/// Something to interrupt the run with, that nobody does.
-pub(crate) fn uninterrupted() -> Interrupt {
-    Interrupt::default()
+/// Ends what waits for a run when the run is over, however that comes: a test that fails must not hang.
+pub(crate) struct Curfew<'a>(pub(crate) &'a Interrupt);
+
+impl Drop for Curfew<'_> {
+    fn drop(&mut self) {
+        self.0.raise();
+    }
 }

@@ -1,12 +1,14 @@
 //! Our stack at one end, the kernel at the other.
 
+use core::ops::Range;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::thread;
 
 use rand_pcg::Pcg64Mcg;
 use subflow_linux::{
-    Emulator, Interrupt, KernelHost, Pattern, Payload, Station, Stream, Transport, Userspace, Wake, WallClock, listen,
+    DeviceKind, Emulator, Interrupt, KernelHost, Pattern, Payload, Station, Stream, Transport, Userspace, Wake,
+    WallClock, listen,
 };
 use subflow_network::{HostId, InterfaceId, LinkConfig, LinkId, Network, PacketId, TimerId, stream};
 use subflow_policy::congestion::Algorithm;
@@ -17,7 +19,7 @@ use subflow_transport::tcp::TcpOptions;
 use subflow_transport::{Endpoint, EndpointId, Event, Listener, mptcp};
 use subflow_wire::Body;
 
-use crate::bench::{CLIENT, PORT, Paths, SERVER, end, options};
+use crate::bench::{CLIENT, Curfew, PORT, Paths, SERVER, end, machine_serves, options};
 
 /// No contest lasts longer.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -76,49 +78,110 @@ pub(crate) fn plain_tcp() -> TcpOptions {
 pub(crate) struct Contest {
     pub(crate) emulator: Emulator<Ours>,
     pub(crate) kernel: KernelHost,
-    pub(crate) interrupt: Interrupt,
+    /// What the kernel's application speaks.
+    pub(crate) transport: Transport,
+    interrupt: Interrupt,
     clock: WallClock,
 }
 
+/// What a contest begins with.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    /// Which of the two hosts is the kernel; the other is ours.
+    pub(crate) kernel: usize,
+    pub(crate) paths: Vec<LinkConfig>,
+    /// Settings of the kernel's namespace.
+    pub(crate) sysctls: Vec<(&'static str, &'static str)>,
+    /// The devices; `None` for what the machine has.
+    pub(crate) device: Option<DeviceKind>,
+}
+
+impl Setting {
+    /// So many fast paths.
+    pub(crate) fn fast(kernel: usize, paths: usize) -> Self {
+        Self { kernel, paths: vec![fast(); paths], sysctls: Vec::new(), device: None }
+    }
+}
+
 impl Contest {
-    /// The kernel is host `kernel` of the two, the other is ours; `name` tells namespaces apart.
-    pub(crate) fn new(name: &str, kernel: usize, paths: &[LinkConfig], sysctls: &[(&str, &str)]) -> Self {
-        let paths = Paths::new(paths);
-        let our_side = 1 - kernel;
-        let (host, ports) = paths.kernel(kernel, name, sysctls);
-        let rng: Pcg64Mcg = stream(1, name);
+    /// Prepares `test`, whose namespaces have its name; `None` where this machine cannot run it, which is said.
+    pub(crate) fn new(test: &str, setting: &Setting) -> Option<Self> {
+        let found = machine_serves(test)?;
+        let device = setting.device.unwrap_or(found);
+        let paths = Paths::new(&setting.paths);
+        let our_side = 1 - setting.kernel;
+        let (host, ports) = paths.kernel(setting.kernel, test, &setting.sysctls, device);
+        let rng: Pcg64Mcg = stream(1, test);
         let station = Station::new(&paths.network, paths.hosts[our_side], &paths.interfaces[our_side], rng);
         let (interrupt, clock) = (Interrupt::default(), WallClock::start());
         let ours = Ours { station, strips_options: false };
         let emulator = Emulator::new(paths.network, ours, ports, clock, interrupt.clone());
-        Self { emulator, kernel: host, interrupt, clock }
+        Some(Self { emulator, kernel: host, transport: Transport::Mptcp, interrupt, clock })
+    }
+
+    /// Our end connects and writes `bytes`; the kernel's accepts, and then `application` acts, which need not close.
+    pub(crate) fn with_our_client(
+        &mut self,
+        config: &Arc<mptcp::Config>,
+        bytes: u64,
+        application: impl FnOnce(&KernelHost, &Stream) + Send,
+        mut done: impl FnMut(&mut Network, &mut Station, EndpointId) -> bool,
+    ) {
+        let transport = self.transport;
+        let id = EndpointId(0);
+        self.run(
+            |network, station| assert_eq!(connect(network, station, config, bytes), id),
+            |kernel, interrupt| {
+                // The listener has to stay: joins come to it, too.
+                let (_listener, stream) = accept(kernel, transport, interrupt);
+                application(kernel, &stream);
+            },
+            |network, station| done(network, station, id),
+        );
+    }
+
+    /// The kernel's end connects to ours, which listens, and then `application` acts. `done` is asked about the connection
+    /// that was accepted.
+    pub(crate) fn with_our_server(
+        &mut self,
+        listener: Listener,
+        application: impl FnOnce(&KernelHost, &Stream) + Send,
+        mut done: impl FnMut(&mut Network, &mut Station, EndpointId) -> bool,
+    ) {
+        let transport = self.transport;
+        self.run(
+            |_, station| station.transport().listen(PORT, listener),
+            |kernel, interrupt| application(kernel, &connect_kernel(kernel, transport, interrupt)),
+            |network, station| {
+                let accepted = station.accepted().first().copied();
+                accepted.is_some_and(|id| done(network, station, id))
+            },
+        );
     }
 
     /// Lets both ends act: ours in `begin`, the kernel's in `application`, until that returns and `done` says so, too.
-    pub(crate) fn run<T: Send>(
+    fn run(
         &mut self,
         begin: impl FnOnce(&mut Network, &mut Station),
-        application: impl FnOnce(&KernelHost, &Interrupt) -> T + Send,
+        application: impl FnOnce(&KernelHost, &Interrupt) + Send,
         mut done: impl FnMut(&mut Network, &mut Station) -> bool,
-    ) -> T {
+    ) {
         let (kernel, interrupt, emulator) = (&self.kernel, &self.interrupt, &mut self.emulator);
         let deadline = self.clock.now() + LIMIT;
         thread::scope(|scope| {
             let application = scope.spawn(move || application(kernel, interrupt));
+            let curfew = Curfew(interrupt);
             emulator.run_until(self.clock.now() + Duration::from_millis(20)).expect("runs");
             let (network, ours) = emulator.parts();
             begin(network, &mut ours.station);
             let wake = emulator
                 .run_while(deadline, |network, ours| !(done(network, &mut ours.station) && application.is_finished()))
                 .expect("runs");
-            if wake != Wake::Done {
-                interrupt.raise();
-            }
-            let outcome = application.join().expect("the kernel's application");
+            drop(curfew);
+            application.join().expect("the kernel's application");
             assert_eq!(wake, Wake::Done, "after {LIMIT}: {}", describe(&mut emulator.parts().1.station));
             assert_eq!(emulator.userspace().station.wrong_byte(), None);
-            outcome
-        })
+        });
     }
 
     /// Counters of the kernel's MPTCP that tell of an error, but for those that are expected.
@@ -184,12 +247,7 @@ fn describe(station: &mut Station) -> String {
 }
 
 /// Our end connects to the kernel's, and writes.
-pub(crate) fn connect(
-    network: &mut Network,
-    station: &mut Station,
-    config: &Arc<mptcp::Config>,
-    bytes: u64,
-) -> EndpointId {
+fn connect(network: &mut Network, station: &mut Station, config: &Arc<mptcp::Config>, bytes: u64) -> EndpointId {
     let (local, remote) = (end(CLIENT, 0, 0), end(SERVER, 0, PORT));
     let id = station.transport().connect_mptcp(Arc::clone(config), local, remote, network.now());
     station.transport().endpoint_mut(id).write(bytes);
@@ -197,24 +255,21 @@ pub(crate) fn connect(
     id
 }
 
-/// Our end listens.
-pub(crate) fn listen_with(station: &mut Station, listener: Listener) {
-    station.transport().listen(PORT, listener);
+/// The kernel's application sends this part of the stream.
+pub(crate) fn send(stream: &Stream, part: Range<u64>) {
+    let (mut sent, mut buffer) = (part.start, vec![0; 1 << 16]);
+    while sent < part.end {
+        let length = (part.end - sent).min(buffer.len() as u64) as usize;
+        Pattern.fill(sent, &mut buffer[..length]);
+        let Some(more) = stream.write(&buffer[..length]).expect("writes") else { return };
+        sent += more as u64;
+    }
 }
 
-/// The kernel's application sends `send` bytes and receives `receive`, then ends the connection and sees it end. `look`
-/// sees the connection when all that is done.
-pub(crate) fn talk(stream: &Stream, send: u64, receive: u64) {
+/// The kernel's application sends the first `bytes` of the stream, while it receives the first `receive` of the other.
+pub(crate) fn talk(stream: &Stream, bytes: u64, receive: u64) {
     thread::scope(|scope| {
-        scope.spawn(|| {
-            let (mut sent, mut buffer) = (0, vec![0; 1 << 16]);
-            while sent < send {
-                let length = (send - sent).min(buffer.len() as u64) as usize;
-                Pattern.fill(sent, &mut buffer[..length]);
-                let Some(more) = stream.write(&buffer[..length]).expect("writes") else { return };
-                sent += more as u64;
-            }
-        });
+        scope.spawn(|| send(stream, 0..bytes));
         let (mut received, mut buffer) = (0, vec![0; 1 << 16]);
         while received < receive {
             let Some(length) = stream.read(&mut buffer).expect("reads") else { return };
@@ -233,15 +288,15 @@ pub(crate) fn close(stream: &Stream) {
     while stream.read(&mut buffer).expect("ends in good order").is_some_and(|length| length > 0) {}
 }
 
-/// The kernel accepts a connection. The listener has to stay: joins come to it, too.
-pub(crate) fn accept(kernel: &KernelHost, transport: Transport, interrupt: &Interrupt) -> (TcpListener, Stream) {
+/// The kernel accepts a connection.
+fn accept(kernel: &KernelHost, transport: Transport, interrupt: &Interrupt) -> (TcpListener, Stream) {
     let listener = kernel.namespace().run(|| listen(&options(transport), end(SERVER, 0, PORT))).expect("listens");
     let stream = Stream::accept(&listener, transport, interrupt).expect("accepts").expect("in time");
     (listener, stream)
 }
 
 /// The kernel connects.
-pub(crate) fn connect_kernel(kernel: &KernelHost, transport: Transport, interrupt: &Interrupt) -> Stream {
+fn connect_kernel(kernel: &KernelHost, transport: Transport, interrupt: &Interrupt) -> Stream {
     thread::sleep(std::time::Duration::from_millis(60));
     let connect = || Stream::connect(&options(transport), end(CLIENT, 0, 0), end(SERVER, 0, PORT), interrupt);
     kernel.namespace().run(connect).expect("connects").expect("in time")
@@ -269,6 +324,14 @@ pub(crate) fn subflows_up(station: &Station, id: EndpointId) -> usize {
 
 pub(crate) fn has_fallen_back(station: &Station, id: EndpointId) -> bool {
     matches!(station.endpoint(id), Endpoint::Mptcp(mptcp) if mptcp.has_fallen_back())
+}
+
+/// Our end as MPTCP has it.
+pub(crate) fn connection(station: &mut Station, id: EndpointId) -> &mut mptcp::Connection {
+    match station.transport().endpoint_mut(id) {
+        Endpoint::Mptcp(mptcp) => mptcp,
+        other => panic!("{other:?} is no MPTCP connection"),
+    }
 }
 
 /// Whether `event` has happened, among the events noted so far.

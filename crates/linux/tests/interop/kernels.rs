@@ -3,13 +3,13 @@
 use std::thread;
 
 use subflow_linux::{
-    Emulator, Error, Interrupt, KernelHost, Namespace, Pattern, Payload, Stream, Transport, Userspace, Wake, WallClock,
-    listen,
+    DeviceKind, Emulator, Error, Interrupt, KernelHost, Namespace, Pattern, Payload, Stream, Transport, Userspace,
+    WallClock, listen,
 };
 use subflow_network::{HostId, InterfaceId, LinkConfig, LossConfig, Network, PacketId, Probability, TimerId};
 use subflow_quantity::{Duration, Instant, Rate};
 
-use crate::bench::{CLIENT, PORT, Paths, SERVER, end, machine_serves, options, uninterrupted};
+use crate::bench::{CLIENT, Curfew, PORT, Paths, SERVER, end, machine_serves, options};
 
 /// No stack of ours is on the network.
 struct Nobody;
@@ -54,55 +54,54 @@ fn transfer(client: &KernelHost, server: &KernelHost, transport: Transport, byte
     })
 }
 
-fn run(paths: Paths, client: &str, server: &str, transport: Transport, bytes: u64) -> (bool, Duration) {
-    let (client, mut ports) = paths.kernel(CLIENT, client, &[]);
-    let (server, more) = paths.kernel(SERVER, server, &[]);
+/// Both hosts are the kernel's; `test` tells their namespaces apart.
+fn run(test: &str, paths: Paths, device: DeviceKind, transport: Transport, bytes: u64) -> (bool, Duration) {
+    let (client, mut ports) = paths.kernel(CLIENT, &format!("{test}-c"), &[], device);
+    let (server, more) = paths.kernel(SERVER, &format!("{test}-s"), &[], device);
     ports.extend(more);
-    let interrupt = uninterrupted();
+    let interrupt = Interrupt::default();
     let clock = WallClock::start();
     let mut emulator = Emulator::new(paths.network, Nobody, ports, clock, interrupt.clone());
     thread::scope(|scope| {
         let applications = scope.spawn(|| transfer(&client, &server, transport, bytes, &interrupt));
         let end = Instant::ZERO + Duration::from_secs(30);
-        let wake = emulator.run_while(end, |_, _| !applications.is_finished()).expect("runs");
+        let curfew = Curfew(&interrupt);
+        emulator.run_while(end, |_, _| !applications.is_finished()).expect("runs");
         let took = clock.now().since(Instant::ZERO);
-        if wake != Wake::Done {
-            interrupt.raise();
-        }
+        drop(curfew);
         (applications.join().expect("transfers"), took)
     })
 }
 
 #[test]
 fn tcp_arrives_whole_and_no_faster_than_the_link() {
-    if !machine_serves("tcp_arrives_whole_and_no_faster_than_the_link") {
-        return;
-    }
+    let Some(device) = machine_serves("tcp_arrives_whole_and_no_faster_than_the_link") else { return };
     let link = LinkConfig::new(Rate::from_mbit(50), Duration::from_millis(5));
-    let (whole, took) = run(Paths::new(&[link]), "tcp-c", "tcp-s", Transport::Tcp, 3_000_000);
-    assert!(whole);
-    // 3 MB at 50 Mbit/s.
-    assert!(took >= Duration::from_millis(480), "faster than the link: {took}");
+    for device in [device, DeviceKind::Veth] {
+        let test = format!("tcp-{}", device.name());
+        let (whole, took) = run(&test, Paths::new(std::slice::from_ref(&link)), device, Transport::Tcp, 3_000_000);
+        assert!(whole);
+        // 3 MB at 50 Mbit/s.
+        assert!(took >= Duration::from_millis(480), "faster than the link: {took}");
+    }
 }
 
 #[test]
 fn mptcp_arrives_whole_over_lossy_duplicating_paths() {
-    if !machine_serves("mptcp_arrives_whole_over_lossy_duplicating_paths") {
-        return;
-    }
+    let Some(device) = machine_serves("mptcp_arrives_whole_over_lossy_duplicating_paths") else { return };
     let percent = Probability::new(0.01).expect("a probability");
     let link = LinkConfig { duplication: percent, ..LinkConfig::new(Rate::from_mbit(100), Duration::from_millis(2)) }
         .with_loss(LossConfig::Bernoulli(percent));
-    let (whole, _) = run(Paths::new(&[link.clone(), link]), "dup-c", "dup-s", Transport::Mptcp, 2_000_000);
-    assert!(whole);
+    for device in [device, DeviceKind::Veth] {
+        let (test, paths) = (format!("dup-{}", device.name()), Paths::new(&[link.clone(), link.clone()]));
+        assert!(run(&test, paths, device, Transport::Mptcp, 2_000_000).0);
+    }
 }
 
 #[test]
 fn what_is_taken_is_said() {
-    if !machine_serves("what_is_taken_is_said") {
-        return;
-    }
-    let (host, _ports) = Paths::new(&[LinkConfig::default()]).kernel(SERVER, "taken", &[]);
+    let Some(device) = machine_serves("what_is_taken_is_said") else { return };
+    let (host, _ports) = Paths::new(&[LinkConfig::default()]).kernel(SERVER, "taken", &[], device);
     let namespace = host.namespace();
     let at = end(SERVER, 0, PORT);
     let _first = namespace.run(|| listen(&options(Transport::Tcp), at)).expect("listens");
@@ -118,26 +117,42 @@ fn what_is_taken_is_said() {
 }
 
 #[test]
-fn nothing_is_left_and_nothing_else_is_touched() {
-    if !machine_serves("nothing_is_left_and_nothing_else_is_touched") {
+fn a_namespace_goes_with_its_host() {
+    let Some(device) = machine_serves("a_namespace_goes_with_its_host") else { return };
+    for device in [device, DeviceKind::Veth] {
+        let (host, ports) = Paths::new(&[LinkConfig::default()]).kernel(SERVER, "left", &[], device);
+        let path = std::path::Path::new("/run/netns").join(host.namespace().name());
+        assert!(path.exists());
+        drop((host, ports));
+        assert!(!path.exists());
+    }
+}
+
+#[test]
+fn packets_from_a_veth_pair_are_finished() {
+    if machine_serves("packets_from_a_veth_pair_are_finished").is_none() {
         return;
     }
-    let outside = || {
-        let files = [
-            "/proc/net/route",
-            "/proc/net/if_inet6",
-            "/proc/sys/net/ipv4/conf/all/rp_filter",
-            "/proc/sys/net/ipv4/tcp_rmem",
-        ];
-        files.map(|file| std::fs::read_to_string(file).unwrap_or_default())
-    };
-    let before = outside();
-    let (host, ports) =
-        Paths::new(&[LinkConfig::default()]).kernel(SERVER, "left", &[("ipv4/tcp_rmem", "4096 5000 6000")]);
-    let path = std::path::Path::new("/run/netns").join(host.namespace().name());
-    assert!(path.exists());
-    assert_eq!(outside(), before);
-    drop((host, ports));
-    assert!(!path.exists());
-    assert_eq!(outside(), before);
+    let (host, ports) = Paths::new(&[LinkConfig::default()]).kernel(CLIENT, "finished", &[], DeviceKind::Veth);
+    let device = &ports[0].2;
+    host.namespace()
+        .run(|| {
+            let socket = subflow_linux::udp(end(CLIENT, 0, 4000))?;
+            // Larger than any packet of 1500 bytes: what the kernel cannot cut up as UDP it cuts up as IP.
+            socket.send_to(&[7; 4000], end(SERVER, 0, 4001)).expect("sent");
+            socket.send_to(&[7; 400], end(SERVER, 0, 4001)).expect("sent");
+            Ok(())
+        })
+        .expect("sends");
+    let (mut buffer, mut lengths, mut whole) = ([0; 1 << 16], Vec::new(), Vec::new());
+    for _ in 0..100 {
+        while let Some(length) = device.read(&mut buffer).expect("reads") {
+            lengths.push(length);
+            whole.extend(subflow_wire::Packet::parse(&buffer[..length]).map(|(_, payload)| payload.len()));
+        }
+        thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let udp = lengths.iter().filter(|&&length| length > 100).count();
+    assert!(udp == 4 && lengths.iter().all(|&length| length <= 1500), "three fragments and a packet: {lengths:?}");
+    assert_eq!(whole, [400], "with a right checksum");
 }

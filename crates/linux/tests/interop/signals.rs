@@ -1,21 +1,41 @@
 //! What is said besides data: addresses, priorities, resets, and falling back to TCP.
 
-use subflow_linux::Transport;
-use subflow_linux::netlink::{Endpoint, EndpointFlags};
-use subflow_transport::tcp::Closed;
-use subflow_transport::{Endpoint as Socket, EndpointId, Event, Listener};
+use core::sync::atomic::{AtomicBool, Ordering};
 
-use crate::bench::{CLIENT, SERVER, address, end, machine_serves};
+use subflow_linux::netlink::{Endpoint, EndpointFlags};
+use subflow_linux::{KernelHost, Stream, Transport};
+use subflow_transport::tcp::Closed;
+use subflow_transport::{Event, Listener};
+
+use crate::bench::{CLIENT, PORT, SERVER, address, end};
 use crate::contest::{
-    Contest, accept, close, connect, connect_kernel, fast, finish_after, happened, has_fallen_back, listen_with, ours,
-    plain_tcp, subflows_up, talk,
+    Contest, Setting, close, connection, finish_after, happened, has_fallen_back, ours, plain_tcp, send, subflows_up,
+    talk,
 };
 
 const BYTES: u64 = 300_000;
-const FIRST: EndpointId = EndpointId(0);
 
 fn pause(milliseconds: u64) {
     std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+}
+
+/// Waits until `counter` of the kernel's MPTCP is `value`.
+fn wait_for(kernel: &KernelHost, counter: &str, value: i64) {
+    let count = || kernel.counters().expect("counters").of(&format!("MPTcpExt{counter}"));
+    for _ in 0..500 {
+        if count() == value {
+            return;
+        }
+        pause(10);
+    }
+    panic!("{counter} is {} instead of {value}", count());
+}
+
+/// Bytes that the kernel sent over its subflow to our address on `path`, and that were acknowledged.
+fn sent_over(stream: &Stream, path: usize) -> u64 {
+    let info = stream.info().expect("info");
+    let subflow = info.subflows.iter().find(|subflow| subflow.remote.ip() == address(CLIENT, path));
+    subflow.map_or(0, |subflow| subflow.bytes_acknowledged)
 }
 
 fn announced(path: usize) -> Endpoint {
@@ -25,34 +45,29 @@ fn announced(path: usize) -> Endpoint {
 
 #[test]
 fn the_kernel_announces_an_address_and_takes_it_back() {
-    if !machine_serves("the_kernel_announces_an_address_and_takes_it_back") {
-        return;
-    }
-    let mut contest = Contest::new("addr-k", SERVER, &[fast(), fast()], &[]);
-    let config = ours("full-mesh", |_| {});
+    let test = "the_kernel_announces_an_address_and_takes_it_back";
+    let Some(mut contest) = Contest::new(test, &Setting::fast(SERVER, 2)) else { return };
     let (mut most, mut fewest_after) = (0, usize::MAX);
-    contest.run(
-        |network, station| {
-            connect(network, station, &config, BYTES);
-        },
-        |kernel, interrupt| {
-            let (_listener, stream) = accept(kernel, Transport::Mptcp, interrupt);
+    contest.with_our_client(
+        &ours("full-mesh", |_| {}),
+        BYTES,
+        |kernel, stream| {
             // Its application does not read yet: our data waits at a closed window meanwhile.
             pause(100);
             kernel.with_path_manager(|manager| manager.add_endpoint(&announced(1))).expect("announced");
             pause(300);
             kernel.with_path_manager(|manager| manager.remove_endpoint(&announced(1))).expect("taken back");
             pause(300);
-            talk(&stream, BYTES, BYTES);
-            close(&stream);
+            talk(stream, BYTES, BYTES);
+            close(stream);
         },
-        |network, station| {
-            let up = subflows_up(station, FIRST);
+        |network, station, id| {
+            let up = subflows_up(station, id);
             if up > most {
                 (most, fewest_after) = (up, up);
             }
             fewest_after = fewest_after.min(up);
-            finish_after(network, station, FIRST, BYTES)
+            finish_after(network, station, id, BYTES)
         },
     );
     assert!(most >= 2 && fewest_after < most, "{most} subflows, then {fewest_after}");
@@ -63,22 +78,17 @@ fn the_kernel_announces_an_address_and_takes_it_back() {
 
 #[test]
 fn ours_announces_an_address_and_takes_it_back() {
-    if !machine_serves("ours_announces_an_address_and_takes_it_back") {
-        return;
-    }
-    let mut contest = Contest::new("addr-o", CLIENT, &[fast(), fast()], &[]);
-    let config = ours("full-mesh", |_| {});
+    let test = "ours_announces_an_address_and_takes_it_back";
+    let Some(mut contest) = Contest::new(test, &Setting::fast(CLIENT, 2)) else { return };
     let (mut removed, mut most, mut since) = (false, 0, None);
-    contest.run(
-        |_, station| listen_with(station, Listener::Mptcp(config)),
-        |kernel, interrupt| {
-            let stream = connect_kernel(kernel, Transport::Mptcp, interrupt);
+    contest.with_our_server(
+        Listener::Mptcp(ours("full-mesh", |_| {})),
+        |_, stream| {
             pause(800);
-            talk(&stream, BYTES, 0);
-            close(&stream);
+            talk(stream, BYTES, 0);
+            close(stream);
         },
-        |network, station| {
-            let Some(&id) = station.accepted().first() else { return false };
+        |network, station, id| {
             let up = subflows_up(station, id);
             most = most.max(up);
             if up >= 2 && since.is_none() {
@@ -100,32 +110,26 @@ fn ours_announces_an_address_and_takes_it_back() {
 
 #[test]
 fn the_kernel_makes_a_subflow_a_backup() {
-    if !machine_serves("the_kernel_makes_a_subflow_a_backup") {
-        return;
-    }
-    let mut contest = Contest::new("prio-k", CLIENT, &[fast(), fast()], &[]);
-    let config = ours("default", |_| {});
+    let test = "the_kernel_makes_a_subflow_a_backup";
+    let Some(mut contest) = Contest::new(test, &Setting::fast(CLIENT, 2)) else { return };
     let mut seen_backup = false;
     let second = {
         let flags = EndpointFlags { subflow: true, ..EndpointFlags::default() };
         Endpoint { id: Some(2), address: address(CLIENT, 1), port: None, flags }
     };
-    contest.run(
-        |_, station| listen_with(station, Listener::Mptcp(config)),
-        |kernel, interrupt| {
-            kernel.with_path_manager(|manager| manager.add_endpoint(&second)).expect("an endpoint");
-            let stream = connect_kernel(kernel, Transport::Mptcp, interrupt);
-            talk(&stream, BYTES, 0);
+    contest.kernel.with_path_manager(|manager| manager.add_endpoint(&second)).expect("an endpoint");
+    contest.with_our_server(
+        Listener::Mptcp(ours("default", |_| {})),
+        |kernel, stream| {
+            talk(stream, BYTES, 0);
             pause(200);
             kernel.with_path_manager(|manager| manager.set_backup(&second, true)).expect("a backup");
             pause(200);
-            close(&stream);
+            close(stream);
         },
-        |network, station| {
-            let Some(&id) = station.accepted().first() else { return false };
-            if let Socket::Mptcp(mptcp) = station.endpoint(id) {
-                seen_backup |= mptcp.subflows().iter().any(subflow_transport::mptcp::Subflow::is_backup);
-            }
+        |network, station, id| {
+            let subflows = connection(station, id).subflows();
+            seen_backup |= subflows.iter().any(subflow_transport::mptcp::Subflow::is_backup);
             let over = station.endpoint(id).bytes_received() >= BYTES && seen_backup;
             over && finish_after(network, station, id, BYTES)
         },
@@ -135,56 +139,82 @@ fn the_kernel_makes_a_subflow_a_backup() {
 }
 
 #[test]
-fn ours_joins_with_a_backup() {
-    if !machine_serves("ours_joins_with_a_backup") {
-        return;
-    }
-    let mut contest = Contest::new("prio-o", SERVER, &[fast(), fast()], &[]);
-    let config = ours("full-mesh", |config| config.backup_addresses = vec![address(CLIENT, 1)]);
-    contest.run(
-        |network, station| {
-            connect(network, station, &config, BYTES);
-        },
-        |kernel, interrupt| {
-            let (_listener, stream) = accept(kernel, Transport::Mptcp, interrupt);
+fn ours_makes_a_subflow_a_backup_and_the_kernel_spares_it() {
+    let test = "ours_makes_a_subflow_a_backup_and_the_kernel_spares_it";
+    let Some(mut contest) = Contest::new(test, &Setting::fast(SERVER, 2)) else { return };
+    // What our end wants, and what it has said: whether the second subflow is a backup.
+    let (wants, mut said) = (AtomicBool::new(false), false);
+    contest.with_our_client(
+        &ours("full-mesh", |_| {}),
+        BYTES,
+        |kernel, stream| {
+            talk(stream, 0, BYTES);
+            wait_for(kernel, "MPJoinAckRx", 1);
+            wants.store(true, Ordering::Relaxed);
+            wait_for(kernel, "MPPrioRx", 1);
+            let before = sent_over(stream, 1);
+            send(stream, 0..10 * BYTES);
             pause(200);
-            talk(&stream, BYTES, BYTES);
-            let info = stream.info().expect("info");
-            let over_backup = info.subflows.iter().find(|subflow| subflow.remote.ip() == address(CLIENT, 1));
-            // A backup carries nothing while another subflow works.
-            assert!(over_backup.is_some_and(|subflow| subflow.bytes_acknowledged < BYTES / 10), "{info:?}");
-            close(&stream);
+            let meanwhile = sent_over(stream, 1) - before;
+            assert!(meanwhile < BYTES, "{meanwhile} bytes over a backup");
+            wants.store(false, Ordering::Relaxed);
+            wait_for(kernel, "MPPrioRx", 2);
+            send(stream, 10 * BYTES..20 * BYTES);
+            pause(200);
+            let again = sent_over(stream, 1) - before - meanwhile;
+            assert!(again > BYTES, "{again} bytes over what is no backup any more");
+            close(stream);
         },
-        |network, station| finish_after(network, station, FIRST, BYTES),
+        |network, station, id| {
+            let wants = wants.load(Ordering::Relaxed);
+            if wants != said {
+                connection(station, id).set_backup(1, wants);
+                station.drain(network, id);
+                said = wants;
+            }
+            finish_after(network, station, id, 20 * BYTES)
+        },
+    );
+    contest.assert_no_errors(&[]);
+}
+
+#[test]
+fn ours_joins_with_a_backup() {
+    let Some(mut contest) = Contest::new("ours_joins_with_a_backup", &Setting::fast(SERVER, 2)) else { return };
+    contest.with_our_client(
+        &ours("full-mesh", |config| config.backup_addresses = vec![address(CLIENT, 1)]),
+        BYTES,
+        |kernel, stream| {
+            wait_for(kernel, "MPJoinAckRx", 1);
+            talk(stream, BYTES, BYTES);
+            // A backup carries nothing while another subflow works.
+            let over_backup = sent_over(stream, 1);
+            assert!(over_backup < BYTES / 10, "{over_backup} bytes over a backup");
+            close(stream);
+        },
+        |network, station, id| finish_after(network, station, id, BYTES),
     );
     contest.assert_no_errors(&[]);
 }
 
 #[test]
 fn ours_closes_fast() {
-    if !machine_serves("ours_closes_fast") {
-        return;
-    }
-    let mut contest = Contest::new("fast-o", SERVER, &[fast()], &[]);
-    let config = ours("default", |_| {});
+    let Some(mut contest) = Contest::new("ours_closes_fast", &Setting::fast(SERVER, 1)) else { return };
     let mut aborted = false;
-    contest.run(
-        |network, station| {
-            connect(network, station, &config, BYTES);
-        },
-        |kernel, interrupt| {
-            let (_listener, stream) = accept(kernel, Transport::Mptcp, interrupt);
-            talk(&stream, 0, BYTES);
+    contest.with_our_client(
+        &ours("default", |_| {}),
+        BYTES,
+        |_, stream| {
+            talk(stream, 0, BYTES);
             let mut buffer = [0; 16];
             let error = stream.read(&mut buffer).expect_err("a reset");
             assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
         },
-        |network, station| {
-            let endpoint = station.endpoint(FIRST);
-            if !aborted && endpoint.bytes_acknowledged() >= BYTES {
+        |network, station, id| {
+            if !aborted && station.endpoint(id).bytes_acknowledged() >= BYTES {
                 aborted = true;
-                station.transport().endpoint_mut(FIRST).abort();
-                station.drain(network, FIRST);
+                station.transport().endpoint_mut(id).abort();
+                station.drain(network, id);
             }
             aborted
         },
@@ -195,42 +225,33 @@ fn ours_closes_fast() {
 
 #[test]
 fn the_kernel_closes_fast() {
-    if !machine_serves("the_kernel_closes_fast") {
-        return;
-    }
-    let mut contest = Contest::new("fast-k", SERVER, &[fast()], &[]);
-    let config = ours("default", |_| {});
+    let Some(mut contest) = Contest::new("the_kernel_closes_fast", &Setting::fast(SERVER, 1)) else { return };
     let mut seen = Vec::new();
-    contest.run(
-        |network, station| {
-            connect(network, station, &config, BYTES);
-        },
-        |kernel, interrupt| {
-            let (_listener, stream) = accept(kernel, Transport::Mptcp, interrupt);
-            talk(&stream, 0, BYTES);
+    contest.with_our_client(
+        &ours("default", |_| {}),
+        BYTES,
+        |_, stream| {
+            talk(stream, 0, BYTES);
             stream.reset_on_close().expect("lingers no time");
         },
-        |_, station| happened(&mut seen, station, |event| matches!(event, Event::Closed(Closed::Reset))),
+        |_, station, _| happened(&mut seen, station, |event| matches!(event, Event::Closed(Closed::Reset))),
     );
     assert_eq!(contest.counter("MPFastcloseTx"), 1);
 }
 
 #[test]
 fn the_kernel_resets_one_subflow_and_the_rest_goes_on() {
-    if !machine_serves("the_kernel_resets_one_subflow_and_the_rest_goes_on") {
-        return;
-    }
-    let mut contest = Contest::new("rst-k", CLIENT, &[fast(), fast()], &[("mptcp/pm_type", "1")]);
-    let config = ours("default", |_| {});
+    let test = "the_kernel_resets_one_subflow_and_the_rest_goes_on";
+    let setting = Setting { sysctls: vec![("mptcp/pm_type", "1")], ..Setting::fast(CLIENT, 2) };
+    let Some(mut contest) = Contest::new(test, &setting) else { return };
     let (mut most, mut fewest_after) = (0, usize::MAX);
-    contest.run(
-        |_, station| listen_with(station, Listener::Mptcp(config)),
-        |kernel, interrupt| {
-            let stream = connect_kernel(kernel, Transport::Mptcp, interrupt);
-            talk(&stream, BYTES, 0);
+    contest.with_our_server(
+        Listener::Mptcp(ours("default", |_| {})),
+        |kernel, stream| {
+            talk(stream, BYTES, 0);
             pause(100);
             let token = stream.info().expect("info").token.expect("a token");
-            let (from, to) = (end(CLIENT, 1, 0), end(SERVER, 1, crate::bench::PORT));
+            let (from, to) = (end(CLIENT, 1, 0), end(SERVER, 1, PORT));
             kernel.with_path_manager(|manager| manager.open_subflow(token, 2, from, to, false)).expect("a subflow");
             pause(200);
             let info = stream.info().expect("info");
@@ -238,16 +259,10 @@ fn the_kernel_resets_one_subflow_and_the_rest_goes_on() {
             let (from, to) = second.map(|subflow| (subflow.local, subflow.remote)).expect("a second subflow");
             kernel.with_path_manager(|manager| manager.close_subflow(token, from, to)).expect("closed");
             pause(200);
-            let mut bytes = vec![0; BYTES as usize];
-            subflow_linux::Pattern.fill(BYTES, &mut bytes);
-            let mut sent = 0;
-            while sent < bytes.len() {
-                sent += stream.write(&bytes[sent..]).expect("writes").expect("in time");
-            }
-            close(&stream);
+            send(stream, BYTES..2 * BYTES);
+            close(stream);
         },
-        |network, station| {
-            let Some(&id) = station.accepted().first() else { return false };
+        |network, station, id| {
             let up = subflows_up(station, id);
             if up > most {
                 (most, fewest_after) = (up, up);
@@ -260,79 +275,108 @@ fn the_kernel_resets_one_subflow_and_the_rest_goes_on() {
     contest.assert_no_errors(&["MPRstTx"]);
 }
 
-/// A transfer each way that ends up as plain TCP.
-fn falls_back(mut contest: Contest, transport: Transport) -> Contest {
-    let config = ours("full-mesh", |_| {});
-    contest.run(
-        |network, station| {
-            connect(network, station, &config, BYTES);
+/// Our end resets subflow `which` of two in mid-transfer; all bytes of both directions arrive over the other.
+fn ours_resets_subflow(test: &str, which: usize) {
+    let Some(mut contest) = Contest::new(test, &Setting::fast(SERVER, 2)) else { return };
+    let all = 10 * BYTES;
+    let mut reset = false;
+    contest.with_our_client(
+        &ours("full-mesh", |_| {}),
+        all,
+        |kernel, stream| {
+            wait_for(kernel, "MPJoinAckRx", 1);
+            talk(stream, all, all);
+            wait_for(kernel, "MPRstRx", 1);
+            let left = stream.info().expect("info").subflows;
+            assert!(matches!(&left[..], [one] if one.remote.ip() == address(CLIENT, 1 - which)), "{left:?}");
+            close(stream);
         },
-        |kernel, interrupt| {
-            let (_listener, stream) = accept(kernel, transport, interrupt);
-            talk(&stream, BYTES, BYTES);
-            assert!(transport == Transport::Tcp || stream.info().expect("info").fallback);
-            close(&stream);
+        |network, station, id| {
+            let in_the_middle = station.endpoint(id).bytes_received() > all / 4 && subflows_up(station, id) == 2;
+            if in_the_middle && !reset {
+                reset = true;
+                let now = network.now();
+                connection(station, id).forbid_subflow(which, now);
+                station.drain(network, id);
+            }
+            finish_after(network, station, id, all)
         },
-        |network, station| finish_after(network, station, FIRST, BYTES),
     );
-    assert!(has_fallen_back(&contest.emulator.userspace().station, FIRST));
-    contest
+    assert!(reset, "there was a middle");
+    contest.assert_no_errors(&["MPRstRx"]);
+}
+
+#[test]
+fn ours_resets_the_second_subflow_and_the_first_goes_on() {
+    ours_resets_subflow("ours_resets_the_second_subflow_and_the_first_goes_on", 1);
+}
+
+#[test]
+fn ours_resets_the_first_subflow_and_the_second_goes_on() {
+    ours_resets_subflow("ours_resets_the_first_subflow_and_the_second_goes_on", 0);
+}
+
+/// Our client and the kernel's server transfer each way, and end up with plain TCP.
+fn our_client_falls_back(mut contest: Contest) {
+    let transport = contest.transport;
+    let mut fallen_back = false;
+    contest.with_our_client(
+        &ours("full-mesh", |_| {}),
+        BYTES,
+        |_, stream| {
+            talk(stream, BYTES, BYTES);
+            assert!(transport == Transport::Tcp || stream.info().expect("info").fallback);
+            close(stream);
+        },
+        |network, station, id| {
+            fallen_back = has_fallen_back(station, id);
+            finish_after(network, station, id, BYTES)
+        },
+    );
+    assert!(fallen_back);
+}
+
+/// The kernel's client and our server transfer, and end up with plain TCP.
+fn the_kernels_client_falls_back(mut contest: Contest, listener: Listener) {
+    contest.with_our_server(
+        listener,
+        |_, stream| {
+            talk(stream, BYTES, 0);
+            assert!(stream.info().expect("info").fallback);
+            close(stream);
+        },
+        |network, station, id| finish_after(network, station, id, BYTES),
+    );
 }
 
 #[test]
 fn ours_falls_back_where_the_kernel_speaks_tcp() {
-    if machine_serves("ours_falls_back_where_the_kernel_speaks_tcp") {
-        falls_back(Contest::new("fall-o", SERVER, &[fast()], &[("mptcp/enabled", "0")]), Transport::Tcp);
-    }
+    let test = "ours_falls_back_where_the_kernel_speaks_tcp";
+    let setting = Setting { sysctls: vec![("mptcp/enabled", "0")], ..Setting::fast(SERVER, 1) };
+    let Some(mut contest) = Contest::new(test, &setting) else { return };
+    contest.transport = Transport::Tcp;
+    our_client_falls_back(contest);
 }
 
 #[test]
 fn both_fall_back_where_options_are_stripped_from_the_answer() {
-    if machine_serves("both_fall_back_where_options_are_stripped_from_the_answer") {
-        let mut contest = Contest::new("strip-o", SERVER, &[fast()], &[]);
-        contest.emulator.parts().1.strips_options = true;
-        falls_back(contest, Transport::Mptcp);
-    }
+    let test = "both_fall_back_where_options_are_stripped_from_the_answer";
+    let Some(mut contest) = Contest::new(test, &Setting::fast(SERVER, 1)) else { return };
+    contest.emulator.parts().1.strips_options = true;
+    our_client_falls_back(contest);
 }
 
 #[test]
 fn the_kernel_falls_back_where_ours_speaks_tcp() {
-    if !machine_serves("the_kernel_falls_back_where_ours_speaks_tcp") {
-        return;
-    }
-    let mut contest = Contest::new("fall-k", CLIENT, &[fast()], &[]);
-    contest.run(
-        |_, station| listen_with(station, Listener::Tcp(plain_tcp())),
-        |kernel, interrupt| {
-            let stream = connect_kernel(kernel, Transport::Mptcp, interrupt);
-            talk(&stream, BYTES, 0);
-            assert!(stream.info().expect("info").fallback);
-            close(&stream);
-        },
-        |network, station| {
-            station.accepted().first().copied().is_some_and(|id| finish_after(network, station, id, BYTES))
-        },
-    );
+    let test = "the_kernel_falls_back_where_ours_speaks_tcp";
+    let Some(contest) = Contest::new(test, &Setting::fast(CLIENT, 1)) else { return };
+    the_kernels_client_falls_back(contest, Listener::Tcp(plain_tcp()));
 }
 
 #[test]
 fn both_fall_back_where_options_are_stripped_from_the_syn() {
-    if !machine_serves("both_fall_back_where_options_are_stripped_from_the_syn") {
-        return;
-    }
-    let mut contest = Contest::new("strip-k", CLIENT, &[fast()], &[]);
+    let test = "both_fall_back_where_options_are_stripped_from_the_syn";
+    let Some(mut contest) = Contest::new(test, &Setting::fast(CLIENT, 1)) else { return };
     contest.emulator.parts().1.strips_options = true;
-    let config = ours("full-mesh", |_| {});
-    contest.run(
-        |_, station| listen_with(station, Listener::Mptcp(config)),
-        |kernel, interrupt| {
-            let stream = connect_kernel(kernel, Transport::Mptcp, interrupt);
-            talk(&stream, BYTES, 0);
-            assert!(stream.info().expect("info").fallback);
-            close(&stream);
-        },
-        |network, station| {
-            station.accepted().first().copied().is_some_and(|id| finish_after(network, station, id, BYTES))
-        },
-    );
+    the_kernels_client_falls_back(contest, Listener::Mptcp(ours("full-mesh", |_| {})));
 }
