@@ -51,6 +51,8 @@ pub struct SctpOptions {
     pub initial_ssthresh: InitialThreshold,
     /// Most packets of new data at once.
     pub max_burst: Option<u32>,
+    /// Every message written may leave in a burst of its own.
+    pub burst_per_message: bool,
     /// A window shrinks while nothing is sent.
     pub idle_decay: bool,
     /// Outbound streams asked for.
@@ -71,10 +73,22 @@ pub struct SctpOptions {
     pub max_rto: Duration,
     /// News beyond a gap restarts the retransmission timer.
     pub gap_acks_restart_timer: bool,
+    /// A fast retransmission of the earliest chunk restarts the retransmission timer.
+    pub fast_retransmission_restarts_timer: bool,
+    /// A timeout doubles the retransmission timeout only for the next timer but one.
+    pub late_back_off: bool,
+    /// Only the packet that leaves with the SACK at hand ignores the window.
+    pub single_fast_packet: bool,
+    /// One packet of retransmissions may be cut into several.
+    pub segmentation_offload: bool,
     /// How long a SACK waits.
     pub sack_delay: Duration,
     /// Packets of data for each SACK.
     pub sack_frequency: u32,
+    /// Most gap blocks of a SACK; `None` for as many as fit.
+    pub max_gap_blocks: Option<u16>,
+    /// How far ahead of the cumulative TSN data is taken.
+    pub most_tsns_ahead: u16,
     /// Receive buffer in bytes.
     pub receive_buffer: u64,
     /// Send buffer in bytes; `None` for no bound.

@@ -75,9 +75,7 @@ impl Association {
     fn free_abandoned(&mut self, bytes: u64) {
         self.counters.bytes_abandoned += bytes;
         self.freed += bytes;
-        if self.stream.is_blocked() {
-            self.stream.on_acknowledged(self.freed);
-        }
+        self.wake_writer();
     }
 
     /// Advanced.Peer.Ack.Point (rules C1 and C2): how far the peer may count as received. A FORWARD-TSN is due where that is beyond

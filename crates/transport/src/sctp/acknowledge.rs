@@ -94,10 +94,11 @@ impl Association {
     }
 
     /// The application has read: the peer hears of it once the window has grown by a worthwhile amount (RFC 9260, section 6.2,
-    /// avoidance of silly windows; Linux `sctp_assoc_rwnd_increase`: a packet or a sixteenth of the buffer).
+    /// avoidance of silly windows; Linux `sctp_peer_needs_update`: a packet or a sixteenth of what the kernel calls the buffer,
+    /// of which it offers half).
     pub(super) fn update_window(&mut self) {
         let worthwhile =
-            u64::from(self.config.mtu).max(self.config.receive_buffer / 16).min(self.config.receive_buffer / 2);
+            u64::from(self.config.mtu).max(self.config.receive_buffer / 8).min(self.config.receive_buffer / 2);
         if self.state.may_receive_data() && self.receive_window() >= self.acknowledge.told_window + worthwhile.max(1) {
             self.acknowledge.now();
         }
@@ -105,7 +106,8 @@ impl Association {
 
     /// The SACK or NR-SACK that tells how things stand, at most `room` bytes of it.
     pub(super) fn take_sack(&mut self, room: u32) -> Chunk {
-        let blocks_fit = (room.saturating_sub(24) / 4) as usize;
+        let fit = (room.saturating_sub(24) / 4) as usize;
+        let blocks_fit = self.config.max_gap_blocks.map_or(fit, |most| fit.min(usize::from(most)));
         let cumulative = self.arrivals.cumulative();
         let mut blocks: GapBlocks = GapBlocks::new();
         for range in self.arrivals.beyond().take(blocks_fit) {
@@ -113,7 +115,7 @@ impl Association {
             let (Some(start), Some(end)) = (offset(range.start()), offset(range.end())) else { break };
             blocks.push(GapBlock { start, end });
         }
-        let duplicates = self.arrivals.duplicates.drain(..).take(blocks_fit - blocks.len());
+        let duplicates = self.arrivals.duplicates.drain(..).take(fit - blocks.len());
         let duplicates: Vec<u32> = duplicates.map(|tsn| self.remote_tsns.wire(tsn)).collect();
         let window = self.receive_window();
         let state = &mut self.acknowledge;

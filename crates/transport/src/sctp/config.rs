@@ -91,6 +91,10 @@ pub struct Config {
     pub buffer_splitting: BufferSplitting,
     /// Most packets of new data that leave at once (Max.Burst, RFC 9260, section 6.1, rule D); `None` for no bound.
     pub max_burst: Option<u32>,
+    /// Whether every message that the application writes may leave in a burst of its own. Linux applies Max.Burst whenever it
+    /// goes over its queue (`sctp_outq_flush`), so also for each `sendmsg`: a writer that waited for room in the send buffer
+    /// fills the whole window at once.
+    pub burst_per_message: bool,
     /// Whether a window shrinks while nothing is sent (RFC 9260, section 7.2.1).
     pub idle_decay: bool,
     /// Outbound streams asked for.
@@ -111,10 +115,29 @@ pub struct Config {
     /// Whether a gap block that acknowledges the earliest outstanding TSN of a destination restarts its T3 (RFC 9260, section
     /// 6.3.2, rule R3). In Linux only the cumulative TSN does (`sctp_check_transmitted`).
     pub gap_acks_restart_timer: bool,
+    /// Whether a fast retransmission of the earliest outstanding TSN restarts T3 (RFC 9260, section 7.2.4, rule 4). In Linux it
+    /// does not (`sctp_transport_reset_t3_rtx`).
+    pub fast_retransmission_restarts_timer: bool,
+    /// Whether the timeout doubles only after the retransmission has started T3 anew, so that it counts from the next one on.
+    /// RFC 9260 doubles first (section 6.3.3, rules E2 and E3), Linux sends first (`sctp_sf_do_6_3_3_rtx`).
+    pub late_back_off: bool,
+    /// Whether chunks that need fast retransmission ignore the window only in the one packet that leaves with the SACK which
+    /// has shown them missing; later they wait for the window, in the order of their TSNs, and hold up those behind them. RFC
+    /// 9260 is silent of what does not fit in the packet (section 7.2.4, rule 3); this is Linux (`__sctp_outq_flush_rtx`).
+    pub single_fast_packet: bool,
+    /// Whether what is one packet to this side may be cut into several further down: up to 64 KiB or half the window, as with
+    /// Linux's segmentation offload for SCTP (`sctp_packet_will_fit`). It tells where one packet of retransmissions is allowed.
+    pub segmentation_offload: bool,
     /// A SACK waits at most so long (RFC 9260, section 6.2: 200 ms).
     pub sack_delay: Duration,
     /// It leaves with every so many packets of data.
     pub sack_frequency: u32,
+    /// Most gap blocks that a SACK names, the lowest; `None` for as many as fit in a packet. Linux: 16 (`SCTP_MAX_GABS`), so a
+    /// sender hears of one more hole only when the first is filled.
+    pub max_gap_blocks: Option<u16>,
+    /// Data with a TSN further than this ahead of the cumulative one is dropped. No gap block can name more than 65535; Linux
+    /// keeps 4096 (`SCTP_TSN_MAP_SIZE`).
+    pub most_tsns_ahead: u16,
     /// Bytes of data received and not delivered that find room.
     pub receive_buffer: u64,
     /// A message larger than this is delivered in parts (RFC 6458, section 8.1.21).
@@ -161,6 +184,7 @@ impl Config {
             reneging: true,
             buffer_splitting: BufferSplitting::None,
             max_burst: Some(4),
+            burst_per_message: false,
             idle_decay: true,
             streams: 10,
             inbound_streams: 65_535,
@@ -170,8 +194,14 @@ impl Config {
             nagle: true,
             rto: RtoLimits { initial: second, min: second, max: second * 60, granularity: Duration::from_millis(1) },
             gap_acks_restart_timer: true,
+            fast_retransmission_restarts_timer: true,
+            late_back_off: false,
+            single_fast_packet: false,
+            segmentation_offload: false,
             sack_delay: Duration::from_millis(200),
             sack_frequency: 2,
+            max_gap_blocks: None,
+            most_tsns_ahead: u16::MAX,
             receive_buffer: 8 << 20,
             partial_delivery_point: 4 << 20,
             send_buffer: None,
@@ -188,15 +218,22 @@ impl Config {
     }
 
     /// Linux 6.12 (`net/sctp`): RTO.Initial 3 s, timers in ticks of 4 ms (HZ = 250), windows that grow in congestion avoidance
-    /// during fast recovery, T3 restarted by the cumulative TSN alone. Linux has neither CMT nor NR-SACK; what it has of RFC 9260 is the rest of
-    /// [`rfc9260`](Self::rfc9260).
+    /// during fast recovery, T3 restarted by the cumulative TSN alone, SACKs of 16 gap blocks, a burst for every message. Linux
+    /// has neither CMT nor NR-SACK; what it has of RFC 9260 is the rest of [`rfc9260`](Self::rfc9260).
     pub fn linux() -> Self {
         let tick = Duration::from_millis(4);
         let base = Self::rfc9260();
         Self {
             rto: RtoLimits { initial: Duration::from_secs(3), granularity: tick, ..base.rto },
             avoidance_in_recovery: true,
+            burst_per_message: true,
             gap_acks_restart_timer: false,
+            fast_retransmission_restarts_timer: false,
+            late_back_off: true,
+            single_fast_packet: true,
+            segmentation_offload: true,
+            max_gap_blocks: Some(16),
+            most_tsns_ahead: 4096,
             timer_tick: tick,
             ..base
         }

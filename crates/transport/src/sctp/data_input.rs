@@ -35,8 +35,7 @@ impl Association {
             self.acknowledge.note_data(true);
             return;
         }
-        // A gap block cannot name what lies further ahead.
-        if tsn - self.arrivals.cumulative() > u64::from(u16::MAX) {
+        if tsn - self.arrivals.cumulative() > u64::from(self.config.most_tsns_ahead) {
             self.acknowledge.note_data(true);
             return;
         }

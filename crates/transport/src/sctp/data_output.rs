@@ -15,8 +15,32 @@ impl Association {
         let offset = self.stream.written;
         let admitted = self.stream.admit(bytes, self.freed);
         let (size, options) = (u64::from(self.config.message_size), self.config.message);
+        // A message is written whole, unless not even an empty buffer holds it.
+        let is_cut = admitted < bytes && (admitted > size || offset > self.freed);
+        let part = if is_cut { admitted % size } else { 0 };
+        if part > 0 {
+            self.stream.take_back(part);
+        }
+        let admitted = admitted - part;
         self.messages.push(offset, admitted, size, options, self.clock);
+        self.note_written(admitted.div_ceil(size));
         admitted
+    }
+
+    /// A writer that waits goes on as soon as there is room for a message (Linux, `sctp_write_space`).
+    pub(super) fn wake_writer(&mut self) {
+        let Some(buffer) = self.config.send_buffer.filter(|_| self.stream.is_blocked()) else { return };
+        let room = buffer.saturating_sub(self.bytes_outstanding());
+        if room >= u64::from(self.config.message_size).min(buffer) {
+            self.stream.unblock();
+        }
+    }
+
+    /// The application has written so many messages.
+    fn note_written(&mut self, messages: u64) {
+        if self.config.burst_per_message {
+            self.bursts = self.bursts.saturating_add(messages);
+        }
     }
 
     /// Sends one message. `false`, and nothing is sent, where the send buffer has no room for it or the stream does not exist.
@@ -29,6 +53,7 @@ impl Association {
         let offset = self.stream.written;
         let admitted = self.stream.admit(u64::from(bytes), self.freed);
         self.messages.push(offset, admitted, admitted, options, self.clock);
+        self.note_written(1);
         true
     }
 
@@ -93,8 +118,9 @@ impl Association {
                 break;
             }
             (last, room) = (tsn, room - needed);
+            self.retransmission_room = self.retransmission_room.map(|left| left.saturating_sub(needed));
             let from = chunk.destination;
-            let fast = chunk.fast == FastRetransmit::Needed;
+            let fast = chunk.fast.is_indicated();
             if fast {
                 chunk.fast = FastRetransmit::Done;
                 fast_of |= 1 << from;
@@ -104,13 +130,15 @@ impl Association {
             counters.timeout_retransmissions += u64::from(!fast);
             self.outbound.lost.remove(&tsn);
             // Rule 4: T3 starts anew with the earliest outstanding chunk.
-            if fast && self.is_earliest(tsn, index) {
+            if fast && self.config.fast_retransmission_restarts_timer && self.is_earliest(tsn, index) {
                 self.destinations[index].t3 = None;
             }
             body.chunks.push(self.transmit(tsn, index, now));
         }
-        for from in 0..self.destinations.len() {
-            self.destinations[from].fast_packet &= fast_of >> from & 1 == 0;
+        if !self.config.single_fast_packet {
+            for from in 0..self.destinations.len() {
+                self.destinations[from].fast_packet &= fast_of >> from & 1 == 0;
+            }
         }
     }
 
@@ -201,7 +229,9 @@ impl Association {
 
     /// So many bytes leave for a destination: they are in flight, and T3 runs.
     fn book(&mut self, index: usize, length: u64, now: Instant) {
-        let deadline = self.deadline(now, self.destinations[index].rto.rto());
+        let destination = &mut self.destinations[index];
+        let timeout = destination.restart_rto.take().unwrap_or(destination.rto.rto());
+        let deadline = self.deadline(now, timeout);
         let destination = &mut self.destinations[index];
         destination.take_off(length);
         destination.counters.data_chunks_sent += 1;

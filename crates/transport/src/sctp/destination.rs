@@ -80,6 +80,8 @@ pub struct Destination {
     pub(crate) last_sent: Option<Instant>,
     /// Bytes in flight up to which new data may go in this burst.
     pub(crate) burst_end: Option<u64>,
+    /// What T3 starts anew with after it has expired, where that is not the RTO (see [`Config::late_back_off`]).
+    pub(crate) restart_rto: Option<Duration>,
     pub(crate) heartbeat: Heartbeat,
     pub(crate) counters: DestinationCounters,
 }
@@ -107,6 +109,7 @@ impl Destination {
             timing: false,
             last_sent: None,
             burst_end: None,
+            restart_rto: None,
             heartbeat: Heartbeat::default(),
             counters: DestinationCounters::default(),
         }

@@ -83,10 +83,20 @@ impl Association {
         if !self.has_window(index) {
             return false;
         }
-        let most = self.config.max_burst.map_or(u64::MAX, |packets| u64::from(packets) * u64::from(self.config.mtu));
+        self.burst_allows(index) && !self.is_owed_retransmissions(index)
+    }
+
+    /// Whether the burst at hand (see [`Config::max_burst`]) may go on, or another one begin.
+    fn burst_allows(&mut self, index: usize) -> bool {
+        let Some(packets) = self.config.max_burst else { return true };
         let destination = &mut self.destinations[index];
-        let end = *destination.burst_end.get_or_insert(destination.in_flight.saturating_add(most));
-        destination.in_flight < end && !self.is_owed_retransmissions(index)
+        let next_end = destination.in_flight.saturating_add(u64::from(packets) * u64::from(self.config.mtu));
+        let end = destination.burst_end.get_or_insert(next_end);
+        if destination.in_flight >= *end && self.bursts > 0 {
+            self.bursts -= 1;
+            *end = next_end;
+        }
+        destination.in_flight < *end
     }
 
     /// Whether the peer's buffer has room, or has to be probed (section 6.1, rule A).

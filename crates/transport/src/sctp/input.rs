@@ -52,9 +52,7 @@ impl Association {
         if !self.state.is_closed() {
             self.continue_shutdown(now);
         }
-        if self.stream.is_blocked() {
-            self.stream.on_acknowledged(self.freed);
-        }
+        self.wake_writer();
     }
 
     /// The destination that has this address.

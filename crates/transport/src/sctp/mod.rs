@@ -121,6 +121,10 @@ pub struct Association {
     outbound: Outbound,
     /// The receive window that the peer offered last.
     peer_offer: u64,
+    /// Bytes of retransmitted chunks that may still leave before the next event, where they are counted.
+    retransmission_room: Option<u32>,
+    /// Bursts that messages written since the last event still entitle to (see [`Config::burst_per_message`]).
+    bursts: u64,
     /// A SACK came since the window probe at hand was sent.
     probe_answered: bool,
     /// Where the association's fast recovery ends.
@@ -183,6 +187,8 @@ impl Association {
             messages: Messages::default(),
             outbound: Outbound::default(),
             peer_offer: 0,
+            retransmission_room: None,
+            bursts: 0,
             probe_answered: false,
             recovery_exit: None,
             highest_gap_acked: 0,
@@ -385,9 +391,18 @@ impl Association {
         }
     }
 
-    /// New data may leave in a burst of its own (see [`Config::max_burst`]).
+    /// An event begins: what it lets out is a burst of its own (see [`Config::max_burst`]), and what an earlier one did not let
+    /// out is no longer privileged.
     fn begin_burst(&mut self) {
-        self.destinations.iter_mut().for_each(|destination| destination.burst_end = None);
+        (self.retransmission_room, self.bursts) = (None, 0);
+        let mut leftover = false;
+        for destination in &mut self.destinations {
+            (destination.burst_end, destination.restart_rto) = (None, None);
+            leftover |= self.config.single_fast_packet && core::mem::take(&mut destination.fast_packet);
+        }
+        if leftover {
+            self.let_marked_chunks_wait();
+        }
     }
 }
 

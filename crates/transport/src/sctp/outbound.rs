@@ -29,7 +29,16 @@ pub(crate) enum FastRetransmit {
     Eligible,
     /// Indicated and not sent yet.
     Needed,
+    /// Indicated, and what leaves with the indication has left without it (see [`Config::single_fast_packet`](super::Config)).
+    Waiting,
     Done,
+}
+
+impl FastRetransmit {
+    /// Whether the chunk waits to be sent again because of misses.
+    pub(crate) fn is_indicated(self) -> bool {
+        matches!(self, Self::Needed | Self::Waiting)
+    }
 }
 
 /// A chunk with its history.

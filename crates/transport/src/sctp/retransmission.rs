@@ -3,9 +3,15 @@
 use rand_core::RngCore;
 use subflow_quantity::Instant;
 
+use subflow_wire::sctp::DataChunk;
+
 use super::Association;
 use super::config::RetransmissionPolicy;
 use super::outbound::{FastRetransmit, Status};
+use super::output::padded;
+
+/// Most bytes that segmentation offload cuts into packets.
+const MOST_OFFLOADED: u32 = 1 << 16;
 
 impl Association {
     /// The lost chunk that is to be sent again now, and where. Those for a destination whose window is full wait.
@@ -21,15 +27,21 @@ impl Association {
             let chunk = self.outbound.chunk(tsn)?;
             let (index, length) = (chunk.destination, chunk.length());
             // Section 7.2.4, rule 3: one packet of fast retransmissions does not ask for the window.
-            let forced = chunk.fast == FastRetransmit::Needed && self.destinations[index].fast_packet;
-            if !self.peer_has_room(length) {
+            let fast_packet = self.destinations[index].fast_packet;
+            let forced = chunk.fast == FastRetransmit::Needed && fast_packet;
+            if self.config.single_fast_packet && fast_packet && chunk.fast == FastRetransmit::Eligible {
+                continue;
+            }
+            let needed = padded(DataChunk::HEADER_LENGTH + chunk.fragment.length);
+            if !self.peer_has_room(length) || self.retransmission_room.is_some_and(|room| room < needed) {
                 return None;
             }
             let Some(target) = self.target(index, chunk.fast, forced) else {
                 full = u64::MAX;
                 continue;
             };
-            if forced || self.has_window(target) {
+            let held_up = self.config.single_fast_packet && full >> target & 1 == 1;
+            if !held_up && (forced || self.has_window(target)) {
                 return Some((tsn, target));
             }
             full |= 1 << target;
@@ -59,6 +71,25 @@ impl Association {
         }
     }
 
+    /// What leaves before the next event is one packet of retransmissions to a destination.
+    pub(super) fn allow_retransmission_packet(&mut self, index: usize) {
+        let packet = self.room();
+        let whole = match self.config.segmentation_offload {
+            true => packet.max(MOST_OFFLOADED.min(self.congestion.path(index).cwnd / 2)),
+            false => packet,
+        };
+        self.retransmission_room = Some(self.retransmission_room.unwrap_or(0) + whole);
+    }
+
+    /// What was marked for fast retransmission and has not left waits for the window from now on.
+    pub(super) fn let_marked_chunks_wait(&mut self) {
+        for &tsn in &self.outbound.lost.clone() {
+            if let Some(chunk) = self.outbound.chunk_mut(tsn).filter(|chunk| chunk.fast == FastRetransmit::Needed) {
+                chunk.fast = FastRetransmit::Waiting;
+            }
+        }
+    }
+
     fn fast_packet_is_due(&self) -> bool {
         self.destinations.iter().any(|destination| destination.fast_packet)
     }
@@ -79,7 +110,7 @@ impl Association {
 
     /// `rtx-same` and `rtx-alternate`: the same destination, or the next active one.
     fn same_or_next(&self, last: usize, fast: FastRetransmit) -> usize {
-        let stays = self.config.retransmission == RetransmissionPolicy::Same || fast == FastRetransmit::Needed;
+        let stays = self.config.retransmission == RetransmissionPolicy::Same || fast.is_indicated();
         let is_active = |index: &usize| self.destinations[*index].is_active();
         if stays && is_active(&last) {
             return last;

@@ -26,7 +26,11 @@ impl Association {
         let probing = probing && core::mem::take(&mut self.probe_answered);
         self.destinations[index].counters.timeouts += 1;
         self.lower_window(index, now);
-        self.destinations[index].rto.back_off();
+        let destination = &mut self.destinations[index];
+        destination.restart_rto = self.config.late_back_off.then(|| destination.rto.rto());
+        destination.rto.back_off();
+        // Rule E3: one packet now, the rest as the window allows.
+        self.allow_retransmission_packet(index);
         let tsns: Vec<u64> = self
             .outbound
             .iter()

@@ -65,26 +65,30 @@ impl Association {
     pub(super) fn enter_recovery(&mut self, indicated: u64, now: Instant) {
         let exit = self.outbound.next_tsn() - 1;
         let held = self.recovery_exit.is_some();
-        for index in 0..self.destinations.len() {
-            if indicated >> index & 1 == 0 {
-                continue;
-            }
+        for index in (0..self.destinations.len()).filter(|index| indicated >> index & 1 == 1) {
             self.destinations[index].fast_packet = true;
             let reduce = match self.config.fast_recovery {
                 RecoveryScope::Association => !held,
                 RecoveryScope::Destination => self.destinations[index].recovery_exit.is_none(),
             };
-            if !reduce {
-                continue;
+            if reduce {
+                self.reduce_window(index, exit, now);
             }
-            let ssthresh = self.congestion.ssthresh_after_loss(index, now);
-            self.congestion.path_mut(index).cwnd = ssthresh;
-            self.congestion.on_state(index, RecoveryState::Recovery);
-            self.destinations[index].counters.fast_recoveries += 1;
-            match self.config.fast_recovery {
-                RecoveryScope::Association => self.recovery_exit = Some(exit),
-                RecoveryScope::Destination => self.destinations[index].recovery_exit = Some(exit),
+            if self.config.single_fast_packet {
+                self.allow_retransmission_packet(index);
             }
+        }
+    }
+
+    /// Section 7.2.3 for a fast retransmission; fast recovery lasts until everything up to `exit` is acknowledged.
+    fn reduce_window(&mut self, index: usize, exit: u64, now: Instant) {
+        let ssthresh = self.congestion.ssthresh_after_loss(index, now);
+        self.congestion.path_mut(index).cwnd = ssthresh;
+        self.congestion.on_state(index, RecoveryState::Recovery);
+        self.destinations[index].counters.fast_recoveries += 1;
+        match self.config.fast_recovery {
+            RecoveryScope::Association => self.recovery_exit = Some(exit),
+            RecoveryScope::Destination => self.destinations[index].recovery_exit = Some(exit),
         }
     }
 

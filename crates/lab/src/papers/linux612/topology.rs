@@ -152,9 +152,13 @@ impl Clients<'_> {
             let _ = writeln!(text, "send = \"{bytes} bytes\"");
         }
         if flow.protocol == "sctp" {
-            // SO_RCVBUF of 4 MiB; the kernel doubles it and offers half of that.
+            // SO_RCVBUF of 4 MiB; the kernel doubles it and offers half of that. It doubles SO_SNDBUF, too, and charges 2560
+            // bytes for a chunk of 1452.
             let message = self.configuration.message_bytes();
-            let _ = writeln!(text, "sctp = {{ message_size = \"{message} bytes\", receive_buffer = \"4 MiB\" }}");
+            let _ = writeln!(
+                text,
+                "sctp = {{ message_size = \"{message} bytes\", receive_buffer = \"4 MiB\", send_buffer = \"4646 KiB\" }}"
+            );
         }
         if flow.protocol == "mptcp" {
             let _ = writeln!(text, "scheduler = \"{scheduler}\"\npath_manager = \"default\"");

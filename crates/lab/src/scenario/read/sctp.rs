@@ -53,6 +53,7 @@ pub(super) fn sctp_options(layers: &Layers<'_>) -> Result<SctpOptions, Problem> 
         initial_ssthresh: initial_threshold(&layers.value("initial_ssthresh"))?,
         max_burst: unless_unlimited(&layers.value("max_burst"), |field| field.integer(1..=1_000_000))?
             .map(|burst| burst as u32),
+        burst_per_message: flag("burst_per_message")?,
         idle_decay: flag("idle_decay")?,
         streams: layers.value("streams").integer(1..=65_535)? as u16,
         message_size: layers.value("message_size").size(1..=16 << 20)? as u32,
@@ -63,8 +64,15 @@ pub(super) fn sctp_options(layers: &Layers<'_>) -> Result<SctpOptions, Problem> 
         min_rto: layers.value("min_rto").positive_duration()?,
         max_rto: layers.value("max_rto").positive_duration()?,
         gap_acks_restart_timer: flag("gap_acks_restart_timer")?,
+        fast_retransmission_restarts_timer: flag("fast_retransmission_restarts_timer")?,
+        late_back_off: flag("late_back_off")?,
+        single_fast_packet: flag("single_fast_packet")?,
+        segmentation_offload: flag("segmentation_offload")?,
         sack_delay: layers.value("sack_delay").duration()?,
         sack_frequency: layers.value("sack_frequency").integer(1..=1000)? as u32,
+        max_gap_blocks: unless_unlimited(&layers.value("max_gap_blocks"), |field| field.integer(1..=65_535))?
+            .map(|most| most as u16),
+        most_tsns_ahead: layers.value("most_tsns_ahead").integer(1..=65_535)? as u16,
         receive_buffer: layers.value("receive_buffer").size(BUFFER)?,
         send_buffer: unless_unlimited(&layers.value("send_buffer"), |field| field.size(BUFFER))?,
         association_max_retransmissions: count("association_max_retransmissions")?,

@@ -81,6 +81,12 @@ pub(crate) const SCTP: TableSchema = TableSchema {
             "4",
             "how many packets of new data leave at once at most",
         ),
+        value(
+            "burst_per_message",
+            "true or false",
+            "true",
+            "whether each message that the application writes may leave in a burst of its own, as in Linux; it tells where the application waits for a send buffer",
+        ),
         value("idle_decay", "true or false", "true", "whether a window shrinks while nothing is sent"),
         value("streams", "a whole number from 1 to 65535", "10", "how many outbound streams are asked for"),
         value(
@@ -122,12 +128,48 @@ pub(crate) const SCTP: TableSchema = TableSchema {
             "false",
             "whether news beyond a gap restarts the retransmission timer as the cumulative TSN does (RFC 9260 leaves it open, Linux does not)",
         ),
+        value(
+            "fast_retransmission_restarts_timer",
+            "true or false",
+            "false",
+            "whether a fast retransmission of the earliest outstanding data restarts the retransmission timer (RFC 9260 does, Linux does not)",
+        ),
+        value(
+            "late_back_off",
+            "true or false",
+            "true",
+            "whether the timer that a timeout's retransmission starts still has the timeout from before it doubled (as in Linux; RFC 9260 doubles it first)",
+        ),
+        value(
+            "single_fast_packet",
+            "true or false",
+            "true",
+            "whether only the one packet that leaves with the acknowledgment at hand is retransmitted whatever the window, and what is left over waits for the window, as in Linux",
+        ),
+        value(
+            "segmentation_offload",
+            "true or false",
+            "true",
+            "whether such a packet may be larger than the MTU, up to 64 KiB or half the window, and be cut into several on its way out, as in Linux",
+        ),
         value("sack_delay", "a duration", "'200 ms'", "how long an acknowledgment waits for a further packet"),
         value(
             "sack_frequency",
             "a whole number from 1 to 1000",
             "2",
             "how many packets of data are acknowledged together",
+        ),
+        value(
+            "max_gap_blocks",
+            "a whole number from 1 to 65535, or \"unlimited\"",
+            "16",
+            "how many ranges beyond the first gap an acknowledgment names at most; 16 in Linux",
+        ),
+        value(
+            "most_tsns_ahead",
+            "a whole number from 1 to 65535",
+            "4096",
+            "how many chunks ahead of the first gap data is taken; 4096 in Linux",
         ),
         value("receive_buffer", "a size", "'8 MiB'", "the receive buffer, all of which is offered"),
         value(

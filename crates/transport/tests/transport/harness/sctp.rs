@@ -144,7 +144,7 @@ pub(crate) fn has_data(packet: &SctpPacket) -> bool {
 /// Drops the packets for which `which` holds, the first `times` of them.
 pub(crate) fn drop_first(
     mut times: usize,
-    which: impl Fn(&LeavingSctp<'_>) -> bool + 'static,
+    mut which: impl FnMut(&LeavingSctp<'_>) -> bool + 'static,
 ) -> impl FnMut(&mut LeavingSctp<'_>) -> Fate {
     move |leaving| {
         if times > 0 && which(leaving) {
