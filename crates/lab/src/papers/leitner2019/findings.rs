@@ -163,12 +163,12 @@ fn with_reason(confirmed: bool, evidence: String) -> (bool, String) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::grid::{Extent, cells};
     use super::*;
 
     /// Measurements of the quick grid in which each figure of the proposal is `scale` times the reference's.
-    fn made(scale: f64) -> Measurements {
+    pub(in crate::papers::leitner2019) fn made(scale: f64) -> Measurements {
         let cells = cells(&Extent::of(true)).into_iter();
         Measurements(
             cells

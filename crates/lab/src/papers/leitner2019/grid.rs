@@ -90,8 +90,9 @@ pub(super) struct Cell {
     /// By path, in percent.
     pub(super) loss_pct: [u32; 2],
     pub(super) retransmission: &'static str,
-    /// Send and receive buffer in KiB.
-    pub(super) buffer_kib: u32,
+    /// Buffers in KiB of data.
+    pub(super) receive_buffer_kib: u32,
+    pub(super) send_buffer_kib: u32,
     pub(super) nr_sack: bool,
     /// UDP on path 2 in Mbit/s while it is on.
     pub(super) background_mbps: u32,
@@ -108,7 +109,8 @@ impl Cell {
             rtt_ms,
             loss_pct,
             retransmission: "rtx-same",
-            buffer_kib: 8192,
+            receive_buffer_kib: 4096,
+            send_buffer_kib: 4646,
             nr_sack: false,
             background_mbps: 0,
             further: "",
@@ -131,6 +133,11 @@ pub(super) fn cells(extent: &Extent) -> Vec<Cell> {
     cells
 }
 
+/// The switches of `linux` the other way round.
+const AS_IN_THE_RFC: &str = "avoidance_in_recovery = false\ngap_acks_restart_timer = true\nmax_gap_blocks = 'unlimited'\n\
+                             most_tsns_ahead = 65535\nsingle_fast_packet = false\nburst_per_message = false\n\
+                             fast_retransmission_restarts_timer = true\nlate_back_off = false";
+
 /// Future work, at an RTT of 48 ms and with equal loss where nothing else is said.
 fn beyond() -> Vec<Cell> {
     let mut cells = Vec::new();
@@ -149,7 +156,9 @@ fn beyond() -> Vec<Cell> {
     for buffer_kib in [64, 256] {
         for nr_sack in [false, true] {
             let variant = format!("{buffer_kib} KiB, {}", if nr_sack { "NR-SACK" } else { "SACK" });
-            both(&variant, [48; 2], [1, 5], &|cell| (cell.buffer_kib, cell.nr_sack) = (buffer_kib, nr_sack));
+            both(&variant, [48; 2], [1, 5], &|cell| {
+                (cell.receive_buffer_kib, cell.send_buffer_kib, cell.nr_sack) = (buffer_kib, buffer_kib, nr_sack);
+            });
         }
     }
     for loss in [[1, 1], [5, 5], [1, 5], [5, 1]] {
@@ -159,9 +168,16 @@ fn beyond() -> Vec<Cell> {
         let variant = format!("{background} Mbit/s of UDP on path 2");
         both(&variant, [48; 2], [1; 2], &|cell| cell.background_mbps = background);
     }
-    both("slow start until the first loss", [48; 2], [1; 2], &|cell| cell.further = "initial_ssthresh = 'infinite'");
-    both("avoidance goes on in recovery", [48; 2], [5; 2], &|cell| cell.further = "avoidance_in_recovery = true");
-    both("gap news restarts no timer", [48; 2], [5; 2], &|cell| cell.further = "gap_acks_restart_timer = false");
+    let switches = [
+        ("ssthresh begins at 64 KiB", "initial_ssthresh = '64 KiB'"),
+        ("avoidance goes on in recovery", "avoidance_in_recovery = true"),
+        ("gap news restarts the timer", "gap_acks_restart_timer = true"),
+        ("all gaps in every SACK", "max_gap_blocks = 'unlimited'"),
+        ("RFC 9260 instead of Linux", AS_IN_THE_RFC),
+    ];
+    for (variant, further) in switches {
+        both(variant, [48; 2], [5; 2], &|cell| cell.further = further);
+    }
     for loss in [1, 5] {
         for mode in [REFERENCE, PROPOSAL].into_iter().chain(OTHERS) {
             let variant = GROWTH_AND_RECOVERY.to_owned();

@@ -16,6 +16,7 @@ pub(super) type Sample = [f64; 4];
 pub(super) const TRANSFER: usize = 0;
 pub(super) const RETRANSMISSIONS: usize = 1;
 pub(super) const BY_TIMEOUT: usize = 2;
+pub(super) const TIMEOUTS: usize = 3;
 
 /// One run of a cell.
 pub(super) fn run(cell: &Cell, seed: u64) -> Result<Sample, RunError> {

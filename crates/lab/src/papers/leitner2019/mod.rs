@@ -1,6 +1,7 @@
 //! Leitner 2019: CMT-SCTP without the CUC algorithm, with fast recovery for each destination. Both of the thesis's
 //! experiments, and what it left as future work.
 
+mod figures;
 mod findings;
 mod grid;
 mod measurement;
@@ -57,7 +58,7 @@ impl Paper for Leitner2019 {
             paper: self.name().to_owned(),
             table: report::rows(&measurements),
             readable: report::readable(&measurements),
-            figures: Vec::new(),
+            figures: figures::figures(&measurements),
             findings: findings::findings(&measurements),
             notes: notes(&extent),
         })
