@@ -185,17 +185,19 @@ impl Connection {
 
     /// When to call [`handle_timeout`](Self::handle_timeout) next.
     pub(crate) fn timeout(&self) -> Option<Instant> {
-        let own = [self.give_up_at, self.send.repeat_at, self.send.fin_repeat_at, self.addresses.repeat_at]
-            .into_iter()
-            .flatten()
-            .min();
+        let or_never = |at: Option<Instant>| at.unwrap_or(Instant::MAX);
+        let own = or_never(self.give_up_at)
+            .min(or_never(self.send.repeat_at))
+            .min(or_never(self.send.fin_repeat_at))
+            .min(or_never(self.addresses.repeat_at));
         let theirs = match self.dirty {
             // This is asked after every packet: with all drained, the subflows need not be gone through.
             0 => self.glances.iter().map(|glance| glance.deadline).min().unwrap_or(Instant::MAX),
             _ => self.first_deadline(),
         };
         debug_assert_eq!(theirs, self.first_deadline(), "a subflow's timers changed and nobody touched it");
-        own.into_iter().chain((theirs != Instant::MAX).then_some(theirs)).min()
+        let first = own.min(theirs);
+        (first != Instant::MAX).then_some(first)
     }
 
     /// When the first timer of all subflows wants to be looked at.

@@ -101,15 +101,13 @@ impl Connection {
             segment.options.mptcp.push(MptcpOption::Capable(capable));
             return;
         }
-        let mut dss = Dss {
+        segment.options.dss = Some(Dss {
             data_ack: Some(DataAck { value: self.data_ack() & 0xFFFF_FFFF, wide: false }),
             mapping: (length > 0).then(|| self.mapping(offset, segment)),
             data_fin: false,
-        };
-        self.add_data_fin(&mut dss, segment);
-        segment.options.dss = Some(dss);
-        if dss.data_fin {
-            make_room(segment);
+        });
+        if let DataFin::Sent(fin) = self.send.fin {
+            self.add_data_fin(fin, segment);
         }
         self.add_signals(index, segment);
     }
@@ -141,30 +139,23 @@ impl Connection {
         self.remote_key.map_or(0, |key| key.data_sequence(self.receive.next))
     }
 
-    /// The DATA_FIN goes with the last data, or alone on an acknowledgment until it is acknowledged itself.
-    fn add_data_fin(&self, dss: &mut Dss, segment: &TcpSegment) {
-        let DataFin::Sent(fin) = self.send.fin else { return };
-        match &mut dss.mapping {
-            Some(mapping) => {
-                if segment.payload.stream_offset + u64::from(segment.payload.length) == fin {
-                    mapping.length += 1;
-                    mapping.checksum = self.checksum.then(|| mapping.checksum_for(segment.payload.sum));
-                    dss.data_fin = true;
-                }
+    /// The DATA_FIN at `fin` goes with the last data, or alone on an acknowledgment until it is acknowledged itself.
+    #[cold]
+    fn add_data_fin(&self, fin: u64, segment: &mut TcpSegment) {
+        let Some(dss) = &mut segment.options.dss else { return };
+        let (mut mapping, sum) = match dss.mapping {
+            Some(mapping) if segment.payload.stream_offset + u64::from(segment.payload.length) == fin => {
+                (Mapping { length: mapping.length + 1, ..mapping }, segment.payload.sum)
             }
+            Some(_) => return,
             None => {
-                let mut mapping = Mapping {
-                    data_sequence: self.local_key.data_sequence(fin),
-                    wide: true,
-                    subflow_sequence: 0,
-                    length: 1,
-                    checksum: None,
-                };
-                mapping.checksum = self.checksum.then(|| mapping.checksum_for(0));
-                dss.mapping = Some(mapping);
-                dss.data_fin = true;
+                let data_sequence = self.local_key.data_sequence(fin);
+                (Mapping { data_sequence, wide: true, subflow_sequence: 0, length: 1, checksum: None }, 0)
             }
-        }
+        };
+        mapping.checksum = self.checksum.then(|| mapping.checksum_for(sum));
+        *dss = Dss { mapping: Some(mapping), data_fin: true, ..*dss };
+        make_room(segment);
     }
 
     /// Lets a pure acknowledgment carry what signals fit, in front of SACK blocks where room is short.

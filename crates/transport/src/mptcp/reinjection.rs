@@ -36,9 +36,9 @@ impl Connection {
     /// (`NoDSSInWindow`). Where no subflow that carried the oldest data has anything left to deliver, nobody else would repeat
     /// it, so the data level does (section 3.3.6; Linux `mptcp_retransmit_timer`).
     pub(super) fn watch_for_dropped_data(&mut self, now: Instant) {
-        let delivered = |carrier: usize| {
-            let subflow = &self.subflows[carrier];
-            subflow.is_closed() || subflow.tcp.buffered_packets() == 0
+        let delivered = |carrier: usize| match self.glances.get(carrier) {
+            Some(glance) if self.dirty & 1 << carrier == 0 => glance.delivered,
+            _ => self.subflows[carrier].has_delivered(),
         };
         let waits = self.send.outstanding.front().is_some_and(|oldest| {
             self.mode == Mode::Multipath && !oldest.reinject && oldest.carried_by.iter().all(delivered)

@@ -31,11 +31,13 @@ pub(crate) struct Glance {
     pub(crate) deadline: Instant,
     /// The receiver's RTT estimate, where the subflow is established.
     pub(crate) receiver_rtt: Option<Duration>,
+    /// [`Subflow::has_delivered`].
+    pub(crate) delivered: bool,
 }
 
 impl Default for Glance {
     fn default() -> Self {
-        Self { deadline: Instant::MAX, receiver_rtt: None }
+        Self { deadline: Instant::MAX, receiver_rtt: None, delivered: false }
     }
 }
 
@@ -131,13 +133,18 @@ impl Subflow {
         if self.is_closed() {
             return Instant::MAX;
         }
-        [self.tcp.timeout(), self.confirm_at].into_iter().flatten().min().unwrap_or(Instant::MAX)
+        self.tcp.deadline().min(self.confirm_at.unwrap_or(Instant::MAX))
     }
 
     /// What every packet needs to know of it.
     pub(crate) fn glance(&self) -> Glance {
         let receiver_rtt = self.tcp.receiver_rtt().filter(|_| self.is_established());
-        Glance { deadline: self.deadline(), receiver_rtt }
+        Glance { deadline: self.deadline(), receiver_rtt, delivered: self.has_delivered() }
+    }
+
+    /// Whether nothing that was given to it is still to be delivered.
+    pub(crate) fn has_delivered(&self) -> bool {
+        self.is_closed() || self.tcp.buffered_packets() == 0
     }
 
     /// Whether either side wants it as a backup only.

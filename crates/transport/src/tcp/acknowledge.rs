@@ -265,11 +265,9 @@ impl Acknowledge {
         }
     }
 
-    /// The next timer.
-    pub(crate) fn timeout(&self) -> Option<Instant> {
-        match (self.delayed_until, self.compressed_until) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+    /// When the next timer is due; [`Instant::MAX`] for never.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Instant {
+        self.delayed_until.unwrap_or(Instant::MAX).min(self.compressed_until.unwrap_or(Instant::MAX))
     }
 }

@@ -320,10 +320,17 @@ impl Connection {
     }
 
     /// When to call [`on_timeout`](Self::on_timeout) next.
+    #[inline]
     pub fn timeout(&self) -> Option<Instant> {
-        let acknowledge = self.acknowledge.timeout();
-        let transmission = self.timer.map(|timer| timer.wake_at());
-        [acknowledge, transmission, self.close_timer].into_iter().flatten().min()
+        let deadline = self.deadline();
+        (deadline != Instant::MAX).then_some(deadline)
+    }
+
+    /// [`Self::timeout`]; [`Instant::MAX`] for never. Asked after every packet, so without a branch.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Instant {
+        let transmission = self.timer.map_or(Instant::MAX, |timer| timer.wake_at());
+        self.acknowledge.deadline().min(transmission).min(self.close_timer.unwrap_or(Instant::MAX))
     }
 
     /// The retransmission timeout in force, without backoff.
