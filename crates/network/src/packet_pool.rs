@@ -3,6 +3,7 @@
 use core::ops::{Index, IndexMut};
 use std::net::{IpAddr, Ipv4Addr};
 
+use prefetch_index::prefetch_index;
 use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
 
 use crate::PacketId;
@@ -36,6 +37,14 @@ impl PacketPool {
     #[inline]
     pub(crate) fn release(&mut self, id: PacketId) {
         self.free.push(id);
+    }
+
+    /// Begins to fetch a packet into the cache: its header and what is in it.
+    #[inline]
+    pub(crate) fn prefetch(&self, id: PacketId) {
+        let Packet { ip, body } = &self[id];
+        prefetch_index(core::slice::from_ref(ip), 0);
+        prefetch_index(core::slice::from_ref(body), 0);
     }
 
     /// Takes a packet out.

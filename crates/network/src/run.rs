@@ -113,6 +113,12 @@ impl Network {
         let link = &mut self.links[index as usize];
         let (packet, lost) = link.deliver();
         self.arrivals.set(index, link.next_arrival());
+        if matches!(link.far_end, FarEnd::Interface(_))
+            && let Some(next) = link.first_packet()
+        {
+            // The host will read it, a while from now: not from memory, where there are too many packets for the cache.
+            self.packets.prefetch(next);
+        }
         if lost {
             self.release(packet.packet);
         } else if link.disturbance().is_some() {

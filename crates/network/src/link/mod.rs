@@ -20,11 +20,11 @@ use ring::{Descriptor, Ring};
 pub use token_bucket::{Peak, TokenBucketConfig};
 use transmitter::Transmitter;
 
-use crate::LinkMetrics;
 use crate::disturbance::Disturbance;
 use crate::host_table::FarEnd;
 use crate::metrics::LinkCounters;
 use crate::queue::DropTail;
+use crate::{LinkMetrics, PacketId};
 
 /// One direction of a link.
 ///
@@ -171,6 +171,12 @@ impl Link {
     pub(crate) fn next_arrival(&self) -> Instant {
         let first = self.ring.at(self.delivered).arrival;
         select_unpredictable(self.delivered == self.ring.tail(), Instant::MAX, first)
+    }
+
+    /// The next packet to arrive, if there is one.
+    #[inline(always)]
+    pub(crate) fn first_packet(&self) -> Option<PacketId> {
+        (self.delivered != self.ring.tail()).then(|| self.ring.at(self.delivered).parcel.packet)
     }
 
     /// What the link does to packets that arrive, if anything.
