@@ -9,8 +9,14 @@ mod progress;
 use std::process::ExitCode;
 
 use clap::Parser;
+use mimalloc::MiMalloc;
 
 use arguments::{Arguments, Command};
+
+/// Keeps objects of one kind together, on aligned and often huge pages: a fat tree of a thousand subflows runs a sixth
+/// faster than with the system's allocator.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     // Prints help and usage errors itself and ends with 0 or 2.
