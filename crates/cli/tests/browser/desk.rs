@@ -26,20 +26,26 @@ impl Desk {
 
     /// `subflow run ARGUMENTS --out out`, and its JSON.
     pub(crate) fn run(&self, arguments: &[&str]) -> Value {
-        let output = self.output(arguments);
+        let output = self.output("run", arguments);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice(&std::fs::read(self.0.path().join("out/results.json")).expect("results")).expect("JSON")
     }
 
-    /// The same, for what may be refused: exit code and standard error.
+    /// `subflow reproduce ARGUMENTS --out out`.
+    pub(crate) fn reproduce(&self, arguments: &[&str]) {
+        let output = self.output("reproduce", arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// The same as [`Self::run`], for what may be refused: exit code and standard error.
     pub(crate) fn try_run(&self, arguments: &[&str]) -> (Option<i32>, String) {
-        let output = self.output(arguments);
+        let output = self.output("run", arguments);
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     }
 
-    fn output(&self, arguments: &[&str]) -> Output {
+    fn output(&self, subcommand: &str, arguments: &[&str]) -> Output {
         let mut command = Command::cargo_bin("subflow").expect("the command is built");
-        command.current_dir(self.0.path()).arg("run").args(arguments).args(["--out", "out"]);
+        command.current_dir(self.0.path()).arg(subcommand).args(arguments).args(["--out", "out"]);
         command.output().expect("the command starts")
     }
 }

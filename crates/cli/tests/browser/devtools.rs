@@ -122,6 +122,12 @@ impl Page {
         self.call("Emulation.setEmulatedMedia", json!({ "features": features }));
     }
 
+    /// Takes a width in pixels and the style of paper.
+    pub(crate) fn look_as_printed(&mut self, width: u32) {
+        self.look(width, "light");
+        self.call("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+    }
+
     /// A picture of the whole page, as a PNG file.
     pub(crate) fn screenshot(&mut self, file: &Path) -> Vec<u8> {
         let answer = self.call("Page.captureScreenshot", json!({ "format": "png", "captureBeyondViewport": true }));

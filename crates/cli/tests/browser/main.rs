@@ -129,6 +129,33 @@ fn a_report_fits_phones_and_screens_in_light_and_dark_and_on_paper() {
 }
 
 #[test]
+fn a_table_of_more_columns_than_a_page_is_wide_is_printed_whole() {
+    let Some(mut browser) = browser() else { return };
+    let desk = Desk::new();
+    let columns = "case,protocol,cc,paths,loss_pct,duration_s,rep,flow,goodput_mbps,path1_bytes,path2_bytes";
+    desk.write(
+        "cases.csv",
+        &format!("{columns}\nD,mptcp,cubic,50/10/100;10/40/50,0;0,3,1,1,50.1,373105300,71453240\n"),
+    );
+    desk.reproduce(&["linux612", "--cases", "cases.csv"]);
+    let mut page = browser.open(&desk.report());
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
+    let widest =
+        "Math.max(...[...document.querySelectorAll('table')].map((table) => table.tHead.rows[0].cells.length))";
+    assert!(page.evaluate(widest).as_f64().is_some_and(|columns| columns > 25.0));
+    let beyond =
+        "Math.max(...[...document.querySelectorAll('td, th')].map((cell) => cell.getBoundingClientRect().right))
+        - document.documentElement.clientWidth";
+    // Letter, the shortest of usual papers turned sideways, less its margins: 259 mm.
+    page.look_as_printed(979);
+    let beyond = page.evaluate(beyond).as_f64().expect("pixels");
+    assert!(beyond <= 0.5, "{beyond} pixels are cut off");
+    page.look(1280, "light");
+    page.print(&screenshots().join("wide.pdf"));
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
+#[test]
 fn words_of_a_scenario_stay_words() {
     let Some(mut browser) = browser() else { return };
     let desk = Desk::new();

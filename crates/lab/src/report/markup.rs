@@ -39,6 +39,11 @@ impl Cell {
     }
 }
 
+/// More columns than this are printed on a page turned sideways,
+const UPRIGHT_COLUMNS: usize = 12;
+/// and more than this in the smallest letters.
+const WIDE_COLUMNS: usize = 20;
+
 /// A table with an anchor, a caption and a head.
 pub(super) fn table(id: &str, caption: &str, columns: &[&str], rows: &[Vec<Cell>]) -> String {
     let is_number = |index: usize| rows.iter().all(|row| !matches!(row[index], Cell::Text(_)));
@@ -47,14 +52,20 @@ pub(super) fn table(id: &str, caption: &str, columns: &[&str], rows: &[Vec<Cell>
         .enumerate()
         .map(|(index, name)| {
             let class = if is_number(index) { r#" class="n""# } else { "" };
-            format!(r#"<th scope="col"{class}>{}</th>"#, escaped(name))
+            // Long names may break behind their underscores.
+            format!(r#"<th scope="col"{class}>{}</th>"#, escaped(name).replace('_', "_<wbr>"))
         })
         .collect();
     let body: String =
         rows.iter().map(|row| format!("<tr>{}</tr>", row.iter().map(Cell::html).collect::<String>())).collect();
     let caption = if caption.is_empty() { String::new() } else { format!("<caption>{}</caption>", escaped(caption)) };
+    let width = match columns.len() {
+        n if n <= UPRIGHT_COLUMNS => "",
+        n if n <= WIDE_COLUMNS => " wide",
+        _ => " wide widest",
+    };
     format!(
-        r#"<div class="table"><table id="{id}">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"#
+        r#"<div class="table{width}"><table id="{id}">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"#
     )
 }
 
@@ -63,7 +74,7 @@ pub(super) fn table_of(id: &str, caption: &str, table_: &papers::Table) -> Strin
     let cell = |cell: &papers::Cell| match cell {
         papers::Cell::Text(text) => Cell::Text(text.clone()),
         papers::Cell::Integer(n) => Cell::Count(*n),
-        papers::Cell::Number(x) => Cell::Number(*x, 2),
+        papers::Cell::Number(x) => Cell::Number(*x, if x.abs() < 1000.0 { 2 } else { 0 }),
         papers::Cell::Empty => Cell::Empty,
     };
     let rows: Vec<Vec<Cell>> = table_.rows().iter().map(|row| row.iter().map(cell).collect()).collect();

@@ -10,32 +10,41 @@ use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidate
 
 /// Switches among `ll`, `lws`, `lts` and `hsr` by what the paths show.
 ///
-/// Once a second, or once in the largest smoothed RTT where that is longer, it looks at the live subflows:
+/// Once in the largest smoothed RTT it looks at the live subflows:
 ///
 /// ```text
-/// p = resent packets / sent packets since the last look;  loss ← loss + (p − loss) / 2
-/// delay spread = max τ_r / min τ_r
-/// rate spread  = max (w_r · m_r / τ_r) / min (w_r · m_r / τ_r)
+/// floor_r = the least smoothed RTT that r has had, the path without its queue
+/// rate_r  = w_r · m_r / τ_r: r's rate where a queue stands (τ_r ≥ 5/4 floor_r); elsewhere the path may carry more
 ///
-/// loss ≥ 3 %                                  lws
-/// delay spread ≥ 4 and rate spread ≥ 4        hsr
-/// delay spread ≥ 4                            lts
-/// rate spread ≥ 4                             lws
-/// otherwise                                   ll
+/// delays differ:  max floor_r ≥ 4 · min floor_r
+/// rates differ:   max rate_r  ≥ 4 · min rate_r, the minimum over those with a queue
+/// p = resent packets / sent packets, over at least 200;  loss ← loss + (p − loss) / 2
+///
+/// loss ≥ 3 %                       lws
+/// delays differ and rates differ   lts
+/// rates differ                     hsr
+/// otherwise                        ll
 /// ```
 ///
-/// It switches when two looks in a row say the same. Until the second one it is `ll`.
+/// So it decides by what tells the paths apart: by delay where only delays differ, by rate where only rates do, and by delay
+/// for each packet of room, which weighs both, where both do. It switches when two looks in a row say the same, and begins
+/// with `ll`.
+///
+/// It has to be quick. Once windows are full, data goes where an acknowledgment has just made room, whatever the scheduler;
+/// what a scheduler decides is which windows grow in slow start, and which are cut where the peer's window is full
+/// meanwhile. A first version that looked once a second never acted in time.
 ///
 /// Source: ours. The dynamic scheduler is future work of lima2017 (chapter 6), which says neither what to sense nor when to
-/// switch; the rule follows the cases in which its experiments have one of the four ahead: LWS under loss of 4 % and
-/// more and where rates differ, LTS and HSR where latencies do.
+/// switch. LWS under loss follows its experiments.
 #[derive(Clone, Debug, Default)]
 pub struct Adaptive {
     choice: Choice,
     /// What the last look said.
     verdict: Choice,
     look_at: Option<Instant>,
-    /// Packets sent and sent again until then.
+    /// The least smoothed RTT of each subflow in nanoseconds; zero before the first sample.
+    floors: Vec<u64>,
+    /// Packets sent and sent again until loss was last updated.
     sent: u64,
     resent: u64,
     /// Smoothed share of packets sent again.
@@ -52,8 +61,8 @@ enum Choice {
     HighestSendingRate,
 }
 
-/// How far looks are apart at least.
-const INTERVAL: Duration = Duration::from_secs(1);
+/// How many packets tell a share of losses: fewer, and a single one would count as lossy or nearly so.
+const TELLING: u64 = 200;
 /// The share of packets sent again from which paths count as lossy.
 const LOSSY: f64 = 0.03;
 /// How many times the least the most must be for paths to count as different.
@@ -76,40 +85,58 @@ impl Scheduler for Adaptive {
 
 impl Adaptive {
     fn look(&mut self, subflows: &[SubflowView], now: Instant) {
-        let count = |of: fn(&SubflowView) -> u64| subflows.iter().map(of).sum::<u64>();
-        let (sent, resent) = (count(|s| s.packets_sent), count(|s| s.packets_resent));
-        let new = sent.saturating_sub(self.sent);
-        if new > 0 {
-            let share = resent.saturating_sub(self.resent) as f64 / new as f64;
-            self.loss += (share - self.loss) / 2.0;
-        }
-        (self.sent, self.resent) = (sent, resent);
-
+        self.update_loss(subflows);
+        self.update_floors(subflows);
         let verdict = self.judge(subflows);
         if verdict == self.verdict {
             self.choice = verdict;
         }
         self.verdict = verdict;
         let slowest = subflows.iter().filter(|s| s.is_live()).filter_map(|s| s.srtt).max();
-        self.look_at = Some(now + slowest.unwrap_or(Duration::ZERO).max(INTERVAL));
+        self.look_at = Some(now + slowest.unwrap_or(Duration::ZERO));
+    }
+
+    fn update_loss(&mut self, subflows: &[SubflowView]) {
+        let count = |of: fn(&SubflowView) -> u64| subflows.iter().map(of).sum::<u64>();
+        let (sent, resent) = (count(|s| s.packets_sent), count(|s| s.packets_resent));
+        let new = sent.saturating_sub(self.sent);
+        if new >= TELLING {
+            let share = resent.saturating_sub(self.resent) as f64 / new as f64;
+            self.loss += (share - self.loss) / 2.0;
+            (self.sent, self.resent) = (sent, resent);
+        }
+    }
+
+    fn update_floors(&mut self, subflows: &[SubflowView]) {
+        self.floors.resize(subflows.len(), 0);
+        for (floor, subflow) in self.floors.iter_mut().zip(subflows) {
+            let srtt = subflow.srtt.map_or(0, Duration::as_nanos);
+            if srtt > 0 && (*floor == 0 || srtt < *floor) {
+                *floor = srtt;
+            }
+        }
     }
 
     fn judge(&self, subflows: &[SubflowView]) -> Choice {
-        let live = subflows.iter().filter(|s| s.is_live() && s.srtt.is_some_and(|srtt| !srtt.is_zero()));
         let (mut delays, mut rates) = (Range::default(), Range::default());
-        for subflow in live {
-            let srtt = subflow.srtt.map_or(1, Duration::as_nanos);
-            delays.add(srtt);
+        for (subflow, &floor) in subflows.iter().zip(&self.floors).filter(|(subflow, _)| subflow.is_live()) {
+            let Some(srtt) = subflow.srtt.map(Duration::as_nanos).filter(|_| floor > 0) else { continue };
+            delays.add(floor);
             // Bytes a second; windows of gigabytes are beyond any path.
             let window = u64::from(subflow.cwnd).saturating_mul(subflow.mss.into());
-            rates.add((u128::from(window) * 1_000_000_000 / u128::from(srtt)).min(u64::MAX.into()) as u64);
+            let rate = (u128::from(window) * 1_000_000_000 / u128::from(srtt.max(1))).min(u64::MAX.into()) as u64;
+            let has_queue = srtt / 5 >= floor / 4;
+            if has_queue {
+                rates.add(rate);
+            } else {
+                rates.most = rates.most.max(rate);
+            }
         }
         match (delays.is_wide(), rates.is_wide()) {
             _ if self.loss >= LOSSY => Choice::LargestWindowSpace,
-            (true, true) => Choice::HighestSendingRate,
-            (true, false) => Choice::LowestTimeSpace,
-            (false, true) => Choice::LargestWindowSpace,
-            (false, false) => Choice::LowestLatency,
+            (true, true) => Choice::LowestTimeSpace,
+            (false, true) => Choice::HighestSendingRate,
+            (_, false) => Choice::LowestLatency,
         }
     }
 }
