@@ -13,12 +13,12 @@ use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidate
 /// Once in the largest smoothed RTT it looks at the live subflows:
 ///
 /// ```text
-/// floor_r = the least smoothed RTT that r has had, the path without its queue
-/// rate_r  = w_r · m_r / τ_r: r's rate where a queue stands (τ_r ≥ 5/4 floor_r); elsewhere the path may carry more
+/// floor_r = the least smoothed RTT that r has had: the path without its queue
+/// rate_r  = w_r · m_r / τ_r: the rate that r gets where a queue stands (τ_r ≥ 5/4 floor_r); elsewhere it may get more
+/// p       = resent packets / sent packets, over at least 200;  loss ← loss + (p − loss) / 2
 ///
 /// delays differ:  max floor_r ≥ 4 · min floor_r
 /// rates differ:   max rate_r  ≥ 4 · min rate_r, the minimum over those with a queue
-/// p = resent packets / sent packets, over at least 200;  loss ← loss + (p − loss) / 2
 ///
 /// loss ≥ 3 %                       lws
 /// delays differ and rates differ   lts
@@ -26,13 +26,13 @@ use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidate
 /// otherwise                        ll
 /// ```
 ///
-/// So it decides by what tells the paths apart: by delay where only delays differ, by rate where only rates do, and by delay
-/// for each packet of room, which weighs both, where both do. It switches when two looks in a row say the same, and begins
-/// with `ll`.
+/// So it goes by what tells the paths apart: by delay where only delays differ, by rate where only rates do, and by delay for
+/// each packet of room, which weighs both, where both do. It switches when two looks in a row say the same. Before the
+/// first subflows have all been established there is nothing to go by, and it is `lts`, which takes either into account.
 ///
-/// It has to be quick. Once windows are full, data goes where an acknowledgment has just made room, whatever the scheduler;
-/// what a scheduler decides is which windows grow in slow start, and which are cut where the peer's window is full
-/// meanwhile. A first version that looked once a second never acted in time.
+/// It has to be quick: once windows are full, data goes where an acknowledgment has just made room, whatever the scheduler.
+/// What a scheduler decides is which windows grow in slow start, and which are cut where the peer's window is full
+/// meanwhile. One that looked once a second never acted in time.
 ///
 /// Source: ours. The dynamic scheduler is future work of lima2017 (chapter 6), which says neither what to sense nor when to
 /// switch. LWS under loss follows its experiments.
@@ -41,6 +41,8 @@ pub struct Adaptive {
     choice: Choice,
     /// What the last look said.
     verdict: Choice,
+    /// When the first look was.
+    began: Option<Instant>,
     look_at: Option<Instant>,
     /// The least smoothed RTT of each subflow in nanoseconds; zero before the first sample.
     floors: Vec<u64>,
@@ -54,13 +56,17 @@ pub struct Adaptive {
 /// Who decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Choice {
-    #[default]
     LowestLatency,
     LargestWindowSpace,
+    #[default]
     LowestTimeSpace,
     HighestSendingRate,
 }
 
+/// How long subflows are waited for: one that takes longer has lost a SYN (RFC 6298, section 2: a first RTO of 1 s).
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How far looks are apart while there is nothing to see.
+const WAITING: Duration = Duration::from_millis(1);
 /// How many packets tell a share of losses: fewer, and a single one would count as lossy or nearly so.
 const TELLING: u64 = 200;
 /// The share of packets sent again from which paths count as lossy.
@@ -87,13 +93,19 @@ impl Adaptive {
     fn look(&mut self, subflows: &[SubflowView], now: Instant) {
         self.update_loss(subflows);
         self.update_floors(subflows);
+        let began = *self.began.get_or_insert(now);
+        let is_joining = |subflow: &SubflowView| !subflow.established && !subflow.potentially_failed;
+        if now.since(began) < PATIENCE && (subflows.len() < 2 || subflows.iter().any(is_joining)) {
+            self.look_at = Some(now + WAITING);
+            return;
+        }
         let verdict = self.judge(subflows);
         if verdict == self.verdict {
             self.choice = verdict;
         }
         self.verdict = verdict;
         let slowest = subflows.iter().filter(|s| s.is_live()).filter_map(|s| s.srtt).max();
-        self.look_at = Some(now + slowest.unwrap_or(Duration::ZERO));
+        self.look_at = Some(now + slowest.unwrap_or(Duration::ZERO).max(WAITING));
     }
 
     fn update_loss(&mut self, subflows: &[SubflowView]) {
@@ -170,72 +182,104 @@ mod tests {
     use super::super::test_states::{queue, subflow};
     use super::*;
 
-    fn after(scheduler: &mut Adaptive, seconds: u64, subflows: &[SubflowView]) -> Choice {
-        let now = Instant::ZERO + Duration::from_secs(seconds);
+    fn after(scheduler: &mut Adaptive, milliseconds: u64, subflows: &[SubflowView]) -> Choice {
+        let now = Instant::ZERO + Duration::from_millis(milliseconds);
         scheduler.next(subflows, &QueueView { now, ..queue(5000) });
         scheduler.choice
     }
 
-    /// What it settles on where the paths stay as they are.
-    fn settles_on(subflows: &[SubflowView]) -> Choice {
+    /// What it settles on where paths of these RTTs in milliseconds, seen first, get queues and windows.
+    fn settles_on(empty: &[u64], filled: &[SubflowView]) -> Choice {
         let mut scheduler = Adaptive::default();
-        (0..5).map(|second| after(&mut scheduler, second, subflows)).last().expect("five looks")
+        let empty: Vec<SubflowView> = empty.iter().map(|&srtt| subflow(srtt)).collect();
+        after(&mut scheduler, 0, &empty);
+        (1..5).map(|look| after(&mut scheduler, 1000 * look, filled)).last().expect("four looks")
+    }
+
+    fn wide(srtt: u64, cwnd: u32) -> SubflowView {
+        SubflowView { cwnd, ..subflow(srtt) }
     }
 
     #[test]
     fn each_kind_of_paths_has_its_scheduler() {
-        let wide = |srtt, cwnd| SubflowView { cwnd, ..subflow(srtt) };
-        assert_eq!(settles_on(&[subflow(20), subflow(30)]), Choice::LowestLatency);
-        assert_eq!(settles_on(&[wide(20, 10), wide(20, 40)]), Choice::LargestWindowSpace);
-        assert_eq!(settles_on(&[wide(20, 10), wide(80, 40)]), Choice::LowestTimeSpace);
-        assert_eq!(settles_on(&[wide(20, 10), wide(80, 10)]), Choice::HighestSendingRate);
+        assert_eq!(settles_on(&[20, 30], &[wide(40, 10), wide(50, 10)]), Choice::LowestLatency, "alike");
+        assert_eq!(settles_on(&[5, 80], &[wide(60, 10), wide(140, 12)]), Choice::LowestLatency, "by delay");
+        assert_eq!(settles_on(&[20, 20], &[wide(60, 10), wide(25, 40)]), Choice::HighestSendingRate, "by rate");
+        assert_eq!(settles_on(&[5, 80], &[wide(60, 10), wide(85, 100)]), Choice::LowestTimeSpace, "by both");
+    }
+
+    #[test]
+    fn a_small_window_without_a_queue_is_no_low_rate() {
+        assert_eq!(settles_on(&[20, 80], &[wide(20, 100), wide(80, 2)]), Choice::LowestLatency);
     }
 
     #[test]
     fn loss_goes_before_all_else_and_fades() {
         let mut scheduler = Adaptive::default();
         let mut sent = (0, 0);
-        let mut second = |n, resent| {
+        let mut second = |n: u64, resent| {
             sent = (sent.0 + 1000, sent.1 + resent);
             let paths =
-                [10, 80].map(|srtt| SubflowView { packets_sent: sent.0, packets_resent: sent.1, ..subflow(srtt) });
-            after(&mut scheduler, n, &paths)
+                [10, 30].map(|srtt| SubflowView { packets_sent: sent.0, packets_resent: sent.1, ..subflow(srtt) });
+            after(&mut scheduler, 1000 * n, &paths)
         };
         let with_loss: Vec<Choice> = (0..4).map(|n| second(n, 100)).collect();
         assert_eq!(with_loss[1..], [Choice::LargestWindowSpace; 3]);
         let without: Vec<Choice> = (4..10).map(|n| second(n, 0)).collect();
-        assert_eq!(without.last(), Some(&Choice::HighestSendingRate));
+        assert_eq!(without.last(), Some(&Choice::LowestLatency));
     }
 
     #[test]
-    fn one_look_is_not_enough_and_looks_are_a_second_apart() {
+    fn a_few_packets_tell_no_loss() {
         let mut scheduler = Adaptive::default();
-        let (alike, different) = ([subflow(20), subflow(20)], [subflow(20), subflow(100)]);
-        assert_eq!(after(&mut scheduler, 0, &alike), Choice::LowestLatency);
-        assert_eq!(after(&mut scheduler, 1, &different), Choice::LowestLatency);
-        assert_eq!(after(&mut scheduler, 1, &different), Choice::LowestLatency, "no second look yet");
-        assert_eq!(after(&mut scheduler, 2, &different), Choice::HighestSendingRate);
-        assert_eq!(after(&mut scheduler, 3, &alike), Choice::HighestSendingRate);
-        assert_eq!(after(&mut scheduler, 4, &alike), Choice::LowestLatency);
+        let paths = |sent, resent| {
+            [10, 30].map(|srtt| SubflowView { packets_sent: sent, packets_resent: resent, ..subflow(srtt) })
+        };
+        after(&mut scheduler, 0, &paths(40, 10));
+        assert_eq!(after(&mut scheduler, 100, &paths(80, 20)), Choice::LowestLatency);
+        after(&mut scheduler, 200, &paths(120, 30));
+        assert_eq!(after(&mut scheduler, 300, &paths(160, 40)), Choice::LargestWindowSpace);
+    }
+
+    #[test]
+    fn one_look_is_not_enough_and_looks_are_a_round_trip_apart() {
+        let mut scheduler = Adaptive::default();
+        let alike = [subflow(20), subflow(20)];
+        assert_eq!(after(&mut scheduler, 0, &alike), Choice::LowestTimeSpace);
+        assert_eq!(after(&mut scheduler, 19, &alike), Choice::LowestTimeSpace, "no second look yet");
+        assert_eq!(after(&mut scheduler, 20, &alike), Choice::LowestLatency);
+        let filled = [wide(100, 10), wide(22, 40)];
+        assert_eq!(after(&mut scheduler, 40, &filled), Choice::LowestLatency);
+        assert_eq!(after(&mut scheduler, 140, &filled), Choice::HighestSendingRate);
+    }
+
+    #[test]
+    fn subflows_that_are_being_established_are_waited_for_a_second() {
+        let mut scheduler = Adaptive::default();
+        let joining = SubflowView { established: false, srtt: None, ..subflow(0) };
+        let paths = [subflow(20), joining];
+        for milliseconds in [0, 500, 999, 1000] {
+            assert_eq!(after(&mut scheduler, milliseconds, &paths), Choice::LowestTimeSpace, "{milliseconds} ms");
+        }
+        assert_eq!(after(&mut scheduler, 1020, &paths), Choice::LowestLatency);
     }
 
     #[test]
     fn subflows_without_samples_and_failed_ones_tell_nothing() {
         let failed = SubflowView { potentially_failed: true, ..subflow(900) };
         let new = SubflowView { srtt: None, ..subflow(0) };
-        assert_eq!(settles_on(&[subflow(20), failed, new]), Choice::LowestLatency);
-        assert_eq!(settles_on(&[]), Choice::LowestLatency);
+        assert_eq!(settles_on(&[20, 900, 20], &[subflow(20), failed, new]), Choice::LowestLatency);
+        assert_eq!(settles_on(&[], &[]), Choice::LowestLatency);
     }
 
     #[test]
     fn it_decides_as_the_chosen_one_does() {
-        let roomy = SubflowView { cwnd: 50, ..subflow(20) };
-        let paths = [subflow(19), roomy];
+        let paths = [wide(19, 10), wide(21, 50)];
         let mut scheduler = Adaptive::default();
-        let mut choice = |second| {
-            let now = Instant::ZERO + Duration::from_secs(second);
+        let mut choice = |milliseconds| {
+            let now = Instant::ZERO + Duration::from_millis(milliseconds);
             scheduler.next(&paths, &QueueView { now, ..queue(5000) }).map(|a| a.subflow)
         };
-        assert_eq!([choice(0), choice(1)], [Some(0), Some(1)], "ll, then lws");
+        assert_eq!([choice(0), choice(100)], [Some(1), Some(0)], "lts, then ll");
     }
 }
