@@ -31,11 +31,16 @@ impl Part {
     }
 }
 
-/// All of a row; none where nothing was run, or losses are random and the kernel's own repetitions lie further apart.
+/// All of a row; none where nothing was run, in short transfers (F), whose second path carries next to nothing, or where losses are random and the kernel's own repetitions lie further apart.
 fn parts(comparison: &Comparison<'_>) -> Vec<Part> {
     let configuration = comparison.outcome.configuration;
     let Some(figures) = &comparison.outcome.figures else { return Vec::new() };
-    if configuration.flows.len() > 1 || comparison.reference.protocol != "mptcp" || configuration.is_lossy() {
+    let is_compared = configuration.case.starts_with(['D', 'G']);
+    if !is_compared
+        || configuration.flows.len() > 1
+        || comparison.reference.protocol != "mptcp"
+        || configuration.is_lossy()
+    {
         return Vec::new();
     }
     let paths = figures.paths.iter().zip(&comparison.reference.path_bytes).enumerate();
