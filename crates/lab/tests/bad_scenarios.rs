@@ -218,6 +218,7 @@ const CASES: &[(&str, &str, &str)] = &[
     ("heartbeats every 0 s", "send = ", "sctp = { heartbeat_interval = \"0 s\" }\nsend = "),
     ("SCTP keys of a flow that forgot to say so", "protocol = \"mptcp\"\n", "sctp = { cmt = true }\n"),
     ("a switch in quotes", "send = ", "tcp = { sack = \"yes\" }\nsend = "),
+    ("more periods than a byte counts", "send = ", "mptcp = { stale_loss_count = 255 }\nsend = "),
     ("too many subflows", "send = ", "mptcp = { max_subflows = 100 }\nsend = "),
     (
         "two subflows in one place",

@@ -70,6 +70,10 @@ fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {
         plan.settings.sysctls = sysctls(&stack.tcp);
         let set = |name: &str, value: bool| (format!("mptcp/{name}"), u32::from(value).to_string());
         plan.settings.sysctls.push(set("checksum_enabled", stack.mptcp.checksum));
+        if stack.mptcp.stale_loss_count > 0 {
+            let count = stack.mptcp.stale_loss_count.to_string();
+            plan.settings.sysctls.push(("mptcp/stale_loss_cnt".to_owned(), count));
+        }
         plan.settings.sysctls.push(set("pm_type", plan.path_manager == PathManager::Userspace));
         plan.notes =
             fixed(&stack.tcp).into_iter().map(|what| format!("{name}: Linux has no switch for {what}")).collect();

@@ -108,6 +108,7 @@ fn mptcp_config(
         record_paths,
         opportunistic_retransmission: stack.mptcp.opportunistic_retransmission,
         penalisation: stack.mptcp.penalisation,
+        stale_loss_count: stack.mptcp.stale_loss_count,
         backup_addresses,
         max_subflows: stack.mptcp.max_subflows as usize,
         ..mptcp::Config::new(flow.congestion.build(&stack.tcp), flow.scheduler.build(), flow.path_manager.build())

@@ -25,7 +25,7 @@ use super::{Assignment, QueueView, Scheduler, SentRange, SubflowView, What, cand
 /// - Backups take part only where no other subflow is live.
 /// - A reinjection goes, before new data, to the subflow whose queue drains first among those that may carry it: once a
 ///   subflow is held for stale, the kernel sends all that is not acknowledged again as if it were new
-///   (`__mptcp_retransmit_pending_data`). Its first attempt, a single one on an idle subflow, is left out. The rule about
+///   (`__mptcp_retransmit_pending_data`). When that is so is the connection's business (`stale_loss_count`). The rule about
 ///   earlier carriers is the one that all schedulers here share.
 #[derive(Clone, Debug, Default)]
 pub struct LinuxDefault {

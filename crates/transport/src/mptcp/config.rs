@@ -43,6 +43,10 @@ pub struct Config {
     pub opportunistic_retransmission: bool,
     /// The second half of it: the subflow that holds the window up has its own halved, at most once a round trip.
     pub penalisation: bool,
+    /// When data goes to other subflows than the one that it was given to. 0: at the first retransmission timeout of that one,
+    /// what no other has carried. Otherwise as in upstream Linux (`net.mptcp.stale_loss_cnt`, 4 there): after more than this
+    /// many periods without a sign of life, all that is outstanding.
+    pub stale_loss_count: u8,
     /// Local addresses whose subflows are backups (RFC 8684, section 3.3.8).
     pub backup_addresses: Vec<IpAddr>,
     /// Most subflows at a time, the initial one included.
@@ -67,6 +71,7 @@ impl Config {
             deny_join_to_initial_address: false,
             opportunistic_retransmission: false,
             penalisation: false,
+            stale_loss_count: 0,
             backup_addresses: Vec::new(),
             max_subflows: subflow_policy::path_manager::MAX_SUBFLOWS,
             without_subflow: Duration::from_secs(60),

@@ -92,6 +92,7 @@ impl Connection {
     fn pass_to_tcp(&mut self, index: usize, segment: &TcpSegment, data: Option<u64>, now: Instant) -> bool {
         self.passed_to = Some(index);
         let accepted = self.subflows[index].tcp.on_segment(segment, data, now, &mut self.congestion);
+        self.subflows[index].delivery.heard += u64::from(accepted);
         if accepted && self.observation.is_some() {
             self.observe(index, segment, now);
         }

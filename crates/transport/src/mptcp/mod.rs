@@ -16,7 +16,7 @@
 //! | data-level receiving: reassembly, DATA_ACK, window | `data_receive.rs`, `ranges.rs` |
 //! | data-level sending: scheduler, outstanding data | `data_send.rs`, `views.rs` |
 //! | the send buffer, where data is queued ahead of windows | `send_memory.rs` |
-//! | repeating data on other subflows | `reinjection.rs` |
+//! | repeating data on other subflows | `reinjection.rs`; as upstream Linux does: `stale.rs` |
 //! | shared-bottleneck detection: samples, coupling by group | `observation.rs` |
 //! | segments and their options | `output.rs` |
 //! | addresses, path manager, MP_PRIO | `addresses.rs` |
@@ -39,6 +39,7 @@ mod ranges;
 mod receive_mapping;
 mod reinjection;
 pub mod send_memory;
+mod stale;
 mod subflow;
 mod views;
 
@@ -223,7 +224,10 @@ impl Connection {
             }
         }
         if self.send.repeat_at.is_some_and(|at| at <= now) {
-            self.repeat_dropped_data();
+            match self.config.stale_loss_count {
+                0 => self.repeat_dropped_data(),
+                _ => self.judge_deliveries(now),
+            }
         }
         if self.send.fin_repeat_at.is_some_and(|at| at <= now) {
             self.repeat_data_fin(now);
@@ -238,8 +242,12 @@ impl Connection {
 
     /// Whatever a subflow's segment or timer may have changed for the connection.
     fn after_subflow_event(&mut self, index: usize, now: Instant) {
-        self.reinject_after_timeout(index);
-        self.watch_for_dropped_data(now);
+        if self.config.stale_loss_count == 0 {
+            self.reinject_after_timeout(index);
+            self.watch_for_dropped_data(now);
+        } else {
+            self.watch_deliveries(now);
+        }
         let subflow = &self.subflows[index];
         if subflow.tcp.state().is_closed() && !subflow.is_closed() {
             self.on_subflow_closed(index, now);

@@ -24,6 +24,9 @@ impl Connection {
         if others == 0 && !self.subflows[index].is_closed() {
             return;
         }
+        if self.config.stale_loss_count > 0 {
+            return self.repeat_everything();
+        }
         for sent in &mut self.send.outstanding {
             if sent.carried_by.contains(index) && sent.carried_by.0 & others == 0 && !sent.reinject {
                 sent.reinject = true;

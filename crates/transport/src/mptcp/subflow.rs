@@ -6,6 +6,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::mptcp::MptcpOption;
 
 use super::receive_mapping::ReceivedMapping;
+use super::stale::Delivery;
 use crate::tcp;
 
 /// How far a subflow's MPTCP handshake is (RFC 8684, sections 3.1 and 3.2).
@@ -59,6 +60,7 @@ pub struct Subflow {
     pub(crate) signals: VecDeque<MptcpOption>,
     /// Mappings that more segments than one fill.
     pub(crate) mappings: VecDeque<ReceivedMapping>,
+    pub(crate) delivery: Delivery,
     /// Timeouts seen so far: a new one makes the connection reinject.
     pub(crate) timeouts_seen: u64,
     /// Repeats the third ACK of a join until it is acknowledged.
@@ -91,6 +93,7 @@ impl Subflow {
             peer_backup: false,
             signals: VecDeque::new(),
             mappings: VecDeque::new(),
+            delivery: Delivery::default(),
             timeouts_seen: 0,
             confirm_at: None,
             confirmations: 0,

@@ -17,7 +17,10 @@ impl Connection {
         let mss = tcp.mss();
         let queued = tcp.queued_bytes();
         let in_flight = tcp.in_flight() + queued.div_ceil(u64::from(mss)).min(u64::from(u32::MAX / 2)) as u32;
-        let stuck = path.state == RecoveryState::Loss && tcp.timed_out();
+        let stuck = match self.config.stale_loss_count {
+            0 => path.state == RecoveryState::Loss && tcp.timed_out(),
+            _ => subflow.delivery.is_stale(),
+        };
         // A client may send on the initial subflow before the peer's first DSS confirms the connection.
         let opening = subflow.stage == Stage::Capable && self.mode == Mode::Multipath;
         let established = (subflow.is_established() || opening) && tcp.state().may_send() && !tcp.is_finishing();

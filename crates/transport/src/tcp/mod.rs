@@ -333,6 +333,11 @@ impl Connection {
         self.acknowledge.deadline().min(transmission).min(self.close_timer.unwrap_or(Instant::MAX))
     }
 
+    /// When the transmission timer fires at the earliest: retransmission, loss probe, reordering or window probe.
+    pub(crate) fn transmission_deadline(&self) -> Option<Instant> {
+        self.timer.map(|timer| timer.wake_at())
+    }
+
     /// The retransmission timeout in force, without backoff.
     pub(crate) fn rto(&self) -> Duration {
         self.rtt.rto().unwrap_or(self.config.initial_rto).min(self.config.max_rto)

@@ -119,6 +119,7 @@ fn mptcp_options(layers: &Layers<'_>) -> Result<MptcpOptions, Problem> {
         checksum: layers.value("checksum").boolean()?,
         opportunistic_retransmission: layers.value("opportunistic_retransmission").boolean()?,
         penalisation: layers.value("penalisation").boolean()?,
+        stale_loss_count: layers.value("stale_loss_count").integer(0..=254)? as u8,
     })
 }
 

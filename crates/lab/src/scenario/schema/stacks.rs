@@ -187,6 +187,13 @@ pub(crate) const MPTCP: TableSchema = TableSchema {
             "false",
             "whether the subflow that holds the receive window up gets its window halved then",
         ),
+        value(
+            "stale_loss_count",
+            "a whole number from 0 to 254",
+            "0",
+            "0: what a subflow carries goes to others at its first timeout; otherwise as Linux's `net.mptcp.stale_loss_cnt` (4): \
+             after more periods of some 200 ms without a sign of life, and all outstanding data is sent again",
+        ),
     ],
 };
 

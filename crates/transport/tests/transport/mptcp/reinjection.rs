@@ -1,6 +1,7 @@
 //! Data that is sent again elsewhere: after a timeout, after a subflow's death (RFC 8684, section 3.3.6).
 
 use subflow_policy::scheduler::Scheduling;
+use subflow_transport::mptcp::send_memory::SendBufferTuning;
 
 use super::exchange_and_close;
 use crate::harness::tamper::has_data;
@@ -33,6 +34,35 @@ fn what_a_dead_path_had_taken_goes_over_the_other() {
             assert!(pair.mptcp(CLIENT).counters().bytes_reinjected > 0);
             pair.close_gracefully();
         }
+    }
+}
+
+/// As upstream Linux does: nothing moves at the first timeout. Five periods of the data level later everything does.
+#[test]
+fn a_stale_subflow_is_replaced_after_five_periods_and_all_that_is_outstanding_is_sent_again() {
+    for dead in [0, 1] {
+        let path = Path::default().rate(10, 100);
+        let linux = Scheduling::from_name("linux-default").expect("a scheduler");
+        let setup = Setup::mptcp(2, 1).path(0, path.clone()).path(1, path).both(|stack| {
+            let multipath = stack.multipath();
+            (multipath.scheduler, multipath.stale_loss_count) = (linux.clone(), 4);
+            multipath.send_buffer_tuning = Some(SendBufferTuning::default());
+        });
+        let mut pair = setup.connected();
+        pair.transfer(CLIENT, 20_000);
+        pair.settle();
+        pair.write(CLIENT, 2_000_000);
+        pair.run_for(ms(300));
+        pair.paths[dead].up = false;
+        let reinjected = |pair: &mut Pair| pair.mptcp(CLIENT).counters().bytes_reinjected;
+        // The first timeout comes after some 300 ms; an idle subflow repeats a piece of 32 KiB at most each period.
+        pair.run_for(ms(600));
+        assert!(reinjected(&mut pair) <= 3 * 32_768, "{dead}: {}", reinjected(&mut pair));
+        let held = pair.mptcp(CLIENT).subflows()[dead].connection().unacknowledged_bytes();
+        pair.run_for(ms(1000));
+        assert!(reinjected(&mut pair) > held, "{dead}: more than the {held} bytes in flight there");
+        pair.run_until("the data", |pair| pair.received(SERVER) == 2_020_000);
+        pair.close_gracefully();
     }
 }
 

@@ -21,6 +21,8 @@ struct End {
     send_buffer: Option<u64>,
     scheduler: &'static str,
     opportunistic: bool,
+    /// Whether data moves once a subflow is stale, and not at its first timeout.
+    stale: bool,
     checksum: bool,
 }
 
@@ -79,9 +81,9 @@ fn end() -> impl Strategy<Value = End> {
         || prop_oneof![4 => Just(None), 1 => (1u64..3000).prop_map(Some), 2 => (3000u64..100_000).prop_map(Some)];
     let schedulers: Vec<_> = Scheduling::all().iter().map(|entry| entry.name).collect();
     let names = (proptest::sample::select(Algorithm::NAMES), proptest::sample::select(schedulers));
-    let switches = (proptest::array::uniform7(any::<bool>()), proptest::bool::weighted(0.2));
+    let switches = (proptest::array::uniform8(any::<bool>()), proptest::bool::weighted(0.2));
     (names, switches, buffer(), buffer()).prop_map(|((congestion, scheduler), (switches, checksum), receive, send)| {
-        let [sack, timestamps, rack, proportional, loss_probe, every_segment, opportunistic] = switches;
+        let [sack, timestamps, rack, proportional, loss_probe, every_segment, opportunistic, stale] = switches;
         End {
             congestion,
             sack: sack || rack,
@@ -94,6 +96,7 @@ fn end() -> impl Strategy<Value = End> {
             send_buffer: send,
             scheduler,
             opportunistic,
+            stale,
             checksum,
         }
     })
@@ -194,6 +197,7 @@ impl End {
             mptcp.scheduler = Scheduling::from_name(self.scheduler).expect("a scheduler");
             (mptcp.opportunistic_retransmission, mptcp.penalisation) = (self.opportunistic, self.opportunistic);
             mptcp.checksum = self.checksum;
+            mptcp.stale_loss_count = if self.stale { 4 } else { 0 };
         }
     }
 }

@@ -1,0 +1,165 @@
+//! Subflows that deliver nothing any more, as upstream Linux finds and replaces them ([`Config::stale_loss_count`]).
+//!
+//! A data-level timer runs while data is outstanding; every DATA_ACK that advances sets it anew. Whenever it expires:
+//!
+//! 1. A subflow with something to deliver that nothing was heard from since the last time counts one more period. With more
+//!    than `stale_loss_count` of them it is stale, if there is another one to take over: the scheduler leaves it alone until
+//!    something is heard from it. **All** outstanding data is then sent again, in order, what other subflows have delivered
+//!    meanwhile included: nobody knows it from the DATA_ACK. Copies cost a whole send buffer, and as much again when the stale
+//!    subflow comes back and delivers what its own queue holds.
+//! 2. A subflow that has delivered all that it was given repeats the oldest piece of the written data.
+//!
+//! The timer's interval is what is left of the longest retransmission timer among subflows that count no period, or 200 ms
+//! where all do. Nothing backs it off.
+//!
+//! Source: Linux 6.12, `net/mptcp/protocol.c` (`mptcp_subflow_get_retrans`, `__mptcp_retrans`,
+//! `__mptcp_retransmit_pending_data`, `mptcp_timeout_from_subflow`), `net/mptcp/pm.c` (`mptcp_pm_subflow_chk_stale`).
+//!
+//! [`Config::stale_loss_count`]: super::Config::stale_loss_count
+
+use subflow_policy::scheduler::SubflowSet;
+use subflow_quantity::{Duration, Instant};
+
+use super::Connection;
+use super::fallback::Mode;
+
+/// The interval where no subflow's timer tells one (`TCP_RTO_MIN`).
+const SHORTEST_RTO: Duration = Duration::from_millis(200);
+
+/// What is known of a subflow's deliveries.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Delivery {
+    /// Segments accepted from the peer.
+    pub(crate) heard: u64,
+    /// Periods in a row without one.
+    periods: u8,
+    /// What had been heard when the first of them began.
+    heard_before: u64,
+    stale: bool,
+}
+
+impl Delivery {
+    /// Whether the scheduler is to leave it alone.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.stale && self.heard == self.heard_before
+    }
+
+    /// A period is over in which the subflow had something to deliver.
+    fn note_period(&mut self) {
+        if self.periods == 0 {
+            self.heard_before = self.heard;
+            self.periods = 1;
+        } else if self.heard == self.heard_before {
+            self.periods = self.periods.saturating_add(1);
+        } else {
+            (self.periods, self.stale) = (0, false);
+        }
+    }
+}
+
+impl Connection {
+    /// Keeps the data-level timer running while data is outstanding.
+    pub(super) fn watch_deliveries(&mut self, now: Instant) {
+        if self.mode != Mode::Multipath || self.send.outstanding.is_empty() {
+            self.send.repeat_at = None;
+        } else if self.send.repeat_at.is_none() {
+            let counting = self.subflows.iter().filter(|s| s.is_established() && s.delivery.periods == 0);
+            let left = counting.filter_map(|subflow| subflow.tcp.transmission_deadline()).map(|at| at.since(now)).max();
+            let interval = left.filter(|left| !left.is_zero()).unwrap_or(SHORTEST_RTO);
+            self.send.repeat_at = Some(now + interval);
+        }
+    }
+
+    /// The data-level timer has expired.
+    pub(super) fn judge_deliveries(&mut self, now: Instant) {
+        self.send.repeat_at = None;
+        let mut idle = None;
+        for index in 0..self.subflows.len() {
+            let subflow = &mut self.subflows[index];
+            if !subflow.is_established() {
+                continue;
+            }
+            if subflow.tcp.buffered_packets() > 0 {
+                subflow.delivery.note_period();
+                self.replace_if_stale(index);
+            } else if idle.is_none() && !subflow.is_backup() {
+                idle = Some(index);
+            }
+        }
+        if let Some(index) = idle {
+            self.repeat_oldest_piece(index);
+        }
+        self.watch_deliveries(now);
+    }
+
+    /// Declares a subflow stale that has delivered nothing for too long, where another one takes over.
+    fn replace_if_stale(&mut self, index: usize) {
+        let limit = self.config.stale_loss_count;
+        let delivery = self.subflows[index].delivery;
+        let in_time = limit.saturating_sub(1).max(1);
+        let mut others = self.subflows.iter().enumerate().filter(|(other, _)| *other != index);
+        let taken_over = others
+            .any(|(_, other)| other.is_established() && !other.delivery.is_stale() && other.delivery.periods < in_time);
+        if delivery.stale || delivery.periods <= limit || !taken_over {
+            return;
+        }
+        self.subflows[index].delivery.stale = true;
+        self.update_view(index);
+        self.repeat_everything();
+        for other in 0..self.subflows.len() {
+            self.touch(other);
+        }
+    }
+
+    /// All outstanding data is to be sent again, on any subflow.
+    pub(super) fn repeat_everything(&mut self) {
+        for sent in &mut self.send.outstanding {
+            (sent.carried_by, sent.reinject) = (SubflowSet::default(), true);
+        }
+        self.send.reinjections = self.send.outstanding.len();
+    }
+
+    /// Subflow `index` repeats what was written in one piece and is not acknowledged.
+    fn repeat_oldest_piece(&mut self, index: usize) {
+        let start = self.send.una;
+        let end = self.memory.as_ref().map_or(start + 1, |memory| memory.fragment_end(start)).min(self.send.next);
+        let mut offset = start;
+        while offset < end {
+            let Some(at) = self.send.position(offset) else { return };
+            let range = self.send.outstanding[at].range.clone();
+            offset = range.end;
+            if !self.assign_copy(index, range) {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods_count_while_nothing_is_heard() {
+        let mut delivery = Delivery { heard: 7, ..Delivery::default() };
+        for expected in 1..=5 {
+            delivery.note_period();
+            assert_eq!(delivery.periods, expected);
+        }
+        delivery.heard += 1;
+        delivery.note_period();
+        assert_eq!(delivery.periods, 0);
+    }
+
+    #[test]
+    fn a_stale_subflow_is_so_until_something_is_heard_from_it() {
+        let mut delivery = Delivery::default();
+        delivery.note_period();
+        delivery.stale = true;
+        assert!(delivery.is_stale());
+        delivery.heard += 1;
+        assert!(!delivery.is_stale());
+        delivery.note_period();
+        assert!(!delivery.stale, "and for good");
+    }
+}
