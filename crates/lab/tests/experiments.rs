@@ -9,6 +9,7 @@ use subflow_lab::output::{FigureFormat, Folder, to_json};
 use subflow_lab::report::{self, Chart, Figure};
 use subflow_lab::results::{Experiment, to_csv, to_text};
 use subflow_lab::scenario::file::Document;
+use subflow_lab::simulate::RunOptions;
 use subflow_lab::sweep::{Job, Plan};
 
 const SCENARIO: &str = r#"
@@ -50,7 +51,9 @@ fn plan(text: &str, sets: &[&str]) -> Plan {
 }
 
 fn run(plan: &Plan, threads: usize) -> Experiment {
-    execute_with(plan, threads, &|_| {}, |scenario, job| Ok(made::result(scenario, job.seed))).expect("no run fails")
+    let options = RunOptions::default();
+    execute_with(plan, threads, &options, &|_| {}, |scenario, seed, _| Ok(made::result(scenario, seed)))
+        .expect("no run fails")
 }
 
 #[test]
@@ -88,10 +91,12 @@ fn results_do_not_depend_on_the_number_of_threads() {
 fn the_first_failure_ends_the_work_and_is_named() {
     let plan = plan(&format!("{SCENARIO}{SWEEP}"), &[]);
     for threads in [1, 4] {
-        let outcome = execute_with(&plan, threads, &|_| {}, |scenario, job| match job.run {
-            7 => panic!("window below zero"),
-            9.. => Err(RunError::failed("later")),
-            _ => Ok(made::result(scenario, job.seed)),
+        let outcome = execute_with(&plan, threads, &RunOptions::default(), &|_| {}, |scenario, seed, options| {
+            match options.run {
+                7 => panic!("window below zero"),
+                9.. => Err(RunError::failed("later")),
+                _ => Ok(made::result(scenario, seed)),
+            }
         });
         let error = outcome.expect_err("run 7 fails").to_string();
         assert!(error.starts_with("run 7 (seed 2, flows.album.congestion = \"olia\""), "{error}");

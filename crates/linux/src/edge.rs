@@ -2,17 +2,16 @@
 //!
 //! The network moves packets without their payload's bytes. What the kernel sent is kept beside, by the packet's place in
 //! the network, and goes on unchanged to a kernel at the other end. What our stack sent gets its bytes when a kernel is to
-//! have it: they are [`Pattern`], so they can be made when they are needed, and checked when they arrive.
+//! have it: they are [`Pattern`](crate::Pattern), so they can be made when they are needed, and checked when they arrive.
 
 use core::ops::Range;
 use std::net::IpAddr;
 
 use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
-use subflow_transport::edge::set_payload_sum;
-use subflow_wire::checksum::ones_complement_sum;
-use subflow_wire::{Packet, PayloadBytes};
+use subflow_quantity::Instant;
+use subflow_wire::Packet;
 
-use crate::{Device, Pattern, Punctuality, WallClock};
+use crate::{Device, PacketWriter, Punctuality, WallClock};
 
 /// Our stacks on the hosts that are not the kernel's.
 pub trait Userspace {
@@ -39,6 +38,12 @@ pub enum Payload<'a> {
     Bytes(&'a [u8]),
 }
 
+/// Sees packets as bytes, for captures: all that kernels send and receive, and those that our stacks receive.
+pub trait ByteTap {
+    /// A packet of these bytes passes `interface` of `host` at `time`. One that is sent is seen before its first queue.
+    fn packet(&mut self, time: Instant, host: HostId, interface: InterfaceId, bytes: &[u8]);
+}
+
 /// The bytes of a packet that a kernel sent.
 #[derive(Clone, Debug, Default)]
 struct Frame {
@@ -55,7 +60,6 @@ pub(crate) struct Port {
 }
 
 /// The hosts of a network as the network sees them: kernels behind devices, and our stacks.
-#[derive(Debug)]
 pub(crate) struct Edge<U> {
     pub(crate) userspace: U,
     pub(crate) ports: Vec<Port>,
@@ -68,10 +72,8 @@ pub(crate) struct Edge<U> {
     clock: WallClock,
     /// What a device is read into.
     incoming: Vec<u8>,
-    /// What is made for a device, and its payload.
-    outgoing: Vec<u8>,
-    payload: Vec<u8>,
-    identification: u16,
+    writer: PacketWriter,
+    pub(crate) tap: Option<Box<dyn ByteTap + Send>>,
     pub(crate) punctuality: Punctuality,
     /// Packets from a kernel that the network does not carry: other protocols, fragments.
     pub(crate) ignored: u64,
@@ -98,9 +100,8 @@ impl<U: Userspace> Edge<U> {
             frames: Vec::new(),
             clock,
             incoming: vec![0; LARGEST],
-            outgoing: Vec::new(),
-            payload: Vec::new(),
-            identification: 0,
+            writer: PacketWriter::default(),
+            tap: None,
             punctuality: Punctuality::default(),
             ignored: 0,
             refused: 0,
@@ -113,6 +114,9 @@ impl<U: Userspace> Edge<U> {
         let port = &self.ports[position];
         let Some(length) = port.device.read(&mut self.incoming)? else { return Ok(false) };
         let bytes = &self.incoming[..length];
+        if let Some(tap) = &mut self.tap {
+            tap.packet(network.now(), port.host, port.interface, bytes);
+        }
         let Ok((packet, payload)) = Packet::parse(bytes) else {
             self.ignored += 1;
             return Ok(true);
@@ -138,30 +142,33 @@ impl<U: Userspace> Edge<U> {
     fn send(&mut self, network: &mut Network, position: usize, id: PacketId) {
         let late = self.clock.now().since(network.now());
         self.punctuality.record(late);
+        let time = network.now();
         let bytes = if self.comes_from_a_kernel(network.packet(id)) {
             &self.frames[id.index()].bytes
         } else {
-            self.attach(network.packet_mut(id));
-            &self.outgoing
+            self.writer.write(network.packet_mut(id))
         };
-        let taken = self.ports[position].device.write(bytes);
+        let port = &self.ports[position];
+        let taken = port.device.write(bytes);
         // One that cannot be written is lost, as on any link, and counted.
         if !matches!(taken, Ok(true)) {
             self.refused += 1;
         }
+        if let Some(tap) = &mut self.tap {
+            tap.packet(time, port.host, port.interface, bytes);
+        }
     }
 
-    /// Fills `outgoing` with a packet of our stack's, with its payload.
-    fn attach(&mut self, packet: &mut Packet) {
-        let description = *packet.payload();
-        self.payload.resize(description.length as usize, 0);
-        Pattern.fill(description.stream_offset, &mut self.payload);
-        set_payload_sum(packet, ones_complement_sum(&self.payload));
-        self.identification = self.identification.wrapping_add(1);
-        self.outgoing.clear();
-        packet
-            .emit(PayloadBytes::Bytes(&self.payload), self.identification, &mut self.outgoing)
-            .expect("endpoints make packets that can be written");
+    /// Shows the tap a packet that a stack of ours receives.
+    fn show(&mut self, network: &mut Network, host: HostId, interface: InterfaceId, id: PacketId) {
+        let Some(tap) = &mut self.tap else { return };
+        let time = network.now();
+        let bytes = if self.kernel_addresses.contains(&network.packet(id).ip.source) {
+            &self.frames[id.index()].bytes
+        } else {
+            self.writer.write(network.packet_mut(id))
+        };
+        tap.packet(time, host, interface, bytes);
     }
 }
 
@@ -170,6 +177,7 @@ impl<U: Userspace> Hosts for Edge<U> {
         match self.port_of.get(interface.index()).copied().flatten() {
             Some(position) => self.send(network, position as usize, packet),
             None => {
+                self.show(network, host, interface, packet);
                 let payload = if self.comes_from_a_kernel(network.packet(packet)) {
                     let frame = &self.frames[packet.index()];
                     Payload::Bytes(&frame.bytes[frame.payload.clone()])

@@ -9,7 +9,7 @@ use subflow_quantity::{Duration, Instant};
 
 use crate::edge::{Edge, Port};
 use crate::error::{Result, While};
-use crate::{Device, Interrupt, Punctuality, Userspace, WallClock};
+use crate::{ByteTap, Device, Interrupt, Punctuality, Userspace, WallClock};
 
 /// A network in real time, between kernels behind devices and stacks of ours.
 ///
@@ -70,6 +70,11 @@ impl<U: Userspace> Emulator<U> {
     /// The network and our stacks, to let these act.
     pub fn parts(&mut self) -> (&mut Network, &mut U) {
         (&mut self.network, &mut self.edge.userspace)
+    }
+
+    /// From here on shows packets as bytes to `tap`.
+    pub fn set_tap(&mut self, tap: Box<dyn ByteTap + Send>) {
+        self.edge.tap = Some(tap);
     }
 
     /// How late packets were given to kernels.

@@ -54,6 +54,8 @@ pub struct SubflowInfo {
     pub ssthresh: Option<u32>,
     /// Packets in flight.
     pub in_flight: u32,
+    /// Bytes sent and not acknowledged (since Linux 4.19).
+    pub flight_size: u64,
 }
 
 /// What a connection has done.
@@ -169,6 +171,7 @@ impl SubflowInfo {
             srtt: Duration::from_micros(u32_of(68)),
             cwnd: u32_at(info, 80),
             ssthresh: Some(u32_at(info, 76)).filter(|&threshold| threshold < NO_THRESHOLD),
+            flight_size: u64_at(info, 200).saturating_sub(u64_at(info, 208) + u64_at(info, 120)),
             in_flight: u32_at(info, 24).saturating_sub(u32_at(info, 28) + u32_at(info, 32)) + u32_at(info, 36),
         }
     }

@@ -31,7 +31,8 @@ impl Tun {
         let fd: OwnedFd = match opened {
             Ok(file) => file.into(),
             Err(error) => {
-                let remedy = "load the module (`modprobe tun`), or start the container with --device=/dev/net/tun";
+                let remedy = "load the module (`modprobe tun`), start the container with --device=/dev/net/tun, or take \
+                              veth pairs instead (--device veth)";
                 return Err(Error::missing(format!("{DEVICE} cannot be opened ({error})"), remedy));
             }
         };

@@ -2,6 +2,7 @@
 
 use subflow_lab::execute::{Progress, RunError};
 use subflow_lab::results::Experiment;
+use subflow_lab::simulate::RunOptions;
 use subflow_lab::sweep::Plan;
 
 #[cfg(target_os = "linux")]
@@ -23,11 +24,14 @@ use crate::failure::Failure;
 pub(crate) fn execute(
     plan: &Plan,
     device: Option<Device>,
+    options: &RunOptions,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Experiment, Failure> {
     let device = device.map(kind);
     let stop = emulate::Stop::on_signals().map_err(|error| RunError::failed(error.to_string()))?;
-    Ok(execute_with(plan, 1, progress, |scenario, job| emulate::emulate(scenario, job.seed, device, &stop))?)
+    Ok(execute_with(plan, 1, options, progress, |scenario, seed, options| {
+        emulate::emulate(scenario, seed, device, options, &stop)
+    })?)
 }
 
 #[cfg(target_os = "linux")]
@@ -106,7 +110,12 @@ pub(crate) fn bench_tun(_: &BenchTun) -> Result<String, Failure> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn execute(_: &Plan, _: Option<Device>, _: &(dyn Fn(Progress) + Sync)) -> Result<Experiment, Failure> {
+pub(crate) fn execute(
+    _: &Plan,
+    _: Option<Device>,
+    _: &RunOptions,
+    _: &(dyn Fn(Progress) + Sync),
+) -> Result<Experiment, Failure> {
     Err(only_linux())
 }
 

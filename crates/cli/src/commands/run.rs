@@ -21,10 +21,6 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let plan = read(&arguments.scenario, &arguments.set, &options)?;
 
     let in_real_time = arguments.on == Platform::Linux;
-    if in_real_time && arguments.pcap.is_some() {
-        let help = "while it runs, `ip netns exec subflow-PID-HOST tcpdump` shows what its kernels send";
-        return Err(Failure::bad_input("--pcap: only the simulator writes captures", help));
-    }
     let suffix = if in_real_time { "-linux" } else { "" };
     let default_folder = || PathBuf::from("results").join(format!("{}{suffix}", plan.document.name));
     let out = match (&arguments.out, arguments.format) {
@@ -47,7 +43,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let progress = |progress| bar.show(progress);
     let experiment = match arguments.on {
         Platform::Simulator => execute(&plan, jobs, &options, &progress).map_err(Failure::from),
-        Platform::Linux => on_linux::execute(&plan, arguments.device, &progress),
+        Platform::Linux => on_linux::execute(&plan, arguments.device, &options, &progress),
     };
     bar.finish();
     let experiment = experiment?;

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use subflow_linux::{Stream, SubflowInfo};
 use subflow_transport::tcp::Ends;
@@ -21,9 +21,9 @@ pub(super) struct KernelEnd {
 
 #[derive(Default)]
 struct Record {
-    stream: Option<Stream>,
-    /// All subflows that were ever seen, as they were last.
-    subflows: Vec<SubflowInfo>,
+    stream: Option<Arc<Stream>>,
+    /// All subflows that were ever seen, as they were last, and whether they are open.
+    subflows: Vec<(SubflowInfo, bool)>,
     reinjected_bytes: u64,
     fallback: bool,
     ended: Option<&'static str>,
@@ -36,27 +36,34 @@ impl KernelEnd {
 
     /// From here on the connection is looked at.
     pub(super) fn observe(&self, stream: Stream) {
-        self.record().stream = Some(stream);
+        self.record().stream = Some(Arc::new(stream));
         self.watch();
     }
 
     /// Asks the kernel what the connection has done.
     pub(super) fn watch(&self) {
-        let mut record = self.record();
+        // The network's thread looks at the record, too, and must not wait for the kernel's answer.
+        let stream = self.record().stream.clone();
         // A connection that is just ending may have nothing to say any more.
-        let Some(Ok(info)) = record.stream.as_ref().map(Stream::info) else { return };
+        let Some(Ok(info)) = stream.map(|stream| stream.info()) else { return };
+        let mut record = self.record();
+        record.subflows.iter_mut().for_each(|(_, open)| *open = false);
         for subflow in info.subflows {
-            match record
-                .subflows
-                .iter_mut()
-                .find(|known| (known.local, known.remote) == (subflow.local, subflow.remote))
-            {
-                Some(known) => *known = subflow,
-                None => record.subflows.push(subflow),
+            let same = |known: &SubflowInfo| (known.local, known.remote) == (subflow.local, subflow.remote);
+            match record.subflows.iter_mut().find(|(known, _)| same(known)) {
+                Some(known) => *known = (subflow, true),
+                None => record.subflows.push((subflow, true)),
             }
         }
         record.reinjected_bytes = record.reinjected_bytes.max(info.reinjected_bytes);
         record.fallback |= info.fallback;
+    }
+
+    /// Its subflows that are open, with their numbers in the order of their opening, as they were seen last.
+    pub(super) fn open_subflows(&self) -> Vec<(usize, SubflowInfo)> {
+        let record = self.record();
+        let open = record.subflows.iter().enumerate().filter(|(_, (_, open))| *open);
+        open.map(|(number, (subflow, _))| (number, subflow.clone())).collect()
     }
 
     /// The connection is over, for this reason.
@@ -80,7 +87,7 @@ impl KernelEnd {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         EndFigures {
             delivered: count(&self.delivered),
-            subflows: record.subflows.iter().map(figures).collect(),
+            subflows: record.subflows.iter().map(|(subflow, _)| figures(subflow)).collect(),
             reinjected_bytes: record.reinjected_bytes,
             fallback: record.fallback,
             ended: record.ended,
@@ -89,9 +96,14 @@ impl KernelEnd {
     }
 }
 
+/// Its ends, as our stack calls them.
+pub(super) fn ends(info: &SubflowInfo) -> Ends {
+    Ends { local: info.local, remote: info.remote }
+}
+
 fn figures(info: &SubflowInfo) -> SubflowFigures {
     SubflowFigures {
-        ends: Ends { local: info.local, remote: info.remote },
+        ends: ends(info),
         bytes_received: info.bytes_received,
         packets_sent: info.segments_sent,
         retransmissions: info.retransmissions,

@@ -5,6 +5,7 @@ use std::sync::PoisonError;
 use subflow_linux::{DeviceKind, Emulator, InterfaceDrops, Verdict, kernel_release};
 use subflow_network::DuplexLink;
 use subflow_quantity::{Duration, Instant};
+use subflow_transport::{Endpoint, EndpointId};
 
 use super::application::KernelFlow;
 use super::hosts::KernelHosts;
@@ -41,7 +42,7 @@ impl Baseline {
         links: &[DuplexLink],
     ) -> Self {
         let of = |flow| {
-            let [sender, receiver] = our_ends(emulator, scenario, flow);
+            let [sender, receiver] = our_ends(emulator, scenario, flow).map(|end| end.map(EndFigures::of));
             FlowBaseline::of(sender.as_ref(), receiver.as_ref())
         };
         Self { links: LinkBaseline::of(emulator.network(), links), flows: (0..scenario.flows.len()).map(of).collect() }
@@ -59,15 +60,19 @@ impl Baseline {
 }
 
 /// The ends of a flow that are ours: the one that data comes from and the one it goes to.
-fn our_ends(emulator: &Emulator<RealWorld>, scenario: &Scenario, flow: usize) -> [Option<EndFigures>; 2] {
+pub(super) fn our_ends<'a>(
+    emulator: &'a Emulator<RealWorld>,
+    scenario: &Scenario,
+    flow: usize,
+) -> [Option<&'a Endpoint>; 2] {
     let world = &emulator.userspace().world;
     let Some(application) = &world.applications[flow] else { return [None, None] };
     let flow = &scenario.flows[flow];
-    let figures = |end: InterfaceIndex, id: Option<subflow_transport::EndpointId>| {
+    let endpoint = |end: InterfaceIndex, id: Option<EndpointId>| {
         let ours = scenario.hosts[end.host].stack == HostStack::Subflow;
-        id.filter(|_| ours).map(|id| EndFigures::of(world.nodes[end.host].transport.endpoint(id)))
+        id.filter(|_| ours).map(|id| world.nodes[end.host].transport.endpoint(id))
     };
-    let (from, to) = (figures(flow.from, application.from), figures(flow.to, application.to));
+    let (from, to) = (endpoint(flow.from, application.from), endpoint(flow.to, application.to));
     if is_request_response(flow) { [to, from] } else { [from, to] }
 }
 
@@ -117,7 +122,7 @@ fn flow_result(
     baseline: &FlowBaseline,
     end: Instant,
 ) -> FlowResult {
-    let [our_sender, our_receiver] = our_ends(emulator, scenario, index);
+    let [our_sender, our_receiver] = our_ends(emulator, scenario, index).map(|end| end.map(EndFigures::of));
     let application = emulator.userspace().world.applications[index].as_ref();
     let figures = |end: Option<&super::kernel_end::KernelEnd>| end.map(|end| end.figures(kernel.is_udp()));
     let exchanges = kernel.exchanges.lock().unwrap_or_else(PoisonError::into_inner);

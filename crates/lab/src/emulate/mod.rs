@@ -7,12 +7,15 @@
 //! | namespaces, MPTCP endpoints, listeners | `hosts.rs` |
 //! | the applications on kernel sockets | `application.rs`; what they have done: `kernel_end.rs` |
 //! | our stack with real bytes | `userspace.rs` |
-//! | from the ends to figures | `measure.rs` |
+//! | from the ends to figures | `measure.rs`; metrics over time: `sample.rs` |
+//! | captures | `capture.rs` |
 
 mod application;
+mod capture;
 mod hosts;
 mod kernel_end;
 mod measure;
+mod sample;
 mod settings;
 mod userspace;
 
@@ -24,10 +27,14 @@ use subflow_quantity::{Duration, Instant};
 use crate::execute::RunError;
 use crate::results::RunResult;
 use crate::scenario::{HostStack, Protocol, Scenario};
+use crate::simulate::RunOptions;
 use crate::simulate::build::{Run, build_for};
+use crate::simulate::capture::Capture;
+use crate::simulate::sample::Sampler;
 use application::KernelFlow;
 use hosts::KernelHosts;
 use measure::{Baseline, Conditions};
+use sample::Sampled;
 use userspace::RealWorld;
 
 pub use subflow_linux::{DeviceKind, Interrupt as Stop, cleanup};
@@ -36,12 +43,13 @@ pub use subflow_linux::{DeviceKind, Interrupt as Stop, cleanup};
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Runs `scenario` once in real time. `seed` makes the links' randomness, and our stacks'. `device` is what joins kernels to
-/// the links; `None` for what the machine has. Ends early, with an error, when `interrupt` is raised; whatever it made is
+/// the links; `None` for what the machine has. `options.paths` are the simulator's alone. Ends early, with an error, when `interrupt` is raised; whatever it made is
 /// gone when it returns.
 pub fn emulate(
     scenario: &Scenario,
     seed: u64,
     device: Option<DeviceKind>,
+    options: &RunOptions,
     interrupt: &Interrupt,
 ) -> Result<RunResult, RunError> {
     let failed = |error: subflow_linux::Error| RunError::failed(error.to_string());
@@ -58,10 +66,19 @@ pub fn emulate(
     subflow_linux::lock_memory();
     let cpu_before = subflow_linux::process_cpu_seconds();
     let clock = WallClock::start();
-    let Run { network, world, links, .. } = run;
-    let links = &links[..];
+    let Run { network, world, links, interfaces } = run;
+    let capture = match &options.pcap {
+        Some(directory) => Some(Capture::create(scenario, &interfaces, directory, options.run)?),
+        None => None,
+    };
     let world = RealWorld::new(world, scenario, is_kernel);
     let mut emulator = Emulator::new(network, world, devices, clock, stop.clone());
+    if let Some(capture) = &capture {
+        capture::tap(capture, &mut emulator, scenario, &interfaces);
+    }
+    let mut sampler = options.series.then(|| Sampler::new(scenario));
+    let sampled = Sampled { scenario, links: &links, flows: &flows };
+    let watch_interval = if options.series { WATCH_INTERVAL.min(scenario.sample_interval) } else { WATCH_INTERVAL };
     let (measure_from, end) = (Instant::ZERO + scenario.measure_from, Instant::ZERO + scenario.duration);
 
     thread::scope(|scope| {
@@ -74,14 +91,14 @@ pub fn emulate(
                 let (network, world) = emulator.parts();
                 world.open_datagram_receivers(network);
             }
-            emulator.run_until(measure_from)?;
-            let baseline = Baseline::of_links_and_our_ends(&emulator, scenario, links);
-            let wake = emulator.run_until(end)?;
-            Ok((emulator, real_time_priority, baseline, wake))
+            sampled.run_until(&mut emulator, measure_from, &mut sampler)?;
+            let baseline = Baseline::of_links_and_our_ends(&emulator, scenario, sampled.links);
+            let wake = sampled.run_until(&mut emulator, end, &mut sampler)?;
+            Ok((emulator, real_time_priority, baseline, wake, sampler))
         });
         let mut kernel_baseline = None;
         while !engine.is_finished() {
-            thread::sleep(std::time::Duration::from_nanos(WATCH_INTERVAL.as_nanos()));
+            thread::sleep(std::time::Duration::from_nanos(watch_interval.as_nanos()));
             if kernel_baseline.is_none() && clock.now() >= measure_from {
                 kernel_baseline = Some(flows.iter().map(KernelFlow::baseline).collect());
             }
@@ -102,13 +119,18 @@ pub fn emulate(
         });
         stop.raise();
         let outcome = outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let (emulator, real_time_priority, baseline, wake) = outcome.map_err(failed)?;
+        let (mut emulator, real_time_priority, baseline, wake, sampler) = outcome.map_err(failed)?;
         if wake == Wake::Interrupted {
             return Err(RunError::failed("interrupted; what the run had made is removed"));
         }
         let conditions = Conditions { real_time_priority, ..conditions.map_err(failed)? };
         let baseline = baseline.with_kernel_ends(kernel_baseline.unwrap_or_default());
-        measure::result(scenario, seed, &emulator, links, &flows, &hosts, &baseline, &conditions, &plans)
+        if let Some(capture) = capture {
+            capture.finish(emulator.parts().0)?;
+        }
+        let result =
+            measure::result(scenario, seed, &emulator, &links, &flows, &hosts, &baseline, &conditions, &plans)?;
+        Ok(RunResult { series: sampler.map(Sampler::finish).unwrap_or_default(), ..result })
     })
 }
 

@@ -33,10 +33,7 @@ pub fn execute(
     options: &RunOptions,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Experiment, RunError> {
-    execute_with(plan, threads, progress, |scenario, job| {
-        let series = options.series && keeps_series(scenario, job);
-        simulate(scenario, job.seed, &RunOptions { run: job.run, series, ..options.clone() })
-    })
+    execute_with(plan, threads, options, progress, simulate)
 }
 
 /// Metrics over time take a thousand times the memory of a run's figures. So they are kept of the first run of a point
@@ -45,13 +42,18 @@ fn keeps_series(scenario: &Scenario, job: Job) -> bool {
     job.seed == scenario.seed && job.point < MOST_POINTS_WITH_SERIES
 }
 
-/// The same with another way to do one run.
+/// The same with another way to do one run than [`simulate`]: of a scenario, with a seed.
 pub fn execute_with(
     plan: &Plan,
     threads: usize,
+    options: &RunOptions,
     progress: &(dyn Fn(Progress) + Sync),
-    run: impl Fn(&Scenario, Job) -> Result<RunResult, RunError> + Sync,
+    run: impl Fn(&Scenario, u64, &RunOptions) -> Result<RunResult, RunError> + Sync,
 ) -> Result<Experiment, RunError> {
+    let run = |scenario: &Scenario, job: Job| {
+        let series = options.series && keeps_series(scenario, job);
+        run(scenario, job.seed, &RunOptions { run: job.run, series, ..options.clone() })
+    };
     let jobs = plan.jobs();
     let total = jobs.len();
     let (done, failed) = (AtomicUsize::new(0), AtomicBool::new(false));

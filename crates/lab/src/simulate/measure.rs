@@ -49,11 +49,6 @@ impl Run {
         }
     }
 
-    /// Payload bytes read by the receiving application.
-    pub(super) fn delivered(&self, flow: usize) -> u64 {
-        self.data_ends(flow).1.map_or(0, Endpoint::bytes_received)
-    }
-
     /// The samples of each flow's subflows at the end that its data comes from.
     pub(super) fn path_records(&self) -> Vec<Vec<PathRecord>> {
         let of = |flow| match self.data_ends(flow).0 {

@@ -3,10 +3,10 @@
 
 mod application;
 pub(crate) mod build;
-mod capture;
+pub(crate) mod capture;
 pub(crate) mod figures;
 pub(crate) mod measure;
-mod sample;
+pub(crate) mod sample;
 mod sctp;
 mod stacks;
 pub(crate) mod world;

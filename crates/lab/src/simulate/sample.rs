@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use subflow_network::{DuplexLink, Network};
 use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::Endpoint;
@@ -16,7 +17,7 @@ use crate::scenario::Scenario;
 const GOODPUT: &str = "goodput";
 
 /// Takes samples of a run as it goes on.
-pub(super) struct Sampler {
+pub(crate) struct Sampler {
     interval: Duration,
     series: BTreeMap<(usize, String, &'static str), Series>,
     sampled_at: Instant,
@@ -25,7 +26,7 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    pub(super) fn new(scenario: &Scenario) -> Self {
+    pub(crate) fn new(scenario: &Scenario) -> Self {
         Self {
             interval: scenario.sample_interval,
             series: BTreeMap::new(),
@@ -35,11 +36,11 @@ impl Sampler {
     }
 
     /// When to sample next, after `now`.
-    pub(super) fn next(&self, now: Instant) -> Instant {
+    pub(crate) fn next(&self, now: Instant) -> Instant {
         now + self.interval
     }
 
-    pub(super) fn push(
+    pub(crate) fn push(
         &mut self,
         group: usize,
         of: String,
@@ -53,53 +54,77 @@ impl Sampler {
         self.series.entry((group, of.clone(), metric)).or_insert_with(make).push(at, value);
     }
 
-    pub(super) fn push_goodput(&mut self, group: usize, of: String, at: Instant, mbps: f64) {
+    pub(crate) fn push_goodput(&mut self, group: usize, of: String, at: Instant, mbps: f64) {
         let interval = goodput_interval(self.interval);
         let make = || Series::new(of.clone(), GOODPUT, "Mbit/s", interval).of_rate();
         self.series.entry((group, of.clone(), GOODPUT)).or_insert_with(make).push(at, mbps);
     }
 
-    /// Samples everything.
+    /// Samples everything of a simulated run.
     pub(super) fn sample(&mut self, run: &Run, scenario: &Scenario, now: Instant) {
+        let span = self.advance(now);
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            let (sender, receiver) = run.data_ends(index);
+            let [from, to] = [sender, receiver].map(|end| end.map(EndFigures::of));
+            let goodput = self.sample_flow(index, &flow.name, [from.as_ref(), to.as_ref()], now, span);
+            if let Some(sender) = sender {
+                self.sample_sender(index, &flow.name, sender, now, goodput);
+            }
+        }
+        self.sample_queues(&run.network, &run.links, scenario, now);
+    }
+
+    /// A sample is due `now`. How long ago was the last?
+    pub(crate) fn advance(&mut self, now: Instant) -> Duration {
         let span = now - self.sampled_at;
         self.sampled_at = now;
-        for (index, flow) in scenario.flows.iter().enumerate() {
-            let total = run.delivered(index);
-            let (sender, receiver) = run.data_ends(index);
-            let [sender, receiver] = [sender, receiver].map(|end| end.map(EndFigures::of));
-            let by_subflow = delivered_by_subflow(sender.as_ref(), receiver.as_ref());
-            let (before, before_by_subflow) =
-                core::mem::replace(&mut self.delivered[index], (total, by_subflow.clone()));
-            self.push_goodput(index, flow.name.clone(), now, goodput_mbps(total - before, span));
-            let subflow_goodput = |ends: Ends| {
-                let bytes = |of: &BTreeMap<Ends, u64>| of.get(&ends).copied().unwrap_or(0);
-                goodput_mbps(bytes(&by_subflow) - bytes(&before_by_subflow), span)
-            };
-            self.sample_sender(run, scenario, index, now, subflow_goodput);
+        span
+    }
+
+    /// Samples the goodput of a flow from its sender and its receiver. Returns that of its subflows.
+    pub(crate) fn sample_flow(
+        &mut self,
+        index: usize,
+        name: &str,
+        [sender, receiver]: [Option<&EndFigures>; 2],
+        now: Instant,
+        span: Duration,
+    ) -> impl Fn(Ends) -> f64 + use<> {
+        let total = receiver.map_or(0, |receiver| receiver.delivered);
+        let by_subflow = delivered_by_subflow(sender, receiver);
+        let (before, before_by_subflow) = core::mem::replace(&mut self.delivered[index], (total, by_subflow.clone()));
+        self.push_goodput(index, name.to_owned(), now, goodput_mbps(total - before, span));
+        move |ends: Ends| {
+            let bytes = |of: &BTreeMap<Ends, u64>| of.get(&ends).copied().unwrap_or(0);
+            goodput_mbps(bytes(&by_subflow).saturating_sub(bytes(&before_by_subflow)), span)
         }
-        for (index, (link, ids)) in scenario.links.iter().zip(&run.links).enumerate() {
+    }
+
+    /// Samples what the links hold.
+    pub(crate) fn sample_queues(&mut self, network: &Network, links: &[DuplexLink], scenario: &Scenario, now: Instant) {
+        for (index, (link, ids)) in scenario.links.iter().zip(links).enumerate() {
             let group = scenario.flows.len() + index;
             for (id, direction) in [(ids.forward, "up"), (ids.backward, "down")] {
-                let queue = f64::from(run.network.queue_length(id));
+                let queue = f64::from(network.queue_length(id));
                 self.push(group, format!("{}.{direction}", link.name), "queue", "packets", now, queue);
             }
         }
     }
 
-    fn sample_sender(
+    /// Samples the subflows of a sender with our stack, whose goodput is known.
+    pub(crate) fn sample_sender(
         &mut self,
-        run: &Run,
-        scenario: &Scenario,
         flow: usize,
+        name: &str,
+        sender: &Endpoint,
         now: Instant,
         goodput: impl Fn(Ends) -> f64,
     ) {
-        let name = &scenario.flows[flow].name;
-        match run.data_ends(flow).0 {
-            Some(Endpoint::Tcp(tcp)) => {
-                self.sample_path(flow, name.clone(), tcp.connection(), tcp.congestion(), now);
+        match sender {
+            Endpoint::Tcp(tcp) => {
+                self.sample_path(flow, name.to_owned(), tcp.connection(), tcp.congestion(), now);
             }
-            Some(Endpoint::Mptcp(mptcp)) => {
+            Endpoint::Mptcp(mptcp) => {
                 for (number, subflow) in mptcp.subflows().iter().enumerate() {
                     if !subflow.is_closed() {
                         let (of, tcp) = (format!("{name}/{number}"), subflow.connection());
@@ -108,8 +133,8 @@ impl Sampler {
                     }
                 }
             }
-            Some(Endpoint::Sctp(association)) => sctp::sample(self, flow, name, association, now, goodput),
-            Some(Endpoint::Udp(_)) | None => {}
+            Endpoint::Sctp(association) => sctp::sample(self, flow, name, association, now, goodput),
+            Endpoint::Udp(_) => {}
         }
     }
 
@@ -127,7 +152,7 @@ impl Sampler {
     }
 
     /// All series, flows before links, in the scenario's order.
-    pub(super) fn finish(self) -> Vec<Series> {
+    pub(crate) fn finish(self) -> Vec<Series> {
         self.series.into_values().collect()
     }
 }

@@ -83,7 +83,7 @@ pub fn compare(
         .map(|run| simulate(&scenario, scenario.seed + run, &RunOptions::default()))
         .collect::<Result<_, _>>()?;
     let kernel: Vec<RunResult> = (0..u64::from(repeat.unwrap_or(case.runs)))
-        .map(|run| emulate(&scenario, scenario.seed + run, device, stop))
+        .map(|run| emulate(&scenario, scenario.seed + run, device, &RunOptions::default(), stop))
         .collect::<Result<_, _>>()?;
     Ok(comparison(case, &scenario, &simulated, &kernel))
 }

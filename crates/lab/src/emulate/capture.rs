@@ -1,0 +1,48 @@
+//! Captures of runs in real time: every packet at every host, with the bytes that it had.
+
+use subflow_linux::{ByteTap, Emulator, PacketWriter};
+use subflow_network::{Direction, HostId, InterfaceId, Tap};
+use subflow_quantity::Instant;
+use subflow_wire::Packet;
+
+use super::userspace::RealWorld;
+use crate::scenario::{HostStack, Scenario};
+use crate::simulate::capture::Capture;
+
+/// What kernels send and receive, and what our stacks receive.
+struct Frames(Capture);
+
+impl ByteTap for Frames {
+    fn packet(&mut self, time: Instant, host: HostId, interface: InterfaceId, bytes: &[u8]) {
+        self.0.write(time, host, interface, bytes);
+    }
+}
+
+/// What our stacks send.
+struct Sent {
+    capture: Capture,
+    writer: PacketWriter,
+}
+
+impl Tap for Sent {
+    fn packet(&mut self, time: Instant, host: HostId, interface: InterfaceId, direction: Direction, packet: &Packet) {
+        if direction == Direction::Out {
+            let mut packet = packet.clone();
+            self.capture.write(time, host, interface, self.writer.write(&mut packet));
+        }
+    }
+}
+
+/// Lets `capture` have all packets from here on.
+pub(super) fn tap(
+    capture: &Capture,
+    emulator: &mut Emulator<RealWorld>,
+    scenario: &Scenario,
+    interfaces: &[Vec<InterfaceId>],
+) {
+    let ours = scenario.hosts.iter().zip(interfaces).filter(|(host, _)| host.stack == HostStack::Subflow);
+    let ours: Vec<InterfaceId> = ours.flat_map(|(_, interfaces)| interfaces).copied().collect();
+    let sent = Sent { capture: capture.clone(), writer: PacketWriter::default() };
+    emulator.parts().0.set_tap(&ours, Box::new(sent));
+    emulator.set_tap(Box::new(Frames(capture.clone())));
+}

@@ -1,0 +1,84 @@
+//! Metrics over time: what our stacks have, and what kernels said last of their sockets (TCP_INFO).
+
+use subflow_linux::{Emulator, SubflowInfo, Wake};
+use subflow_network::DuplexLink;
+use subflow_quantity::Instant;
+
+use super::application::KernelFlow;
+use super::kernel_end::ends;
+use super::measure::our_ends;
+use super::userspace::RealWorld;
+use crate::scenario::{Protocol, Scenario};
+use crate::simulate::figures::EndFigures;
+use crate::simulate::sample::Sampler;
+
+/// What is sampled.
+#[derive(Clone, Copy)]
+pub(super) struct Sampled<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) links: &'a [DuplexLink],
+    pub(super) flows: &'a [KernelFlow],
+}
+
+impl Sampled<'_> {
+    /// Runs until `end`, with samples on the way where they are wanted.
+    pub(super) fn run_until(
+        self,
+        emulator: &mut Emulator<RealWorld>,
+        end: Instant,
+        sampler: &mut Option<Sampler>,
+    ) -> subflow_linux::Result<Wake> {
+        if let Some(sampler) = sampler {
+            let mut at = sampler.next(emulator.network().now());
+            while at < end {
+                let wake = emulator.run_until(at)?;
+                if wake == Wake::Interrupted {
+                    return Ok(wake);
+                }
+                self.sample(sampler, emulator, at);
+                at = sampler.next(at);
+            }
+        }
+        emulator.run_until(end)
+    }
+
+    fn sample(self, sampler: &mut Sampler, emulator: &Emulator<RealWorld>, now: Instant) {
+        let span = sampler.advance(now);
+        for (index, flow) in self.scenario.flows.iter().enumerate() {
+            let kernel = &self.flows[index];
+            let [our_sender, our_receiver] = our_ends(emulator, self.scenario, index);
+            let figures = |end: Option<&super::kernel_end::KernelEnd>| end.map(|end| end.figures(kernel.is_udp()));
+            let from = our_sender.map(EndFigures::of).or_else(|| figures(kernel.sender()));
+            let to = our_receiver.map(EndFigures::of).or_else(|| figures(kernel.receiver()));
+            let goodput = sampler.sample_flow(index, &flow.name, [from.as_ref(), to.as_ref()], now, span);
+            match (our_sender, kernel.sender()) {
+                (Some(sender), _) => sampler.sample_sender(index, &flow.name, sender, now, goodput),
+                (None, Some(sender)) => {
+                    for (number, subflow) in sender.open_subflows() {
+                        let is_multipath = matches!(flow.protocol, Protocol::Mptcp(_));
+                        let of = if is_multipath { format!("{}/{number}", flow.name) } else { flow.name.clone() };
+                        if is_multipath {
+                            sampler.push_goodput(index, of.clone(), now, goodput(ends(&subflow)));
+                        }
+                        sample_socket(sampler, index, &of, &subflow, now);
+                    }
+                }
+                (None, None) => {}
+            }
+        }
+        sampler.sample_queues(emulator.network(), self.links, self.scenario, now);
+    }
+}
+
+fn sample_socket(sampler: &mut Sampler, flow: usize, of: &str, subflow: &SubflowInfo, now: Instant) {
+    let mut push = |metric, unit, value: f64| sampler.push(flow, of.to_owned(), metric, unit, now, value);
+    push("cwnd", "packets", subflow.cwnd.into());
+    if let Some(threshold) = subflow.ssthresh {
+        push("ssthresh", "packets", threshold.into());
+    }
+    push("in-flight", "packets", subflow.in_flight.into());
+    push("flight-size", "kB", subflow.flight_size as f64 / 1e3);
+    if !subflow.srtt.is_zero() {
+        push("srtt", "ms", subflow.srtt.as_secs_f64() * 1e3);
+    }
+}
