@@ -1,0 +1,163 @@
+//! What is missing, or in the way: the command says what and how to get it, and leaves nothing.
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output, Stdio};
+
+use crate::support::{SCENARIO, machine_serves, namespaces_of, scenario, subflow, text};
+
+/// A copy of the command and a scenario that anybody may read, and a shell in a mount namespace of its own to run them.
+struct Machine {
+    folder: tempfile::TempDir,
+}
+
+impl Machine {
+    fn new(text: &str) -> Self {
+        let (folder, path) = scenario(text);
+        let copy = folder.path().join("subflow");
+        std::fs::copy(assert_cmd::cargo::cargo_bin("subflow"), &copy).expect("copied");
+        for (path, mode) in [(folder.path(), 0o755), (copy.as_path(), 0o755), (path.as_ref(), 0o644)] {
+            std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).expect("readable");
+        }
+        Self { folder }
+    }
+
+    /// Runs `script`, in which `$SUBFLOW` is the command and `$RUN` its arguments, and looks whether namespaces are left of
+    /// it. The command has to replace the shell (`exec`), so that both have one number.
+    fn run(&self, script: &str) -> Output {
+        let at = |name: &str| self.folder.path().join(name).to_string_lossy().into_owned();
+        let mut shell = Command::new("unshare");
+        shell.args(["--mount", "sh", "-ec", script]);
+        shell.env("SUBFLOW", at("subflow")).env("RUN", format!("run {} --on linux --format json", at("two.toml")));
+        let child = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("unshare starts");
+        let pid = child.id();
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(namespaces_of(pid), [""; 0], "{script}");
+        output
+    }
+
+    /// Runs `script`, which has to fail with all of `words`, and without results.
+    fn refuses(&self, script: &str, words: &[&str]) {
+        let output = self.run(script);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{script}: {said}");
+        for word in words {
+            assert!(said.contains(word), "{script}: {word:?} is not in {said}");
+        }
+        assert_eq!(text(&output.stdout), "", "{script}");
+    }
+}
+
+#[test]
+fn who_is_not_root_is_told_so() {
+    if machine_serves("who_is_not_root_is_told_so") {
+        let machine = Machine::new(SCENARIO);
+        let nobody = "exec setpriv --reuid=65534 --regid=65534 --clear-groups $SUBFLOW $RUN";
+        machine.refuses(nobody, &["takes the rights of root", "sudo", "--cap-add=NET_ADMIN,SYS_ADMIN"]);
+        // As root is in a container without further rights.
+        let container = "exec setpriv --bounding-set=-sys_admin,-net_admin $SUBFLOW $RUN";
+        machine.refuses(container, &["cannot make a network namespace", "--cap-add=NET_ADMIN,SYS_ADMIN"]);
+    }
+}
+
+#[test]
+fn a_machine_without_tun_devices_is_served_otherwise_or_told_so() {
+    if machine_serves("a_machine_without_tun_devices_is_served_otherwise_or_told_so") {
+        let machine = Machine::new(SCENARIO);
+        let without = "mkdir -p /dev/net; mount -t tmpfs none /dev/net; exec $SUBFLOW $RUN";
+        machine.refuses(
+            &format!("{without} --device tun"),
+            &["/dev/net/tun cannot be opened", "modprobe tun", "--device veth"],
+        );
+        let output = machine.run(without);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let real_time = &json["runs"][0]["real_time"];
+        assert_eq!(real_time["device"], "veth");
+        assert!(real_time["notes"].to_string().contains("TUN devices cannot be made here"), "{real_time}");
+        assert_eq!(json["runs"][0]["flows"][0]["bytes_delivered"], 1_000_000);
+    }
+}
+
+#[test]
+fn a_kernel_that_is_too_old_or_lacks_mptcp_is_named() {
+    if machine_serves("a_kernel_that_is_too_old_or_lacks_mptcp_is_named") {
+        let machine = Machine::new(SCENARIO);
+        // The kernel can pretend to be an old one, for programs that know no numbers above 2.6.
+        machine
+            .refuses("exec setarch --uname-2.6 $SUBFLOW $RUN", &["the kernel is Linux 2.6.", "expected 5.19 or newer"]);
+        let hidden = "mount -t tmpfs none /proc/sys/net/mptcp; exec $SUBFLOW $RUN";
+        machine.refuses(hidden, &["this kernel has no MPTCP", "CONFIG_MPTCP"]);
+        // TCP asks for none.
+        let tcp = SCENARIO.replace("\"mptcp\"", "\"tcp\"").replace("scheduler = \"linux-default\"\n", "");
+        let output = Machine::new(&tcp).run(hidden);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+}
+
+/// Each namespace has its own switch, and a new one is on.
+#[test]
+fn where_mptcp_is_off_outside_it_is_on_inside() {
+    if machine_serves("where_mptcp_is_off_outside_it_is_on_inside") {
+        let off = "exec unshare --net sh -ec 'echo 0 > /proc/sys/net/mptcp/enabled; exec $SUBFLOW $RUN'";
+        let output = Machine::new(SCENARIO).run(off);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(json["runs"][0]["flows"][0]["fallback"], false);
+    }
+}
+
+#[test]
+fn a_name_that_is_taken_is_told_and_left_alone() {
+    if machine_serves("a_name_that_is_taken_is_told_and_left_alone") {
+        let machine = Machine::new(SCENARIO);
+        let mut shell = Command::new("sh");
+        let path = |name: &str| machine.folder.path().join(name).to_string_lossy().into_owned();
+        shell.args(["-ec", "mkdir -p /run/netns; : > /run/netns/subflow-$$-server; exec $SUBFLOW $RUN"]);
+        shell.env("SUBFLOW", path("subflow")).env("RUN", format!("run {} --on linux --format json", path("two.toml")));
+        let child = shell.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("sh starts");
+        let pid = child.id();
+        let output = child.wait_with_output().expect("it ends");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(
+            said.contains(&format!("subflow-{pid}-server exists already")) && said.contains("subflow cleanup"),
+            "{said}"
+        );
+        assert_eq!(
+            namespaces_of(pid),
+            [format!("subflow-{pid}-server")],
+            "the phone's is gone, the other one is not ours"
+        );
+        assert!(subflow(&["cleanup"]).status.success());
+        assert_eq!(namespaces_of(pid), [""; 0]);
+    }
+}
+
+#[test]
+fn a_port_that_is_taken_is_told() {
+    if machine_serves("a_port_that_is_taken_is_told") {
+        let second = "[flows.second]\nfrom = \"phone\"\nto = \"server\"\nprotocol = \"tcp\"\ncongestion = \"cubic\"\nsend = \"1 MB\"\n";
+        let machine = Machine::new(&format!("{}{second}port = 5001\n", SCENARIO.to_owned() + "port = 5001\n"));
+        let output = machine.run("exec $SUBFLOW $RUN");
+        let said = text(&output.stderr);
+        // Each host has all of its ports to itself, so the scenario tells.
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("port 5001 of server is taken") && said.contains("another port"), "{said}");
+    }
+}
+
+#[test]
+fn what_linux_does_not_have_is_told() {
+    if machine_serves("what_linux_does_not_have_is_told") {
+        let machine = Machine::new(SCENARIO);
+        let set = |what: &str| format!("exec $SUBFLOW $RUN --set flows.file.{what}");
+        machine.refuses(&set("congestion=olia"), &["no congestion control \"olia\"", "flows.NAME.congestion=cubic"]);
+        machine.refuses(&set("path_manager=ndiffports"), &["found the path manager \"ndiffports\"", "full-mesh"]);
+        let sctp = SCENARIO.replace("\"mptcp\"", "\"sctp\"").replace("scheduler = \"linux-default\"\n", "");
+        let sctp = Machine::new(&sctp.replace("congestion = \"cubic\"\n", ""));
+        sctp.refuses("exec $SUBFLOW $RUN", &["found an SCTP flow", "expected tcp, mptcp or udp", "without --on linux"]);
+        let output = subflow(&["validate", "--case", "tcp-rino"]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains("tcp-reno"), "{}", text(&output.stderr));
+    }
+}

@@ -1,0 +1,181 @@
+//! Runs that come to their end, and runs that do not.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::{
+    SCENARIO, command, machine_serves, namespaces_of, ours, scenario, start_a_long_run, subflow, text,
+};
+
+#[test]
+fn a_run_gives_results_and_leaves_nothing() {
+    if !machine_serves("a_run_gives_results_and_leaves_nothing") {
+        return;
+    }
+    let (_folder, path) = scenario(SCENARIO);
+    let devices = ["tun", "veth"].into_iter().filter(|device| *device == "veth" || Path::new("/dev/net/tun").exists());
+    for (device, host) in devices.flat_map(|device| ["", "phone", "server"].map(|host| (device, host))) {
+        let stacks = (device, host);
+        let mut run = command();
+        run.args(["run", &path, "--on", "linux", "--format", "json", "--device", device]).args(ours(host));
+        let child = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
+        let pid = child.id();
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.success(), "{stacks:?}: {}", text(&output.stderr));
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let flow = &json["runs"][0]["flows"][0];
+        assert_eq!(flow["bytes_delivered"], 1_000_000, "{stacks:?}: {flow}");
+        assert_eq!(flow["fallback"], false);
+        assert_eq!(flow["subflows"].as_array().map(Vec::len), Some(2), "{stacks:?}: {flow}");
+        assert!(json["runs"][0]["real_time"]["kernel"].is_string());
+        assert_eq!(json["runs"][0]["real_time"]["device"], device);
+        assert_eq!(namespaces_of(pid), [""; 0]);
+    }
+}
+
+#[test]
+fn ctrl_c_ends_a_run_and_leaves_nothing() {
+    if !machine_serves("ctrl_c_ends_a_run_and_leaves_nothing") {
+        return;
+    }
+    let (_folder, path) = scenario(SCENARIO);
+    let child = start_a_long_run(&path);
+    let pid = child.id();
+    assert!(Command::new("kill").args(["-INT", &pid.to_string()]).status().expect("kill").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("interrupted"), "{}", text(&output.stderr));
+    assert_eq!(namespaces_of(pid), [""; 0]);
+}
+
+#[test]
+fn what_a_killed_run_leaves_is_cleaned_up() {
+    if !machine_serves("what_a_killed_run_leaves_is_cleaned_up") {
+        return;
+    }
+    let (_folder, path) = scenario(SCENARIO);
+    let mut child = start_a_long_run(&path);
+    let pid = child.id();
+    child.kill().expect("killed");
+    child.wait().expect("it ends");
+    assert_eq!(namespaces_of(pid).len(), 2, "names outlive the process");
+    let output = subflow(&["cleanup"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(namespaces_of(pid), [""; 0]);
+}
+
+#[test]
+fn runs_at_the_same_time_do_not_meet() {
+    if !machine_serves("runs_at_the_same_time_do_not_meet") {
+        return;
+    }
+    let (_folder, path) = scenario(SCENARIO);
+    let start = || {
+        let mut run = command();
+        run.args(["run", &path, "--on", "linux", "--format", "json"]);
+        run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts")
+    };
+    for child in [start(), start(), start()] {
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(json["runs"][0]["flows"][0]["bytes_delivered"], 1_000_000);
+    }
+}
+
+/// Metrics over time, and captures, whoever's stacks they are of.
+#[test]
+fn a_run_leaves_series_and_captures_where_they_are_wanted() {
+    if !machine_serves("a_run_leaves_series_and_captures_where_they_are_wanted") {
+        return;
+    }
+    let (folder, path) = scenario(SCENARIO);
+    for host in ["", "phone", "server"] {
+        let place = |what: &str| folder.path().join(format!("{what}-{host}")).to_string_lossy().into_owned();
+        let (out, captures) = (place("out"), place("captures"));
+        let mut arguments = vec!["run", &path, "--on", "linux", "--out", &out, "--pcap", &captures];
+        let ours = ours(host);
+        arguments.extend(ours.iter().map(String::as_str));
+        let output = subflow(&arguments);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+
+        let series = std::fs::read(Path::new(&out).join("series.json")).expect("series");
+        let series: serde_json::Value = serde_json::from_slice(&series).expect("JSON");
+        let all = series[0]["series"].as_array().expect("a list");
+        for (of, metric) in
+            ["file/0", "file/1"].into_iter().flat_map(|of| ["goodput", "cwnd", "srtt"].map(|metric| (of, metric)))
+        {
+            let found = all.iter().find(|series| series["of"] == of && series["metric"] == metric);
+            let highest = found.and_then(|series| {
+                let values = series["points"].as_array()?.iter().filter_map(|point| point["v"].as_f64());
+                values.reduce(f64::max)
+            });
+            assert!(highest.is_some_and(|highest| highest > 0.0), "{host}: {metric} of {of}");
+        }
+        assert!(all.iter().any(|series| series["of"] == "wifi.up" && series["metric"] == "queue"));
+        for name in ["phone", "server"] {
+            let capture = std::fs::metadata(Path::new(&captures).join(format!("0-{name}.pcapng"))).expect("a capture");
+            // The file's bytes themselves are in it.
+            assert!(capture.len() > 1_000_000, "{host}: {name} has {} bytes", capture.len());
+        }
+    }
+}
+
+/// Interfaces, addresses, routes, rules and settings of the network namespace that tests run in.
+fn outside() -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    let read = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
+    for file in ["/proc/net/fib_trie", "/proc/net/if_inet6", "/proc/net/route", "/proc/net/ip_tables_names"] {
+        all.insert(file.to_owned(), read(Path::new(file)));
+    }
+    let ipv6 = read(Path::new("/proc/net/ipv6_route"));
+    // Without the columns that count uses.
+    let routes = ipv6.lines().map(|line| line.split_whitespace().take(6).collect::<Vec<_>>().join(" "));
+    all.insert("routes of IPv6".to_owned(), routes.collect::<Vec<_>>().join("\n"));
+    let interfaces = std::fs::read_dir("/sys/class/net").into_iter().flatten().flatten();
+    let mut interfaces: Vec<_> = interfaces.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    interfaces.sort();
+    all.insert("interfaces".to_owned(), interfaces.join(" "));
+    if let Ok(rules) = Command::new("ip").arg("rule").output() {
+        all.insert("rules".to_owned(), text(&rules.stdout));
+    }
+    let mut folders = vec![std::path::PathBuf::from("/proc/sys/net")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.ends_with("nf_conntrack_count") {
+                all.insert(path.to_string_lossy().into_owned(), read(&path));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn a_run_touches_nothing_outside_its_namespaces() {
+    if !machine_serves("a_run_touches_nothing_outside_its_namespaces") {
+        return;
+    }
+    let (_folder, path) = scenario(SCENARIO);
+    let before = outside();
+    assert!(before.len() > 100, "there are settings to look at");
+    for (device, host) in [("veth", ""), ("veth", "phone"), ("tun", "server")] {
+        if device == "tun" && !Path::new("/dev/net/tun").exists() {
+            continue;
+        }
+        let mut run = command();
+        // Settings that are not the defaults: they must stay inside.
+        let switches = ["--set", "tcp.sack=false", "--set", "tcp.timestamps=false", "--set", "mptcp.checksum=true"];
+        run.args(["run", &path, "--on", "linux", "--format", "json", "--device", device]);
+        run.args(ours(host)).args(switches).stdout(Stdio::null()).stderr(Stdio::piped());
+        let child = run.spawn().expect("the command starts");
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        assert_eq!(outside(), before, "{device} {host}, while it runs");
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert_eq!(outside(), before, "{device} {host}");
+    }
+}

@@ -1,0 +1,100 @@
+//! The command, a scenario for it, and what it leaves.
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+pub(crate) const SCENARIO: &str = r#"title = "Two paths"
+duration = "2 s"
+[hosts]
+phone = ["wifi", "lte"]
+server = ["eth"]
+[routers]
+internet = {}
+[links.wifi]
+between = ["phone.wifi", "internet"]
+rate = "20 Mbit/s"
+delay = "5 ms"
+[links.lte]
+between = ["phone.lte", "internet"]
+rate = "10 Mbit/s"
+delay = "10 ms"
+[links.core]
+between = ["internet", "server.eth"]
+rate = "1 Gbit/s"
+[flows.file]
+from = "phone"
+to = "server"
+protocol = "mptcp"
+congestion = "cubic"
+scheduler = "linux-default"
+send = "1 MB"
+"#;
+
+/// Whether this machine can run the tests; says why not.
+pub(crate) fn machine_serves(test: &str) -> bool {
+    let root = std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+    let able = root && Path::new("/proc/sys/net/mptcp").exists();
+    let tried = able && subflow(&["cleanup"]).status.success();
+    if !tried {
+        assert!(std::env::var_os("SUBFLOW_REQUIRE_INTEROP").is_none(), "{test}: no root, or no MPTCP");
+        eprintln!("SKIPPED {test}: it needs root and a kernel with MPTCP");
+    }
+    tried
+}
+
+pub(crate) fn command() -> Command {
+    Command::new(assert_cmd::cargo::cargo_bin("subflow"))
+}
+
+pub(crate) fn subflow(arguments: &[&str]) -> Output {
+    command().args(arguments).output().expect("the command starts")
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A scenario file in a folder of its own.
+pub(crate) fn scenario(text: &str) -> (TempDir, String) {
+    let folder = TempDir::new().expect("a temporary folder");
+    let path = folder.path().join("two.toml");
+    std::fs::write(&path, text).expect("written");
+    let path = path.to_string_lossy().into_owned();
+    (folder, path)
+}
+
+/// The namespaces of process `pid`.
+pub(crate) fn namespaces_of(pid: u32) -> Vec<String> {
+    let prefix = format!("subflow-{pid}-");
+    let entries = std::fs::read_dir("/run/netns").map(Iterator::collect::<Vec<_>>).unwrap_or_default();
+    let names = entries.into_iter().flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with(&prefix)).collect()
+}
+
+/// Starts a run that would take long, and waits until its namespaces are there.
+pub(crate) fn start_a_long_run(path: &str) -> Child {
+    let mut run = command();
+    run.args(["run", path, "--on", "linux", "--format", "json", "--set", "duration=60 s"]);
+    let mut child = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the command starts");
+    for _ in 0..600 {
+        if namespaces_of(child.id()).len() == 2 {
+            return child;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    child.kill().and_then(|()| child.wait()).expect("it can be ended");
+    panic!("no namespaces after 30 s");
+}
+
+/// Tells the command to give a host of the scenario to our stack; nothing for "".
+pub(crate) fn ours(host: &str) -> Vec<String> {
+    let interfaces = match host {
+        "" => return Vec::new(),
+        "phone" => "[\"wifi\", \"lte\"]",
+        _ => "[\"eth\"]",
+    };
+    vec!["--set".to_owned(), format!("hosts.{host}={{ interfaces = {interfaces}, stack = \"subflow\" }}")]
+}
