@@ -21,6 +21,7 @@
 // Here the wall clock is the subject.
 #![allow(clippy::disallowed_types)]
 
+mod buffers;
 mod clock;
 mod counters;
 mod device;

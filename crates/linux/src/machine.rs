@@ -74,8 +74,15 @@ fn try_out(wanted: Option<DeviceKind>) -> Result<DeviceKind> {
     let attempt = |kind| namespace.run(|| Device::create(kind, "try")).map(|_| kind);
     match wanted {
         Some(kind) => attempt(kind),
-        // What is wrong with TUN devices is what can be helped most easily.
-        None => attempt(DeviceKind::Tun).or_else(|error| attempt(DeviceKind::Veth).map_err(|_| error)),
+        None => attempt(DeviceKind::Tun).or_else(|error| {
+            // What is wrong with TUN devices is what can be helped most easily.
+            attempt(DeviceKind::Veth).map_err(|other| match error {
+                Error::Missing { missing, remedy } => {
+                    Error::missing(format!("{missing}, and veth pairs do not serve either ({other})"), remedy)
+                }
+                error => error,
+            })
+        }),
     }
 }
 

@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, sockopt};
 
+use crate::buffers::{set_receive_buffer, set_send_buffer};
 use crate::error::{Error, Result, While};
 use crate::{ConnectionInfo, Interrupt};
 
@@ -62,10 +63,10 @@ impl StreamOptions {
                 .during(|| format!("cannot use the congestion control {name}"))?;
         }
         if let Some(bytes) = self.receive_buffer {
-            sockopt::set_socket_recv_buffer_size_force(&socket, bytes).during(|| "cannot size a buffer".into())?;
+            set_receive_buffer(&socket, bytes)?;
         }
         if let Some(bytes) = self.send_buffer {
-            sockopt::set_socket_send_buffer_size_force(&socket, bytes).during(|| "cannot size a buffer".into())?;
+            set_send_buffer(&socket, bytes)?;
         }
         Ok(socket)
     }
@@ -108,8 +109,8 @@ pub fn udp(local: SocketAddr) -> Result<UdpSocket> {
     let socket = UdpSocket::bind(local).during(|| format!("cannot open a UDP socket at {local}"));
     let socket = socket.map_err(|error| port_in_use(&error, local).unwrap_or(error))?;
     socket.set_read_timeout(Some(PATIENCE)).during(|| "cannot set a timeout".into())?;
-    sockopt::set_socket_recv_buffer_size_force(&socket, DATAGRAM_BUFFER).during(|| "cannot size a buffer".into())?;
-    sockopt::set_socket_send_buffer_size_force(&socket, DATAGRAM_BUFFER).during(|| "cannot size a buffer".into())?;
+    set_receive_buffer(&socket, DATAGRAM_BUFFER)?;
+    set_send_buffer(&socket, DATAGRAM_BUFFER)?;
     Ok(socket)
 }
 

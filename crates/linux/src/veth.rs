@@ -10,8 +10,9 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
+use crate::buffers::{set_receive_buffer, set_send_buffer};
 use crate::error::{Result, While};
 use crate::namespace::{THIS_THREAD, in_thread};
 use crate::netlink::RouteControl;
@@ -114,8 +115,8 @@ fn packet_socket(interface: u32) -> Result<OwnedFd> {
     // With protocol 0 it receives nothing until it is bound to its interface.
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None).during(cannot)?;
-    sockopt::set_socket_recv_buffer_size_force(&socket, RECEIVE_BUFFER).during(cannot)?;
-    sockopt::set_socket_send_buffer_size_force(&socket, SEND_BUFFER).during(cannot)?;
+    set_receive_buffer(&socket, RECEIVE_BUFFER)?;
+    set_send_buffer(&socket, SEND_BUFFER)?;
     sys::set_socket_option(socket.as_fd(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32.to_ne_bytes()).during(cannot)?;
     sys::bind_to_interface(socket.as_fd(), interface).during(cannot)?;
     Ok(socket)
