@@ -39,6 +39,8 @@ pub struct Comparison {
     pub kernel_runs: [usize; 2],
     /// What spoke against the others.
     pub objections: Vec<String>,
+    /// What is known of the differences that remain.
+    pub notes: &'static [&'static str],
     /// The kernel's release.
     pub kernel: String,
     /// By flow.
@@ -124,6 +126,7 @@ fn comparison(case: &'static Case, scenario: &Scenario, simulated: &[RunResult],
         within_bound: deviation.abs() <= BOUND,
         kernel_runs: [kernel.len(), valid.len()],
         objections,
+        notes: case.notes,
         kernel: kernel.first().map(|run| real_time(run).kernel).unwrap_or_default(),
         flows: flows.collect(),
     }

@@ -48,6 +48,9 @@ pub fn to_text(comparisons: &[Comparison]) -> String {
     let kernel = comparisons.first().map_or("", |comparison| comparison.kernel.as_str());
     let mut text = format!("The simulator against Linux {kernel}\n\n{}\n{}", totals.render(), flows.render());
     for comparison in comparisons {
+        for note in comparison.notes {
+            let _ = writeln!(text, "{}: {note}", comparison.case);
+        }
         for objection in &comparison.objections {
             let _ = writeln!(text, "{}: a run was not valid: {objection}", comparison.case);
         }
