@@ -59,6 +59,25 @@ fn who_is_not_root_is_told_so() {
     }
 }
 
+/// Without any rights on the machine: root in a user namespace, where TUN devices and real-time priority are not to be had.
+#[test]
+fn a_user_namespace_serves_who_is_not_root() {
+    if machine_serves("a_user_namespace_serves_who_is_not_root") {
+        let nobody =
+            "exec setpriv --reuid=65534 --regid=65534 --clear-groups unshare --user --map-root-user --net --mount";
+        let machine = Machine::new(SCENARIO);
+        if !machine.run(&format!("{nobody} mount -t tmpfs none /run")).status.success() {
+            eprintln!("SKIPPED a_user_namespace_serves_who_is_not_root: this machine lets nobody make user namespaces");
+            return;
+        }
+        let output = machine.run(&format!("{nobody} sh -ec 'mount -t tmpfs none /run; exec $SUBFLOW $RUN'"));
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(json["runs"][0]["flows"][0]["bytes_delivered"], 1_000_000);
+        assert_eq!(json["runs"][0]["real_time"]["device"], "veth");
+    }
+}
+
 #[test]
 fn a_machine_without_tun_devices_is_served_otherwise_or_told_so() {
     if machine_serves("a_machine_without_tun_devices_is_served_otherwise_or_told_so") {
