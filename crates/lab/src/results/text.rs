@@ -111,8 +111,9 @@ fn real_time(text: &mut String, run: &Run) {
     let Some(real) = &run.result.real_time else { return };
     let _ = write!(
         text,
-        "\nLinux {}, packets late by {} µs (99 %), {} µs (99.9 %), {} µs (the latest), CPU left {}\n",
+        "\nLinux {}, {} devices, packets late by {} µs (99 %), {} µs (99.9 %), {} µs (the latest), CPU left {}\n",
         real.kernel,
+        real.device,
         number::fixed(real.late_p99_us, 0),
         number::fixed(real.late_p999_us, 0),
         number::fixed(real.late_max_us, 0),

@@ -23,13 +23,16 @@ fn add_endpoints(kernel: &KernelHost, host: usize, paths: core::ops::Range<usize
 struct Transfer {
     setting: Setting,
     checksum: [bool; 2],
+    /// After how many periods ours gives a subflow up; 0 for at its first timeout.
+    stale_loss_count: u8,
     bytes: u64,
 }
 
 impl Transfer {
     /// `kernel` is the kernel's host.
     fn new(kernel: usize, paths: usize) -> Self {
-        Self { setting: Setting::fast(kernel, paths), checksum: [false; 2], bytes: paths as u64 * MEGABYTE }
+        let bytes = paths as u64 * MEGABYTE;
+        Self { setting: Setting::fast(kernel, paths), checksum: [false; 2], stale_loss_count: 0, bytes }
     }
 
     fn checksums(self, checksum: [bool; 2]) -> Self {
@@ -51,9 +54,11 @@ impl Transfer {
         self.setting.sysctls.push(("mptcp/checksum_enabled", if self.checksum[1] { "1" } else { "0" }));
         let mut contest = Contest::new(test, &self.setting)?;
         prepare(&mut contest);
-        let Self { setting, checksum, bytes } = self;
+        let Self { setting, checksum, stale_loss_count, bytes } = self;
         let paths = setting.paths.len();
-        let config = ours("full-mesh", |config| config.checksum = checksum[0]);
+        let config = ours("full-mesh", |config| {
+            (config.checksum, config.stale_loss_count) = (checksum[0], stale_loss_count);
+        });
         let exchange = |stream: &subflow_linux::Stream| {
             talk(stream, bytes, bytes);
             let info = stream.info().expect("info");
@@ -179,12 +184,15 @@ fn every_byte_arrives_over_two_lossy_unequal_paths_from_the_kernels_client() {
 #[test]
 fn a_path_is_cut_and_restored() {
     let slow = LinkConfig::new(Rate::from_mbit(20), Duration::from_millis(5));
-    let transfer = Transfer::new(SERVER, 2).paths(&[slow.clone(), slow]);
-    Transfer { bytes: 4 * MEGABYTE, ..transfer }.run("a_path_is_cut_and_restored", |contest| {
-        let (network, _) = contest.emulator.parts();
-        for link in links_of(0) {
-            network.schedule_change(at(300), link, LinkChange::Down);
-            network.schedule_change(at(1500), link, LinkChange::Up);
-        }
-    });
+    for (kernel, stale_loss_count) in [(SERVER, 0), (SERVER, 4), (CLIENT, 0), (CLIENT, 4)] {
+        let test = format!("cut-{kernel}-{stale_loss_count}");
+        let transfer = Transfer::new(kernel, 2).paths(&[slow.clone(), slow.clone()]);
+        Transfer { stale_loss_count, bytes: 4 * MEGABYTE, ..transfer }.run(&test, |contest| {
+            let (network, _) = contest.emulator.parts();
+            for link in links_of(0) {
+                network.schedule_change(at(300), link, LinkChange::Down);
+                network.schedule_change(at(1500), link, LinkChange::Up);
+            }
+        });
+    }
 }
