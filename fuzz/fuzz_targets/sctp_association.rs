@@ -1,6 +1,6 @@
 //! Whatever chunks reach an established association, it neither panics nor sends without end.
 //!
-//! The input is packets, each a byte for the length of its chunks and then these. Ports, verification tag and CRC32c are right, so
+//! The input is a byte of switches and then packets, each a byte for the length of its chunks and then these. Ports, verification tag and CRC32c are right, so
 //! that they get past the door.
 
 #![no_main]
@@ -13,6 +13,7 @@ use rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::sctp::Config;
+use subflow_transport::sctp::config::{MessageOptions, Reliability, WindowGrowth};
 use subflow_transport::{EndpointId, Host, Listener};
 use subflow_wire::{Body, Packet, SctpPacket};
 
@@ -20,8 +21,8 @@ use subflow_wire::{Body, Packet, SctpPacket};
 const MOST_PACKETS: usize = 20_000;
 
 fuzz_target!(|data: &[u8]| {
-    let (mut hosts, ids, mut now, template) = established();
-    let mut rest = data;
+    let Some((&switches, mut rest)) = data.split_first() else { return };
+    let (mut hosts, ids, mut now, template) = established(config(switches));
     while let Some((&length, behind)) = rest.split_first() {
         let (chunks, next) = behind.split_at(usize::from(length).min(behind.len()));
         rest = next;
@@ -39,13 +40,25 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
+/// RFC 9260 or Linux, with or without NR-SACK, CMT, partial reliability and small buffers.
+fn config(switches: u8) -> Config {
+    let on = |bit: u8| switches >> bit & 1 == 1;
+    let base = if on(0) { Config::linux() } else { Config::rfc9260() };
+    let base = if on(1) { base.with_cmt(WindowGrowth::PerDestination) } else { base };
+    let (receive_buffer, send_buffer) = if on(2) { (3000, Some(4000)) } else { (base.receive_buffer, None) };
+    let reliability = if on(3) { Reliability::Retransmissions(0) } else { Reliability::Full };
+    let message = MessageOptions { reliability, unordered: on(4), ..MessageOptions::default() };
+    let message_size = if on(5) { 5000 } else { base.message_size };
+    Config { nr_sack: on(6), receive_buffer, send_buffer, message, message_size, ..base }
+}
+
 /// Two hosts with an association, and the last packet of the first one to the second.
-fn established() -> ([Host; 2], [EndpointId; 2], Instant, Packet) {
+fn established(config: Config) -> ([Host; 2], [EndpointId; 2], Instant, Packet) {
     let address = |last: u8| IpAddr::from([10, 0, 0, last]);
     let host = |last: u8| Host::new(vec![address(last)], Pcg64Mcg::seed_from_u64(u64::from(last)));
     let mut hosts = [host(1), host(2)];
     let now = Instant::from_nanos(1_000_000_000);
-    let config = Arc::new(Config { nr_sack: true, ..Config::rfc9260() });
+    let config = Arc::new(config);
     hosts[1].listen(80, Listener::Sctp(config.clone()));
     let (local, remote) = (SocketAddr::new(address(1), 5000), SocketAddr::new(address(2), 80));
     let client = hosts[0].connect_sctp(config, local, remote, now);

@@ -212,6 +212,12 @@ const CASES: &[(&str, &str, &str)] = &[
     ),
     ("SCTP timeouts the wrong way round", "send = ", "sctp = { min_rto = \"2 s\", max_rto = \"1 s\" }\nsend = "),
     ("a burst of no packets", "send = ", "sctp = { max_burst = 0 }\nsend = "),
+    ("a primary path to another host", "\"mptcp\"", "\"sctp\"\nprimary = \"phone.wifi\""),
+    (
+        "a primary path of UDP",
+        "protocol = \"mptcp\"\ncongestion = \"lia\"",
+        "protocol = \"udp\"\nprimary = \"server.eth\"",
+    ),
     ("acknowledgments without gap blocks", "send = ", "sctp = { max_gap_blocks = 0 }\nsend = "),
     ("data further ahead than can be told", "send = ", "sctp = { most_tsns_ahead = 65536 }\nsend = "),
     ("a packet that is half allowed", "send = ", "sctp = { single_fast_packet = \"often\" }\nsend = "),

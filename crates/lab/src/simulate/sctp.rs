@@ -70,6 +70,7 @@ pub(super) fn sctp_config(flow: &Sctp, stack: &Stack) -> Config {
         heartbeat_interval: options.heartbeat_interval,
         cookie_life: options.cookie_life,
         multihomed: options.multihomed,
+        primary: flow.primary,
         encapsulation: options.udp_encapsulation.then_some(UdpEncapsulation {
             source_port: UDP_ENCAPSULATION_PORT,
             destination_port: UDP_ENCAPSULATION_PORT,

@@ -156,6 +156,9 @@ pub struct Config {
     pub cookie_life: Duration,
     /// Whether INIT and INIT ACK list all addresses of the host, so that there are several destinations.
     pub multihomed: bool,
+    /// The peer's address that is the primary path, counted from 0 in the order of the handshake, once a HEARTBEAT has confirmed it.
+    /// Until then, and where the peer has fewer addresses, the first active one takes its place.
+    pub primary: usize,
     /// UDP ports, where SCTP goes in UDP (RFC 6951). The peer's port follows what its packets come from.
     pub encapsulation: Option<UdpEncapsulation>,
     /// The kernel's timer tick; zero makes timers exact.
@@ -211,6 +214,7 @@ impl Config {
             heartbeat_interval: Some(second * 30),
             cookie_life: second * 60,
             multihomed: true,
+            primary: 0,
             encapsulation: None,
             timer_tick: Duration::ZERO,
             record_deliveries: false,

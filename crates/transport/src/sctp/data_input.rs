@@ -9,6 +9,10 @@ use super::tsn::unwrap_ssn;
 use super::{Association, State};
 use crate::tcp::Closed;
 
+/// Most fragments and messages that wait. No peer that counts its messages right comes near it: what waits lies less than 65536 TSNs
+/// ahead, or belongs to one long message. One that leaves messages out would fill the memory with tiny ones.
+const MOST_PIECES: usize = 1 << 18;
+
 /// A chunk whose data was taken in, for the edge that holds its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TakenChunk {
@@ -57,6 +61,9 @@ impl Association {
     /// Whether a chunk finds room. One that fills a hole goes before data beyond it, which is dropped where that is allowed; with
     /// NR-SACK the buffer is overdrawn instead, by no more than what is in flight.
     fn has_room_for(&mut self, tsn: u64, length: u64) -> bool {
+        if self.reassembly.pieces() >= MOST_PIECES {
+            return false;
+        }
         if self.receive_window() >= length {
             return true;
         }

@@ -147,6 +147,7 @@ impl Association {
                 self.add_destination(address, false);
             }
         }
+        self.set_primary(self.config.primary);
         let threshold = match self.config.initial_ssthresh {
             InitialThreshold::PeerWindow => self.peer_offer as u32,
             InitialThreshold::Bytes(bytes) => bytes,

@@ -59,12 +59,19 @@ pub(crate) struct Reassembly {
     streams: Vec<Stream>,
     partial: Option<Partial>,
     held: u64,
+    /// Messages that wait in `ready`.
+    waiting: usize,
 }
 
 impl Reassembly {
     /// Bytes held.
     pub(crate) fn held(&self) -> u64 {
         self.held
+    }
+
+    /// Fragments and messages held, each of which takes memory beside its bytes.
+    pub(crate) fn pieces(&self) -> usize {
+        self.fragments.len() + self.waiting
     }
 
     /// The next message of a stream, for unwrapping numbers.
@@ -93,8 +100,7 @@ impl Reassembly {
         }
         self.check_neighbours(tsn, &arrived)?;
         self.hold(tsn, arrived);
-        let Some(last) = self.end_of(tsn) else { return Ok(()) };
-        let Some(first) = self.begin_of(tsn) else { return Ok(()) };
+        let Some((first, last)) = self.whole_around(tsn) else { return Ok(()) };
         let bytes = (first..=last).map(|tsn| self.release(tsn)).sum();
         self.complete(first, last, arrived, bytes, out);
         Ok(())
@@ -124,18 +130,18 @@ impl Reassembly {
         if before && behind { Ok(()) } else { Err(Contradiction) }
     }
 
-    /// The last fragment of the message around `tsn`, where all up to it are there.
-    fn end_of(&self, tsn: u64) -> Option<u64> {
-        (tsn..)
-            .map_while(|tsn| self.fragments.get(&tsn).map(|fragment| (tsn, fragment.ends)))
-            .find(|&(_, ends)| ends)
-            .map(|(tsn, _)| tsn)
-    }
-
-    fn begin_of(&self, tsn: u64) -> Option<u64> {
-        let backwards = (1..=tsn).rev();
-        let present = backwards.map_while(|tsn| self.fragments.get(&tsn).map(|fragment| (tsn, fragment.begins)));
-        present.into_iter().find(|&(_, begins)| begins).map(|(tsn, _)| tsn)
+    /// The first and the last fragment of the message around `tsn`, where all of it is there. It looks both ways in step, so that
+    /// no order of fragments makes a long message cost more than the shorter way to its nearest hole, each time.
+    fn whole_around(&self, tsn: u64) -> Option<(u64, u64)> {
+        let (mut first, mut last) = (tsn, tsn);
+        loop {
+            let (begins, ends) = (self.fragments.get(&first)?.begins, self.fragments.get(&last)?.ends);
+            if begins && ends {
+                return Some((first, last));
+            }
+            first -= u64::from(!begins);
+            last += u64::from(!ends);
+        }
     }
 
     /// A message is whole.
@@ -154,6 +160,7 @@ impl Reassembly {
             self.deliver_ready(stream, out);
         } else if ssn > state.next && state.ready.insert(ssn, message).is_none() {
             self.held += bytes;
+            self.waiting += 1;
         }
     }
 
@@ -163,6 +170,7 @@ impl Reassembly {
         while let Some(message) = state.ready.remove(&state.next) {
             state.next += 1;
             self.held -= message.bytes;
+            self.waiting -= 1;
             out.push(message);
         }
     }
@@ -221,6 +229,7 @@ impl Reassembly {
             let passed = core::mem::replace(&mut state.ready, beyond);
             state.next = ssn + 1;
             self.held -= passed.values().map(|message| message.bytes).sum::<u64>();
+            self.waiting -= passed.len();
             out.extend(passed.into_values());
             self.deliver_ready(stream, out);
         }
@@ -237,6 +246,7 @@ impl Reassembly {
             let found = stream.ready.iter().rev().find(|(_, message)| message.tsns == (tsn, tsn));
             if let Some(ssn) = found.map(|(&ssn, _)| ssn) {
                 self.held -= stream.ready.remove(&ssn).map_or(0, |message| message.bytes);
+                self.waiting -= 1;
                 return true;
             }
         }
@@ -283,6 +293,19 @@ mod tests {
     }
 
     #[test]
+    fn a_long_message_costs_little_in_whatever_order_its_fragments_come() {
+        const LAST: u64 = 60_000;
+        let at = |tsn: u64| fragment(0, tsn == 1, tsn == LAST);
+        let orders: [Box<dyn Iterator<Item = u64>>; 3] =
+            [Box::new(1..=LAST), Box::new((1..=LAST).rev()), Box::new((2..LAST).chain([LAST, 1]))];
+        for order in orders {
+            let mut reassembly = Reassembly::default();
+            let delivered = order.map(|tsn| inserted(&mut reassembly, tsn, at(tsn)).len()).sum::<usize>();
+            assert_eq!((delivered, reassembly.held(), reassembly.pieces()), (1, 0, 0));
+        }
+    }
+
+    #[test]
     fn fragments_that_do_not_fit_are_a_contradiction() {
         let mut reassembly = Reassembly::default();
         inserted(&mut reassembly, 1, fragment(0, true, false));
@@ -325,7 +348,8 @@ mod tests {
         inserted(&mut reassembly, 2, fragment(0, false, true));
         inserted(&mut reassembly, 3, whole(1));
         inserted(&mut reassembly, 4, Arrived { unordered: true, ..whole(0) });
+        assert_eq!(reassembly.pieces(), 2);
         assert_eq!([4, 3, 2].map(|tsn| reassembly.drop_chunk(tsn)), [false, true, true]);
-        assert_eq!(reassembly.held(), 0);
+        assert_eq!((reassembly.held(), reassembly.pieces()), (0, 0));
     }
 }

@@ -110,6 +110,10 @@ impl Association {
                     self.take_back_unanswered();
                     self.take_peer(&cookie);
                     self.on_established(now);
+                } else if self.arrivals.highest() == 0 && self.outbound.cumulative() == 0 {
+                    // The peer has begun anew between its INIT ACK and its INIT: nothing of its earlier tag was used.
+                    self.take_back_unanswered();
+                    self.take_peer(&cookie);
                 }
                 self.acknowledge_cookie(source);
                 true
@@ -161,5 +165,68 @@ impl Association {
     /// The association that took this one's place when the peer restarted.
     pub(crate) fn take_successor(&mut self) -> Option<Box<Self>> {
         self.successor.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use subflow_quantity::Duration;
+
+    use super::super::cookie::Extensions;
+    use super::super::tsn::TsnSpace;
+    use super::super::{Config, State};
+    use super::*;
+
+    const SECRET: [u8; 32] = [0; 32];
+
+    fn address(last: u8) -> IpAddr {
+        IpAddr::from([10, 0, 0, last])
+    }
+
+    /// The cookie that this side, with tag 1, gave to a peer of this tag and initial TSN.
+    fn cookie(remote_tag: u32, remote_tsn: u32) -> Cookie {
+        Cookie {
+            created: Instant::ZERO,
+            life: Duration::from_secs(60),
+            local_port: 80,
+            remote_port: 81,
+            local_tag: 1,
+            remote_tag,
+            tie_tags: (0, 0),
+            local_tsn: 1000,
+            remote_tsn,
+            outbound_streams: 1,
+            inbound_streams: 1,
+            remote_window: 1 << 20,
+            extensions: Extensions::default(),
+            local: address(1),
+            remotes: vec![address(2)],
+        }
+    }
+
+    fn established() -> Association {
+        let ends = Ends { local: (address(1), 80).into(), remote: (address(2), 81).into() };
+        let (config, rng) = (Arc::new(Config::rfc9260()), Pcg64Mcg::seed_from_u64(1));
+        let mut association = Association::accept(config, SECRET, ends, vec![address(1)], &cookie(2, 2000), rng);
+        association.state = State::Established;
+        association
+    }
+
+    #[test]
+    fn a_peer_that_begins_anew_before_anything_was_used_is_heard_under_its_new_tag() {
+        let mut association = established();
+        assert!(association.on_cookie_echo(&cookie(3, 3000).sign(&SECRET), address(2), Instant::ZERO));
+        assert_eq!((association.remote_tag, association.remote_tsns), (3, TsnSpace::new(3000)));
+        assert!(matches!(association.controls.front(), Some(Control { chunk: Chunk::CookieAck, .. })));
+    }
+
+    #[test]
+    fn a_cookie_from_the_time_of_the_opening_changes_nothing_once_data_has_come() {
+        let mut association = established();
+        association.arrivals.insert(1);
+        association.on_cookie_echo(&cookie(3, 3000).sign(&SECRET), address(2), Instant::ZERO);
+        assert_eq!((association.remote_tag, association.remote_tsns), (2, TsnSpace::new(2000)));
     }
 }

@@ -7,9 +7,15 @@ use subflow_wire::sctp::{Chunk, ErrorCause};
 /// Whether a packet's tag is right for an association whose packets carry `local` and whose peer's carry `remote`.
 pub(super) fn is_right(packet: &SctpPacket, local: u32, remote: u32) -> bool {
     let tag = packet.verification_tag;
+    // These come alone (section 6.10); whoever bundles them is not to be believed.
+    let is_single =
+        |chunk: &Chunk| matches!(chunk, Chunk::Init(_) | Chunk::InitAck(_) | Chunk::ShutdownComplete { .. });
+    if packet.chunks.len() > 1 && packet.chunks.iter().any(is_single) {
+        return false;
+    }
     match packet.chunks.first() {
         // Rule A: an INIT has no tag, and comes alone.
-        Some(Chunk::Init(_)) => tag == 0 && packet.chunks.len() == 1,
+        Some(Chunk::Init(_)) => tag == 0,
         // Rules B and C: with the T bit set the sender had no association and gives the receiver's tag back.
         Some(Chunk::Abort { reflected, .. } | Chunk::ShutdownComplete { reflected }) => {
             if *reflected {

@@ -1,5 +1,6 @@
 //! `[flows.NAME]`: ends, times, ports and algorithms.
 
+use core::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use subflow_quantity::Duration;
@@ -117,6 +118,17 @@ impl FlowReader<'_> {
         }
     }
 
+    /// The primary path of an SCTP flow.
+    fn primary(&self, section: &Section<'_>, to: InterfaceIndex) -> Result<usize, Problem> {
+        let Some(field) = section.given("primary") else { return Ok(0) };
+        let primary = self.topology.interface(&field)?;
+        if primary.host == to.host {
+            return Ok(place_of(primary, to));
+        }
+        let host = &self.topology.hosts[to.host].name;
+        Err(field.problem(format!("the flow goes to {host}, expected one of its interfaces")).label("another host"))
+    }
+
     fn protocol(
         &self,
         kind: Kind,
@@ -139,6 +151,7 @@ impl FlowReader<'_> {
                     Some(_) => Some(algorithms::scheduler(section, profile.scheduler)?),
                     None => None,
                 },
+                primary: self.primary(section, to)?,
                 from_stack: self.stacks.stack(section, from.host)?,
                 to_stack: self.stacks.stack(section, to.host)?,
             }),
@@ -227,6 +240,15 @@ impl FlowReader<'_> {
     }
 }
 
+/// The place of the interface `primary` in the order of the handshake: that of `to` first, then the others of its host.
+fn place_of(primary: InterfaceIndex, to: InterfaceIndex) -> usize {
+    match primary.interface.cmp(&to.interface) {
+        Ordering::Equal => 0,
+        Ordering::Less => primary.interface + 1,
+        Ordering::Greater => primary.interface,
+    }
+}
+
 fn source_port(section: &Section<'_>) -> Result<Option<u16>, Problem> {
     section.given("source_port").map(|port| port.integer(1..=65_535).map(|port| port as u16)).transpose()
 }
@@ -238,12 +260,23 @@ fn refuse_strays(section: &Section<'_>, kind: Kind) -> Result<(), Problem> {
     let (protocol, strays, help): (&str, &[&'static str], &str) = match kind {
         Kind::Tcp if !said => (
             "tcp unless it says otherwise",
-            &["scheduler", "path_manager", "bottleneck", "coupling", "subflows", "mptcp", "sctp"],
+            &["scheduler", "path_manager", "bottleneck", "coupling", "subflows", "primary", "mptcp", "sctp"],
             "add protocol = \"mptcp\" (or \"sctp\") to the flow, or drop the key",
         ),
         Kind::Udp => (
             "udp",
-            &["congestion", "scheduler", "path_manager", "bottleneck", "coupling", "subflows", "tcp", "mptcp", "sctp"],
+            &[
+                "congestion",
+                "scheduler",
+                "path_manager",
+                "bottleneck",
+                "coupling",
+                "subflows",
+                "primary",
+                "tcp",
+                "mptcp",
+                "sctp",
+            ],
             "drop the key, or choose another protocol",
         ),
         Kind::Tcp | Kind::Mptcp | Kind::Sctp => return Ok(()),

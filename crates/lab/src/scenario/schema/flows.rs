@@ -27,6 +27,12 @@ pub(crate) const FLOW: TableSchema = TableSchema {
             "the packet scheduler of both ends (MPTCP, and SCTP with cmt)",
         ),
         optional(
+            "primary",
+            "\"host.interface\" of the host that the flow goes to",
+            "the interface in `to`",
+            "where SCTP sends data without cmt, once the address is confirmed; while it does not answer another one takes its place",
+        ),
+        optional(
             "path_manager",
             "the name of a path manager, or a table with a name and options",
             "what the profile says",

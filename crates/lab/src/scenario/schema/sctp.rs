@@ -5,7 +5,7 @@ use super::{TableSchema, optional, value};
 /// `[sctp]`, `[hosts.NAME.sctp]`, `[flows.NAME.sctp]`.
 pub(crate) const SCTP: TableSchema = TableSchema {
     path: "[sctp], [hosts.NAME.sctp], [flows.NAME.sctp]",
-    doc: "Switches of SCTP, found in the same order as those of TCP. The flow's `from` and `to` are the primary path; with `multihomed`, every further interface of both hosts adds a path, first to first, second to second.",
+    doc: "Switches of SCTP, found in the same order as those of TCP. The flow's `from` and `to` are the path of the handshake, and the primary one unless the flow says `primary`; with `multihomed`, every further interface of both hosts adds a path, first to first, second to second.",
     fields: &[
         value(
             "cmt",

@@ -137,3 +137,21 @@ fn two_sides_that_open_at_once_end_up_with_one_association() {
     pair.transfer(CLIENT, 20_000);
     pair.transfer(SERVER, 20_000);
 }
+
+#[test]
+fn a_packet_that_bundles_what_comes_alone_is_passed_over() {
+    for alone in [Chunk::ShutdownComplete { reflected: false }, Chunk::ShutdownComplete { reflected: true }] {
+        let mut pair = Setup::sctp(1).connected();
+        let mut first = true;
+        pair.tamper_sctp(move |leaving| {
+            if leaving.from == CLIENT && core::mem::take(&mut first) {
+                leaving.packet.chunks.push(alone.clone());
+            }
+            Fate::Pass
+        });
+        pair.write(CLIENT, 1000);
+        pair.run_for(ms(500));
+        assert_eq!(pair.received(SERVER), 0);
+        pair.run_until("the data, sent again", |pair| pair.received(SERVER) == 1000);
+    }
+}

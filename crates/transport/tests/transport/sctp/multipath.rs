@@ -41,6 +41,14 @@ fn further_addresses_are_confirmed_by_heartbeats() {
 }
 
 #[test]
+fn another_address_may_be_the_primary() {
+    let mut pair = two_paths(|config| config.primary = 1).connected();
+    pair.run_for(ms(500));
+    pair.transfer(CLIENT, 500_000);
+    assert_eq!(bytes_sent(&pair), [0, 500_000]);
+}
+
+#[test]
 fn without_cmt_only_the_primary_carries_data() {
     let mut pair = two_paths(|_| {}).connected();
     pair.transfer(CLIENT, 500_000);
