@@ -183,5 +183,7 @@ mod tests {
         assert_eq!((same.deviation, same.within_bound), (0.0, true));
         let more = comparison(case, &scenario, &[run], &[half]);
         assert_eq!((more.deviation, more.within_bound, more.kernel_runs), (1.0, false, [1, 0]));
+        let goodput = to_text(&[more]).lines().filter(|line| line.ends_with("+100.0 %")).count();
+        assert_eq!(goodput, 1, "the flow's; the total says whether it is within bounds");
     }
 }

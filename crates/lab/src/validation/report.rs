@@ -16,8 +16,14 @@ pub fn to_text(comparisons: &[Comparison]) -> String {
         ("within 10 %", Left),
         ("valid runs", Right),
     ]);
-    let mut flows =
-        TextTable::new([("case", Left), ("flow", Left), ("what", Left), ("here", Right), ("kernel", Right)]);
+    let mut flows = TextTable::new([
+        ("case", Left),
+        ("flow", Left),
+        ("what", Left),
+        ("here", Right),
+        ("kernel", Right),
+        ("deviation", Right),
+    ]);
     for comparison in comparisons {
         let [runs, valid] = comparison.kernel_runs;
         totals.row([
@@ -32,7 +38,8 @@ pub fn to_text(comparisons: &[Comparison]) -> String {
             let mut row = |what: String, pair: Pair, decimals| {
                 if pair.simulated.is_some() || pair.kernel.is_some() {
                     let (case, name) = (comparison.case.to_owned(), flow.name.clone());
-                    flows.row([case, name, what, cell(pair.simulated, decimals), cell(pair.kernel, decimals)]);
+                    let (here, kernel) = (cell(pair.simulated, decimals), cell(pair.kernel, decimals));
+                    flows.row([case, name, what, here, kernel, deviation(pair)]);
                 }
             };
             row("Mbit/s".to_owned(), flow.goodput_mbps, 2);
@@ -56,6 +63,14 @@ pub fn to_text(comparisons: &[Comparison]) -> String {
         }
     }
     text
+}
+
+/// Of the kernel's figure.
+fn deviation(pair: Pair) -> String {
+    match (pair.simulated, pair.kernel) {
+        (Some(simulated), Some(kernel)) if kernel > 0.0 => format!("{:+.1} %", (simulated / kernel - 1.0) * 100.0),
+        _ => "–".to_owned(),
+    }
 }
 
 fn cell(value: Option<f64>, decimals: usize) -> String {
