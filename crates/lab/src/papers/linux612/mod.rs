@@ -146,13 +146,12 @@ fn is_wanted(configuration: &Configuration, request: &Request) -> bool {
     }
 }
 
-/// Why a failing path stalls the kernel for longer.
+/// What a stall is, and what makes it.
 const STALL: &str = "A stall is counted in seconds of the remaining path's goodput, until a second brings nine tenths of it. \
-    When a path fails, our stack repeats elsewhere what that subflow holds as soon as its retransmission timer expires (RFC 8684, \
-    section 3.3.6; so did MPTCP 0.9x). Linux 6.12 does not: a data-level timer repeats one piece at each expiry, on a subflow \
-    that has nothing outstanding, and sends everything again only when the failed one has given no sign of life over more than \
-    four of them (net.mptcp.stale_loss_cnt). Until then the send buffer is full of what it holds, and the other path is idle: the \
-    kernel's seconds show no data that would have waited at the receiver.";
+    Ours replaces a subflow as Linux does (net.mptcp.stale_loss_cnt = 4): a data-level timer repeats one piece at each expiry, on a \
+    subflow that has nothing outstanding, and everything is sent again when the failed one has given no sign of life over more \
+    than four of them. Until then the send buffer is full of what it holds, and the other path is idle. How long the five periods \
+    are depends on what is left of the other subflow's own timer each time, which is a matter of single packets.";
 
 fn notes(outcomes: &[Outcome<'_>]) -> Vec<String> {
     let mut notes = vec![
