@@ -5,7 +5,8 @@ use subflow_policy::congestion::Algorithm;
 use subflow_policy::scheduler::Scheduling;
 use subflow_transport::tcp::config::{AckPolicy, LossDetection, ReceiveBuffer, WindowReduction};
 
-use crate::harness::{Path, Setup, Stack, algorithm, ms};
+use super::disturbance::{Turn, path};
+use crate::harness::{Path, Setup, Stack, algorithm};
 
 /// One end.
 #[derive(Clone, Debug)]
@@ -26,28 +27,6 @@ struct End {
     checksum: bool,
 }
 
-/// One path.
-#[derive(Clone, Debug)]
-struct Way {
-    delay_ms: u64,
-    mbps: Option<u64>,
-    queue: usize,
-    loss: f64,
-    duplication: f64,
-    reordering: f64,
-}
-
-/// Something that happens after so many milliseconds.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Turn {
-    Down(usize),
-    Up(usize),
-    LoseAddress(usize),
-    RegainAddress(usize),
-    StopReading(usize),
-    Read(usize),
-}
-
 /// What middleboxes do to MPTCP options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stripping {
@@ -65,7 +44,7 @@ pub(super) struct Case {
     clients: usize,
     servers: usize,
     ends: [End; 2],
-    ways: Vec<Way>,
+    paths: Vec<Path>,
     /// Bytes from the client and from the server.
     pub(super) bytes: [u64; 2],
     /// Whether the transfers and their ends are asked for at once, or when the connection has settled.
@@ -100,20 +79,6 @@ fn end() -> impl Strategy<Value = End> {
             checksum,
         }
     })
-}
-
-fn way() -> impl Strategy<Value = Way> {
-    let rare = |most: f64| prop_oneof![2 => Just(0.0), 1 => 0.0..most];
-    (1u64..80, proptest::option::of(1u64..50), 5usize..100, rare(0.2), rare(0.1), rare(0.2)).prop_map(
-        |(delay_ms, mbps, queue, loss, duplication, reordering)| Way {
-            delay_ms,
-            mbps,
-            queue,
-            loss,
-            duplication,
-            reordering,
-        },
-    )
 }
 
 fn size() -> impl Strategy<Value = u64> {
@@ -155,11 +120,16 @@ pub(super) fn case(mptcp: bool) -> impl Strategy<Value = Case> {
     };
     counts.prop_flat_map(move |(clients, servers)| {
         let paths = clients * servers;
-        let steady =
-            (any::<u64>(), [end(), end()], proptest::collection::vec(way(), paths), [size(), size()], any::<bool>());
+        let steady = (
+            any::<u64>(),
+            [end(), end()],
+            proptest::collection::vec(path(0.2), paths),
+            [size(), size()],
+            any::<bool>(),
+        );
         let disturbances = (proptest::collection::vec(turn(clients, paths), 0..6), stripping(), 0u64..1000);
         (steady, disturbances).prop_map(
-            move |((seed, ends, ways, bytes, early), (mut turns, stripping, strips_after))| {
+            move |((seed, ends, paths, bytes, early), (mut turns, stripping, strips_after))| {
                 turns.sort_by_key(|&(at, _)| at);
                 // A byte at a time over a lossy path takes a timeout for every loss: not too many of those.
                 let bytes = [0, 1].map(|side: usize| {
@@ -169,10 +139,10 @@ pub(super) fn case(mptcp: bool) -> impl Strategy<Value = Case> {
                 let stripping = match stripping {
                     _ if !mptcp => Stripping::None,
                     // In mid-connection a stripped path among others is dead, and path 0 is the one that survives.
-                    Stripping::From(_) | Stripping::Both if paths > 1 => Stripping::Syns,
+                    Stripping::From(_) | Stripping::Both if paths.len() > 1 => Stripping::Syns,
                     other => other,
                 };
-                Case { seed, mptcp, clients, servers, ends, ways, bytes, early, turns, stripping, strips_after }
+                Case { seed, mptcp, clients, servers, ends, paths, bytes, early, turns, stripping, strips_after }
             },
         )
     })
@@ -208,15 +178,7 @@ impl Case {
         for (stack, end) in setup.stacks.iter_mut().zip(&self.ends) {
             end.apply(stack);
         }
-        for (path, way) in setup.paths.iter_mut().zip(&self.ways) {
-            let mut built = Path::with_delay(ms(way.delay_ms)).loss(way.loss);
-            if let Some(mbps) = way.mbps {
-                built = built.rate(mbps, way.queue);
-            }
-            built.duplication = way.duplication;
-            built.reordering = (way.reordering, ms(way.delay_ms));
-            *path = built;
-        }
+        setup.paths.clone_from(&self.paths);
         setup.seed(self.seed)
     }
 }

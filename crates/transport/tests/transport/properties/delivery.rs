@@ -4,7 +4,8 @@ use proptest::prelude::*;
 use subflow_transport::Endpoint;
 use subflow_transport::tcp::Connection;
 
-use super::case::{Case, Stripping, Turn, case};
+use super::case::{Case, Stripping, case};
+use super::disturbance::{Turn, take};
 use crate::harness::tamper::{is_syn, is_syn_ack, strip_mptcp};
 use crate::harness::{CLIENT, Pair, SERVER, ms, secs};
 
@@ -57,21 +58,6 @@ fn strip(pair: &mut Pair, case: &Case) {
         Stripping::Syns => pair.tamper(strip_mptcp(|leaving| is_syn(leaving.segment) || is_syn_ack(leaving.segment))),
         Stripping::From(side) => pair.tamper(strip_mptcp(move |leaving| leaving.from == side && leaving.at >= after)),
         Stripping::Both => pair.tamper(strip_mptcp(move |leaving| leaving.at >= after)),
-    }
-}
-
-fn take(pair: &mut Pair, turn: Turn) {
-    match turn {
-        Turn::Down(path) => pair.paths[path].up = false,
-        Turn::Up(path) => pair.paths[path].up = true,
-        Turn::LoseAddress(index) => pair.lose_address(CLIENT, index),
-        Turn::RegainAddress(index) => pair.regain_address(CLIENT, index),
-        Turn::StopReading(side) | Turn::Read(side) => {
-            let reading = matches!(turn, Turn::Read(_));
-            if pair.has_connection(side) {
-                pair.act(side, |endpoint, now| endpoint.set_reading(reading, now));
-            }
-        }
     }
 }
 

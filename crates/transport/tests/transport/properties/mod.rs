@@ -3,4 +3,5 @@
 mod any_segments;
 mod case;
 mod delivery;
+pub(crate) mod disturbance;
 mod thrown;

@@ -10,7 +10,8 @@ use subflow_transport::sctp::config::{
     BufferSplitting, Distribution, MessageOptions, RecoveryScope, Reliability, RetransmissionPolicy, WindowGrowth,
 };
 
-use crate::harness::{CLIENT, Pair, SERVER, Setup, algorithm, ms, secs};
+use crate::harness::{CLIENT, Pair, Path, SERVER, Setup, algorithm, ms, secs};
+use crate::properties::disturbance::{Turn, path, take};
 
 /// One end.
 #[derive(Clone, Debug)]
@@ -24,36 +25,21 @@ struct End {
     distribution: usize,
     /// SFR, DAC, NR-SACK, reneging, burst limit, Nagle, unordered.
     switches: [bool; 7],
+    /// Where Linux differs: one packet of fast retransmissions, segmentation offload, a burst for each message, T3 restarted by
+    /// gaps and by fast retransmissions, late backing off.
+    kernel: [bool; 6],
+    max_gap_blocks: Option<u16>,
+    most_tsns_ahead: u16,
     message_size: u32,
     receive_buffer: u64,
     send_buffer: Option<u64>,
-}
-
-/// One path.
-#[derive(Clone, Debug)]
-struct Way {
-    delay_ms: u64,
-    mbps: Option<u64>,
-    queue: usize,
-    loss: f64,
-    duplication: f64,
-    reordering: f64,
-}
-
-/// Something that happens after so many milliseconds.
-#[derive(Clone, Copy, Debug)]
-enum Turn {
-    Down(usize),
-    Up(usize),
-    StopReading(usize),
-    Read(usize),
 }
 
 #[derive(Clone, Debug)]
 struct Case {
     seed: u64,
     ends: [End; 2],
-    ways: Vec<Way>,
+    paths: Vec<Path>,
     /// Stream, whether it is unordered, length.
     messages: [Vec<(u16, bool, u32)>; 2],
     bytes: [u64; 2],
@@ -75,7 +61,10 @@ fn end() -> impl Strategy<Value = End> {
         prop_oneof![1 => 1500u64..4000, 1 => 4000u64..100_000, 2 => Just(1 << 20)],
         proptest::option::of(1000u64..100_000),
     );
-    (modes, proptest::array::uniform7(any::<bool>()), sizes).prop_map(|(modes, switches, sizes)| {
+    let limits = (proptest::option::of(1u16..20), prop_oneof![1 => 1u16..100, 2 => Just(4096), 2 => Just(u16::MAX)]);
+    let switches = (proptest::array::uniform7(any::<bool>()), proptest::array::uniform6(any::<bool>()));
+    (modes, switches, sizes, limits).prop_map(|(modes, (switches, kernel), sizes, limits)| {
+        let (max_gap_blocks, most_tsns_ahead) = limits;
         let (congestion, growth, scope, retransmission, splitting, distribution) = modes;
         let (message_size, receive_buffer, send_buffer) = sizes;
         End {
@@ -86,6 +75,9 @@ fn end() -> impl Strategy<Value = End> {
             splitting,
             distribution,
             switches,
+            kernel,
+            max_gap_blocks,
+            most_tsns_ahead,
             message_size,
             receive_buffer,
             send_buffer,
@@ -93,25 +85,20 @@ fn end() -> impl Strategy<Value = End> {
     })
 }
 
-fn way() -> impl Strategy<Value = Way> {
-    let rare = |most: f64| prop_oneof![2 => Just(0.0), 1 => 0.0..most];
-    (1u64..80, proptest::option::of(1u64..50), 5usize..100, rare(0.15), rare(0.1), rare(0.2)).prop_map(
-        |(delay_ms, mbps, queue, loss, duplication, reordering)| Way {
-            delay_ms,
-            mbps,
-            queue,
-            loss,
-            duplication,
-            reordering,
-        },
-    )
+/// The path between the addresses of this number, at both ends, where there are so many.
+fn between(number: usize, addresses: usize) -> usize {
+    number % addresses * (addresses + 1)
 }
 
 /// Path 0 survives.
 fn turn(paths: usize) -> impl Strategy<Value = (u64, Turn)> {
+    let down = (1..paths.max(2)).prop_map(move |number| match between(number, paths) {
+        0 => Turn::Up(0),
+        path => Turn::Down(path),
+    });
     let kind = prop_oneof![
-        (1..paths.max(2)).prop_map(Turn::Down),
-        (0..paths).prop_map(Turn::Up),
+        down,
+        (0..paths).prop_map(move |number| Turn::Up(between(number, paths))),
         (0..2usize).prop_map(Turn::StopReading),
         (0..2usize).prop_map(Turn::Read),
     ];
@@ -123,19 +110,19 @@ fn case() -> impl Strategy<Value = Case> {
         let messages = || proptest::collection::vec((0u16..5, any::<bool>(), 1u32..20_000), 0..12);
         let size = || prop_oneof![1 => Just(0u64), 2 => 1u64..3000, 4 => 3000u64..200_000];
         (
-            (any::<u64>(), [end(), end()], proptest::collection::vec(way(), paths)),
+            (any::<u64>(), [end(), end()], proptest::collection::vec(path(0.15), paths)),
             [messages(), messages()],
             [size(), size()],
             proptest::collection::vec(turn(paths), 0..6),
         )
-            .prop_map(|((seed, ends, ways), messages, bytes, mut turns)| {
+            .prop_map(|((seed, ends, paths), messages, bytes, mut turns)| {
                 turns.sort_by_key(|&(at, _)| at);
                 // A message of a few bytes costs a chunk, a small buffer a packet a round trip: not too many of those.
                 let bytes = [0, 1].map(|side: usize| {
                     let buffer = ends[1 - side].receive_buffer.min(ends[side].send_buffer.unwrap_or(u64::MAX));
                     bytes[side].min(u64::from(ends[side].message_size) * 500).min(60 * buffer)
                 });
-                Case { seed, ends, ways, messages, bytes, turns }
+                Case { seed, ends, paths, messages, bytes, turns }
             })
     })
 }
@@ -156,6 +143,12 @@ impl End {
         (config.split_fast_retransmit, config.delayed_ack_cmt) = (sfr, dac);
         (config.nr_sack, config.reneging, config.nagle) = (nr_sack, reneging, nagle);
         config.max_burst = burst.then_some(4);
+        let [single, offload, per_message, gaps_restart, fast_restarts, late] = self.kernel;
+        (config.single_fast_packet, config.segmentation_offload, config.burst_per_message) =
+            (single, offload, per_message);
+        (config.gap_acks_restart_timer, config.fast_retransmission_restarts_timer) = (gaps_restart, fast_restarts);
+        (config.late_back_off, config.max_gap_blocks) = (late, self.max_gap_blocks);
+        config.most_tsns_ahead = self.most_tsns_ahead;
         config.message_size = self.message_size;
         config.message = MessageOptions { stream: 7, unordered, ..MessageOptions::default() };
         config.receive_buffer = self.receive_buffer;
@@ -168,23 +161,15 @@ impl End {
 
 impl Case {
     fn setup(&self) -> Setup {
-        let paths = self.ways.len();
+        let paths = self.paths.len();
         let mut setup = Setup::sctp(paths).seed(self.seed);
         for (side, end) in self.ends.iter().enumerate() {
             setup = setup.on(side, |stack| end.apply(stack.association()));
         }
-        for (index, way) in self.ways.iter().enumerate() {
-            let path = &mut setup.paths[index * (paths + 1)];
-            (path.delay, path.rate) = (ms(way.delay_ms), way.mbps.map(|mbps| mbps * 1_000_000));
-            (path.queue, path.loss, path.duplication) = (way.queue, way.loss, way.duplication);
-            path.reordering = (way.reordering, ms(way.delay_ms));
+        for (index, path) in self.paths.iter().enumerate() {
+            setup.paths[between(index, paths)] = path.clone();
         }
         setup
-    }
-
-    /// The path between the addresses of this number.
-    fn path(&self, number: usize) -> usize {
-        number % self.ways.len() * (self.ways.len() + 1)
     }
 }
 
@@ -203,16 +188,6 @@ fn write(pair: &mut Pair, case: &Case, reliability: Reliability) -> [u64; 2] {
         pair.write(side, case.bytes[side]);
         sent + case.bytes[side]
     })
-}
-
-fn take(pair: &mut Pair, case: &Case, turn: Turn) {
-    match turn {
-        Turn::Down(path) if path % case.ways.len() != 0 => pair.paths[case.path(path)].up = false,
-        Turn::Down(_) => {}
-        Turn::Up(path) => pair.paths[case.path(path)].up = true,
-        Turn::StopReading(side) => pair.act(side, |endpoint, now| endpoint.set_reading(false, now)),
-        Turn::Read(side) => pair.act(side, |endpoint, now| endpoint.set_reading(true, now)),
-    }
 }
 
 fn run(pair: &mut Pair, what: &str, done: impl Fn(&Pair) -> bool) {
@@ -235,10 +210,10 @@ fn begin(case: &Case, change: impl Fn(&mut Config), reliability: Reliability) ->
     let start = pair.now();
     for &(at, turn) in &case.turns {
         pair.run_to(start + ms(at));
-        take(&mut pair, case, turn);
+        take(&mut pair, turn);
     }
     for side in [CLIENT, SERVER] {
-        take(&mut pair, case, Turn::Read(side));
+        take(&mut pair, Turn::Read(side));
     }
     (pair, written)
 }
