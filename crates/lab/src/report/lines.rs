@@ -3,7 +3,7 @@
 use super::area::Area;
 use super::figure::{Curve, CurvePoint, Curves, Reference, Shape};
 use super::ink::{Look, Role};
-use super::span::{Span, Tick};
+use super::span::{Span, Tick, whisker_floor};
 
 /// A plot of curves: what its axes show, and the area that marks are drawn into.
 pub(super) struct LinePlot<'a> {
@@ -20,7 +20,8 @@ impl<'a> LinePlot<'a> {
             Reference::Value { at, .. } => Some(*at),
             Reference::Diagonal { .. } => None,
         });
-        let ends = points().filter_map(|point| point.interval).flat_map(|(low, high)| [low, high]);
+        let floor = whisker_floor(&curves.y, points().map(|point| point.y));
+        let ends = points().filter_map(|point| point.interval).flat_map(|(low, high)| [low.max(floor), high]);
         let y = Span::rounded(&curves.y, points().map(|point| point.y).chain(ends).chain(levels));
         Self { curves, x: Span::exact(&curves.x, points().map(|point| point.x)), y, area }
     }
@@ -101,7 +102,7 @@ impl<'a> LinePlot<'a> {
     fn whiskers(&self, curve: &Curve) -> String {
         let whisker = |point: &CurvePoint| {
             let (low, high) = point.interval?;
-            Some(self.area.line(self.place(point.x, low), self.place(point.x, high)))
+            Some(self.area.line(self.place(point.x, low.max(self.y.low)), self.place(point.x, high)))
         };
         curve.points.iter().filter_map(whisker).collect()
     }
@@ -153,6 +154,15 @@ mod tests {
         assert_eq!(plot.y.high, 8.0);
         let marks = plot.marks(&curves.curves[0], Look { colour: 0, dashed: false });
         assert!(marks.starts_with(r#"<path class="whisker" d="M0 6V0"#), "{marks}");
+    }
+
+    #[test]
+    fn an_interval_below_zero_of_what_is_above_ends_at_zero() {
+        let mut curves = Curves::new(Axis::new("loss", "%"), Axis::new("goodput", "Mbit/s"));
+        curves.add(Curve::new("a").with_intervals([(0.0, 4.0, -1.0, 8.0)]));
+        assert_eq!(LinePlot::new(&curves, AREA).y.low, 0.0);
+        curves.add(Curve::new("b").with_intervals([(0.0, -2.0, -3.0, 1.0)]));
+        assert!(LinePlot::new(&curves, AREA).y.low <= -3.0);
     }
 
     #[test]

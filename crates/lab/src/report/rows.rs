@@ -4,7 +4,7 @@
 use super::area::Area;
 use super::figure::{Axis, Bars, BoxOf, Boxes, Reference};
 use super::ink::{Look, Role};
-use super::span::{Span, Tick, readable};
+use super::span::{Span, Tick, readable, whisker_floor};
 
 /// Height of a row, and of the gap between groups, in pixels.
 pub(super) const ROW: f64 = 18.0;
@@ -43,7 +43,8 @@ impl<'a> RowPlot<'a> {
         for bar in &bars.bars {
             plot.add(&bar.group, &bar.series, What::Bar { value: bar.value, interval: bar.interval });
         }
-        let ends = bars.bars.iter().filter_map(|bar| bar.interval).flat_map(|(low, high)| [low, high]);
+        let floor = whisker_floor(&bars.value, bars.bars.iter().map(|bar| bar.value));
+        let ends = bars.bars.iter().filter_map(|bar| bar.interval).flat_map(|(low, high)| [low.max(floor), high]);
         plot.span = Span::rounded(&bars.value, bars.bars.iter().map(|bar| bar.value).chain(ends).chain(plot.levels()));
         plot
     }
@@ -120,7 +121,8 @@ impl<'a> RowPlot<'a> {
         match row.what {
             What::Bar { value, interval } => {
                 let zero = self.span.low.max(0.0).min(self.span.high);
-                let whisker = interval.map(|(from, to)| along(from, to) + &across(from, 3.0) + &across(to, 3.0));
+                let whisker = interval.map(|(from, to)| (from.max(self.span.low), to));
+                let whisker = whisker.map(|(from, to)| along(from, to) + &across(from, 3.0) + &across(to, 3.0));
                 area.rectangle(Role::Bar(look), (at(zero), low), (at(value), high))
                     + &area.path(Role::Interval, &whisker.unwrap_or_default())
             }

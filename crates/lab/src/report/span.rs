@@ -19,6 +19,15 @@ pub(super) struct Tick {
     pub(super) label: String,
 }
 
+/// How far down whiskers are shown. Where no value is below zero, zero is the end: an interval may go on beyond what there
+/// can be.
+pub(super) fn whisker_floor(axis: &Axis, mut values: impl Iterator<Item = f64>) -> f64 {
+    match axis.extent == Extent::WithZero && !values.any(|value| value < 0.0) {
+        true => 0.0,
+        false => f64::NEG_INFINITY,
+    }
+}
+
 impl Span {
     /// The span in which `axis` shows `values`, ending just where they do.
     pub(super) fn exact(axis: &Axis, values: impl Iterator<Item = f64>) -> Self {
