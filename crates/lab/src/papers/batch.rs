@@ -28,6 +28,19 @@ pub(super) fn run_all<J: Sync, T: Send>(
     outcomes.into_iter().collect()
 }
 
+/// Does `run` for each of `cells`, with the seeds from 1 to as many as `runs` says, and returns the outcomes cell by cell.
+pub(super) fn run_cells<C: Sync, T: Send>(
+    cells: &[C],
+    runs: impl Fn(&C) -> u64,
+    threads: usize,
+    progress: &(dyn Fn(Progress) + Sync),
+    run: impl Fn(&C, u64) -> Result<T, RunError> + Sync,
+) -> Result<Vec<Vec<T>>, RunError> {
+    let jobs: Vec<(&C, u64)> = cells.iter().flat_map(|cell| (1..=runs(cell)).map(move |seed| (cell, seed))).collect();
+    let mut outcomes = run_all(&jobs, threads, progress, |&(cell, seed)| run(cell, seed))?.into_iter();
+    Ok(cells.iter().map(|cell| outcomes.by_ref().take(runs(cell) as usize).collect()).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,5 +52,11 @@ mod tests {
         assert_eq!(squares[7], 49);
         let failing = |&n: &usize| if n % 20 == 13 { Err(RunError::failed(format!("job {n}"))) } else { Ok(n) };
         assert_eq!(run_all(&jobs, 4, &|_| {}, failing), Err(RunError::failed("job 13")));
+    }
+
+    #[test]
+    fn every_cell_gets_the_outcomes_of_its_own_seeds() {
+        let by_cell = run_cells(&[2_u64, 0, 3], |&cell| cell, 2, &|_| {}, |&cell, seed| Ok((cell, seed)));
+        assert_eq!(by_cell, Ok(vec![vec![(2, 1), (2, 2)], Vec::new(), vec![(3, 1), (3, 2), (3, 3)]]));
     }
 }

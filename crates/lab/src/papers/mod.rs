@@ -65,6 +65,13 @@ pub struct Request {
     pub cases: Option<PathBuf>,
 }
 
+impl Request {
+    /// Whether the item of this name is asked for.
+    fn wants(&self, item: &str) -> bool {
+        self.items.is_empty() || self.items.iter().any(|name| name == item)
+    }
+}
+
 /// Why a reproduction failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReproduceError {

@@ -8,7 +8,7 @@ mod measurement;
 mod report;
 mod testbed;
 
-use super::batch::run_all;
+use super::batch::run_cells;
 use super::{Item, Paper, ReproduceError, Reproduction, Request};
 use crate::execute::Progress;
 use grid::{Cell, Extent};
@@ -37,23 +37,13 @@ impl Paper for Leitner2019 {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Reproduction, ReproduceError> {
         let extent = Extent::of(request.quick);
-        let is_wanted = |item: &str| match request.items.as_slice() {
-            [] => !(request.quick && item == grid::BEYOND),
-            items => items.iter().any(|wanted| wanted == item),
-        };
-        let cells: Vec<Cell> = grid::cells(&extent).into_iter().filter(|cell| is_wanted(cell.item)).collect();
-        let jobs: Vec<(&Cell, u64)> =
-            cells.iter().flat_map(|cell| (1..=extent.runs(cell.item)).map(move |seed| (cell, seed))).collect();
-        let samples = run_all(&jobs, request.jobs, progress, |&(cell, seed)| measurement::run(cell, seed))?;
-
-        let mut rest = samples.as_slice();
-        let mut measurements = Vec::new();
-        for cell in cells {
-            let (own, later) = rest.split_at(extent.runs(cell.item) as usize);
-            rest = later;
-            measurements.push(Measurement::of(cell, own));
-        }
-        let measurements = Measurements(measurements);
+        let left_out = |item: &str| request.quick && request.items.is_empty() && item == grid::BEYOND;
+        let is_wanted = |cell: &Cell| request.wants(cell.item) && !left_out(cell.item);
+        let cells: Vec<Cell> = grid::cells(&extent).into_iter().filter(is_wanted).collect();
+        let runs = |cell: &Cell| extent.runs(cell.item);
+        let samples = run_cells(&cells, runs, request.jobs, progress, measurement::run)?;
+        let of_cells = cells.into_iter().zip(&samples).map(|(cell, samples)| Measurement::of(cell, samples));
+        let measurements = Measurements(of_cells.collect());
         Ok(Reproduction {
             paper: self.name().to_owned(),
             table: report::rows(&measurements),

@@ -9,7 +9,7 @@ mod measurement;
 mod report;
 mod testbed;
 
-use super::batch::run_all;
+use super::batch::run_cells;
 use super::{Item, Paper, ReproduceError, Reproduction, Request};
 use crate::execute::Progress;
 use grid::{Cell, Setup, Study};
@@ -50,9 +50,7 @@ impl Paper for Lima2017 {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Reproduction, ReproduceError> {
         let effort = if request.quick { QUICK } else { FULL };
-        let is_wanted =
-            |study: Study| request.items.is_empty() || request.items.iter().any(|item| item == study.name());
-        let wanted = Study::ALL.into_iter().filter(|&study| is_wanted(study));
+        let wanted = Study::ALL.into_iter().filter(|study| request.wants(study.name()));
         let cells: Vec<Cell> = wanted.flat_map(|study| grid::cells(study, request.quick)).collect();
         // Full-mesh with ll belongs to two experiments and is run once.
         let mut setups: Vec<&Setup> = Vec::new();
@@ -61,11 +59,10 @@ impl Paper for Lima2017 {
                 setups.push(&cell.setup);
             }
         }
-        let jobs: Vec<(&Setup, u64)> =
-            setups.iter().flat_map(|&setup| (1..=effort.runs).map(move |seed| (setup, seed))).collect();
-        let runs = run_all(&jobs, request.jobs, progress, |&(setup, seed)| measurement::run(setup, effort, seed))?;
+        let run = |setup: &&Setup, seed| measurement::run(setup, effort, seed);
+        let runs = run_cells(&setups, |_| effort.runs, request.jobs, progress, run)?;
 
-        let by_setup: Vec<_> = setups.iter().zip(runs.chunks(effort.runs as usize)).collect();
+        let by_setup: Vec<_> = setups.iter().zip(&runs).collect();
         let measure = |cell: &Cell| {
             let (_, runs) = by_setup.iter().find(|(setup, _)| **setup == &cell.setup).expect("every setup was run");
             Measurement::of(cell.clone(), runs)
@@ -77,7 +74,7 @@ impl Paper for Lima2017 {
             readable: report::readable(&measurements),
             figures: figures::figures(&measurements),
             findings: findings::findings(&measurements),
-            notes: notes(effort, jobs.len()),
+            notes: notes(effort, setups.len() * effort.runs as usize),
         })
     }
 }

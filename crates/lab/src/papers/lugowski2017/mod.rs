@@ -9,7 +9,7 @@ mod published;
 mod report;
 mod testbed;
 
-use super::batch::run_all;
+use super::batch::run_cells;
 use super::{Item, Paper, ReproduceError, Reproduction, Request};
 use crate::execute::Progress;
 use grid::{Cell, TABLES, cells};
@@ -49,16 +49,14 @@ impl Paper for Lugowski2017 {
     ) -> Result<Reproduction, ReproduceError> {
         let effort = if request.quick { QUICK } else { FULL };
         let capacities: &[u32] = if request.quick { &QUICK_CAPACITIES } else { &CAPACITIES };
-        let is_wanted = |name: &str| request.items.is_empty() || request.items.iter().any(|item| item == name);
-        let wanted = TABLES.into_iter().filter(|table| is_wanted(table.name));
+        let wanted = TABLES.into_iter().filter(|table| request.wants(table.name));
         let cells: Vec<Cell> = wanted.flat_map(|table| cells(table, capacities)).collect();
-        let jobs: Vec<(&Cell, u64)> =
-            cells.iter().flat_map(|cell| (1..=effort.runs).map(move |seed| (cell, seed))).collect();
-        let goodputs = run_all(&jobs, request.jobs, progress, |&(cell, seed)| measurement::run(cell, effort, seed))?;
+        let run = |cell: &Cell, seed| measurement::run(cell, effort, seed);
+        let goodputs = run_cells(&cells, |_| effort.runs, request.jobs, progress, run)?;
 
         let published = Published::read();
-        let runs = goodputs.chunks(effort.runs as usize);
-        let measurements = cells.iter().zip(runs).map(|(cell, runs)| Measurement::of(cell.clone(), runs, &published));
+        let of_cells = cells.into_iter().zip(&goodputs);
+        let measurements = of_cells.map(|(cell, goodputs)| Measurement::of(cell, goodputs, &published));
         let measurements = Measurements(measurements.collect());
         Ok(Reproduction {
             paper: self.name().to_owned(),

@@ -7,7 +7,7 @@ mod modes;
 mod report;
 mod testbed;
 
-use super::batch::run_all;
+use super::batch::run_cells;
 use super::{Item, Paper, ReproduceError, Reproduction, Request};
 use crate::execute::Progress;
 use measurement::{Measurement, Measurements};
@@ -46,15 +46,13 @@ impl Paper for Multiflow2016 {
         request: &Request,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Reproduction, ReproduceError> {
-        let wanted = |item: &str| request.items.is_empty() || request.items.iter().any(|name| name == item);
-        let cells: Vec<Experiment> = cells(request.quick).into_iter().filter(|cell| wanted(cell.item())).collect();
+        let mut cells: Vec<Experiment> = cells(request.quick);
+        cells.retain(|cell| request.wants(cell.item()));
         let runs = if request.quick { QUICK_RUNS } else { FULL_RUNS };
-        let jobs: Vec<(Experiment, u64)> =
-            cells.iter().flat_map(|&cell| (1..=runs).map(move |seed| (cell, seed))).collect();
-        let outcomes = run_all(&jobs, request.jobs, progress, |&(cell, seed)| measurement::run(cell, seed))?;
-        let by_cell = cells.iter().zip(outcomes.chunks(runs as usize));
-        let measurements =
-            Measurements(by_cell.map(|(&cell, runs)| Measurement { cell, runs: runs.to_vec() }).collect());
+        let run = |&cell: &Experiment, seed| measurement::run(cell, seed);
+        let outcomes = run_cells(&cells, |_| runs, request.jobs, progress, run)?;
+        let by_cell = cells.into_iter().zip(outcomes);
+        let measurements = Measurements(by_cell.map(|(cell, runs)| Measurement { cell, runs }).collect());
         Ok(Reproduction {
             paper: self.name().to_owned(),
             table: report::rows(&measurements),

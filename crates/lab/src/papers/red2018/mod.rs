@@ -89,7 +89,7 @@ impl Paper for Red2018 {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Reproduction, ReproduceError> {
         let effort = if request.quick { QUICK } else { FULL };
-        let wanted = |name: &str| request.items.is_empty() || request.items.iter().any(|item| item == name);
+        let wanted = |name: &str| request.wants(name);
         let jobs = jobs(effort, &wanted);
         let outcomes = run_all(&jobs, request.jobs, progress, |&job| run(job, effort))?;
         let parts = parts(effort, &wanted, outcomes);
