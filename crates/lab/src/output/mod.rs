@@ -4,9 +4,11 @@ mod folder;
 
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::papers::{Paper, Reproduction, Request};
 use crate::report::{self, Figure};
-use crate::results::{Experiment, to_csv, to_text};
+use crate::results::{Experiment, Series, to_csv, to_text};
 use crate::sweep::Plan;
 pub use folder::{Folder, OutputError};
 
@@ -85,9 +87,16 @@ pub fn to_json(experiment: &Experiment) -> String {
     json
 }
 
-fn series(experiment: &Experiment) -> Vec<serde_json::Value> {
+/// What `series.json` has of a run.
+#[derive(Serialize)]
+struct RunSeries<'a> {
+    run: usize,
+    series: &'a [Series],
+}
+
+fn series(experiment: &Experiment) -> Vec<RunSeries<'_>> {
     let with_series = experiment.runs.iter().filter(|run| !run.result.series.is_empty());
-    with_series.map(|run| serde_json::json!({ "run": run.run, "series": run.result.series })).collect()
+    with_series.map(|run| RunSeries { run: run.run, series: &run.result.series }).collect()
 }
 
 /// Whether a trace's path stays within the scenario's directory, so that it can stand next to the written scenario.

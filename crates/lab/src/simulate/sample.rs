@@ -1,4 +1,5 @@
-//! Metrics over time: goodput, window, RTT and what is in flight per subflow, queue lengths per link.
+//! Metrics over time: goodput, window, RTT and what is in flight per subflow, queue lengths per link from its first packet
+//! on.
 
 use std::collections::BTreeMap;
 
@@ -105,6 +106,10 @@ impl Sampler {
         for (index, (link, ids)) in scenario.links.iter().zip(links).enumerate() {
             let group = scenario.flows.len() + index;
             for (id, direction) in [(ids.forward, "up"), (ids.backward, "down")] {
+                // A large topology has thousands of links, of which a flow uses a few.
+                if network.link_metrics(id).max_queue == 0 {
+                    continue;
+                }
                 let queue = f64::from(network.queue_length(id));
                 self.push(group, format!("{}.{direction}", link.name), "queue", "packets", now, queue);
             }
@@ -161,4 +166,26 @@ impl Sampler {
 /// goodput is the mean over five samples.
 fn goodput_interval(interval: Duration) -> Duration {
     interval.saturating_mul(5).min(Duration::from_millis(100)).max(interval)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::scenario::Scenario;
+    use crate::scenario::file::Document;
+    use crate::simulate::{RunOptions, simulate};
+
+    #[test]
+    fn only_links_that_packets_pass_have_a_queue_over_time() {
+        let text = "duration = \"1 s\"\n[topology]\nkind = \"fat-tree\"\nk = 4\nrate = \"10 Mbit/s\"\n\
+                    [flows.near]\nfrom = \"h0\"\nto = \"h1\"\nprotocol = \"tcp\"\n";
+        let document = Document::parse(Path::new("near.toml"), text.to_owned()).expect("TOML");
+        let scenario = Scenario::read(&document).expect("a good scenario");
+        let options = RunOptions { series: true, ..RunOptions::default() };
+        let result = simulate(&scenario, 1, &options).expect("it runs");
+        let queues = result.series.iter().filter(|series| series.metric == "queue");
+        let names: Vec<&str> = queues.map(|series| series.of.as_str()).collect();
+        assert_eq!(names, ["h0-edge0_0.down", "h0-edge0_0.up", "h1-edge0_0.down", "h1-edge0_0.up"]);
+    }
 }
