@@ -101,6 +101,11 @@ const CASES: &[(&str, &str, &str)] = &[
     ("a size of another shape", "[hosts]", "[topology]\nkind = \"ring\"\nk = 4\nrate = \"1 Gbit/s\"\n\n[hosts]"),
     ("a ring of two", "[hosts]", "[topology]\nkind = \"ring\"\nswitches = 2\nrate = \"1 Gbit/s\"\n\n[hosts]"),
     (
+        "a topology of too many links",
+        "[hosts]",
+        "[topology]\nkind = \"ring\"\nswitches = 1000\nhosts = 1000\nrate = \"1 Gbit/s\"\n\n[hosts]",
+    ),
+    (
         "a host that the topology has, too",
         "[hosts]",
         "[topology]\nkind = \"dumbbell\"\nrate = \"1 Gbit/s\"\n\n[hosts]\nh0 = [\"eth\"]",

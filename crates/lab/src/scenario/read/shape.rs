@@ -20,6 +20,9 @@ pub(super) struct Generated {
 /// How many of anything, beyond ports.
 const MANY: RangeInclusive<u64> = 1..=1000;
 
+/// The most links of a shape. Each host has one, and there are addresses for 65,535 of them.
+const MOST_LINKS: usize = 50_000;
+
 /// A kind of shape: its name, the keys that say its size, and how it is made of them.
 type Kind = (&'static str, &'static [&'static str], fn(&Section<'_>) -> Result<Shape, Problem>);
 
@@ -57,7 +60,12 @@ pub(super) fn read(field: &Field<'_>, traces: &Traces) -> Result<Generated, Prob
         Some(rate) => links::directions(&rate, None, |field| links::service(field, traces))?,
         None => [fabric[0].service.clone(), fabric[1].service.clone()],
     };
-    Ok(Generated { shape: make(&section)?, fabric, host_rate })
+    let shape = make(&section)?;
+    if shape.links.len() > MOST_LINKS {
+        let found = format!("a {name} of this size has {} links, expected at most {MOST_LINKS}", shape.links.len());
+        return Err(kind.problem(found));
+    }
+    Ok(Generated { shape, fabric, host_rate })
 }
 
 impl Generated {

@@ -5,7 +5,7 @@ use super::{TableSchema, optional, required, value};
 /// `[topology]`.
 pub(crate) const TOPOLOGY: TableSchema = TableSchema {
     path: "[topology]",
-    doc: "A network of hosts (h0, h1, …, each with one interface, eth), switches and links with a well-known shape, next to what [hosts], [routers] and [links] add. A link is called after its ends, as in h0-edge0_0 or agg0_1-core2, and leads upwards: from hosts to switches, from the edge to the core. All links are alike but for the rate of hosts' own.",
+    doc: "A network of hosts (h0, h1, …, each with one interface, eth), switches and links with a well-known shape, next to what [hosts], [routers] and [links] add. A link is called after its ends, as in h0-edge0_0 or agg0_1-core2, and leads upwards: from hosts to switches, from the edge to the core. All links are alike but for the rate of hosts' own. There are at most 50000 of them.",
     fields: &[
         required(
             "kind",
