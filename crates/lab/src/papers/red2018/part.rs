@@ -47,13 +47,25 @@ impl Part {
     }
 
     /// Adds a finding; `why` explains one that is not confirmed.
-    pub(super) fn finding_or(&mut self, statement: &str, confirmed: bool, evidence: String, why: &str) {
-        self.finding(statement, confirmed, if confirmed { evidence } else { format!("{evidence}. {why}") });
+    pub(super) fn finding_or(
+        &mut self,
+        statement: &str,
+        confirmed: impl Into<Option<bool>>,
+        evidence: String,
+        why: &str,
+    ) {
+        let confirmed = confirmed.into();
+        let evidence = if confirmed == Some(true) { evidence } else { format!("{evidence}. {why}") };
+        self.finding(statement, confirmed, evidence);
     }
 
-    /// Adds a finding.
-    pub(super) fn finding(&mut self, statement: &str, confirmed: bool, evidence: String) {
-        self.findings.push(Finding { statement: statement.to_owned(), confirmed: Some(confirmed), evidence });
+    /// Adds a finding; `confirmed` is `None` where the runs cannot tell.
+    pub(super) fn finding(&mut self, statement: &str, confirmed: impl Into<Option<bool>>, mut evidence: String) {
+        let confirmed = confirmed.into();
+        if confirmed.is_none() {
+            evidence += ". Intervals overlap: what differs may be chance";
+        }
+        self.findings.push(Finding { statement: statement.to_owned(), confirmed, evidence });
     }
 }
 
@@ -64,12 +76,19 @@ pub(super) fn table(parts: &[Part]) -> Table {
     table
 }
 
-/// Whether the 95 % interval of the mean of `a` lies below that of `b`: what differs by less may be chance.
-pub(super) fn clearly_less(a: &[f64], b: &[f64]) -> bool {
-    match (mean_interval(a, 0.95), mean_interval(b, 0.95)) {
-        (Some(a), Some(b)) => a.high < b.low,
-        _ => false,
+/// Whether the mean of `a` lies below that of `b`; `None` where their 95 % intervals overlap.
+pub(super) fn less(a: &[f64], b: &[f64]) -> Option<bool> {
+    let (a, b) = (mean_interval(a, 0.95)?, mean_interval(b, 0.95)?);
+    match () {
+        () if a.high < b.low => Some(true),
+        () if a.low >= b.high => Some(false),
+        () => None,
     }
+}
+
+/// Whether all of `parts` hold; `None` where none is refuted, but some cannot be told.
+pub(super) fn all<const N: usize>(parts: [Option<bool>; N]) -> Option<bool> {
+    if parts.contains(&Some(false)) { Some(false) } else { parts.into_iter().collect::<Option<Vec<_>>>().map(|_| true) }
 }
 
 /// `mean ± half`, or the mean alone.
@@ -78,5 +97,25 @@ pub(super) fn shown(samples: &[f64], decimals: usize) -> String {
     match mean_interval(samples, 0.95) {
         Some(interval) => format!("{mean:.decimals$} ± {:.decimals$}", mean - interval.low),
         None => format!("{mean:.decimals$}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_that_overlap_leave_it_undecided() {
+        let (low, high) = ([1.0, 1.1, 0.9], [2.0, 2.1, 1.9]);
+        assert_eq!((less(&low, &high), less(&high, &low)), (Some(true), Some(false)));
+        assert_eq!(less(&low, &[1.0, 1.2, 1.0]), None);
+        assert_eq!(less(&low, &[9.0]), None, "one run has no interval");
+    }
+
+    #[test]
+    fn one_part_that_fails_refutes_the_whole() {
+        assert_eq!(all([None, Some(false)]), Some(false));
+        assert_eq!(all([None, Some(true)]), None);
+        assert_eq!(all([Some(true); 2]), Some(true));
     }
 }
