@@ -1,7 +1,6 @@
 //! `subflow list`: what there is to choose from.
 
 use subflow_lab::papers;
-use subflow_lab::results::{Align, TextTable};
 use subflow_lab::scenario::{
     CatalogueEntry, CongestionName, DetectorName, PathManagerName, SchedulerName, losses, queues,
 };
@@ -48,18 +47,28 @@ const WIDTH: usize = 98;
 
 /// Each entry's name with its summary beside it; its source and other names below.
 fn described(entries: &[CatalogueEntry]) -> String {
-    let name_width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0) + 2;
+    let below = |CatalogueEntry { aliases, source, .. }: &CatalogueEntry| match (source.is_empty(), aliases.is_empty())
+    {
+        (true, _) => String::new(),
+        (false, true) => format!("from {source}"),
+        (false, false) => format!("from {source}; also {}", aliases.join(", ")),
+    };
+    listed(&entries.iter().map(|entry| (entry.name, entry.summary, below(entry))).collect::<Vec<_>>())
+}
+
+/// Names, what stands beside each, and what stands below that.
+fn listed(entries: &[(&str, &str, String)]) -> String {
+    let name_width = entries.iter().map(|entry| entry.0.len()).max().unwrap_or(0) + 2;
     let indent = " ".repeat(name_width);
     let wrapped = |text: &str, first: &str| {
         let options = textwrap::Options::new(WIDTH).initial_indent(first).subsequent_indent(&indent);
         textwrap::fill(text, options) + "\n"
     };
     let mut text = String::new();
-    for CatalogueEntry { name, aliases, summary, source } in entries {
-        let aliases = if aliases.is_empty() { String::new() } else { format!("; also {}", aliases.join(", ")) };
-        text += &wrapped(summary, &format!("{name:name_width$}"));
-        if !source.is_empty() {
-            text += &wrapped(&format!("from {source}{aliases}"), &indent);
+    for (name, beside, below) in entries {
+        text += &wrapped(beside, &format!("{name:name_width$}"));
+        if !below.is_empty() {
+            text += &wrapped(below, &indent);
         }
     }
     text
@@ -69,12 +78,11 @@ fn registered_papers() -> String {
     if papers::registry().is_empty() {
         return "none yet\n".to_owned();
     }
-    let mut table = TextTable::new([("name", Align::Left), ("title", Align::Left), ("items", Align::Left)]);
-    for paper in papers::registry() {
+    let named = papers::registry().iter().map(|paper| {
         let items: Vec<&str> = paper.items().iter().map(|item| item.name).collect();
-        table.row([paper.name().to_owned(), paper.title().to_owned(), items.join(" ")]);
-    }
-    table.render()
+        (paper.name(), paper.title(), format!("--item {}", items.join(" | ")))
+    });
+    listed(&named.collect::<Vec<_>>())
 }
 
 fn indented(text: &str) -> String {
