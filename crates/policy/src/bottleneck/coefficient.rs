@@ -7,7 +7,8 @@
 //! Spearman's is Pearson's of the ranks, equal values sharing the mean of theirs (red2018, eqs 1 to 3). The detectors
 //! keep running forms of both; these plain ones are what they are held to.
 
-/// Pearson's coefficient; `None` where the lengths differ, there are fewer than two pairs, or a side is constant.
+/// Pearson's coefficient; `None` where the lengths differ, there are fewer than two pairs, a side is constant, or a value
+/// is not a number.
 pub fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
     if x.len() != y.len() || x.len() < 2 {
         return None;
@@ -28,7 +29,9 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
 
 /// Spearman's coefficient; `None` as [`pearson`].
 pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
-    pearson(&ranks(x), &ranks(y))
+    // NaN has no place among the others.
+    let ranked = |values: &[f64]| (!values.iter().any(|value| value.is_nan())).then(|| ranks(values));
+    pearson(&ranked(x)?, &ranked(y)?)
 }
 
 /// The rank of each value, from 1 on; equal ones share the mean of theirs.
@@ -68,5 +71,11 @@ mod tests {
     fn a_constant_side_has_no_coefficient() {
         assert_eq!(pearson(&[1.0, 1.0, 1.0], &[1.0, 2.0, 3.0]), None);
         assert_eq!(spearman(&[1.0], &[1.0]), None);
+    }
+
+    #[test]
+    fn a_value_that_is_no_number_leaves_no_coefficient() {
+        let (x, y) = ([1.0, f64::NAN, 3.0], [1.0, 2.0, 3.0]);
+        assert_eq!((pearson(&x, &y), spearman(&x, &y), spearman(&y, &x)), (None, None, None));
     }
 }
