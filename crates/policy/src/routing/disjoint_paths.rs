@@ -119,6 +119,9 @@ impl<W: Fn(u32) -> u64> UnitFlow<'_, W> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::super::shortest_path;
     use super::*;
 
@@ -150,5 +153,46 @@ mod tests {
         assert_eq!(disjoint_paths(&graph, 0, 5, 1, &none, |_| 0), [vec![0, 2, 4]]);
         assert_eq!(disjoint_paths(&graph, 0, 5, 9, &none, |_| 0).len(), 2);
         assert_eq!(disjoint_paths(&graph, 3, 3, 9, &none, |_| 0), [Path::new()]);
+    }
+
+    /// All paths from `from` to `to` that come to no switch twice.
+    fn simple_paths(graph: &Graph, from: u32, to: u32, visited: &[u32]) -> Vec<Path> {
+        if from == to {
+            return vec![Path::new()];
+        }
+        let visited = [visited, &[from]].concat();
+        let next = graph.out_of(from).iter().filter(|&&edge| !visited.contains(&graph.edge(edge).to));
+        next.flat_map(|&edge| {
+            let rests = simple_paths(graph, graph.edge(edge).to, to, &visited);
+            rests.into_iter().map(move |rest| [vec![edge], rest].concat())
+        })
+        .collect()
+    }
+
+    proptest! {
+        /// Against all pairs of paths, tried one by one.
+        #[test]
+        fn no_pair_has_less_total_length(links in vec((0..6u32, 0..6u32, 0..4u64), 4..11)) {
+            let links: Vec<_> = links.into_iter().filter(|(a, b, _)| a != b).collect();
+            let mut graph = Graph::new(6);
+            for (number, &(a, b, _)) in links.iter().enumerate() {
+                graph.add_link(number as u32, a, b, [0; 2]);
+            }
+            let weight = |edge: u32| links[edge as usize / 2].2;
+            let length = |a: &Path, b: &Path| {
+                (a.len() + b.len(), a.iter().chain(b).map(|&edge| weight(edge)).sum::<u64>())
+            };
+            let apart = |a: &Path, b: &Path| a.iter().all(|x| b.iter().all(|y| x / 2 != y / 2));
+            let simple = simple_paths(&graph, 0, 5, &[]);
+            let pairs = simple.iter().flat_map(|a| simple.iter().map(move |b| (a, b))).filter(|(a, b)| apart(a, b));
+            let shortest = pairs.map(|(a, b)| length(a, b)).min();
+            match (disjoint_paths(&graph, 0, 5, 2, &graph.no_links(), weight).as_slice(), shortest) {
+                ([a, b], Some(shortest)) => {
+                    prop_assert!(apart(a, b), "{a:?} {b:?}");
+                    prop_assert_eq!(length(a, b), shortest);
+                }
+                (found, shortest) => prop_assert_eq!((found.len(), shortest), (simple.len().min(1), None)),
+            }
+        }
     }
 }
