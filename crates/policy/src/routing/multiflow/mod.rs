@@ -107,7 +107,9 @@ impl Multiflow {
     pub fn reroute(&mut self, random: u64) {
         let broken = self.placed.iter().filter(|(_, placed)| self.down.meets(&placed.path));
         let flows: Vec<FlowKey> = broken.map(|(&flow, _)| flow).collect();
-        for flow in flows {
+        for (number, flow) in (0u64..).zip(flows) {
+            // One number for all would send them all the same way.
+            let random = random.wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
             let Some(Placed { path, from, to, token }) = self.placed.remove(&flow) else { continue };
             self.count(&path, false);
             let mut alone = Connection::new(&self.graph);

@@ -120,3 +120,19 @@ fn a_failed_link_is_left_for_a_path_that_no_sibling_uses() {
     let shared = now(&controller, 1001);
     assert!(shared == way(0) || shared == way(2), "a shared path is better than none: {shared:?}");
 }
+
+#[test]
+fn random_ties_scatter_what_a_failed_link_carried() {
+    let options = MultiflowOptions { ties: Ties::Random, ..MultiflowOptions::PUBLISHED };
+    let mut controller = Multiflow::new(four_ways(), options);
+    let ports = 1000..1200;
+    let path_of = |controller: &Multiflow, port| controller.path_of(flow(port)).expect("a path");
+    ports.clone().for_each(|port| drop(controller.route(request(port, Signal::Capable))));
+    let displaced: Vec<u16> = ports.filter(|&port| path_of(&controller, port) == way(0)).collect();
+    controller.set_down(way(0)[0], true);
+    controller.reroute(9);
+    for middle in 1..4 {
+        let count = displaced.iter().filter(|&&port| path_of(&controller, port) == way(middle)).count();
+        assert!(count > displaced.len() / 6, "{count} of {} over {middle}", displaced.len());
+    }
+}
