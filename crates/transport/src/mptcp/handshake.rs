@@ -215,8 +215,10 @@ impl Connection {
             return self.confirm(now);
         }
         let answers_data = self.subflows[0].tcp.counters().bytes_acknowledged > 0 || segment.payload.length > 0;
+        // An MPTCP peer would end its data (DATA_FIN) with it, or before.
+        let ends = segment.flags.contains(TcpFlags::FIN);
         let silent = segment.options.mptcp.is_empty() && !segment.flags.contains(TcpFlags::SYN);
-        if answers_data && silent {
+        if (answers_data || ends) && silent {
             self.fall_back(now);
         }
     }

@@ -61,6 +61,18 @@ fn options_stripped_from_all_segments_without_syn() {
     }
 }
 
+/// The client still waits for a first word of MPTCP when the server, which fell back, ends its side: that is one, too.
+#[test]
+fn a_peer_that_ends_before_it_acknowledges_anything_is_plain() {
+    let mut pair = stripping(|leaving| leaving.from == CLIENT && !is_syn(leaving.segment));
+    pair.settle();
+    pair.finish(SERVER);
+    pair.write(CLIENT, 100_000);
+    pair.finish(CLIENT);
+    pair.run_until("the data", |pair| pair.received(SERVER) == 100_000);
+    assert!(pair.mptcp(CLIENT).has_fallen_back());
+}
+
 #[test]
 fn options_stripped_from_the_third_ack_alone() {
     let mut once = false;
