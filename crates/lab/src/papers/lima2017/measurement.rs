@@ -92,11 +92,23 @@ impl Measurements {
         scheduler: &str,
         path_manager: &str,
     ) -> Option<f64> {
+        self.cell(study, case, congestion, scheduler, path_manager).map(|measurement| measurement.mean)
+    }
+
+    /// One cell.
+    pub(super) fn cell(
+        &self,
+        study: Study,
+        case: u32,
+        congestion: &str,
+        scheduler: &str,
+        path_manager: &str,
+    ) -> Option<&Measurement> {
         let is_it = |m: &&Measurement| {
             let Setup { congestion: c, scheduler: s, path_manager: p, .. } = &m.cell.setup;
             m.cell.case == case && *c == congestion && *s == scheduler && *p == path_manager
         };
-        self.of(study).find(is_it).map(|measurement| measurement.mean)
+        self.of(study).find(is_it)
     }
 }
 

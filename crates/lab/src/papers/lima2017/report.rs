@@ -99,7 +99,8 @@ fn side_by_side(measurements: &Measurements, study: Study, congestion: &str) -> 
     table
 }
 
-fn shown(measurement: &Measurement) -> String {
+/// The mean and half its interval.
+pub(super) fn shown(measurement: &Measurement) -> String {
     let half = measurement.interval.map_or(0.0, |interval| (interval.high - interval.low) / 2.0);
     format!("{:.1} ±{half:.1}", measurement.mean)
 }
