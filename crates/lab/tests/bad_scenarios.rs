@@ -215,6 +215,11 @@ const CASES: &[(&str, &str, &str)] = &[
         "send = ",
         "sctp = { lifetime = \"1 s\", max_retransmissions = 3 }\nsend = ",
     ),
+    (
+        "SCTP messages without end that all expire at once",
+        "protocol = \"mptcp\"\ncongestion = \"lia\"\nsend = \"100 MB\"",
+        "protocol = \"sctp\"\nsctp = { lifetime = \"1 s\" }",
+    ),
     ("SCTP timeouts the wrong way round", "send = ", "sctp = { min_rto = \"2 s\", max_rto = \"1 s\" }\nsend = "),
     ("a burst of no packets", "send = ", "sctp = { max_burst = 0 }\nsend = "),
     ("a primary path to another host", "\"mptcp\"", "\"sctp\"\nprimary = \"phone.wifi\""),

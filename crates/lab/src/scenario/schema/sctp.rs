@@ -100,7 +100,7 @@ pub(crate) const SCTP: TableSchema = TableSchema {
             "lifetime",
             "a duration above zero, or \"unlimited\"",
             "'unlimited'",
-            "how long a message is worth sending (RFC 3758)",
+            "how long a message is worth sending, counted from when it is written (RFC 3758): with an unlimited send buffer that is at the start of a transfer",
         ),
         value(
             "max_retransmissions",
