@@ -8,11 +8,13 @@ use crate::scenario::Scenario;
 use crate::scenario::file::Document;
 
 /// What was chosen where the thesis is silent, or where the simulator differs.
-pub(super) const CHOICES: [&str; 7] = [
+pub(super) const CHOICES: [&str; 8] = [
     "netem stands on both ends of each link, so acknowledgments are delayed and lost as data is: half of the RTT and the full \
      loss in each direction.",
     "Packets get lost after the link has carried them, netem drops them before; and a packet counts without its Ethernet header, \
      with which netem counts it (0.9 %).",
+    "A queue of 1000 packets is that many that wait. netem's limit counts those under way, too: 45, 90 and 169 of full size at 24, 48 and \
+     90 ms, so that its queues overflow sooner where a window grows past them.",
     "The thesis changed Linux 4.18 (sections 3.2 and 4.1). What it does not say that it changed is Linux's here, in both modes: SACKs \
      with 16 gap blocks, one packet of fast retransmissions whatever the window, a timer that only the cumulative TSN restarts, a \
      first ssthresh of the peer's window, RTO.Min 1 s, ticks of 4 ms. The item beyond has rows without some of these.",
