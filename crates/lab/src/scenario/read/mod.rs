@@ -115,7 +115,7 @@ impl Scenario {
 
 fn general(section: &Section<'_>, name: &str) -> Result<General, Problem> {
     let title = match section.given("title") {
-        Some(title) => title.string("a line of text")?.to_owned(),
+        Some(title) => printable(&title, "a line of text", |_| false)?,
         None => name.to_owned(),
     };
     let duration_field = section.value("duration");
@@ -145,13 +145,23 @@ fn general(section: &Section<'_>, name: &str) -> Result<General, Problem> {
     };
     Ok(General {
         title,
-        description: section.value("description").string("text")?.to_owned(),
+        description: printable(&section.value("description"), "text", |c| matches!(c, '\n' | '\r' | '\t'))?,
         run: RunLength { duration, place: duration_field.place().clone() },
         measure_from,
         sample_interval,
         seed,
         repeat: repeat as u32,
     })
+}
+
+/// A string as terminals and vector graphics can take it: an escape sequence would be obeyed by the one, and no XML reader
+/// opens the other with it.
+fn printable(field: &Field<'_>, expected: &str, allowed: fn(char) -> bool) -> Result<String, Problem> {
+    let text = field.string(expected)?;
+    if text.chars().any(|c| c.is_control() && !allowed(c)) {
+        return Err(field.expected(&format!("{expected} without control characters")));
+    }
+    Ok(text.to_owned())
 }
 
 /// How far apart samples are to lie in a run of this duration.
@@ -163,4 +173,37 @@ fn given_interval(field: &Field<'_>, duration: Duration) -> Result<Duration, Pro
         );
     }
     Ok(sample_interval)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn title_and_description(title: &str, description: &str) -> Result<(String, String), String> {
+        let text = format!(
+            "title = {title}\ndescription = {description}\n[hosts]\na = [\"x\"]\nb = [\"x\"]\n\
+             [links.l]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\n"
+        );
+        let document = Document::parse(Path::new("texts.toml"), text).expect("it is TOML");
+        match Scenario::read(&document) {
+            Ok(scenario) => Ok((scenario.title, scenario.description)),
+            Err(problems) => Err(format!("{problems:?}")),
+        }
+    }
+
+    #[test]
+    fn texts_of_several_languages_and_lines_are_taken() {
+        let texts = title_and_description("\"Zwei Wege – 二\"", "\"one\\n\\ttwo\"").expect("good texts");
+        assert_eq!(texts, ("Zwei Wege – 二".to_owned(), "one\n\ttwo".to_owned()));
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_refused_and_shown_escaped() {
+        for (title, description) in [(r#""a\u001b[2Jb""#, "''"), (r#""a\nb""#, "''"), ("''", r#""\u0000""#)] {
+            let problems = title_and_description(title, description).expect_err("control characters");
+            assert!(problems.contains("without control characters") && !problems.contains('\u{1b}'), "{problems}");
+        }
+    }
 }
