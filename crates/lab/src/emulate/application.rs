@@ -3,9 +3,9 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread::Scope;
+use std::thread::{self, Scope};
 
 use rand_pcg::Pcg64Mcg;
 use subflow_linux::{
@@ -210,14 +210,21 @@ impl Side<'_> {
             Err(error) => return Err(error),
         };
         self.end.observe(stream.watch()?);
-        self.open_subflows(&stream)?;
-        let talked = match self.flow.flow.traffic {
-            Traffic::Bulk { bytes } => self.write_bulk(&stream, bytes.unwrap_or(u64::MAX)),
-            Traffic::RequestResponse { request, response, count, think } => {
-                self.ask(&stream, request, response, count, think)
-            }
-            Traffic::OnOff { .. } => Ok(()),
-        };
+        // Joins have to wait for the peer's first data-level acknowledgment, so data cannot wait for them.
+        let over = AtomicBool::new(false);
+        let (talked, opened) = thread::scope(|scope| {
+            let opening = scope.spawn(|| self.open_subflows(&stream, &over));
+            let talked = match self.flow.flow.traffic {
+                Traffic::Bulk { bytes } => self.write_bulk(&stream, bytes.unwrap_or(u64::MAX)),
+                Traffic::RequestResponse { request, response, count, think } => {
+                    self.ask(&stream, request, response, count, think)
+                }
+                Traffic::OnOff { .. } => Ok(()),
+            };
+            over.store(true, Ordering::Relaxed);
+            (talked, opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        opened?;
         self.finish(&stream, talked)
     }
 
@@ -281,12 +288,13 @@ impl Side<'_> {
         self.flow.flow.stop.is_some_and(|stop| self.clock.now() >= Instant::ZERO + stop)
     }
 
-    /// Opens the subflows that the scenario names.
-    fn open_subflows(&self, stream: &Stream) -> Result<()> {
+    /// Opens the subflows that the scenario names, until the connection is `over`.
+    fn open_subflows(&self, stream: &Stream, over: &AtomicBool) -> Result<()> {
         if self.flow.subflows.is_empty() {
             return Ok(());
         }
-        let Some(token) = stream.info()?.token else { return Ok(()) };
+        self.namespace.enter()?;
+        Priority::Application.take();
         let mut manager = subflow_linux::netlink::MptcpPathManager::open()?;
         let mut ids: Vec<std::net::IpAddr> = vec![self.flow.local.ip()];
         for &(from, to, backup) in &self.flow.subflows {
@@ -295,14 +303,21 @@ impl Side<'_> {
                 ids.push(from.ip());
                 ids.len() - 1
             });
-            // Until the peer has shown that it has both keys, joins are refused.
-            let until = self.clock.now() + Duration::from_secs(2);
             loop {
+                // What has fallen back to TCP has no other subflows.
+                let Some(token) = stream.info().ok().filter(|info| !info.fallback).and_then(|info| info.token) else {
+                    return Ok(());
+                };
                 match manager.open_subflow(token, id as u8, from, to, backup) {
                     Ok(()) => break,
-                    Err(error) if self.clock.now() >= until => return Err(error),
-                    Err(_) if !self.sleep_until(self.clock.now() + TICK) => return Ok(()),
-                    Err(_) => {}
+                    Err(_) if over.load(Ordering::Relaxed) => return Ok(()),
+                    // Until the peer has shown that it has both keys.
+                    Err(Error::System { source, .. }) if source.kind() == io::ErrorKind::NotConnected => {
+                        if !self.sleep_until(self.clock.now() + TICK) {
+                            return Ok(());
+                        }
+                    }
+                    Err(error) => return Err(error),
                 }
             }
         }
