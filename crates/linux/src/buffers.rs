@@ -11,12 +11,12 @@ use crate::error::{Result, While};
 pub(crate) fn set_receive_buffer(socket: impl AsFd, bytes: usize) -> Result<()> {
     sockopt::set_socket_recv_buffer_size_force(&socket, bytes)
         .or_else(|_| sockopt::set_socket_recv_buffer_size(&socket, bytes))
-        .during(|| "cannot size a receive buffer".into())
+        .during(|| format!("cannot make a receive buffer of {bytes} bytes"))
 }
 
 /// The same of its send buffer, and `net.core.wmem_max`.
 pub(crate) fn set_send_buffer(socket: impl AsFd, bytes: usize) -> Result<()> {
     sockopt::set_socket_send_buffer_size_force(&socket, bytes)
         .or_else(|_| sockopt::set_socket_send_buffer_size(&socket, bytes))
-        .during(|| "cannot size a send buffer".into())
+        .during(|| format!("cannot make a send buffer of {bytes} bytes"))
 }

@@ -30,6 +30,10 @@ impl Tun {
             .open(DEVICE);
         let fd: OwnedFd = match opened {
             Ok(file) => file.into(),
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::MFILE) => {
+                let missing = format!("the TUN device {name} is one open file too many ({error})");
+                return Err(Error::missing(missing, "raise the limit of open files (`ulimit -n 65536`)"));
+            }
             Err(error) => {
                 let remedy = "load the module (`modprobe tun`), start the container with --device=/dev/net/tun, or take \
                               veth pairs instead (--device veth)";

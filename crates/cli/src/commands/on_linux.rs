@@ -29,6 +29,13 @@ pub(crate) fn execute(
 ) -> Result<Experiment, Failure> {
     let device = device.map(kind);
     let stop = emulate::Stop::on_signals().map_err(|error| RunError::failed(error.to_string()))?;
+    // The last point of a sweep may be what cannot run, hours after the first.
+    let mut jobs = plan.jobs();
+    jobs.dedup_by_key(|job| job.point);
+    for job in jobs {
+        let scenario = &plan.points[job.point].scenario;
+        emulate::check(scenario, device).map_err(|error| error.in_job(plan, job))?;
+    }
     Ok(execute_with(plan, 1, options, progress, |scenario, seed, options| {
         emulate::emulate(scenario, seed, device, options, &stop)
     })?)

@@ -35,6 +35,7 @@ use application::KernelFlow;
 use hosts::KernelHosts;
 use measure::{Baseline, Conditions};
 use sample::Sampled;
+use settings::Plan;
 use userspace::RealWorld;
 
 pub use subflow_linux::{DeviceKind, Interrupt as Stop, cleanup};
@@ -42,9 +43,22 @@ pub use subflow_linux::{DeviceKind, Interrupt as Stop, cleanup};
 /// How often sockets are asked what they have done: a subflow that closes takes its counters with it.
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 
+/// Looks whether `scenario` can run here in real time, as [`emulate`] does before it makes anything.
+pub fn check(scenario: &Scenario, device: Option<DeviceKind>) -> Result<(), RunError> {
+    prepare(scenario, device).map(drop)
+}
+
+/// What the hosts' kernels are told, and what joins them to the links; an error that says what is missing or refused.
+fn prepare(scenario: &Scenario, device: Option<DeviceKind>) -> Result<(Vec<Plan>, DeviceKind), RunError> {
+    refuse_sctp(scenario)?;
+    let plans = settings::plans(scenario)?;
+    let used = subflow_linux::require(&Needs { device, ..needs(scenario) });
+    Ok((plans, used.map_err(|error| RunError::failed(error.to_string()))?))
+}
+
 /// Runs `scenario` once in real time. `seed` makes the links' randomness, and our stacks'. `device` is what joins kernels to
-/// the links; `None` for what the machine has. `options.paths` are the simulator's alone. Ends early, with an error, when `interrupt` is raised; whatever it made is
-/// gone when it returns.
+/// the links; `None` for what the machine has. `options.paths` are the simulator's alone. Ends early, with an error, when
+/// `interrupt` is raised; whatever it made is gone when it returns.
 pub fn emulate(
     scenario: &Scenario,
     seed: u64,
@@ -53,9 +67,7 @@ pub fn emulate(
     interrupt: &Interrupt,
 ) -> Result<RunResult, RunError> {
     let failed = |error: subflow_linux::Error| RunError::failed(error.to_string());
-    refuse_sctp(scenario)?;
-    let plans = settings::plans(scenario)?;
-    let used = subflow_linux::require(&Needs { device, ..needs(scenario) }).map_err(failed)?;
+    let (plans, used) = prepare(scenario, device)?;
     let is_kernel = |host: usize| scenario.hosts[host].stack == HostStack::Kernel;
     let run = build_for(scenario, seed, false, |host| !is_kernel(host))?;
     let (hosts, devices) = KernelHosts::create(scenario, &run, &plans, used).map_err(failed)?;

@@ -3,8 +3,9 @@
 use subflow_linux::KernelSettings;
 use subflow_quantity::Duration;
 
+use super::hosts::address;
 use crate::execute::RunError;
-use crate::scenario::{Buffer, Flow, HostStack, LossDetection, Protocol, Scenario, Stack, TcpOptions};
+use crate::scenario::{Buffer, Flow, HostStack, LossDetection, Protocol, Scenario, Stack, TcpOptions, Traffic};
 
 /// What a host's kernel is told.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +67,8 @@ fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {
     if let Some((stack, _)) = stack {
         plan.settings.mtu = stack.tcp.mtu.into();
         plan.settings.initial_window = stack.tcp.initial_window;
-        plan.settings.minimum_rto_ms = stack.tcp.min_rto.as_millis() as u32;
+        // Zero would leave it to the kernel.
+        plan.settings.minimum_rto_ms = stack.tcp.min_rto.as_millis().max(1) as u32;
         plan.settings.sysctls = sysctls(&stack.tcp);
         let set = |name: &str, value: bool| (format!("mptcp/{name}"), u32::from(value).to_string());
         plan.settings.sysctls.push(set("checksum_enabled", stack.mptcp.checksum));
@@ -78,7 +80,37 @@ fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {
         plan.notes =
             fixed(&stack.tcp).into_iter().map(|what| format!("{name}: Linux has no switch for {what}")).collect();
     }
+    fit_packets(scenario, host, stack.is_some(), &mut plan.settings.mtu)?;
     Ok(plan)
+}
+
+/// Looks whether what `host` sends and receives fits into its `mtu`, which may grow where no flow `needs` it as it is: the
+/// network carries no fragments.
+fn fit_packets(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> Result<(), RunError> {
+    const LARGEST_MTU: u32 = 65_535;
+    const SMALLEST_MTU_OF_IPV6: u32 = 1280;
+    const UDP_HEADER: u32 = 8;
+    let name = &scenario.hosts[host].name;
+    for flow in scenario.flows.iter().filter(|flow| flow.from.host == host || flow.to.host == host) {
+        let Traffic::OnOff { packet, .. } = flow.traffic else { continue };
+        let ip_header = if address(scenario, flow.from).is_ipv4() { 20 } else { 40 };
+        let whole = packet + UDP_HEADER + ip_header;
+        if whole > if needs { *mtu } else { LARGEST_MTU } {
+            return Err(RunError::failed(format!(
+                "{}: datagrams of {packet} bytes make packets of {whole}, expected at most {mtu}, the MTU of {name}; \
+                 only whole packets pass on Linux",
+                flow.name
+            )));
+        }
+        *mtu = whole.max(*mtu);
+    }
+    let mut addresses = scenario.hosts[host].interfaces.iter().flat_map(|interface| &interface.addresses);
+    match addresses.find(|address| address.is_ipv6()) {
+        Some(address) if *mtu < SMALLEST_MTU_OF_IPV6 => Err(RunError::failed(format!(
+            "{name}: found the address {address} and an MTU of {mtu} bytes, expected at least {SMALLEST_MTU_OF_IPV6} for IPv6"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn differ(what: &str, host: &str, first: &Flow, second: &Flow) -> RunError {

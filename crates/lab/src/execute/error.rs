@@ -1,5 +1,7 @@
 //! Why a run failed although its scenario is good.
 
+use crate::sweep::{Job, Plan};
+
 /// A run that did not come to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", place(run, seed, parameters))]
@@ -20,10 +22,12 @@ impl RunError {
         Self { message: message.into(), run: None, seed: None, parameters: String::new() }
     }
 
-    /// The same failure with the run it happened in.
+    /// The same failure with the run of `plan` it happened in.
     #[must_use]
-    pub fn in_run(self, run: usize, seed: u64, parameters: String) -> Self {
-        Self { run: Some(run), seed: Some(seed), parameters, ..self }
+    pub fn in_job(self, plan: &Plan, job: Job) -> Self {
+        let parameters = &plan.points[job.point].parameters;
+        let parameters: Vec<String> = parameters.iter().map(|(path, value)| format!("{path} = {value}")).collect();
+        Self { run: Some(job.run), seed: Some(job.seed), parameters: parameters.join(", "), ..self }
     }
 }
 

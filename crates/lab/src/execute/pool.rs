@@ -88,9 +88,9 @@ fn guarded(
     job: Job,
     run: &(impl Fn(&Scenario, Job) -> Result<RunResult, RunError> + Sync),
 ) -> Result<RunResult, RunError> {
-    let point = &plan.points[job.point];
+    let scenario = &plan.points[job.point].scenario;
     let timer = CpuTimer::start();
-    let outcome = catch_unwind(AssertUnwindSafe(|| run(&point.scenario, job)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| run(scenario, job)));
     let outcome =
         outcome.unwrap_or_else(|panic| Err(RunError::failed(format!("internal error: {}", panic_text(&*panic)))));
     match outcome {
@@ -101,11 +101,7 @@ fn guarded(
             }
             Ok(result)
         }
-        Err(error) => {
-            let parameters: Vec<String> =
-                point.parameters.iter().map(|(path, value)| format!("{path} = {value}")).collect();
-            Err(error.in_run(job.run, job.seed, parameters.join(", ")))
-        }
+        Err(error) => Err(error.in_job(plan, job)),
     }
 }
 
