@@ -66,8 +66,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
 /// A run that the machine was too slow for is kept, but never silently.
 fn tell_of_invalid_runs(experiment: &Experiment) {
     for run in &experiment.runs {
-        let objections = run.result.real_time.as_ref().map_or(&[][..], |real_time| &real_time.objections);
-        for objection in objections {
+        for objection in run.result.objections() {
             eprintln!("warning: run {} is not valid: {objection}", run.run);
         }
     }

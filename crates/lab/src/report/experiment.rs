@@ -21,7 +21,8 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
     let mut page = Page { title: scenario.title.clone(), description: scenario.description.clone(), ..Page::default() };
     page.facts.push(("scenario", scenario.name.clone()));
     page.facts.push(("runs", experiment.runs.len().to_string()));
-    page.facts.push(("simulated time of a run", format!("{} s", scenario.duration_s)));
+    let time = if in_real_time(experiment) { "time of a run, on Linux" } else { "simulated time of a run" };
+    page.facts.push((time, format!("{} s", scenario.duration_s)));
     if scenario.warm_up_s > 0.0 {
         page.facts.push(("measured from", format!("{} s", scenario.warm_up_s)));
     }
@@ -30,6 +31,7 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
     page.facts.push(("packet hops", hops.to_string()));
 
     let mut slugs = Slugs::default();
+    page.section("not-valid", "Runs that are not valid", not_valid(experiment));
     page.section("summary", "Summary", summary::tables(experiment));
     let compared = comparisons(experiment);
     let compared: String =
@@ -45,6 +47,20 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
 pub fn figures_of(experiment: &Experiment) -> Vec<Figure> {
     let first = experiment.runs.first();
     comparisons(experiment).into_iter().chain(first.into_iter().flat_map(over_time::over_time)).collect()
+}
+
+fn in_real_time(experiment: &Experiment) -> bool {
+    experiment.runs.iter().any(|run| run.result.real_time.is_some())
+}
+
+/// What speaks against runs that the machine was too slow for. They are in all the figures.
+fn not_valid(experiment: &Experiment) -> String {
+    let objections = experiment.runs.iter().flat_map(|run| {
+        let place = place(run);
+        run.result.objections().iter().map(move |objection| format!("{place}: {objection}"))
+    });
+    let objections: Vec<String> = objections.collect();
+    paragraphs(objections.iter().map(String::as_str))
 }
 
 fn seeds(experiment: &Experiment) -> String {
@@ -96,14 +112,18 @@ fn place(run: &Run) -> String {
 }
 
 fn rerun(experiment: &Experiment) -> String {
-    let command = "subflow run scenario.toml --out again";
+    let (command, same) = if in_real_time(experiment) {
+        ("sudo subflow run scenario.toml --on linux --out again", "runs it in real time again: the numbers will differ")
+    } else {
+        ("subflow run scenario.toml --out again", "makes the same numbers of it, but for CPU time")
+    };
     let seed = match experiment.scenario.repeat {
         1 => String::new(),
         _ => " Run k of a repetition has the first seed plus k.".to_owned(),
     };
     paragraphs([format!(
         "In the folder of this report, scenario.toml is the scenario as it was run, with every change of the command line \
-         in it. The same version of subflow ({}) makes the same numbers of it, but for CPU time.{seed}",
+         in it. The same version of subflow ({}) {same}.{seed}",
         env!("CARGO_PKG_VERSION"),
     )
     .as_str()])

@@ -23,10 +23,12 @@ const COLUMNS: &[&str] = &[
     "ended",
     "srtt_ms",
     "cwnd_packets",
+    "valid",
 ];
 
 /// The runs as CSV with a header line. Columns: `run`, `seed`, the swept paths, then what is known of a flow or subflow.
-/// A row without `subflow` is about the whole connection; cells that do not apply are empty.
+/// A row without `subflow` is about the whole connection; cells that do not apply are
+/// empty. `valid` tells whether a run on the wall clock may be believed.
 pub fn to_csv(experiment: &Experiment) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let sweep = experiment.runs.first().map(|run| run.parameters.keys().map(String::as_str).collect::<Vec<_>>());
@@ -97,7 +99,10 @@ fn algorithms(flow: &FlowResult) -> Cells {
     ])
 }
 
-fn row(writer: &mut csv::Writer<Vec<u8>>, run: &Run, cells: Cells) {
+fn row(writer: &mut csv::Writer<Vec<u8>>, run: &Run, mut cells: Cells) {
+    if let Some(real_time) = &run.result.real_time {
+        cells.insert("valid", real_time.valid.to_string());
+    }
     let numbers = [run.run.to_string(), run.result.seed.to_string()];
     let parameters = run.parameters.values().map(|value| match value {
         serde_json::Value::String(text) => text.clone(),

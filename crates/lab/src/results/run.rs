@@ -34,6 +34,13 @@ pub struct RunResult {
     pub paths: Vec<Vec<PathRecord>>,
 }
 
+impl RunResult {
+    /// What speaks against believing the run: nothing against a simulated one, or one that was true to time.
+    pub fn objections(&self) -> &[String] {
+        self.real_time.as_ref().map_or(&[], |real_time| &real_time.objections)
+    }
+}
+
 /// How true to time a run on the wall clock was.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RealTime {

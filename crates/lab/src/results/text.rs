@@ -213,6 +213,11 @@ fn many_runs(text: &mut String, experiment: &Experiment) {
         }
     }
     join(text, [flows, subflows, exchanges, links]);
+    for run in &experiment.runs {
+        for objection in run.result.objections() {
+            let _ = writeln!(text, "NOT VALID: run {}, which is in the figures: {objection}", run.run);
+        }
+    }
 }
 
 fn point_values(point: &PointStatistics) -> impl Iterator<Item = String> {
