@@ -3,7 +3,10 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 
-use crate::support::{SCENARIO, machine_serves, namespaces_of, scenario, subflow, text};
+use crate::support::{SCENARIO, left_behind, machine_serves, namespaces_of, scenario, subflow, text};
+
+const PHONE_IPV6: &str =
+    "[{ name = \"wifi\", address = \"2001:db8:1::1\" }, { name = \"lte\", address = \"2001:db8:2::1\" }]";
 
 /// A copy of the command and a scenario that anybody may read, and a shell in a mount namespace of its own to run them.
 struct Machine {
@@ -70,7 +73,9 @@ fn a_user_namespace_serves_who_is_not_root() {
             eprintln!("SKIPPED a_user_namespace_serves_who_is_not_root: this machine lets nobody make user namespaces");
             return;
         }
-        let output = machine.run(&format!("{nobody} sh -ec 'mount -t tmpfs none /run; exec $SUBFLOW $RUN'"));
+        // Nothing runs ahead of others there, so it may take long.
+        let longer = "--set duration=6s";
+        let output = machine.run(&format!("{nobody} sh -ec 'mount -t tmpfs none /run; exec $SUBFLOW $RUN {longer}'"));
         assert!(output.status.success(), "{}", text(&output.stderr));
         let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(json["runs"][0]["flows"][0]["bytes_delivered"], 1_000_000);
@@ -128,6 +133,7 @@ fn where_mptcp_is_off_outside_it_is_on_inside() {
 #[test]
 fn a_name_that_is_taken_is_told_and_left_alone() {
     if machine_serves("a_name_that_is_taken_is_told_and_left_alone") {
+        let _mine = left_behind();
         let machine = Machine::new(SCENARIO);
         let mut shell = Command::new("sh");
         let path = |name: &str| machine.folder.path().join(name).to_string_lossy().into_owned();
@@ -175,6 +181,21 @@ fn what_linux_does_not_have_is_told() {
         let sctp = SCENARIO.replace("\"mptcp\"", "\"sctp\"").replace("scheduler = \"linux-default\"\n", "");
         let sctp = Machine::new(&sctp.replace("congestion = \"cubic\"\n", ""));
         sctp.refuses("exec $SUBFLOW $RUN", &["found an SCTP flow", "expected tcp, mptcp or udp", "without --on linux"]);
+        // Only whole packets pass, so that datagrams must not be larger than what TCP's connections of the host need.
+        let voice = "[flows.voice]\nfrom = \"phone\"\nto = \"server\"\nprotocol = \"udp\"\n\
+                     on_off = { rate = \"1 Mbit/s\", packet = \"2 kB\" }\n";
+        let large = Machine::new(&format!("{SCENARIO}{voice}"));
+        large.refuses("exec $SUBFLOW $RUN", &["voice", "packets of 2028", "expected at most 1500, the MTU of phone"]);
+        let ipv6 = SCENARIO.replace("[\"eth\"]", "[{ name = \"eth\", address = \"2001:db8::1\" }]");
+        let ipv6 = Machine::new(&ipv6.replace("[\"wifi\", \"lte\"]", PHONE_IPV6));
+        ipv6.refuses("exec $SUBFLOW $RUN --set 'tcp.mtu=\"600 bytes\"'", &["an MTU of 600 bytes", "at least 1280"]);
+        // Before the first run, which could do without.
+        let last = SCENARIO.to_owned() + "[sweep]\n\"flows.file.congestion\" = [\"cubic\", \"olia\"]\n";
+        let last = Machine::new(&last);
+        last.refuses(
+            "exec timeout 100 $SUBFLOW $RUN --set 'duration=\"300 s\"'",
+            &["run 1", "no congestion control \"olia\""],
+        );
         let output = subflow(&["validate", "--case", "tcp-rino"]);
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).contains("tcp-reno"), "{}", text(&output.stderr));

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::{
-    SCENARIO, command, machine_serves, namespaces_of, ours, scenario, start_a_long_run, subflow, text,
+    SCENARIO, command, left_behind, machine_serves, namespaces_of, ours, scenario, start_a_long_run, subflow, text,
 };
 
 #[test]
@@ -34,6 +34,52 @@ fn a_run_gives_results_and_leaves_nothing() {
     }
 }
 
+/// Hosts without TCP have as large an MTU as their datagrams take.
+#[test]
+fn datagrams_larger_than_1500_bytes_arrive_whole() {
+    if !machine_serves("datagrams_larger_than_1500_bytes_arrive_whole") {
+        return;
+    }
+    let flows = SCENARIO.find("[flows.file]").expect("a flow");
+    let voice = "[flows.voice]\nfrom = \"phone\"\nto = \"server\"\nprotocol = \"udp\"\n\
+                 on_off = { rate = \"1 Mbit/s\", packet = \"2 kB\" }\n";
+    let (_folder, path) = scenario(&format!("{}{voice}", &SCENARIO[..flows]));
+    for device in ["tun", "veth"] {
+        if device == "tun" && !Path::new("/dev/net/tun").exists() {
+            continue;
+        }
+        let output = subflow(&["run", &path, "--on", "linux", "--format", "json", "--device", device]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let received = json["runs"][0]["flows"][0]["datagrams"]["received"].as_u64();
+        assert!(received > Some(10), "{device}: {json}");
+    }
+}
+
+/// By netlink, once the connection can have them; the peer is the kernel, or ours.
+#[test]
+fn a_kernel_opens_the_subflows_that_the_scenario_names() {
+    if !machine_serves("a_kernel_opens_the_subflows_that_the_scenario_names") {
+        return;
+    }
+    let unlimited = SCENARIO.replace("send = \"1 MB\"\n", "");
+    let named = "path_manager = \"default\"\nsubflows = [{ from = \"phone.lte\", to = \"server.eth\" }]\n";
+    let (_folder, path) = scenario(&format!("{unlimited}{named}"));
+    for host in ["", "server"] {
+        let mut arguments = vec!["run", &path, "--on", "linux", "--format", "json"];
+        let ours = ours(host);
+        arguments.extend(ours.iter().map(String::as_str));
+        let output = subflow(&arguments);
+        assert!(output.status.success(), "{host}: {}", text(&output.stderr));
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let flow = &json["runs"][0]["flows"][0];
+        let subflows = flow["subflows"].as_array().expect("a list");
+        let names: Vec<_> = subflows.iter().filter_map(|subflow| subflow["name"].as_str()).collect();
+        assert_eq!(names.len(), 2, "{host}: {flow}");
+        assert!(subflows.iter().all(|subflow| subflow["goodput_mbps"].as_f64() > Some(0.0)), "{host}: {flow}");
+    }
+}
+
 #[test]
 fn ctrl_c_ends_a_run_and_leaves_nothing() {
     if !machine_serves("ctrl_c_ends_a_run_and_leaves_nothing") {
@@ -54,6 +100,7 @@ fn what_a_killed_run_leaves_is_cleaned_up() {
     if !machine_serves("what_a_killed_run_leaves_is_cleaned_up") {
         return;
     }
+    let _mine = left_behind();
     let (_folder, path) = scenario(SCENARIO);
     let mut child = start_a_long_run(&path);
     let pid = child.id();
