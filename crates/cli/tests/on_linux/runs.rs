@@ -62,9 +62,8 @@ fn a_kernel_opens_the_subflows_that_the_scenario_names() {
     if !machine_serves("a_kernel_opens_the_subflows_that_the_scenario_names") {
         return;
     }
-    let unlimited = SCENARIO.replace("send = \"1 MB\"\n", "");
     let named = "path_manager = \"default\"\nsubflows = [{ from = \"phone.lte\", to = \"server.eth\" }]\n";
-    let (_folder, path) = scenario(&format!("{unlimited}{named}"));
+    let (_folder, path) = scenario(&format!("{SCENARIO}{named}"));
     for host in ["", "server"] {
         let mut arguments = vec!["run", &path, "--on", "linux", "--format", "json"];
         let ours = ours(host);

@@ -221,6 +221,9 @@ impl Side<'_> {
                 }
                 Traffic::OnOff { .. } => Ok(()),
             };
+            if talked.is_ok() {
+                self.wait_for_acknowledgments(&stream);
+            }
             over.store(true, Ordering::Relaxed);
             (talked, opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });
@@ -252,9 +255,7 @@ impl Side<'_> {
             Ok(()) if self.stop.is_raised() => {}
             Ok(()) => {
                 // A closed connection does not tell what it has done.
-                while !self.stop.is_raised() && stream.unacknowledged().is_ok_and(|bytes| bytes > 0) {
-                    self.sleep_until(self.clock.now() + TICK);
-                }
+                self.wait_for_acknowledgments(stream);
                 self.end.watch();
                 let mut rest = [0; CHUNK];
                 let closed = stream.finish().and_then(|()| {
@@ -278,6 +279,12 @@ impl Side<'_> {
             Err(error) => self.end.fail(&error),
         }
         Ok(())
+    }
+
+    fn wait_for_acknowledgments(&self, stream: &Stream) {
+        while !self.stop.is_raised() && stream.unacknowledged().is_ok_and(|bytes| bytes > 0) {
+            self.sleep_until(self.clock.now() + TICK);
+        }
     }
 
     fn sleep_until(&self, at: Instant) -> bool {
