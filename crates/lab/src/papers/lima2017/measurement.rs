@@ -80,19 +80,7 @@ impl Measurements {
 
     /// One cell's goodput under full-mesh.
     pub(super) fn at(&self, study: Study, case: u32, congestion: &str, scheduler: &str) -> Option<f64> {
-        self.meshed(study, case, congestion, scheduler, "full-mesh")
-    }
-
-    /// One cell's goodput.
-    pub(super) fn meshed(
-        &self,
-        study: Study,
-        case: u32,
-        congestion: &str,
-        scheduler: &str,
-        path_manager: &str,
-    ) -> Option<f64> {
-        self.cell(study, case, congestion, scheduler, path_manager).map(|measurement| measurement.mean)
+        self.cell(study, case, congestion, scheduler, "full-mesh").map(|measurement| measurement.mean)
     }
 
     /// One cell.
@@ -134,7 +122,8 @@ pub(super) mod tests {
         let interval = first.interval.expect("two runs");
         assert!(interval.low < 1.0 && interval.high > 3.0);
         assert_eq!(all.cases(Study::Background), [1, 2, 3, 4]);
-        assert_eq!(all.meshed(Study::Background, 3, "lia", "ll", "single-mesh"), Some(4.0));
+        let single = all.cell(Study::Background, 3, "lia", "ll", "single-mesh").expect("it was measured");
+        assert_eq!(single.mean, 4.0);
         assert_eq!(all.at(Study::Background, 5, "lia", "ll"), None);
     }
 }
