@@ -34,7 +34,8 @@ impl Connection {
     /// Data `range` arrived on subflow `index`, in that subflow's order.
     pub(super) fn on_data(&mut self, index: usize, range: Range<u64>, now: Instant) {
         let length = range.end - range.start;
-        if range.end <= self.receive.next {
+        // Behind the DATA_FIN, which takes an offset of its own, there is no data, whatever the peer maps there.
+        if range.end <= self.receive.next || self.receive.finished {
             return;
         }
         let before = self.receive.next;

@@ -25,7 +25,8 @@ pub(crate) struct DataSend {
     pub(crate) reinjections: usize,
     /// How often the peer's window kept a subflow with room from sending.
     pub(crate) blocked: u64,
-    /// When to repeat what the subflows have delivered and the peer has not acknowledged.
+    /// The data-level timer: when to repeat what the subflows have delivered and the peer has not acknowledged, or to judge
+    /// deliveries (`stale.rs`).
     pub(crate) repeat_at: Option<Instant>,
     /// How often that was done without any progress.
     pub(crate) repeats: u32,

@@ -40,7 +40,14 @@ impl Connection {
     /// it, so the data level does (section 3.3.6; Linux `mptcp_retransmit_timer`).
     pub(super) fn watch_for_dropped_data(&mut self, now: Instant) {
         let delivered = |carrier: usize| match self.glances.get(carrier) {
-            Some(glance) if self.dirty & 1 << carrier == 0 => glance.delivered,
+            Some(glance) if self.dirty & 1 << carrier == 0 => {
+                debug_assert_eq!(
+                    glance.delivered,
+                    self.subflows[carrier].has_delivered(),
+                    "it changed and nobody touched it"
+                );
+                glance.delivered
+            }
             _ => self.subflows[carrier].has_delivered(),
         };
         let waits = self.send.outstanding.front().is_some_and(|oldest| {
