@@ -34,8 +34,10 @@ impl Connection {
     /// Data `range` arrived on subflow `index`, in that subflow's order.
     pub(super) fn on_data(&mut self, index: usize, range: Range<u64>, now: Instant) {
         let length = range.end - range.start;
-        // Behind the DATA_FIN, which takes an offset of its own, there is no data, whatever the peer maps there.
-        if range.end <= self.receive.next || self.receive.finished {
+        // Behind the DATA_FIN, which takes an offset of its own, there is no data, whatever the peer maps there. Whether the
+        // peer has finished would not tell: below an infinite mapping that is known before the last bytes are taken.
+        let range = range.start..range.end.min(self.receive.fin.unwrap_or(u64::MAX));
+        if range.end <= self.receive.next.max(range.start) {
             return;
         }
         let before = self.receive.next;

@@ -8,7 +8,7 @@ use rand_pcg::Pcg64Mcg;
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::{Endpoint, EndpointId, Event, Host, Listener, edge};
 use subflow_wire::checksum::ones_complement_sum;
-use subflow_wire::{Body, Packet, PayloadBytes, TcpSegment};
+use subflow_wire::{Body, Ecn, IpHeader, Packet, PayloadBytes, TcpSegment};
 
 use super::edge::{Edge, bytes_of};
 use super::sctp::Hooks;
@@ -227,6 +227,12 @@ impl Pair {
 
     pub(crate) fn stop_tampering(&mut self) {
         self.tampers.clear();
+    }
+
+    /// `segment` as it comes to `side` between the first addresses of both.
+    pub(crate) fn first_path(&self, side: usize, segment: TcpSegment) -> Packet {
+        let (source, destination) = (self.address(1 - side, 0), self.address(side, 0));
+        Packet { ip: IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct }, body: Body::Tcp(segment) }
     }
 
     /// Puts a packet on the way to `side` as if it came from the other, after `delay`.

@@ -7,7 +7,7 @@ use subflow_wire::tcp::mptcp::MptcpOption;
 
 use super::{exchange_and_close, has};
 use crate::harness::tamper::{drop_first, has_data, has_fin, is_pure_ack, is_reset};
-use crate::harness::{CLIENT, Pair, SERVER, Setup, ms, secs};
+use crate::harness::{CLIENT, Pair, SERVER, Sent, Setup, ms, secs};
 
 fn has_data_fin(segment: &TcpSegment) -> bool {
     segment.options.dss.is_some_and(|dss| dss.data_fin)
@@ -33,6 +33,29 @@ fn a_data_fin_closes_one_direction_and_leaves_the_subflows() {
         pair.close_gracefully();
         assert_eq!(pair.count(first, Event::PeerFinished), 1);
     }
+}
+
+#[test]
+fn what_a_peer_maps_behind_its_data_fin_is_not_data() {
+    let mut pair = two_paths();
+    pair.trust_content = true;
+    pair.write(SERVER, 5000);
+    pair.finish(SERVER);
+    pair.run_for(ms(300));
+    let carries = |sent: &&Sent| sent.from == SERVER && sent.path == 0 && has_data(&sent.segment);
+    let mut segment = pair.log.iter().rfind(carries).expect("it has sent").segment.clone();
+    let length = segment.payload.length;
+    segment.sequence = segment.sequence.wrapping_add(length);
+    let dss = segment.options.dss.as_mut().expect("multipath");
+    let mapping = dss.mapping.as_mut().expect("it carries data");
+    mapping.data_sequence = mapping.data_sequence.wrapping_add(u64::from(mapping.length) + u64::from(!dss.data_fin));
+    mapping.subflow_sequence = mapping.subflow_sequence.wrapping_add(length);
+    mapping.length = length as u16;
+    dss.data_fin = false;
+    pair.inject(CLIENT, &pair.first_path(CLIENT, segment), ms(1));
+    pair.run_for(ms(300));
+    assert_eq!(pair.received(CLIENT), 5000);
+    pair.close_gracefully();
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! An arbitrary segment, told relative to what its receiver expects, so that it meets edges.
 
 use proptest::prelude::*;
+use subflow_wire::Packet;
 use subflow_wire::tcp::mptcp::{AddAddress, Capable, DataAck, Dss, Join, Mapping, MptcpOption, ResetReason};
 use subflow_wire::tcp::{SackBlock, TcpFlags, TcpSegment, Timestamps};
-use subflow_wire::{Body, Ecn, IpHeader, Packet};
 
 use crate::harness::Pair;
 
@@ -111,8 +111,7 @@ impl Thrown {
         if segment.options.wire_length() > 40 {
             segment.options.mptcp.clear();
         }
-        let (source, destination) = (pair.address(1 - self.to, 0), pair.address(self.to, 0));
-        Packet { ip: IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct }, body: Body::Tcp(segment) }
+        pair.first_path(self.to, segment)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Segments that are not what they seem: RFC 5961 (blind attacks), PAWS, acknowledgments of nothing.
 
 use subflow_transport::tcp::{Closed, State};
+use subflow_wire::Packet;
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
-use subflow_wire::{Body, Packet};
 
 use crate::harness::tamper::{has_data, is_pure_ack};
 use crate::harness::{CLIENT, Pair, SERVER, Setup, ms};
@@ -14,14 +14,7 @@ fn forge(pair: &Pair, change: impl FnOnce(&mut TcpSegment)) -> Packet {
     segment.sequence = segment.sequence.wrapping_add(segment.payload.length);
     segment.payload = Default::default();
     change(&mut segment);
-    let ends = pair.endpoint(CLIENT).ends();
-    let ip = subflow_wire::IpHeader {
-        source: ends.local.ip(),
-        destination: ends.remote.ip(),
-        hop_limit: 64,
-        ecn: subflow_wire::Ecn::NotEct,
-    };
-    Packet { ip, body: Body::Tcp(segment) }
+    pair.first_path(SERVER, segment)
 }
 
 /// Gives the server a forged segment and returns how many segments it answers with.
