@@ -99,6 +99,10 @@ pub struct SctpOptions {
     pub association_max_retransmissions: u32,
     /// Timeouts in a row that a path survives.
     pub path_max_retransmissions: u32,
+    /// With more timeouts in a row a path is potentially failed (RFC 7829); `None`: it never is.
+    pub potentially_failed_max_retransmissions: Option<u32>,
+    /// Whether it is probed at once then, or an RTO later.
+    pub probe_at_once: bool,
     /// How often INIT and COOKIE ECHO are sent again.
     pub init_retransmissions: u32,
     /// How often an idle path is probed; `None` for never.

@@ -66,6 +66,8 @@ pub(super) fn sctp_config(flow: &Sctp, stack: &Stack) -> Config {
         send_buffer: options.send_buffer,
         association_max_retransmissions: options.association_max_retransmissions,
         path_max_retransmissions: options.path_max_retransmissions,
+        potentially_failed_max_retransmissions: options.potentially_failed_max_retransmissions,
+        probe_at_once: options.probe_at_once,
         max_init_retransmits: options.init_retransmissions,
         heartbeat_interval: options.heartbeat_interval,
         cookie_life: options.cookie_life,

@@ -5,6 +5,7 @@ use subflow_wire::sctp::{Chunk, ErrorCause};
 
 use super::input::Origin;
 use super::output::{Control, Reply};
+use super::path_failure::Unanswered;
 use super::{Association, State};
 use crate::Event;
 use crate::tcp::Closed;
@@ -97,7 +98,7 @@ impl Association {
         self.shutdown_at = None;
         let destination = self.current_destination();
         self.destinations[destination].rto.back_off();
-        self.on_destination_error(destination);
+        self.on_destination_error(destination, Unanswered::Data, now);
         if !self.state.is_closed() {
             self.send_shutdown(now);
         }

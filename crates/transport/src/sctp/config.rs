@@ -148,6 +148,12 @@ pub struct Config {
     pub association_max_retransmissions: u32,
     /// Path.Max.Retrans.
     pub path_max_retransmissions: u32,
+    /// PotentiallyFailed.Max.Retrans (RFC 7829, section 3.2): with more timeouts in a row a destination is potentially failed, and
+    /// data goes to others. `None`, or no less than Path.Max.Retrans: no destination ever is.
+    pub potentially_failed_max_retransmissions: Option<u32>,
+    /// Whether a destination is probed as soon as it is potentially failed (CMT-PF: Natarajan, Ekiz, Amer, Stewart 2009), not an
+    /// RTO later (Linux, `sctp_do_8_2_transport_strike`).
+    pub probe_at_once: bool,
     /// Max.Init.Retransmits.
     pub max_init_retransmits: u32,
     /// HB.interval; `None` sends heartbeats only to confirm addresses.
@@ -210,6 +216,8 @@ impl Config {
             send_buffer: None,
             association_max_retransmissions: 10,
             path_max_retransmissions: 5,
+            potentially_failed_max_retransmissions: None,
+            probe_at_once: true,
             max_init_retransmits: 8,
             heartbeat_interval: Some(second * 30),
             cookie_life: second * 60,
@@ -223,7 +231,8 @@ impl Config {
 
     /// Linux 6.12 (`net/sctp`): RTO.Initial 3 s, timers in ticks of 4 ms (HZ = 250), windows that grow in congestion avoidance
     /// during fast recovery, T3 restarted by the cumulative TSN alone, SACKs of 16 gap blocks, a burst for every message. Linux
-    /// has neither CMT nor NR-SACK; what it has of RFC 9260 is the rest of [`rfc9260`](Self::rfc9260).
+    /// has RFC 7829 with PotentiallyFailed.Max.Retrans 0, and neither CMT nor NR-SACK; what it has of RFC 9260 is the rest of
+    /// [`rfc9260`](Self::rfc9260).
     pub fn linux() -> Self {
         let tick = Duration::from_millis(4);
         let base = Self::rfc9260();
@@ -236,6 +245,8 @@ impl Config {
             late_back_off: true,
             single_fast_packet: true,
             segmentation_offload: true,
+            potentially_failed_max_retransmissions: Some(0),
+            probe_at_once: false,
             max_gap_blocks: Some(16),
             most_tsns_ahead: 4096,
             timer_tick: tick,
@@ -244,7 +255,10 @@ impl Config {
     }
 
     /// This configuration with concurrent multipath transfer: all destinations carry data, with split fast retransmit, delayed
-    /// acknowledgment for CMT, window growth by `growth` with the recovery that goes with it, and `rtx-same`.
+    /// acknowledgment for CMT, window growth by `growth` with the recovery that goes with it, `rtx-same`, SACKs that name all that
+    /// has arrived and restart the timers of all destinations that get on (or the progress of one path hides behind what is
+    /// missing on another), and destinations that are potentially failed after one timeout (CMT-PF): what is missing on a dead path
+    /// would hold up all others.
     pub fn with_cmt(self, growth: WindowGrowth) -> Self {
         Self {
             distribution: Distribution::LargestFreeWindow,
@@ -253,6 +267,11 @@ impl Config {
             delayed_ack_cmt: true,
             window_growth: growth,
             fast_recovery: growth.usual_scope(),
+            potentially_failed_max_retransmissions: Some(0),
+            probe_at_once: true,
+            gap_acks_restart_timer: true,
+            max_gap_blocks: None,
+            most_tsns_ahead: u16::MAX,
             ..self
         }
     }

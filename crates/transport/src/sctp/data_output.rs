@@ -205,6 +205,7 @@ impl Association {
         }
         let chunk = self.outbound.chunk_mut(tsn).expect("a chunk of the queue");
         let destination = &mut self.destinations[index];
+        chunk.moved |= chunk.is_sent() && chunk.destination != index;
         chunk.status = Status::InFlight;
         chunk.destination = index;
         chunk.transmissions += 1;
@@ -221,6 +222,7 @@ impl Association {
     fn transmit_copy(&mut self, tsn: u64, index: usize, now: Instant) -> Chunk {
         let chunk = self.outbound.chunk_mut(tsn).expect("a chunk of the queue");
         chunk.copies |= 1 << index;
+        chunk.moved = true;
         chunk.transmissions += 1;
         let length = chunk.length();
         self.book(index, length, now);

@@ -17,6 +17,8 @@ pub enum Reachability {
     Unconfirmed,
     /// It answers.
     Active,
+    /// It has left something unanswered: data goes elsewhere where that is possible (RFC 7829).
+    PotentiallyFailed,
     /// Path.Max.Retrans timeouts in a row went unanswered.
     Inactive,
 }
@@ -44,6 +46,8 @@ pub struct DestinationCounters {
     pub bytes_acknowledged: u64,
     /// HEARTBEATs sent there.
     pub heartbeats_sent: u64,
+    /// Times it became potentially failed.
+    pub suspicions: u64,
     /// Times it became inactive.
     pub failures: u64,
 }
@@ -62,6 +66,8 @@ pub struct Destination {
     pub(crate) t3: Option<Instant>,
     /// Timeouts in a row without an answer.
     pub(crate) errors: u32,
+    /// When it was last suspected or given up.
+    pub(crate) silent_since: Option<Instant>,
     /// Bytes in flight.
     pub(crate) in_flight: u64,
     /// Chunks in flight.
@@ -99,6 +105,7 @@ impl Destination {
             rto: RtoEstimator::new(config.rto),
             t3: None,
             errors: 0,
+            silent_since: None,
             in_flight: 0,
             chunks_in_flight: 0,
             queue: VecDeque::new(),
@@ -130,7 +137,7 @@ impl Destination {
         self.reachability
     }
 
-    /// Whether data may go there.
+    /// Whether data goes there before others.
     pub fn is_active(&self) -> bool {
         self.reachability == Reachability::Active
     }

@@ -9,7 +9,7 @@ use subflow_quantity::Instant;
 
 use super::Association;
 use super::config::{BufferSplitting, Config, Distribution};
-use super::destination::Destination;
+use super::destination::{Destination, Reachability};
 use super::outbound::{SentChunk, Status};
 
 /// How often a scheduler that queues ahead is asked before something has to leave.
@@ -45,13 +45,23 @@ impl SchedulerState {
 
 impl Association {
     /// Where data and control chunks go that name no destination: the primary one, or the first active one while it is not
-    /// (section 6.4).
+    /// (section 6.4). Where none is active, the potentially failed one with the fewest errors (RFC 7829, section 3.2).
     pub(super) fn current_destination(&self) -> usize {
         let primary = &self.destinations[self.primary];
         if primary.is_active() {
             return self.primary;
         }
-        self.destinations.iter().position(Destination::is_active).unwrap_or(self.primary)
+        if let Some(active) = self.destinations.iter().position(Destination::is_active) {
+            return active;
+        }
+        let suspected = |index: &usize| self.destinations[*index].reachability == Reachability::PotentiallyFailed;
+        let suspects = (0..self.destinations.len()).filter(suspected);
+        suspects.min_by_key(|&index| self.destinations[index].errors).unwrap_or(self.primary)
+    }
+
+    /// Whether data may go to a destination now: it is active, or there is no better one.
+    pub(super) fn takes_data(&self, index: usize) -> bool {
+        self.destinations[index].is_active() || index == self.current_destination()
     }
 
     /// Whether a destination's window, and its part of the buffers, has room.
@@ -144,8 +154,7 @@ impl Association {
     fn next_assigned(&mut self, now: Instant) -> Option<usize> {
         for index in 0..self.destinations.len() {
             let Some(length) = self.next_queued(index) else { continue };
-            let usable = self.destinations[index].is_active() || index == self.current_destination();
-            if usable && self.peer_has_room(u64::from(length)) && self.may_send_new(index, now) {
+            if self.takes_data(index) && self.peer_has_room(u64::from(length)) && self.may_send_new(index, now) {
                 return Some(index);
             }
         }
@@ -171,17 +180,13 @@ impl Association {
     fn largest_free_window(&mut self, now: Instant) -> Option<usize> {
         let mut best: Option<(usize, u64)> = None;
         for index in 0..self.destinations.len() {
-            if !self.destinations[index].is_active() {
+            if !self.takes_data(index) {
                 continue;
             }
             let free = u64::from(self.congestion.path(index).cwnd).saturating_sub(self.destinations[index].in_flight);
             if best.is_none_or(|(_, most)| free > most) && self.may_send_new(index, now) {
                 best = Some((index, free));
             }
-        }
-        let none_is_active = !self.destinations.iter().any(Destination::is_active);
-        if none_is_active && self.may_send_new(self.primary, now) {
-            return Some(self.primary);
         }
         best.map(|(index, _)| index)
     }
@@ -305,7 +310,7 @@ impl Association {
                 packets_resent: destination.counters.fast_retransmissions
                     + destination.counters.timeout_retransmissions,
                 slow_start: path.in_slow_start(),
-                established: destination.is_active(),
+                established: self.takes_data(index),
                 backup: false,
                 potentially_failed: destination.errors > 0 && destination.in_flight == 0,
                 can_send: can_send && destination.queue.is_empty(),

@@ -1,4 +1,4 @@
-//! HEARTBEAT: confirming addresses, watching idle ones (RFC 9260, sections 5.4 and 8.3).
+//! HEARTBEAT: confirming addresses, watching idle ones (RFC 9260, sections 5.4 and 8.3), asking silent ones (RFC 7829).
 
 use std::net::IpAddr;
 
@@ -8,6 +8,7 @@ use subflow_wire::sctp::Chunk;
 
 use super::input::Origin;
 use super::output::Control;
+use super::path_failure::Unanswered;
 use super::{Association, Reachability};
 
 /// The heartbeats of one destination.
@@ -23,9 +24,15 @@ pub(crate) struct Heartbeat {
 const INFO_LENGTH: usize = 16;
 
 impl Association {
-    /// The association is established: unconfirmed addresses are probed at once, the others when they are idle.
+    /// The association is established, or the destination potentially failed: what has to be probed is probed at once, or after an
+    /// RTO; the others when they are idle.
     pub(super) fn start_heartbeat(&mut self, index: usize, now: Instant) {
-        if self.destinations[index].reachability == Reachability::Unconfirmed {
+        let at_once = match self.destinations[index].reachability {
+            Reachability::Unconfirmed => true,
+            Reachability::PotentiallyFailed => self.config.probe_at_once,
+            Reachability::Active | Reachability::Inactive => false,
+        };
+        if at_once {
             self.send_heartbeat(index, now);
         } else {
             self.schedule_heartbeat(index, now);
@@ -42,12 +49,13 @@ impl Association {
         self.schedule_heartbeat(index, now);
     }
 
-    /// The next one comes an RTO, give or take half of it, after HB.interval; to an unconfirmed address without the interval.
+    /// The next one comes an RTO, give or take half of it, after HB.interval; to an address that is unconfirmed or potentially
+    /// failed without the interval.
     fn schedule_heartbeat(&mut self, index: usize, now: Instant) {
         let destination = &self.destinations[index];
         let rto = destination.rto.rto();
         let interval = match (destination.reachability, self.config.heartbeat_interval) {
-            (Reachability::Unconfirmed, _) => Duration::ZERO,
+            (Reachability::Unconfirmed | Reachability::PotentiallyFailed, _) => Duration::ZERO,
             (_, Some(interval)) => interval,
             // Without heartbeats an inactive address would never come back.
             (Reachability::Inactive, None) => self.config.rto.max,
@@ -66,7 +74,7 @@ impl Association {
         destination.heartbeat.at = None;
         if destination.heartbeat.pending.take().is_some() {
             destination.rto.back_off();
-            self.on_destination_error(index);
+            self.on_destination_error(index, Unanswered::Heartbeat, now);
             if self.state.is_closed() {
                 return;
             }
@@ -102,8 +110,8 @@ impl Association {
             return;
         };
         self.on_rtt(index, now.since(sent_at));
+        self.errors = 0;
         self.set_active(index);
-        self.on_answered(index);
         self.schedule_heartbeat(index, now);
     }
 
@@ -114,10 +122,5 @@ impl Association {
                 self.set_active(index);
             }
         }
-    }
-
-    fn set_active(&mut self, index: usize) {
-        self.destinations[index].reachability = Reachability::Active;
-        self.congestion.set_established(index, true);
     }
 }

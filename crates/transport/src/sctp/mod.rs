@@ -17,7 +17,7 @@
 //! | the retransmission queue | `outbound.rs` |
 //! | SACKs: what is acknowledged, what is missing | `sack_input.rs`, `missing.rs` |
 //! | windows: CUC, growth, fast recovery | `cuc.rs`, `window.rs` |
-//! | timeouts, failure of paths, heartbeats | `timeout.rs`, `heartbeat.rs`, `rto.rs` |
+//! | timeouts, failure of paths, heartbeats | `timeout.rs`, `rto.rs`, `path_failure.rs`, `heartbeat.rs` |
 //! | which destination gets new data, and which what is sent again | `distribution.rs`, `retransmission.rs` |
 //! | packets and what goes into them | `output.rs`, `data_output.rs` |
 //! | received data: order, buffer, SACKs | `data_input.rs`, `arrivals.rs`, `reassembly.rs`, `acknowledge.rs` |
@@ -44,6 +44,7 @@ mod outbound;
 mod output;
 #[cfg(test)]
 mod packet_walk;
+mod path_failure;
 mod peer;
 mod reassembly;
 mod restart;

@@ -55,6 +55,8 @@ pub(crate) struct SentChunk {
     pub(crate) fast: FastRetransmit,
     /// How often it was sent.
     pub(crate) transmissions: u32,
+    /// It was sent to more than one destination.
+    pub(crate) moved: bool,
     pub(crate) sent_at: Instant,
     /// Its acknowledgment is the destination's next RTT sample.
     pub(crate) timed: bool,
@@ -63,6 +65,10 @@ pub(crate) struct SentChunk {
 impl SentChunk {
     pub(crate) fn length(&self) -> u64 {
         u64::from(self.fragment.length)
+    }
+
+    pub(crate) fn is_sent(&self) -> bool {
+        self.transmissions > 0
     }
 
     pub(crate) fn is_retransmitted(&self) -> bool {
@@ -140,6 +146,7 @@ impl Outbound {
             misses: 0,
             fast: FastRetransmit::Eligible,
             transmissions: 0,
+            moved: false,
             sent_at: now,
             timed: false,
         });

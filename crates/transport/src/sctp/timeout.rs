@@ -1,11 +1,11 @@
-//! T3-rtx, and the failure of paths and of the association (RFC 9260, sections 6.3.3, 8.1 and 8.2).
+//! T3-rtx (RFC 9260, section 6.3.3).
 
 use subflow_policy::congestion::RecoveryState;
 use subflow_quantity::Instant;
 
+use super::Association;
 use super::outbound::Status;
-use super::{Association, Reachability};
-use crate::tcp::Closed;
+use super::path_failure::Unanswered;
 
 impl Association {
     /// T3 of a destination expired.
@@ -17,7 +17,7 @@ impl Association {
             if self.forward_due {
                 self.destinations[index].rto.back_off();
                 self.keep_timer_running(now);
-                self.on_destination_error(index);
+                self.on_destination_error(index, Unanswered::Data, now);
             }
             return;
         }
@@ -42,7 +42,7 @@ impl Association {
         }
         self.lose_copies(index);
         if !probing {
-            self.on_destination_error(index);
+            self.on_destination_error(index, Unanswered::Data, now);
         }
         if !self.state.is_closed() {
             self.advance_abandoned_point(now);
@@ -65,41 +65,5 @@ impl Association {
         path.cwnd = path.quantum;
         self.congestion.on_state(index, RecoveryState::Loss);
         self.end_recovery_by_timeout(index);
-    }
-
-    /// Something sent to a destination went unanswered.
-    pub(super) fn on_destination_error(&mut self, index: usize) {
-        let destination = &mut self.destinations[index];
-        // Section 8.1: probing an address that was never confirmed says nothing about the association.
-        let counts = destination.reachability != Reachability::Unconfirmed;
-        destination.errors = destination.errors.saturating_add(1);
-        if destination.is_active() && destination.errors > self.config.path_max_retransmissions {
-            self.fail_destination(index);
-        }
-        if counts {
-            self.errors += 1;
-            if self.errors > self.config.association_max_retransmissions {
-                self.abort_with(Vec::new(), Closed::TimedOut);
-            }
-        }
-    }
-
-    fn fail_destination(&mut self, index: usize) {
-        let destination = &mut self.destinations[index];
-        destination.reachability = Reachability::Inactive;
-        destination.counters.failures += 1;
-        self.congestion.set_established(index, false);
-        self.reassign_queue(index);
-    }
-
-    /// A destination has answered: its errors, and the association's, are forgotten (section 8.2).
-    pub(super) fn on_answered(&mut self, index: usize) {
-        let destination = &mut self.destinations[index];
-        destination.errors = 0;
-        self.errors = 0;
-        if destination.reachability == Reachability::Inactive {
-            destination.reachability = Reachability::Active;
-            self.congestion.set_established(index, true);
-        }
     }
 }

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use subflow_quantity::Duration;
 use subflow_transport::sctp::config::{
-    BufferSplitting, InitialThreshold, RecoveryScope, Reliability, RetransmissionPolicy, WindowGrowth,
+    BufferSplitting, Config, InitialThreshold, RecoveryScope, Reliability, RetransmissionPolicy, WindowGrowth,
 };
 
 use super::stacks::wrong_way_round;
@@ -30,17 +30,17 @@ pub(super) fn sctp_options(layers: &Layers<'_>) -> Result<SctpOptions, Problem> 
     let policy = |field: Field<'_>| {
         by_name(&field, "a retransmission policy", RetransmissionPolicy::NAMES, RetransmissionPolicy::from_name)
     };
-    let usual_policy = if cmt { RetransmissionPolicy::Same } else { RetransmissionPolicy::Alternate };
+    let usual = if cmt { Config::linux().with_cmt(window_growth) } else { Config::linux() };
     let splitting_field = layers.value("buffer_splitting");
     let options = SctpOptions {
         cmt,
         multihomed: flag("multihomed")?,
         window_growth,
-        fast_recovery: layers.given("fast_recovery").map_or(Ok(window_growth.usual_scope()), scope)?,
+        fast_recovery: layers.given("fast_recovery").map_or(Ok(usual.fast_recovery), scope)?,
         avoidance_in_recovery: flag("avoidance_in_recovery")?,
-        retransmission: layers.given("retransmission").map_or(Ok(usual_policy), policy)?,
-        split_fast_retransmit: flag_or("split_fast_retransmit", cmt)?,
-        delayed_ack_cmt: flag_or("delayed_ack_cmt", cmt)?,
+        retransmission: layers.given("retransmission").map_or(Ok(usual.retransmission), policy)?,
+        split_fast_retransmit: flag_or("split_fast_retransmit", usual.split_fast_retransmit)?,
+        delayed_ack_cmt: flag_or("delayed_ack_cmt", usual.delayed_ack_cmt)?,
         nr_sack: flag("nr_sack")?,
         reneging: flag("reneging")?,
         buffer_splitting: by_name(
@@ -63,20 +63,31 @@ pub(super) fn sctp_options(layers: &Layers<'_>) -> Result<SctpOptions, Problem> 
         initial_rto: layers.value("initial_rto").positive_duration()?,
         min_rto: layers.value("min_rto").positive_duration()?,
         max_rto: layers.value("max_rto").positive_duration()?,
-        gap_acks_restart_timer: flag("gap_acks_restart_timer")?,
+        gap_acks_restart_timer: flag_or("gap_acks_restart_timer", usual.gap_acks_restart_timer)?,
         fast_retransmission_restarts_timer: flag("fast_retransmission_restarts_timer")?,
         late_back_off: flag("late_back_off")?,
         single_fast_packet: flag("single_fast_packet")?,
         segmentation_offload: flag("segmentation_offload")?,
         sack_delay: layers.value("sack_delay").duration()?,
         sack_frequency: layers.value("sack_frequency").integer(1..=1000)? as u32,
-        max_gap_blocks: unless_unlimited(&layers.value("max_gap_blocks"), |field| field.integer(1..=65_535))?
-            .map(|most| most as u16),
-        most_tsns_ahead: layers.value("most_tsns_ahead").integer(1..=65_535)? as u16,
+        max_gap_blocks: match layers.given("max_gap_blocks") {
+            Some(field) => unless_unlimited(&field, |field| field.integer(1..=65_535))?.map(|most| most as u16),
+            None => usual.max_gap_blocks,
+        },
+        most_tsns_ahead: match layers.given("most_tsns_ahead") {
+            Some(field) => field.integer(1..=65_535)? as u16,
+            None => usual.most_tsns_ahead,
+        },
         receive_buffer: layers.value("receive_buffer").size(BUFFER)?,
         send_buffer: unless_unlimited(&layers.value("send_buffer"), |field| field.size(BUFFER))?,
         association_max_retransmissions: count("association_max_retransmissions")?,
         path_max_retransmissions: count("path_max_retransmissions")?,
+        potentially_failed_max_retransmissions: unless_unlimited(
+            &layers.value("potentially_failed_max_retransmissions"),
+            |field| field.integer(COUNT),
+        )?
+        .map(|most| most as u32),
+        probe_at_once: flag_or("probe_at_once", usual.probe_at_once)?,
         init_retransmissions: count("init_retransmissions")?,
         heartbeat_interval: heartbeat_interval(&layers.value("heartbeat_interval"))?,
         cookie_life: layers.value("cookie_life").positive_duration()?,

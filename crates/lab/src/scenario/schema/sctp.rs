@@ -122,10 +122,10 @@ pub(crate) const SCTP: TableSchema = TableSchema {
         ),
         value("min_rto", "a duration above zero", "'1 s'", "the lower bound of the retransmission timeout"),
         value("max_rto", "a duration above zero", "'60 s'", "the upper bound of the retransmission timeout"),
-        value(
+        optional(
             "gap_acks_restart_timer",
             "true or false",
-            "false",
+            "what cmt says",
             "whether news beyond a gap restarts the retransmission timer as the cumulative TSN does (RFC 9260 leaves it open, Linux does not)",
         ),
         value(
@@ -159,16 +159,16 @@ pub(crate) const SCTP: TableSchema = TableSchema {
             "2",
             "how many packets of data are acknowledged together",
         ),
-        value(
+        optional(
             "max_gap_blocks",
             "a whole number from 1 to 65535, or \"unlimited\"",
-            "16",
-            "how many ranges beyond the first gap an acknowledgment names at most; 16 in Linux",
+            "unlimited with cmt, else 16",
+            "how many ranges beyond the first gap an acknowledgment names at most; 16 in Linux, which hides the progress of one path behind what is missing on another",
         ),
-        value(
+        optional(
             "most_tsns_ahead",
             "a whole number from 1 to 65535",
-            "4096",
+            "65535 with cmt, else 4096",
             "how many chunks ahead of the first gap data is taken; 4096 in Linux",
         ),
         value("receive_buffer", "a size", "'8 MiB'", "the receive buffer, all of which is offered"),
@@ -185,6 +185,18 @@ pub(crate) const SCTP: TableSchema = TableSchema {
             "how many timeouts in a row an association survives",
         ),
         value("path_max_retransmissions", "a whole number", "5", "how many timeouts in a row a path survives"),
+        value(
+            "potentially_failed_max_retransmissions",
+            "a whole number, or \"unlimited\"",
+            "0",
+            "after how many timeouts in a row a path is still trusted; with one more it is potentially failed, and data goes over others (RFC 7829); 0 in Linux",
+        ),
+        optional(
+            "probe_at_once",
+            "true or false",
+            "what cmt says",
+            "whether a path is probed as soon as it is potentially failed (CMT-PF), not a timeout later as in Linux",
+        ),
         value("init_retransmissions", "a whole number", "8", "how often INIT and COOKIE ECHO are sent again"),
         value(
             "heartbeat_interval",

@@ -6,6 +6,7 @@ mod handshake;
 mod kernel_switches;
 mod linux;
 mod multipath;
+mod path_failure;
 mod properties;
 mod reliability;
 mod transfer;

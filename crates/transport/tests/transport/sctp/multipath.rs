@@ -10,9 +10,9 @@ use crate::harness::sctp::{has, sack_of};
 use crate::harness::{CLIENT, Pair, Path, SERVER, Setup, ms, secs};
 
 /// Two disjoint paths, number 0 and 3.
-const SECOND: usize = 3;
+pub(super) const SECOND: usize = 3;
 
-fn two_paths(change: impl Fn(&mut Config)) -> Setup {
+pub(super) fn two_paths(change: impl Fn(&mut Config)) -> Setup {
     let path = || Path::with_delay(ms(12)).rate(20, 200);
     Setup::sctp(2).path(0, path()).path(SECOND, path()).both(|stack| change(stack.association()))
 }
@@ -22,7 +22,7 @@ fn cmt(growth: &str) -> impl Fn(&mut Config) {
     move |config| *config = config.clone().with_cmt(growth)
 }
 
-fn bytes_sent(pair: &Pair) -> Vec<u64> {
+pub(super) fn bytes_sent(pair: &Pair) -> Vec<u64> {
     pair.sctp(CLIENT).destinations().iter().map(|destination| destination.counters().data_bytes_sent).collect()
 }
 

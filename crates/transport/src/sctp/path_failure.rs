@@ -1,0 +1,100 @@
+//! The failure of paths and of the association: potentially failed, inactive, back again (RFC 9260, sections 8.1 and 8.2; RFC
+//! 7829, section 3).
+//!
+//! A destination that leaves something unanswered first becomes potentially failed: new data and retransmissions go elsewhere while
+//! another destination is active, and HEARTBEATs ask once per RTO. Further silence makes it inactive; an answer makes it active.
+
+use subflow_quantity::Instant;
+
+use super::outbound::SentChunk;
+use super::{Association, Reachability};
+use crate::tcp::Closed;
+
+/// What went unanswered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unanswered {
+    /// DATA, FORWARD-TSN, SHUTDOWN.
+    Data,
+    /// A HEARTBEAT.
+    Heartbeat,
+}
+
+impl Association {
+    /// Something sent to a destination went unanswered.
+    pub(super) fn on_destination_error(&mut self, index: usize, what: Unanswered, now: Instant) {
+        let counts = self.counts_for_association(index, what);
+        let destination = &mut self.destinations[index];
+        destination.errors = destination.errors.saturating_add(1);
+        let may_fail = matches!(destination.reachability, Reachability::Active | Reachability::PotentiallyFailed);
+        let suspect_after = self.config.potentially_failed_max_retransmissions;
+        if may_fail && destination.errors > self.config.path_max_retransmissions {
+            self.fail_destination(index, now);
+        } else if destination.is_active() && suspect_after.is_some_and(|most| destination.errors > most) {
+            self.suspect_destination(index, what, now);
+        }
+        if counts {
+            self.errors += 1;
+            if self.errors > self.config.association_max_retransmissions {
+                self.abort_with(Vec::new(), Closed::TimedOut);
+            }
+        }
+    }
+
+    /// RFC 9260, section 8.1: HEARTBEATs count only on a path that data uses, or the death of another would end an association
+    /// that works; probing an address that was never confirmed says nothing at all.
+    fn counts_for_association(&self, index: usize, what: Unanswered) -> bool {
+        match what {
+            Unanswered::Data => self.destinations[index].reachability != Reachability::Unconfirmed,
+            Unanswered::Heartbeat => self.takes_data(index),
+        }
+    }
+
+    /// RFC 7829, section 3.2.
+    fn suspect_destination(&mut self, index: usize, what: Unanswered, now: Instant) {
+        let destination = &mut self.destinations[index];
+        destination.reachability = Reachability::PotentiallyFailed;
+        destination.silent_since = Some(now);
+        destination.counters.suspicions += 1;
+        self.reassign_queue(index);
+        // An unanswered HEARTBEAT is followed by the next one anyway.
+        if what == Unanswered::Data {
+            self.start_heartbeat(index, now);
+        }
+    }
+
+    fn fail_destination(&mut self, index: usize, now: Instant) {
+        let destination = &mut self.destinations[index];
+        destination.reachability = Reachability::Inactive;
+        destination.silent_since = Some(now);
+        destination.counters.failures += 1;
+        self.congestion.set_established(index, false);
+        self.reassign_queue(index);
+    }
+
+    /// Data last sent to a destination is acknowledged. Its errors, and the association's, are forgotten (section 8.2). It becomes
+    /// active again only where it `revived`.
+    pub(super) fn on_answered(&mut self, index: usize, revived: bool) {
+        self.errors = 0;
+        let destination = &mut self.destinations[index];
+        match destination.reachability {
+            Reachability::Active | Reachability::Unconfirmed => destination.errors = 0,
+            Reachability::PotentiallyFailed | Reachability::Inactive if revived => self.set_active(index),
+            Reachability::PotentiallyFailed | Reachability::Inactive => {}
+        }
+    }
+
+    /// Whether the acknowledgment of a chunk shows that a silent destination works again: it went nowhere else, or another copy may
+    /// have arrived (RFC 7829, section 3.2), and it was sent since; what arrived before may become known only now.
+    pub(super) fn revives(&self, chunk: &SentChunk) -> bool {
+        let silent_since = self.destinations[chunk.destination].silent_since;
+        !chunk.moved && silent_since.is_some_and(|since| chunk.sent_at >= since)
+    }
+
+    /// The destination is known to work.
+    pub(super) fn set_active(&mut self, index: usize) {
+        let destination = &mut self.destinations[index];
+        (destination.errors, destination.silent_since) = (0, None);
+        destination.reachability = Reachability::Active;
+        self.congestion.set_established(index, true);
+    }
+}

@@ -1,0 +1,130 @@
+//! Paths that fall silent: potentially failed, inactive, back again (RFC 9260, section 8; RFC 7829).
+
+use subflow_transport::Event;
+use subflow_transport::sctp::config::{InitialThreshold, WindowGrowth};
+use subflow_transport::sctp::{Config, Reachability};
+use subflow_transport::tcp::Closed;
+
+use super::multipath::{SECOND, bytes_sent, two_paths};
+use crate::harness::{CLIENT, Pair, SERVER, ms, secs};
+
+fn on_linux(config: &mut Config) {
+    *config = Config { record_deliveries: true, ..Config::linux() };
+}
+
+/// CMT with windows that leave slow start at half of what a path holds: there is no queue.
+fn cmt_on_linux(config: &mut Config) {
+    on_linux(config);
+    *config = config.clone().with_cmt(WindowGrowth::PerDestination);
+    config.initial_ssthresh = InitialThreshold::Bytes(30_000);
+}
+
+fn reachability(pair: &Pair) -> [Reachability; 2] {
+    [0, 1].map(|index| pair.sctp(CLIENT).destinations()[index].reachability())
+}
+
+#[test]
+fn one_timeout_moves_data_to_another_path() {
+    let mut pair = two_paths(on_linux).connected();
+    pair.write(CLIENT, 20_000_000);
+    pair.run_for(secs(1));
+    pair.paths[0].up = false;
+    let before = bytes_sent(&pair)[1];
+    pair.run_for(ms(1500));
+    assert_eq!(reachability(&pair), [Reachability::PotentiallyFailed, Reachability::Active]);
+    assert_eq!(pair.sctp(CLIENT).destinations()[0].counters().suspicions, 1);
+    assert!(bytes_sent(&pair)[1] > before + 100_000);
+    pair.paths[0].up = true;
+    pair.run_until("a HEARTBEAT's answer", |pair| reachability(pair)[0] == Reachability::Active);
+    let before = bytes_sent(&pair)[0];
+    pair.run_for(ms(500));
+    assert!(bytes_sent(&pair)[0] > before, "the primary carries data again");
+}
+
+#[test]
+fn silence_makes_it_inactive_and_only_heartbeats_go_there_meanwhile() {
+    let mut pair = two_paths(on_linux).connected();
+    pair.write(CLIENT, 500_000_000);
+    pair.run_for(secs(1));
+    pair.paths[0].up = false;
+    pair.run_for(secs(2));
+    let before = bytes_sent(&pair)[0];
+    pair.run_until("the failure", |pair| reachability(pair)[0] == Reachability::Inactive);
+    assert_eq!(bytes_sent(&pair)[0], before);
+    // Path.Max.Retrans is five: one timeout of data and five HEARTBEATs are silence enough. The sixth is the first at leisure.
+    let counters = *pair.sctp(CLIENT).destinations()[0].counters();
+    assert_eq!((counters.timeouts, counters.heartbeats_sent, counters.failures), (1, 6, 1));
+}
+
+#[test]
+fn cmt_survives_the_death_of_either_path() {
+    for (dead, alive) in [(0, 1), (SECOND, 0)] {
+        let mut pair = two_paths(cmt_on_linux).connected();
+        pair.write(CLIENT, 5_000_000);
+        pair.run_for(ms(700));
+        pair.paths[dead].up = false;
+        let died = pair.now();
+        pair.run_until("the rest", |pair| pair.received(SERVER) == 5_000_000);
+        // What is left takes less than 2 s on one path; the timeout is one.
+        assert!(pair.now().since(died) < ms(3300), "{dead}: {}", pair.now().since(died));
+        // Its progress shows in spite of what is missing on the other.
+        assert_eq!(pair.sctp(CLIENT).destinations()[alive].counters().timeouts, 0, "{dead}");
+        pair.finish(CLIENT);
+        pair.finish(SERVER);
+        pair.drive();
+        assert_eq!(pair.count(CLIENT, Event::Closed(Closed::Gracefully)), 1, "{dead}");
+    }
+}
+
+#[test]
+fn a_lost_burst_costs_a_path_no_more_than_a_probe() {
+    let mut pair = two_paths(cmt_on_linux).connected();
+    pair.write(CLIENT, 20_000_000);
+    pair.run_for(ms(300));
+    pair.paths[SECOND].up = false;
+    pair.run_for(ms(100));
+    pair.paths[SECOND].up = true;
+    pair.run_until("suspicion", |pair| reachability(pair)[1] == Reachability::PotentiallyFailed);
+    pair.run_for(ms(30));
+    assert_eq!(reachability(&pair), [Reachability::Active; 2], "probed at once, and one round trip later");
+}
+
+#[test]
+fn where_all_are_suspect_data_goes_where_the_fewest_errors_are() {
+    let mut pair = two_paths(on_linux).connected();
+    pair.write(CLIENT, 5_000_000);
+    pair.run_for(ms(500));
+    pair.paths.iter_mut().for_each(|path| path.up = false);
+    pair.run_for(secs(5));
+    assert_eq!(reachability(&pair), [Reachability::PotentiallyFailed; 2]);
+    pair.paths[SECOND].up = true;
+    pair.run_until("the rest", |pair| pair.received(SERVER) == 5_000_000);
+    assert_eq!(reachability(&pair)[1], Reachability::Active);
+}
+
+#[test]
+fn an_idle_association_outlives_the_path_it_does_not_use() {
+    let mut pair = two_paths(on_linux).connected();
+    pair.run_for(secs(1));
+    pair.paths[SECOND].up = false;
+    // HEARTBEATs on the primary would forgive those that are lost on the other: that it answers must not matter.
+    pair.run_for(secs(3600));
+    assert_eq!(reachability(&pair), [Reachability::Active, Reachability::Inactive]);
+    pair.transfer(CLIENT, 100_000);
+}
+
+#[test]
+fn without_the_state_data_goes_on_to_a_dead_path_until_it_is_inactive() {
+    let mut pair = two_paths(|config| {
+        cmt_on_linux(config);
+        config.potentially_failed_max_retransmissions = None;
+        config.path_max_retransmissions = 1;
+    })
+    .connected();
+    pair.write(CLIENT, 5_000_000);
+    pair.run_for(ms(700));
+    pair.paths[SECOND].up = false;
+    pair.run_until("the rest", |pair| pair.received(SERVER) == 5_000_000);
+    let counters = pair.sctp(CLIENT).destinations()[1].counters();
+    assert_eq!((counters.suspicions, counters.timeouts, counters.failures), (0, 2, 1));
+}
