@@ -76,6 +76,8 @@ pub struct Destination {
     pub(crate) queue: VecDeque<(u64, u32)>,
     pub(crate) queued_bytes: u64,
     pub(crate) cuc: PseudoCumack,
+    /// The highest TSN sent there that the gap blocks of the last SACK name.
+    pub(crate) highest_reported: Option<u64>,
     /// Where its own fast recovery ends.
     pub(crate) recovery_exit: Option<u64>,
     /// A packet of fast retransmissions is due, whatever the window (RFC 9260, section 7.2.4, rule 3).
@@ -111,6 +113,7 @@ impl Destination {
             queue: VecDeque::new(),
             queued_bytes: 0,
             cuc: PseudoCumack::new(version),
+            highest_reported: None,
             recovery_exit: None,
             fast_packet: false,
             timing: false,

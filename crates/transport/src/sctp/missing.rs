@@ -18,9 +18,10 @@ impl Association {
         let recovering = (0..self.destinations.len()).any(|index| self.is_recovering(index));
         let whole = verdict.cumulative_advanced && recovering;
         let limit = if whole { verdict.highest_reported } else { highest_new };
-        let first = self.outbound.cumulative() + 1;
+        let (first, limit) = (self.outbound.cumulative() + 1, limit.min(self.outbound.next_tsn()));
+        let report = core::mem::take(&mut self.report);
         let mut indicated = 0_u64;
-        for tsn in first..limit.min(self.outbound.next_tsn()) {
+        for tsn in report.missing(first, limit) {
             let Some(chunk) = self.outbound.chunk(tsn) else { break };
             if chunk.status != Status::InFlight || chunk.fast != FastRetransmit::Eligible {
                 continue;
@@ -39,6 +40,7 @@ impl Association {
                 indicated |= 1 << index;
             }
         }
+        self.report = report;
         if indicated != 0 {
             self.enter_recovery(indicated, now);
         }
@@ -47,7 +49,8 @@ impl Association {
     /// SFR: whether something sent later to the same destination is acknowledged, so that it is not just slower.
     fn is_passed(&self, index: usize, tsn: u64, heard: &Heard, verdict: &Verdict) -> bool {
         let recovering = verdict.cumulative_advanced && self.is_recovering(index);
-        let highest = if recovering { heard.highest_reported.max(heard.highest_new) } else { heard.highest_new };
+        let reported = self.destinations[index].highest_reported;
+        let highest = if recovering { reported.max(heard.highest_new) } else { heard.highest_new };
         highest.is_some_and(|highest| highest > tsn)
     }
 

@@ -15,7 +15,7 @@
 //! | arriving packets and chunks | `input.rs`, `tags.rs` |
 //! | messages, their cutting into chunks | `messages.rs` |
 //! | the retransmission queue | `outbound.rs` |
-//! | SACKs: what is acknowledged, what is missing | `sack_input.rs`, `missing.rs` |
+//! | SACKs: what is acknowledged, what is missing | `sack_input.rs`, `gap_blocks.rs`, `missing.rs` |
 //! | windows: CUC, growth, fast recovery | `cuc.rs`, `window.rs` |
 //! | timeouts, failure of paths, heartbeats | `timeout.rs`, `rto.rs`, `path_failure.rs`, `heartbeat.rs` |
 //! | which destination gets new data, and which what is sent again | `distribution.rs`, `retransmission.rs` |
@@ -35,6 +35,7 @@ mod data_input;
 mod data_output;
 mod destination;
 mod distribution;
+mod gap_blocks;
 mod handshake;
 mod heartbeat;
 mod input;
@@ -87,6 +88,7 @@ use acknowledge::Acknowledge;
 use arrivals::Arrivals;
 use cookie::Extensions;
 use distribution::SchedulerState;
+use gap_blocks::GapReport;
 use handshake::Opening;
 use messages::Messages;
 use outbound::Outbound;
@@ -157,6 +159,7 @@ pub struct Association {
     clock: Instant,
     counters: Counters,
     scratch: SackScratch,
+    report: GapReport,
     /// Ends that the host has not been told of.
     new_ends: Vec<Ends>,
     /// What takes its place when the peer has restarted.
@@ -213,6 +216,7 @@ impl Association {
             clock: Instant::ZERO,
             counters: Counters::default(),
             scratch: SackScratch::default(),
+            report: GapReport::default(),
             new_ends: Vec::new(),
             successor: None,
             rng,

@@ -1,7 +1,5 @@
 //! Processing a SACK or NR-SACK (RFC 9260, section 6.2.1): what it acknowledges, takes back, and makes room for.
 
-use core::ops::RangeInclusive;
-
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::sctp::{ErrorCause, GapBlock, SackChunk};
 
@@ -20,8 +18,6 @@ pub(super) struct Heard {
     pub(super) highest_new: Option<u64>,
     /// Something newly acknowledged shows that it works again.
     revived: bool,
-    /// The highest TSN sent there that a gap block names, new or not.
-    pub(super) highest_reported: Option<u64>,
     /// The earliest of its outstanding TSNs is acknowledged: T3 starts anew.
     pub(super) restart_timer: bool,
     /// Something sent there earlier is still missing.
@@ -35,7 +31,6 @@ pub(super) struct Heard {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SackScratch {
     pub(super) heard: Vec<Heard>,
-    blocks: Vec<(RangeInclusive<u64>, bool)>,
     pub(super) deliveries: Vec<Delivery>,
 }
 
@@ -84,12 +79,15 @@ impl Association {
         };
         self.leave_recovery(cumulative);
         self.acknowledge_cumulatively(cumulative, &mut verdict, now);
-        self.read_blocks(cumulative, &sack.gaps, non_renegable);
-        if !self.scratch.blocks.is_empty() || self.highest_gap_acked > cumulative {
+        let last_sent = self.outbound.next_tsn() - 1;
+        if self.report.read(cumulative, last_sent, &sack.gaps, non_renegable) {
+            self.destinations.iter_mut().for_each(|destination| destination.highest_reported = None);
+        }
+        if !self.report.is_empty() || self.highest_gap_acked > cumulative {
             self.acknowledge_blocks(&mut verdict, now);
         }
         self.settle_destinations(&verdict, now);
-        if !self.scratch.blocks.is_empty() {
+        if !self.report.is_empty() {
             self.count_misses(&verdict, now);
         }
         self.peer_offer = u64::from(sack.a_rwnd);
@@ -116,7 +114,6 @@ impl Association {
             destination.cuc.begin_sack();
             self.scratch.heard.push(Heard { flight_before: destination.in_flight, ..Heard::default() });
         }
-        self.scratch.blocks.clear();
     }
 
     fn acknowledge_cumulatively(&mut self, cumulative: u64, verdict: &mut Verdict, now: Instant) {
@@ -168,47 +165,41 @@ impl Association {
         verdict.note(tsn);
     }
 
-    /// The gap blocks as TSNs, in order, with whether they are kept for certain. Blocks that cannot be are passed over.
-    fn read_blocks(&mut self, cumulative: u64, gaps: &[GapBlock], non_renegable: &[GapBlock]) {
-        let last_sent = self.outbound.next_tsn() - 1;
-        let blocks = &mut self.scratch.blocks;
-        for (block, kept) in gaps.iter().map(|gap| (gap, false)).chain(non_renegable.iter().map(|gap| (gap, true))) {
-            let (start, end) = (cumulative + u64::from(block.start), cumulative + u64::from(block.end));
-            if block.start >= 1 && start <= end && start <= last_sent {
-                blocks.push((start..=end.min(last_sent), kept));
-            }
-        }
-        if !non_renegable.is_empty() {
-            blocks.sort_by_key(|(range, _)| *range.start());
-        }
-    }
-
     /// Goes over the queue as far as gap blocks reach, now or before: what is newly acknowledged, what the peer has dropped.
     fn acknowledge_blocks(&mut self, verdict: &mut Verdict, now: Instant) {
-        let blocks = core::mem::take(&mut self.scratch.blocks);
-        let reach = blocks.iter().map(|(range, _)| *range.end()).max().unwrap_or(0);
-        let first = self.outbound.cumulative() + 1;
-        let (mut at, mut highest) = (0, 0);
-        for tsn in first..=reach.max(self.highest_gap_acked).min(self.outbound.next_tsn() - 1) {
-            while blocks.get(at).is_some_and(|(range, _)| *range.end() < tsn) {
-                at += 1;
-            }
-            // Blocks of both kinds may overlap: one that keeps counts.
-            let over = blocks[at..].iter().take_while(|(range, _)| *range.start() <= tsn);
-            let reported = over.filter(|(range, _)| range.contains(&tsn)).map(|&(_, kept)| kept).max();
-            if reported.is_some() {
-                highest = tsn;
-            }
-            self.review(tsn, reported, !blocks.is_empty(), verdict, now);
+        let mut report = core::mem::take(&mut self.report);
+        let (first, end) = (self.outbound.cumulative() + 1, report.end());
+        let last = end.max(self.highest_gap_acked).min(self.outbound.next_tsn() - 1);
+        debug_assert!(report.settled().iter().cloned().flatten().all(|tsn| self.is_settled(tsn)));
+        let mut unsent = false;
+        for (tsn, reported) in report.unsettled(first, last) {
+            unsent |= self.review(tsn, reported, !report.is_empty(), verdict, now);
         }
-        verdict.highest_reported = verdict.highest_reported.max(highest);
-        self.highest_gap_acked = highest;
-        self.scratch.blocks = blocks;
+        verdict.highest_reported = verdict.highest_reported.max(end);
+        self.highest_gap_acked = end;
+        if unsent {
+            report.distrust();
+        }
+        self.report = report;
     }
 
-    /// One TSN of the queue: `reported` says whether a block names it and whether that block is for certain.
-    fn review(&mut self, tsn: u64, reported: Option<bool>, has_gaps: bool, verdict: &mut Verdict, now: Instant) {
-        let Some(chunk) = self.outbound.chunk(tsn) else { return };
+    /// Whether there is nothing to say of a TSN that two SACKs in a row name.
+    fn is_settled(&self, tsn: u64) -> bool {
+        let chunk = self.outbound.chunk(tsn);
+        chunk.is_some_and(|chunk| chunk.is_acked() || chunk.status == Status::Abandoned)
+    }
+
+    /// One TSN of the queue: `reported` says whether a block names it and whether that block is for certain. Gives whether it is
+    /// named without having been sent.
+    fn review(
+        &mut self,
+        tsn: u64,
+        reported: Option<bool>,
+        has_gaps: bool,
+        verdict: &mut Verdict,
+        now: Instant,
+    ) -> bool {
+        let Some(chunk) = self.outbound.chunk(tsn) else { return false };
         let (index, length, status) = (chunk.destination, chunk.length(), chunk.status);
         let newly = reported.is_some() && matches!(status, Status::InFlight | Status::Lost);
         if has_gaps && status != Status::Abandoned {
@@ -220,7 +211,8 @@ impl Association {
             });
         }
         if reported.is_some() {
-            self.scratch.heard[index].highest_reported = Some(tsn);
+            let highest = &mut self.destinations[index].highest_reported;
+            *highest = (*highest).max(Some(tsn));
         }
         let heard = &mut self.scratch.heard[index];
         if newly {
@@ -249,6 +241,7 @@ impl Association {
             chunk.copies = if newly { 0 } else { chunk.copies };
             chunk.status = new_status;
         }
+        reported.is_some() && status == Status::Assigned
     }
 
     /// The peer has dropped a chunk that it had acknowledged: it counts as in flight again (section 6.2.1, and rule R4 of 6.3.2).
