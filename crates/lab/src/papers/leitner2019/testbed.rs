@@ -71,10 +71,8 @@ fn text(cell: &Cell) -> String {
     if !cell.further.starts_with(AVOIDANCE) {
         let _ = writeln!(text, "{AVOIDANCE} = false");
     }
-    // Nor does a timeout make the thesis's paths suspect: what is lost goes where the policy says.
-    text += "potentially_failed_max_retransmissions = \"unlimited\"\n";
-    // As in the kernel that the thesis changed.
-    text += "max_gap_blocks = 16\nmost_tsns_ahead = 4096\ngap_acks_restart_timer = false\n";
+    // As in the kernel that the thesis changed, where concurrent transfer has other defaults here.
+    text += "max_gap_blocks = 16\nmost_tsns_ahead = 4096\ngap_acks_restart_timer = false\nprobe_at_once = false\n";
     text += cell.further;
     text += "\n";
     if cell.background_mbps > 0 {
