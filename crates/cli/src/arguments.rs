@@ -19,7 +19,7 @@ pub(crate) enum Command {
     Run(Run),
     /// Read a scenario and say what is wrong with it, or what it would run
     Check(Check),
-    /// List the algorithms, models and papers that there are
+    /// List every name that a scenario may use, and the papers that there are
     List(List),
     /// Repeat the experiments of a publication and put the figures side by side
     Reproduce(Reproduce),
@@ -101,12 +101,21 @@ pub(crate) struct List {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Catalogue {
+    Protocols,
     Congestion,
     Schedulers,
     PathManagers,
     Detectors,
+    Profiles,
+    Topologies,
+    /// Ways of routing
+    Routing,
     Queues,
     Losses,
+    /// Distributions of delays
+    Jitter,
+    /// All further keys that take one of a few words
+    Switches,
     Papers,
 }
 

@@ -30,3 +30,24 @@ fn every_scenario_that_we_ship_is_good() {
     }
     assert!(checked >= 8, "only {checked} scenarios found");
 }
+
+/// Words that a key takes next to quantities or tables are no list of names.
+#[test]
+fn a_key_that_takes_nothing_but_words_takes_them_from_the_readers_table() {
+    let only_words = |kind: &str| {
+        let mut alternatives = kind.split(", ").flat_map(|part| part.split(" or ")).peekable();
+        let quoted = |text: &str| text.len() > 2 && text.starts_with('"') && text.ends_with('"');
+        kind.contains(" or ") && alternatives.all(quoted)
+    };
+    assert!(only_words("\"a\", \"b\" or \"c\"") && !only_words("a host, or \"host.interface\""));
+    let mut words = 0;
+    for table in schema::TABLES {
+        for field in table.fields {
+            match field.kind {
+                schema::Kind::Word(_) => words += 1,
+                _ => assert!(!only_words(&field.takes()), "{} in {}: {}", field.key, table.path, field.takes()),
+            }
+        }
+    }
+    assert!(words >= 20, "only {words} keys take words");
+}

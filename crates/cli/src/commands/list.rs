@@ -1,45 +1,98 @@
 //! `subflow list`: what there is to choose from.
 
+use std::fmt::Write;
+
 use subflow_lab::papers;
-use subflow_lab::scenario::{
-    CatalogueEntry, CongestionName, DetectorName, PathManagerName, SchedulerName, losses, queues,
-};
+use subflow_lab::scenario::CatalogueEntry;
+use subflow_lab::scenario::schema::{FieldSchema, TABLES, TableSchema};
 
 use crate::arguments::Catalogue;
 use crate::failure::Failure;
 use crate::output::print;
 
-const ALL: [(Catalogue, &str); 7] = [
-    (Catalogue::Congestion, "Congestion control (congestion = …)"),
-    (Catalogue::Schedulers, "Packet schedulers (scheduler = …)"),
-    (Catalogue::PathManagers, "Path managers (path_manager = …)"),
-    (Catalogue::Detectors, "Shared-bottleneck detectors (bottleneck = …)"),
-    (Catalogue::Queues, "Queue disciplines (queue = { discipline = … })"),
-    (Catalogue::Losses, "Loss models (loss = { model = … })"),
-    (Catalogue::Papers, "Publications (subflow reproduce …)"),
+/// What there is to list, and where it comes from.
+const ALL: [(Catalogue, &str, Listed); 13] = [
+    (Catalogue::Protocols, "Protocols (protocol = …)", Listed::Key("[flows.NAME]", "protocol")),
+    (Catalogue::Congestion, "Congestion control (congestion = …)", Listed::Key("[flows.NAME]", "congestion")),
+    (Catalogue::Schedulers, "Packet schedulers (scheduler = …)", Listed::Key("[flows.NAME]", "scheduler")),
+    (Catalogue::PathManagers, "Path managers (path_manager = …)", Listed::Key("[flows.NAME]", "path_manager")),
+    (Catalogue::Detectors, "Shared-bottleneck detectors (bottleneck = …)", Listed::Key("[flows.NAME]", "bottleneck")),
+    (Catalogue::Profiles, "Profiles of stacks (profile = …)", Listed::Key("the top of the file", "profile")),
+    (Catalogue::Topologies, "Topologies (topology = { kind = … })", Listed::Key("[topology]", "kind")),
+    (Catalogue::Routing, "Ways of routing (routing = { mode = … })", Listed::Key("[routing]", "mode")),
+    (
+        Catalogue::Queues,
+        "Queue disciplines (queue = { discipline = … })",
+        Listed::Key("links.NAME.queue = { … }", "discipline"),
+    ),
+    (Catalogue::Losses, "Loss models (loss = { model = … })", Listed::Key("[links.NAME]", "loss")),
+    (
+        Catalogue::Jitter,
+        "Distributions of delays (jitter = { distribution = … })",
+        Listed::Key("links.NAME.jitter = { … }", "distribution"),
+    ),
+    (Catalogue::Switches, "Further keys that take one of a few words (KEY = …)", Listed::FurtherKeys),
+    (Catalogue::Papers, "Publications (subflow reproduce …)", Listed::Papers),
 ];
 
+#[derive(Clone, Copy)]
+enum Listed {
+    /// The names that a key of the table at this path takes.
+    Key(&'static str, &'static str),
+    /// Those of all keys that have no list of their own.
+    FurtherKeys,
+    /// The publications.
+    Papers,
+}
+
 pub(crate) fn list(what: Option<Catalogue>) -> Result<(), Failure> {
-    match what {
-        Some(catalogue) => print(&entries(catalogue)),
+    match ALL.iter().find(|(catalogue, ..)| Some(*catalogue) == what) {
+        Some((_, _, listed)) => print(&entries(*listed)),
         None => {
             let sections: Vec<String> =
-                ALL.iter().map(|(catalogue, title)| format!("{title}\n\n{}", indented(&entries(*catalogue)))).collect();
+                ALL.iter().map(|(_, title, listed)| format!("{title}\n\n{}", indented(&entries(*listed)))).collect();
             print(&sections.join("\n"))
         }
     }
 }
 
-fn entries(catalogue: Catalogue) -> String {
-    match catalogue {
-        Catalogue::Congestion => described(&CongestionName::catalogue()),
-        Catalogue::Schedulers => described(&SchedulerName::catalogue()),
-        Catalogue::PathManagers => described(&PathManagerName::catalogue()),
-        Catalogue::Detectors => described(&DetectorName::catalogue()),
-        Catalogue::Queues => described(queues()),
-        Catalogue::Losses => described(losses()),
-        Catalogue::Papers => registered_papers(),
+fn entries(listed: Listed) -> String {
+    match listed {
+        Listed::Key(path, key) => described(&names(path, key)),
+        Listed::FurtherKeys => further_keys(),
+        Listed::Papers => registered_papers(),
     }
+}
+
+fn names(path: &str, key: &str) -> Vec<CatalogueEntry> {
+    let table = TABLES.iter().find(|table| table.path == path).expect("the schema has this table");
+    table.field(key).names().expect("the schema has names for this key")
+}
+
+/// Every key that takes names which no other list has, with them.
+fn further_keys() -> String {
+    let listed: Vec<Vec<CatalogueEntry>> = ALL
+        .iter()
+        .filter_map(|(_, _, listed)| match listed {
+            Listed::Key(path, key) => Some(names(path, key)),
+            Listed::FurtherKeys | Listed::Papers => None,
+        })
+        .collect();
+    let mut text = String::new();
+    for (table, field, entries) in keys_with_names() {
+        if listed.iter().any(|others| entries.iter().all(|entry| others.contains(entry))) {
+            continue;
+        }
+        let break_before = if text.is_empty() { "" } else { "\n" };
+        let _ = writeln!(text, "{break_before}{} in {}", field.key, table.path);
+        text += &indented(&described(&entries));
+    }
+    text
+}
+
+fn keys_with_names() -> impl Iterator<Item = (&'static TableSchema, &'static FieldSchema, Vec<CatalogueEntry>)> {
+    let fields = TABLES.iter().flat_map(|table| table.fields.iter().map(move |field| (*table, field)));
+    fields.filter_map(|(table, field)| Some((table, field, field.names()?)))
 }
 
 /// The width that everything is wrapped at, with room for the indentation of the whole list.
@@ -87,4 +140,24 @@ fn registered_papers() -> String {
 
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_that_a_key_takes_is_listed() {
+        let all: String = ALL.iter().map(|(_, _, listed)| entries(*listed)).collect();
+        let listed = |name: &str| all.lines().any(|line| line.split_whitespace().next() == Some(name));
+        let mut keys = 0;
+        for (table, field, entries) in keys_with_names() {
+            keys += 1;
+            for entry in entries {
+                assert!(listed(entry.name), "{} of {} in {}", entry.name, field.key, table.path);
+                assert!(!entry.summary.is_empty(), "{} of {} in {}", entry.name, field.key, table.path);
+            }
+        }
+        assert!(keys > 25, "only {keys} keys");
+    }
 }

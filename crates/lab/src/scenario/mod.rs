@@ -5,6 +5,7 @@
 //! ([`crate::scenario::file`]), so code that takes a `Scenario` has nothing left to check.
 
 mod algorithm;
+mod choice;
 mod detector;
 pub mod file;
 mod flow;
@@ -24,7 +25,6 @@ pub use algorithm::{
 pub use detector::{Coupling, Detector};
 pub use flow::{Flow, Mptcp, Period, Protocol, SubflowPlan, Tcp, Traffic};
 pub(crate) use read::Traces;
-pub use read::{losses, queues};
 pub use sctp::{Sctp, SctpOptions};
 pub use stack::{Buffer, DelayedAck, LossDetection, MptcpOptions, SackCompression, Stack, TcpOptions};
 pub use timeline::{HostEvent, LinkEvent};

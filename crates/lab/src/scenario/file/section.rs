@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::node::{Entry, Node, Value};
 use super::suggestion::{did_you_mean, list};
 use super::{Origin, Place, Problem, Source};
+use crate::scenario::choice::Choice;
 use crate::scenario::schema::{Default, TableSchema};
 
 /// A value on its way to becoming typed, with its dotted path.
@@ -125,10 +126,10 @@ impl<'a> Field<'a> {
     }
 
     /// The value in `choices` that is named here.
-    pub(crate) fn choice<T: Copy>(&self, what: &str, choices: &[(&str, T)]) -> Result<T, Problem> {
-        let names = || choices.iter().map(|(name, _)| *name);
+    pub(crate) fn choice<T: Copy>(&self, what: &str, choices: &[Choice<T>]) -> Result<T, Problem> {
+        let names = || choices.iter().map(|choice| choice.name);
         let text = self.string(&format!("{what}: {}", list(names())))?;
-        let chosen = choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
+        let chosen = choices.iter().find(|choice| choice.name == text).map(|choice| choice.value);
         chosen.ok_or_else(|| self.unknown_name(text, what, names()))
     }
 
@@ -204,7 +205,7 @@ impl<'a> Section<'a> {
             let schema = self.schema.field(key);
             Problem::at(
                 self.field.place(),
-                format!("{}: {key} is missing, expected {}", self.field.name(), schema.kind),
+                format!("{}: {key} is missing, expected {}", self.field.name(), schema.takes()),
             )
             .label(format!("{key} is missing"))
             .help(format!("{key} is {}", schema.doc))
@@ -217,8 +218,8 @@ impl<'a> Section<'a> {
     }
 
     /// What `key` takes.
-    pub(crate) fn kind(&self, key: &'static str) -> &'static str {
-        self.schema.field(key).kind
+    pub(crate) fn kind(&self, key: &'static str) -> String {
+        self.schema.field(key).takes()
     }
 
     /// The table itself as a field.

@@ -12,7 +12,7 @@ use crate::scenario::{CatalogueEntry, CongestionName, PathManager, PathManagerNa
 /// The congestion control of a flow.
 pub(super) fn congestion(section: &Section<'_>, default: &str) -> Result<CongestionName, Problem> {
     let field = given_or(section, "congestion", default);
-    named(&field, section.kind("congestion"), CongestionName::parse, CongestionName::catalogue)
+    named(&field, &section.kind("congestion"), CongestionName::parse, CongestionName::catalogue)
 }
 
 /// The packet scheduler of a flow.

@@ -3,13 +3,22 @@
 use subflow_policy::bottleneck::Parameters;
 use subflow_policy::scheduler::{Scheduler, Scheduling};
 
+use crate::scenario::choice::Choice;
 use crate::scenario::file::{Field, Problem, Section, Value};
 use crate::scenario::{Coupling, Detector, DetectorName, schema};
 
+pub(super) const COUPLINGS: [Choice<Coupling>; 2] = [
+    Choice::new("connection", Coupling::Connection, "all subflows").source("RFC 6356"),
+    Choice::new(
+        "shared-bottleneck",
+        Coupling::SharedBottleneck,
+        "those that share a bottleneck, as the detector finds",
+    ),
+];
+
 /// The detector of a flow: the one it names, or the one that `scheduler` or the coupling needs.
 pub(super) fn read(section: &Section<'_>, scheduler: &Scheduling) -> Result<(Option<Detector>, Coupling), Problem> {
-    let choices = [("connection", Coupling::Connection), ("shared-bottleneck", Coupling::SharedBottleneck)];
-    let coupling = section.value("coupling").choice("what is coupled", &choices)?;
+    let coupling = section.value("coupling").choice("what is coupled", &COUPLINGS)?;
     let needed = match coupling {
         _ if scheduler.goes_by_correlations() => Some("red-cpi"),
         Coupling::SharedBottleneck => Some("rfc8382"),

@@ -13,6 +13,7 @@ use super::reachability::Islands;
 use super::stacks::Stacks;
 use super::topology::Topology;
 use super::traffic;
+use crate::scenario::choice::Choice;
 use crate::scenario::file::{Collector, Field, Place, Problem, Section};
 use crate::scenario::{Flow, InterfaceIndex, Mptcp, PathManager, Protocol, Sctp, SubflowPlan, Tcp, Traffic, schema};
 
@@ -28,12 +29,20 @@ struct FlowReader<'a> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Tcp,
     Mptcp,
     Sctp,
     Udp,
 }
+
+pub(super) const PROTOCOLS: [Choice<Kind>; 4] = [
+    Choice::new("tcp", Kind::Tcp, "one connection over one path").source("RFC 9293"),
+    Choice::new("mptcp", Kind::Mptcp, "one connection over several subflows").source("RFC 8684"),
+    Choice::new("sctp", Kind::Sctp, "one association over one path, or with cmt over several at once")
+        .source("RFC 9260"),
+    Choice::new("udp", Kind::Udp, "packets at a constant rate, with pauses").source("RFC 768"),
+];
 
 /// All flows; those with problems are left out.
 pub(super) fn read(
@@ -66,8 +75,7 @@ impl FlowReader<'_> {
     /// The flow, and the place that decided its port.
     fn read(&self, index: usize, name: &str, field: &Field<'_>) -> Result<(Flow, Place), Problem> {
         let section = field.section(&schema::FLOW)?;
-        let kinds = [("tcp", Kind::Tcp), ("mptcp", Kind::Mptcp), ("sctp", Kind::Sctp), ("udp", Kind::Udp)];
-        let kind = section.value("protocol").choice("a protocol", &kinds)?;
+        let kind = section.value("protocol").choice("a protocol", &PROTOCOLS)?;
         refuse_strays(&section, kind)?;
 
         let (from_field, to_field) = (section.required("from")?, section.required("to")?);

@@ -1,5 +1,6 @@
 //! `[hosts]`.
 
+use crate::scenario::choice::Choice;
 use crate::scenario::file::{Collector, Field, Place, Problem, Value, name_value};
 use crate::scenario::{Host, HostStack, Interface, schema};
 
@@ -37,12 +38,14 @@ fn interfaces(host: &Field<'_>) -> Result<Vec<(Interface, Place)>, Problem> {
     }
 }
 
+pub(super) const STACKS: [Choice<HostStack>; 2] = [
+    Choice::new("kernel", HostStack::Kernel, "the kernel's own"),
+    Choice::new("subflow", HostStack::Subflow, "ours, in this process"),
+];
+
 fn stack(host: &Field<'_>) -> Result<HostStack, Problem> {
     match host.value() {
-        Value::Table(_) => {
-            let choices = [("kernel", HostStack::Kernel), ("subflow", HostStack::Subflow)];
-            host.section(&schema::HOST)?.value("stack").choice("whose stack it runs", &choices)
-        }
+        Value::Table(_) => host.section(&schema::HOST)?.value("stack").choice("whose stack it runs", &STACKS),
         _ => Ok(HostStack::default()),
     }
 }

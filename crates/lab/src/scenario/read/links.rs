@@ -10,6 +10,7 @@ use subflow_quantity::Duration;
 use super::topology::Topology;
 use super::traces::Traces;
 use super::{loss, queue};
+use crate::scenario::choice::Choice;
 use crate::scenario::file::{Field, Place, Problem, Section, Value};
 use crate::scenario::{Link, schema};
 
@@ -170,17 +171,21 @@ fn token_bucket(field: &Field<'_>) -> Result<TokenBucketConfig, Problem> {
     Ok(TokenBucketConfig { rate, burst, peak })
 }
 
+pub(super) const DISTRIBUTIONS: [Choice<Distribution>; 3] = [
+    Choice::new("uniform", Distribution::Uniform, "all delays within the deviation are alike").source("tc netem"),
+    Choice::new("normal", Distribution::Normal, "the deviation is the standard deviation").source("tc netem"),
+    Choice::new("pareto", Distribution::Pareto, "a long tail of late packets").source("tc netem"),
+];
+
 fn jitter(field: &Field<'_>) -> Result<Jitter, Problem> {
     if !matches!(field.value(), Value::Table(_)) {
         let deviation = jitter_deviation(field)?;
         return Ok(Jitter { deviation, distribution: Distribution::default(), correlation: Probability::NEVER });
     }
     let section = field.section(&schema::JITTER)?;
-    let distributions =
-        [("uniform", Distribution::Uniform), ("normal", Distribution::Normal), ("pareto", Distribution::Pareto)];
     Ok(Jitter {
         deviation: jitter_deviation(&section.required("deviation")?)?,
-        distribution: section.value("distribution").choice("a distribution", &distributions)?,
+        distribution: section.value("distribution").choice("a distribution", &DISTRIBUTIONS)?,
         correlation: loss::probability(&section.value("correlation"))?,
     })
 }

@@ -4,33 +4,9 @@ use subflow_network::{GilbertElliott, LossConfig, LossPosition};
 use subflow_quantity::Probability;
 
 use super::traces::Traces;
+use crate::scenario::choice::Choice;
 use crate::scenario::file::{Field, Problem, Section, Value};
-use crate::scenario::{CatalogueEntry, schema};
-
-/// The loss models.
-pub fn losses() -> &'static [CatalogueEntry] {
-    &[
-        CatalogueEntry { name: "none", aliases: &[], summary: "nothing gets lost", source: "" },
-        CatalogueEntry {
-            name: "bernoulli",
-            aliases: &[],
-            summary: "each packet with the same probability; short form: loss = \"1 %\"",
-            source: "tc netem loss random",
-        },
-        CatalogueEntry {
-            name: "gilbert-elliott",
-            aliases: &[],
-            summary: "bursts: a good and a bad state with a loss probability each",
-            source: "Gilbert 1960, Elliott 1963; tc netem loss gemodel",
-        },
-        CatalogueEntry {
-            name: "trace",
-            aliases: &[],
-            summary: "the packets that a recorded list of zeros and ones names",
-            source: "",
-        },
-    ]
-}
+use crate::scenario::schema;
 
 const EXPECTED: &str = "a probability such as \"1 %\", \"none\", or a table with a model";
 
@@ -44,26 +20,46 @@ pub(super) fn read(field: &Field<'_>, traces: &Traces) -> Result<(LossConfig, Lo
     let section = field.section(&schema::LOSS)?;
     let model = section.required("model")?;
     let reader = model.choice("a loss model", MODELS)?;
-    let position = section.value("position").choice(
-        "a position",
-        &[("after-queue", LossPosition::AfterQueue), ("before-queue", LossPosition::BeforeQueue)],
-    )?;
+    let position = section.value("position").choice("a position", &POSITIONS)?;
     Ok((reader(&section, traces)?, position))
 }
 
 type Reader = fn(&Section<'_>, &Traces) -> Result<LossConfig, Problem>;
 
-const MODELS: &[(&str, Reader)] = &[
-    ("bernoulli", |section, _| bernoulli(&section.needed("probability", "bernoulli")?)),
-    ("gilbert-elliott", |section, _| {
-        Ok(LossConfig::GilbertElliott(GilbertElliott {
-            good_to_bad: probability(&section.needed("good_to_bad", "gilbert-elliott")?)?,
-            bad_to_good: probability(&section.needed("bad_to_good", "gilbert-elliott")?)?,
-            loss_in_bad: probability(&section.value("loss_in_bad"))?,
-            loss_in_good: probability(&section.value("loss_in_good"))?,
-        }))
-    }),
-    ("trace", |section, traces| Ok(LossConfig::Trace(traces.loss(&section.needed("file", "trace")?)?))),
+pub(super) const MODELS: &[Choice<Reader>] = &[
+    Choice::<Reader>::new(
+        "bernoulli",
+        |section, _| bernoulli(&section.needed("probability", "bernoulli")?),
+        "each packet with the same probability; short form: loss = \"1 %\"",
+    )
+    .source("tc netem loss random"),
+    Choice::<Reader>::new(
+        "gilbert-elliott",
+        |section, _| {
+            Ok(LossConfig::GilbertElliott(GilbertElliott {
+                good_to_bad: probability(&section.needed("good_to_bad", "gilbert-elliott")?)?,
+                bad_to_good: probability(&section.needed("bad_to_good", "gilbert-elliott")?)?,
+                loss_in_bad: probability(&section.value("loss_in_bad"))?,
+                loss_in_good: probability(&section.value("loss_in_good"))?,
+            }))
+        },
+        "bursts: a good and a bad state with a loss probability each",
+    )
+    .source("Gilbert 1960, Elliott 1963; tc netem loss gemodel"),
+    Choice::<Reader>::new(
+        "trace",
+        |section, traces| Ok(LossConfig::Trace(traces.loss(&section.needed("file", "trace")?)?)),
+        "the packets that a recorded list of zeros and ones names",
+    ),
+];
+
+pub(super) const POSITIONS: [Choice<LossPosition>; 2] = [
+    Choice::new(
+        "after-queue",
+        LossPosition::AfterQueue,
+        "a lost packet has waited and been transmitted like any other",
+    ),
+    Choice::new("before-queue", LossPosition::BeforeQueue, "a lost packet never took a place"),
 ];
 
 fn bernoulli(field: &Field<'_>) -> Result<LossConfig, Problem> {

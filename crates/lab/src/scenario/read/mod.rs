@@ -19,13 +19,12 @@ mod timeline;
 mod topology;
 mod traces;
 mod traffic;
+pub(super) mod words;
 
 use subflow_quantity::Duration;
 
 use super::file::{Collector, Document, Field, Node, Place, Problem, Problems, Section};
 use super::{Scenario, schema};
-pub use loss::losses;
-pub use queue::queues;
 use stacks::Stacks;
 use topology::Topology;
 pub(crate) use traces::Traces;

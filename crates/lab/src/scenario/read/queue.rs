@@ -4,26 +4,34 @@ use subflow_network::{Discipline, IdleAgeing, Limit, QueueConfig, RedConfig, Red
 use subflow_quantity::notation::NotationError;
 use subflow_quantity::{Packets, Probability, Size};
 
+use crate::scenario::choice::Choice;
 use crate::scenario::file::{Field, Problem, Section, Value};
-use crate::scenario::{CatalogueEntry, schema};
+use crate::scenario::schema;
 
-/// The queue disciplines.
-pub fn queues() -> &'static [CatalogueEntry] {
-    &[
-        CatalogueEntry {
-            name: "drop-tail",
-            aliases: &[],
-            summary: "drops the packets that find it full; limited in packets or bytes",
-            source: "tc netem, ns-3 DropTailQueue",
-        },
-        CatalogueEntry {
-            name: "red",
-            aliases: &[],
-            summary: "random early detection: drops some packets before it is full",
-            source: "Floyd, Jacobson, ToN 1993; gentle: Floyd 2000; FreeBSD dummynet",
-        },
-    ]
-}
+/// The queue disciplines, and whether it is RED.
+pub(super) const DISCIPLINES: [Choice<bool>; 2] = [
+    Choice::new("drop-tail", false, "drops the packets that find it full; limited in packets or bytes")
+        .source("tc netem, ns-3 DropTailQueue"),
+    Choice::new("red", true, "random early detection: drops some packets before it is full")
+        .source("Floyd, Jacobson, ToN 1993; gentle: Floyd 2000; FreeBSD dummynet"),
+];
+
+pub(super) const RED_DROPS: [Choice<RedDrop>; 2] = [
+    Choice::new("per-packet", RedDrop::PerPacket, "each packet by a draw of its own")
+        .source("Floyd, Jacobson, ToN 1993, section 4"),
+    Choice::new("per-interval", RedDrop::PerInterval, "one draw for each stretch of packets between two drops")
+        .source("Floyd, Jacobson, ToN 1993, section 11; FreeBSD dummynet"),
+];
+
+pub(super) const RED_AGEING: [Choice<IdleAgeing>; 2] = [
+    Choice::new(
+        "packets",
+        IdleAgeing::Packets { packet: FULL_PACKET as u32 },
+        "as if packets of 1500 bytes had passed",
+    )
+    .source("Floyd, Jacobson, ToN 1993, section 4"),
+    Choice::new("dummynet", IdleAgeing::Dummynet { hz: 1000 }, "one step per millisecond").source("FreeBSD dummynet"),
+];
 
 const LIMIT: &str = "a limit such as \"100 packets\" or \"64 KiB\", or \"unlimited\"";
 
@@ -37,8 +45,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<QueueConfig, Problem> {
     let section = field.section(&schema::QUEUE)?;
     let limit_field = section.value("limit");
     let limit = limit(&limit_field)?;
-    let discipline =
-        section.value("discipline").choice("a queue discipline", &[("drop-tail", false), ("red", true)])?;
+    let discipline = section.value("discipline").choice("a queue discipline", &DISCIPLINES)?;
     let discipline = match discipline {
         true => Discipline::Red(red(&section, limit, &limit_field)?),
         false => {
@@ -140,16 +147,7 @@ fn red(section: &Section<'_>, limit: Limit, limit_field: &Field<'_>) -> Result<R
         max_probability: max_probability.as_f64(),
         gentle: section.value("gentle").boolean()?,
         unit,
-        drop: section.value("drop").choice(
-            "a way to spread drops",
-            &[("per-packet", RedDrop::PerPacket), ("per-interval", RedDrop::PerInterval)],
-        )?,
-        idle: section.value("idle").choice(
-            "a way to age the average",
-            &[
-                ("packets", IdleAgeing::Packets { packet: FULL_PACKET as u32 }),
-                ("dummynet", IdleAgeing::Dummynet { hz: 1000 }),
-            ],
-        )?,
+        drop: section.value("drop").choice("a way to spread drops", &RED_DROPS)?,
+        idle: section.value("idle").choice("a way to age the average", &RED_AGEING)?,
     })
 }

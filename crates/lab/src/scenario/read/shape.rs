@@ -6,6 +6,7 @@ use subflow_network::{LinkConfig, Service, Shape, ShapeEnd};
 
 use super::links;
 use super::traces::Traces;
+use crate::scenario::choice::Choice;
 use crate::scenario::file::{Field, Problem, Section};
 use crate::scenario::{Attachment, InterfaceIndex, Link, schema};
 
@@ -23,23 +24,48 @@ const MANY: RangeInclusive<u64> = 1..=1000;
 /// The most links of a shape. Each host has one, and there are addresses for 65,535 of them.
 const MOST_LINKS: usize = 50_000;
 
-/// A kind of shape: its name, the keys that say its size, and how it is made of them.
-type Kind = (&'static str, &'static [&'static str], fn(&Section<'_>) -> Result<Shape, Problem>);
+/// A kind of shape: the keys that say its size, and how it is made of them.
+type Kind = (&'static [&'static str], fn(&Section<'_>) -> Result<Shape, Problem>);
 
-const KINDS: &[Kind] = &[
-    ("fat-tree", &["k"], |section| Ok(Shape::fat_tree(ports(section)?))),
-    ("leaf-spine", &["leaves", "spines", "hosts"], |section| {
-        let size = |key, default| number(section, key, MANY, default);
-        Ok(Shape::leaf_spine(size("leaves", 4)?, size("spines", 2)?, size("hosts", 1)?))
-    }),
-    ("ring", &["switches", "hosts"], |section| {
-        Ok(Shape::ring(number(section, "switches", 3..=1000, 4)?, number(section, "hosts", MANY, 1)?))
-    }),
-    ("diamond", &["width", "hosts"], |section| {
-        Ok(Shape::diamond(number(section, "width", MANY, 2)?, number(section, "hosts", MANY, 1)?))
-    }),
-    ("dumbbell", &["hosts"], |section| Ok(Shape::dumbbell(number(section, "hosts", MANY, 1)?))),
-    ("trap", &["hosts"], |section| Ok(Shape::trap(number(section, "hosts", MANY, 1)?))),
+pub(super) const KINDS: &[Choice<Kind>] = &[
+    Choice::<Kind>::new(
+        "fat-tree",
+        (&["k"], |section| Ok(Shape::fat_tree(ports(section)?))),
+        "pods of edge and aggregation switches under a core: edgeP_E, aggP_A and coreC, k³/4 hosts",
+    )
+    .source("Al-Fares, Loukissas, Vahdat, SIGCOMM 2008"),
+    Choice::<Kind>::new(
+        "leaf-spine",
+        (&["leaves", "spines", "hosts"], |section| {
+            let size = |key, default| number(section, key, MANY, default);
+            Ok(Shape::leaf_spine(size("leaves", 4)?, size("spines", 2)?, size("hosts", 1)?))
+        }),
+        "every leafL under every spineS",
+    ),
+    Choice::<Kind>::new(
+        "ring",
+        (&["switches", "hosts"], |section| {
+            Ok(Shape::ring(number(section, "switches", 3..=1000, 4)?, number(section, "hosts", MANY, 1)?))
+        }),
+        "s0, s1, … in a circle",
+    ),
+    Choice::<Kind>::new(
+        "diamond",
+        (&["width", "hosts"], |section| {
+            Ok(Shape::diamond(number(section, "width", MANY, 2)?, number(section, "hosts", MANY, 1)?))
+        }),
+        "left and right, with mid0, mid1, … side by side between them",
+    ),
+    Choice::<Kind>::new(
+        "dumbbell",
+        (&["hosts"], |section| Ok(Shape::dumbbell(number(section, "hosts", MANY, 1)?))),
+        "left and right, joined by one link",
+    ),
+    Choice::<Kind>::new(
+        "trap",
+        (&["hosts"], |section| Ok(Shape::trap(number(section, "hosts", MANY, 1)?))),
+        "two disjoint paths from left to right that the shortest path blocks",
+    ),
 ];
 
 /// The keys that say a size, of any kind.
@@ -48,8 +74,8 @@ const SIZES: [&str; 6] = ["k", "leaves", "spines", "switches", "width", "hosts"]
 pub(super) fn read(field: &Field<'_>, traces: &Traces) -> Result<Generated, Problem> {
     let section = field.section(&schema::TOPOLOGY)?;
     let kind = section.required("kind")?;
-    let choices: Vec<(&str, &Kind)> = KINDS.iter().map(|kind| (kind.0, kind)).collect();
-    let (name, keys, make) = kind.choice("the name of a topology", &choices)?;
+    let (keys, make) = kind.choice("the name of a topology", KINDS)?;
+    let name = kind.string("the name of a topology")?;
     for key in SIZES.into_iter().filter(|key| !keys.contains(key)) {
         if let Some(given) = section.given(key) {
             return Err(given.problem(format!("{key} says nothing about a {name}")).also(kind.place(), "the kind"));
@@ -88,7 +114,7 @@ impl Generated {
 fn ports(section: &Section<'_>) -> Result<usize, Problem> {
     let k = number(section, "k", 2..=32, 4)?;
     match (k % 2, section.given("k")) {
-        (1, Some(field)) => Err(field.expected(section.kind("k"))),
+        (1, Some(field)) => Err(field.expected(&section.kind("k"))),
         _ => Ok(k),
     }
 }

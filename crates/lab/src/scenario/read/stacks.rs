@@ -7,6 +7,7 @@ use subflow_policy::path_manager::MAX_SUBFLOWS;
 
 use super::sctp::sctp_options;
 use super::topology::Topology;
+use crate::scenario::choice::Choice;
 use crate::scenario::file::{Field, Layers, Problem, Section, Value};
 use crate::scenario::schema::{self, PROFILES, Profile};
 use crate::scenario::{Buffer, DelayedAck, LossDetection, MptcpOptions, SackCompression, Stack, TcpOptions};
@@ -71,14 +72,19 @@ fn table_of<'a>(hosts: Option<&'a Field<'a>>, name: &str) -> Option<Field<'a>> {
 }
 
 fn profile(field: &Field<'_>) -> Result<&'static Profile, Problem> {
-    let choices: Vec<(&str, &'static Profile)> = PROFILES.iter().map(|profile| (profile.name, profile)).collect();
+    let choices: Vec<_> = PROFILES.iter().map(|profile| Choice::new(profile.name, profile, profile.doc)).collect();
     field.choice("the name of a profile", &choices)
 }
+
+pub(super) const LOSS_DETECTION: [Choice<LossDetection>; 2] = [
+    Choice::new("rack", LossDetection::Rack, "by time").source("RFC 8985"),
+    Choice::new("dup-thresh", LossDetection::DupThresh, "by three duplicate acknowledgments or SACKed packets")
+        .source("RFC 6675"),
+];
 
 fn tcp_options(layers: &Layers<'_>) -> Result<TcpOptions, Problem> {
     let flag = |key| layers.value(key).boolean();
     let count = |key| layers.value(key).integer(COUNT).map(|n| n as u32);
-    let detection = [("rack", LossDetection::Rack), ("dup-thresh", LossDetection::DupThresh)];
     let options = TcpOptions {
         mtu: layers.value("mtu").size(576..=9000)? as u16,
         initial_window: layers.value("initial_window").integer(1..=10_000)? as u32,
@@ -91,7 +97,7 @@ fn tcp_options(layers: &Layers<'_>) -> Result<TcpOptions, Problem> {
         syn_retries: count("syn_retries")?,
         delayed_ack: unless_false(&layers.value("delayed_ack"), delayed_ack)?,
         sack_compression: unless_false(&layers.value("sack_compression"), sack_compression)?,
-        loss_detection: layers.value("loss_detection").choice("a way to find lost packets", &detection)?,
+        loss_detection: layers.value("loss_detection").choice("a way to find lost packets", &LOSS_DETECTION)?,
         prr: flag("prr")?,
         tlp: flag("tlp")?,
         frto: flag("frto")?,

@@ -8,6 +8,7 @@ use super::links::{delay, optional_directions, service};
 use super::loss;
 use super::topology::Topology;
 use super::traces::Traces;
+use crate::scenario::choice::Choice;
 use crate::scenario::file::{Collector, Field, Problem, Section, list};
 use crate::scenario::{Attachment, HostEvent, InterfaceIndex, LinkEvent, schema};
 
@@ -83,10 +84,15 @@ fn comes_back(section: &Section<'_>, named: &Field<'_>) -> Result<bool, Problem>
     }
 }
 
+/// Which of a link's directions, up and down, an event concerns.
+pub(super) const DIRECTIONS: [Choice<[bool; 2]>; 3] = [
+    Choice::new("both", [true, true], "both directions"),
+    Choice::new("up", [true, false], "from the link's first to its second end"),
+    Choice::new("down", [false, true], "from the link's second to its first end"),
+];
+
 fn link_event(section: &Section<'_>, at: Duration, link: usize, traces: &Traces) -> Result<LinkEvent, Problem> {
-    let sides = section
-        .value("direction")
-        .choice("a direction", &[("both", [true, true]), ("up", [true, false]), ("down", [false, true])])?;
+    let sides = section.value("direction").choice("a direction", &DIRECTIONS)?;
 
     let mut changes: [Vec<LinkChange>; 2] = [Vec::new(), Vec::new()];
     let mut change = |both: [Option<LinkChange>; 2]| {

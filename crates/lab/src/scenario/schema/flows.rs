@@ -1,6 +1,8 @@
 //! Traffic.
 
-use super::{TableSchema, optional, required, value};
+use super::{Default, TableSchema, named, optional, required, value, word};
+use crate::scenario::read::words;
+use crate::scenario::{CongestionName, DetectorName, PathManagerName, SchedulerName};
 
 /// `[flows.NAME]`.
 pub(crate) const FLOW: TableSchema = TableSchema {
@@ -13,17 +15,19 @@ pub(crate) const FLOW: TableSchema = TableSchema {
             "the host that opens the connection and sends; a host alone means its first interface from which the other end can be reached",
         ),
         required("to", "a host, or \"host.interface\"", "the host at the other end"),
-        value("protocol", "\"tcp\", \"mptcp\", \"sctp\" or \"udp\"", "'tcp'", "the transport protocol"),
-        optional(
+        word("protocol", words::protocols, Default::Value("'tcp'"), "the transport protocol"),
+        named(
             "congestion",
             "the name of a congestion-control algorithm",
-            "what the profile says",
+            CongestionName::catalogue,
+            Default::None("what the profile says"),
             "the congestion control of both ends",
         ),
-        optional(
+        named(
             "scheduler",
             "the name of a packet scheduler, or a table with a name and options",
-            "what the profile says; with SCTP the path with the most free window",
+            SchedulerName::catalogue,
+            Default::None("what the profile says; with SCTP the path with the most free window"),
             "the packet scheduler of both ends (MPTCP, and SCTP with cmt)",
         ),
         optional(
@@ -32,23 +36,27 @@ pub(crate) const FLOW: TableSchema = TableSchema {
             "the interface in `to`",
             "where SCTP sends data without cmt, once the address is confirmed; while it does not answer another one takes its place",
         ),
-        optional(
+        named(
             "path_manager",
             "the name of a path manager, or a table with a name and options",
-            "what the profile says",
+            PathManagerName::catalogue,
+            Default::None("what the profile says"),
             "the path manager of both ends (MPTCP)",
         ),
-        optional(
+        named(
             "bottleneck",
             "the name of a shared-bottleneck detector, or a table",
-            "\"red-cpi\" for the scheduler red-diversity, \"rfc8382\" where coupling needs one, else none",
+            DetectorName::catalogue,
+            Default::None(
+                "\"red-cpi\" for the scheduler red-diversity, \"rfc8382\" where coupling needs one, else none",
+            ),
             "how subflows that share a bottleneck are told (MPTCP)",
         ),
-        value(
+        word(
             "coupling",
-            "\"connection\" or \"shared-bottleneck\"",
-            "'connection'",
-            "which subflows a coupled congestion control couples: all, or those that share a bottleneck (MPTCP)",
+            words::couplings,
+            Default::Value("'connection'"),
+            "which subflows a coupled congestion control couples (MPTCP)",
         ),
         optional(
             "subflows",
@@ -85,7 +93,13 @@ pub(crate) const SCHEDULER: TableSchema = TableSchema {
     path: "flows.NAME.scheduler = { … }",
     doc: "A packet scheduler with options. Each option belongs to one scheduler, which its meaning names. A ratio is a number such as 1.2, or text such as `\"1/4\"`.",
     fields: &[
-        required("name", "the name of a packet scheduler", "which scheduler it is"),
+        named(
+            "name",
+            "the name of a packet scheduler",
+            SchedulerName::catalogue,
+            Default::Required,
+            "which scheduler it is",
+        ),
         value(
             "beta",
             "a ratio from 0 to 10",
@@ -108,7 +122,13 @@ pub(crate) const PATH_MANAGER: TableSchema = TableSchema {
     path: "flows.NAME.path_manager = { … }",
     doc: "A path manager with options. Each option belongs to one path manager, which its meaning names.",
     fields: &[
-        required("name", "the name of a path manager", "which path manager it is"),
+        named(
+            "name",
+            "the name of a path manager",
+            PathManagerName::catalogue,
+            Default::Required,
+            "which path manager it is",
+        ),
         value(
             "subflows_per_pair",
             "a whole number from 1 to 64",
@@ -129,7 +149,13 @@ pub(crate) const BOTTLENECK: TableSchema = TableSchema {
     path: "flows.NAME.bottleneck = { … }",
     doc: "A shared-bottleneck detector with its parameters; `docs/src/detectors.md` says what they mean to each.",
     fields: &[
-        required("detector", "the name of a shared-bottleneck detector", "which detector it is"),
+        named(
+            "detector",
+            "the name of a shared-bottleneck detector",
+            DetectorName::catalogue,
+            Default::Required,
+            "which detector it is",
+        ),
         optional(
             "window",
             "a whole number from 5 to 10000",

@@ -1,6 +1,7 @@
 //! The scenario as a whole, and the timeline.
 
-use super::{TableSchema, optional, required, value};
+use super::{Default, TableSchema, named, optional, required, value, word};
+use crate::scenario::read::words;
 
 /// The top of the file.
 pub(crate) const ROOT: TableSchema = TableSchema {
@@ -24,10 +25,11 @@ pub(crate) const ROOT: TableSchema = TableSchema {
         ),
         value("seed", "a whole number, 0 or more", "1", "the seed of the first run; repetitions count up from it"),
         value("repeat", "a whole number, 1 or more", "1", "how many runs to make, each with its own seed"),
-        value(
+        named(
             "profile",
             "the name of a profile",
-            "'linux-6.12'",
+            words::profiles,
+            Default::Value("'linux-6.12'"),
             "the stack that hosts run: a set of defaults for [tcp], [mptcp], [sctp] and flows",
         ),
         optional(
@@ -83,12 +85,7 @@ pub(crate) const EVENT: TableSchema = TableSchema {
             "the interface that goes down, with its link, or comes up again; its host knows and loses or gets back its addresses",
         ),
         optional("address", "an IP address", "none", "the address that its host loses or gets back; links go on"),
-        value(
-            "direction",
-            "\"both\", \"up\" or \"down\"",
-            "'both'",
-            "the direction it concerns: up is from the link's first to its second end",
-        ),
+        word("direction", words::directions, Default::Value("'both'"), "the direction it concerns"),
         optional(
             "down",
             "true",

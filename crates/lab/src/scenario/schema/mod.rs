@@ -11,6 +11,8 @@ mod sctp;
 mod stacks;
 mod topology;
 
+use super::CatalogueEntry;
+
 pub use reference::reference;
 
 pub(crate) use flows::{BOTTLENECK, FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SUBFLOW};
@@ -32,20 +34,56 @@ pub enum Default {
 }
 
 /// One key of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct FieldSchema {
     /// The key.
     pub key: &'static str,
-    /// What it takes, to follow "expected".
-    pub kind: &'static str,
+    /// What it takes.
+    pub kind: Kind,
     /// What is taken where it is absent.
     pub default: Default,
     /// What it means, to follow "KEY is".
     pub doc: &'static str,
 }
 
+impl FieldSchema {
+    /// What it takes, to follow "expected".
+    pub fn takes(&self) -> String {
+        match self.kind {
+            Kind::Value(words) | Kind::Named(words, _) => words.to_owned(),
+            Kind::Word(names) => {
+                let quoted: Vec<String> = names().iter().map(|entry| format!("{:?}", entry.name)).collect();
+                let (last, others) = quoted.split_last().expect("a key takes at least one word");
+                if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) }
+            }
+        }
+    }
+
+    /// The names that it takes, where it takes names of ours.
+    pub fn names(&self) -> Option<Vec<CatalogueEntry>> {
+        match self.kind {
+            Kind::Value(_) => None,
+            Kind::Word(names) | Kind::Named(_, names) => Some(names()),
+        }
+    }
+}
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// What these words say.
+    Value(&'static str),
+    /// One of these words, and nothing else.
+    Word(Names),
+    /// What these words say, among it one of these names.
+    Named(&'static str, Names),
+}
+
+/// The names that a key takes, from the table that the reader looks them up in.
+pub type Names = fn() -> Vec<CatalogueEntry>;
+
 /// One kind of table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct TableSchema {
     /// Where such tables stand.
     pub path: &'static str,
@@ -61,22 +99,43 @@ impl TableSchema {
         self.fields.iter().map(|field| field.key)
     }
 
-    pub(crate) fn field(&self, key: &str) -> &'static FieldSchema {
+    /// The key of this name.
+    ///
+    /// # Panics
+    ///
+    /// Where there is none.
+    pub fn field(&self, key: &str) -> &'static FieldSchema {
         let field = self.fields.iter().find(|field| field.key == key);
         field.unwrap_or_else(|| panic!("the reader asks for {key}, which the schema of {} does not know", self.path))
     }
 }
 
 const fn required(key: &'static str, kind: &'static str, doc: &'static str) -> FieldSchema {
-    FieldSchema { key, kind, default: Default::Required, doc }
+    FieldSchema { key, kind: Kind::Value(kind), default: Default::Required, doc }
 }
 
 const fn value(key: &'static str, kind: &'static str, default: &'static str, doc: &'static str) -> FieldSchema {
-    FieldSchema { key, kind, default: Default::Value(default), doc }
+    FieldSchema { key, kind: Kind::Value(kind), default: Default::Value(default), doc }
 }
 
 const fn optional(key: &'static str, kind: &'static str, default: &'static str, doc: &'static str) -> FieldSchema {
-    FieldSchema { key, kind, default: Default::None(default), doc }
+    FieldSchema { key, kind: Kind::Value(kind), default: Default::None(default), doc }
+}
+
+/// A key that takes one of a few words.
+const fn word(key: &'static str, names: Names, default: Default, doc: &'static str) -> FieldSchema {
+    FieldSchema { key, kind: Kind::Word(names), default, doc }
+}
+
+/// A key that takes, or whose table begins with, the name of an algorithm, model or shape.
+const fn named(
+    key: &'static str,
+    kind: &'static str,
+    names: Names,
+    default: Default,
+    doc: &'static str,
+) -> FieldSchema {
+    FieldSchema { key, kind: Kind::Named(kind, names), default, doc }
 }
 
 /// All kinds of tables, in the order of the reference.

@@ -1,17 +1,14 @@
 //! The shape of the network, and how its routers choose ways.
 
-use super::{TableSchema, optional, required, value};
+use super::{Default, TableSchema, named, optional, required, value, word};
+use crate::scenario::read::words;
 
 /// `[topology]`.
 pub(crate) const TOPOLOGY: TableSchema = TableSchema {
     path: "[topology]",
     doc: "A network of hosts (h0, h1, …, each with one interface, eth), switches and links with a well-known shape, next to what [hosts], [routers] and [links] add. A link is called after its ends, as in h0-edge0_0 or agg0_1-core2, and leads upwards: from hosts to switches, from the edge to the core. All links are alike but for the rate of hosts' own. There are at most 50000 of them.",
     fields: &[
-        required(
-            "kind",
-            "\"fat-tree\", \"leaf-spine\", \"ring\", \"diamond\", \"dumbbell\" or \"trap\"",
-            "its shape; fat-tree: switches edgeP_E, aggP_A and coreC, k³/4 hosts; leaf-spine: leafL under spineS; ring: s0, s1, …; diamond: left, mid0, mid1, … side by side, right; dumbbell: left and right; trap: two disjoint paths from left to right that the shortest path blocks",
-        ),
+        word("kind", words::topologies, Default::Required, "its shape"),
         optional("k", "an even number from 2 to 32", "4", "the ports of a switch (fat-tree)"),
         optional("leaves", "a number from 1 to 1000", "4", "how many leaf switches there are (leaf-spine)"),
         optional("spines", "a number from 1 to 1000", "2", "how many spine switches there are (leaf-spine)"),
@@ -27,7 +24,7 @@ pub(crate) const TOPOLOGY: TableSchema = TableSchema {
         optional("host_rate", "as for a link", "as rate", "how fast the links of hosts send"),
         value("delay", "as for a link", "'0 ms'", "the propagation delay of one direction of a link"),
         value("queue", "as for a link", "'100 packets'", "where packets wait at each link"),
-        value("loss", "as for a link", "'none'", "which packets get lost on each link"),
+        named("loss", "as for a link", words::losses, Default::Value("'none'"), "which packets get lost on each link"),
         value("overhead", "as for a link", "'0 B'", "what each packet occupies a link for on top of its IP length"),
         value("duplicate", "as for a link", "'0 %'", "the share of packets that a link lets arrive twice"),
         optional("jitter", "as for a link", "none", "by how much the delay of packets varies"),
@@ -40,11 +37,11 @@ pub(crate) const ROUTING: TableSchema = TableSchema {
     path: "[routing]",
     doc: "How routers choose ways. The ways of a flow (a 5-tuple: addresses, ports, protocol) are chosen when its first packet leaves its host; its other direction is another flow. The last four keys are for multiflow and disjoint.",
     fields: &[
-        value(
+        word(
             "mode",
-            "\"shortest-path\", \"ecmp-flow\", \"ecmp-packet\", \"multiflow\" or \"disjoint\"",
-            "'shortest-path'",
-            "what routers do that do not say otherwise; multiflow: a controller keeps the subflows of an MPTCP connection apart, as published by Sandri, Silva and Verdi in 2016; disjoint: the same with the better of all choices below",
+            words::routing_modes,
+            Default::Value("'shortest-path'"),
+            "what routers do that do not say otherwise",
         ),
         optional(
             "reroute_after",
@@ -52,17 +49,17 @@ pub(crate) const ROUTING: TableSchema = TableSchema {
             "never",
             "how long after a link between routers goes down or comes up routes take it into account",
         ),
-        optional(
+        word(
             "initial",
-            "\"apart\" or \"included\"",
-            "'apart' (multiflow), 'included' (disjoint)",
-            "whether the path of a connection's initial subflow counts as used: its SYN shows no token, but the SYN/ACK shows the key that the token is made of",
+            words::initial_subflows,
+            Default::None("'apart' (multiflow), 'included' (disjoint)"),
+            "whether the path of a connection's initial subflow counts as used",
         ),
-        optional(
+        word(
             "ties",
-            "\"first\", \"random\" or \"least-loaded\"",
-            "'first' (multiflow), 'least-loaded' (disjoint)",
-            "which of equally short paths a subflow takes: that over the links first in the file, any, or the one whose links have the fewest subflows",
+            words::ties,
+            Default::None("'first' (multiflow), 'least-loaded' (disjoint)"),
+            "which of equally short paths a subflow takes",
         ),
         optional(
             "disjoint_set",
@@ -70,11 +67,11 @@ pub(crate) const ROUTING: TableSchema = TableSchema {
             "1 (multiflow), 2 (disjoint)",
             "how many disjoint paths are looked for at once, together of least length; 1 is greedy and misses pairs in a trap",
         ),
-        optional(
+        word(
             "return_path",
-            "\"default\" or \"forward\"",
-            "'default' (multiflow), 'forward' (disjoint)",
-            "whether the other direction of a subflow takes the shortest path, or the subflow's own backwards",
+            words::return_paths,
+            Default::None("'default' (multiflow), 'forward' (disjoint)"),
+            "the way that the other direction of a subflow takes",
         ),
     ],
 };

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Default, PROFILES, TABLES};
+use super::{Default, FieldSchema, Kind, PROFILES, TABLES};
 
 /// Every key of a scenario file with what it takes, its default and its meaning, in Markdown.
 pub fn reference() -> String {
@@ -25,7 +25,8 @@ pub fn reference() -> String {
                 Default::Value(literal) => format!("`{}`", literal.replace('\'', "\"")),
                 Default::None(words) => words.to_owned(),
             };
-            let _ = writeln!(text, "| `{}` | {} | {default} | {} |", field.key, field.kind, field.doc);
+            let doc = format!("{}{}", field.doc, meanings(field));
+            let _ = writeln!(text, "| `{}` | {} | {default} | {doc} |", field.key, field.takes());
         }
     }
     text.push_str("\n## Profiles\n");
@@ -47,4 +48,11 @@ pub fn reference() -> String {
         }
     }
     text
+}
+
+/// What each of the words means that a key takes; names of algorithms have their own documents.
+fn meanings(field: &FieldSchema) -> String {
+    let Kind::Word(names) = field.kind else { return String::new() };
+    let meanings: Vec<String> = names().iter().map(|entry| format!("`{}`: {}", entry.name, entry.summary)).collect();
+    format!(" ({})", meanings.join("; "))
 }

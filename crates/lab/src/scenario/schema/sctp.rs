@@ -1,6 +1,7 @@
 //! The switches of SCTP and of concurrent multipath transfer.
 
-use super::{TableSchema, optional, value};
+use super::{Default, TableSchema, optional, value, word};
+use crate::scenario::read::words;
 
 /// `[sctp]`, `[hosts.NAME.sctp]`, `[flows.NAME.sctp]`.
 pub(crate) const SCTP: TableSchema = TableSchema {
@@ -14,16 +15,11 @@ pub(crate) const SCTP: TableSchema = TableSchema {
             "whether data goes over all paths at once (concurrent multipath transfer) instead of the primary one",
         ),
         value("multihomed", "true or false", "true", "whether the handshake lists all addresses of the host"),
-        value(
-            "window_growth",
-            "\"rfc4960\", \"rfc9260\", \"cuc\", \"cuc-v2\" or \"per-destination\"",
-            "'rfc9260'",
-            "which acknowledgments grow a window: those that move the cumulative TSN (RFC 4960), all that bring news (RFC 9260), those that move the destination's pseudo-cumulative TSN (CUC), or all that bring news with recovery by destination (Leitner 2019)",
-        ),
-        optional(
+        word("window_growth", words::window_growth, Default::Value("'rfc9260'"), "which acknowledgments grow a window"),
+        word(
             "fast_recovery",
-            "\"association\" or \"destination\"",
-            "destination with the window growth per-destination, else association",
+            words::recovery_scopes,
+            Default::None("destination with the window growth per-destination, else association"),
             "whose state fast recovery is",
         ),
         value(
@@ -32,10 +28,10 @@ pub(crate) const SCTP: TableSchema = TableSchema {
             "true",
             "whether congestion avoidance goes on during fast recovery, as in Linux",
         ),
-        optional(
+        word(
             "retransmission",
-            "\"rtx-alternate\", \"rtx-same\", \"rtx-asap\", \"rtx-cwnd\", \"rtx-ssthresh\" or \"rtx-lossrate\"",
-            "rtx-same with cmt, else rtx-alternate",
+            words::retransmission_policies,
+            Default::None("rtx-same with cmt, else rtx-alternate"),
             "where data goes that is sent again",
         ),
         optional(
@@ -62,10 +58,10 @@ pub(crate) const SCTP: TableSchema = TableSchema {
             "true",
             "whether data beyond a gap may be dropped after all when the buffer is full",
         ),
-        value(
+        word(
             "buffer_splitting",
-            "\"none\", \"receive\", \"send\" or \"both\"",
-            "'none'",
+            words::buffer_splitting,
+            Default::Value("'none'"),
             "which buffers are split among the paths, so that a slow one cannot fill them",
         ),
         value("mtu", "a size from 576 to 9000 bytes", "'1500 bytes'", "the largest IP packet"),

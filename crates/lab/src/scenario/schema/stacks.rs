@@ -1,6 +1,7 @@
 //! The switches of TCP and MPTCP, and the profiles: sets of defaults after stacks that exist.
 
-use super::{TableSchema, value};
+use super::{Default, TableSchema, value, word};
+use crate::scenario::read::words;
 
 /// `[tcp]`, `[hosts.NAME.tcp]`, `[flows.NAME.tcp]`.
 pub(crate) const TCP: TableSchema = TableSchema {
@@ -38,12 +39,7 @@ pub(crate) const TCP: TableSchema = TableSchema {
             "{}",
             "whether acknowledgments are held back while data is missing, as Linux does since 4.18",
         ),
-        value(
-            "loss_detection",
-            "\"rack\" or \"dup-thresh\"",
-            "'rack'",
-            "how lost packets are found: by time (RFC 8985), or by three duplicate acknowledgments or SACKed packets (RFC 6675)",
-        ),
+        word("loss_detection", words::loss_detection, Default::Value("'rack'"), "how lost packets are found"),
         value(
             "prr",
             "true or false",

@@ -1,6 +1,7 @@
 //! Hosts, routers and links.
 
-use super::{TableSchema, optional, required, value};
+use super::{Default, TableSchema, named, optional, required, value, word};
+use crate::scenario::read::words;
 
 /// `[hosts.NAME]`.
 pub(crate) const HOST: TableSchema = TableSchema {
@@ -8,11 +9,17 @@ pub(crate) const HOST: TableSchema = TableSchema {
     doc: "A computer. The short form is the list of interfaces alone: `phone = [\"wifi\", \"lte\"]`. The order of the interfaces gives MPTCP address identifiers and decides which one a connection starts on.",
     fields: &[
         required("interfaces", "a list of names or tables, at least one", "its interfaces, in order"),
-        optional("profile", "the name of a profile", "the scenario's profile", "the stack that this host runs"),
-        value(
+        named(
+            "profile",
+            "the name of a profile",
+            words::profiles,
+            Default::None("the scenario's profile"),
+            "the stack that this host runs",
+        ),
+        word(
             "stack",
-            "\"kernel\" or \"subflow\"",
-            "'kernel'",
+            words::host_stacks,
+            Default::Value("'kernel'"),
             "whose TCP and MPTCP the host runs with `--on linux`; the simulator always runs ours",
         ),
         optional("tcp", "a table", "what the scenario says", "TCP switches of this host"),
@@ -47,12 +54,7 @@ pub(crate) const INTERFACE: TableSchema = TableSchema {
 pub(crate) const ROUTER: TableSchema = TableSchema {
     path: "[routers.NAME]",
     doc: "A node that forwards packets.",
-    fields: &[optional(
-        "routing",
-        "\"shortest-path\", \"ecmp-flow\", \"ecmp-packet\" or \"multiflow\"",
-        "the mode of [routing]",
-        "how it chooses a way; shortest-path takes the fewest links, and of equal ways the link that comes first in the file; ecmp-flow one of the equal ways by a hash of addresses, ports and protocol, and ecmp-packet each in turn; multiflow does what a controller says, which has all routers or none",
-    )],
+    fields: &[word("routing", words::router_modes, Default::None("the mode of [routing]"), "how it chooses a way")],
 };
 
 /// `[links.NAME]`.
@@ -83,10 +85,11 @@ pub(crate) const LINK: TableSchema = TableSchema {
             "'100 packets'",
             "where packets wait for the transmitter; those that do not fit are dropped",
         ),
-        value(
+        named(
             "loss",
             "a probability such as \"1 %\", \"none\", or a table",
-            "'none'",
+            words::losses,
+            Default::Value("'none'"),
             "which packets get lost after they were transmitted",
         ),
         value(
@@ -115,12 +118,7 @@ pub(crate) const QUEUE: TableSchema = TableSchema {
     path: "links.NAME.queue = { … }",
     doc: "A queue. The thresholds of RED are in the unit of the limit.",
     fields: &[
-        value(
-            "discipline",
-            "\"drop-tail\" or \"red\"",
-            "'drop-tail'",
-            "which packets are dropped: those that find it full, or some before that at random",
-        ),
+        word("discipline", words::queues, Default::Value("'drop-tail'"), "which packets are dropped"),
         value(
             "limit",
             "a number of packets such as \"100 packets\", a size such as \"64 KiB\", or \"unlimited\"",
@@ -153,18 +151,8 @@ pub(crate) const QUEUE: TableSchema = TableSchema {
             "true",
             "whether (RED) the drop probability climbs to 1 between max_threshold and twice that, instead of jumping there",
         ),
-        value(
-            "drop",
-            "\"per-packet\" or \"per-interval\"",
-            "'per-packet'",
-            "how RED spreads its drops: as Floyd and Jacobson's section 4, or as their section 11 and dummynet do",
-        ),
-        value(
-            "idle",
-            "\"packets\" or \"dummynet\"",
-            "'packets'",
-            "how RED's average ages while the queue is empty: as if packets of 1500 bytes had passed, or one step per millisecond as dummynet does",
-        ),
+        word("drop", words::red_drops, Default::Value("'per-packet'"), "how RED spreads its drops"),
+        word("idle", words::red_ageing, Default::Value("'packets'"), "how RED's average ages while the queue is empty"),
     ],
 };
 
@@ -173,7 +161,7 @@ pub(crate) const LOSS: TableSchema = TableSchema {
     path: "links.NAME.loss = { … }",
     doc: "Loss in bursts (`tc netem loss gemodel p r 1-h 1-k`), or from a recorded list.",
     fields: &[
-        required("model", "\"bernoulli\", \"gilbert-elliott\" or \"trace\"", "the loss model"),
+        word("model", words::loss_models, Default::Required, "the loss model"),
         optional("probability", "a probability", "needed by bernoulli", "how likely a packet gets lost (bernoulli)"),
         optional(
             "good_to_bad",
@@ -195,12 +183,7 @@ pub(crate) const LOSS: TableSchema = TableSchema {
             "needed by trace",
             "the recorded list: a 0 (arrives) or 1 (lost) for each packet, line ends anywhere; it starts again at its end",
         ),
-        value(
-            "position",
-            "\"after-queue\" or \"before-queue\"",
-            "'after-queue'",
-            "whether a lost packet has waited and been transmitted like any other, or never took a place",
-        ),
+        word("position", words::loss_positions, Default::Value("'after-queue'"), "where packets get lost"),
     ],
 };
 
@@ -226,7 +209,7 @@ pub(crate) const JITTER: TableSchema = TableSchema {
             "a duration above zero",
             "σ: half the width of the uniform distribution, the standard deviation of the normal one",
         ),
-        value("distribution", "\"uniform\", \"normal\" or \"pareto\"", "'uniform'", "the distribution of delays"),
+        word("distribution", words::distributions, Default::Value("'uniform'"), "the distribution of delays"),
         value("correlation", "a probability", "'0 %'", "how much of a packet's draw comes from the one before"),
     ],
 };
