@@ -214,4 +214,17 @@ mod tests {
             assert!((normal_quantile(p) - z).abs() < 1e-5, "{p}");
         }
     }
+    #[test]
+    fn jitter_around_no_delay_is_enough_to_overtake() {
+        let jitter =
+            Jitter { deviation: Duration::from_millis(10), distribution: Distribution::Uniform, correlation: p(0.0) };
+        let overtaking = Overtaking { probability: p(0.5), correlation: p(0.0), gap: 1 };
+        let mut netem = Netem::new(Duration::ZERO, Some(jitter), Some(overtaking)).unwrap();
+        let mut random = stream(1, "test");
+        let delays: Vec<_> = (0..4000).map(|_| netem.next(&mut random)).collect();
+        // Half of them skip; half of the others draw less than no delay, which is none.
+        let late = delays.iter().flatten().filter(|delay| !delay.is_zero()).count();
+        let skipped = delays.iter().filter(|delay| delay.is_none()).count();
+        assert!((1900..2100).contains(&skipped) && (900..1100).contains(&late), "{skipped} {late}");
+    }
 }

@@ -59,12 +59,13 @@ pub(super) fn configs(section: &Section<'_>, traces: &Traces) -> Result<[LinkCon
         Some(field) => optional_directions(&field, reorder)?,
     };
     for index in [0, 1] {
-        if let (Some(Reorder::Overtaking(_)), true) = (reorder[index], delay[index].is_zero()) {
+        // Jitter around a delay of 0 makes some packets late, and others can skip that.
+        if let (Some(Reorder::Overtaking(_)), true, None) = (reorder[index], delay[index].is_zero(), jitter[index]) {
             let field = section.given("reorder").expect("it was read");
             return Err(field
-                .problem("packets overtake by skipping the delay, and the link has none")
+                .problem("packets overtake by skipping the delay, and the link has neither delay nor jitter")
                 .label("nothing to skip")
-                .help("give the link a delay, or the packets that are held back an extra_delay"));
+                .help("give the link a delay or jitter, or the packets that are held back an extra_delay"));
         }
     }
 
@@ -225,4 +226,39 @@ fn reorder(field: &Field<'_>) -> Result<Reorder, Problem> {
         return Err(extra.expected(&format!("at most {LONGEST_DELAY}")));
     }
     Ok(Reorder::Late(Reordering { probability, extra_delay }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::scenario::Scenario;
+    use crate::scenario::file::Document;
+
+    fn link(keys: &str) -> Result<[LinkConfig; 2], String> {
+        let text = format!(
+            "[hosts]\na = [\"x\"]\nb = [\"x\"]\n[links.l]\nbetween = [\"a\", \"b\"]\nrate = \"1 Mbit/s\"\n{keys}\n\
+             [flows.f]\nfrom = \"a\"\nto = \"b\"\n"
+        );
+        let document = Document::parse(Path::new("link.toml"), text).expect("it is TOML");
+        let scenario = Scenario::read(&document).map_err(|problems| problems.to_string())?;
+        Ok(scenario.links.into_iter().next().map(|link| [link.up, link.down]).expect("a link"))
+    }
+
+    #[test]
+    fn packets_overtake_where_any_of_them_can_be_late() {
+        let skip = "reorder = { probability = \"5 %\" }";
+        for late in ["delay = \"1 ms\"", "jitter = \"1 ms\"", "delay = \"1 ms\"\njitter = \"1 ms\""] {
+            let directions = link(&format!("{skip}\n{late}")).expect(late);
+            assert!(directions.iter().all(|direction| direction.overtaking.is_some()), "{late}");
+        }
+        let in_one = "reorder = { up = { probability = \"5 %\" } }\njitter = { up = \"1 ms\" }";
+        assert!(link(in_one).is_ok_and(|[up, down]| up.overtaking.is_some() && down.overtaking.is_none()));
+        let in_the_other = in_one.replace("jitter = { up", "jitter = { down");
+        for nothing in [skip, &in_the_other] {
+            let problems = link(nothing).expect_err(nothing);
+            assert!(problems.contains("neither delay nor jitter"), "{problems}");
+        }
+    }
 }
