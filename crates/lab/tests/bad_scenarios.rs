@@ -200,6 +200,8 @@ const CASES: &[(&str, &str, &str)] = &[
     ("a host named like a router", "internet = {}", "internet = {}\nserver = {}"),
     ("a bad name", "phone = ", "\"my phone\" = "),
     ("a bad address", "[\"eth\"]", "[{ name = \"eth\", address = \"10.0.0\" }]"),
+    ("an address for one link", "[\"eth\"]", "[{ name = \"eth\", address = [\"fd00::1\", \"fe80::1\"] }]"),
+    ("an address with a scope", "[\"eth\"]", "[{ name = \"eth\", address = \"fe80::1%eth\" }]"),
     ("two kinds of traffic", "send = ", "requests = { response = \"1 MB\" }\nsend = "),
     ("a rate over TCP", "send = \"100 MB\"", "on_off = { rate = \"5 Mbit/s\" }"),
     ("UDP without a rate", "protocol = \"mptcp\"\ncongestion = \"lia\"\nsend = \"100 MB\"", "protocol = \"udp\""),

@@ -1,5 +1,7 @@
 //! `[hosts]`.
 
+use std::net::IpAddr;
+
 use crate::scenario::choice::Choice;
 use crate::scenario::file::{Collector, Field, Place, Problem, Value, name_value};
 use crate::scenario::{Host, HostStack, Interface, schema};
@@ -98,9 +100,21 @@ fn interface(field: &Field<'_>) -> Result<Interface, Problem> {
     })
 }
 
-fn address(field: &Field<'_>) -> Result<std::net::IpAddr, Problem> {
+fn address(field: &Field<'_>) -> Result<IpAddr, Problem> {
     let expected = "an IP address such as \"192.168.1.2\" or \"fd00::2\"";
-    let address: std::net::IpAddr = field.string(expected)?.parse().map_err(|_| field.expected(expected))?;
+    let text = field.string(expected)?;
+    // A scope stands behind %.
+    let (bare, scope) = text.split_once('%').map_or((text, None), |(bare, scope)| (bare, Some(scope)));
+    let address: IpAddr = bare.parse().map_err(|_| field.expected(expected))?;
+    if matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local()) {
+        return Err(field
+            .problem(format!("{text} is a link-local address (fe80::/10), expected one that is the same everywhere"))
+            .label("means another host on every link")
+            .help("sockets take it with a scope only (%INTERFACE), of which other hosts know nothing, and no router forwards it; take a unique local address such as \"fd00::1\""));
+    }
+    if scope.is_some() {
+        return Err(field.expected(expected));
+    }
     if address.is_unspecified() || address.is_multicast() || address.is_loopback() {
         return Err(field.expected("the address of one host, not a wildcard, multicast or loopback one"));
     }

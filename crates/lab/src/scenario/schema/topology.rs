@@ -38,7 +38,7 @@ pub(crate) const INTERFACE: TableSchema = TableSchema {
             "address",
             "an IP address or a list of them",
             "10.A.B.C, A·256 + B the host's number, C the interface's, from 1",
-            "its address or addresses; each further one is a further end for MPTCP subflows",
+            "its address or addresses, no link-local ones (fe80::/10); each further one is a further end for MPTCP subflows",
         ),
         optional(
             "gateways",
