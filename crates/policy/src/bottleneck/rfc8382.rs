@@ -76,6 +76,21 @@ impl Rfc8382 {
         self.paths.get(path)?.summary()
     }
 
+    /// The group of each of `paths` after the last whole interval if p_f, p_mad, p_s and p_d were `scale` times as large: what
+    /// the detector would say if it were less particular, or more. `None` where a path queues at no bottleneck, or is not
+    /// known well enough yet.
+    pub fn groups_within(&self, scale: f64, paths: usize) -> Vec<Option<usize>> {
+        let mut groups = grouping::groups(&self.known(), scale);
+        groups.resize(paths, None);
+        groups
+    }
+
+    /// What there is of each path once M intervals have passed.
+    fn known(&self) -> Vec<Option<Summary>> {
+        let known = |path: &PathStatistics| path.intervals() >= self.shape.short as u64;
+        self.paths.iter().map(|path| path.summary().filter(|_| known(path))).collect()
+    }
+
     /// Ends the intervals that are over at `now`.
     fn close_intervals(&mut self, now: Instant) {
         let mut ends_at = *self.ends_at.get_or_insert(now + self.interval);
@@ -99,10 +114,8 @@ impl Rfc8382 {
     }
 
     fn group(&mut self) {
-        let known = |path: &PathStatistics| path.intervals() >= self.shape.short as u64;
-        let summaries: Vec<Option<Summary>> =
-            self.paths.iter().map(|path| path.summary().filter(|_| known(path))).collect();
-        let groups = grouping::groups(&summaries);
+        let summaries = self.known();
+        let groups = grouping::groups(&summaries, 1.0);
         self.correlations.grow(self.paths.len());
         for b in 0..self.paths.len() {
             for a in 0..b {
@@ -172,6 +185,18 @@ mod tests {
         assert_eq!(correlations.between(0, 1), Some(1.0));
         assert_eq!(correlations.between(0, 2), Some(0.0));
         assert_eq!(correlations.groups(3), [0, 0, 2]);
+    }
+
+    #[test]
+    fn the_rfcs_bounds_are_those_of_scale_1() {
+        let mut detector = told(20, &[sawtooth, delayed_sawtooth, fast_sawtooth]);
+        let groups = detector.groups_within(1.0, 3);
+        let correlations = detector.correlations();
+        for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+            assert_eq!(correlations.between(a, b), Some(if groups[a] == groups[b] { 1.0 } else { 0.0 }));
+        }
+        let anything = detector.groups_within(f64::INFINITY, 4);
+        assert_eq!(anything, [Some(0), Some(0), Some(0), None], "the fourth was never told of");
     }
 
     #[test]

@@ -13,10 +13,10 @@ use super::batch::run_all;
 use super::{Item, Paper, ReproduceError, Reproduction, Request};
 use crate::execute::{Progress, RunError};
 use crate::simulate::{RunOptions, simulate};
-use correlation::{SKEWNESS, Verdicts};
+use correlation::{BOUNDS, SKEWNESS, Verdicts};
 use coupling::{Paths, Shares};
 use part::Part;
-use replay::{VARIANTS, replay};
+use replay::{VARIANTS, replay, replay_within};
 use scaling::Score;
 use scheduler::{SCHEDULERS, SchedulerRun};
 use subflow_policy::bottleneck::Parameters;
@@ -148,6 +148,7 @@ fn verdicts(records: &[subflow_transport::mptcp::PathRecord]) -> Verdicts {
     Verdicts {
         degrees: VARIANTS.map(|variant| replay(variant.build(variant.parameters()), records, &pairs)).to_vec(),
         by_skewness: SKEWNESS.map(|threshold| replay(skewed(threshold), records, &pairs)).to_vec(),
+        by_bounds: replay_within(rfc8382.parameters(), &BOUNDS, records, &pairs),
     }
 }
 

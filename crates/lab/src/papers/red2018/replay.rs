@@ -1,6 +1,6 @@
 //! What detectors say of the samples that a run recorded.
 
-use subflow_policy::bottleneck::{BottleneckDetection, BottleneckDetector, Parameters};
+use subflow_policy::bottleneck::{BottleneckDetection, BottleneckDetector, Parameters, Rfc8382};
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::mptcp::PathRecord;
 
@@ -47,25 +47,49 @@ impl Variant {
     }
 }
 
-/// Shows `records` to `detector` and notes the degrees of `pairs`, asked at regular times from the first record on.
-pub(super) fn replay(
-    mut detector: BottleneckDetection,
+/// Shows `records` to `detector` and notes the degrees of `pairs`.
+pub(super) fn replay(detector: BottleneckDetection, records: &[PathRecord], pairs: &[(usize, usize)]) -> Vec<Degrees> {
+    let mut degrees = vec![Degrees::new(); pairs.len()];
+    ask_regularly(detector, records, |detector| {
+        let correlations = detector.correlations();
+        for (degrees, &(a, b)) in degrees.iter_mut().zip(pairs) {
+            degrees.push(correlations.between(a, b).map_or(f32::NAN, |degree| degree as f32));
+        }
+    });
+    degrees
+}
+
+/// The same of RFC 8382 with each of `scales` laid on the bounds that its grouping has: 1 in one group, 0 not. The statistics
+/// are the same ones.
+pub(super) fn replay_within(
+    parameters: Parameters,
+    scales: &[f64],
     records: &[PathRecord],
     pairs: &[(usize, usize)],
-) -> Vec<Degrees> {
-    let mut degrees = vec![Degrees::new(); pairs.len()];
+) -> Vec<Vec<Degrees>> {
+    let mut degrees = vec![vec![Degrees::new(); pairs.len()]; scales.len()];
+    let paths = pairs.iter().map(|pair| pair.0.max(pair.1) + 1).max().unwrap_or(0);
+    ask_regularly(Rfc8382::new(parameters), records, |detector| {
+        for (degrees, &scale) in degrees.iter_mut().zip(scales) {
+            let groups = detector.groups_within(scale, paths);
+            for (degrees, &(a, b)) in degrees.iter_mut().zip(pairs) {
+                degrees.push(if groups[a].is_some() && groups[a] == groups[b] { 1.0 } else { 0.0 });
+            }
+        }
+    });
+    degrees
+}
+
+/// Shows `records` to `detector`, and lets `ask` it at regular times from the first record on.
+fn ask_regularly<D: BottleneckDetector>(mut detector: D, records: &[PathRecord], mut ask: impl FnMut(&mut D)) {
     let mut ask_at = records.first().map_or(Instant::ZERO, |record| record.sample.at) + ASKED_EVERY;
     for record in records {
         while record.sample.at >= ask_at {
-            let correlations = detector.correlations();
-            for (degrees, &(a, b)) in degrees.iter_mut().zip(pairs) {
-                degrees.push(correlations.between(a, b).map_or(f32::NAN, |degree| degree as f32));
-            }
+            ask(&mut detector);
             ask_at += ASKED_EVERY;
         }
         detector.on_sample(record.subflow, &record.sample);
     }
-    degrees
 }
 
 /// The share of `degrees` at or above `threshold`; what is unknown counts as below.
@@ -100,5 +124,32 @@ mod tests {
         assert!(degrees[0][0].is_nan(), "ten values fill no window of twenty");
         assert_eq!(degrees[0][2], 1.0);
         assert_eq!(share_above(&degrees, 0.8), Some(8.0 / 9.0));
+    }
+
+    #[test]
+    fn with_its_own_bounds_rfc_8382_says_what_it_says() {
+        // Two sawtooths, the second a little higher.
+        let tooth = |n: u64, height: u64| n % 100 * height;
+        let records: Vec<PathRecord> = (0..4000)
+            .flat_map(|n| [(0, tooth(n, 40)), (1, tooth(n, 42)), (2, tooth(n, 90))].map(|path| (n, path)))
+            .map(|(n, (subflow, delay))| {
+                let mut record = record(subflow, 10 * n, 0);
+                record.sample.one_way_delay = delay as i64 * 1000;
+                record
+            })
+            .collect();
+        let pairs = [(0, 1), (0, 2), (1, 2)];
+        let variant = VARIANTS[VARIANTS.len() - 1];
+        let own = replay(variant.build(variant.parameters()), &records, &pairs);
+        let within = replay_within(variant.parameters(), &[0.0, 1.0, f64::INFINITY], &records, &pairs);
+        let known = |degrees: &Degrees| degrees.iter().map(|degree| degree.max(0.0)).collect::<Degrees>();
+        assert_eq!(within[1], own.iter().map(known).collect::<Vec<_>>());
+        let together = |scale: usize| {
+            pairs.map(|pair| {
+                let place = pairs.iter().position(|other| *other == pair).expect("one of them");
+                within[scale][place].last() == Some(&1.0)
+            })
+        };
+        assert_eq!([together(0), together(1), together(2)], [[false; 3], [true, false, false], [true; 3]]);
     }
 }

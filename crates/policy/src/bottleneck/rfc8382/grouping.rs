@@ -11,17 +11,18 @@ const SKEW: f64 = 0.15;
 /// p_d: by less than this part of the larger pkt_loss, where that is high.
 const LOSS: f64 = 0.1;
 
-/// For each path the number of its group; `None` where it queues at no bottleneck or is unknown.
-pub(super) fn groups(paths: &[Option<Summary>]) -> Vec<Option<usize>> {
+/// For each path the number of its group; `None` where it queues at no bottleneck or is unknown. p_f, p_mad, p_s and p_d are
+/// `scale` times as large as they are in the RFC.
+pub(super) fn groups(paths: &[Option<Summary>], scale: f64) -> Vec<Option<usize>> {
     let of = |path: &usize| paths[*path].expect("only known paths are grouped");
     let queueing = |path: &usize| paths[*path].is_some_and(|summary| summary.bottleneck);
     let mut groups = vec![(0..paths.len()).filter(queueing).collect::<Vec<usize>>()];
-    groups = divide(groups, |path| of(path).frequency, |_| FREQUENCY);
-    groups = divide(groups, |path| of(path).variability, |larger| VARIABILITY * larger);
-    groups = divide(groups, |path| of(path).skew, |_| SKEW);
+    groups = divide(groups, |path| of(path).frequency, |_| scale * FREQUENCY);
+    groups = divide(groups, |path| of(path).variability, |larger| scale * VARIABILITY * larger);
+    groups = divide(groups, |path| of(path).skew, |_| scale * SKEW);
     // Loss that is too low to be told apart counts as equal.
     let reliable = |path: &usize| Some(of(path).loss).filter(|loss| *loss > HIGH_LOSS).unwrap_or(0.0);
-    groups = divide(groups, reliable, |larger| LOSS * larger);
+    groups = divide(groups, reliable, |larger| scale * LOSS * larger);
     let mut numbers = vec![None; paths.len()];
     for (number, group) in groups.iter().enumerate() {
         group.iter().for_each(|&path| numbers[path] = Some(number));
@@ -53,7 +54,7 @@ mod tests {
     }
 
     fn same(paths: &[Option<Summary>], a: usize, b: usize) -> bool {
-        let groups = groups(paths);
+        let groups = groups(paths, 1.0);
         groups[a].is_some() && groups[a] == groups[b]
     }
 
@@ -95,6 +96,16 @@ mod tests {
     #[test]
     fn paths_that_queue_nowhere_are_in_no_group() {
         let idle = Some(Summary { bottleneck: false, ..path(0.2, 100.0, 0.0, 0.0).expect("made") });
-        assert_eq!(groups(&[idle, None, path(0.2, 100.0, 0.0, 0.0)]), [None, None, Some(0)]);
+        assert_eq!(groups(&[idle, None, path(0.2, 100.0, 0.0, 0.0)], 1.0), [None, None, Some(0)]);
+    }
+
+    #[test]
+    fn wider_bounds_join_what_narrow_ones_divide() {
+        let paths = [path(0.2, 100.0, 0.0, 0.06), path(0.31, 115.0, 0.2, 0.08)];
+        let joined = |scale| groups(&paths, scale)[0] == groups(&paths, scale)[1];
+        // By loss last: 0.02 of 0.08 is two and a half times p_d.
+        assert_eq!([0.0, 1.0, 2.0, 2.6, f64::INFINITY].map(joined), [false, false, false, true, true]);
+        let same = [paths[0]; 2];
+        assert_eq!(groups(&same, 0.0)[0], groups(&same, 0.0)[1]);
     }
 }
