@@ -1,13 +1,17 @@
 //! Network namespaces: made, entered, removed.
 //!
 //! A namespace has a name under `/run/netns`, where `ip netns exec` finds it while a run goes on. That name is all that
-//! outlives a process that is killed: devices and sockets vanish with their last descriptor. The name says which
-//! process made it, so [`cleanup`] knows what is left over.
+//! outlives a process that is killed: devices and sockets vanish with their last descriptor. [`cleanup`] knows what is left
+//! over by two signs, and both have to be there: the process that the name tells, by its PID and by when it started (a PID
+//! alone may be somebody else's by now), does not live; and nobody holds the lock that a run has on its namespaces until its
+//! last thread has ended, whichever PID namespace that is in.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 use rustix::thread::LinkNameSpaceType;
 
@@ -27,9 +31,13 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// Makes the namespace `subflow-PID-NAME`.
+    /// Makes the namespace `subflow-PID.START-NAME`; START is when the process started, in clock ticks since the machine did.
     pub fn create(name: &str) -> Result<Self> {
-        Self::create_named(format!("{PREFIX}{}-{}", std::process::id(), file_name(name)))
+        let process = std::process::id();
+        let missing =
+            || Error::missing("/proc does not tell when this process started", "mount it: mount -t proc proc /proc");
+        let started = started(process).ok_or_else(missing)?;
+        Self::create_named(Maker { process, started }.name_of(name))
     }
 
     fn create_named(name: String) -> Result<Self> {
@@ -43,8 +51,11 @@ impl Namespace {
         // A thread of its own enters the namespace, so that no other thread ever leaves the one it is in.
         let made = in_thread(|| {
             sys::new_network_namespace().during(|| "cannot make a network namespace".into())?;
-            rustix::mount::mount_bind(THIS_THREAD, &path).during(|| format!("cannot mount {}", path.display()))?;
             let handle = File::open(THIS_THREAD).during(|| format!("cannot open {THIS_THREAD}"))?;
+            // Before anybody can see it. It ends with the handle, however the process ends.
+            flock(&handle, FlockOperation::NonBlockingLockShared)
+                .during(|| "cannot lock a network namespace".into())?;
+            rustix::mount::mount_bind(THIS_THREAD, &path).during(|| format!("cannot mount {}", path.display()))?;
             Ok(OwnedFd::from(handle))
         });
         match made {
@@ -88,10 +99,8 @@ pub fn cleanup() -> Result<Vec<String>> {
     let Ok(entries) = fs::read_dir(FOLDER) else { return Ok(removed) };
     for entry in entries {
         let name = entry.during(|| format!("cannot read {FOLDER}"))?.file_name().to_string_lossy().into_owned();
-        if let Some(maker) = maker_of(&name)
-            && !lives(maker)
-        {
-            let path = path_of(&name);
+        let path = path_of(&name);
+        if is_left_over(&name, &path) {
             remove(&path);
             if path.exists() {
                 let missing = format!("cannot remove {}", path.display());
@@ -104,17 +113,58 @@ pub fn cleanup() -> Result<Vec<String>> {
     Ok(removed)
 }
 
-/// The process that made the namespace `name`, if it is one of ours.
-fn maker_of(name: &str) -> Option<u32> {
-    name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok()
+/// Whether `name`, at `path`, is a namespace of ours that nobody uses. Where in doubt it is not.
+fn is_left_over(name: &str, path: &Path) -> bool {
+    // What is mounted there, and what it is mounted on, are empty files.
+    let is_empty_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.len() == 0);
+    is_empty_file && Maker::of(name).is_some_and(|maker| !maker.lives()) && !is_held(path)
 }
 
-/// Whether a process is there and has not ended: one that nobody has waited for yet is a zombie.
-fn lives(process: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name, in parentheses, may contain anything; the state follows.
-    let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
-    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+/// Whether a run holds the namespace at `path`.
+fn is_held(path: &Path) -> bool {
+    // Who may not even open it cannot remove it either, and is told so.
+    let Ok(file) = File::open(path) else { return false };
+    flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
+}
+
+/// The process that made a namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Maker {
+    process: u32,
+    /// When it started, in clock ticks since the machine did.
+    started: u64,
+}
+
+impl Maker {
+    /// The name of its namespace for the host `name`.
+    fn name_of(self, name: &str) -> String {
+        format!("{PREFIX}{}.{}-{}", self.process, self.started, file_name(name))
+    }
+
+    /// Who made the namespace `name`, if it is one of ours.
+    fn of(name: &str) -> Option<Self> {
+        let (process, started) = name.strip_prefix(PREFIX)?.split_once('-')?.0.split_once('.')?;
+        let are_numbers = [process, started].iter().all(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        are_numbers.then_some(Self { process: process.parse().ok()?, started: started.parse().ok()? })
+    }
+
+    /// Whether it is there and has not ended.
+    fn lives(self) -> bool {
+        started(self.process) == Some(self.started)
+    }
+}
+
+/// When a process started, if it is there and has not ended: one that nobody has waited for yet is a zombie.
+fn started(process: u32) -> Option<u64> {
+    started_by(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
+}
+
+/// The same from what `/proc/PID/stat` says: `PID (NAME) STATE …`, with the start as the 22nd field.
+fn started_by(stat: &str) -> Option<u64> {
+    // The name may contain anything.
+    let mut after_name = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    let state = after_name.next()?;
+    if matches!(state, "Z" | "X") { None } else { after_name.nth(18)?.parse().ok() }
 }
 
 fn path_of(name: &str) -> PathBuf {
@@ -146,21 +196,56 @@ mod tests {
 
     #[test]
     fn a_name_tells_its_maker() {
-        assert_eq!(maker_of("subflow-4711-phone"), Some(4711));
-        assert_eq!(maker_of("subflow-4711-my-phone"), Some(4711));
-        assert_eq!(maker_of("subflow-phone"), None);
-        assert_eq!(maker_of("blue"), None);
+        let maker = Maker { process: 4711, started: 123_456 };
+        assert_eq!(maker.name_of("my phone"), "subflow-4711.123456-my_phone");
+        for name in ["subflow-4711.123456-phone", "subflow-4711.123456-my-phone"] {
+            assert_eq!(Maker::of(name), Some(maker), "{name}");
+        }
+        for foreign in ["subflow-4711-phone", "subflow-4711.123456", "subflow-phone", "subflow-4711.+1-x", "blue", ""] {
+            assert_eq!(Maker::of(foreign), None, "{foreign}");
+        }
+    }
+
+    #[test]
+    fn the_start_is_found_behind_any_name() {
+        let rest = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654 20 21";
+        assert_eq!(started_by(&format!("42 (a) b (c)) {rest}\n")), Some(987_654));
+        assert_eq!(started_by(&format!("42 (zombie) {}\n", rest.replacen('S', "Z", 1))), None);
+        assert_eq!(started_by("42 (short) S 1 2"), None);
+        assert_eq!(started_by(""), None);
     }
 
     #[test]
     fn only_what_runs_lives() {
-        assert!(lives(std::process::id()));
+        let process = std::process::id();
+        let started_here = started(process).expect("this process runs");
+        assert!(Maker { process, started: started_here }.lives());
+        assert!(!Maker { process, started: started_here - 1 }.lives(), "somebody else had this PID before");
         let mut ended = std::process::Command::new("true").spawn().expect("starts");
-        while lives(ended.id()) {
+        while started(ended.id()).is_some() {
             std::thread::yield_now();
         }
         ended.wait().expect("ended");
-        assert!(!lives(ended.id()));
+        assert_eq!(started(ended.id()), None);
+    }
+
+    /// As it looks from another PID namespace, in which the maker is not to be seen.
+    #[test]
+    fn a_namespace_in_use_is_not_left_over_even_where_its_maker_seems_to_be_gone() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("SKIPPED: it needs root");
+            return;
+        }
+        let nobody = Maker { process: u32::MAX, started: std::process::id().into() };
+        let namespace = Namespace::create_named(nobody.name_of("held")).expect("a namespace");
+        let (name, path) = (namespace.name().to_owned(), path_of(namespace.name()));
+        assert!(!nobody.lives() && !is_left_over(&name, &path));
+        // What a process leaves that is killed: the name, and no handle.
+        let Namespace { handle, .. } = &namespace;
+        flock(handle, FlockOperation::Unlock).expect("unlocked");
+        assert!(is_left_over(&name, &path));
+        drop(namespace);
+        assert!(!path.exists());
     }
 
     #[test]

@@ -109,6 +109,40 @@ fn what_a_killed_run_leaves_is_cleaned_up() {
     let output = subflow(&["cleanup"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(namespaces_of(pid), [""; 0]);
+/// Files as names of namespaces: what is mounted on them does not matter to who judges by names and processes.
+#[test]
+fn cleaning_up_leaves_what_lives_and_what_is_not_ours() {
+    if !machine_serves("cleaning_up_leaves_what_lives_and_what_is_not_ours") {
+        return;
+    }
+    let _mine = left_behind();
+    let pid = std::process::id();
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("our own");
+    let start: u64 =
+        stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19)?.parse().ok()).expect("a number");
+    let stays = [
+        (format!("subflow-{pid}.{start}-lives"), ""),
+        (format!("subflow-{pid}-names-no-start"), ""),
+        ("subflow-lab".to_owned(), ""),
+        (format!("other-{pid}.1-x"), ""),
+        (format!("subflow-{pid}.1-has-content"), "precious"),
+    ];
+    let goes = [(format!("subflow-{pid}.1-had-this-pid-before"), ""), ("subflow-4294967295.1-ended".to_owned(), "")];
+    std::fs::create_dir_all("/run/netns").expect("a folder");
+    let path = |name: &str| Path::new("/run/netns").join(name);
+    for (name, content) in stays.iter().chain(&goes) {
+        std::fs::write(path(name), content).expect("written");
+    }
+    let output = subflow(&["cleanup"]);
+    let there = |names: &[(String, &str)]| -> Vec<bool> { names.iter().map(|(name, _)| path(name).exists()).collect() };
+    let (left, gone) = (there(&stays), there(&goes));
+    for (name, _) in stays.iter().chain(&goes) {
+        let _ = std::fs::remove_file(path(name));
+    }
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!((left, gone), (vec![true; 5], vec![false; 2]), "{}", text(&output.stdout));
+}
+
 }
 
 #[test]

@@ -74,7 +74,7 @@ pub(crate) fn scenario(text: &str) -> (TempDir, String) {
 
 /// The namespaces of process `pid`.
 pub(crate) fn namespaces_of(pid: u32) -> Vec<String> {
-    let prefix = format!("subflow-{pid}-");
+    let prefix = format!("subflow-{pid}.");
     let entries = std::fs::read_dir("/run/netns").map(Iterator::collect::<Vec<_>>).unwrap_or_default();
     let names = entries.into_iter().flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     names.filter(|name| name.starts_with(&prefix)).collect()
