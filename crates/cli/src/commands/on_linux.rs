@@ -55,9 +55,10 @@ pub(crate) fn cleanup() -> Result<Vec<String>, Failure> {
     emulate::cleanup().map_err(|error| RunError::failed(error.to_string()).into())
 }
 
-/// Runs the cases that are asked for both ways; what that says, in the form that is asked for.
+/// Runs the cases that are asked for both ways; what that says, in the form that is asked for, and of the cases that do not
+/// agree, or cannot tell, why.
 #[cfg(target_os = "linux")]
-pub(crate) fn validate(arguments: &Validate) -> Result<String, Failure> {
+pub(crate) fn validate(arguments: &Validate) -> Result<(String, Vec<String>), Failure> {
     let names = || CASES.iter().map(|case| case.name);
     if let Some(unknown) = arguments.case.iter().find(|name| !names().any(|known| known == name.as_str())) {
         return Err(Failure::bad_input(
@@ -73,10 +74,11 @@ pub(crate) fn validate(arguments: &Validate) -> Result<String, Failure> {
         .filter(wanted)
         .map(|case| validation::compare(case, arguments.repeat, arguments.device.map(kind), &stop))
         .collect::<Result<Vec<_>, _>>()?;
-    match arguments.format {
-        BenchFormat::Json => json(&comparisons),
-        BenchFormat::Text => Ok(validation::to_text(&comparisons)),
-    }
+    let text = match arguments.format {
+        BenchFormat::Json => json(&comparisons)?,
+        BenchFormat::Text => validation::to_text(&comparisons),
+    };
+    Ok((text, comparisons.iter().filter_map(validation::Comparison::objection).collect()))
 }
 
 /// Measures our stack against the kernel's over a TUN device.
@@ -107,7 +109,7 @@ fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn validate(_: &Validate) -> Result<String, Failure> {
+pub(crate) fn validate(_: &Validate) -> Result<(String, Vec<String>), Failure> {
     Err(only_linux())
 }
 

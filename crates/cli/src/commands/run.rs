@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     };
     bar.finish();
     let experiment = experiment?;
-    tell_of_invalid_runs(&experiment);
+    let invalid = tell_of_invalid_runs(&experiment);
 
     // What took long to find out is shown even where it cannot be written.
     let written = folder.as_ref().map(|folder| folder.write_experiment(&plan, &experiment, figures)).transpose();
@@ -57,17 +57,24 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         Format::Text => print(&to_text(&experiment))?,
     }
     written?;
-    match (folder, arguments.format) {
-        (Some(folder), Format::Text) => print(&format!("\nResults are in {}\n", folder.path().display())),
-        _ => Ok(()),
+    if let (Some(folder), Format::Text) = (folder, arguments.format) {
+        print(&format!("\nResults are in {}\n", folder.path().display()))?;
+    }
+    match invalid {
+        0 => Ok(()),
+        _ => Err(Failure::RunFailed(format!(
+            "{invalid} of {} runs not valid; they are in the results all the same, and marked there",
+            experiment.runs.len()
+        ))),
     }
 }
 
-/// A run that the machine was too slow for is kept, but never silently.
-fn tell_of_invalid_runs(experiment: &Experiment) {
+/// A run that the machine was too slow for is kept, but never silently. How many there are of them.
+fn tell_of_invalid_runs(experiment: &Experiment) -> usize {
     for run in &experiment.runs {
         for objection in run.result.objections() {
             eprintln!("warning: run {} is not valid: {objection}", run.run);
         }
     }
+    experiment.runs.iter().filter(|run| !run.result.objections().is_empty()).count()
 }

@@ -6,5 +6,10 @@ use crate::failure::Failure;
 use crate::output::print;
 
 pub(crate) fn validate(arguments: &Validate) -> Result<(), Failure> {
-    print(&on_linux::validate(arguments)?)
+    let (text, objections) = on_linux::validate(arguments)?;
+    print(&text)?;
+    match objections.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::RunFailed(objections.join("; "))),
+    }
 }

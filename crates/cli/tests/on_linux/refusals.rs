@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 
-use crate::support::{SCENARIO, left_behind, machine_serves, namespaces_of, scenario, subflow, text};
+use crate::support::{SCENARIO, left_behind, machine_serves, namespaces_of, results, scenario, subflow, text};
 
 const PHONE_IPV6: &str =
     "[{ name = \"wifi\", address = \"2001:db8:1::1\" }, { name = \"lte\", address = \"2001:db8:2::1\" }]";
@@ -76,8 +76,7 @@ fn a_user_namespace_serves_who_is_not_root() {
         // Nothing runs ahead of others there, so it may take long.
         let longer = "--set duration=6s";
         let output = machine.run(&format!("{nobody} sh -ec 'mount -t tmpfs none /run; exec $SUBFLOW $RUN {longer}'"));
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let json = results(&output);
         assert_eq!(json["runs"][0]["flows"][0]["bytes_delivered"], 1_000_000);
         assert_eq!(json["runs"][0]["real_time"]["device"], "veth");
     }
@@ -93,8 +92,7 @@ fn a_machine_without_tun_devices_is_served_otherwise_or_told_so() {
             &["/dev/net/tun cannot be opened", "modprobe tun", "--device veth"],
         );
         let output = machine.run(without);
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let json = results(&output);
         let real_time = &json["runs"][0]["real_time"];
         assert_eq!(real_time["device"], "veth");
         assert!(real_time["notes"].to_string().contains("TUN devices cannot be made here"), "{real_time}");
@@ -113,8 +111,7 @@ fn a_kernel_that_is_too_old_or_lacks_mptcp_is_named() {
         machine.refuses(hidden, &["this kernel has no MPTCP", "CONFIG_MPTCP"]);
         // TCP asks for none.
         let tcp = SCENARIO.replace("\"mptcp\"", "\"tcp\"").replace("scheduler = \"linux-default\"\n", "");
-        let output = Machine::new(&tcp).run(hidden);
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        results(&Machine::new(&tcp).run(hidden));
     }
 }
 
@@ -124,8 +121,7 @@ fn where_mptcp_is_off_outside_it_is_on_inside() {
     if machine_serves("where_mptcp_is_off_outside_it_is_on_inside") {
         let off = "exec unshare --net sh -ec 'echo 0 > /proc/sys/net/mptcp/enabled; exec $SUBFLOW $RUN'";
         let output = Machine::new(SCENARIO).run(off);
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let json = results(&output);
         assert_eq!(json["runs"][0]["flows"][0]["fallback"], false);
     }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::{
-    SCENARIO, command, left_behind, machine_serves, namespaces_of, ours, scenario, start_a_long_run, subflow, text,
+    SCENARIO, command, left_behind, machine_serves, namespaces_of, ours, results, scenario, start_a_long_run,
+    start_a_run, subflow, text,
 };
 
 #[test]
@@ -22,8 +23,7 @@ fn a_run_gives_results_and_leaves_nothing() {
         let child = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
         let pid = child.id();
         let output = child.wait_with_output().expect("it ends");
-        assert!(output.status.success(), "{stacks:?}: {}", text(&output.stderr));
-        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let json = results(&output);
         let flow = &json["runs"][0]["flows"][0];
         assert_eq!(flow["bytes_delivered"], 1_000_000, "{stacks:?}: {flow}");
         assert_eq!(flow["fallback"], false);
@@ -49,8 +49,7 @@ fn datagrams_larger_than_1500_bytes_arrive_whole() {
             continue;
         }
         let output = subflow(&["run", &path, "--on", "linux", "--format", "json", "--device", device]);
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let json = results(&output);
         let received = json["runs"][0]["flows"][0]["datagrams"]["received"].as_u64();
         assert!(received > Some(10), "{device}: {json}");
     }
@@ -69,8 +68,7 @@ fn a_kernel_opens_the_subflows_that_the_scenario_names() {
         let ours = ours(host);
         arguments.extend(ours.iter().map(String::as_str));
         let output = subflow(&arguments);
-        assert!(output.status.success(), "{host}: {}", text(&output.stderr));
-        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let json = results(&output);
         let flow = &json["runs"][0]["flows"][0];
         let subflows = flow["subflows"].as_array().expect("a list");
         let names: Vec<_> = subflows.iter().filter_map(|subflow| subflow["name"].as_str()).collect();
@@ -109,6 +107,8 @@ fn what_a_killed_run_leaves_is_cleaned_up() {
     let output = subflow(&["cleanup"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(namespaces_of(pid), [""; 0]);
+}
+
 /// Files as names of namespaces: what is mounted on them does not matter to who judges by names and processes.
 #[test]
 fn cleaning_up_leaves_what_lives_and_what_is_not_ours() {
@@ -143,8 +143,6 @@ fn cleaning_up_leaves_what_lives_and_what_is_not_ours() {
     assert_eq!((left, gone), (vec![true; 5], vec![false; 2]), "{}", text(&output.stdout));
 }
 
-}
-
 #[test]
 fn runs_at_the_same_time_do_not_meet() {
     if !machine_serves("runs_at_the_same_time_do_not_meet") {
@@ -158,10 +156,27 @@ fn runs_at_the_same_time_do_not_meet() {
     };
     for child in [start(), start(), start()] {
         let output = child.wait_with_output().expect("it ends");
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let json = results(&output);
         assert_eq!(json["runs"][0]["flows"][0]["bytes_delivered"], 1_000_000);
     }
+}
+
+/// A pause of the whole process makes packets late, on any machine.
+#[test]
+fn a_run_that_may_not_be_believed_ends_with_an_error_and_its_results() {
+    if !machine_serves("a_run_that_may_not_be_believed_ends_with_an_error_and_its_results") {
+        return;
+    }
+    let (_folder, path) = scenario(SCENARIO);
+    let child = start_a_run(&path, &["--set", "flows.file.send=unlimited", "--set", "duration=4 s"]);
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    stop_for_a_moment(child.id());
+    let output = child.wait_with_output().expect("it ends");
+    let json = results(&output);
+    let real_time = &json["runs"][0]["real_time"];
+    assert_eq!((output.status.code(), &real_time["valid"]), (Some(1), &serde_json::Value::Bool(false)));
+    assert!(real_time["objections"].to_string().contains("late"), "{real_time}");
+    assert!(text(&output.stderr).contains("1 of 1 runs not valid"), "{}", text(&output.stderr));
 }
 
 /// Metrics over time, and captures, whoever's stacks they are of.
@@ -174,11 +189,10 @@ fn a_run_leaves_series_and_captures_where_they_are_wanted() {
     for host in ["", "phone", "server"] {
         let place = |what: &str| folder.path().join(format!("{what}-{host}")).to_string_lossy().into_owned();
         let (out, captures) = (place("out"), place("captures"));
-        let mut arguments = vec!["run", &path, "--on", "linux", "--out", &out, "--pcap", &captures];
+        let mut arguments = vec!["run", &path, "--on", "linux", "--out", &out, "--pcap", &captures, "--format", "json"];
         let ours = ours(host);
         arguments.extend(ours.iter().map(String::as_str));
-        let output = subflow(&arguments);
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        results(&subflow(&arguments));
 
         let series = std::fs::read(Path::new(&out).join("series.json")).expect("series");
         let series: serde_json::Value = serde_json::from_slice(&series).expect("JSON");
@@ -199,6 +213,14 @@ fn a_run_leaves_series_and_captures_where_they_are_wanted() {
             // The file's bytes themselves are in it.
             assert!(capture.len() > 1_000_000, "{host}: {name} has {} bytes", capture.len());
         }
+    }
+}
+
+/// Holds a process up for 200 ms.
+fn stop_for_a_moment(pid: u32) {
+    for (signal, pause) in [("-STOP", 200), ("-CONT", 0)] {
+        assert!(Command::new("kill").args([signal, &pid.to_string()]).status().expect("kill").success());
+        std::thread::sleep(std::time::Duration::from_millis(pause));
     }
 }
 
@@ -250,12 +272,11 @@ fn a_run_touches_nothing_outside_its_namespaces() {
         // Settings that are not the defaults: they must stay inside.
         let switches = ["--set", "tcp.sack=false", "--set", "tcp.timestamps=false", "--set", "mptcp.checksum=true"];
         run.args(["run", &path, "--on", "linux", "--format", "json", "--device", device]);
-        run.args(ours(host)).args(switches).stdout(Stdio::null()).stderr(Stdio::piped());
+        run.args(ours(host)).args(switches).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = run.spawn().expect("the command starts");
         std::thread::sleep(std::time::Duration::from_secs(1));
         assert_eq!(outside(), before, "{device} {host}, while it runs");
-        let output = child.wait_with_output().expect("it ends");
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        results(&child.wait_with_output().expect("it ends"));
         assert_eq!(outside(), before, "{device} {host}");
     }
 }

@@ -47,6 +47,21 @@ pub struct Comparison {
     pub flows: Vec<FlowComparison>,
 }
 
+impl Comparison {
+    /// Why the case does not show that simulator and kernel agree, if it does not.
+    pub fn objection(&self) -> Option<String> {
+        let [runs, valid] = self.kernel_runs;
+        match (valid, self.within_bound) {
+            (0, _) => Some(format!("{}: none of {runs} runs was valid", self.case)),
+            (_, true) => None,
+            (_, false) => {
+                let (deviation, bound) = (self.deviation * 100.0, BOUND * 100.0);
+                Some(format!("{}: goodput deviates by {deviation:+.1} %, expected at most {bound:.0} %", self.case))
+            }
+        }
+    }
+}
+
 /// A figure both ways, each the mean of its runs; null where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Pair {
@@ -170,6 +185,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_case_objects_where_it_deviates_or_nothing_was_valid() {
+        let case = &CASES[0];
+        let scenario = case.scenario();
+        let run = simulate(&scenario, 1, &RunOptions::default()).expect("runs");
+        let objection = |[runs, valid]: [usize; 2], within_bound| {
+            let same = comparison(case, &scenario, std::slice::from_ref(&run), std::slice::from_ref(&run));
+            Comparison { kernel_runs: [runs, valid], within_bound, deviation: 0.25, ..same }.objection()
+        };
+        assert_eq!(objection([3, 1], true), None);
+        assert!(objection([3, 0], true).is_some_and(|words| words.contains("none of 3 runs was valid")));
+        assert!(objection([3, 1], false).is_some_and(|words| words.contains("+25.0 %, expected at most 10 %")));
     }
 
     #[test]
