@@ -114,7 +114,10 @@ fn listed(entries: &[(&str, &str, String)]) -> String {
     let name_width = entries.iter().map(|entry| entry.0.len()).max().unwrap_or(0) + 2;
     let indent = " ".repeat(name_width);
     let wrapped = |text: &str, first: &str| {
-        let options = textwrap::Options::new(WIDTH).initial_indent(first).subsequent_indent(&indent);
+        let options = textwrap::Options::new(WIDTH)
+            .initial_indent(first)
+            .subsequent_indent(&indent)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation);
         textwrap::fill(text, options) + "\n"
     };
     let mut text = String::new();
@@ -139,7 +142,7 @@ fn registered_papers() -> String {
 }
 
 fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}\n")).collect()
+    text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") }).collect()
 }
 
 #[cfg(test)]

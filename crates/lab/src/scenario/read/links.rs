@@ -173,7 +173,7 @@ fn token_bucket(field: &Field<'_>) -> Result<TokenBucketConfig, Problem> {
 }
 
 pub(super) const DISTRIBUTIONS: [Choice<Distribution>; 3] = [
-    Choice::new("uniform", Distribution::Uniform, "all delays within the deviation are alike").source("tc netem"),
+    Choice::new("uniform", Distribution::Uniform, "every delay within the deviation is as likely").source("tc netem"),
     Choice::new("normal", Distribution::Normal, "the deviation is the standard deviation").source("tc netem"),
     Choice::new("pareto", Distribution::Pareto, "a long tail of late packets").source("tc netem"),
 ];

@@ -1,5 +1,6 @@
 //! The words that keys take, for the schema: the reader's own tables without what it makes of them.
 
+use subflow_transport::sctp::CucVersion;
 use subflow_transport::sctp::config::{BufferSplitting, RecoveryScope, RetransmissionPolicy, WindowGrowth};
 
 use super::{bottleneck, flows, hosts, links, loss, queue, routing, shape, stacks, timeline};
@@ -91,8 +92,11 @@ pub(in crate::scenario) fn window_growth() -> Words {
     described(WindowGrowth::NAMES, WindowGrowth::from_name, |growth| match growth {
         WindowGrowth::Rfc4960 => ("acknowledgments that move the cumulative TSN", "RFC 4960, section 7.2.1"),
         WindowGrowth::Rfc9260 => ("all acknowledgments that bring news", "RFC 9260, section 7.2.1"),
-        WindowGrowth::Cuc(_) => {
+        WindowGrowth::Cuc(CucVersion::One) => {
             ("those that move the destination's pseudo-cumulative TSN", "Iyengar, Amer, Stewart 2006 (CUC)")
+        }
+        WindowGrowth::Cuc(CucVersion::Two) => {
+            ("the same, with retransmissions tracked apart", "Iyengar, Amer, Stewart 2006 (CUCv2)")
         }
         WindowGrowth::PerDestination => ("all that bring news, with recovery by destination", "Leitner 2019"),
     })
