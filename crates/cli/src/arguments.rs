@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// A laboratory for multipath transport: one scenario file describes hosts, paths and traffic; real MPTCP and TCP
-/// stacks run it in a simulator.
+/// A laboratory for multipath transport: one scenario file describes hosts, paths and traffic; real MPTCP, TCP
+/// and SCTP stacks run it in a simulator.
 #[derive(Debug, Parser)]
 #[command(name = "subflow", version, max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -39,12 +39,12 @@ pub(crate) struct Run {
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
     /// Seed of the first run
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,
     /// How many runs to make, each with its own seed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeat: Option<u32>,
-    /// How many runs to do at once [default: one for each core]
+    /// How many runs to do at once [default: one for each core; on Linux always one]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
     /// Folder for the results [default: results/NAME with --format text, none otherwise]

@@ -122,6 +122,8 @@ fn every_kind_of_bad_input_exits_with_2() {
         (&["run", "quick.toml", "--set", "flows.short.congestion=cubik"], "did you mean \"cubic\"?"),
         (&["run", "quick.toml", "--set", "flows.shor.send=1 MB"], "did you mean \"short\"?"),
         (&["run", "quick.toml", "--seed", "18446744073709551615"], "--seed:1:6"),
+        (&["run", "quick.toml", "--seed", "-1"], "invalid value '-1' for '--seed"),
+        (&["run", "quick.toml", "--device", "tun"], "--device: found without --on linux"),
         (&["run", "quick.toml", "--repeat", "0"], "0 is not in 1.."),
         (&["run", "quick.toml", "--jobs", "many"], "--jobs"),
         (&["run", "quick.toml", "--format", "xml"], "json"),

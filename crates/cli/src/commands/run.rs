@@ -15,12 +15,18 @@ use crate::output::{figure_format, print};
 use crate::progress::Bar;
 
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
+    let in_real_time = arguments.on == Platform::Linux;
+    if arguments.device.is_some() && !in_real_time {
+        return Err(Failure::bad_input(
+            "--device: found without --on linux, expected it with that only",
+            "the simulator has no devices: add --on linux, or drop it",
+        ));
+    }
     let seed = arguments.seed.map(|seed| ("--seed", format!("seed={seed}")));
     let repeat = arguments.repeat.map(|repeat| ("--repeat", format!("repeat={repeat}")));
     let options: Vec<(&str, String)> = seed.into_iter().chain(repeat).collect();
     let plan = read(&arguments.scenario, &arguments.set, &options)?;
 
-    let in_real_time = arguments.on == Platform::Linux;
     let suffix = if in_real_time { "-linux" } else { "" };
     let default_folder = || PathBuf::from("results").join(format!("{}{suffix}", plan.document.name));
     let out = match (&arguments.out, arguments.format) {
