@@ -63,7 +63,7 @@ impl Association {
         while self.outbound.chunk(tsn).is_some_and(|chunk| chunk.status == Status::InFlight) {
             self.mark_lost(tsn);
         }
-        self.outbound.lost.remove(&tsn);
+        self.outbound.take_lost(tsn);
         let Some(chunk) = self.outbound.chunk_mut(tsn) else { return };
         let (length, status) = (chunk.length(), chunk.status);
         chunk.status = Status::Abandoned;
@@ -85,9 +85,10 @@ impl Association {
         if !self.extensions.forward_tsn {
             return;
         }
-        let lost: Vec<u64> = self.outbound.lost.iter().copied().collect();
-        for tsn in lost {
-            self.abandon_if_expired(tsn, now);
+        if self.outbound.may_expire() {
+            for tsn in self.outbound.lost.all() {
+                self.abandon_if_expired(tsn, now);
+            }
         }
         while self.outbound.chunk(self.abandoned_point + 1).is_some_and(|chunk| chunk.status == Status::Abandoned) {
             self.abandoned_point += 1;

@@ -112,23 +112,22 @@ impl Association {
         let mut last = 0;
         let mut fast_of = 0_u64;
         while let Some((tsn, target)) = self.next_retransmission(now) {
-            let Some(chunk) = self.outbound.chunk_mut(tsn) else { break };
+            let Some(chunk) = self.outbound.chunk(tsn) else { break };
             let needed = padded(DataChunk::HEADER_LENGTH + chunk.fragment.length);
             if target != index || tsn < last || needed > room {
                 break;
             }
             (last, room) = (tsn, room - needed);
             self.retransmission_room = self.retransmission_room.map(|left| left.saturating_sub(needed));
-            let from = chunk.destination;
-            let fast = chunk.fast.is_indicated();
-            if fast {
+            let (from, fast) = (chunk.destination, chunk.fast.is_indicated());
+            self.outbound.take_lost(tsn);
+            if let Some(chunk) = self.outbound.chunk_mut(tsn).filter(|_| fast) {
                 chunk.fast = FastRetransmit::Done;
                 fast_of |= 1 << from;
             }
             let counters = &mut self.destinations[index].counters;
             counters.fast_retransmissions += u64::from(fast);
             counters.timeout_retransmissions += u64::from(!fast);
-            self.outbound.lost.remove(&tsn);
             // Rule 4: T3 starts anew with the earliest outstanding chunk.
             if fast && self.config.fast_retransmission_restarts_timer && self.is_earliest(tsn, index) {
                 self.destinations[index].t3 = None;

@@ -27,6 +27,13 @@ pub(crate) struct Fragment {
     pub(crate) most_retransmissions: Option<u32>,
 }
 
+impl Fragment {
+    /// Whether it may be given up (RFC 3758).
+    pub(crate) fn may_expire(&self) -> bool {
+        self.expires.is_some() || self.most_retransmissions.is_some()
+    }
+}
+
 /// Bytes written in one go, to be cut into messages of `message_size`.
 #[derive(Clone, Debug)]
 struct Write {

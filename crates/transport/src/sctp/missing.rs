@@ -83,9 +83,7 @@ impl Association {
             chunk.copies &= chunk.copies - 1;
             return;
         }
-        chunk.status = Status::Lost;
-        self.outbound.lost.insert(tsn);
         // Section 6.2.1, C: its room in the peer's buffer is free again.
-        self.outbound.in_flight -= length;
+        self.outbound.lose(tsn);
     }
 }

@@ -14,7 +14,7 @@
 //! | restarts and collisions | `restart.rs` |
 //! | arriving packets and chunks | `input.rs`, `tags.rs` |
 //! | messages, their cutting into chunks | `messages.rs` |
-//! | the retransmission queue | `outbound.rs` |
+//! | the retransmission queue | `outbound.rs`, `lost.rs` |
 //! | SACKs: what is acknowledged, what is missing | `sack_input.rs`, `gap_blocks.rs`, `missing.rs` |
 //! | windows: CUC, growth, fast recovery | `cuc.rs`, `window.rs` |
 //! | timeouts, failure of paths, heartbeats | `timeout.rs`, `rto.rs`, `path_failure.rs`, `heartbeat.rs` |
@@ -39,6 +39,7 @@ mod gap_blocks;
 mod handshake;
 mod heartbeat;
 mod input;
+mod lost;
 mod messages;
 mod missing;
 mod outbound;
@@ -406,7 +407,8 @@ impl Association {
             leftover |= self.config.single_fast_packet && core::mem::take(&mut destination.fast_packet);
         }
         if leftover {
-            self.let_marked_chunks_wait();
+            // What was marked for fast retransmission and has not left waits for the window from now on.
+            self.outbound.let_indicated_wait();
         }
     }
 }

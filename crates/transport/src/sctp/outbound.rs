@@ -1,9 +1,10 @@
 //! The retransmission queue: every chunk that has a TSN and is not covered by the peer's cumulative TSN yet.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use subflow_quantity::Instant;
 
+use super::lost::LostChunks;
 use super::messages::Fragment;
 
 /// What is known of a chunk.
@@ -93,8 +94,10 @@ pub(crate) struct Outbound {
     cumulative: u64,
     /// Its successor is the first of these.
     chunks: VecDeque<SentChunk>,
-    /// Chunks that are lost, by TSN.
-    pub(crate) lost: BTreeSet<u64>,
+    /// Chunks that are lost.
+    pub(crate) lost: LostChunks,
+    /// Chunks that may be given up (RFC 3758).
+    limited: usize,
     /// Bytes in flight to all destinations.
     pub(crate) in_flight: u64,
     /// Data bytes that ever got a TSN.
@@ -135,6 +138,42 @@ impl Outbound {
         self.chunks.iter_mut()
     }
 
+    /// A chunk is lost, and no longer in flight.
+    pub(crate) fn lose(&mut self, tsn: u64) {
+        let Some(chunk) = self.chunk_mut(tsn) else { return };
+        chunk.status = Status::Lost;
+        let (destination, fast, length) = (chunk.destination, chunk.fast, chunk.length());
+        self.lost.insert(tsn, destination, fast);
+        self.in_flight -= length;
+    }
+
+    /// A chunk that may be lost no longer waits to be sent again.
+    pub(crate) fn take_lost(&mut self, tsn: u64) {
+        if let Some(chunk) = self.chunk(tsn).filter(|chunk| chunk.status == Status::Lost) {
+            let (destination, fast) = (chunk.destination, chunk.fast);
+            self.lost.remove(tsn, destination, fast);
+        }
+    }
+
+    /// Lost chunks that were indicated and have not left wait from now on.
+    pub(crate) fn let_indicated_wait(&mut self) {
+        for (destination, fast) in self.lost.kinds().collect::<Vec<_>>() {
+            if fast == FastRetransmit::Needed {
+                for tsn in self.lost.take(destination, fast) {
+                    if let Some(chunk) = self.chunk_mut(tsn) {
+                        chunk.fast = FastRetransmit::Waiting;
+                    }
+                    self.lost.insert(tsn, destination, FastRetransmit::Waiting);
+                }
+            }
+        }
+    }
+
+    /// Whether some chunk may be given up.
+    pub(crate) fn may_expire(&self) -> bool {
+        self.limited > 0
+    }
+
     /// Gives `fragment` its TSN, and assigns it to `destination`.
     pub(crate) fn assign(&mut self, fragment: Fragment, destination: usize, now: Instant) -> u64 {
         let tsn = self.next_tsn();
@@ -150,6 +189,7 @@ impl Outbound {
             sent_at: now,
             timed: false,
         });
+        self.limited += usize::from(fragment.may_expire());
         self.position += u64::from(fragment.length);
         tsn
     }
@@ -158,7 +198,10 @@ impl Outbound {
     pub(crate) fn pop(&mut self) -> Option<(u64, SentChunk)> {
         let chunk = self.chunks.pop_front()?;
         self.cumulative += 1;
-        self.lost.remove(&self.cumulative);
+        self.limited -= usize::from(chunk.fragment.may_expire());
+        if chunk.status == Status::Lost {
+            self.lost.remove(self.cumulative, chunk.destination, chunk.fast);
+        }
         Some((self.cumulative, chunk))
     }
 }

@@ -136,7 +136,7 @@ fn without_sfr_reordering_between_the_paths_looks_like_loss() {
     for count in 3..=6 {
         association.on_sack(&sack(&[1, 2, 4, 5, 7, 8][..count]), &[], Instant::ZERO);
     }
-    assert!(association.in_recovery() && association.outbound.lost.contains(&3));
+    assert!(association.in_recovery() && association.outbound.lost.contains(3));
     let mut association = established(config("rfc9260"));
     (1..=8).for_each(|tsn| send(&mut association, tsn));
     for count in 3..=6 {

@@ -16,10 +16,9 @@ const MOST_OFFLOADED: u32 = 1 << 16;
 impl Association {
     /// The lost chunk that is to be sent again now, and where. Those for a destination whose window is full wait.
     pub(super) fn next_retransmission(&mut self, now: Instant) -> Option<(u64, usize)> {
-        let mut from = 0;
         let mut full = 0_u64;
-        while let Some(&tsn) = self.outbound.lost.range(from..).next() {
-            from = tsn + 1;
+        let mut held_up_classes = 0_u128;
+        while let Some((tsn, class)) = self.outbound.lost.first(held_up_classes) {
             if self.abandon_if_expired(tsn, now) {
                 self.advance_abandoned_point(now);
                 continue;
@@ -29,6 +28,7 @@ impl Association {
             // Section 7.2.4, rule 3: one packet of fast retransmissions does not ask for the window.
             let fast_packet = self.destinations[index].fast_packet;
             let forced = chunk.fast == FastRetransmit::Needed && fast_packet;
+            held_up_classes |= 1 << class;
             if self.config.single_fast_packet && fast_packet && chunk.fast == FastRetransmit::Eligible {
                 continue;
             }
@@ -55,13 +55,10 @@ impl Association {
     /// Whether lost chunks wait for this destination: new data does not overtake them there (section 6.1, rule C).
     pub(super) fn is_owed_retransmissions(&mut self, index: usize) -> bool {
         use RetransmissionPolicy::{Alternate, Asap, Same};
-        let Some(&first) = self.outbound.lost.first() else { return false };
+        let Some((first, _)) = self.outbound.lost.first(0) else { return false };
         match self.config.retransmission {
             _ if self.destinations.len() == 1 => true,
-            Same | Alternate => self.outbound.lost.iter().any(|&tsn| {
-                let chunk = self.outbound.chunk(tsn);
-                chunk.is_some_and(|chunk| self.same_or_next(chunk.destination, chunk.fast) == index)
-            }),
+            Same | Alternate => self.outbound.lost.kinds().any(|(last, fast)| self.same_or_next(last, fast) == index),
             // They went wherever there was window: none is left.
             Asap => true,
             _ => {
@@ -79,15 +76,6 @@ impl Association {
             false => packet,
         };
         self.retransmission_room = Some(self.retransmission_room.unwrap_or(0) + whole);
-    }
-
-    /// What was marked for fast retransmission and has not left waits for the window from now on.
-    pub(super) fn let_marked_chunks_wait(&mut self) {
-        for &tsn in &self.outbound.lost.clone() {
-            if let Some(chunk) = self.outbound.chunk_mut(tsn).filter(|chunk| chunk.fast == FastRetransmit::Needed) {
-                chunk.fast = FastRetransmit::Waiting;
-            }
-        }
     }
 
     fn fast_packet_is_due(&self) -> bool {

@@ -220,7 +220,7 @@ impl Association {
             let mut chunk = chunk.clone();
             self.land_copies(&mut chunk);
             self.note_newly_acked(tsn, &chunk, verdict, now);
-            self.outbound.lost.remove(&tsn);
+            self.outbound.take_lost(tsn);
         } else if matches!(status, Status::InFlight | Status::Lost) {
             heard.hole = true;
         }
