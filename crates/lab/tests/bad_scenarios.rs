@@ -222,6 +222,16 @@ const CASES: &[(&str, &str, &str)] = &[
         "protocol = \"mptcp\"\ncongestion = \"lia\"\nsend = \"100 MB\"",
         "protocol = \"sctp\"\nsctp = { lifetime = \"1 s\" }",
     ),
+    (
+        "requests that SCTP may give up",
+        "protocol = \"mptcp\"\ncongestion = \"lia\"\nsend = \"100 MB\"",
+        "protocol = \"sctp\"\nrequests = { response = \"1 kB\" }\nsctp = { max_retransmissions = 0 }",
+    ),
+    (
+        "exchanges whose messages have a lifetime in the whole scenario",
+        "protocol = \"mptcp\"\ncongestion = \"lia\"\nsend = \"100 MB\"",
+        "protocol = \"sctp\"\nrequests = { response = \"1 kB\" }\n[sctp]\nlifetime = \"1 s\"",
+    ),
     ("SCTP timeouts the wrong way round", "send = ", "sctp = { min_rto = \"2 s\", max_rto = \"1 s\" }\nsend = "),
     ("a burst of no packets", "send = ", "sctp = { max_burst = 0 }\nsend = "),
     ("a primary path to another host", "\"mptcp\"", "\"sctp\"\nprimary = \"phone.wifi\""),

@@ -4,18 +4,18 @@ use core::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use subflow_quantity::Duration;
-use subflow_transport::sctp::config::Reliability;
 
 use super::RunLength;
 use super::algorithms;
 use super::bottleneck;
 use super::reachability::Islands;
+use super::reliability;
 use super::stacks::Stacks;
 use super::topology::Topology;
 use super::traffic;
 use crate::scenario::choice::Choice;
 use crate::scenario::file::{Collector, Field, Place, Problem, Section};
-use crate::scenario::{Flow, InterfaceIndex, Mptcp, PathManager, Protocol, Sctp, SubflowPlan, Tcp, Traffic, schema};
+use crate::scenario::{Flow, InterfaceIndex, Mptcp, PathManager, Protocol, Sctp, SubflowPlan, Tcp, schema};
 
 /// The port of the first flow that gives none.
 const FIRST_PORT: usize = 5001;
@@ -104,7 +104,7 @@ impl FlowReader<'_> {
             start,
             stop,
         };
-        refuse_data_that_expires_unsent(&flow, field)?;
+        reliability::refuse_what_cannot_end(&flow, &section, self.stacks)?;
         Ok((flow, port_place))
     }
 
@@ -261,20 +261,6 @@ fn place_of(primary: InterfaceIndex, to: InterfaceIndex) -> usize {
 
 fn source_port(section: &Section<'_>) -> Result<Option<u16>, Problem> {
     section.given("source_port").map(|port| port.integer(1..=65_535).map(|port| port as u16)).transpose()
-}
-
-/// A lifetime counts from when a message is written. What has no end is written at once where nothing bounds the send buffer: after
-/// one lifetime nothing would be left to send.
-fn refuse_data_that_expires_unsent(flow: &Flow, field: &Field<'_>) -> Result<(), Problem> {
-    let Protocol::Sctp(Sctp { from_stack, .. }) = &flow.protocol else { return Ok(()) };
-    let expires = matches!(from_stack.sctp.reliability, Reliability::Lifetime(_));
-    if !expires || from_stack.sctp.send_buffer.is_some() || flow.traffic != (Traffic::Bulk { bytes: None }) {
-        return Ok(());
-    }
-    Err(field
-        .problem("data without end and without a bound of the send buffer is written at once, and is over after one lifetime")
-        .label("its messages have a lifetime")
-        .help("say sctp.send_buffer, such as \"256 KiB\", or how much to send"))
 }
 
 /// Keys that the protocol has no use for. A flow that says `protocol = "tcp"` itself may keep its MPTCP keys, so that a

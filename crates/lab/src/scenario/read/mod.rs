@@ -11,6 +11,7 @@ mod links;
 mod loss;
 mod queue;
 mod reachability;
+mod reliability;
 mod routing;
 mod sctp;
 mod shape;

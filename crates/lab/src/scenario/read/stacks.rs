@@ -8,7 +8,7 @@ use subflow_policy::path_manager::MAX_SUBFLOWS;
 use super::sctp::sctp_options;
 use super::topology::Topology;
 use crate::scenario::choice::Choice;
-use crate::scenario::file::{Field, Layers, Problem, Section, Value};
+use crate::scenario::file::{Field, Layers, Place, Problem, Section, Value};
 use crate::scenario::schema::{self, PROFILES, Profile};
 use crate::scenario::{Buffer, DelayedAck, LossDetection, MptcpOptions, SackCompression, Stack, TcpOptions};
 
@@ -49,22 +49,49 @@ impl<'a> Stacks<'a> {
 
     /// The stack of `host` in the flow that `flow` describes.
     pub(super) fn stack(&self, flow: &Section<'_>, host: usize) -> Result<Stack, Problem> {
+        let profile = self.profiles[host];
+        self.layered(flow, host, |given| {
+            let (tcp, mptcp, sctp) = (given("tcp"), given("mptcp"), given("sctp"));
+            Ok(Stack {
+                tcp: tcp_options(&Layers::new(&tcp, profile.tcp, &schema::TCP)?)?,
+                mptcp: mptcp_options(&Layers::new(&mptcp, profile.mptcp, &schema::MPTCP)?)?,
+                sctp: sctp_options(&Layers::new(&sctp, profile.sctp, &schema::SCTP)?)?,
+            })
+        })
+    }
+
+    /// Where the SCTP switch `key` of `host` in the flow is written; `None` where it is a default.
+    pub(super) fn sctp_place(
+        &self,
+        flow: &Section<'_>,
+        host: usize,
+        key: &'static str,
+    ) -> Result<Option<Place>, Problem> {
+        self.layered(flow, host, |given| {
+            let sctp = given("sctp");
+            Ok(Layers::new(&sctp, &[], &schema::SCTP)?.given(key).map(|field| field.place().clone()))
+        })
+    }
+
+    /// Reads tables of a name that stand on top of each other: the flow's, its host's, the scenario's.
+    fn layered<T>(
+        &self,
+        flow: &Section<'_>,
+        host: usize,
+        read: impl FnOnce(Tables<'_>) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
         let hosts = self.scenario.given("hosts");
         let host_field = table_of(hosts.as_ref(), &self.host_names[host]);
         let host_section = match &host_field {
             Some(field) => Some(field.section(&schema::HOST)?),
             None => None,
         };
-        let given = |key| [flow.given(key), host_section.and_then(|host| host.given(key)), self.scenario.given(key)];
-        let profile = self.profiles[host];
-        let (tcp, mptcp, sctp) = (given("tcp"), given("mptcp"), given("sctp"));
-        Ok(Stack {
-            tcp: tcp_options(&Layers::new(&tcp, profile.tcp, &schema::TCP)?)?,
-            mptcp: mptcp_options(&Layers::new(&mptcp, profile.mptcp, &schema::MPTCP)?)?,
-            sctp: sctp_options(&Layers::new(&sctp, profile.sctp, &schema::SCTP)?)?,
-        })
+        read(&|key| [flow.given(key), host_section.and_then(|host| host.given(key)), self.scenario.given(key)])
     }
 }
+
+/// Tables of a name from the top down, each of which may be absent.
+type Tables<'r> = &'r dyn Fn(&'static str) -> [Option<Field<'r>>; 3];
 
 /// The table of host `name`; hosts in the short form and those of a topology have none.
 fn table_of<'a>(hosts: Option<&'a Field<'a>>, name: &str) -> Option<Field<'a>> {

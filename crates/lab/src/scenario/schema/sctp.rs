@@ -96,13 +96,13 @@ pub(crate) const SCTP: TableSchema = TableSchema {
             "lifetime",
             "a duration above zero, or \"unlimited\"",
             "'unlimited'",
-            "how long a message is worth sending, counted from when it is written (RFC 3758): with an unlimited send buffer that is at the start of a transfer",
+            "how long a message is worth sending, counted from when it is written (RFC 3758): with an unlimited send buffer that is at the start of a transfer; not with `requests`",
         ),
         value(
             "max_retransmissions",
             "a whole number, or \"unlimited\"",
             "'unlimited'",
-            "how often a message is sent again before it is given up (RFC 7496)",
+            "how often a message is sent again before it is given up (RFC 7496); not with `requests`",
         ),
         value(
             "nodelay",
