@@ -91,6 +91,7 @@ impl KernelEnd {
             reinjected_bytes: record.reinjected_bytes,
             fallback: record.fallback,
             ended: record.ended,
+            abandoned: None,
             datagrams: udp.then(|| [count(&self.datagrams[0]), count(&self.datagrams[1])]),
         }
     }

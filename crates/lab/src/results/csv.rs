@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Experiment, FlowResult, Retransmitted, Run, SubflowResult, number};
+use super::{Abandoned, Experiment, FlowResult, Retransmitted, Run, SubflowResult, number};
 
 const COLUMNS: &[&str] = &[
     "flow",
@@ -18,7 +18,10 @@ const COLUMNS: &[&str] = &[
     "retransmissions",
     "fast_retransmissions",
     "timeout_retransmissions",
+    "fast_recoveries",
     "timeouts",
+    "messages_abandoned",
+    "bytes_abandoned",
     "duplicate_acks",
     "ended",
     "srtt_ms",
@@ -51,6 +54,9 @@ type Cells = BTreeMap<&'static str, String>;
 fn connection(flow: &FlowResult) -> Cells {
     let mut cells = algorithms(flow);
     cells.extend(by_reason(flow.retransmitted));
+    if let Some(Abandoned { messages, bytes }) = flow.abandoned {
+        cells.extend([("messages_abandoned", messages.to_string()), ("bytes_abandoned", bytes.to_string())]);
+    }
     cells.extend([
         ("goodput_mbps", number::shown(flow.goodput_mbps)),
         ("bytes_delivered", flow.bytes_delivered.to_string()),
@@ -79,11 +85,12 @@ fn of_subflow(flow: &FlowResult, subflow: &SubflowResult) -> Cells {
 
 /// Of SCTP: what was sent again, by reason.
 fn by_reason(retransmitted: Option<Retransmitted>) -> impl Iterator<Item = (&'static str, String)> {
-    retransmitted.into_iter().flat_map(|Retransmitted { fast, timeout, timeouts }| {
+    retransmitted.into_iter().flat_map(|Retransmitted { fast, timeout, timeouts, fast_recoveries }| {
         [
             ("fast_retransmissions", fast.to_string()),
             ("timeout_retransmissions", timeout.to_string()),
             ("timeouts", timeouts.to_string()),
+            ("fast_recoveries", fast_recoveries.to_string()),
         ]
     })
 }

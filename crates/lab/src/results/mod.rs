@@ -17,8 +17,8 @@ pub use experiment::{
     SubflowStatistics,
 };
 pub use run::{
-    Datagrams, DirectionResult, Engine, Exchanges, FlowResult, LinkResult, RealTime, Retransmitted, RunResult,
-    SubflowResult, goodput_mbps,
+    Abandoned, Datagrams, DirectionResult, Engine, Exchanges, FlowResult, LinkResult, RealTime, Retransmitted,
+    RunResult, SubflowResult, goodput_mbps,
 };
 pub use series::{Series, SeriesPoint};
 pub use table::{Align, TextTable};

@@ -98,8 +98,8 @@ pub struct FlowResult {
     pub goodput_mbps: f64,
     /// Payload bytes that the receiving application read over the whole run. Of requests and responses: responses.
     pub bytes_delivered: u64,
-    /// Seconds from the flow's start until the receiving application had read the last byte; null where it never did,
-    /// or where there is no last byte.
+    /// Seconds from the flow's start until the receiving application had read the last byte (of messages that SCTP may give up:
+    /// until it knew that nothing more comes); null where it never did, or where there is no last byte.
     #[serde(serialize_with = "number::optional")]
     pub completion_s: Option<f64>,
     /// Segments sent again, by all subflows.
@@ -109,6 +109,9 @@ pub struct FlowResult {
     /// Of an SCTP flow, what was sent again, by reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmitted: Option<Retransmitted>,
+    /// Of an SCTP flow that may give messages up, those.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub abandoned: Option<Abandoned>,
     /// Duplicate acknowledgments received, by all subflows.
     pub duplicate_acks: u64,
     /// Data sent again on another subflow, in bytes.
@@ -154,7 +157,7 @@ pub struct SubflowResult {
     pub cwnd_packets: Option<f64>,
 }
 
-/// Chunks that SCTP sent again.
+/// Chunks that SCTP sent again, and how often that began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Retransmitted {
     /// After three misses (RFC 9260, section 7.2.4).
@@ -163,6 +166,8 @@ pub struct Retransmitted {
     pub timeout: u64,
     /// How often the retransmission timer expired.
     pub timeouts: u64,
+    /// How often misses cut the window. During fast recovery further ones do not (section 7.2.4).
+    pub fast_recoveries: u64,
 }
 
 impl core::ops::AddAssign for Retransmitted {
@@ -170,7 +175,17 @@ impl core::ops::AddAssign for Retransmitted {
         self.fast += other.fast;
         self.timeout += other.timeout;
         self.timeouts += other.timeouts;
+        self.fast_recoveries += other.fast_recoveries;
     }
+}
+
+/// What SCTP gave up (RFC 3758, RFC 7496). Some of it may have arrived all the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Abandoned {
+    /// Messages.
+    pub messages: u64,
+    /// Their bytes that were not acknowledged.
+    pub bytes: u64,
 }
 
 /// Requests and responses.

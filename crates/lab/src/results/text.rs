@@ -94,7 +94,7 @@ fn one_run(text: &mut String, run: &Run) {
             percent(link.down.utilisation),
         ]);
     }
-    join(text, [flows, subflows, exchanges(run), datagrams(run), links]);
+    join(text, [flows, subflows, exchanges(run), abandoned(run), datagrams(run), links]);
     real_time(text, run);
 }
 
@@ -135,6 +135,16 @@ fn exchanges(run: &Run) -> TextTable {
         if let Some(e) = &flow.exchanges {
             let times = [e.mean_ms, e.median_ms, e.p95_ms].map(|time| optional(time, 1));
             table.row([flow.name.clone(), e.completed.to_string()].into_iter().chain(times));
+        }
+    }
+    table
+}
+
+fn abandoned(run: &Run) -> TextTable {
+    let mut table = TextTable::new([("connection", Left), ("messages given up", Right), ("MB given up", Right)]);
+    for flow in &run.result.flows {
+        if let Some(a) = &flow.abandoned {
+            table.row([flow.name.clone(), a.messages.to_string(), number::fixed(a.bytes as f64 / 1e6, 3)]);
         }
     }
     table

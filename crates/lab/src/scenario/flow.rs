@@ -1,6 +1,7 @@
 //! Traffic: who talks to whom, over which protocol, and what is said.
 
 use subflow_quantity::{Duration, Rate};
+use subflow_transport::sctp::config::Reliability;
 
 use super::{CongestionName, Coupling, Detector, InterfaceIndex, PathManager, Scheduler, Sctp, Stack};
 
@@ -25,6 +26,13 @@ pub struct Flow {
     pub start: Duration,
     /// When it stops to send, where it does before the run ends; after `start`.
     pub stop: Option<Duration>,
+}
+
+impl Flow {
+    /// Whether what it sends may be given up instead of sent again (partial reliability of SCTP).
+    pub fn may_give_up(&self) -> bool {
+        matches!(&self.protocol, Protocol::Sctp(sctp) if sctp.from_stack.sctp.reliability != Reliability::Full)
+    }
 }
 
 /// The protocol of a flow.

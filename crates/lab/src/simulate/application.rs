@@ -209,8 +209,19 @@ impl Application {
                 }
             }
             Event::Received => self.on_received(world, network, node, endpoint, connecting),
-            Event::PeerFinished if !connecting => world.nodes[node].transport.endpoint_mut(endpoint).finish(),
+            Event::PeerFinished if !connecting => {
+                self.note_what_was_given_up(network.now());
+                world.nodes[node].transport.endpoint_mut(endpoint).finish();
+            }
             _ => {}
+        }
+    }
+
+    /// The last byte of a transfer never comes where it was given up: it is over when the sender says so.
+    fn note_what_was_given_up(&mut self, now: Instant) {
+        let is_whole = matches!(self.flow.traffic, Traffic::Bulk { bytes: Some(_) }) && self.stage == Stage::Running;
+        if is_whole && self.flow.may_give_up() {
+            self.completed_at.get_or_insert(now);
         }
     }
 

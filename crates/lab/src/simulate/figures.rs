@@ -9,7 +9,7 @@ use subflow_transport::mptcp::Subflow;
 use subflow_transport::tcp::{Closed, Connection, Ends};
 
 use super::sctp;
-use crate::results::{Datagrams, Exchanges, FlowResult, Retransmitted, SubflowResult, goodput_mbps};
+use crate::results::{Abandoned, Datagrams, Exchanges, FlowResult, Retransmitted, SubflowResult, goodput_mbps};
 use crate::scenario::{Flow, InterfaceIndex, Protocol, Scenario, Traffic};
 use crate::statistics;
 
@@ -26,6 +26,8 @@ pub(crate) struct EndFigures {
     pub(crate) fallback: bool,
     /// How it ended, if it did.
     pub(crate) ended: Option<&'static str>,
+    /// What it gave up, of SCTP.
+    pub(crate) abandoned: Option<Abandoned>,
     /// Datagrams sent and received, of UDP.
     pub(crate) datagrams: Option<[u64; 2]>,
 }
@@ -67,7 +69,10 @@ impl EndFigures {
                 figures.reinjected_bytes = mptcp.counters().bytes_reinjected;
                 figures.fallback = mptcp.has_fallen_back();
             }
-            Endpoint::Sctp(association) => figures.subflows = sctp::destinations(association).collect(),
+            Endpoint::Sctp(association) => {
+                figures.subflows = sctp::destinations(association).collect();
+                figures.abandoned = Some(sctp::abandoned(association));
+            }
             Endpoint::Udp(udp) => {
                 figures.datagrams = Some([udp.counters().datagrams_sent, udp.counters().datagrams_received]);
             }
@@ -168,6 +173,7 @@ impl MeasuredFlow<'_> {
             result.ended = sender.ended;
             result.reinjected_bytes = sender.reinjected_bytes;
             result.fallback = sender.fallback;
+            result.abandoned = sender.abandoned.filter(|_| flow.may_give_up());
             self.add_subflows(&mut result, scenario, sender, baseline, span);
         }
         let datagrams = |end: &Option<EndFigures>| end.as_ref().and_then(|end| end.datagrams);

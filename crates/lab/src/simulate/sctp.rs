@@ -11,7 +11,7 @@ use subflow_wire::sctp::{UDP_ENCAPSULATION_PORT, UdpEncapsulation};
 
 use super::figures::SubflowFigures;
 use super::sample::Sampler;
-use crate::results::Retransmitted;
+use crate::results::{Abandoned, Retransmitted};
 use crate::scenario::{Sctp, SctpOptions, Stack};
 
 /// The configuration of one end of `flow`, which has `stack`.
@@ -91,6 +91,7 @@ pub(super) fn destinations(association: &Association) -> impl Iterator<Item = Su
             fast: counters.fast_retransmissions,
             timeout: counters.timeout_retransmissions,
             timeouts: counters.timeouts,
+            fast_recoveries: counters.fast_recoveries,
         };
         SubflowFigures {
             ends: ends(association, index),
@@ -106,6 +107,12 @@ pub(super) fn destinations(association: &Association) -> impl Iterator<Item = Su
             bytes_acknowledged: Some(counters.bytes_acknowledged),
         }
     })
+}
+
+/// What an association has given up.
+pub(super) fn abandoned(association: &Association) -> Abandoned {
+    let counters = association.counters();
+    Abandoned { messages: counters.messages_abandoned, bytes: counters.bytes_abandoned }
 }
 
 /// Samples every destination's window, flight and RTT.

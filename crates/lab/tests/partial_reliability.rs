@@ -1,0 +1,39 @@
+//! Transfers over SCTP of which messages may be given up.
+
+use std::path::Path;
+
+use subflow_lab::results::FlowResult;
+use subflow_lab::scenario::Scenario;
+use subflow_lab::scenario::file::Document;
+use subflow_lab::simulate::{RunOptions, simulate};
+
+const SENT: u64 = 2_000_000;
+
+fn flow(switches: &str) -> FlowResult {
+    let text = format!(
+        "duration = '60 s'\n[hosts]\na = ['x']\nb = ['x']\n[links.one]\nbetween = ['a.x', 'b.x']\nrate = '10 Mbit/s'\n\
+         delay = '10 ms'\nqueue = '50 packets'\nloss = '2 %'\n[flows.f]\nfrom = 'a'\nto = 'b'\nprotocol = 'sctp'\n\
+         send = '{SENT} bytes'\nsctp = {{ {switches} }}\n"
+    );
+    let document = Document::parse(Path::new("partial.toml"), text).expect("TOML");
+    let scenario = Scenario::read(&document).expect("a good scenario");
+    simulate(&scenario, 1, &RunOptions::default()).expect("it runs").flows.remove(0)
+}
+
+#[test]
+fn a_transfer_is_over_when_the_rest_was_given_up() {
+    for switches in ["max_retransmissions = 0", "lifetime = '100 ms', send_buffer = '64 KiB'"] {
+        let flow = flow(switches);
+        let abandoned = flow.abandoned.expect("it may give up");
+        assert!(abandoned.messages > 0 && flow.bytes_delivered < SENT, "{switches}: {abandoned:?}");
+        assert!(flow.bytes_delivered + abandoned.bytes >= SENT, "{switches}: what was not given up arrives");
+        assert!(flow.completion_s.is_some_and(|seconds| seconds < 20.0), "{switches}: {:?}", flow.completion_s);
+        assert!(flow.goodput_mbps > 0.8, "{switches}: per second that it took, not of the run: {}", flow.goodput_mbps);
+    }
+}
+
+#[test]
+fn a_reliable_transfer_gives_nothing_up() {
+    let flow = flow("");
+    assert_eq!((flow.bytes_delivered, flow.abandoned), (SENT, None));
+}
