@@ -1,17 +1,20 @@
 //! The thesis's figures with our numbers: transfer times, retransmissions and their ratios over loss; what lies beyond as bars.
 
 use super::grid::{BEYOND, EQUAL_LOSS, LOSS_ON_PATH_2};
-use super::measurement::{BY_TIMEOUT, Measurement, Measurements, RETRANSMISSIONS, TIMEOUTS, TRANSFER, ratio};
+use super::measurement::{
+    BY_TIMEOUT, FAST_RECOVERIES, Measurement, Measurements, RETRANSMISSIONS, TIMEOUTS, TRANSFER, ratio,
+};
 use crate::report::{Axis, Bars, Curve, Curves, Figure, Reference};
 
 const INTERVALS: &str = "Means of the runs with the 95 % interval of the mean.";
 
 /// What is drawn over loss for each RTT: the figure's place in a sample, its title, its axis.
-const OVER_LOSS: [(usize, &str, &str, &str); 4] = [
+const OVER_LOSS: [(usize, &str, &str, &str); 5] = [
     (TRANSFER, "transfer time", "transfer time", "s"),
     (RETRANSMISSIONS, "retransmissions", "chunks sent again", ""),
     (BY_TIMEOUT, "retransmissions by timeout", "chunks sent again", ""),
     (TIMEOUTS, "timeouts", "timeouts", ""),
+    (FAST_RECOVERIES, "windows cut by fast recovery", "cuts", ""),
 ];
 
 /// All figures of what was run, item by item.
@@ -26,7 +29,9 @@ pub(super) fn figures(all: &Measurements) -> Vec<Figure> {
             let at: Vec<_> = pairs.iter().copied().filter(|(reference, _)| reference.cell.rtt_ms[1] == rtt).collect();
             figures.extend(OVER_LOSS.map(|figure| over_loss(&at, rtt, figure).section(item)));
         }
-        figures.extend([TRANSFER, RETRANSMISSIONS, BY_TIMEOUT].map(|index| ratios(&pairs, index).section(item)));
+        figures.extend(
+            [TRANSFER, RETRANSMISSIONS, BY_TIMEOUT, FAST_RECOVERIES].map(|index| ratios(&pairs, index).section(item)),
+        );
     }
     if all.0.iter().any(|measurement| measurement.cell.item == BEYOND) {
         figures.push(beyond(all).section(BEYOND));
@@ -68,7 +73,7 @@ fn ratios(pairs: &[Pair<'_>], index: usize) -> Figure {
         let points = at.filter_map(|(reference, proposal)| {
             let ratio = ratio(reference, proposal, index)?;
             let loss = f64::from(reference.cell.loss_pct[1]);
-            Some((loss, ratio.value, ratio.value - ratio.half, ratio.value + ratio.half))
+            Some((loss, ratio.value, ratio.low(), ratio.high()))
         });
         curves.add(Curve::new(format!("{rtt} ms")).with_intervals(points));
     }
@@ -100,11 +105,11 @@ mod tests {
     #[test]
     fn each_rtt_has_its_curves_and_ratios_tell_what_the_proposal_changes() {
         let figures = figures(&made(0.8));
-        assert_eq!(figures.len(), 2 * (2 * 4 + 3) + 1, "two experiments at two RTTs, and what lies beyond");
+        assert_eq!(figures.len(), 2 * (2 * 5 + 4) + 1, "two experiments at two RTTs, and what lies beyond");
         let Chart::Curves(times) = &figures[0].chart else { panic!("curves") };
         assert_eq!(times.curves.iter().map(|curve| curve.name.as_str()).collect::<Vec<_>>(), ["reference", "proposal"]);
         assert_eq!(times.curves[0].points.len(), 4, "a point for each loss");
-        let Chart::Curves(ratios) = &figures[8].chart else { panic!("curves") };
+        let Chart::Curves(ratios) = &figures[10].chart else { panic!("curves") };
         assert_eq!(ratios.curves.len(), 2);
         assert!((ratios.curves[0].points[1].y - 0.8).abs() < 1e-9);
     }

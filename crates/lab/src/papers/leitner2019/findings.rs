@@ -1,192 +1,262 @@
-//! The thesis's findings, each checked against our figures.
+//! The thesis's findings, each checked against our figures, with what our figures say of the cause.
 
-use super::grid::{CUC_BY_DESTINATION, EQUAL_LOSS, LOSS_ON_PATH_2, NO_CUC_BY_ASSOCIATION, PROPOSAL, REFERENCE};
-use super::measurement::{BY_TIMEOUT, Measurement, Measurements, RETRANSMISSIONS, Ratio, TRANSFER, ratio};
+use super::causes;
+use super::comparison::{Quantity, average, points, points_of_both, summary};
+use super::grid::{
+    BEYOND, CUC_BY_DESTINATION, EQUAL_LOSS, LOSS_ON_PATH_2, MUCH_LOSS_PCT, NO_CUC_BY_ASSOCIATION, PROPOSAL, REFERENCE,
+};
+use super::measurement::{BY_TIMEOUT, Measurements, RETRANSMISSIONS, Ratio, TRANSFER, ratio};
 use crate::papers::Finding;
-use crate::statistics::mean;
 
-/// Says whether a finding holds, and our figures; nothing where its cells were not run.
-type Check = fn(&Measurements) -> Option<(bool, String)>;
+/// A verdict (`None`: our figures cannot tell), and our figures with what they say of the cause.
+type Outcome = (Option<bool>, String);
 
-const CHECKS: [(&str, Check); 8] = [
-    ("with loss on path 2 the transfer takes less time, by up to 20.8 % (figure 8)", |all| {
-        falls(all, LOSS_ON_PATH_2, TRANSFER)
-    }),
-    ("with loss on path 2 there are fewer retransmissions, by up to 26.4 % (figures 9 and 10)", |all| {
-        falls(all, LOSS_ON_PATH_2, RETRANSMISSIONS)
-    }),
-    ("with equal loss the transfer takes less time, by up to 23.7 %, at 10 % loss (figure 15)", |all| {
-        falls(all, EQUAL_LOSS, TRANSFER)
-    }),
-    ("with much equal loss there are more retransmissions in all (figures 16 to 21)", more_retransmissions),
-    ("with much equal loss fewer of the retransmissions are by timeout (figures 22 to 27)", fewer_by_timeout),
-    ("the gain in transfer time grows with the RTT", gain_grows_with_rtt),
-    ("at 24 ms and low loss there is about no gain", no_gain_when_near),
+/// Nothing where the cells were not run.
+type Check = fn(&Measurements) -> Option<Outcome>;
+
+/// A statement, the item that it needs, and its check.
+const CHECKS: [(&str, &str, Check); 8] = [
+    (
+        "with loss on path 2 the transfer takes less time, by up to 20.8 % (figure 8)",
+        LOSS_ON_PATH_2,
+        shorter_with_loss_on_path_2,
+    ),
+    (
+        "with loss on path 2 there are fewer retransmissions, by up to 26.4 % (figures 9 and 10)",
+        LOSS_ON_PATH_2,
+        fewer_retransmissions,
+    ),
+    (
+        "with equal loss the transfer takes less time, by up to 23.7 %, at 10 % loss (figure 15)",
+        EQUAL_LOSS,
+        shorter_with_equal_loss,
+    ),
+    ("with much equal loss there are more retransmissions in all (figures 16 to 21)", EQUAL_LOSS, more_retransmissions),
+    (
+        "with much equal loss fewer of the retransmissions are by timeout (figures 22 to 27)",
+        EQUAL_LOSS,
+        fewer_by_timeout,
+    ),
+    ("the gain in transfer time grows with the RTT", EQUAL_LOSS, gain_grows_with_rtt),
+    ("at 24 ms and low loss there is about no gain", EQUAL_LOSS, no_gain_when_near),
     (
         "CUC can be left out: with the same scope of fast recovery, transfers take no longer without it",
+        BEYOND,
         cuc_is_dispensable,
     ),
 ];
 
-/// From this loss on, in percent, it is much.
-const MUCH_LOSS_PCT: u32 = 5;
 /// Up to this loss it is low.
 const LOW_LOSS_PCT: u32 = 2;
-/// A gain up to this, in percent, is about none.
-const ABOUT_NONE_PCT: f64 = 5.0;
+/// Averages within this share of each other are about equal.
+const ABOUT_EQUAL: f64 = 0.05;
+/// An average that differs by less than this share is no finding, however narrow its interval.
+const NEGLIGIBLE: f64 = 0.01;
 
-/// All findings. One is undecided where its cells were not run.
+/// All findings. One is undecided where its cells were not run, or too seldom.
 pub(super) fn findings(measurements: &Measurements) -> Vec<Finding> {
-    let finding = |&(statement, check): &(&str, Check)| {
-        let outcome = check(measurements);
-        Finding {
-            statement: statement.to_owned(),
-            confirmed: outcome.as_ref().map(|(confirmed, _)| *confirmed),
-            evidence: outcome.map_or_else(|| "not run".to_owned(), |(_, evidence)| evidence),
-        }
+    let finding = |&(statement, item, check): &(&str, &str, Check)| {
+        let (confirmed, evidence) =
+            check(measurements).unwrap_or_else(|| (None, format!("the item {item}, which tells, was not run")));
+        Finding { statement: statement.to_owned(), confirmed, evidence }
     };
     CHECKS.iter().map(finding).collect()
 }
 
-/// One point of an experiment.
-struct Point<'a> {
-    reference: &'a Measurement,
-    ratio: Ratio,
-}
-
-impl Point<'_> {
-    fn name(&self) -> String {
-        format!("{} ms and {} %", self.reference.cell.rtt_ms[1], self.reference.cell.loss_pct[1])
+/// What an average says of a finding that it lies below 1: yes where its whole interval does, by more than next to nothing;
+/// undecided where the interval reaches from above 1 to well below it.
+fn is_less(average: Ratio) -> Option<bool> {
+    if average.is_below_one() && average.value < 1.0 - NEGLIGIBLE {
+        Some(true)
+    } else if average.high() >= 1.0 && average.low() < 1.0 - ABOUT_EQUAL {
+        None
+    } else {
+        Some(false)
     }
 }
 
-/// The points of `item` where the ratio of the figure at `index` is known.
-fn points<'a>(all: &'a Measurements, item: &str, index: usize) -> Vec<Point<'a>> {
-    let pairs = all.pairs(item).into_iter();
-    pairs
-        .filter_map(|(reference, proposal)| Some(Point { reference, ratio: ratio(reference, proposal, index)? }))
-        .collect()
+/// The same of a finding that it lies above 1.
+fn is_more(average: Ratio) -> Option<bool> {
+    is_less(Ratio { value: 2.0 - average.value, ..average })
 }
 
-/// The figure is lower at some points for certain, at more of them than it is higher.
-fn falls(all: &Measurements, item: &str, index: usize) -> Option<(bool, String)> {
-    let points = points(all, item, index);
-    let best = points.iter().min_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))?;
-    let worst = points.iter().max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))?;
-    let lower = points.iter().filter(|point| point.ratio.is_below_one()).count();
-    let higher = points.iter().filter(|point| point.ratio.is_above_one()).count();
-    let evidence = format!(
-        "lower at {lower} and higher at {higher} of {} points for certain; most {:.1} % ± {:.1} lower, at {}; least {:.1} % ± {:.1}, at {}",
-        points.len(),
-        best.ratio.reduction_pct(),
-        best.ratio.half * 100.0,
-        best.name(),
-        worst.ratio.reduction_pct(),
-        worst.ratio.half * 100.0,
-        worst.name(),
-    );
-    Some(with_reason(best.ratio.is_below_one() && lower > 2 * higher, evidence))
+fn shorter_with_loss_on_path_2(all: &Measurements) -> Option<Outcome> {
+    let points = points(all, LOSS_ON_PATH_2, TRANSFER, |cell| cell.has_loss());
+    let verdict = is_less(average(&points)?);
+    let cause = if verdict == Some(true) { None } else { causes::cuts(all, LOSS_ON_PATH_2) };
+    let summary = summary("With loss on path 2", &points, Quantity::Time);
+    Some((verdict, told([summary, cause, causes::spared_path_in_time(all)])))
 }
 
-/// Why our figures differ from the thesis's, told where they do.
-const REASON: &str = "The item beyond takes the proposal apart: leaving CUC out shortens transfers, recovery by destination \
-                      lengthens them. With one fast recovery for the association, a loss on one path while the other one \
-                      recovers leaves the window as it is (RFC 9260, section 7.2.4), and random loss on both paths makes that frequent";
-
-fn more_retransmissions(all: &Measurements) -> Option<(bool, String)> {
-    let mut points = points(all, EQUAL_LOSS, RETRANSMISSIONS);
-    points.retain(|point| point.reference.cell.loss_pct[1] >= MUCH_LOSS_PCT);
-    let ratio = mean(&points.iter().map(|point| point.ratio.value).collect::<Vec<_>>())?;
-    let higher = points.iter().filter(|point| point.ratio.is_above_one()).count();
-    let evidence =
-        format!("{ratio:.3} times as many on average; more for certain at {higher} of {} points", points.len());
-    Some((ratio > 1.0 && 2 * higher > points.len(), evidence))
+fn fewer_retransmissions(all: &Measurements) -> Option<Outcome> {
+    let points = points(all, LOSS_ON_PATH_2, RETRANSMISSIONS, |cell| cell.has_loss());
+    let verdict = is_less(average(&points)?);
+    let summary = summary("With loss on path 2", &points, Quantity::Chunks);
+    Some((verdict, told([summary, causes::spared_path_in_chunks(all)])))
 }
 
-fn fewer_by_timeout(all: &Measurements) -> Option<(bool, String)> {
-    let mut points = points(all, EQUAL_LOSS, BY_TIMEOUT);
-    points.retain(|point| point.reference.cell.loss_pct[1] >= MUCH_LOSS_PCT);
-    let ratio = mean(&points.iter().map(|point| point.ratio.value).collect::<Vec<_>>())?;
-    let lower = points.iter().filter(|point| point.ratio.is_below_one()).count();
-    let evidence =
-        format!("{ratio:.3} times as many on average; fewer for certain at {lower} of {} points", points.len());
-    Some((ratio < 1.0 && 2 * lower > points.len(), evidence))
+fn shorter_with_equal_loss(all: &Measurements) -> Option<Outcome> {
+    let points = points(all, EQUAL_LOSS, TRANSFER, |cell| cell.has_loss());
+    let verdict = is_less(average(&points)?);
+    let summary = summary("With equal loss", &points, Quantity::Time);
+    let causes =
+        if verdict == Some(true) { [None, None] } else { [causes::cuts(all, EQUAL_LOSS), causes::timeouts(all)] };
+    let [cuts, timeouts] = causes;
+    Some((verdict, told([summary, cuts, timeouts])))
 }
 
-fn gain_grows_with_rtt(all: &Measurements) -> Option<(bool, String)> {
-    let points: Vec<Point<'_>> =
-        [LOSS_ON_PATH_2, EQUAL_LOSS].iter().flat_map(|item| points(all, item, TRANSFER)).collect();
+fn more_retransmissions(all: &Measurements) -> Option<Outcome> {
+    let points = points(all, EQUAL_LOSS, RETRANSMISSIONS, |cell| cell.has_much_loss());
+    let verdict = is_more(average(&points)?);
+    let summary = summary(&much_loss(), &points, Quantity::Chunks);
+    Some((verdict, told([summary, causes::lost_chunks(all)])))
+}
+
+fn fewer_by_timeout(all: &Measurements) -> Option<Outcome> {
+    let points = points(all, EQUAL_LOSS, BY_TIMEOUT, |cell| cell.has_much_loss());
+    let verdict = is_less(average(&points)?);
+    let summary = summary(&format!("{}, of those after a timeout,", much_loss()), &points, Quantity::Chunks);
+    Some((verdict, told([summary, causes::chunks_lost_twice(all)])))
+}
+
+/// A gain at the longest RTT, for certain, and a larger one the longer the RTT.
+fn gain_grows_with_rtt(all: &Measurements) -> Option<Outcome> {
+    let points = points_of_both(all, TRANSFER, |cell| cell.has_loss());
     let mut rtts: Vec<u32> = points.iter().map(|point| point.reference.cell.rtt_ms[1]).collect();
     rtts.sort_unstable();
     rtts.dedup();
-    let gain = |&rtt: &u32| {
-        let at = points.iter().filter(|point| point.reference.cell.rtt_ms[1] == rtt);
-        mean(&at.map(|point| point.ratio.reduction_pct()).collect::<Vec<_>>()).unwrap_or(0.0)
+    let at = |&rtt: &u32| {
+        let ratios = points.iter().filter(|point| point.reference.cell.rtt_ms[1] == rtt).map(|point| point.ratio);
+        Ratio::mean(&ratios.collect::<Vec<_>>())
     };
-    let gains: Vec<f64> = rtts.iter().map(gain).collect();
-    if gains.len() < 2 {
-        return None;
-    }
-    let shown: Vec<String> = rtts.iter().zip(&gains).map(|(rtt, gain)| format!("{gain:.1} % at {rtt} ms")).collect();
-    Some((gains.is_sorted_by(|a, b| a < b), format!("mean gain {}", shown.join(", "))))
+    let averages: Vec<Ratio> = rtts.iter().filter_map(at).collect();
+    let (Some(first), Some(last), true) = (averages.first(), averages.last(), averages.len() > 1) else { return None };
+    let shown: Vec<String> = rtts
+        .iter()
+        .zip(&averages)
+        .map(|(rtt, average)| format!("{} at {rtt} ms", Quantity::Time.difference(*average)))
+        .collect();
+    let grows = averages.is_sorted_by(|a, b| a.value > b.value) && last.high() < first.low();
+    let verdict = last.is_below_one() && grows;
+    let shown =
+        format!("With loss on path 2 the proposal takes, on average over both experiments, {}", shown.join(", "));
+    let cause = match (verdict, first.is_below_one() || last.is_below_one()) {
+        (true, _) => None,
+        (false, true) => Some("There is a gain, but it does not grow with every step for certain".to_owned()),
+        (false, false) if grows => {
+            Some("There is no gain that could grow; what the proposal costs becomes less with the RTT".to_owned())
+        }
+        (false, false) => Some("There is no gain that could grow".to_owned()),
+    };
+    Some((Some(verdict), told([Some(shown), cause])))
 }
 
-fn no_gain_when_near(all: &Measurements) -> Option<(bool, String)> {
-    let mut points: Vec<Point<'_>> =
-        [LOSS_ON_PATH_2, EQUAL_LOSS].iter().flat_map(|item| points(all, item, TRANSFER)).collect();
-    points.retain(|point| point.reference.cell.rtt_ms[1] == 24 && point.reference.cell.loss_pct[1] <= LOW_LOSS_PCT);
-    let most = points.iter().max_by(|a, b| a.ratio.reduction_pct().abs().total_cmp(&b.ratio.reduction_pct().abs()))?;
-    let evidence = format!("the largest difference is {:+.1} %, at {}", -most.ratio.reduction_pct(), most.name());
-    Some((most.ratio.reduction_pct().abs() <= ABOUT_NONE_PCT, evidence))
+/// The average is 1, as far as can be told, and that is far enough.
+fn no_gain_when_near(all: &Measurements) -> Option<Outcome> {
+    let points = points_of_both(all, TRANSFER, |cell| cell.rtt_ms[1] == 24 && cell.loss_pct[1] <= LOW_LOSS_PCT);
+    let average = average(&points)?;
+    let differs = average.is_below_one() || average.is_above_one();
+    let (verdict, cause) = match () {
+        () if differs && average.value > 1.0 + NEGLIGIBLE => (Some(false), Some("There is no gain, but a cost")),
+        () if differs && average.value < 1.0 - NEGLIGIBLE => (Some(false), Some("There is a gain")),
+        () if average.half < ABOUT_EQUAL => (Some(true), None),
+        () => (None, Some("More runs would tell")),
+    };
+    let summary = summary(&format!("At 24 ms and up to {LOW_LOSS_PCT} %"), &points, Quantity::Time);
+    Some((verdict, told([summary, cause.map(str::to_owned)])))
 }
 
-fn cuc_is_dispensable(all: &Measurements) -> Option<(bool, String)> {
+/// Transfers without CUC take at most 5 % longer, for certain, on average over both scopes of recovery.
+fn cuc_is_dispensable(all: &Measurements) -> Option<Outcome> {
     let mut shown = Vec::new();
-    let mut holds = true;
+    let mut ratios = Vec::new();
     for (with, without) in [(REFERENCE, NO_CUC_BY_ASSOCIATION), (CUC_BY_DESTINATION, PROPOSAL)] {
         for (with, without) in all.side_by_side(with, without) {
             let ratio = ratio(with, without, TRANSFER)?;
-            holds &= !ratio.is_above_one();
-            let Measurement { cell, .. } = with;
+            let cell = &with.cell;
             shown.push(format!(
-                "{:.3} ± {:.3} by {} at {} %",
-                ratio.value, ratio.half, cell.mode.fast_recovery, cell.loss_pct[1]
+                "{} with recovery by {} at {} %",
+                Quantity::Time.difference(ratio),
+                cell.mode.fast_recovery,
+                cell.loss_pct[1]
             ));
+            ratios.push(ratio);
         }
     }
-    (!shown.is_empty()).then(|| (holds, format!("time without CUC over time with it: {}", shown.join(", "))))
+    let average = Ratio::mean(&ratios)?;
+    let verdict = match average {
+        _ if average.is_above_one() => Some(false),
+        _ if average.high() <= 1.0 + ABOUT_EQUAL => Some(true),
+        _ => None,
+    };
+    let evidence =
+        format!("Without CUC a transfer takes {} on average: {}", Quantity::Time.difference(average), shown.join(", "));
+    Some((verdict, told([Some(evidence)])))
 }
 
-/// An outcome, with the reason where it is not the thesis's.
-fn with_reason(confirmed: bool, evidence: String) -> (bool, String) {
-    if confirmed { (true, evidence) } else { (false, format!("{evidence}. {REASON}")) }
+fn much_loss() -> String {
+    format!("With {MUCH_LOSS_PCT} % equal loss and more")
+}
+
+/// Sentences.
+fn told<const N: usize>(sentences: [Option<String>; N]) -> String {
+    let sentences: Vec<String> = sentences.into_iter().flatten().map(|sentence| format!("{sentence}.")).collect();
+    sentences.join(" ")
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::super::grid::{Extent, cells};
+    use super::super::measurement::Measurement;
     use super::*;
 
-    /// Measurements of the quick grid in which each figure of the proposal is `scale` times the reference's.
+    /// Measurements of the quick grid in which each figure of the proposal is `scale` times the reference's, and runs differ by
+    /// one per cent.
     pub(in crate::papers::leitner2019) fn made(scale: f64) -> Measurements {
+        spread(scale, 0.01)
+    }
+
+    fn spread(scale: f64, spread: f64) -> Measurements {
         let cells = cells(&Extent::of(true)).into_iter();
+        let of = |mode: &str| if mode == "proposal" { scale } else { 1.0 };
+        let runs = |x: f64| [[x; 5], [(1.0 + spread) * x; 5], [x; 5], [(1.0 + spread) * x; 5]];
         Measurements(
-            cells
-                .map(|cell| {
-                    let x = if cell.mode.name == "proposal" { scale } else { 1.0 };
-                    Measurement::of(cell, &[[x, x, x, x], [1.01 * x, 1.01 * x, 1.01 * x, 1.01 * x]])
-                })
-                .collect(),
+            cells.map(|cell| (of(cell.mode.name), cell)).map(|(x, cell)| Measurement::of(cell, &runs(x))).collect(),
         )
+    }
+
+    fn verdicts(all: &Measurements) -> Vec<Option<bool>> {
+        findings(all).into_iter().map(|finding| finding.confirmed).collect()
     }
 
     #[test]
     fn findings_are_confirmed_or_refuted() {
-        let confirmed = |all: &Measurements| findings(all).into_iter().map(|f| f.confirmed).collect::<Vec<_>>();
         let yes_no = |answers: [bool; 8]| answers.map(Some).to_vec();
-        assert_eq!(confirmed(&made(0.8)), yes_no([true, true, true, false, true, false, false, true]));
-        assert_eq!(confirmed(&made(1.2)), yes_no([false, false, false, true, false, false, false, false]));
-        assert_eq!(confirmed(&made(1.0))[6], Some(true));
-        assert_eq!(confirmed(&Measurements(Vec::new())), vec![None; 8]);
+        assert_eq!(verdicts(&made(0.8)), yes_no([true, true, true, false, true, false, false, true]));
+        assert_eq!(verdicts(&made(1.2)), yes_no([false, false, false, true, false, false, false, false]));
+        assert_eq!(verdicts(&made(1.0)), yes_no([false, false, false, false, false, false, true, true]));
+    }
+
+    #[test]
+    fn too_few_runs_and_cells_that_were_not_run_decide_nothing() {
+        assert_eq!(verdicts(&spread(0.95, 0.9))[..5], [None; 5]);
+        assert_eq!(verdicts(&Measurements(Vec::new())), vec![None; 8]);
+        let evidence = &findings(&Measurements(Vec::new()))[7].evidence;
+        assert!(evidence.contains("beyond"), "{evidence}");
+    }
+
+    #[test]
+    fn no_two_findings_say_the_same() {
+        for scale in [0.8, 1.0, 1.2] {
+            let findings = findings(&made(scale));
+            for (index, finding) in findings.iter().enumerate() {
+                let sentences: Vec<&str> =
+                    finding.evidence.split(". ").filter(|sentence| !sentence.contains("see the note")).collect();
+                let others = findings[index + 1..].iter();
+                for other in others {
+                    assert!(!sentences.iter().any(|sentence| other.evidence.contains(sentence)), "{}", other.evidence);
+                }
+            }
+        }
     }
 }

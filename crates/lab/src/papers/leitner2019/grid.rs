@@ -16,7 +16,13 @@ pub(super) const ITEMS: [Item; 3] = [
 ];
 
 /// The cells of the item `beyond` that take the proposal apart.
-pub(super) const GROWTH_AND_RECOVERY: &str = "growth and recovery";
+const GROWTH_AND_RECOVERY: &str = "growth and recovery";
+
+/// How many chunks the transfer is cut into: 8 388 608 bytes in messages of 1452.
+pub(super) const CHUNKS: f64 = 5778.0;
+
+/// From this loss on, in percent, it is much.
+pub(super) const MUCH_LOSS_PCT: u32 = 5;
 
 /// The loss on path 1 in the first experiment, in percent.
 const FIXED_LOSS_PCT: u32 = 1;
@@ -26,8 +32,8 @@ const FIXED_LOSS_PCT: u32 = 1;
 pub(super) struct Extent {
     pub(super) rtts_ms: &'static [u32],
     pub(super) losses_pct: &'static [u32],
-    runs: u64,
-    runs_beyond: u64,
+    pub(super) runs: u64,
+    pub(super) runs_beyond: u64,
 }
 
 impl Extent {
@@ -43,9 +49,9 @@ impl Extent {
         }
     }
 
-    /// Runs of each cell of `item`.
-    pub(super) fn runs(&self, item: &str) -> u64 {
-        if item == BEYOND { self.runs_beyond } else { self.runs }
+    /// Runs of a cell: those of the future work are fewer, but for those that a finding rests on.
+    pub(super) fn runs(&self, cell: &Cell) -> u64 {
+        if cell.item == BEYOND && !cell.takes_the_proposal_apart() { self.runs_beyond } else { self.runs }
     }
 }
 
@@ -115,6 +121,27 @@ impl Cell {
             background_mbps: 0,
             further: "",
         }
+    }
+
+    /// Whether path 2 loses packets by chance.
+    pub(super) fn has_loss(&self) -> bool {
+        self.loss_pct[1] > 0
+    }
+
+    /// Whether path 2 loses many.
+    pub(super) fn has_much_loss(&self) -> bool {
+        self.loss_pct[1] >= MUCH_LOSS_PCT
+    }
+
+    /// Whether it shows a part of the proposal alone, or what that is set against.
+    pub(super) fn takes_the_proposal_apart(&self) -> bool {
+        self.variant == GROWTH_AND_RECOVERY
+    }
+
+    /// Whether a quick look at everything goes without it: of the future work it takes only what a finding rests on.
+    pub(super) fn is_left_out_in_a_hurry(&self) -> bool {
+        let needed = [REFERENCE, PROPOSAL, CUC_BY_DESTINATION, NO_CUC_BY_ASSOCIATION];
+        self.item == BEYOND && !(self.takes_the_proposal_apart() && needed.contains(&self.mode))
     }
 }
 
@@ -197,6 +224,6 @@ mod tests {
         for item in [LOSS_ON_PATH_2, EQUAL_LOSS] {
             assert_eq!(cells.iter().filter(|cell| cell.item == item).count(), 2 * 33, "{item}");
         }
-        assert_eq!(Extent::of(false).runs(EQUAL_LOSS), 300);
+        assert!(cells.iter().all(|cell| cell.item == BEYOND || Extent::of(false).runs(cell) == 300));
     }
 }

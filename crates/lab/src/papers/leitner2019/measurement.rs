@@ -1,22 +1,25 @@
 //! Cells that have been run.
 
-use super::grid::{Cell, GROWTH_AND_RECOVERY, Mode, PROPOSAL, REFERENCE};
+use super::grid::{Cell, Mode, PROPOSAL, REFERENCE};
 use super::testbed::scenario;
 use crate::execute::RunError;
 use crate::simulate::{RunOptions, simulate};
-use crate::statistics::{Interval, mean, mean_interval, standard_deviation};
+use crate::statistics::{Interval, mean, mean_interval};
 
 /// What is measured, in the order of [`Sample`].
-pub(super) const FIGURES: [&str; 4] = ["transfer_s", "retransmissions", "timeout_retransmissions", "timeouts"];
+pub(super) const FIGURES: [&str; 5] =
+    ["transfer_s", "retransmissions", "timeout_retransmissions", "timeouts", "fast_recoveries"];
 
-/// One run: transfer time in seconds, chunks sent again, those of them after a timeout, expirations of the timer.
-pub(super) type Sample = [f64; 4];
+/// One run: transfer time in seconds, chunks sent again, those of them after a timeout, expirations of the timer, windows cut
+/// by fast recovery.
+pub(super) type Sample = [f64; 5];
 
 /// Places in [`Sample`].
 pub(super) const TRANSFER: usize = 0;
 pub(super) const RETRANSMISSIONS: usize = 1;
 pub(super) const BY_TIMEOUT: usize = 2;
 pub(super) const TIMEOUTS: usize = 3;
+pub(super) const FAST_RECOVERIES: usize = 4;
 
 /// One run of a cell.
 pub(super) fn run(cell: &Cell, seed: u64) -> Result<Sample, RunError> {
@@ -27,7 +30,9 @@ pub(super) fn run(cell: &Cell, seed: u64) -> Result<Sample, RunError> {
         let point = format!("{} ms, {} % and {} %", cell.rtt_ms[0], cell.loss_pct[0], cell.loss_pct[1]);
         RunError::failed(format!("the transfer did not end: {}, {}, {point}, seed {seed}", cell.item, cell.mode.name))
     })?;
-    Ok([transfer, (again.fast + again.timeout) as f64, again.timeout as f64, again.timeouts as f64])
+    let counts = [again.fast + again.timeout, again.timeout, again.timeouts, again.fast_recoveries];
+    let [all, by_timeout, timeouts, fast_recoveries] = counts.map(|count| count as f64);
+    Ok([transfer, all, by_timeout, timeouts, fast_recoveries])
 }
 
 /// A mean with its interval.
@@ -35,8 +40,14 @@ pub(super) fn run(cell: &Cell, seed: u64) -> Result<Sample, RunError> {
 pub(super) struct Figure {
     pub(super) mean: f64,
     pub(super) interval: Option<Interval>,
-    /// Standard error of the mean.
-    error: f64,
+}
+
+impl Figure {
+    /// Half of the interval over the mean: zero where all runs are alike, `None` where one run tells nothing of it.
+    fn relative_error(&self) -> Option<f64> {
+        let half = self.interval.map(|interval| (interval.high - interval.low) / 2.0)?;
+        Some(if half == 0.0 { 0.0 } else { half / self.mean })
+    }
 }
 
 /// A cell with its runs.
@@ -45,19 +56,14 @@ pub(super) struct Measurement {
     pub(super) cell: Cell,
     pub(super) runs: usize,
     /// In the order of [`FIGURES`].
-    pub(super) figures: [Figure; 4],
+    pub(super) figures: [Figure; 5],
 }
 
 impl Measurement {
     pub(super) fn of(cell: Cell, samples: &[Sample]) -> Self {
         let figure = |index: usize| {
             let values: Vec<f64> = samples.iter().map(|sample| sample[index]).collect();
-            let deviation = standard_deviation(&values).unwrap_or(0.0);
-            Figure {
-                mean: mean(&values).unwrap_or(0.0),
-                interval: mean_interval(&values, 0.95),
-                error: deviation / (values.len() as f64).sqrt(),
-            }
+            Figure { mean: mean(&values).unwrap_or(0.0), interval: mean_interval(&values, 0.95) }
         };
         Self { cell, runs: samples.len(), figures: core::array::from_fn(figure) }
     }
@@ -72,30 +78,42 @@ pub(super) struct Ratio {
 }
 
 impl Ratio {
-    /// `None` where the denominator is zero.
+    /// `None` where the denominator is zero, or where there is no interval.
     fn of(numerator: &Figure, denominator: &Figure) -> Option<Self> {
         if denominator.mean == 0.0 {
             return None;
         }
         let value = numerator.mean / denominator.mean;
         // Delta method: the relative variances of independent means add up.
-        let relative = |figure: &Figure| if figure.mean == 0.0 { 0.0 } else { (figure.error / figure.mean).powi(2) };
-        Some(Self { value, half: 1.96 * value * (relative(numerator) + relative(denominator)).sqrt() })
+        let relative = numerator.relative_error()?.hypot(denominator.relative_error()?);
+        Some(Self { value, half: value * relative })
     }
 
-    /// By how much it is below 1, in percent.
-    pub(super) fn reduction_pct(self) -> f64 {
-        (1.0 - self.value) * 100.0
+    /// The mean of ratios of independent measurements; `None` without any.
+    pub(super) fn mean(ratios: &[Self]) -> Option<Self> {
+        let value = mean(&ratios.iter().map(|ratio| ratio.value).collect::<Vec<_>>())?;
+        let squares: f64 = ratios.iter().map(|ratio| ratio.half.powi(2)).sum();
+        Some(Self { value, half: squares.sqrt() / ratios.len() as f64 })
     }
 
-    /// Below 1 for certain.
+    /// The lower end of the interval.
+    pub(super) fn low(self) -> f64 {
+        self.value - self.half
+    }
+
+    /// The upper end of the interval.
+    pub(super) fn high(self) -> f64 {
+        self.value + self.half
+    }
+
+    /// The whole interval lies below 1.
     pub(super) fn is_below_one(self) -> bool {
-        self.value + self.half < 1.0
+        self.high() < 1.0
     }
 
-    /// Above 1 for certain.
+    /// The whole interval lies above 1.
     pub(super) fn is_above_one(self) -> bool {
-        self.value - self.half > 1.0
+        self.low() > 1.0
     }
 }
 
@@ -113,16 +131,16 @@ impl Measurements {
     /// Two modes at each point where the proposal is taken apart.
     pub(super) fn side_by_side(&self, one: Mode, other: Mode) -> Vec<(&Measurement, &Measurement)> {
         let of = |mode| {
-            let is_of = move |m: &&Measurement| m.cell.mode == mode && m.cell.variant == GROWTH_AND_RECOVERY;
+            let is_of = move |m: &&Measurement| m.cell.mode == mode && m.cell.takes_the_proposal_apart();
             self.0.iter().filter(is_of)
         };
         of(one).zip(of(other)).collect()
     }
 
-    /// The reference that `measurement` is to be set against: the same point and switches.
+    /// The reference that `measurement` is to be set against: the same point and switches. A reference has none.
     pub(super) fn reference_of(&self, measurement: &Measurement) -> Option<&Measurement> {
         let wanted = Cell { mode: REFERENCE, ..measurement.cell.clone() };
-        self.0.iter().find(|other| other.cell == wanted)
+        self.0.iter().find(|other| other.cell == wanted && measurement.cell.mode != REFERENCE)
     }
 }
 
@@ -137,10 +155,16 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_ratio_adds_relative_errors() {
-        let figure = |mean, error| Figure { mean, interval: None, error };
-        let ratio = Ratio::of(&figure(8.0, 0.08), &figure(10.0, 0.1)).expect("not over zero");
-        assert!((ratio.value - 0.8).abs() < 1e-12 && (ratio.half - 1.96 * 0.8 * 2e-4_f64.sqrt()).abs() < 1e-12);
+        let figure = |mean, half| {
+            let interval = Interval { low: mean - half, high: mean + half, confidence: 0.95 };
+            Figure { mean, interval: Some(interval) }
+        };
+        let ratio = Ratio::of(&figure(8.0, 0.24), &figure(10.0, 0.4)).expect("not over zero");
+        assert!((ratio.value - 0.8).abs() < 1e-12 && (ratio.half - 0.8 * 0.05).abs() < 1e-12);
         assert!(ratio.is_below_one() && !ratio.is_above_one());
         assert_eq!(Ratio::of(&figure(1.0, 0.0), &figure(0.0, 0.0)), None);
+        assert_eq!(Ratio::of(&Figure { mean: 1.0, interval: None }, &figure(1.0, 0.0)), None, "one run tells nothing");
+        let both = Ratio::mean(&[ratio, Ratio { value: 1.0, half: 0.03 }]).expect("two ratios");
+        assert!((both.value - 0.9).abs() < 1e-12 && (both.half - 0.025).abs() < 1e-12);
     }
 }

@@ -1,6 +1,8 @@
 //! Leitner 2019: CMT-SCTP without the CUC algorithm, with fast recovery for each destination. Both of the thesis's
 //! experiments, and what it left as future work.
 
+mod causes;
+mod comparison;
 mod figures;
 mod findings;
 mod grid;
@@ -37,10 +39,10 @@ impl Paper for Leitner2019 {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Reproduction, ReproduceError> {
         let extent = Extent::of(request.quick);
-        let left_out = |item: &str| request.quick && request.items.is_empty() && item == grid::BEYOND;
-        let is_wanted = |cell: &Cell| request.wants(cell.item) && !left_out(cell.item);
+        let hurried = request.quick && request.items.is_empty();
+        let is_wanted = |cell: &Cell| request.wants(cell.item) && !(hurried && cell.is_left_out_in_a_hurry());
         let cells: Vec<Cell> = grid::cells(&extent).into_iter().filter(is_wanted).collect();
-        let runs = |cell: &Cell| extent.runs(cell.item);
+        let runs = |cell: &Cell| extent.runs(cell);
         let samples = run_cells(&cells, runs, request.jobs, progress, measurement::run)?;
         let of_cells = cells.into_iter().zip(&samples).map(|(cell, samples)| Measurement::of(cell, samples));
         let measurements = Measurements(of_cells.collect());
@@ -50,21 +52,22 @@ impl Paper for Leitner2019 {
             readable: report::readable(&measurements),
             figures: figures::figures(&measurements),
             findings: findings::findings(&measurements),
-            notes: notes(&extent),
+            notes: notes(&extent, &measurements),
         })
     }
 }
 
-fn notes(extent: &Extent) -> Vec<String> {
+fn notes(extent: &Extent, measurements: &Measurements) -> Vec<String> {
     let runs = format!(
-        "A figure is the mean of {} runs ({} in the item {}) with the 95 % interval by Student's t; a ratio is that of two means, \
-         its interval by the delta method. The thesis prints its figures as plots; the numbers in its text are what ours are held \
-         against.",
-        extent.runs(grid::LOSS_ON_PATH_2),
-        extent.runs(grid::BEYOND),
+        "A figure is the mean of {} runs ({} in the item {}, but for its rows of growth and recovery) with the 95 % interval by \
+         Student's t; a ratio is that of two means, its interval by the delta method. The thesis prints its figures as plots; the \
+         numbers in its text are what ours are held against.",
+        extent.runs,
+        extent.runs_beyond,
         grid::BEYOND
     );
-    std::iter::once(runs).chain(testbed::CHOICES.map(str::to_owned)).collect()
+    let cuts = causes::note_on_window_cuts(measurements);
+    [runs, cuts].into_iter().chain(testbed::CHOICES.map(str::to_owned)).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Rows, and tables to read.
 
 use super::grid::{BEYOND, EQUAL_LOSS, LOSS_ON_PATH_2};
-use super::measurement::{FIGURES, Measurement, Measurements, ratio};
+use super::measurement::{BY_TIMEOUT, FIGURES, Measurement, Measurements, RETRANSMISSIONS, Ratio, TRANSFER, ratio};
 use crate::papers::{Cell, Table};
 
 /// All rows: a point, a mode, and each figure with its interval and its ratio to the reference's.
@@ -54,22 +54,20 @@ fn row(measurements: &Measurements, measurement: &Measurement) -> Vec<Cell> {
     row
 }
 
+/// How to read the tables.
+const LEGEND: &str = "Means ± half of the 95 % interval; ratio: to the reference, * where its 95 % interval leaves 1 out; rtx: chunks \
+                      sent again; timeout: those of them after a timeout";
+
 /// The experiments side by side, a line for each point; then what lies beyond, a line for each mode.
 pub(super) fn readable(measurements: &Measurements) -> Vec<(String, Table)> {
     let titles = [
-        (
-            LOSS_ON_PATH_2,
-            "loss-on-path-2: 1 % loss on path 1; means, ± half of the 95 % interval, and proposal / reference",
-        ),
-        (
-            EQUAL_LOSS,
-            "equal-loss: the same loss on both paths; means, ± half of the 95 % interval, and proposal / reference",
-        ),
+        (LOSS_ON_PATH_2, "loss-on-path-2: 1 % loss on path 1, so much on path 2"),
+        (EQUAL_LOSS, "equal-loss: the same loss on both paths"),
     ];
     let mut tables = Vec::new();
     for (item, title) in titles {
         if !measurements.pairs(item).is_empty() {
-            tables.push((title.to_owned(), side_by_side(measurements, item)));
+            tables.push((format!("{title}. {LEGEND}"), side_by_side(measurements, item)));
         }
     }
     let mut beyond = Table::new(["variant", "mode", "RTT ms", "loss %", "transfer s", "ratio", "rtx", "by timeout"]);
@@ -77,23 +75,30 @@ pub(super) fn readable(measurements: &Measurements) -> Vec<(String, Table)> {
         let reference = measurements.reference_of(measurement);
         let cell = &measurement.cell;
         let pair = |[a, b]: [u32; 2]| if a == b { a.to_string() } else { format!("{a}/{b}") };
-        let [transfer, rtx, timeout, _] = [0, 1, 2, 3].map(|index| with_interval(measurement, index));
-        let ratio = reference.and_then(|reference| ratio(reference, measurement, 0)).map(|ratio| ratio.value);
+        let [transfer, rtx, timeout] =
+            [TRANSFER, RETRANSMISSIONS, BY_TIMEOUT].map(|index| with_interval(measurement, index));
+        let ratio = reference.and_then(|reference| ratio(reference, measurement, TRANSFER)).map_or(Cell::Empty, marked);
         beyond.row([
             cell.variant.as_str().into(),
             cell.mode.name.into(),
             pair(cell.rtt_ms).into(),
             pair(cell.loss_pct).into(),
             transfer.into(),
-            ratio.into(),
+            ratio,
             rtx.into(),
             timeout.into(),
         ]);
     }
     if !beyond.rows().is_empty() {
-        tables.push(("beyond: the thesis's future work".to_owned(), beyond));
+        tables.push((format!("beyond: the thesis's future work. {LEGEND}"), beyond));
     }
     tables
+}
+
+/// A ratio, with a star where its 95 % interval leaves 1 out.
+fn marked(ratio: Ratio) -> Cell {
+    let star = if ratio.is_below_one() || ratio.is_above_one() { "*" } else { "" };
+    format!("{:.2}{star}", ratio.value).into()
 }
 
 fn side_by_side(measurements: &Measurements, item: &str) -> Table {
@@ -110,18 +115,18 @@ fn side_by_side(measurements: &Measurements, item: &str) -> Table {
         "timeout prop",
     ]);
     for (reference, proposal) in measurements.pairs(item) {
-        let ratio = |index| ratio(reference, proposal, index).map(|ratio| ratio.value);
+        let ratio = |index| ratio(reference, proposal, index).map_or(Cell::Empty, marked);
         table.row([
             Cell::Integer(reference.cell.rtt_ms[1].into()),
             Cell::Integer(reference.cell.loss_pct[1].into()),
-            with_interval(reference, 0).into(),
-            with_interval(proposal, 0).into(),
-            ratio(0).into(),
-            with_interval(reference, 1).into(),
-            with_interval(proposal, 1).into(),
-            ratio(1).into(),
-            with_interval(reference, 2).into(),
-            with_interval(proposal, 2).into(),
+            with_interval(reference, TRANSFER).into(),
+            with_interval(proposal, TRANSFER).into(),
+            ratio(TRANSFER),
+            with_interval(reference, RETRANSMISSIONS).into(),
+            with_interval(proposal, RETRANSMISSIONS).into(),
+            ratio(RETRANSMISSIONS),
+            with_interval(reference, BY_TIMEOUT).into(),
+            with_interval(proposal, BY_TIMEOUT).into(),
         ]);
     }
     table
@@ -130,7 +135,7 @@ fn side_by_side(measurements: &Measurements, item: &str) -> Table {
 /// A mean and half of its interval.
 fn with_interval(measurement: &Measurement, index: usize) -> String {
     let figure = &measurement.figures[index];
-    let digits = if index == 0 { 2 } else { 1 };
+    let digits = if index == TRANSFER { 2 } else { 1 };
     match figure.interval {
         Some(interval) => format!("{:.digits$} ±{:.digits$}", figure.mean, (interval.high - interval.low) / 2.0),
         None => format!("{:.digits$}", figure.mean),

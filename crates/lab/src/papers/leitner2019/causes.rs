@@ -1,0 +1,116 @@
+//! Why our figures are what they are, each cause from the figures that show it.
+
+use super::comparison::{Point, Quantity, average, points};
+use super::grid::{CHUNKS, CUC_BY_DESTINATION, Cell, EQUAL_LOSS, LOSS_ON_PATH_2, NO_CUC_BY_ASSOCIATION, REFERENCE};
+use super::measurement::{FAST_RECOVERIES, Measurement, Measurements, RETRANSMISSIONS, TIMEOUTS, TRANSFER, ratio};
+
+/// How much more often the proposal's windows are cut in the experiment `item`.
+pub(super) fn cuts(all: &Measurements, item: &str) -> Option<String> {
+    let average = average(&points(all, item, FAST_RECOVERIES, Cell::has_loss))?;
+    Some(format!("Fast recovery cuts its windows {:.1} times as often: see the note on window cuts", average.value))
+}
+
+/// The common cause, as a note: what either half of the proposal does alone.
+pub(super) fn note_on_window_cuts(all: &Measurements) -> String {
+    let mut note = "Window cuts: a loss on one path while the other one recovers cuts no window where fast recovery is the association's \
+                    (RFC 9260, section 7.2.4); where it is the destination's, each path's own loss does. Netem's losses are random, \
+                    so that a cut avoids none."
+        .to_owned();
+    let alone =
+        |mode| all.side_by_side(REFERENCE, mode).into_iter().max_by_key(|(reference, _)| reference.cell.loss_pct[1]);
+    if let (Some((reference, recovery)), Some((_, no_cuc))) = (alone(CUC_BY_DESTINATION), alone(NO_CUC_BY_ASSOCIATION))
+        && let (Some(longer), Some(other)) = (ratio(reference, recovery, TRANSFER), ratio(reference, no_cuc, TRANSFER))
+    {
+        note += &format!(
+            " At {} ms and {} % recovery by destination alone makes {:.0} cuts of {:.0}, and transfers {}; leaving out CUC alone makes them {}.",
+            reference.cell.rtt_ms[1],
+            reference.cell.loss_pct[1],
+            recovery.figures[FAST_RECOVERIES].mean,
+            reference.figures[FAST_RECOVERIES].mean,
+            Quantity::Time.difference(longer),
+            Quantity::Time.difference(other),
+        );
+    } else {
+        note += " The item beyond takes the proposal apart.";
+    }
+    note
+}
+
+/// Where path 2 loses nothing by chance, the point that stands out most.
+fn spared_path<'a>(all: &'a Measurements, index: usize) -> Option<Point<'a>> {
+    let points = points(all, LOSS_ON_PATH_2, index, |cell| !cell.has_loss());
+    points.into_iter().max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value)).filter(|point| point.ratio.is_above_one())
+}
+
+pub(super) fn spared_path_in_time(all: &Measurements) -> Option<String> {
+    let point = spared_path(all, TRANSFER)?;
+    Some(format!(
+        "Without loss on path 2 they take up to {}, at {} ms, because of what the next finding tells",
+        Quantity::Time.difference(point.ratio),
+        point.reference.cell.rtt_ms[1]
+    ))
+}
+
+pub(super) fn spared_path_in_chunks(all: &Measurements) -> Option<String> {
+    let point = spared_path(all, RETRANSMISSIONS)?;
+    let of = |measurement: &Measurement| measurement.figures[RETRANSMISSIONS].mean;
+    Some(format!(
+        "What chance takes has to be sent again in either mode. Without loss on path 2 the proposal sends {:.0} chunks again instead \
+         of {:.0}, at {} ms: losses on path 1 do not hold path 2's window, which grows until its queue of 1000 packets overflows",
+        of(point.proposal),
+        of(point.reference),
+        point.reference.cell.rtt_ms[1],
+    ))
+}
+
+/// How many timeouts there are at the greatest equal loss, and in how long a transfer.
+pub(super) fn timeouts(all: &Measurements) -> Option<String> {
+    let mut points = points(all, EQUAL_LOSS, TIMEOUTS, Cell::has_much_loss);
+    let most = points.iter().map(|point| point.reference.cell.loss_pct[1]).max()?;
+    points.retain(|point| point.reference.cell.loss_pct[1] == most);
+    let shown = |point: &Point<'_>| {
+        let [reference, proposal] = [point.reference, point.proposal].map(|of| of.figures[TIMEOUTS].mean);
+        let (seconds, rtt) = (point.reference.figures[TRANSFER].mean, point.reference.cell.rtt_ms[1]);
+        format!("{reference:.0} and {proposal:.0} in {seconds:.0} s at {rtt} ms")
+    };
+    let shown: Vec<String> = points.iter().map(shown).collect();
+    Some(format!(
+        "At {most} % timeouts, each of 1 s or more, leave little to windows, and neither mode avoids them: the reference and the \
+         proposal have {}",
+        shown.join(", ")
+    ))
+}
+
+/// How many chunks chance takes with much equal loss, and how many are sent again.
+pub(super) fn lost_chunks(all: &Measurements) -> Option<String> {
+    let shown = at_extremes(all, RETRANSMISSIONS, |p| CHUNKS * p / (1.0 - p))?;
+    Some(format!(
+        "Chance alone takes so many of {CHUNKS:.0} chunks and of those sent again, whatever the mode: {shown} sent again here"
+    ))
+}
+
+/// How many chunks chance takes a second time.
+pub(super) fn chunks_lost_twice(all: &Measurements) -> Option<String> {
+    let shown = at_extremes(all, TIMEOUTS, |p| CHUNKS * p * p / (1.0 - p))?;
+    Some(format!(
+        "Timeouts are chance's, too: in either mode a chunk whose fast retransmission is lost as well waits for the timer, and of \
+         {CHUNKS:.0} chunks it takes so many twice: {shown}"
+    ))
+}
+
+/// What `expected` says of a loss, and the least and the most that was counted there, at the least and the greatest of much equal loss.
+fn at_extremes(all: &Measurements, index: usize, expected: fn(f64) -> f64) -> Option<String> {
+    let points = points(all, EQUAL_LOSS, index, Cell::has_much_loss);
+    let losses = points.iter().map(|point| point.reference.cell.loss_pct[1]);
+    let (low, high) = (losses.clone().min()?, losses.max()?);
+    let mut shown = Vec::new();
+    for loss in if low == high { vec![low] } else { vec![low, high] } {
+        let at = points.iter().filter(|point| point.reference.cell.loss_pct[1] == loss);
+        let counts: Vec<f64> =
+            at.flat_map(|point| [point.reference, point.proposal]).map(|m| m.figures[index].mean).collect();
+        let least = counts.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = counts.iter().copied().fold(0.0, f64::max);
+        shown.push(format!("{:.0} at {loss} % ({least:.0} to {most:.0} counted)", expected(f64::from(loss) / 100.0)));
+    }
+    Some(shown.join(" and "))
+}
