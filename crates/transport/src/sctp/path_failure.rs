@@ -71,23 +71,25 @@ impl Association {
         self.reassign_queue(index);
     }
 
-    /// Data last sent to a destination is acknowledged. Its errors, and the association's, are forgotten (section 8.2). It becomes
-    /// active again only where it `revived`.
-    pub(super) fn on_answered(&mut self, index: usize, revived: bool) {
+    /// Data last sent to a destination is acknowledged. The association's errors are forgotten, and where the acknowledgment is a
+    /// proof, the destination's (section 8.2).
+    pub(super) fn on_answered(&mut self, index: usize, proven: bool) {
         self.errors = 0;
-        let destination = &mut self.destinations[index];
-        match destination.reachability {
-            Reachability::Active | Reachability::Unconfirmed => destination.errors = 0,
-            Reachability::PotentiallyFailed | Reachability::Inactive if revived => self.set_active(index),
-            Reachability::PotentiallyFailed | Reachability::Inactive => {}
+        if !proven {
+            return;
+        }
+        match self.destinations[index].reachability {
+            Reachability::Unconfirmed => self.destinations[index].errors = 0,
+            Reachability::Active | Reachability::PotentiallyFailed | Reachability::Inactive => self.set_active(index),
         }
     }
 
-    /// Whether the acknowledgment of a chunk shows that a silent destination works again: it went nowhere else, or another copy may
-    /// have arrived (RFC 7829, section 3.2), and it was sent since; what arrived before may become known only now.
-    pub(super) fn revives(&self, chunk: &SentChunk) -> bool {
+    /// Whether the acknowledgment of a chunk proves that its destination works. It went nowhere else, or another copy may have
+    /// arrived (section 8.2 allows to heed that, RFC 7829 demands it in section 3.2). And where the destination is silent, it was sent
+    /// since: what arrived before may become known only now.
+    pub(super) fn is_proof(&self, chunk: &SentChunk) -> bool {
         let silent_since = self.destinations[chunk.destination].silent_since;
-        !chunk.moved && silent_since.is_some_and(|since| chunk.sent_at >= since)
+        !chunk.moved && silent_since.is_none_or(|since| chunk.sent_at >= since)
     }
 
     /// The destination is known to work.

@@ -16,8 +16,8 @@ pub(super) struct Heard {
     pub(super) bytes: u64,
     /// Something sent there last is newly acknowledged, and the highest TSN of it.
     pub(super) highest_new: Option<u64>,
-    /// Something newly acknowledged shows that it works again.
-    revived: bool,
+    /// Something newly acknowledged proves that it works.
+    proven: bool,
     /// The earliest of its outstanding TSNs is acknowledged: T3 starts anew.
     pub(super) restart_timer: bool,
     /// Something sent there earlier is still missing.
@@ -140,7 +140,7 @@ impl Association {
 
     /// Books a chunk that is acknowledged for the first time, whose status is still the old one.
     fn note_newly_acked(&mut self, tsn: u64, chunk: &SentChunk, verdict: &mut Verdict, now: Instant) {
-        let revives = self.revives(chunk);
+        let proof = self.is_proof(chunk);
         let (length, destination) = (chunk.length(), &mut self.destinations[chunk.destination]);
         let heard = &mut self.scratch.heard[chunk.destination];
         match chunk.status {
@@ -161,7 +161,7 @@ impl Association {
             }
         }
         heard.highest_new = Some(heard.highest_new.map_or(tsn, |highest| highest.max(tsn)));
-        heard.revived |= revives;
+        heard.proven |= proof;
         verdict.note(tsn);
     }
 
@@ -267,7 +267,7 @@ impl Association {
                 self.on_rtt(index, rtt);
             }
             if heard.highest_new.is_some() {
-                self.on_answered(index, heard.revived);
+                self.on_answered(index, heard.proven);
             }
             if heard.bytes > 0 {
                 self.grow_window(index, &heard, verdict, now);
