@@ -162,8 +162,11 @@ pub(super) fn cells(extent: &Extent) -> Vec<Cell> {
 
 /// The switches of `linux` the other way round.
 const AS_IN_THE_RFC: &str = "avoidance_in_recovery = false\ngap_acks_restart_timer = true\nmax_gap_blocks = 'unlimited'\n\
-                             most_tsns_ahead = 65535\nsingle_fast_packet = false\nburst_per_message = false\n\
+                             most_tsns_ahead = 32767\nsingle_fast_packet = false\nburst_per_message = false\n\
                              fast_retransmission_restarts_timer = true\nlate_back_off = false";
+
+/// No path becomes potentially failed.
+const UNSUSPECTING: &str = "potentially_failed_max_retransmissions = 'unlimited'";
 
 /// Future work, at an RTT of 48 ms and with equal loss where nothing else is said.
 fn beyond() -> Vec<Cell> {
@@ -204,6 +207,9 @@ fn beyond() -> Vec<Cell> {
     ];
     for (variant, further) in switches {
         both(variant, [48; 2], [5; 2], &|cell| cell.further = further);
+    }
+    for loss in [5, 10] {
+        both("a timeout makes no path suspect", [48; 2], [loss; 2], &|cell| cell.further = UNSUSPECTING);
     }
     for loss in [1, 5] {
         for mode in [REFERENCE, PROPOSAL].into_iter().chain(OTHERS) {

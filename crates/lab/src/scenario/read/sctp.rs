@@ -14,6 +14,10 @@ use crate::scenario::file::{Field, Layers, Problem, Value};
 /// Bounds of buffers: less holds no two packets, more is no buffer.
 const BUFFER: RangeInclusive<u64> = 3000..=1 << 40;
 
+/// A message 2^15 or more ahead of the next one of its stream is taken for an old one: sequence numbers of streams have 16 bits
+/// (RFC 9260, section 1.6).
+const MOST_TSNS_AHEAD: u16 = 32_767;
+
 /// What a count of retries may be.
 const COUNT: RangeInclusive<u64> = 0..=1_000_000;
 
@@ -75,8 +79,8 @@ pub(super) fn sctp_options(layers: &Layers<'_>) -> Result<SctpOptions, Problem> 
             None => usual.max_gap_blocks,
         },
         most_tsns_ahead: match layers.given("most_tsns_ahead") {
-            Some(field) => field.integer(1..=65_535)? as u16,
-            None => usual.most_tsns_ahead,
+            Some(field) => field.integer(1..=u64::from(MOST_TSNS_AHEAD))? as u16,
+            None => usual.most_tsns_ahead.min(MOST_TSNS_AHEAD),
         },
         receive_buffer: layers.value("receive_buffer").size(BUFFER)?,
         send_buffer: unless_unlimited(&layers.value("send_buffer"), |field| field.size(BUFFER))?,

@@ -163,9 +163,9 @@ pub(crate) const SCTP: TableSchema = TableSchema {
         ),
         optional(
             "most_tsns_ahead",
-            "a whole number from 1 to 65535",
-            "65535 with cmt, else 4096",
-            "how many chunks ahead of the first gap data is taken; 4096 in Linux",
+            "a whole number from 1 to 32767",
+            "32767 with cmt, else 4096",
+            "how many chunks ahead of the first gap data is taken; 4096 in Linux, and no more than half of what a stream's 16-bit sequence number tells apart",
         ),
         value("receive_buffer", "a size", "'8 MiB'", "the receive buffer, all of which is offered"),
         value(

@@ -1,4 +1,4 @@
-//! Transfers over SCTP of which messages may be given up.
+//! Transfers over SCTP, from the scenario to their figures.
 
 use std::path::Path;
 
@@ -9,13 +9,15 @@ use subflow_lab::simulate::{RunOptions, simulate};
 
 const SENT: u64 = 2_000_000;
 
-fn flow(switches: &str) -> FlowResult {
+/// A transfer over two paths that are unlike.
+fn flow(sent: u64, switches: &str) -> FlowResult {
     let text = format!(
-        "duration = '60 s'\n[hosts]\na = ['x']\nb = ['x']\n[links.one]\nbetween = ['a.x', 'b.x']\nrate = '10 Mbit/s'\n\
-         delay = '10 ms'\nqueue = '50 packets'\nloss = '2 %'\n[flows.f]\nfrom = 'a'\nto = 'b'\nprotocol = 'sctp'\n\
-         send = '{SENT} bytes'\nsctp = {{ {switches} }}\n"
+        "duration = '60 s'\n[hosts]\na = ['x', 'y']\nb = ['x', 'y']\n[links.one]\nbetween = ['a.x', 'b.x']\nrate = '10 Mbit/s'\n\
+         delay = '10 ms'\nqueue = '50 packets'\nloss = '2 %'\n[links.two]\nbetween = ['a.y', 'b.y']\nrate = '5 Mbit/s'\n\
+         delay = '40 ms'\nqueue = '50 packets'\nloss = '1 %'\n[flows.f]\nfrom = 'a.x'\nto = 'b.x'\nprotocol = 'sctp'\n\
+         send = '{sent} bytes'\nsctp = {{ {switches} }}\n"
     );
-    let document = Document::parse(Path::new("partial.toml"), text).expect("TOML");
+    let document = Document::parse(Path::new("sctp.toml"), text).expect("TOML");
     let scenario = Scenario::read(&document).expect("a good scenario");
     simulate(&scenario, 1, &RunOptions::default()).expect("it runs").flows.remove(0)
 }
@@ -23,7 +25,7 @@ fn flow(switches: &str) -> FlowResult {
 #[test]
 fn a_transfer_is_over_when_the_rest_was_given_up() {
     for switches in ["max_retransmissions = 0", "lifetime = '100 ms', send_buffer = '64 KiB'"] {
-        let flow = flow(switches);
+        let flow = flow(SENT, switches);
         let abandoned = flow.abandoned.expect("it may give up");
         assert!(abandoned.messages > 0 && flow.bytes_delivered < SENT, "{switches}: {abandoned:?}");
         assert!(flow.bytes_delivered + abandoned.bytes >= SENT, "{switches}: what was not given up arrives");
@@ -34,6 +36,15 @@ fn a_transfer_is_over_when_the_rest_was_given_up() {
 
 #[test]
 fn a_reliable_transfer_gives_nothing_up() {
-    let flow = flow("");
+    let flow = flow(SENT, "");
     assert_eq!((flow.bytes_delivered, flow.abandoned), (SENT, None));
+}
+
+#[test]
+fn more_messages_than_a_stream_can_number_all_arrive() {
+    let sent = 70_000;
+    for reach in ["", ", most_tsns_ahead = 32767", ", most_tsns_ahead = 4096"] {
+        let flow = flow(sent, &format!("cmt = true, message_size = '1 byte'{reach}"));
+        assert_eq!((flow.bytes_delivered, flow.ended), (sent, Some("gracefully")), "{reach}");
+    }
 }
