@@ -22,7 +22,7 @@ pub(super) fn note_on_window_cuts(all: &Measurements) -> String {
         && let (Some(longer), Some(other)) = (ratio(reference, recovery, TRANSFER), ratio(reference, no_cuc, TRANSFER))
     {
         note += &format!(
-            " At {} ms and {} % recovery by destination alone makes {:.0} cuts of {:.0}, and transfers {}; leaving out CUC alone makes them {}.",
+            " At {} ms and {} % recovery by destination alone makes {:.0} cuts instead of {:.0}, and transfers {}; leaving out CUC alone makes them {}.",
             reference.cell.rtt_ms[1],
             reference.cell.loss_pct[1],
             recovery.figures[FAST_RECOVERIES].mean,
@@ -45,7 +45,7 @@ fn spared_path<'a>(all: &'a Measurements, index: usize) -> Option<Point<'a>> {
 pub(super) fn spared_path_in_time(all: &Measurements) -> Option<String> {
     let point = spared_path(all, TRANSFER)?;
     Some(format!(
-        "Without loss on path 2 they take up to {}, at {} ms, because of what the next finding tells",
+        "Without loss on path 2 they are up to {}, at {} ms, for the reason that the next finding has",
         Quantity::Time.difference(point.ratio),
         point.reference.cell.rtt_ms[1]
     ))
@@ -63,20 +63,24 @@ pub(super) fn spared_path_in_chunks(all: &Measurements) -> Option<String> {
     ))
 }
 
-/// How many timeouts there are at the greatest equal loss, and in how long a transfer.
-pub(super) fn timeouts(all: &Measurements) -> Option<String> {
-    let mut points = points(all, EQUAL_LOSS, TIMEOUTS, Cell::has_much_loss);
-    let most = points.iter().map(|point| point.reference.cell.loss_pct[1]).max()?;
-    points.retain(|point| point.reference.cell.loss_pct[1] == most);
+/// The greatest equal loss alone, and how many timeouts there are in how long a transfer.
+pub(super) fn greatest_loss(all: &Measurements) -> Option<String> {
+    let of = |index| points(all, EQUAL_LOSS, index, Cell::has_much_loss);
+    let (mut times, mut timeouts) = (of(TRANSFER), of(TIMEOUTS));
+    let greatest = times.iter().map(|point| point.reference.cell.loss_pct[1]).max()?;
+    for points in [&mut times, &mut timeouts] {
+        points.retain(|point| point.reference.cell.loss_pct[1] == greatest);
+    }
     let shown = |point: &Point<'_>| {
         let [reference, proposal] = [point.reference, point.proposal].map(|of| of.figures[TIMEOUTS].mean);
         let (seconds, rtt) = (point.reference.figures[TRANSFER].mean, point.reference.cell.rtt_ms[1]);
         format!("{reference:.0} and {proposal:.0} in {seconds:.0} s at {rtt} ms")
     };
-    let shown: Vec<String> = points.iter().map(shown).collect();
+    let shown: Vec<String> = timeouts.iter().map(shown).collect();
     Some(format!(
-        "At {most} % timeouts, each of 1 s or more, leave little to windows, and neither mode avoids them: the reference and the \
-         proposal have {}",
+        "At {greatest} % alone they are {}; much of that is waiting for timers, 1 s or more each time: the reference and the proposal \
+         have so many timeouts: {}",
+        Quantity::Time.difference(average(&times)?),
         shown.join(", ")
     ))
 }
@@ -85,7 +89,7 @@ pub(super) fn timeouts(all: &Measurements) -> Option<String> {
 pub(super) fn lost_chunks(all: &Measurements) -> Option<String> {
     let shown = at_extremes(all, RETRANSMISSIONS, |p| CHUNKS * p / (1.0 - p))?;
     Some(format!(
-        "Chance alone takes so many of {CHUNKS:.0} chunks and of those sent again, whatever the mode: {shown} sent again here"
+        "How many there are chance decides, not the mode: of {CHUNKS:.0} chunks, each sent until it is not lost, it takes {shown}"
     ))
 }
 

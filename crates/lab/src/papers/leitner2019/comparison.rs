@@ -51,16 +51,16 @@ pub(super) fn average(points: &[Point<'_>]) -> Option<Ratio> {
     Ratio::mean(&points.iter().map(|point| point.ratio).collect::<Vec<_>>())
 }
 
-/// The average over the points, the extremes, and at how many of them the intervals tell.
-pub(super) fn summary(when: &str, points: &[Point<'_>], quantity: Quantity) -> Option<String> {
+/// The average over the points, the extremes, and at how many of them the intervals tell, after the words that say of what.
+pub(super) fn summary(of_what: &str, points: &[Point<'_>], quantity: Quantity) -> Option<String> {
     let average = average(points)?;
     let least = points.iter().min_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))?;
     let most = points.iter().max_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))?;
     let lower = points.iter().filter(|point| point.ratio.is_below_one()).count();
     let higher = points.iter().filter(|point| point.ratio.is_above_one()).count();
-    let (subject, less, more) = quantity.words();
+    let (less, more) = quantity.words();
     Some(format!(
-        "{when} {subject} {} on average over {} points: from {} at {} to {} at {}; {less} for certain at {lower} of them, {more} at \
+        "{of_what} {} on average over {} points: from {} at {} to {} at {}; {less} for certain at {lower} of them, {more} at \
          {higher}",
         quantity.difference(average),
         points.len(),
@@ -79,17 +79,17 @@ pub(super) enum Quantity {
 }
 
 impl Quantity {
-    /// What the proposal does, and the words for less and more of it.
-    fn words(self) -> (&'static str, &'static str, &'static str) {
+    /// The words for less and more of it.
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Time => ("the proposal's transfers take", "shorter", "longer"),
-            Self::Chunks => ("the chunks that the proposal sends again are", "fewer", "more"),
+            Self::Time => ("shorter", "longer"),
+            Self::Chunks => ("fewer", "more"),
         }
     }
 
     /// A ratio as a difference: `8.7 % longer (± 2.1)`, and from half as much again on `2.2 times as long (± 0.6)`.
     pub(super) fn difference(self, ratio: Ratio) -> String {
-        let (_, less, more) = self.words();
+        let (less, more) = self.words();
         let equal = match self {
             Self::Time => "as long",
             Self::Chunks => "as many",
@@ -98,6 +98,7 @@ impl Quantity {
         let percent = (value - 1.0).abs() * 100.0;
         match value {
             _ if percent < 0.05 && half < 0.0005 => format!("just {equal}"),
+            _ if percent < 0.05 => format!("{equal} (± {:.1} %)", half * 100.0),
             1.5.. => format!("{value:.1} times {equal} (± {half:.1})"),
             1.0.. => format!("{percent:.1} % {more} (± {:.1})", half * 100.0),
             _ => format!("{percent:.1} % {less} (± {:.1})", half * 100.0),
@@ -118,6 +119,7 @@ mod tests {
         assert_eq!(time(1.087, 0.021), "8.7 % longer (± 2.1)");
         assert_eq!(time(0.792, 0.01), "20.8 % shorter (± 1.0)");
         assert_eq!(time(1.0, 0.0), "just as long");
+        assert_eq!(time(0.9996, 0.047), "as long (± 4.7 %)");
         assert_eq!(Quantity::Chunks.difference(Ratio { value: 0.999, half: 0.01 }), "0.1 % fewer (± 1.0)");
     }
 

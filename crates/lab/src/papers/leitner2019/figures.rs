@@ -27,10 +27,11 @@ pub(super) fn figures(all: &Measurements) -> Vec<Figure> {
         }
         for rtt in rtts(&pairs) {
             let at: Vec<_> = pairs.iter().copied().filter(|(reference, _)| reference.cell.rtt_ms[1] == rtt).collect();
-            figures.extend(OVER_LOSS.map(|figure| over_loss(&at, rtt, figure).section(item)));
+            figures.extend(OVER_LOSS.map(|figure| over_loss(&at, item, rtt, figure).section(item)));
         }
         figures.extend(
-            [TRANSFER, RETRANSMISSIONS, BY_TIMEOUT, FAST_RECOVERIES].map(|index| ratios(&pairs, index).section(item)),
+            [TRANSFER, RETRANSMISSIONS, BY_TIMEOUT, FAST_RECOVERIES]
+                .map(|index| ratios(&pairs, item, index).section(item)),
         );
     }
     if all.0.iter().any(|measurement| measurement.cell.item == BEYOND) {
@@ -47,13 +48,18 @@ fn rtts(pairs: &[Pair<'_>]) -> Vec<u32> {
     rtts
 }
 
-fn loss() -> Axis {
-    Axis::new("loss on path 2", "%")
+fn loss(item: &str) -> Axis {
+    Axis::new(if item == EQUAL_LOSS { "loss on each path" } else { "loss on path 2" }, "%")
 }
 
 /// The reference and the proposal at one RTT.
-fn over_loss(pairs: &[Pair<'_>], rtt: u32, (index, title, axis, unit): (usize, &str, &str, &str)) -> Figure {
-    let mut curves = Curves::new(loss(), Axis::new(axis, unit));
+fn over_loss(
+    pairs: &[Pair<'_>],
+    item: &str,
+    rtt: u32,
+    (index, title, axis, unit): (usize, &str, &str, &str),
+) -> Figure {
+    let mut curves = Curves::new(loss(item), Axis::new(axis, unit));
     let point = |measurement: &Measurement| {
         let figure = &measurement.figures[index];
         let (low, high) = figure.interval.map_or((figure.mean, figure.mean), |interval| (interval.low, interval.high));
@@ -65,9 +71,9 @@ fn over_loss(pairs: &[Pair<'_>], rtt: u32, (index, title, axis, unit): (usize, &
 }
 
 /// Proposal over reference, a curve for each RTT.
-fn ratios(pairs: &[Pair<'_>], index: usize) -> Figure {
+fn ratios(pairs: &[Pair<'_>], item: &str, index: usize) -> Figure {
     let (_, title, ..) = OVER_LOSS[index];
-    let mut curves = Curves::new(loss(), Axis::new("proposal / reference", ""));
+    let mut curves = Curves::new(loss(item), Axis::new("proposal / reference", ""));
     for rtt in rtts(pairs) {
         let at = pairs.iter().filter(|(reference, _)| reference.cell.rtt_ms[1] == rtt);
         let points = at.filter_map(|(reference, proposal)| {

@@ -84,38 +84,39 @@ fn shorter_with_loss_on_path_2(all: &Measurements) -> Option<Outcome> {
     let points = points(all, LOSS_ON_PATH_2, TRANSFER, |cell| cell.has_loss());
     let verdict = is_less(average(&points)?);
     let cause = if verdict == Some(true) { None } else { causes::cuts(all, LOSS_ON_PATH_2) };
-    let summary = summary("With loss on path 2", &points, Quantity::Time);
+    let summary = summary("With loss on path 2 the proposal's transfers are", &points, Quantity::Time);
     Some((verdict, told([summary, cause, causes::spared_path_in_time(all)])))
 }
 
 fn fewer_retransmissions(all: &Measurements) -> Option<Outcome> {
     let points = points(all, LOSS_ON_PATH_2, RETRANSMISSIONS, |cell| cell.has_loss());
     let verdict = is_less(average(&points)?);
-    let summary = summary("With loss on path 2", &points, Quantity::Chunks);
+    let summary =
+        summary("With loss on path 2 the chunks that the proposal sends again are", &points, Quantity::Chunks);
     Some((verdict, told([summary, causes::spared_path_in_chunks(all)])))
 }
 
 fn shorter_with_equal_loss(all: &Measurements) -> Option<Outcome> {
     let points = points(all, EQUAL_LOSS, TRANSFER, |cell| cell.has_loss());
     let verdict = is_less(average(&points)?);
-    let summary = summary("With equal loss", &points, Quantity::Time);
+    let summary = summary("With equal loss the proposal's transfers are", &points, Quantity::Time);
     let causes =
-        if verdict == Some(true) { [None, None] } else { [causes::cuts(all, EQUAL_LOSS), causes::timeouts(all)] };
-    let [cuts, timeouts] = causes;
-    Some((verdict, told([summary, cuts, timeouts])))
+        if verdict == Some(true) { [None, None] } else { [causes::cuts(all, EQUAL_LOSS), causes::greatest_loss(all)] };
+    let [cuts, greatest] = causes;
+    Some((verdict, told([summary, cuts, greatest])))
 }
 
 fn more_retransmissions(all: &Measurements) -> Option<Outcome> {
     let points = points(all, EQUAL_LOSS, RETRANSMISSIONS, |cell| cell.has_much_loss());
     let verdict = is_more(average(&points)?);
-    let summary = summary(&much_loss(), &points, Quantity::Chunks);
+    let summary = summary(&sent_again_with_much_loss(""), &points, Quantity::Chunks);
     Some((verdict, told([summary, causes::lost_chunks(all)])))
 }
 
 fn fewer_by_timeout(all: &Measurements) -> Option<Outcome> {
     let points = points(all, EQUAL_LOSS, BY_TIMEOUT, |cell| cell.has_much_loss());
     let verdict = is_less(average(&points)?);
-    let summary = summary(&format!("{}, of those after a timeout,", much_loss()), &points, Quantity::Chunks);
+    let summary = summary(&sent_again_with_much_loss("after a timeout "), &points, Quantity::Chunks);
     Some((verdict, told([summary, causes::chunks_lost_twice(all)])))
 }
 
@@ -138,8 +139,10 @@ fn gain_grows_with_rtt(all: &Measurements) -> Option<Outcome> {
         .collect();
     let grows = averages.is_sorted_by(|a, b| a.value > b.value) && last.high() < first.low();
     let verdict = last.is_below_one() && grows;
-    let shown =
-        format!("With loss on path 2 the proposal takes, on average over both experiments, {}", shown.join(", "));
+    let shown = format!(
+        "With loss on path 2 the proposal's transfers are, on average over both experiments, {}",
+        shown.join(", ")
+    );
     let cause = match (verdict, first.is_below_one() || last.is_below_one()) {
         (true, _) => None,
         (false, true) => Some("There is a gain, but it does not grow with every step for certain".to_owned()),
@@ -162,7 +165,8 @@ fn no_gain_when_near(all: &Measurements) -> Option<Outcome> {
         () if average.half < ABOUT_EQUAL => (Some(true), None),
         () => (None, Some("More runs would tell")),
     };
-    let summary = summary(&format!("At 24 ms and up to {LOW_LOSS_PCT} %"), &points, Quantity::Time);
+    let summary =
+        summary(&format!("At 24 ms and up to {LOW_LOSS_PCT} % the proposal's transfers are"), &points, Quantity::Time);
     Some((verdict, told([summary, cause.map(str::to_owned)])))
 }
 
@@ -190,12 +194,13 @@ fn cuc_is_dispensable(all: &Measurements) -> Option<Outcome> {
         _ => None,
     };
     let evidence =
-        format!("Without CUC a transfer takes {} on average: {}", Quantity::Time.difference(average), shown.join(", "));
+        format!("Without CUC transfers are {} on average: {}", Quantity::Time.difference(average), shown.join(", "));
     Some((verdict, told([Some(evidence)])))
 }
 
-fn much_loss() -> String {
-    format!("With {MUCH_LOSS_PCT} % equal loss and more")
+/// The beginning of what is said of chunks that were sent again, of those `after` something.
+fn sent_again_with_much_loss(after: &str) -> String {
+    format!("With {MUCH_LOSS_PCT} % equal loss and more the chunks that the proposal sends again {after}are")
 }
 
 /// Sentences.

@@ -78,14 +78,16 @@ pub(super) struct Ratio {
 }
 
 impl Ratio {
-    /// `None` where the denominator is zero, or where there is no interval.
+    /// `None` where the denominator is zero or uncertain by half of itself (the delta method is for small errors), or where there is
+    /// no interval.
     fn of(numerator: &Figure, denominator: &Figure) -> Option<Self> {
-        if denominator.mean == 0.0 {
+        let uncertainty = denominator.relative_error()?;
+        if denominator.mean == 0.0 || uncertainty >= 0.5 {
             return None;
         }
         let value = numerator.mean / denominator.mean;
         // Delta method: the relative variances of independent means add up.
-        let relative = numerator.relative_error()?.hypot(denominator.relative_error()?);
+        let relative = numerator.relative_error()?.hypot(uncertainty);
         Some(Self { value, half: value * relative })
     }
 
@@ -163,6 +165,7 @@ mod tests {
         assert!((ratio.value - 0.8).abs() < 1e-12 && (ratio.half - 0.8 * 0.05).abs() < 1e-12);
         assert!(ratio.is_below_one() && !ratio.is_above_one());
         assert_eq!(Ratio::of(&figure(1.0, 0.0), &figure(0.0, 0.0)), None);
+        assert_eq!(Ratio::of(&figure(33.0, 9.0), &figure(0.2, 0.1)), None, "next to nothing");
         assert_eq!(Ratio::of(&Figure { mean: 1.0, interval: None }, &figure(1.0, 0.0)), None, "one run tells nothing");
         let both = Ratio::mean(&[ratio, Ratio { value: 1.0, half: 0.03 }]).expect("two ratios");
         assert!((both.value - 0.9).abs() < 1e-12 && (both.half - 0.025).abs() < 1e-12);

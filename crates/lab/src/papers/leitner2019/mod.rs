@@ -59,7 +59,8 @@ impl Paper for Leitner2019 {
 
 fn notes(extent: &Extent, measurements: &Measurements) -> Vec<String> {
     let runs = format!(
-        "A figure is the mean of {} runs ({} in the item {}, but for its rows of growth and recovery) with the 95 % interval by \
+        "Tables: rtx are chunks sent again, timeout those of them after a timeout; a ratio is that to the reference; for certain means that its 95 % interval leaves 1 out. \
+         A figure is the mean of {} runs ({} in the item {}, but for its rows of growth and recovery) with the 95 % interval by \
          Student's t; a ratio is that of two means, its interval by the delta method. The thesis prints its figures as plots; the \
          numbers in its text are what ours are held against.",
         extent.runs,

@@ -54,14 +54,13 @@ fn row(measurements: &Measurements, measurement: &Measurement) -> Vec<Cell> {
     row
 }
 
-/// How to read the tables.
-const LEGEND: &str = "Means ± half of the 95 % interval; ratio: to the reference, * where its 95 % interval leaves 1 out; rtx: chunks \
-                      sent again; timeout: those of them after a timeout";
+/// How to read the tables, in short.
+const LEGEND: &str = "Means ± half of the 95 % interval; * where that of a ratio leaves 1 out";
 
 /// The experiments side by side, a line for each point; then what lies beyond, a line for each mode.
 pub(super) fn readable(measurements: &Measurements) -> Vec<(String, Table)> {
     let titles = [
-        (LOSS_ON_PATH_2, "loss-on-path-2: 1 % loss on path 1, so much on path 2"),
+        (LOSS_ON_PATH_2, "loss-on-path-2: 1 % loss on path 1, that of the line on path 2"),
         (EQUAL_LOSS, "equal-loss: the same loss on both paths"),
     ];
     let mut tables = Vec::new();

@@ -8,7 +8,7 @@ use crate::scenario::Scenario;
 use crate::scenario::file::Document;
 
 /// What was chosen where the thesis is silent, or where the simulator differs.
-pub(super) const CHOICES: [&str; 8] = [
+pub(super) const CHOICES: [&str; 9] = [
     "netem stands on both ends of each link, so acknowledgments are delayed and lost as data is: half of the RTT and the full \
      loss in each direction.",
     "Packets get lost after the link has carried them, netem drops them before; and a packet counts without its Ethernet header, \
@@ -18,6 +18,8 @@ pub(super) const CHOICES: [&str; 8] = [
     "The thesis changed Linux 4.18 (sections 3.2 and 4.1). What it does not say that it changed is Linux's here, in both modes: SACKs \
      with 16 gap blocks, one packet of fast retransmissions whatever the window, a timer that only the cumulative TSN restarts, a \
      first ssthresh of the peer's window, RTO.Min 1 s, ticks of 4 ms. The item beyond has rows without some of these.",
+    "As in Linux, a timeout makes a path potentially failed (RFC 7829): new data takes the other one until it is heard of again. The \
+     thesis does not say how it chooses among such paths; the item beyond has rows in which a timeout makes no path suspect.",
     "No window grows during fast recovery, as the thesis says (section 2.2.1, and of figure 6). Linux 4.18 goes on with congestion \
      avoidance; a row of the item beyond does, too.",
     "netperf asks for buffers of 4 MiB, which the kernel doubles: it offers 4 MiB to the peer and has room to send 4646 KiB in \
