@@ -43,7 +43,7 @@ fn assert_same(ours: &TcpOptions, theirs: &Config) {
     assert_eq!(ours.slow_start_after_idle, theirs.slow_start_after_idle);
     let Buffer::Automatic { initial, maximum } = ours.receive_buffer else { panic!("autotuned by default") };
     assert_eq!(ReceiveBuffer::Automatic { initial, maximum }, theirs.receive_buffer);
-    assert_eq!(ours.timer_tick, theirs.timer_tick);
+    assert_eq!((ours.timer_tick, ours.timer_wheel), (theirs.timer_tick, theirs.timer_wheel));
 }
 
 #[test]

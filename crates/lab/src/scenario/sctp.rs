@@ -113,4 +113,6 @@ pub struct SctpOptions {
     pub udp_encapsulation: bool,
     /// Timers fire on multiples of this; zero for exact timers.
     pub timer_tick: Duration,
+    /// Long timers fire on multiples of more (Linux's timer wheel).
+    pub timer_wheel: bool,
 }

@@ -71,6 +71,8 @@ pub struct TcpOptions {
     pub send_buffer: Buffer,
     /// Timers fire on multiples of this; zero for exact timers.
     pub timer_tick: Duration,
+    /// Long timers fire on multiples of more (Linux's timer wheel).
+    pub timer_wheel: bool,
 }
 
 /// Delayed acknowledgments: every second full-sized segment, or after the timer.

@@ -78,6 +78,7 @@ pub(super) fn sctp_config(flow: &Sctp, stack: &Stack) -> Config {
             destination_port: UDP_ENCAPSULATION_PORT,
         }),
         timer_tick: options.timer_tick,
+        timer_wheel: options.timer_wheel,
         ..base
     }
 }

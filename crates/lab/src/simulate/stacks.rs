@@ -67,6 +67,7 @@ fn tcp_config(stack: &scenario::TcpOptions) -> Config {
             Buffer::Automatic { initial, maximum } => ReceiveBuffer::Automatic { initial, maximum },
         },
         timer_tick: stack.timer_tick,
+        timer_wheel: stack.timer_wheel,
         ..Config::default()
     }
 }

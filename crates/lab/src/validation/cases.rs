@@ -133,7 +133,7 @@ pub const CASES: &[Case] = &[
             "The kernel counts what a subflow received, copies of what another delivered included; here they are left out. \
              Both send about 1 MB again over path one when path two is given up.",
             "The path that returns is found again by the retransmission that is due next, at about 7.6 s. The kernel's timer \
-             wheel fires timeouts of more than 2 s up to 256 ms late, which is not modelled here.",
+             wheel fires timeouts of more than 2 s up to 256 ms late, here as there; but its phase is the machine's own.",
         ],
         text: two_paths!(
             "rate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\n",

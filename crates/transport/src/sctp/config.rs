@@ -169,6 +169,8 @@ pub struct Config {
     pub encapsulation: Option<UdpEncapsulation>,
     /// The kernel's timer tick; zero makes timers exact.
     pub timer_tick: Duration,
+    /// Whether long timers fire on multiples of more (see [`tcp::Config::timer_wheel`](crate::tcp::Config::timer_wheel)).
+    pub timer_wheel: bool,
     /// Whether every delivery is recorded for [`Association::poll_delivery`](super::Association::poll_delivery). An edge that
     /// holds bytes needs it.
     pub record_deliveries: bool,
@@ -225,11 +227,12 @@ impl Config {
             primary: 0,
             encapsulation: None,
             timer_tick: Duration::ZERO,
+            timer_wheel: false,
             record_deliveries: false,
         }
     }
 
-    /// Linux 6.12 (`net/sctp`): RTO.Initial 3 s, timers in ticks of 4 ms (HZ = 250), windows that grow in congestion avoidance
+    /// Linux 6.12 (`net/sctp`): RTO.Initial 3 s, timers in ticks of 4 ms (HZ = 250) on the kernel's wheel, windows that grow in congestion avoidance
     /// during fast recovery, T3 restarted by the cumulative TSN alone, SACKs of 16 gap blocks, a burst for every message. Linux
     /// has RFC 7829 with PotentiallyFailed.Max.Retrans 0, and neither CMT nor NR-SACK; what it has of RFC 9260 is the rest of
     /// [`rfc9260`](Self::rfc9260).
@@ -250,6 +253,7 @@ impl Config {
             max_gap_blocks: Some(16),
             most_tsns_ahead: 4096,
             timer_tick: tick,
+            timer_wheel: true,
             ..base
         }
     }

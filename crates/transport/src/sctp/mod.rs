@@ -356,7 +356,7 @@ impl Association {
     }
 
     fn deadline(&self, now: Instant, delay: Duration) -> Instant {
-        Tick(self.config.timer_tick).deadline(now, delay)
+        Tick { tick: self.config.timer_tick, wheel: self.config.timer_wheel }.deadline(now, delay)
     }
 
     /// When to call [`handle_timeout`](Self::handle_timeout) next.

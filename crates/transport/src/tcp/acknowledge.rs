@@ -69,7 +69,7 @@ impl Acknowledge {
         Self {
             policy: config.ack_policy,
             compression: config.sack_compression,
-            tick: Tick(config.timer_tick),
+            tick: config.tick(),
             owed: false,
             now: false,
             delayed_until: None,

@@ -3,6 +3,8 @@
 use subflow_policy::congestion::Growth;
 use subflow_quantity::Duration;
 
+use super::timers::Tick;
+
 /// How lost segments are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossDetection {
@@ -110,8 +112,18 @@ pub struct Config {
     pub receive_buffer: ReceiveBuffer,
     /// The kernel timer's tick: timers fire on its multiples, never early. Zero for exact timers.
     pub timer_tick: Duration,
+    /// Whether timers of 63 ticks and more fire on multiples of 8 ticks, of 504 and more on multiples of 64, and so on: Linux's
+    /// timer wheel since 4.8 (`kernel/time/timer.c`).
+    pub timer_wheel: bool,
     /// How long TIME-WAIT lasts.
     pub time_wait: Duration,
+}
+
+impl Config {
+    /// When timers fire.
+    pub(crate) fn tick(&self) -> Tick {
+        Tick { tick: self.timer_tick, wheel: self.timer_wheel }
+    }
 }
 
 impl Default for Config {
@@ -146,20 +158,23 @@ impl Default for Config {
             slow_start_after_idle: true,
             receive_buffer: ReceiveBuffer::Automatic { initial: 131_072, maximum: 16_777_216 },
             timer_tick: Duration::from_millis(4),
+            timer_wheel: true,
             time_wait: Duration::from_secs(60),
         }
     }
 }
 
 impl Config {
-    /// The Linux 3.18/4.1 kernels of the papers (out-of-tree MPTCP 0.9x): RFC 6675 loss detection with tail loss
-    /// probes, no RACK and no SACK compression, slow start up to the threshold and past it; 1 ms timer tick is not assumed (HZ=250 as on their distributions).
+    /// The Linux 3.18 and 4.1 of the papers (out-of-tree MPTCP 0.9x): loss detection of RFC 6675 with tail loss probes instead of
+    /// RACK, no SACK compression, slow start also at the threshold, ticks of 4 ms (HZ = 250, as distributions have it) and the
+    /// timer wheel before 4.8, which fires every timer on its tick.
     pub fn linux_4_1() -> Self {
         Self {
             growth: Growth { slow_start_at_threshold: true, ..Growth::default() },
             loss_detection: LossDetection::DupThresh,
             sack_compression: None,
             receive_buffer: ReceiveBuffer::Automatic { initial: 87_380, maximum: 6_291_456 },
+            timer_wheel: false,
             ..Self::default()
         }
     }

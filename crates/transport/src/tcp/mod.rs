@@ -348,7 +348,7 @@ impl Connection {
     }
 
     fn tick(&self) -> Tick {
-        Tick(self.config.timer_tick)
+        self.config.tick()
     }
 
     fn arm(&mut self, purpose: Purpose, now: Instant, delay: Duration) {

@@ -3,21 +3,37 @@
 
 use subflow_quantity::{Duration, Instant};
 
-/// The kernel's timer tick; a zero tick makes timers exact.
+/// When the kernel's timers fire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tick(pub(crate) Duration);
+pub(crate) struct Tick {
+    /// They fire on multiples of it; zero makes them exact.
+    pub(crate) tick: Duration,
+    /// Those far ahead fire on multiples of more, as in Linux since 4.8 (`kernel/time/timer.c`, `calc_wheel_index`).
+    pub(crate) wheel: bool,
+}
+
+/// Timers less than so many ticks ahead are on the wheel's first level; each further level reaches eight times as far, with
+/// slots eight times as long.
+const FIRST_LEVEL: u64 = 63;
+const LEVELS: u32 = 9;
 
 impl Tick {
-    /// When a timer set at `now` for `delay` fires: the delay is rounded up to ticks, and the timer wheel adds one so
+    /// When a timer set at `now` for `delay` fires: the delay is rounded up to ticks, and the slot after that one is taken so
     /// as never to fire early.
     pub(crate) fn deadline(self, now: Instant, delay: Duration) -> Instant {
-        let tick = self.0.as_nanos();
+        let tick = self.tick.as_nanos();
         if tick == 0 {
             return now.saturating_add(delay);
         }
-        let ticks = now.as_nanos() / tick + delay.as_nanos().div_ceil(tick) + 1;
-        Instant::from_nanos(ticks.saturating_mul(tick))
+        let ahead = delay.as_nanos().div_ceil(tick);
+        let level = if self.wheel { level(ahead) } else { 0 };
+        let slot = ((now.as_nanos() / tick).saturating_add(ahead) >> (3 * level)) + 1;
+        Instant::from_nanos(slot.saturating_mul(1 << (3 * level)).saturating_mul(tick))
     }
+}
+
+fn level(ahead: u64) -> u32 {
+    (0..LEVELS - 1).find(|level| ahead < FIRST_LEVEL << (3 * level)).unwrap_or(LEVELS - 1)
 }
 
 /// What the transmission timer stands for.
@@ -70,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_transmission_timer_fires_at_the_tick_after_its_delay() {
-        let (tick, start) = (Tick(Duration::from_millis(4)), Instant::from_nanos(5_000_000));
+        let (tick, start) = (Tick { tick: Duration::from_millis(4), wheel: false }, Instant::from_nanos(5_000_000));
         let mut timer = TransmissionTimer::new(Purpose::Retransmission, start, Duration::from_millis(40));
         assert_eq!(timer.wake_at(), Instant::from_nanos(45_000_000));
         assert!(!timer.fires(timer.wake_at(), tick));
@@ -80,9 +96,24 @@ mod tests {
 
     #[test]
     fn a_ticking_timer_is_never_early() {
-        let tick = Tick(Duration::from_millis(4));
+        let tick = |tick| Tick { tick, wheel: true };
         let now = Instant::from_nanos(5_000_000);
-        assert_eq!(tick.deadline(now, Duration::from_millis(40)), Instant::from_nanos(48_000_000));
-        assert_eq!(Tick(Duration::ZERO).deadline(now, Duration::from_millis(40)), Instant::from_nanos(45_000_000));
+        let ticking = tick(Duration::from_millis(4)).deadline(now, Duration::from_millis(40));
+        assert_eq!(ticking, Instant::from_nanos(48_000_000));
+        assert_eq!(tick(Duration::ZERO).deadline(now, Duration::from_millis(40)), Instant::from_nanos(45_000_000));
+    }
+
+    #[test]
+    fn the_wheel_s_slots_grow_with_the_distance() {
+        let fires = |wheel, delay| {
+            let tick = Tick { tick: Duration::from_millis(4), wheel };
+            tick.deadline(Instant::ZERO, Duration::from_millis(delay)).as_nanos() / 1_000_000
+        };
+        // 62 ticks are on the first level, 63 to 503 on the second (32 ms), 504 and more on the third (256 ms).
+        assert_eq!(
+            [248, 252, 300, 2012, 2016, 3000].map(|delay| fires(true, delay)),
+            [252, 256, 320, 2016, 2048, 3072]
+        );
+        assert_eq!([248, 252, 2016].map(|delay| fires(false, delay)), [252, 256, 2020]);
     }
 }

@@ -97,6 +97,7 @@ pub(super) fn sctp_options(layers: &Layers<'_>) -> Result<SctpOptions, Problem> 
         cookie_life: layers.value("cookie_life").positive_duration()?,
         udp_encapsulation: flag("udp_encapsulation")?,
         timer_tick: layers.value("timer_tick").duration()?,
+        timer_wheel: flag("timer_wheel")?,
     };
     if options.max_rto < options.min_rto {
         return Err(wrong_way_round(&layers.value("min_rto"), &layers.value("max_rto")));

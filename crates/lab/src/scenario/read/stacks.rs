@@ -139,6 +139,7 @@ fn tcp_options(layers: &Layers<'_>) -> Result<TcpOptions, Problem> {
         receive_buffer: receive_buffer(&layers.value("receive_buffer"))?,
         send_buffer: send_buffer(&layers.value("send_buffer"))?,
         timer_tick: layers.value("timer_tick").duration()?,
+        timer_wheel: flag("timer_wheel")?,
     };
     if options.max_rto < options.min_rto {
         return Err(wrong_way_round(&layers.value("min_rto"), &layers.value("max_rto")));

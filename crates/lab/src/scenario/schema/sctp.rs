@@ -208,5 +208,11 @@ pub(crate) const SCTP: TableSchema = TableSchema {
             "whether packets travel in UDP, from and to port 9899 (RFC 6951)",
         ),
         value("timer_tick", "a duration", "'4 ms'", "what timers are rounded up to; 0 s makes them exact"),
+        value(
+            "timer_wheel",
+            "true or false",
+            "true",
+            "whether timers of 63 ticks and more fire up to 8 ticks late, of 504 and more up to 64, and so on, as in Linux since 4.8",
+        ),
     ],
 };

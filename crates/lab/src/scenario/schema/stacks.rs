@@ -104,6 +104,12 @@ pub(crate) const TCP: TableSchema = TableSchema {
             "the send buffer: how much the application may write ahead of what is acknowledged. One that grows with the window limits only schedulers that queue data ahead of it (`linux-default`)",
         ),
         value("timer_tick", "a duration", "'4 ms'", "what timers are rounded up to; 0 s makes them exact"),
+        value(
+            "timer_wheel",
+            "true or false",
+            "true",
+            "whether timers of 63 ticks and more fire up to 8 ticks late, of 504 and more up to 64, and so on, as in Linux since 4.8",
+        ),
     ],
 };
 
@@ -241,6 +247,7 @@ pub(crate) const PROFILES: &[Profile] = &[
             ("fixed_point", "true"),
             ("two_segment_floor", "true"),
             ("slow_start_at_threshold", "true"),
+            ("timer_wheel", "false"),
             ("receive_buffer", "{ initial = '87380 bytes', maximum = '6 MiB' }"),
         ],
         mptcp: &[("opportunistic_retransmission", "true"), ("penalisation", "true")],
