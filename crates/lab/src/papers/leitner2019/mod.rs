@@ -52,15 +52,21 @@ impl Paper for Leitner2019 {
             readable: report::readable(&measurements),
             figures: figures::figures(&measurements),
             findings: findings::findings(&measurements),
-            notes: notes(&extent, &measurements),
+            notes: notes(&extent, &measurements, hurried),
         })
     }
 }
 
-fn notes(extent: &Extent, measurements: &Measurements) -> Vec<String> {
+/// The item beyond, where a quick look takes only a part of it.
+const PART_OF_BEYOND: &str =
+    "This quick look takes of the item beyond only what the last finding rests on; --item beyond has the rest.";
+
+/// How to read the figures, the cause that several findings share, and what was chosen.
+fn notes(extent: &Extent, measurements: &Measurements, is_hurried: bool) -> Vec<String> {
+    let words = "In the tables rtx are chunks sent again, and timeout those of them after a timeout. A ratio is that to the \
+                 reference. For certain means that its 95 % interval leaves 1 out.";
     let runs = format!(
-        "Tables: rtx are chunks sent again, timeout those of them after a timeout; a ratio is that to the reference; for certain means that its 95 % interval leaves 1 out. \
-         A figure is the mean of {} runs ({} in the item {}, but for its rows of growth and recovery) with the 95 % interval by \
+        "A figure is the mean of {} runs ({} in the item {}, but for its rows of growth and recovery) with the 95 % interval by \
          Student's t; a ratio is that of two means, its interval by the delta method. The thesis prints its figures as plots; the \
          numbers in its text are what ours are held against.",
         extent.runs,
@@ -68,7 +74,9 @@ fn notes(extent: &Extent, measurements: &Measurements) -> Vec<String> {
         grid::BEYOND
     );
     let cuts = causes::note_on_window_cuts(measurements);
-    [runs, cuts].into_iter().chain(testbed::CHOICES.map(str::to_owned)).collect()
+    let part = is_hurried.then(|| PART_OF_BEYOND.to_owned());
+    let choices = testbed::CHOICES.map(str::to_owned);
+    [words.to_owned(), runs, cuts].into_iter().chain(part).chain(choices).collect()
 }
 
 #[cfg(test)]

@@ -39,8 +39,8 @@ pub(super) fn read(section: &Section<'_>, udp: bool) -> Result<Traffic, Problem>
     }
     match (section.given("on_off"), section.given("requests"), section.given("send")) {
         (Some(field), ..) => Err(field
-            .problem("only UDP sends at a rate; TCP and MPTCP send as fast as it goes")
-            .label("not over TCP or MPTCP")
+            .problem("only UDP sends at a rate; TCP, MPTCP and SCTP send as fast as it goes")
+            .label("not over this protocol")
             .help("use send or requests, or protocol = \"udp\"")),
         (None, Some(field), _) => requests(&field),
         (None, None, Some(field)) => bulk(&field),
