@@ -89,7 +89,8 @@ pub(super) fn greatest_loss(all: &Measurements) -> Option<String> {
 pub(super) fn lost_chunks(all: &Measurements) -> Option<String> {
     let shown = at_extremes(all, RETRANSMISSIONS, |p| CHUNKS * p / (1.0 - p))?;
     Some(format!(
-        "How many there are chance decides, not the mode: of {CHUNKS:.0} chunks, each sent until it is not lost, it takes {shown}"
+        "Most of them are chance's: of {CHUNKS:.0} chunks, each sent until it is not lost, it takes {shown}; what is counted beyond is \
+         all that a mode can change"
     ))
 }
 
@@ -97,7 +98,7 @@ pub(super) fn lost_chunks(all: &Measurements) -> Option<String> {
 pub(super) fn chunks_lost_twice(all: &Measurements) -> Option<String> {
     let shown = at_extremes(all, TIMEOUTS, |p| CHUNKS * p * p / (1.0 - p))?;
     Some(format!(
-        "Timeouts are chance's, too: in either mode a chunk whose fast retransmission is lost as well waits for the timer, and of \
+        "Most timeouts are chance's, too: in either mode a chunk whose fast retransmission is lost as well waits for the timer, and of \
          {CHUNKS:.0} chunks it takes so many twice: {shown}"
     ))
 }
