@@ -28,8 +28,8 @@ pub(super) const CHOICES: [&str; 9] = [
     "Kernel: Linux 3.18 with MPTCP 0.90 or 4.1 with 0.91 (the thesis's listings have `srtt_us` and `cong_avoid` with three \
      arguments). What both do is taken: slow start goes on at the threshold, OLIA's threshold is Reno's, at least two \
      packets. CMT/RPv2's is, too: the thesis's print leaves the floor out, and Linux's own have two. What differs is not: in \
-     3.18 all algorithms count acknowledgments (`count_acks`). With that the half-bottleneck would be off by 7.8 % of capacity \
-     instead of 10.1 %, and A.1, A.3 and A.7 by 1.4 to 2.2 points more (one run of 60 s at 20, 60 and 100 Mbit/s).",
+     3.18 all algorithms count acknowledgments (`count_acks`). With that the seven given tables would be off by 7.1 % of capacity \
+     on the bottleneck and 10.0 % on the half-bottleneck (3 runs of 100 s), instead of 5.0 and 10.8 %.",
     "Added latency: on the data and on the acknowledgments, so that the RTT grows by twice its value. The rule that the \
      thesis shows, `pipe 1 ip from any to any`, delays both, and the tables at 20 ms say so too: at 100 Mbit/s one way \
      leaves the link 89 % used by LIA, OLIA or CMT/RPv2 with Reno, both ways 81 to 87 %; the thesis has 76 to 83 %.",
