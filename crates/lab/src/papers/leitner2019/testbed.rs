@@ -17,7 +17,7 @@ pub(super) const CHOICES: [&str; 9] = [
      90 ms, so that its queues overflow sooner where a window grows past them.",
     "The thesis changed Linux 4.18 (sections 3.2 and 4.1). What it does not say that it changed is Linux's here, in both modes: SACKs \
      with 16 gap blocks, one packet of fast retransmissions whatever the window, a timer that only the cumulative TSN restarts, a \
-     first ssthresh of the peer's window, RTO.Min 1 s, ticks of 4 ms. The item beyond has rows without some of these.",
+     first ssthresh of the peer's window, RTO.Min 1 s, ticks of 4 ms in a timer wheel. The item beyond has rows without some of these.",
     "As in Linux, a timeout makes a path potentially failed (RFC 7829): new data takes the other one until it is heard of again. The \
      thesis does not say how it chooses among such paths; the item beyond has rows in which a timeout makes no path suspect.",
     "No window grows during fast recovery, as the thesis says (section 2.2.1, and of figure 6). Linux 4.18 goes on with congestion \
