@@ -55,7 +55,6 @@ impl Association {
             self.abandon_chunk(at);
             at += 1;
         }
-        self.forward_due = true;
     }
 
     fn abandon_chunk(&mut self, tsn: u64) {
@@ -93,10 +92,19 @@ impl Association {
         while self.outbound.chunk(self.abandoned_point + 1).is_some_and(|chunk| chunk.status == Status::Abandoned) {
             self.abandoned_point += 1;
         }
-        self.forward_due = self.forward_is_outstanding();
-        if self.forward_due {
+        if self.forward_is_outstanding() {
+            self.forward_due |= self.is_forward_news(now);
             self.keep_timer_running(now);
         }
+    }
+
+    /// Whether there is more to tell than the last FORWARD-TSN did, or that one is a round trip ago: rule C3 asks for one with every
+    /// SACK until then, and each of them is answered by a SACK.
+    fn is_forward_news(&self, now: Instant) -> bool {
+        let round_trip = self.destinations[self.current_destination()].rto.srtt();
+        self.forward_told.is_none_or(|(point, at)| {
+            self.abandoned_point > point || round_trip.is_none_or(|round_trip| now.since(at) >= round_trip)
+        })
     }
 
     /// Whether the peer has yet to hear that data was given up.
@@ -114,11 +122,12 @@ impl Association {
     }
 
     /// The FORWARD-TSN that is due (rule C4).
-    pub(super) fn take_forward_tsn(&mut self) -> Option<Chunk> {
+    pub(super) fn take_forward_tsn(&mut self, now: Instant) -> Option<Chunk> {
         if !core::mem::take(&mut self.forward_due) || !self.forward_is_outstanding() {
             return None;
         }
         self.counters.forward_tsns_sent += 1;
+        self.forward_told = Some((self.abandoned_point, now));
         let mut streams: Vec<SkippedStream> = Vec::new();
         for tsn in self.outbound.cumulative() + 1..=self.abandoned_point {
             let Some(chunk) = self.outbound.chunk(tsn) else { break };

@@ -56,6 +56,10 @@ pub struct MessageOptions {
     pub payload_protocol: u32,
 }
 
+/// Most messages of a stream that its 16-bit sequence numbers tell apart: half of them, so that what is ahead is not taken for
+/// what is behind.
+const MOST_IN_ORDER: u16 = (1 << 15) - 1;
+
 /// The configuration of one end.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -135,8 +139,8 @@ pub struct Config {
     /// Most gap blocks that a SACK names, the lowest; `None` for as many as fit in a packet. Linux: 16 (`SCTP_MAX_GABS`), so a
     /// sender hears of one more hole only when the first is filled.
     pub max_gap_blocks: Option<u16>,
-    /// Data with a TSN further than this ahead of the cumulative one is dropped. No gap block can name more than 65535; Linux
-    /// keeps 4096 (`SCTP_TSN_MAP_SIZE`).
+    /// Data with a TSN further than this ahead of the cumulative one is dropped. Beyond 32767 a stream of one-chunk messages would
+    /// wrap its sequence numbers; Linux keeps 4096 (`SCTP_TSN_MAP_SIZE`).
     pub most_tsns_ahead: u16,
     /// Bytes of data received and not delivered that find room.
     pub receive_buffer: u64,
@@ -212,7 +216,7 @@ impl Config {
             sack_delay: Duration::from_millis(200),
             sack_frequency: 2,
             max_gap_blocks: None,
-            most_tsns_ahead: u16::MAX,
+            most_tsns_ahead: MOST_IN_ORDER,
             receive_buffer: 8 << 20,
             partial_delivery_point: 4 << 20,
             send_buffer: None,
@@ -275,7 +279,7 @@ impl Config {
             probe_at_once: true,
             gap_acks_restart_timer: true,
             max_gap_blocks: None,
-            most_tsns_ahead: u16::MAX,
+            most_tsns_ahead: MOST_IN_ORDER,
             ..self
         }
     }

@@ -62,14 +62,14 @@ impl Association {
         self.expire_messages(now);
         if let Some((tsn, index)) = self.next_retransmission(now) {
             let length = self.outbound.chunk(tsn).map_or(0, |chunk| chunk.fragment.length);
-            if let Some(room) = self.begin_data_packet(packet, index, length) {
+            if let Some(room) = self.begin_data_packet(packet, index, length, now) {
                 self.send_lost(packet, index, room, now);
             }
             return true;
         }
         let Some(index) = self.next_for_new(now) else { return false };
         let next = self.next_queued(index).or_else(|| self.messages.next_length(self.fragmentation_point()));
-        if let Some(room) = self.begin_data_packet(packet, index, next.unwrap_or(0))
+        if let Some(room) = self.begin_data_packet(packet, index, next.unwrap_or(0), now)
             && let Some(body) = sctp_body(packet)
         {
             self.fill_with_new(body, index, room, now);
@@ -79,11 +79,11 @@ impl Association {
 
     /// Begins a packet for a chunk with `length` bytes of data, with what rides along: FORWARD-TSN, SACK. Gives the room that is
     /// left; `None` where a SACK that is due does not fit beside the data and takes the packet for itself.
-    fn begin_data_packet(&mut self, packet: &mut Packet, index: usize, length: u32) -> Option<u32> {
+    fn begin_data_packet(&mut self, packet: &mut Packet, index: usize, length: u32, now: Instant) -> Option<u32> {
         let mut room = self.room();
         let data = padded(DataChunk::HEADER_LENGTH + length);
         let body = self.begin_packet_to(packet, index);
-        if let Some(forward) = self.take_forward_tsn() {
+        if let Some(forward) = self.take_forward_tsn(now) {
             let taken = padded(forward.length());
             if taken + data <= room {
                 room -= taken;

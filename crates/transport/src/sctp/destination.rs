@@ -7,6 +7,7 @@ use subflow_quantity::{Duration, Instant};
 
 use super::config::{Config, WindowGrowth};
 use super::cuc::{CucVersion, PseudoCumack};
+use super::gap_blocks::GapReport;
 use super::heartbeat::Heartbeat;
 use super::rto::RtoEstimator;
 
@@ -76,6 +77,8 @@ pub struct Destination {
     pub(crate) queue: VecDeque<(u64, u32)>,
     pub(crate) queued_bytes: u64,
     pub(crate) cuc: PseudoCumack,
+    /// What the last SACK from there has reported.
+    pub(crate) report: GapReport,
     /// The highest TSN sent there that the gap blocks of the last SACK name.
     pub(crate) highest_reported: Option<u64>,
     /// Where its own fast recovery ends.
@@ -113,6 +116,7 @@ impl Destination {
             queue: VecDeque::new(),
             queued_bytes: 0,
             cuc: PseudoCumack::new(version),
+            report: GapReport::default(),
             highest_reported: None,
             recovery_exit: None,
             fast_packet: false,

@@ -2,6 +2,9 @@
 //!
 //! SACKs repeat themselves: with a gap at the front, each names everything behind it again. What two in a row name alike is
 //! settled and passed over, so that a SACK costs what it changes and what is missing, not a look at the whole window.
+//!
+//! There is one report for each path that SACKs come over. They overtake each other between paths, and one that is old and names
+//! less does not say that the peer has dropped anything; one behind another on the same path does.
 
 use core::ops::RangeInclusive;
 
@@ -10,7 +13,7 @@ use subflow_wire::sctp::GapBlock;
 /// TSNs from one to another, and whether the receiver keeps them for certain (NR-SACK).
 type Block = (RangeInclusive<u64>, bool);
 
-/// What the last SACK names beyond its cumulative TSN.
+/// What the last SACK that came over a path names beyond its cumulative TSN.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GapReport {
     /// In the order of where they start.
@@ -83,7 +86,7 @@ impl GapReport {
 
     /// The highest TSN that is named, or zero.
     pub(super) fn end(&self) -> u64 {
-        self.blocks.iter().map(|(range, _)| *range.end()).max().unwrap_or(0)
+        end(&self.blocks)
     }
 
     /// What two SACKs in a row name.
@@ -91,16 +94,14 @@ impl GapReport {
         &self.settled
     }
 
-    /// TSNs from `first` to `last` that are not settled, each with whether a block names it and whether that one is for certain.
-    pub(super) fn unsettled(&self, first: u64, last: u64) -> impl Iterator<Item = (u64, Option<bool>)> {
-        let mut blocks = &self.blocks[..];
-        outside(self.settled.iter(), first, last + 1).map(move |tsn| {
-            while blocks.first().is_some_and(|(range, _)| *range.end() < tsn) {
-                blocks = &blocks[1..];
-            }
-            let over = blocks.iter().take_while(|(range, _)| *range.start() <= tsn);
-            // Of blocks that overlap one that keeps counts.
-            (tsn, over.filter(|(range, _)| range.contains(&tsn)).map(|&(_, kept)| kept).max())
+    /// TSNs from `first` to as far as blocks reach, now or before, that are not settled.
+    pub(super) fn unsettled(&self, first: u64) -> impl Iterator<Item = Named> {
+        let (mut blocks, mut before) = (&self.blocks[..], &self.before[..]);
+        let limit = end(&self.blocks).max(end(&self.before)) + 1;
+        outside(self.settled.iter(), first, limit).map(move |tsn| Named {
+            tsn,
+            now: find(&mut blocks, tsn),
+            before: find(&mut before, tsn).is_some(),
         })
     }
 
@@ -108,6 +109,29 @@ impl GapReport {
     pub(super) fn missing(&self, first: u64, limit: u64) -> impl Iterator<Item = u64> {
         outside(self.blocks.iter().map(|(range, _)| range), first, limit)
     }
+}
+
+/// A TSN as two SACKs in a row name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) tsn: u64,
+    /// Whether the new one does, and whether the receiver keeps it for certain.
+    pub(super) now: Option<bool>,
+    /// Whether the old one did.
+    pub(super) before: bool,
+}
+
+fn end(blocks: &[Block]) -> u64 {
+    blocks.iter().map(|(range, _)| *range.end()).max().unwrap_or(0)
+}
+
+/// Whether a block names `tsn`; blocks below it are left behind. Of blocks that overlap one that keeps counts.
+fn find(blocks: &mut &[Block], tsn: u64) -> Option<bool> {
+    while blocks.first().is_some_and(|(range, _)| *range.end() < tsn) {
+        *blocks = &blocks[1..];
+    }
+    let over = blocks.iter().take_while(|(range, _)| *range.start() <= tsn);
+    over.filter(|(range, _)| range.contains(&tsn)).map(|&(_, kept)| kept).max()
 }
 
 /// The numbers from `first` to below `limit` outside of `ranges`, which ascend.
@@ -133,22 +157,23 @@ mod tests {
         ranges.iter().map(|&(start, end)| GapBlock { start, end }).collect()
     }
 
-    fn reported(report: &GapReport, last: u64) -> Vec<(u64, Option<bool>)> {
-        report.unsettled(1, last).collect()
+    fn reported(report: &GapReport) -> Vec<(u64, Option<bool>)> {
+        report.unsettled(1).map(|named| (named.tsn, named.now)).collect()
     }
 
     #[test]
     fn only_what_is_new_or_missing_is_looked_at() {
         let mut report = GapReport::default();
         assert!(!report.read(0, 20, &blocks(&[(2, 4), (6, 7)]), &[]));
-        assert_eq!(reported(&report, 7).len(), 7);
+        assert_eq!(reported(&report).len(), 7);
         assert!(!report.read(0, 20, &blocks(&[(2, 4), (6, 9)]), &[]));
         let expected = [(1, None), (5, None), (8, Some(false)), (9, Some(false))];
-        assert_eq!(reported(&report, 9), expected);
+        assert_eq!(reported(&report), expected);
         assert_eq!(report.missing(1, 12).collect::<Vec<_>>(), [1, 5, 10, 11]);
         // The first gap closes: what was TSN 6 to 9 is named from another cumulative TSN.
         assert!(!report.read(4, 20, &blocks(&[(2, 6)]), &[]));
-        assert_eq!(report.unsettled(5, 10).collect::<Vec<_>>(), [(5, None), (10, Some(false))]);
+        let expected = [(5, None, false), (10, Some(false), false)];
+        assert!(report.unsettled(5).map(|named| (named.tsn, named.now, named.before)).eq(expected));
     }
 
     #[test]
@@ -156,7 +181,9 @@ mod tests {
         let mut report = GapReport::default();
         report.read(0, 20, &blocks(&[(2, 9)]), &[]);
         assert!(report.read(0, 20, &blocks(&[(2, 5), (8, 9)]), &[]));
-        assert_eq!(reported(&report, 9).len(), 9);
+        assert_eq!(reported(&report).len(), 9);
+        let dropped = report.unsettled(1).filter(|named| named.before && named.now.is_none());
+        assert!(dropped.map(|named| named.tsn).eq([6, 7]));
         assert!(report.read(0, 20, &[], &[]));
     }
 
@@ -165,9 +192,9 @@ mod tests {
         let mut report = GapReport::default();
         report.read(0, 20, &blocks(&[(2, 3)]), &[]);
         assert!(!report.read(0, 20, &[], &blocks(&[(2, 3)])));
-        assert_eq!(reported(&report, 3), [(1, None), (2, Some(true)), (3, Some(true))]);
+        assert_eq!(reported(&report), [(1, None), (2, Some(true)), (3, Some(true))]);
         report.read(0, 20, &[], &blocks(&[(2, 3)]));
-        assert_eq!(reported(&report, 3), [(1, None)]);
+        assert_eq!(reported(&report), [(1, None)]);
     }
 
     #[test]
@@ -175,7 +202,7 @@ mod tests {
         let mut report = GapReport::default();
         for _ in 0..2 {
             assert!(report.read(0, 20, &blocks(&[(2, 6)]), &blocks(&[(4, 5)])));
-            let kept: Vec<_> = reported(&report, 6).into_iter().map(|(_, kept)| kept).collect();
+            let kept: Vec<_> = reported(&report).into_iter().map(|(_, kept)| kept).collect();
             assert_eq!(kept, [None, Some(false), Some(false), Some(true), Some(true), Some(false)]);
         }
     }

@@ -61,11 +61,11 @@ impl Association {
     }
 
     fn on_chunk(&mut self, index: usize, chunk: &Chunk, origin: Origin) -> Next {
-        let now = origin.now;
+        let (now, from) = (origin.now, origin.destination.unwrap_or(self.primary));
         match chunk {
             Chunk::Data(data) => self.on_data(index, data, origin),
-            Chunk::Sack(sack) => self.on_sack(sack, &[], now),
-            Chunk::NrSack(nr_sack) => self.on_sack(&nr_sack.sack, &nr_sack.non_renegable, now),
+            Chunk::Sack(sack) => self.on_sack(sack, &[], from, now),
+            Chunk::NrSack(nr_sack) => self.on_sack(&nr_sack.sack, &nr_sack.non_renegable, from, now),
             Chunk::ForwardTsn(forward) => self.on_forward_tsn(forward),
             Chunk::Heartbeat(info) => {
                 if self.state != State::CookieWait {

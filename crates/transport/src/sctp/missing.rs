@@ -4,6 +4,7 @@
 use subflow_quantity::Instant;
 
 use super::Association;
+use super::gap_blocks::GapReport;
 use super::outbound::{FastRetransmit, Status};
 use super::sack_input::{Heard, Verdict};
 
@@ -12,14 +13,13 @@ const THRESHOLD: u8 = 3;
 
 impl Association {
     /// Goes over what a SACK shows missing below the highest TSN that it newly acknowledges.
-    pub(super) fn count_misses(&mut self, verdict: &Verdict, now: Instant) {
+    pub(super) fn count_misses(&mut self, report: &GapReport, verdict: &Verdict, now: Instant) {
         let Some(highest_new) = verdict.highest_new else { return };
         // In fast recovery a SACK that advances shows everything missing that it does not name.
         let recovering = (0..self.destinations.len()).any(|index| self.is_recovering(index));
         let whole = verdict.cumulative_advanced && recovering;
         let limit = if whole { verdict.highest_reported } else { highest_new };
         let (first, limit) = (self.outbound.cumulative() + 1, limit.min(self.outbound.next_tsn()));
-        let report = core::mem::take(&mut self.report);
         let mut indicated = 0_u64;
         for tsn in report.missing(first, limit) {
             let Some(chunk) = self.outbound.chunk(tsn) else { break };
@@ -40,7 +40,6 @@ impl Association {
                 indicated |= 1 << index;
             }
         }
-        self.report = report;
         if indicated != 0 {
             self.enter_recovery(indicated, now);
         }

@@ -89,7 +89,6 @@ use acknowledge::Acknowledge;
 use arrivals::Arrivals;
 use cookie::Extensions;
 use distribution::SchedulerState;
-use gap_blocks::GapReport;
 use handshake::Opening;
 use messages::Messages;
 use outbound::Outbound;
@@ -133,11 +132,11 @@ pub struct Association {
     probe_answered: bool,
     /// Where the association's fast recovery ends.
     recovery_exit: Option<u64>,
-    /// Highest TSN that a gap block has acknowledged.
-    highest_gap_acked: u64,
     /// Advanced.Peer.Ack.Point (RFC 3758, section 3.5).
     abandoned_point: u64,
     forward_due: bool,
+    /// What the last FORWARD-TSN told, and when.
+    forward_told: Option<(u64, Instant)>,
     arrivals: Arrivals,
     reassembly: Reassembly,
     acknowledge: Acknowledge,
@@ -160,7 +159,6 @@ pub struct Association {
     clock: Instant,
     counters: Counters,
     scratch: SackScratch,
-    report: GapReport,
     /// Ends that the host has not been told of.
     new_ends: Vec<Ends>,
     /// What takes its place when the peer has restarted.
@@ -196,9 +194,9 @@ impl Association {
             bursts: 0,
             probe_answered: false,
             recovery_exit: None,
-            highest_gap_acked: 0,
             abandoned_point: 0,
             forward_due: false,
+            forward_told: None,
             arrivals: Arrivals::default(),
             reassembly: Reassembly::default(),
             acknowledge: Acknowledge::default(),
@@ -217,7 +215,6 @@ impl Association {
             clock: Instant::ZERO,
             counters: Counters::default(),
             scratch: SackScratch::default(),
-            report: GapReport::default(),
             new_ends: Vec::new(),
             successor: None,
             rng,

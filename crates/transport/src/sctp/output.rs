@@ -61,7 +61,7 @@ impl Association {
         if self.state.may_send_data() && self.send_data(packet, now) {
             return true;
         }
-        if self.state.may_send_data() && self.send_forward_tsn(packet) {
+        if self.state.may_send_data() && self.send_forward_tsn(packet, now) {
             return true;
         }
         if self.acknowledge.is_due() && !self.state.is_closed() && self.remote_tag != 0 {
@@ -106,9 +106,9 @@ impl Association {
     }
 
     /// A FORWARD-TSN that no data takes along.
-    fn send_forward_tsn(&mut self, packet: &mut Packet) -> bool {
+    fn send_forward_tsn(&mut self, packet: &mut Packet, now: Instant) -> bool {
         let index = self.current_destination();
-        match self.take_forward_tsn() {
+        match self.take_forward_tsn(now) {
             Some(chunk) => {
                 self.begin_packet_to(packet, index).chunks.push(chunk);
                 true

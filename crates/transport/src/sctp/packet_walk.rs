@@ -95,7 +95,7 @@ fn walk(growth: &str) -> (Vec<u64>, [bool; 2]) {
         }
         let path = usize::from(!PATH_1.contains(&tsn));
         let before = association.congestion.path(path).cwnd;
-        association.on_sack(&sack(&ARRIVALS[..count]), &[], Instant::ZERO);
+        association.on_sack(&sack(&ARRIVALS[..count]), &[], 0, Instant::ZERO);
         // The third miss halves what the window has grown to (section 7.2.4, note).
         let grown =
             if tsn == 11 { association.congestion.path(path).cwnd * 2 } else { association.congestion.path(path).cwnd };
@@ -134,13 +134,13 @@ fn without_sfr_reordering_between_the_paths_looks_like_loss() {
     let mut association = established(change(config("rfc9260")));
     (1..=8).for_each(|tsn| send(&mut association, tsn));
     for count in 3..=6 {
-        association.on_sack(&sack(&[1, 2, 4, 5, 7, 8][..count]), &[], Instant::ZERO);
+        association.on_sack(&sack(&[1, 2, 4, 5, 7, 8][..count]), &[], 0, Instant::ZERO);
     }
     assert!(association.in_recovery() && association.outbound.lost.contains(3));
     let mut association = established(config("rfc9260"));
     (1..=8).for_each(|tsn| send(&mut association, tsn));
     for count in 3..=6 {
-        association.on_sack(&sack(&[1, 2, 4, 5, 7, 8][..count]), &[], Instant::ZERO);
+        association.on_sack(&sack(&[1, 2, 4, 5, 7, 8][..count]), &[], 0, Instant::ZERO);
     }
     assert!(!association.in_recovery(), "one SACK alone acknowledged what was sent later to path 2");
 }

@@ -5,6 +5,7 @@ use subflow_wire::sctp::{ErrorCause, GapBlock, SackChunk};
 
 use super::Association;
 use super::cuc::Reported;
+use super::gap_blocks::{GapReport, Named};
 use super::outbound::{SentChunk, Status};
 use super::reassembly::Delivery;
 use crate::tcp::Closed;
@@ -55,7 +56,8 @@ impl Verdict {
 }
 
 impl Association {
-    pub(super) fn on_sack(&mut self, sack: &SackChunk, non_renegable: &[GapBlock], now: Instant) {
+    /// A SACK came from the destination `from`.
+    pub(super) fn on_sack(&mut self, sack: &SackChunk, non_renegable: &[GapBlock], from: usize, now: Instant) {
         if self.remote_tag == 0 || self.opening.at.is_some() {
             return;
         }
@@ -80,15 +82,18 @@ impl Association {
         self.leave_recovery(cumulative);
         self.acknowledge_cumulatively(cumulative, &mut verdict, now);
         let last_sent = self.outbound.next_tsn() - 1;
-        if self.report.read(cumulative, last_sent, &sack.gaps, non_renegable) {
+        let mut report = core::mem::take(&mut self.destinations[from].report);
+        if report.read(cumulative, last_sent, &sack.gaps, non_renegable) {
             self.destinations.iter_mut().for_each(|destination| destination.highest_reported = None);
         }
-        if !self.report.is_empty() || self.highest_gap_acked > cumulative {
-            self.acknowledge_blocks(&mut verdict, now);
-        }
+        let surprising = self.acknowledge_blocks(&report, &mut verdict, now);
         self.settle_destinations(&verdict, now);
-        if !self.report.is_empty() {
-            self.count_misses(&verdict, now);
+        if !report.is_empty() {
+            self.count_misses(&report, &verdict, now);
+        }
+        self.destinations[from].report = report;
+        if surprising {
+            self.destinations.iter_mut().for_each(|destination| destination.report.distrust());
         }
         self.peer_offer = u64::from(sack.a_rwnd);
         self.advance_abandoned_point(now);
@@ -165,22 +170,16 @@ impl Association {
         verdict.note(tsn);
     }
 
-    /// Goes over the queue as far as gap blocks reach, now or before: what is newly acknowledged, what the peer has dropped.
-    fn acknowledge_blocks(&mut self, verdict: &mut Verdict, now: Instant) {
-        let mut report = core::mem::take(&mut self.report);
-        let (first, end) = (self.outbound.cumulative() + 1, report.end());
-        let last = end.max(self.highest_gap_acked).min(self.outbound.next_tsn() - 1);
+    /// Goes over the queue as far as gap blocks reach, now or before: what is newly acknowledged, what the peer has dropped. Gives
+    /// whether what was known is not to be relied on.
+    fn acknowledge_blocks(&mut self, report: &GapReport, verdict: &mut Verdict, now: Instant) -> bool {
         debug_assert!(report.settled().iter().cloned().flatten().all(|tsn| self.is_settled(tsn)));
-        let mut unsent = false;
-        for (tsn, reported) in report.unsettled(first, last) {
-            unsent |= self.review(tsn, reported, !report.is_empty(), verdict, now);
+        let mut surprising = false;
+        for named in report.unsettled(self.outbound.cumulative() + 1) {
+            surprising |= self.review(named, !report.is_empty(), verdict, now);
         }
-        verdict.highest_reported = verdict.highest_reported.max(end);
-        self.highest_gap_acked = end;
-        if unsent {
-            report.distrust();
-        }
-        self.report = report;
+        verdict.highest_reported = verdict.highest_reported.max(report.end());
+        surprising
     }
 
     /// Whether there is nothing to say of a TSN that two SACKs in a row name.
@@ -189,16 +188,9 @@ impl Association {
         chunk.is_some_and(|chunk| chunk.is_acked() || chunk.status == Status::Abandoned)
     }
 
-    /// One TSN of the queue: `reported` says whether a block names it and whether that block is for certain. Gives whether it is
-    /// named without having been sent.
-    fn review(
-        &mut self,
-        tsn: u64,
-        reported: Option<bool>,
-        has_gaps: bool,
-        verdict: &mut Verdict,
-        now: Instant,
-    ) -> bool {
+    /// One TSN of the queue. Gives whether it is named without having been sent, or was dropped.
+    fn review(&mut self, named: Named, has_gaps: bool, verdict: &mut Verdict, now: Instant) -> bool {
+        let Named { tsn, now: reported, before } = named;
         let Some(chunk) = self.outbound.chunk(tsn) else { return false };
         let (index, length, status) = (chunk.destination, chunk.length(), chunk.status);
         let newly = reported.is_some() && matches!(status, Status::InFlight | Status::Lost);
@@ -230,7 +222,7 @@ impl Association {
                 Status::Kept
             }
             (Status::InFlight | Status::Lost, Some(false)) => Status::GapAcked,
-            (Status::GapAcked, None) => {
+            (Status::GapAcked, None) if before => {
                 self.on_reneged(index, length);
                 Status::InFlight
             }
@@ -241,13 +233,16 @@ impl Association {
             chunk.copies = if newly { 0 } else { chunk.copies };
             chunk.status = new_status;
         }
-        reported.is_some() && status == Status::Assigned
+        let dropped = status == Status::GapAcked && new_status == Status::InFlight;
+        dropped || (reported.is_some() && status == Status::Assigned)
     }
 
     /// The peer has dropped a chunk that it had acknowledged: it counts as in flight again (section 6.2.1, and rule R4 of 6.3.2).
     fn on_reneged(&mut self, index: usize, length: u64) {
         self.counters.reneged_by_peer += 1;
-        self.destinations[index].take_off(length);
+        let destination = &mut self.destinations[index];
+        destination.take_off(length);
+        destination.counters.bytes_acknowledged = destination.counters.bytes_acknowledged.saturating_sub(length);
         self.outbound.in_flight += length;
     }
 

@@ -175,3 +175,19 @@ fn nr_sack_frees_the_send_buffer_before_holes_close() {
     let without = pair.transfer(CLIENT, 1_000_000);
     assert!(with < without, "{with} against {without}");
 }
+
+#[test]
+fn sacks_that_overtake_each_other_between_paths_take_nothing_back() {
+    let mut setup = two_paths(cmt("per-destination"));
+    setup.paths[SECOND] = Path::with_delay(ms(50)).rate(10, 100);
+    for path in [0, SECOND] {
+        setup.paths[path].loss = 0.01;
+    }
+    let mut pair = setup.connected();
+    pair.transfer(CLIENT, 3_000_000);
+    pair.run_for(secs(5));
+    let association = pair.sctp(CLIENT);
+    assert_eq!(association.counters().reneged_by_peer, 0);
+    let acknowledged = association.destinations().iter().map(|destination| destination.counters().bytes_acknowledged);
+    assert!(acknowledged.sum::<u64>() <= 3_000_000, "no chunk counts twice");
+}

@@ -8,7 +8,7 @@ use subflow_wire::sctp::{Chunk, DataChunk, ErrorCause};
 use subflow_wire::{Body, Ecn, IpHeader, Packet};
 
 use crate::harness::sctp::{LeavingSctp, data_of, drop_data, drop_first, has, has_data};
-use crate::harness::{CLIENT, Fate, Pair, SERVER, Setup, ms, secs};
+use crate::harness::{CLIENT, Fate, Pair, Path, SERVER, Setup, ms, secs};
 
 fn send(pair: &mut Pair, bytes: u32, options: MessageOptions) {
     let sent = pair.act(CLIENT, |endpoint, _| match endpoint {
@@ -178,4 +178,18 @@ fn an_unknown_stream_is_reported_and_its_data_acknowledged() {
     assert!(pair.sctp.log.iter().any(|sent| has(&sent.packet, reported)));
     assert_eq!((pair.received(SERVER), pair.sctp(CLIENT).bytes_outstanding()), (0, 0));
     assert!(pair.sctp.log.iter().filter(|sent| has_data(&sent.packet)).count() == 1);
+}
+
+#[test]
+fn what_was_given_up_is_told_once_a_round_trip_not_with_every_sack() {
+    let mut setup = Setup::sctp(1).path(0, Path::with_delay(ms(20)).rate(10, 100));
+    setup.paths[0].loss = 0.05;
+    let once = MessageOptions { reliability: Reliability::Retransmissions(0), ..MessageOptions::default() };
+    let mut pair = setup.both(|stack| stack.association().message = once).connected();
+    pair.write(CLIENT, 2_000_000);
+    pair.run_for(secs(60));
+    let counters = *pair.sctp(CLIENT).counters();
+    assert!(counters.messages_abandoned > 50, "{counters:?}");
+    assert!(counters.forward_tsns_sent <= 2 * counters.messages_abandoned, "{counters:?}");
+    assert_eq!(pair.received(SERVER) + counters.bytes_abandoned, 2_000_000);
 }
