@@ -80,7 +80,7 @@ pub(super) fn sctp_options(layers: &Layers<'_>) -> Result<SctpOptions, Problem> 
         },
         most_tsns_ahead: match layers.given("most_tsns_ahead") {
             Some(field) => field.integer(1..=u64::from(MOST_TSNS_AHEAD))? as u16,
-            None => usual.most_tsns_ahead.min(MOST_TSNS_AHEAD),
+            None => usual.most_tsns_ahead,
         },
         receive_buffer: layers.value("receive_buffer").size(BUFFER)?,
         send_buffer: unless_unlimited(&layers.value("send_buffer"), |field| field.size(BUFFER))?,
