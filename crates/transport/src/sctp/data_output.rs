@@ -237,7 +237,7 @@ impl Association {
         destination.take_off(length);
         destination.counters.data_chunks_sent += 1;
         destination.counters.data_bytes_sent += length;
-        destination.last_sent = Some(now);
+        (destination.last_sent, destination.halvings) = (Some(now), 0);
         destination.t3 = destination.t3.or(Some(deadline));
     }
 

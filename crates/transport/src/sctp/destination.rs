@@ -89,6 +89,8 @@ pub struct Destination {
     pub(crate) timing: bool,
     /// When data was sent there last.
     pub(crate) last_sent: Option<Instant>,
+    /// By how many halvings its window has shrunk since then.
+    pub(crate) halvings: u64,
     /// Bytes in flight up to which new data may go in this burst.
     pub(crate) burst_end: Option<u64>,
     /// What T3 starts anew with after it has expired, where that is not the RTO (see [`Config::late_back_off`]).
@@ -122,6 +124,7 @@ impl Destination {
             fast_packet: false,
             timing: false,
             last_sent: None,
+            halvings: 0,
             burst_end: None,
             restart_rto: None,
             heartbeat: Heartbeat::default(),

@@ -118,7 +118,11 @@ impl Association {
         if !self.config.idle_decay || self.destinations[index].in_flight > 0 {
             return;
         }
-        let halvings = self.destinations[index].idle_timeouts(now).min(31) as u32;
+        let destination = &mut self.destinations[index];
+        let due = destination.idle_timeouts(now);
+        // Whoever asks for the window more than once meanwhile does not shrink it again.
+        let halvings = due.saturating_sub(destination.halvings).min(31) as u32;
+        destination.halvings = destination.halvings.max(due);
         let path = self.congestion.path_mut(index);
         let floor = path.quantum.saturating_mul(4).min(path.cwnd);
         path.cwnd = (path.cwnd >> halvings).max(floor);

@@ -87,6 +87,23 @@ fn heavy_loss_delays_but_loses_nothing() {
     assert_eq!(pair.count(SERVER, Event::PeerFinished), 1);
 }
 
+#[test]
+fn an_idle_window_is_halved_once_for_each_timeout() {
+    use subflow_policy::scheduler::{Options, Scheduling};
+    use subflow_transport::sctp::config::Distribution;
+    let schedulers = Scheduling::all().iter().map(|entry| Distribution::Scheduler(entry.create(&Options::default())));
+    // Schedulers are shown the window more than once before data leaves.
+    for distribution in schedulers.chain([Distribution::Primary, Distribution::LargestFreeWindow]) {
+        let mut pair = Setup::sctp(1).both(|stack| stack.association().distribution = distribution.clone()).connected();
+        pair.transfer(CLIENT, 300_000);
+        let before = pair.cwnd(CLIENT, 0);
+        assert!(before > 50_000);
+        pair.run_for(ms(1500));
+        pair.write(CLIENT, 1452);
+        assert_eq!(pair.cwnd(CLIENT, 0), before / 2, "{distribution:?}");
+    }
+}
+
 /// What is in flight to all destinations is what is in flight to each, but for copies.
 pub(super) fn flights_add_up(pair: &Pair, side: usize) {
     if !pair.has_connection(side) {
