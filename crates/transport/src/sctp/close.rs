@@ -58,13 +58,13 @@ impl Association {
                 self.tell_acknowledged();
                 self.state = State::ShutdownSent;
                 self.guard_at = Some(self.deadline(now, self.config.rto.max * 5));
-                self.send_shutdown(now);
+                self.send_shutdown(self.current_destination(), now);
             }
             State::ShutdownReceived => {
                 self.tell_acknowledged();
                 self.state = State::ShutdownAckSent;
                 self.guard_at = Some(self.deadline(now, self.config.rto.max * 5));
-                self.send_shutdown(now);
+                self.send_shutdown(self.current_destination(), now);
             }
             _ => {}
         }
@@ -78,14 +78,14 @@ impl Association {
     }
 
     /// Sends SHUTDOWN or SHUTDOWN ACK, whichever it is time for, and starts T2.
-    fn send_shutdown(&mut self, now: Instant) {
-        let destination = self.current_destination();
+    fn send_shutdown(&mut self, destination: usize, now: Instant) {
         let chunk = match self.state {
             State::ShutdownSent => self.shutdown_chunk(),
             State::ShutdownAckSent => Chunk::ShutdownAck,
             _ => return,
         };
         self.controls.push_back(Control::to(destination, chunk));
+        self.shutdown_to = destination;
         self.shutdown_at = Some(self.deadline(now, self.destinations[destination].rto.rto()));
     }
 
@@ -96,18 +96,18 @@ impl Association {
     /// T2 expired.
     pub(super) fn on_shutdown_timeout(&mut self, now: Instant) {
         self.shutdown_at = None;
-        let destination = self.current_destination();
-        self.destinations[destination].rto.back_off();
-        self.on_destination_error(destination, Unanswered::Data, now);
+        self.destinations[self.shutdown_to].rto.back_off();
+        self.on_destination_error(self.shutdown_to, Unanswered::Data, now);
         if !self.state.is_closed() {
-            self.send_shutdown(now);
+            self.send_shutdown(self.current_destination(), now);
         }
     }
 
-    /// In SHUTDOWN-SENT each packet with data is answered with a SACK and a SHUTDOWN at once (section 9.2).
+    /// In SHUTDOWN-SENT each packet with data is answered with a SACK and a SHUTDOWN at once (section 9.2), where it came from
+    /// (section 6.4): T2 starts anew each time, so a path that is dead would never be found out.
     pub(super) fn on_data_after_shutdown(&mut self, now: Instant) {
         self.acknowledge.now();
-        self.send_shutdown(now);
+        self.send_shutdown(self.acknowledge.destination(), now);
     }
 
     /// The peer has got everything acknowledged and will send no more.
@@ -126,9 +126,9 @@ impl Association {
             State::ShutdownSent => {
                 self.stream.tell(Event::PeerFinished);
                 self.state = State::ShutdownAckSent;
-                self.send_shutdown(now);
+                self.send_shutdown(self.current_destination(), now);
             }
-            State::ShutdownAckSent => self.send_shutdown(now),
+            State::ShutdownAckSent => self.send_shutdown(self.current_destination(), now),
             _ => {}
         }
     }

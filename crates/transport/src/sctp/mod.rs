@@ -145,8 +145,9 @@ pub struct Association {
     opening: Opening,
     controls: VecDeque<Control>,
     replies: VecDeque<Reply>,
-    /// When SHUTDOWN or SHUTDOWN ACK is sent again (T2), and when to give up (T5).
+    /// When SHUTDOWN or SHUTDOWN ACK is sent again (T2), where it was sent last, and when to give up (T5).
     shutdown_at: Option<Instant>,
+    shutdown_to: usize,
     guard_at: Option<Instant>,
     /// Timeouts in a row, over all destinations.
     errors: u32,
@@ -206,6 +207,7 @@ impl Association {
             controls: VecDeque::new(),
             replies: VecDeque::new(),
             shutdown_at: None,
+            shutdown_to: 0,
             guard_at: None,
             errors: 0,
             stream: Stream::new(config.send_buffer),

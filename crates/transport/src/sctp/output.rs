@@ -95,7 +95,9 @@ impl Association {
             room -= length;
             body.chunks.extend(self.controls.pop_front().map(|control| control.chunk));
         }
-        if self.acknowledge.is_due() && !self.state.is_closed() && room >= 64 {
+        // It goes where the data came from, or where it arrives for all that is known (section 6.4).
+        let arrives = index == self.acknowledge.destination() || self.destinations[index].is_active();
+        if self.acknowledge.is_due() && !self.state.is_closed() && arrives && room >= 64 {
             let sack = self.take_sack(room);
             room = room.saturating_sub(padded(sack.length()));
             body.chunks.push(sack);

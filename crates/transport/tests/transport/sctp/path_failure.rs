@@ -128,3 +128,35 @@ fn without_the_state_data_goes_on_to_a_dead_path_until_it_is_inactive() {
     let counters = pair.sctp(CLIENT).destinations()[1].counters();
     assert_eq!((counters.suspicions, counters.timeouts, counters.failures), (0, 2, 1));
 }
+
+#[test]
+fn a_lost_shutdown_counts_against_the_path_it_went_over() {
+    let mut pair = two_paths(|config| {
+        config.heartbeat_interval = Some(secs(1));
+        config.path_max_retransmissions = 0;
+    })
+    .connected();
+    pair.run_for(secs(1));
+    pair.paths.iter_mut().for_each(|path| path.up = false);
+    pair.run_until("the failure of both", |pair| reachability(pair) == [Reachability::Inactive; 2]);
+    pair.finish(CLIENT);
+    pair.paths[SECOND].up = true;
+    pair.run_until("an answer", |pair| reachability(pair)[1] == Reachability::Active);
+    let failures = pair.sctp(CLIENT).destinations()[1].counters().failures;
+    pair.run_until("the end", |pair| pair.endpoint(CLIENT).is_closed());
+    assert_eq!(pair.count(CLIENT, Event::Closed(Closed::Gracefully)), 1);
+    assert_eq!(pair.sctp(CLIENT).destinations()[1].counters().failures, failures);
+}
+
+#[test]
+fn data_after_shutdown_is_acknowledged_where_it_came_from() {
+    let mut pair =
+        two_paths(|config| config.primary = 1).on(CLIENT, |stack| stack.association().primary = 0).connected();
+    pair.write(SERVER, 1_000_000);
+    pair.run_for(ms(200));
+    pair.paths[0].up = false;
+    pair.finish(CLIENT);
+    pair.run_until("the end", |pair| [CLIENT, SERVER].iter().all(|&side| pair.endpoint(side).is_closed()));
+    assert_eq!(pair.received(CLIENT), 1_000_000);
+    assert_eq!(pair.count(SERVER, Event::Closed(Closed::Gracefully)), 1);
+}
