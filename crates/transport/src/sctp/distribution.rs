@@ -45,7 +45,8 @@ impl SchedulerState {
 
 impl Association {
     /// Where data and control chunks go that name no destination: the primary one, or the first active one while it is not
-    /// (section 6.4). Where none is active, the potentially failed one with the fewest errors (RFC 7829, section 3.2).
+    /// (section 6.4). Where none is active, the potentially failed one with the fewest errors (RFC 7829, section 3.2), or else the
+    /// inactive one: so silent ones take turns, and none that is dead keeps what another might carry.
     pub(super) fn current_destination(&self) -> usize {
         let primary = &self.destinations[self.primary];
         if primary.is_active() {
@@ -54,9 +55,11 @@ impl Association {
         if let Some(active) = self.destinations.iter().position(Destination::is_active) {
             return active;
         }
-        let suspected = |index: &usize| self.destinations[*index].reachability == Reachability::PotentiallyFailed;
-        let suspects = (0..self.destinations.len()).filter(suspected);
-        suspects.min_by_key(|&index| self.destinations[index].errors).unwrap_or(self.primary)
+        let best = |wanted: Reachability| {
+            let silent = (0..self.destinations.len()).filter(|&index| self.destinations[index].reachability == wanted);
+            silent.min_by_key(|&index| (self.destinations[index].errors, index != self.primary))
+        };
+        best(Reachability::PotentiallyFailed).or_else(|| best(Reachability::Inactive)).unwrap_or(self.primary)
     }
 
     /// Whether data may go to a destination now: it is active, or there is no better one.
@@ -167,7 +170,7 @@ impl Association {
             let &(tsn, length) = self.destinations[index].queue.front()?;
             let wanted = |chunk: &SentChunk| match chunk.status {
                 Status::Assigned => true,
-                Status::InFlight => chunk.copies >> index & 1 == 0,
+                Status::InFlight => chunk.destination != index && chunk.copies >> index & 1 == 0,
                 _ => false,
             };
             if self.outbound.chunk(tsn).is_some_and(wanted) {
@@ -285,6 +288,7 @@ impl Association {
         views.clear();
         for index in 0..self.destinations.len() {
             let can_send = self.may_send_new(index, now) && self.peer_has_room(u64::from(mss));
+            let takes_data = self.takes_data(index);
             let path = self.congestion.path(index);
             let destination = &self.destinations[index];
             let queued = destination.queued_bytes.div_ceil(u64::from(mss));
@@ -310,9 +314,9 @@ impl Association {
                 packets_resent: destination.counters.fast_retransmissions
                     + destination.counters.timeout_retransmissions,
                 slow_start: path.in_slow_start(),
-                established: self.takes_data(index),
+                established: takes_data,
                 backup: false,
-                potentially_failed: destination.errors > 0 && destination.in_flight == 0,
+                potentially_failed: !takes_data && destination.reachability != Reachability::Unconfirmed,
                 can_send: can_send && destination.queue.is_empty(),
             });
         }

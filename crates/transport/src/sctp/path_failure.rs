@@ -28,7 +28,7 @@ impl Association {
         let may_fail = matches!(destination.reachability, Reachability::Active | Reachability::PotentiallyFailed);
         let suspect_after = self.config.potentially_failed_max_retransmissions;
         if may_fail && destination.errors > self.config.path_max_retransmissions {
-            self.fail_destination(index, now);
+            self.fail_destination(index, what, now);
         } else if destination.is_active() && suspect_after.is_some_and(|most| destination.errors > most) {
             self.suspect_destination(index, what, now);
         }
@@ -62,13 +62,17 @@ impl Association {
         }
     }
 
-    fn fail_destination(&mut self, index: usize, now: Instant) {
+    fn fail_destination(&mut self, index: usize, what: Unanswered, now: Instant) {
         let destination = &mut self.destinations[index];
         destination.reachability = Reachability::Inactive;
         destination.silent_since = Some(now);
         destination.counters.failures += 1;
         self.congestion.set_established(index, false);
         self.reassign_queue(index);
+        // Without HB.interval none may be scheduled.
+        if what == Unanswered::Data && self.destinations[index].heartbeat.at.is_none() {
+            self.start_heartbeat(index, now);
+        }
     }
 
     /// Data last sent to a destination is acknowledged. The association's errors are forgotten, and where the acknowledgment is a
@@ -98,5 +102,11 @@ impl Association {
         (destination.errors, destination.silent_since) = (0, None);
         destination.reachability = Reachability::Active;
         self.congestion.set_established(index, true);
+        // What was assigned to others while none was active has not left.
+        for other in 0..self.destinations.len() {
+            if !self.destinations[other].is_active() && !self.destinations[other].queue.is_empty() {
+                self.reassign_queue(other);
+            }
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Paths that fall silent: potentially failed, inactive, back again (RFC 9260, section 8; RFC 7829).
 
+use subflow_policy::scheduler::{Options, Scheduling};
 use subflow_transport::Event;
-use subflow_transport::sctp::config::{InitialThreshold, WindowGrowth};
+use subflow_transport::sctp::config::{Distribution, InitialThreshold, WindowGrowth};
 use subflow_transport::sctp::{Config, Reachability};
 use subflow_transport::tcp::Closed;
 
@@ -17,6 +18,11 @@ fn cmt_on_linux(config: &mut Config) {
     on_linux(config);
     *config = config.clone().with_cmt(WindowGrowth::PerDestination);
     config.initial_ssthresh = InitialThreshold::Bytes(30_000);
+}
+
+fn scheduled(name: &str) -> Distribution {
+    let entry = Scheduling::all().iter().find(|entry| entry.name == name).expect("a scheduler");
+    Distribution::Scheduler(entry.create(&Options::default()))
 }
 
 fn reachability(pair: &Pair) -> [Reachability; 2] {
@@ -127,6 +133,74 @@ fn without_the_state_data_goes_on_to_a_dead_path_until_it_is_inactive() {
     pair.run_until("the rest", |pair| pair.received(SERVER) == 5_000_000);
     let counters = pair.sctp(CLIENT).destinations()[1].counters();
     assert_eq!((counters.suspicions, counters.timeouts, counters.failures), (0, 2, 1));
+}
+
+#[test]
+fn what_a_scheduler_queued_leaves_over_the_path_that_is_back() {
+    for (suspect_after, back, gone) in [(Some(0), 0, 1), (None, 0, 1), (Some(0), SECOND, 0)] {
+        let mut pair = two_paths(|config| {
+            cmt_on_linux(config);
+            config.potentially_failed_max_retransmissions = suspect_after;
+            config.path_max_retransmissions = 2;
+            config.distribution = scheduled("linux-default");
+        })
+        .connected();
+        pair.write(CLIENT, 5_000_000);
+        pair.run_for(ms(700));
+        pair.paths.iter_mut().for_each(|path| path.up = false);
+        pair.run_for(secs(20));
+        pair.paths[back].up = true;
+        // The other stays dead: no HEARTBEAT will bring back what waits there.
+        pair.run_until("the rest", |pair| pair.received(SERVER) == 5_000_000);
+        assert_eq!(reachability(&pair)[gone], Reachability::Inactive);
+    }
+}
+
+#[test]
+fn a_path_that_timed_out_and_is_still_active_is_one_to_schedulers() {
+    let mut pair = two_paths(|config| {
+        config.heartbeat_interval = None;
+        config.distribution = scheduled("redundant");
+    })
+    .connected();
+    pair.write(CLIENT, 10_000);
+    pair.paths.iter_mut().for_each(|path| path.up = false);
+    pair.run_for(ms(1500));
+    pair.paths.iter_mut().for_each(|path| path.up = true);
+    // Of copies none proves that its path works, and no HEARTBEAT does: the errors stay.
+    pair.run_until("all", |pair| pair.received(SERVER) == 10_000);
+    assert_eq!(reachability(&pair), [Reachability::Active; 2]);
+}
+
+#[test]
+fn an_inactive_path_is_asked_without_a_heartbeat_interval_too() {
+    let mut pair = two_paths(|config| {
+        config.heartbeat_interval = None;
+        config.path_max_retransmissions = 1;
+    })
+    .connected();
+    pair.write(CLIENT, 500_000);
+    pair.run_for(ms(20));
+    pair.paths[0].up = false;
+    pair.run_until("the failure", |pair| reachability(pair)[0] == Reachability::Inactive);
+    pair.paths[0].up = true;
+    pair.run_until("an answer", |pair| reachability(pair)[0] == Reachability::Active);
+}
+
+#[test]
+fn where_all_are_inactive_data_takes_turns() {
+    let mut pair = two_paths(|config| {
+        config.heartbeat_interval = Some(secs(3600));
+        config.path_max_retransmissions = 0;
+    })
+    .connected();
+    pair.write(CLIENT, 100_000);
+    pair.paths.iter_mut().for_each(|path| path.up = false);
+    pair.run_until("the failure of both", |pair| reachability(pair) == [Reachability::Inactive; 2]);
+    pair.paths[SECOND].up = true;
+    let start = pair.now();
+    pair.run_until("the rest", |pair| pair.received(SERVER) == 100_000);
+    assert!(pair.now().since(start) < secs(60), "no HEARTBEAT has found it out");
 }
 
 #[test]

@@ -30,9 +30,19 @@ struct End {
     kernel: [bool; 6],
     max_gap_blocks: Option<u16>,
     most_tsns_ahead: u16,
+    failure: Failure,
     message_size: u32,
     receive_buffer: u64,
     send_buffer: Option<u64>,
+}
+
+/// When an end gives up a path, and how it asks whether it is back.
+#[derive(Clone, Debug)]
+struct Failure {
+    suspect_after: Option<u32>,
+    fail_after: u32,
+    probe_at_once: bool,
+    heartbeat_secs: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -44,6 +54,18 @@ struct Case {
     messages: [Vec<(u16, bool, u32)>; 2],
     bytes: [u64; 2],
     turns: Vec<(u64, Turn)>,
+}
+
+fn failure() -> impl Strategy<Value = Failure> {
+    let interval = prop_oneof![Just(None), Just(Some(1)), Just(Some(30))];
+    (proptest::option::of(0u32..2), 0u32..6, any::<bool>(), interval).prop_map(
+        |(suspect_after, fail_after, probe_at_once, heartbeat_secs)| Failure {
+            suspect_after,
+            fail_after,
+            probe_at_once,
+            heartbeat_secs,
+        },
+    )
 }
 
 fn end() -> impl Strategy<Value = End> {
@@ -64,7 +86,7 @@ fn end() -> impl Strategy<Value = End> {
     // A receiver that takes a handful of TSNs leaves everything to timers of a minute: right, but days of it.
     let limits = (proptest::option::of(1u16..20), prop_oneof![1 => 64u16..200, 2 => Just(4096), 2 => Just(u16::MAX)]);
     let switches = (proptest::array::uniform7(any::<bool>()), proptest::array::uniform6(any::<bool>()));
-    (modes, switches, sizes, limits).prop_map(|(modes, (switches, kernel), sizes, limits)| {
+    (modes, switches, sizes, limits, failure()).prop_map(|(modes, (switches, kernel), sizes, limits, failure)| {
         let (max_gap_blocks, most_tsns_ahead) = limits;
         let (congestion, growth, scope, retransmission, splitting, distribution) = modes;
         let (message_size, receive_buffer, send_buffer) = sizes;
@@ -79,6 +101,7 @@ fn end() -> impl Strategy<Value = End> {
             kernel,
             max_gap_blocks,
             most_tsns_ahead,
+            failure,
             message_size,
             receive_buffer,
             send_buffer,
@@ -91,19 +114,15 @@ fn between(number: usize, addresses: usize) -> usize {
     number % addresses * (addresses + 1)
 }
 
-/// Path 0 survives.
+/// All paths may be down for a while.
 fn turn(paths: usize) -> impl Strategy<Value = (u64, Turn)> {
-    let down = (1..paths.max(2)).prop_map(move |number| match between(number, paths) {
-        0 => Turn::Up(0),
-        path => Turn::Down(path),
-    });
     let kind = prop_oneof![
-        down,
+        (0..paths).prop_map(move |number| Turn::Down(between(number, paths))),
         (0..paths).prop_map(move |number| Turn::Up(between(number, paths))),
         (0..2usize).prop_map(Turn::StopReading),
         (0..2usize).prop_map(Turn::Read),
     ];
-    (0u64..3000, kind)
+    (prop_oneof![3 => 0u64..3000, 1 => 3000u64..60_000], kind)
 }
 
 fn case() -> impl Strategy<Value = Case> {
@@ -114,10 +133,13 @@ fn case() -> impl Strategy<Value = Case> {
             (any::<u64>(), [end(), end()], proptest::collection::vec(path(0.15), paths)),
             [messages(), messages()],
             [size(), size()],
-            proptest::collection::vec(turn(paths), 0..6),
+            proptest::collection::vec(turn(paths), 0..8),
+            0..paths,
         )
-            .prop_map(|((seed, ends, paths), messages, bytes, mut turns)| {
+            .prop_map(|((seed, ends, paths), messages, bytes, mut turns, survivor)| {
                 turns.sort_by_key(|&(at, _)| at);
+                let end = turns.last().map_or(0, |&(at, _)| at);
+                turns.push((end, Turn::Up(between(survivor, paths.len()))));
                 // A message of a few bytes costs a chunk, a small buffer a packet a round trip: not too many of those.
                 let bytes = [0, 1].map(|side: usize| {
                     let buffer = ends[1 - side].receive_buffer.min(ends[side].send_buffer.unwrap_or(u64::MAX));
@@ -155,8 +177,12 @@ impl End {
         config.receive_buffer = self.receive_buffer;
         config.partial_delivery_point = self.receive_buffer / 2;
         config.send_buffer = self.send_buffer;
-        // Several paths may fail at once, which is not what this is about.
-        config.association_max_retransmissions = 100;
+        config.potentially_failed_max_retransmissions = self.failure.suspect_after;
+        config.path_max_retransmissions = self.failure.fail_after;
+        config.probe_at_once = self.failure.probe_at_once;
+        config.heartbeat_interval = self.failure.heartbeat_secs.map(secs);
+        // All paths may fail at once, and that ends no association here.
+        config.association_max_retransmissions = 1000;
     }
 }
 
