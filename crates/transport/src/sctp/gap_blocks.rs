@@ -4,7 +4,8 @@
 //! settled and passed over, so that a SACK costs what it changes and what is missing, not a look at the whole window.
 //!
 //! There is one report for each path that SACKs come over. They overtake each other between paths, and one that is old and names
-//! less does not say that the peer has dropped anything; one behind another on the same path does.
+//! less does not say that the peer has dropped anything; one behind another on the same path does, and so does one whose cumulative
+//! TSN is the highest so far.
 
 use core::ops::RangeInclusive;
 
@@ -94,10 +95,10 @@ impl GapReport {
         &self.settled
     }
 
-    /// TSNs from `first` to as far as blocks reach, now or before, that are not settled.
-    pub(super) fn unsettled(&self, first: u64) -> impl Iterator<Item = Named> {
+    /// TSNs from `first` to `last`, and as far as blocks reach, now or before, that are not settled.
+    pub(super) fn unsettled(&self, first: u64, last: u64) -> impl Iterator<Item = Named> {
         let (mut blocks, mut before) = (&self.blocks[..], &self.before[..]);
-        let limit = end(&self.blocks).max(end(&self.before)) + 1;
+        let limit = end(&self.blocks).max(end(&self.before)).max(last) + 1;
         outside(self.settled.iter(), first, limit).map(move |tsn| Named {
             tsn,
             now: find(&mut blocks, tsn),
@@ -158,7 +159,7 @@ mod tests {
     }
 
     fn reported(report: &GapReport) -> Vec<(u64, Option<bool>)> {
-        report.unsettled(1).map(|named| (named.tsn, named.now)).collect()
+        report.unsettled(1, 0).map(|named| (named.tsn, named.now)).collect()
     }
 
     #[test]
@@ -173,7 +174,7 @@ mod tests {
         // The first gap closes: what was TSN 6 to 9 is named from another cumulative TSN.
         assert!(!report.read(4, 20, &blocks(&[(2, 6)]), &[]));
         let expected = [(5, None, false), (10, Some(false), false)];
-        assert!(report.unsettled(5).map(|named| (named.tsn, named.now, named.before)).eq(expected));
+        assert!(report.unsettled(5, 0).map(|named| (named.tsn, named.now, named.before)).eq(expected));
     }
 
     #[test]
@@ -182,7 +183,7 @@ mod tests {
         report.read(0, 20, &blocks(&[(2, 9)]), &[]);
         assert!(report.read(0, 20, &blocks(&[(2, 5), (8, 9)]), &[]));
         assert_eq!(reported(&report).len(), 9);
-        let dropped = report.unsettled(1).filter(|named| named.before && named.now.is_none());
+        let dropped = report.unsettled(1, 0).filter(|named| named.before && named.now.is_none());
         assert!(dropped.map(|named| named.tsn).eq([6, 7]));
         assert!(report.read(0, 20, &[], &[]));
     }

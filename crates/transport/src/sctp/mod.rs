@@ -132,6 +132,8 @@ pub struct Association {
     probe_answered: bool,
     /// Where the association's fast recovery ends.
     recovery_exit: Option<u64>,
+    /// Highest TSN that a gap block has acknowledged.
+    highest_gap_acked: u64,
     /// Advanced.Peer.Ack.Point (RFC 3758, section 3.5).
     abandoned_point: u64,
     forward_due: bool,
@@ -195,6 +197,7 @@ impl Association {
             bursts: 0,
             probe_answered: false,
             recovery_exit: None,
+            highest_gap_acked: 0,
             abandoned_point: 0,
             forward_due: false,
             forward_told: None,

@@ -144,3 +144,20 @@ fn without_sfr_reordering_between_the_paths_looks_like_loss() {
     }
     assert!(!association.in_recovery(), "one SACK alone acknowledged what was sent later to path 2");
 }
+
+#[test]
+fn only_a_sack_that_is_newer_for_certain_takes_anything_back() {
+    let mut association = established(config("rfc9260"));
+    (1..=5).for_each(|tsn| send(&mut association, tsn));
+    let mut taken_back = |arrived: &[u64], from: usize| {
+        association.on_sack(&sack(arrived), &[], from, Instant::ZERO);
+        association.counters.reneged_by_peer
+    };
+    assert_eq!(taken_back(&[2, 3, 4], 0), 0);
+    // From path 2, with the same cumulative TSN: it may have been overtaken.
+    assert_eq!(taken_back(&[2, 3], 1), 0);
+    // Behind the first one on path 1.
+    assert_eq!(taken_back(&[2, 4], 0), 1);
+    // With a higher cumulative TSN, whatever the path.
+    assert_eq!(taken_back(&[1, 2], 1), 2);
+}

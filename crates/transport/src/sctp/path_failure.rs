@@ -41,11 +41,12 @@ impl Association {
     }
 
     /// RFC 9260, section 8.1: HEARTBEATs count only on a path that data uses, or the death of another would end an association
-    /// that works; probing an address that was never confirmed says nothing at all.
+    /// that works; and there only while it is idle, or one silence would count twice. Probing an address that was never confirmed
+    /// says nothing at all.
     fn counts_for_association(&self, index: usize, what: Unanswered) -> bool {
         match what {
             Unanswered::Data => self.destinations[index].reachability != Reachability::Unconfirmed,
-            Unanswered::Heartbeat => self.takes_data(index),
+            Unanswered::Heartbeat => self.takes_data(index) && self.destinations[index].in_flight == 0,
         }
     }
 

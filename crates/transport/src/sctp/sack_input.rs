@@ -170,15 +170,18 @@ impl Association {
         verdict.note(tsn);
     }
 
-    /// Goes over the queue as far as gap blocks reach, now or before: what is newly acknowledged, what the peer has dropped. Gives
-    /// whether what was known is not to be relied on.
+    /// Goes over the queue as far as gap blocks reach, now or before: what is newly acknowledged, what the peer has dropped. A SACK
+    /// with a higher cumulative TSN is newer than all others. Gives whether what was known is not to be relied on.
     fn acknowledge_blocks(&mut self, report: &GapReport, verdict: &mut Verdict, now: Instant) -> bool {
         debug_assert!(report.settled().iter().cloned().flatten().all(|tsn| self.is_settled(tsn)));
-        let mut surprising = false;
-        for named in report.unsettled(self.outbound.cumulative() + 1) {
+        let (mut surprising, newest) = (false, verdict.cumulative_advanced);
+        let last = if newest { self.highest_gap_acked } else { 0 };
+        for mut named in report.unsettled(self.outbound.cumulative() + 1, last) {
+            named.before |= newest;
             surprising |= self.review(named, !report.is_empty(), verdict, now);
         }
         verdict.highest_reported = verdict.highest_reported.max(report.end());
+        self.highest_gap_acked = if newest { report.end() } else { self.highest_gap_acked.max(report.end()) };
         surprising
     }
 

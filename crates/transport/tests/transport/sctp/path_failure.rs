@@ -234,3 +234,15 @@ fn data_after_shutdown_is_acknowledged_where_it_came_from() {
     assert_eq!(pair.received(CLIENT), 1_000_000);
     assert_eq!(pair.count(SERVER, Event::Closed(Closed::Gracefully)), 1);
 }
+
+#[test]
+fn a_silence_of_all_paths_counts_once_for_the_association() {
+    let mut pair = two_paths(cmt_on_linux).connected();
+    pair.write(CLIENT, 20_000_000);
+    pair.run_for(ms(700));
+    pair.paths.iter_mut().for_each(|path| path.up = false);
+    // Five timeouts of both paths, at 1, 3, 7, 15 and 31 s, are ten.
+    pair.run_for(secs(30));
+    pair.paths.iter_mut().for_each(|path| path.up = true);
+    pair.run_until("the rest", |pair| pair.received(SERVER) == 20_000_000);
+}
