@@ -60,14 +60,17 @@ impl Association {
     /// A packet with data, where some may leave.
     pub(super) fn send_data(&mut self, packet: &mut Packet, now: Instant) -> bool {
         self.expire_messages(now);
-        if let Some((tsn, index)) = self.next_retransmission(now) {
+        let overdue = self.next_overdue();
+        if overdue.is_none()
+            && let Some((tsn, index)) = self.next_retransmission(now)
+        {
             let length = self.outbound.chunk(tsn).map_or(0, |chunk| chunk.fragment.length);
             if let Some(room) = self.begin_data_packet(packet, index, length, now) {
                 self.send_lost(packet, index, room, now);
             }
             return true;
         }
-        let Some(index) = self.next_for_new(now) else { return false };
+        let Some(index) = overdue.or_else(|| self.next_for_new(now)) else { return false };
         let next = self.next_queued(index).or_else(|| self.messages.next_length(self.fragmentation_point()));
         if let Some(room) = self.begin_data_packet(packet, index, next.unwrap_or(0), now)
             && let Some(body) = sctp_body(packet)

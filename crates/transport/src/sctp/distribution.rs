@@ -164,6 +164,17 @@ impl Association {
         None
     }
 
+    /// The destination of a chunk that was not sent yet and comes before all that is lost. It goes first: a receiver that takes no
+    /// TSN so far ahead would never take the others.
+    pub(super) fn next_overdue(&mut self) -> Option<usize> {
+        let (first_lost, _) = self.outbound.lost.first(0)?;
+        (0..self.destinations.len()).find(|&index| {
+            let Some(length) = self.next_queued(index) else { return false };
+            let precedes = self.destinations[index].queue.front().is_some_and(|&(tsn, _)| tsn < first_lost);
+            precedes && self.takes_data(index) && self.has_window(index) && self.peer_has_room(u64::from(length))
+        })
+    }
+
     /// The length of the first chunk that waits for a destination. What was acknowledged or given up since leaves the queue.
     pub(super) fn next_queued(&mut self, index: usize) -> Option<u32> {
         loop {

@@ -161,3 +161,16 @@ fn only_a_sack_that_is_newer_for_certain_takes_anything_back() {
     // With a higher cumulative TSN, whatever the path.
     assert_eq!(taken_back(&[1, 2], 1), 2);
 }
+
+#[test]
+fn what_was_never_sent_goes_before_what_is_lost_behind_it() {
+    let mut association = established(config("rfc9260"));
+    association.messages.push(0, u64::from(LENGTH), u64::from(LENGTH), MessageOptions::default(), Instant::ZERO);
+    let fragment = association.messages.take(LENGTH).expect("just written");
+    let waiting = association.assign(fragment, 0, Instant::ZERO);
+    association.destinations[0].enqueue(waiting, LENGTH);
+    send(&mut association, 2);
+    assert_eq!(association.next_overdue(), None, "nothing is lost");
+    association.mark_lost(2);
+    assert_eq!(association.next_overdue(), Some(0));
+}
