@@ -84,8 +84,8 @@ impl Association {
             return;
         }
         match self.destinations[index].reachability {
-            Reachability::Unconfirmed => self.destinations[index].errors = 0,
-            Reachability::Active | Reachability::PotentiallyFailed | Reachability::Inactive => self.set_active(index),
+            Reachability::Active | Reachability::Unconfirmed => self.destinations[index].errors = 0,
+            Reachability::PotentiallyFailed | Reachability::Inactive => self.set_active(index),
         }
     }
 
