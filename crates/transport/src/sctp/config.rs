@@ -56,9 +56,9 @@ pub struct MessageOptions {
     pub payload_protocol: u32,
 }
 
-/// Most messages of a stream that its 16-bit sequence numbers tell apart: half of them, so that what is ahead is not taken for
-/// what is behind.
-const MOST_IN_ORDER: u16 = (1 << 15) - 1;
+/// Most of [`Config::most_tsns_ahead`]: the messages of a stream that its 16-bit sequence numbers tell apart, half of them, so that
+/// what is ahead is not taken for what is behind.
+pub const MOST_TSNS_AHEAD: u16 = (1 << 15) - 1;
 
 /// The configuration of one end.
 #[derive(Clone, Debug)]
@@ -216,7 +216,7 @@ impl Config {
             sack_delay: Duration::from_millis(200),
             sack_frequency: 2,
             max_gap_blocks: None,
-            most_tsns_ahead: MOST_IN_ORDER,
+            most_tsns_ahead: MOST_TSNS_AHEAD,
             receive_buffer: 8 << 20,
             partial_delivery_point: 4 << 20,
             send_buffer: None,
@@ -236,10 +236,10 @@ impl Config {
         }
     }
 
-    /// Linux 6.12 (`net/sctp`): RTO.Initial 3 s, timers in ticks of 4 ms (HZ = 250) on the kernel's wheel, windows that grow in congestion avoidance
-    /// during fast recovery, T3 restarted by the cumulative TSN alone, SACKs of 16 gap blocks, a burst for every message. Linux
-    /// has RFC 7829 with PotentiallyFailed.Max.Retrans 0, and neither CMT nor NR-SACK; what it has of RFC 9260 is the rest of
-    /// [`rfc9260`](Self::rfc9260).
+    /// Linux 6.12 (`net/sctp`): RTO.Initial 3 s, timers in ticks of 4 ms (HZ = 250) on the kernel's wheel, windows that grow in
+    /// congestion avoidance during fast recovery, T3 restarted by the cumulative TSN alone, SACKs of 16 gap blocks, a burst for
+    /// every message. Linux has RFC 7829 with PotentiallyFailed.Max.Retrans 0, and neither CMT nor NR-SACK; what it has of RFC
+    /// 9260 is the rest of [`rfc9260`](Self::rfc9260).
     pub fn linux() -> Self {
         let tick = Duration::from_millis(4);
         let base = Self::rfc9260();
@@ -279,7 +279,7 @@ impl Config {
             probe_at_once: true,
             gap_acks_restart_timer: true,
             max_gap_blocks: None,
-            most_tsns_ahead: MOST_IN_ORDER,
+            most_tsns_ahead: MOST_TSNS_AHEAD,
             ..self
         }
     }

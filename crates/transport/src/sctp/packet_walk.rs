@@ -1,4 +1,4 @@
-//! The packet walk of leitner2019, figure 6: which TSNs may grow a window under each mode.
+//! The packet walk of leitner2019, figure 6: which TSNs may grow a window under each mode; and what else single SACKs decide.
 //!
 //! TSNs 1, 2, 4, 5, 8, 9, 12 go over path 1, TSNs 3, 6, 7, 10, 11 over path 2. TSN 3 is late, TSN 6 is lost. Every arrival is
 //! acknowledged. The third miss of TSN 6 comes with TSN 11 and begins fast recovery; TSN 13 follows over path 1.

@@ -4,7 +4,8 @@ use std::ops::RangeInclusive;
 
 use subflow_quantity::Duration;
 use subflow_transport::sctp::config::{
-    BufferSplitting, Config, InitialThreshold, RecoveryScope, Reliability, RetransmissionPolicy, WindowGrowth,
+    BufferSplitting, Config, InitialThreshold, MOST_TSNS_AHEAD, RecoveryScope, Reliability, RetransmissionPolicy,
+    WindowGrowth,
 };
 
 use super::stacks::wrong_way_round;
@@ -13,10 +14,6 @@ use crate::scenario::file::{Field, Layers, Problem, Value};
 
 /// Bounds of buffers: less holds no two packets, more is no buffer.
 const BUFFER: RangeInclusive<u64> = 3000..=1 << 40;
-
-/// A message 2^15 or more ahead of the next one of its stream is taken for an old one: sequence numbers of streams have 16 bits
-/// (RFC 9260, section 1.6).
-const MOST_TSNS_AHEAD: u16 = 32_767;
 
 /// What a count of retries may be.
 const COUNT: RangeInclusive<u64> = 0..=1_000_000;
