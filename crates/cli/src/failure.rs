@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use subflow_lab::execute::RunError;
-use subflow_lab::output::OutputError;
-use subflow_lab::papers::ReproduceError;
-use subflow_lab::scenario::file::{Problem, Problems};
+use subflow_publications::ReproduceError;
+use subflow_report::output::OutputError;
+use subflow_scenario::file::{Problem, Problems};
 
 /// The width that messages are wrapped at.
 const WIDTH: usize = 100;

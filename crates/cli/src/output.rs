@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Write};
 
-use subflow_lab::output::{FigureFormat, Folder};
+use subflow_report::output::{FigureFormat, Folder};
 
 use crate::arguments::Figures;
 use crate::failure::Failure;

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use subflow_lab::benchmark::Dumbbell;
 use subflow_lab::results::RunResult;
-use subflow_lab::scenario::Scenario;
-use subflow_lab::scenario::file::Document;
 use subflow_lab::simulate::{RunOptions, simulate};
+use subflow_scenario::Scenario;
+use subflow_scenario::file::Document;
 
 fn run(text: &str, seed: u64) -> RunResult {
     let document = Document::parse(Path::new("law.toml"), text.to_owned()).expect("it is TOML");

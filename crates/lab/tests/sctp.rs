@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use subflow_lab::results::FlowResult;
-use subflow_lab::scenario::Scenario;
-use subflow_lab::scenario::file::Document;
 use subflow_lab::simulate::{RunOptions, simulate};
+use subflow_scenario::Scenario;
+use subflow_scenario::file::Document;
 
 const SENT: u64 = 2_000_000;
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use subflow_lab::scenario::file::Document;
-use subflow_lab::sweep::Plan;
+use subflow_scenario::file::Document;
+use subflow_scenario::sweep::Plan;
 
 use crate::arguments::Check;
 use crate::failure::Failure;

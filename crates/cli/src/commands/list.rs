@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use subflow_lab::papers;
-use subflow_lab::scenario::CatalogueEntry;
-use subflow_lab::scenario::schema::{FieldSchema, TABLES, TableSchema};
+use subflow_publications;
+use subflow_scenario::CatalogueEntry;
+use subflow_scenario::schema::{FieldSchema, TABLES, TableSchema};
 
 use crate::arguments::Catalogue;
 use crate::failure::Failure;
@@ -131,10 +131,10 @@ fn listed(entries: &[(&str, &str, String)]) -> String {
 }
 
 fn registered_papers() -> String {
-    if papers::registry().is_empty() {
+    if subflow_publications::registry().is_empty() {
         return "none yet\n".to_owned();
     }
-    let named = papers::registry().iter().map(|paper| {
+    let named = subflow_publications::registry().iter().map(|paper| {
         let items: Vec<&str> = paper.items().iter().map(|item| item.name).collect();
         (paper.name(), paper.title(), format!("--item {}", items.join(" | ")))
     });

@@ -3,16 +3,17 @@
 use subflow_lab::execute::{Progress, RunError};
 use subflow_lab::results::Experiment;
 use subflow_lab::simulate::RunOptions;
-use subflow_lab::sweep::Plan;
+use subflow_scenario::sweep::Plan;
 
 #[cfg(target_os = "linux")]
 use subflow_lab::{
     benchmark::TunThroughput,
     emulate,
     execute::execute_with,
-    scenario::file::{did_you_mean, list},
     validation::{self, CASES, Case},
 };
+#[cfg(target_os = "linux")]
+use subflow_scenario::file::{did_you_mean, list};
 
 #[cfg(target_os = "linux")]
 use crate::arguments::BenchFormat;

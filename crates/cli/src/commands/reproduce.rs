@@ -1,8 +1,9 @@
 //! `subflow reproduce`.
 
-use subflow_lab::output::Folder;
-use subflow_lab::papers::{self, Paper, Reproduction, Request};
-use subflow_lab::scenario::file::{did_you_mean, list};
+use subflow_publications::{Paper, Request};
+use subflow_report::Reproduction;
+use subflow_report::output::Folder;
+use subflow_scenario::file::{did_you_mean, list};
 
 use crate::arguments::{Format, Reproduce};
 use crate::failure::Failure;
@@ -33,7 +34,7 @@ pub(crate) fn reproduce(arguments: &Reproduce) -> Result<(), Failure> {
     let reproduction = reproduction?;
 
     if let Some(folder) = &folder {
-        folder.write_reproduction(paper, &request, &reproduction, figures)?;
+        folder.write_reproduction(&request.describe(paper), &reproduction, figures)?;
     }
     match arguments.format {
         Format::Json => print(&reproduction.to_json()),
@@ -43,8 +44,8 @@ pub(crate) fn reproduce(arguments: &Reproduce) -> Result<(), Failure> {
 }
 
 fn find(name: &str) -> Result<&'static dyn Paper, Failure> {
-    papers::find(name).ok_or_else(|| {
-        let names = || papers::registry().iter().map(|paper| paper.name());
+    subflow_publications::find(name).ok_or_else(|| {
+        let names = || subflow_publications::registry().iter().map(|paper| paper.name());
         let hint = did_you_mean(name, names(), "`subflow list papers` says more");
         let message = format!("found {name:?}, expected the name of a publication: {}", list(names()));
         Failure::bad_input(message, hint)

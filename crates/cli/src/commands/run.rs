@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use subflow_lab::execute::execute;
-use subflow_lab::output::{Folder, to_json};
 use subflow_lab::results::{Experiment, to_csv, to_text};
 use subflow_lab::simulate::RunOptions;
+use subflow_report::output::{Folder, to_json};
 
 use super::check::read;
 use super::on_linux;

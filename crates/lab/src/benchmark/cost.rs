@@ -1,10 +1,10 @@
 //! What a run costs.
 
 use serde::Serialize;
+use subflow_scenario::Scenario;
 
 use crate::execute::{CpuTimer, RunError};
 use crate::results::{RunResult, number};
-use crate::scenario::Scenario;
 use crate::simulate::{RunOptions, simulate};
 
 /// What a run cost.

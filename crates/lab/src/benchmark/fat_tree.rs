@@ -6,12 +6,12 @@ use std::path::Path;
 use rand_core::RngCore;
 use serde::Serialize;
 use subflow_network::stream;
+use subflow_scenario::Scenario;
+use subflow_scenario::file::{Document, Problems};
 
 use super::cost::Cost;
 use crate::execute::RunError;
 use crate::results::number;
-use crate::scenario::Scenario;
-use crate::scenario::file::{Document, Problems};
 
 /// A k-ary fat tree whose hosts each send to another (a random permutation) over one MPTCP connection without end. All
 /// links 1 Gbit/s, 10 µs; every port drop-tail, 100 packets of 1500 bytes; LIA; each subflow on a core path of its own

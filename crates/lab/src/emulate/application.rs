@@ -13,10 +13,10 @@ use subflow_linux::{
 };
 use subflow_network::stream;
 use subflow_quantity::{Duration, Instant};
+use subflow_scenario::{Buffer, Flow, Protocol, Scenario, Stack, Traffic};
 
 use super::hosts::{KernelHosts, address, socket_address};
 use super::kernel_end::KernelEnd;
-use crate::scenario::{Buffer, Flow, Protocol, Scenario, Stack, Traffic};
 use crate::simulate::figures::FlowBaseline;
 
 /// A flow with at least one end that is a kernel's.
@@ -380,7 +380,7 @@ impl Side<'_> {
         request: u64,
         response: u64,
         count: Option<u64>,
-        think: crate::scenario::Period,
+        think: subflow_scenario::Period,
     ) -> io::Result<()> {
         let (mut asked, mut buffer) = (0, vec![0; CHUNK]);
         for number in 0..count.unwrap_or(u64::MAX) {
@@ -432,7 +432,7 @@ impl Side<'_> {
         socket.connect(self.flow.remote).map_err(failed)?;
         let mut payload = vec![0; packet as usize];
         Pattern.fill(0, &mut payload);
-        let draw = |period: crate::scenario::Period| period.draw(&mut locked(&self.flow.rng));
+        let draw = |period: subflow_scenario::Period| period.draw(&mut locked(&self.flow.rng));
         let gap = rate.transmission_time(u64::from(packet));
         let mut next = self.clock.now();
         let mut on_until = next + draw(on);

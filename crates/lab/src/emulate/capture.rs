@@ -3,10 +3,10 @@
 use subflow_linux::{ByteTap, Emulator, PacketWriter};
 use subflow_network::{Direction, HostId, InterfaceId, Tap};
 use subflow_quantity::Instant;
+use subflow_scenario::{HostStack, Scenario};
 use subflow_wire::Packet;
 
 use super::userspace::RealWorld;
-use crate::scenario::{HostStack, Scenario};
 use crate::simulate::capture::Capture;
 
 /// What kernels send and receive, and what our stacks receive.

@@ -6,9 +6,9 @@ use std::net::{IpAddr, SocketAddr};
 use subflow_linux::netlink::{Endpoint, EndpointFlags};
 use subflow_linux::{Device, DeviceKind, InterfaceDrops, KernelHost, KernelInterface, KernelSettings, Result};
 use subflow_network::{HostId, InterfaceId};
+use subflow_scenario::{Flow, HostStack, InterfaceIndex, Protocol, Scenario};
 
 use super::settings::{PathManager, Plan};
-use crate::scenario::{Flow, HostStack, InterfaceIndex, Protocol, Scenario};
 use crate::simulate::build::Run;
 
 /// Our end of a kernel's interface, and which of the network's interfaces that is.
@@ -36,7 +36,7 @@ impl KernelHosts {
                 hosts.push(None);
                 continue;
             }
-            let interface = |interface: &crate::scenario::Interface| KernelInterface {
+            let interface = |interface: &subflow_scenario::Interface| KernelInterface {
                 name: interface.name.clone(),
                 addresses: interface.addresses.clone(),
             };

@@ -5,6 +5,7 @@ use std::sync::PoisonError;
 use subflow_linux::{DeviceKind, Emulator, InterfaceDrops, Verdict, kernel_release};
 use subflow_network::DuplexLink;
 use subflow_quantity::{Duration, Instant};
+use subflow_scenario::{HostStack, InterfaceIndex, Scenario};
 use subflow_transport::{Endpoint, EndpointId};
 
 use super::application::KernelFlow;
@@ -14,7 +15,6 @@ use super::settings::Plan;
 use super::userspace::RealWorld;
 use crate::execute::RunError;
 use crate::results::{Engine, FlowResult, RealTime, RunResult};
-use crate::scenario::{HostStack, InterfaceIndex, Scenario};
 use crate::simulate::figures::{EndFigures, FlowBaseline, MeasuredFlow};
 use crate::simulate::measure::LinkBaseline;
 
@@ -190,7 +190,7 @@ fn real_time(
 /// Flows whose scenario names a scheduler that the kernel does not have.
 fn other_schedulers(scenario: &Scenario) -> impl Iterator<Item = String> {
     scenario.flows.iter().filter_map(|flow| {
-        let crate::scenario::Protocol::Mptcp(mptcp) = &flow.protocol else { return None };
+        let subflow_scenario::Protocol::Mptcp(mptcp) = &flow.protocol else { return None };
         let sender = if is_request_response(flow) { flow.to } else { flow.from };
         let by_kernel = scenario.hosts[sender.host].stack == HostStack::Kernel;
         (by_kernel && mptcp.scheduler.name() != "linux-default").then(|| {

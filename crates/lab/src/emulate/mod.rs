@@ -21,12 +21,13 @@ mod userspace;
 
 use std::thread;
 
+pub use subflow_linux::{DeviceKind, Interrupt as Stop, cleanup};
 use subflow_linux::{Emulator, Interrupt, Needs, Priority, Wake, WallClock};
 use subflow_quantity::{Duration, Instant};
+use subflow_scenario::{HostStack, Protocol, Scenario};
 
 use crate::execute::RunError;
 use crate::results::RunResult;
-use crate::scenario::{HostStack, Protocol, Scenario};
 use crate::simulate::RunOptions;
 use crate::simulate::build::{Run, build_for};
 use crate::simulate::capture::Capture;
@@ -37,8 +38,6 @@ use measure::{Baseline, Conditions};
 use sample::Sampled;
 use settings::Plan;
 use userspace::RealWorld;
-
-pub use subflow_linux::{DeviceKind, Interrupt as Stop, cleanup};
 
 /// How often sockets are asked what they have done: a subflow that closes takes its counters with it.
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
@@ -182,6 +181,6 @@ fn needs(scenario: &Scenario) -> Needs {
     needs
 }
 
-fn is_request_response(flow: &crate::scenario::Flow) -> bool {
-    matches!(flow.traffic, crate::scenario::Traffic::RequestResponse { .. })
+fn is_request_response(flow: &subflow_scenario::Flow) -> bool {
+    matches!(flow.traffic, subflow_scenario::Traffic::RequestResponse { .. })
 }

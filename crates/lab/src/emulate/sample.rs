@@ -3,12 +3,12 @@
 use subflow_linux::{Emulator, SubflowInfo, Wake};
 use subflow_network::DuplexLink;
 use subflow_quantity::Instant;
+use subflow_scenario::{Protocol, Scenario};
 
 use super::application::KernelFlow;
 use super::kernel_end::ends;
 use super::measure::our_ends;
 use super::userspace::RealWorld;
-use crate::scenario::{Protocol, Scenario};
 use crate::simulate::figures::EndFigures;
 use crate::simulate::sample::Sampler;
 

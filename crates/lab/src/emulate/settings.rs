@@ -2,10 +2,10 @@
 
 use subflow_linux::KernelSettings;
 use subflow_quantity::Duration;
+use subflow_scenario::{Buffer, Flow, HostStack, LossDetection, Protocol, Scenario, Stack, TcpOptions, Traffic};
 
 use super::hosts::address;
 use crate::execute::RunError;
-use crate::scenario::{Buffer, Flow, HostStack, LossDetection, Protocol, Scenario, Stack, TcpOptions, Traffic};
 
 /// What a host's kernel is told.
 #[derive(Clone, Debug, Default)]

@@ -2,9 +2,9 @@
 
 use subflow_linux::{Pattern, Payload, Userspace};
 use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
+use subflow_scenario::{Protocol, Scenario};
 use subflow_transport::EndpointId;
 
-use crate::scenario::{Protocol, Scenario};
 use crate::simulate::world::World;
 
 /// The hosts of a run that have our stack.

@@ -1,6 +1,6 @@
 //! Why a run failed although its scenario is good.
 
-use crate::sweep::{Job, Plan};
+use subflow_scenario::sweep::{Job, Plan};
 
 /// A run that did not come to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

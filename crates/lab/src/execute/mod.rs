@@ -1,9 +1,11 @@
 //! Runs many jobs over the cores and hands their results back in order.
 
+mod batch;
 mod cpu_time;
 mod error;
 mod pool;
 
+pub use batch::{run_all, run_cells};
 pub use cpu_time::CpuTimer;
 pub use error::RunError;
 pub use pool::{Progress, execute, execute_with};

@@ -4,12 +4,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::iter::{ParallelBridge, ParallelIterator};
+use subflow_scenario::Scenario;
+use subflow_scenario::sweep::{Job, Plan};
 
 use super::{CpuTimer, RunError};
 use crate::results::{Experiment, Run, RunResult};
-use crate::scenario::Scenario;
 use crate::simulate::{RunOptions, simulate};
-use crate::sweep::{Job, Plan};
 
 /// Points of a sweep of which metrics over time are kept.
 const MOST_POINTS_WITH_SERIES: usize = 100;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use subflow_scenario::sweep::{Plan, Point};
 
 use super::{Exchanges, FlowResult, RunResult, number};
 use crate::statistics::{Summary, jain_index};
-use crate::sweep::{Plan, Point};
 
 /// What `run` prints: the scenario, its runs, their statistics.
 #[derive(Clone, Debug, PartialEq, Serialize)]

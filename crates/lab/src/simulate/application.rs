@@ -2,14 +2,13 @@
 
 use std::net::SocketAddr;
 
-use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
 use subflow_network::{Network, TimerId};
 use subflow_quantity::{Duration, Instant};
+use subflow_scenario::{Flow, Period, Protocol, Traffic};
 use subflow_transport::{Endpoint, EndpointId, Event, Listener};
 
 use super::world::World;
-use crate::scenario::{Flow, Period, Protocol, Traffic};
 
 /// The two ends of a flow and how far its traffic has got.
 pub(crate) struct Application {
@@ -324,19 +323,5 @@ impl Application {
     /// A length of time by its distribution.
     fn draw(&mut self, period: Period) -> Duration {
         period.draw(&mut self.rng)
-    }
-}
-
-impl Period {
-    /// A length of time by the distribution.
-    pub(crate) fn draw(self, rng: &mut Pcg64Mcg) -> Duration {
-        match self {
-            Self::Constant(span) => span,
-            Self::Exponential(mean) => {
-                // Inverse transform with 53 random bits; libm's logarithm is the same on every machine.
-                let uniform = ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
-                Duration::from_secs_f64(-libm::log(uniform) * mean.as_secs_f64())
-            }
-        }
     }
 }

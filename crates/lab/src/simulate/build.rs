@@ -4,13 +4,13 @@ use std::net::IpAddr;
 
 use subflow_network::{Attachment, DuplexLink, HostId, InterfaceId, Network, TopologyBuilder, stream};
 use subflow_quantity::Instant;
+use subflow_scenario::{Scenario, Traffic};
 use subflow_transport::Host;
 
 use super::application::Application;
 use super::stacks::{Side, listener};
 use super::world::{Node, World};
 use crate::execute::RunError;
-use crate::scenario::{self, Scenario, Traffic};
 
 /// A run before it has begun.
 pub(crate) struct Run {
@@ -50,10 +50,10 @@ pub(crate) fn build_for(
             topology.gateway(address, routers[gateway]);
         }
     }
-    let end = |end: scenario::Attachment| -> Attachment {
+    let end = |end: subflow_scenario::Attachment| -> Attachment {
         match end {
-            scenario::Attachment::Interface(index) => interfaces[index.host][index.interface].into(),
-            scenario::Attachment::Router(index) => routers[index].into(),
+            subflow_scenario::Attachment::Interface(index) => interfaces[index.host][index.interface].into(),
+            subflow_scenario::Attachment::Router(index) => routers[index].into(),
         }
     };
     let links = scenario
@@ -92,7 +92,7 @@ fn nodes(scenario: &Scenario, seed: u64, hosts: &[HostId], interfaces: &[Vec<Int
 }
 
 /// Addresses of a host's backup interfaces.
-fn backups(host: &scenario::Host) -> Vec<IpAddr> {
+fn backups(host: &subflow_scenario::Host) -> Vec<IpAddr> {
     host.interfaces.iter().filter(|interface| interface.backup).flat_map(|i| i.addresses.iter().copied()).collect()
 }
 

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use subflow_network::{Direction, HostId, InterfaceId, Network, Tap};
 use subflow_quantity::Instant;
+use subflow_scenario::Scenario;
 use subflow_wire::{Packet, PayloadBytes, PcapngWriter};
 
 use crate::execute::RunError;
-use crate::scenario::Scenario;
 
 struct HostCapture {
     writer: PcapngWriter<BufWriter<File>>,

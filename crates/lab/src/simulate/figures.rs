@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
+use subflow_scenario::{Flow, InterfaceIndex, Protocol, Scenario, Traffic};
 use subflow_transport::Endpoint;
 use subflow_transport::mptcp::Subflow;
 use subflow_transport::tcp::{Closed, Connection, Ends};
 
 use super::sctp;
 use crate::results::{Abandoned, Datagrams, Exchanges, FlowResult, Retransmitted, SubflowResult, goodput_mbps};
-use crate::scenario::{Flow, InterfaceIndex, Protocol, Scenario, Traffic};
 use crate::statistics;
 
 /// What one end of a flow has done.
@@ -203,7 +203,7 @@ impl MeasuredFlow<'_> {
             let before = baseline.subflows.get(&subflow.ends).copied().unwrap_or(0);
             let bytes = delivered.get(&subflow.ends).copied().unwrap_or(0).saturating_sub(before);
             result.subflows.push(SubflowResult {
-                name: unique(&mut names, scenario.subflow_name(subflow.ends)),
+                name: unique(&mut names, subflow_name(scenario, subflow.ends)),
                 goodput_mbps: goodput_mbps(bytes, span),
                 packets_sent: subflow.packets_sent,
                 retransmissions: subflow.retransmissions,
@@ -257,25 +257,16 @@ fn unique(names: &mut BTreeMap<String, u32>, name: String) -> String {
     if *count == 1 { name } else { format!("{name}#{count}") }
 }
 
-impl Scenario {
-    /// `host.interface-host.interface` of two ends.
-    fn subflow_name(&self, ends: Ends) -> String {
-        let name = |address| {
-            self.interface_with(address).map_or_else(
-                || format!("{address}"),
-                |InterfaceIndex { host, interface }| {
-                    let host = &self.hosts[host];
-                    format!("{}.{}", host.name, host.interfaces[interface].name)
-                },
-            )
-        };
-        format!("{}-{}", name(ends.local.ip()), name(ends.remote.ip()))
-    }
-
-    fn interface_with(&self, address: std::net::IpAddr) -> Option<InterfaceIndex> {
-        self.hosts.iter().enumerate().find_map(|(host, node)| {
-            let interface = node.interfaces.iter().position(|interface| interface.addresses.contains(&address))?;
-            Some(InterfaceIndex { host, interface })
-        })
-    }
+/// `host.interface-host.interface` of two ends.
+fn subflow_name(scenario: &Scenario, ends: Ends) -> String {
+    let name = |address| {
+        scenario.interface_with(address).map_or_else(
+            || format!("{address}"),
+            |InterfaceIndex { host, interface }| {
+                let host = &scenario.hosts[host];
+                format!("{}.{}", host.name, host.interfaces[interface].name)
+            },
+        )
+    };
+    format!("{}-{}", name(ends.local.ip()), name(ends.remote.ip()))
 }

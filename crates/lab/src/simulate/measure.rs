@@ -2,6 +2,7 @@
 
 use subflow_network::{DuplexLink, LinkId, LinkMetrics, Network};
 use subflow_quantity::{Duration, Instant};
+use subflow_scenario::{Scenario, Traffic};
 use subflow_transport::mptcp::PathRecord;
 use subflow_transport::{Endpoint, EndpointId};
 
@@ -9,7 +10,6 @@ use super::application::Application;
 use super::build::Run;
 use super::figures::{EndFigures, FlowBaseline, MeasuredFlow};
 use crate::results::{DirectionResult, FlowResult, LinkResult};
-use crate::scenario::{Scenario, Traffic};
 
 /// What had been delivered and transmitted when measuring began.
 pub(super) struct Baseline {
@@ -101,7 +101,7 @@ impl LinkBaseline {
     ) -> Vec<LinkResult> {
         let span = end - (Instant::ZERO + scenario.measure_from);
         let direction = |id: LinkId, before: &LinkMetrics| direction(network, id, before, span);
-        let result = |((ids, link), before): ((&DuplexLink, &crate::scenario::Link), &[LinkMetrics; 2])| {
+        let result = |((ids, link), before): ((&DuplexLink, &subflow_scenario::Link), &[LinkMetrics; 2])| {
             let (up, down) = (direction(ids.forward, &before[0]), direction(ids.backward, &before[1]));
             LinkResult::new(link.name.clone(), up, down)
         };

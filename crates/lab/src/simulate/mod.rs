@@ -14,10 +14,10 @@ pub(crate) mod world;
 use std::path::PathBuf;
 
 use subflow_quantity::Instant;
+use subflow_scenario::Scenario;
 
 use crate::execute::{CpuTimer, RunError};
 use crate::results::{Engine, RunResult};
-use crate::scenario::Scenario;
 use build::Run;
 use capture::Capture;
 use sample::Sampler;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use subflow_network::{DuplexLink, Network};
 use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
+use subflow_scenario::Scenario;
 use subflow_transport::Endpoint;
 use subflow_transport::tcp::{Connection, Ends};
 
@@ -13,7 +14,6 @@ use super::build::Run;
 use super::figures::{EndFigures, delivered_by_subflow};
 use super::sctp;
 use crate::results::{Series, goodput_mbps};
-use crate::scenario::Scenario;
 
 const GOODPUT: &str = "goodput";
 
@@ -172,9 +172,9 @@ fn goodput_interval(interval: Duration) -> Duration {
 mod tests {
     use std::path::Path;
 
-    use crate::scenario::Scenario;
-    use crate::scenario::file::Document;
     use crate::simulate::{RunOptions, simulate};
+    use subflow_scenario::Scenario;
+    use subflow_scenario::file::Document;
 
     #[test]
     fn only_links_that_packets_pass_have_a_queue_over_time() {

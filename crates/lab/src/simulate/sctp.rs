@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use subflow_policy::congestion::Path;
 use subflow_quantity::Instant;
+use subflow_scenario::{Sctp, SctpOptions, Stack};
 use subflow_transport::sctp::Association;
 use subflow_transport::sctp::config::{Config, Distribution, MessageOptions, RtoLimits};
 use subflow_transport::tcp::Ends;
@@ -12,7 +13,6 @@ use subflow_wire::sctp::{UDP_ENCAPSULATION_PORT, UdpEncapsulation};
 use super::figures::SubflowFigures;
 use super::sample::Sampler;
 use crate::results::{Abandoned, Retransmitted};
-use crate::scenario::{Sctp, SctpOptions, Stack};
 
 /// The configuration of one end of `flow`, which has `stack`.
 pub(super) fn sctp_config(flow: &Sctp, stack: &Stack) -> Config {

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use subflow_policy::congestion::Growth;
+use subflow_scenario::{Buffer, Coupling, Flow, Protocol, Stack};
 use subflow_transport::mptcp::send_memory::SendBufferTuning;
 use subflow_transport::tcp::TcpOptions;
 use subflow_transport::tcp::config::{
@@ -12,7 +13,6 @@ use subflow_transport::tcp::config::{
 use subflow_transport::{Listener, mptcp};
 
 use super::sctp::sctp_config;
-use crate::scenario::{self, Buffer, Coupling, Flow, Protocol, Stack};
 
 /// Which end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) enum Side {
 /// A buffer that never limits, in bytes: more than any window of a simulated path.
 const UNLIMITED: u64 = 1 << 30;
 
-fn tcp_config(stack: &scenario::TcpOptions) -> Config {
+fn tcp_config(stack: &subflow_scenario::TcpOptions) -> Config {
     Config {
         mtu: stack.mtu,
         initial_window: stack.initial_window,
@@ -51,8 +51,8 @@ fn tcp_config(stack: &scenario::TcpOptions) -> Config {
             count: compression.count,
         }),
         loss_detection: match stack.loss_detection {
-            scenario::LossDetection::Rack => LossDetection::Rack,
-            scenario::LossDetection::DupThresh => LossDetection::DupThresh,
+            subflow_scenario::LossDetection::Rack => LossDetection::Rack,
+            subflow_scenario::LossDetection::DupThresh => LossDetection::DupThresh,
         },
         window_reduction: if stack.prr { WindowReduction::Proportional } else { WindowReduction::Immediate },
         tail_loss_probe: stack.tlp,
@@ -73,14 +73,14 @@ fn tcp_config(stack: &scenario::TcpOptions) -> Config {
 }
 
 /// A fixed send buffer. One that grows with the window limits only an MPTCP sender that queues ahead of it.
-fn send_buffer(stack: &scenario::TcpOptions) -> Option<u64> {
+fn send_buffer(stack: &subflow_scenario::TcpOptions) -> Option<u64> {
     match stack.send_buffer {
         Buffer::Fixed(bytes) => Some(bytes),
         Buffer::Unlimited | Buffer::Automatic { .. } => None,
     }
 }
 
-fn tcp_options(flow: &scenario::Tcp, stack: &Stack) -> TcpOptions {
+fn tcp_options(flow: &subflow_scenario::Tcp, stack: &Stack) -> TcpOptions {
     TcpOptions {
         config: Arc::new(tcp_config(&stack.tcp)),
         congestion: flow.congestion.build(&stack.tcp),
@@ -89,7 +89,7 @@ fn tcp_options(flow: &scenario::Tcp, stack: &Stack) -> TcpOptions {
 }
 
 fn mptcp_config(
-    flow: &scenario::Mptcp,
+    flow: &subflow_scenario::Mptcp,
     stack: &Stack,
     backup_addresses: Vec<IpAddr>,
     record_paths: bool,

@@ -4,10 +4,10 @@ use std::net::{IpAddr, SocketAddr};
 
 use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
 use subflow_quantity::Instant;
+use subflow_scenario::HostEvent;
 use subflow_transport::{EndpointId, Host};
 
 use super::application::Application;
-use crate::scenario::HostEvent;
 
 /// One host of the run.
 pub(crate) struct Node {

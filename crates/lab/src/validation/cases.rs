@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::scenario::Scenario;
-use crate::scenario::file::Document;
+use subflow_scenario::Scenario;
+use subflow_scenario::file::Document;
 
 /// A scenario that is run both ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

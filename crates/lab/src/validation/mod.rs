@@ -4,14 +4,13 @@ mod cases;
 mod report;
 
 use serde::Serialize;
+use subflow_scenario::Scenario;
 
 use crate::emulate::{DeviceKind, Stop, emulate};
 use crate::execute::RunError;
 use crate::results::{FlowResult, RunResult, number};
-use crate::scenario::Scenario;
 use crate::simulate::{RunOptions, simulate};
 use crate::statistics::mean;
-
 pub use cases::{CASES, Case};
 pub use report::to_text;
 
@@ -180,7 +179,7 @@ mod tests {
         for case in CASES {
             let scenario = case.scenario();
             for flow in &scenario.flows {
-                if let crate::scenario::Protocol::Mptcp(mptcp) = &flow.protocol {
+                if let subflow_scenario::Protocol::Mptcp(mptcp) = &flow.protocol {
                     assert_eq!(mptcp.scheduler.name(), "linux-default", "{}", case.name);
                 }
             }

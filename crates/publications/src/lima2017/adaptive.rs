@@ -1,0 +1,142 @@
+//! How our scheduler does: in each cell against the best of the fixed ones, and what the fixed ones reach by the same measure.
+
+use subflow_report::{Cell, Table};
+
+use super::grid::{ADAPTIVE, CONGESTION, SCHEDULERS, Study};
+use super::measurement::Measurements;
+
+/// Below the best by no more than this, in percent, counts as near it.
+pub(super) const NEAR_PCT: f64 = 2.0;
+/// Nowhere may it be further below.
+pub(super) const FAR_PCT: f64 = 5.0;
+
+/// A cell in which all schedulers were run.
+pub(super) struct Contest {
+    pub(super) study: Study,
+    pub(super) case_name: String,
+    pub(super) congestion: &'static str,
+    /// The best of the fixed ones, and its goodput in Mbit/s.
+    pub(super) best: (&'static str, f64),
+    fixed: Vec<(&'static str, f64)>,
+    adaptive: f64,
+    /// Whether the 95 % interval of adaptive reaches the best one's mean.
+    within_interval: bool,
+}
+
+impl Contest {
+    /// How far adaptive is below the best fixed one, in percent; negative above it.
+    pub(super) fn gap_pct(&self) -> f64 {
+        gap_pct(self.adaptive, self.best.1)
+    }
+
+    pub(super) fn place(&self) -> String {
+        format!("{}, {}", self.case_name, self.congestion)
+    }
+}
+
+fn gap_pct(goodput: f64, best: f64) -> f64 {
+    (1.0 - goodput / best) * 100.0
+}
+
+/// All cells of experiments 1 and 2 that were run.
+pub(super) fn contests(all: &Measurements) -> Vec<Contest> {
+    let mut contests = Vec::new();
+    for study in [Study::Congested, Study::Design] {
+        for (case, congestion) in all.cases(study).into_iter().flat_map(|case| CONGESTION.map(|cc| (case, cc))) {
+            let fixed: Option<Vec<_>> =
+                SCHEDULERS.into_iter().map(|name| Some((name, all.at(study, case, congestion, name)?))).collect();
+            let own = all.of(study).find(|m| {
+                let setup = &m.cell.setup;
+                m.cell.case == case && setup.congestion == congestion && setup.scheduler == ADAPTIVE
+            });
+            let (Some(fixed), Some(own)) = (fixed, own) else { continue };
+            let Some(best) = fixed.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
+            contests.push(Contest {
+                study,
+                case_name: own.cell.case_name(),
+                congestion,
+                best,
+                fixed,
+                adaptive: own.mean,
+                within_interval: own.interval.is_some_and(|interval| interval.high >= best.1),
+            });
+        }
+    }
+    contests
+}
+
+/// How far below the best adaptive is, by study.
+pub(super) fn gaps_by_study(all: &Measurements) -> Vec<(&'static str, Vec<f64>)> {
+    let contests = contests(all);
+    let of = |study: Study| contests.iter().filter(move |contest| contest.study == study).map(Contest::gap_pct);
+    let studies = [Study::Congested, Study::Design].into_iter().map(|study| (study.name(), of(study).collect()));
+    studies.filter(|(_, gaps): &(_, Vec<f64>)| !gaps.is_empty()).collect()
+}
+
+/// Each cell in which adaptive is not near the best, and how the fixed schedulers do by the same measure.
+pub(super) fn readable(all: &Measurements) -> Vec<(String, Table)> {
+    let contests = contests(all);
+    if contests.is_empty() {
+        return Vec::new();
+    }
+    let mut cells =
+        Table::new(["case", "congestion", "best fixed", "Mbit/s", "adaptive", "below %", "in its interval"]);
+    for contest in contests.iter().filter(|contest| contest.gap_pct() > NEAR_PCT) {
+        cells.row([
+            contest.case_name.as_str().into(),
+            contest.congestion.into(),
+            contest.best.0.into(),
+            contest.best.1.into(),
+            contest.adaptive.into(),
+            contest.gap_pct().into(),
+            if contest.within_interval { "yes" } else { "no" }.into(),
+        ]);
+    }
+    let mut schedulers = Table::new(["scheduler", "cells", "within 2 %", "more than 5 % below", "furthest below %"]);
+    for name in SCHEDULERS.into_iter().chain([ADAPTIVE]) {
+        let gaps: Vec<f64> = contests.iter().map(|contest| contest.gap_of(name)).collect();
+        let count = |test: &dyn Fn(f64) -> bool| Cell::Integer(gaps.iter().filter(|&&gap| test(gap)).count() as i64);
+        schedulers.row([
+            name.into(),
+            Cell::Integer(gaps.len() as i64),
+            count(&|gap| gap <= NEAR_PCT),
+            count(&|gap| gap > FAR_PCT),
+            gaps.iter().copied().fold(0.0, f64::max).into(),
+        ]);
+    }
+    let mut tables = vec![("each scheduler against the best fixed one of its cell".to_owned(), schedulers)];
+    if !cells.rows().is_empty() {
+        tables.push(("cells in which adaptive is more than 2 % below the best fixed scheduler".to_owned(), cells));
+    }
+    tables
+}
+
+impl Contest {
+    fn gap_of(&self, scheduler: &str) -> f64 {
+        let fixed = self.fixed.iter().find(|(name, _)| *name == scheduler).map(|(_, goodput)| *goodput);
+        gap_pct(fixed.unwrap_or(self.adaptive), self.best.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::measurement::tests::made;
+    use super::*;
+
+    #[test]
+    fn all_schedulers_are_measured_against_the_best_fixed_one() {
+        let all = made(Study::Design, |cell| match (cell.setup.scheduler, cell.case) {
+            ("hsr", _) => 99.0,
+            (ADAPTIVE, 3) => 89.0,
+            (ADAPTIVE, _) => 109.0,
+            _ => 79.0,
+        });
+        let tables = readable(&all);
+        let [(_, schedulers), (_, cells)] = tables.as_slice() else { panic!("two tables") };
+        let csv = schedulers.to_csv();
+        assert!(csv.contains("\nll,32,0,32,20.0\n"), "{csv}");
+        assert!(csv.contains("\nadaptive,32,28,4,10.0\n"), "{csv}");
+        assert_eq!(cells.rows().len(), 4, "one for each congestion control in Exp 3");
+        assert_eq!(gaps_by_study(&all).len(), 1);
+    }
+}

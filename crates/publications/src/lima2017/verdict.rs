@@ -1,0 +1,119 @@
+//! What means of a few runs can tell, and what they leave open.
+
+use std::ops::RangeInclusive;
+
+use subflow_lab::statistics::{Interval, mean, mean_interval};
+
+use super::measurement::Measurement;
+
+/// A ratio of two means, or the mean of many ratios, and the bounds between which it lies at 95 %.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ratio {
+    pub(super) value: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Ratio {
+    /// How many times the goodput of `b` that of `a` is. Bounds are those of the intervals of both; they are open where
+    /// a cell has been run once.
+    pub(super) fn of(a: &Measurement, b: &Measurement) -> Self {
+        let open = Interval { low: 0.0, high: f64::INFINITY, confidence: 0.95 };
+        let [of_a, of_b] = [a, b].map(|measurement| measurement.interval.unwrap_or(open));
+        // Goodput has no negative side, which intervals of two runs do not know.
+        let high = if of_b.low > 0.0 { of_a.high / of_b.low } else { f64::INFINITY };
+        Self { value: a.mean / b.mean, low: of_a.low.max(0.0) / of_b.high, high }
+    }
+
+    /// The mean of ratios from cells that differ in what does not matter, with the interval of that mean.
+    pub(super) fn mean_of(ratios: &[f64]) -> Option<Self> {
+        let value = mean(ratios)?;
+        let interval = mean_interval(ratios, 0.95);
+        let (low, high) = interval.map_or((0.0, f64::INFINITY), |interval| (interval.low, interval.high));
+        Some(Self { value, low, high })
+    }
+
+    /// As a gain in percent with half its interval.
+    pub(super) fn as_gain(self) -> String {
+        let half = (self.high - self.low) / 2.0;
+        let interval = if half.is_finite() { format!(" ± {:.1}", half * 100.0) } else { String::new() };
+        format!("{:+.1}{interval} %", (self.value - 1.0) * 100.0)
+    }
+
+    /// Whether it is in `range`; `None` where some of what lies between the bounds is and some is not.
+    pub(super) fn is_in(self, range: &RangeInclusive<f64>) -> Option<bool> {
+        match () {
+            () if range.contains(&self.low) && range.contains(&self.high) => Some(true),
+            () if self.low > *range.end() || self.high < *range.start() => Some(false),
+            () => None,
+        }
+    }
+
+    /// Whether two means are about equal: they are by their values, and are not where no value between the bounds is
+    /// in `range`.
+    pub(super) fn is_about(self, range: &RangeInclusive<f64>) -> Option<bool> {
+        if range.contains(&self.value) { Some(true) } else { self.is_in(range).filter(|within| !within) }
+    }
+}
+
+/// Whether all of `parts` hold: one that fails refutes the whole, one that is open leaves it open, and so do parts that
+/// are missing, where it is not `complete`.
+pub(super) fn all(parts: impl IntoIterator<Item = Option<bool>>, complete: bool) -> Option<bool> {
+    let parts: Vec<_> = parts.into_iter().collect();
+    match () {
+        () if parts.contains(&Some(false)) => Some(false),
+        () if complete && !parts.contains(&None) => Some(true),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::grid::{Study, cells};
+    use super::super::measurement::Goodput;
+    use super::*;
+
+    fn measured(runs: &[f64]) -> Measurement {
+        let cell = cells(Study::Mesh, true).swap_remove(0);
+        let runs: Vec<Goodput> = runs.iter().map(|&mptcp| Goodput { mptcp, tcp: 0.0 }).collect();
+        Measurement::of(cell, &runs)
+    }
+
+    #[test]
+    fn intervals_that_overlap_leave_an_order_open() {
+        let (low, high) = (measured(&[10.0, 10.1, 9.9]), measured(&[20.0, 20.1, 19.9]));
+        assert_eq!(Ratio::of(&low, &high).is_in(&(0.0..=1.0)), Some(true));
+        assert_eq!(Ratio::of(&high, &low).is_in(&(0.0..=1.0)), Some(false));
+        assert_eq!(Ratio::of(&measured(&[9.0, 11.0, 10.5]), &low).is_in(&(0.0..=1.0)), None);
+        assert_eq!(Ratio::of(&low, &measured(&[1.0, 39.0])).is_in(&(0.0..=1.0)), None, "an interval below zero");
+        assert_eq!(Ratio::of(&low, &measured(&[99.0])).is_in(&(0.0..=1.0)), None, "one run has no interval");
+    }
+
+    #[test]
+    fn alike_is_what_differs_little_and_apart_what_surely_differs() {
+        let about = |runs: &[f64]| Ratio::of(&measured(runs), &measured(&[10.0, 10.0])).is_about(&(0.95..=1.05));
+        assert_eq!(about(&[9.0, 11.2]), Some(true));
+        assert_eq!(about(&[10.0, 12.0]), None);
+        assert_eq!(about(&[11.9, 12.0]), Some(false));
+    }
+
+    #[test]
+    fn many_ratios_have_a_mean_with_an_interval() {
+        let ratio = Ratio::mean_of(&[1.06, 1.08, 1.07]).expect("three ratios");
+        assert_eq!((ratio.is_in(&(1.0..=1.2)), ratio.is_in(&(1.2..=1.5))), (Some(true), Some(false)));
+        assert_eq!(
+            Ratio::mean_of(&[1.07]).and_then(|ratio| ratio.is_in(&(1.0..=1.2))),
+            None,
+            "a single one tells nothing"
+        );
+        assert_eq!(Ratio::mean_of(&[]), None);
+    }
+
+    #[test]
+    fn one_part_that_fails_refutes_and_one_that_is_missing_does_not_confirm() {
+        assert_eq!(all([None, Some(false)], false), Some(false));
+        assert_eq!(all([None, Some(true)], true), None);
+        assert_eq!(all([Some(true); 2], true), Some(true));
+        assert_eq!(all([Some(true); 2], false), None);
+    }
+}

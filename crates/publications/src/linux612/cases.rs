@@ -1,0 +1,293 @@
+//! The CSV files of cases: what was configured and what the kernel did, one row for each flow of each repetition.
+
+use std::path::Path;
+
+use subflow_policy::congestion::Algorithm;
+use subflow_scenario::input;
+
+/// The columns that a file may have. Those that a configuration needs come first.
+pub(super) const COLUMNS: [&str; 20] = [
+    "case",
+    "protocol",
+    "cc",
+    "paths",
+    "loss_pct",
+    "duration_s",
+    "rep",
+    "flow",
+    "goodput_mbps",
+    "goodput_tail_mbps",
+    "completion_s",
+    "retransmits",
+    "drops",
+    "path1_bytes",
+    "path2_bytes",
+    "queue_drops_path1",
+    "queue_drops_path2",
+    "loss_drops_path1",
+    "loss_drops_path2",
+    "flow_start_s",
+];
+
+/// How many of [`COLUMNS`] a file must have.
+const REQUIRED: usize = 9;
+
+const PROTOCOLS: [&str; 3] = ["tcp", "mptcp", "sctp"];
+
+/// One path, written `R/D/Q`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct PathSpec {
+    /// Rate in Mbit/s.
+    pub(super) rate_mbps: f64,
+    /// One-way delay in milliseconds.
+    pub(super) delay_ms: f64,
+    /// Packets that the queue holds, the one in transmission included.
+    pub(super) queue: u32,
+}
+
+/// One row.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Record {
+    /// Its line in the file.
+    pub(super) line: u64,
+    pub(super) case: String,
+    /// As written: a row of all flows together joins theirs with `+`.
+    pub(super) protocol: String,
+    pub(super) cc: String,
+    /// As written.
+    pub(super) paths_text: String,
+    pub(super) paths: Vec<PathSpec>,
+    /// As written.
+    pub(super) loss_text: String,
+    /// For each path, in percent.
+    pub(super) loss_pct: Vec<f64>,
+    pub(super) duration_s: f64,
+    pub(super) rep: u32,
+    pub(super) flow: FlowName,
+    pub(super) goodput_mbps: f64,
+    pub(super) completion_s: Option<f64>,
+    /// IP bytes through the queue of each path, as far as the row has them.
+    pub(super) path_bytes: Vec<Option<f64>>,
+    pub(super) start_s: f64,
+}
+
+/// Which flow of a run a row is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum FlowName {
+    /// A flow by its number from 1.
+    Number(u32),
+    /// All of them together.
+    All,
+}
+
+impl std::fmt::Display for FlowName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::All => f.write_str("all"),
+        }
+    }
+}
+
+/// More is no table of cases but a mistake.
+const LARGEST_FILE_MIB: u64 = 64;
+
+/// Reads the file at `path`.
+pub(super) fn load(path: &Path) -> Result<Vec<Record>, String> {
+    let shown = path.display();
+    let bytes =
+        input::read(path, LARGEST_FILE_MIB).map_err(|error| format!("{shown}: cannot read the cases: {error}"))?;
+    let text =
+        String::from_utf8(bytes).map_err(|error| format!("{shown}: cannot read the cases: {}", error.utf8_error()))?;
+    parse(&shown.to_string(), &text)
+}
+
+/// Reads `text`, which stands in the file called `name`.
+pub(super) fn parse(name: &str, text: &str) -> Result<Vec<Record>, String> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().map_err(|error| format!("{name}:1: {error}"))?.clone();
+    for column in &header {
+        if !COLUMNS.contains(&column) {
+            let known = COLUMNS.join(", ");
+            return Err(format!("{name}:1: found the column {column:?}, expected only columns of {known}"));
+        }
+    }
+    for required in &COLUMNS[..REQUIRED] {
+        if !header.iter().any(|column| column == *required) {
+            return Err(format!("{name}:1: the column {required:?} is missing"));
+        }
+    }
+    let mut records = Vec::new();
+    for row in reader.records() {
+        let row = row.map_err(|error| {
+            let line = error.position().map_or(0, csv::Position::line);
+            format!("{name}:{line}: {error}")
+        })?;
+        let line = row.position().map_or(0, csv::Position::line);
+        records.push(Row { name, line, header: &header, cells: &row }.read()?);
+    }
+    if records.is_empty() {
+        return Err(format!("{name}:1: found no cases below the header, expected at least one"));
+    }
+    Ok(records)
+}
+
+/// A row that is being read.
+struct Row<'a> {
+    name: &'a str,
+    line: u64,
+    header: &'a csv::StringRecord,
+    cells: &'a csv::StringRecord,
+}
+
+impl Row<'_> {
+    fn read(&self) -> Result<Record, String> {
+        let paths_text = self.cell("paths").to_owned();
+        let paths = paths_text.split(';').map(|path| self.path(path)).collect::<Result<Vec<_>, _>>()?;
+        let loss_text = self.cell("loss_pct").to_owned();
+        let mut loss_pct = Vec::new();
+        for loss in loss_text.split(';') {
+            loss_pct.push(self.number_in("loss_pct", loss, "a percentage from 0 to 100", |x| x <= 100.0)?);
+        }
+        if loss_pct.len() == 1 {
+            loss_pct.resize(paths.len(), loss_pct[0]);
+        }
+        if loss_pct.len() != paths.len() {
+            let expected = format!("one, or one for each of the {} paths", paths.len());
+            return Err(self.complaint("loss_pct", &loss_text, &expected));
+        }
+        let flow = match self.cell("flow") {
+            "all" => FlowName::All,
+            number => FlowName::Number(self.count("flow", number, "the number of a flow from 1, or \"all\"")?),
+        };
+        let case = self.cell("case").to_owned();
+        if case.is_empty() {
+            return Err(self.complaint("case", "", "the name of a case"));
+        }
+        let duration_s = self.number_in("duration_s", self.cell("duration_s"), "seconds above 0", |x| x > 0.0)?;
+        if duration_s > 86_400.0 {
+            return Err(self.complaint("duration_s", self.cell("duration_s"), "at most a day"));
+        }
+        Ok(Record {
+            line: self.line,
+            case,
+            protocol: self.protocols(flow)?,
+            cc: self.algorithms()?,
+            paths_text,
+            paths,
+            loss_text,
+            loss_pct,
+            duration_s,
+            rep: self.count("rep", self.cell("rep"), "the number of a repetition from 1")?,
+            flow,
+            goodput_mbps: self.number_in("goodput_mbps", self.cell("goodput_mbps"), "Mbit/s", |_| true)?,
+            completion_s: self.optional("completion_s", "seconds, or nothing")?,
+            path_bytes: vec![
+                self.optional("path1_bytes", "bytes, or nothing")?,
+                self.optional("path2_bytes", "bytes, or nothing")?,
+            ],
+            start_s: self.optional("flow_start_s", "seconds, or nothing")?.unwrap_or(0.0),
+        })
+    }
+
+    /// The cell in `column`, empty where the file has no such column.
+    fn cell(&self, column: &str) -> &str {
+        let index = self.header.iter().position(|name| name == column);
+        index.and_then(|index| self.cells.get(index)).unwrap_or("").trim()
+    }
+
+    fn complaint(&self, column: &str, found: &str, expected: &str) -> String {
+        format!("{}:{}: {column}: found {found:?}, expected {expected}", self.name, self.line)
+    }
+
+    fn number_in(&self, column: &str, text: &str, expected: &str, fits: impl Fn(f64) -> bool) -> Result<f64, String> {
+        let number = text.trim().parse::<f64>().ok();
+        let number = number.filter(|x| x.is_finite() && *x >= 0.0 && fits(*x));
+        number.ok_or_else(|| self.complaint(column, text, expected))
+    }
+
+    fn optional(&self, column: &str, expected: &str) -> Result<Option<f64>, String> {
+        match self.cell(column) {
+            "" => Ok(None),
+            text => self.number_in(column, text, expected, |_| true).map(Some),
+        }
+    }
+
+    fn count(&self, column: &str, text: &str, expected: &str) -> Result<u32, String> {
+        let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
+        number.ok_or_else(|| self.complaint(column, text, expected))
+    }
+
+    fn path(&self, text: &str) -> Result<PathSpec, String> {
+        const EXPECTED: &str = "R/D/Q: Mbit/s above 0, milliseconds and packets above 0, as in 50/20/100";
+        let complaint = || self.complaint("paths", text, EXPECTED);
+        let parts: Vec<&str> = text.split('/').collect();
+        let &[rate, delay, queue] = parts.as_slice() else {
+            return Err(complaint());
+        };
+        Ok(PathSpec {
+            rate_mbps: self.number_in("paths", rate, EXPECTED, |x| (0.001..=100_000.0).contains(&x))?,
+            delay_ms: self.number_in("paths", delay, EXPECTED, |x| x <= 100_000.0)?,
+            queue: queue.trim().parse().ok().filter(|&queue| queue > 0).ok_or_else(complaint)?,
+        })
+    }
+
+    fn protocols(&self, flow: FlowName) -> Result<String, String> {
+        let text = self.cell("protocol");
+        let known = text.split('+').all(|protocol| PROTOCOLS.contains(&protocol));
+        if !known || (text.contains('+') && flow != FlowName::All) {
+            return Err(self.complaint("protocol", text, "tcp, mptcp or sctp (joined by + where flow is \"all\")"));
+        }
+        Ok(text.to_owned())
+    }
+
+    fn algorithms(&self) -> Result<String, String> {
+        let text = self.cell("cc");
+        if !text.split('+').all(|name| name == "-" || Algorithm::NAMES.contains(&name)) {
+            let expected = format!("one of {} (- for SCTP)", Algorithm::NAMES.join(", "));
+            return Err(self.complaint("cc", text, &expected));
+        }
+        Ok(text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = "case,protocol,cc,paths,loss_pct,duration_s,rep,flow,goodput_mbps,flow_start_s\n";
+
+    fn complaint(row: &str) -> String {
+        parse("x.csv", &format!("{HEADER}{row}\n")).expect_err("the row is bad")
+    }
+
+    #[test]
+    fn a_row_is_read() {
+        let text = format!("{HEADER}D,mptcp,reno,20/10/50;10/2.5/40,0;1,60,2,1,28.4,0.5\n");
+        let records = parse("x.csv", &text).expect("good");
+        let record = &records[0];
+        assert_eq!(record.paths[1], PathSpec { rate_mbps: 10.0, delay_ms: 2.5, queue: 40 });
+        assert_eq!((record.line, record.rep, record.flow), (2, 2, FlowName::Number(1)));
+        assert_eq!((record.loss_pct.as_slice(), record.start_s), ([0.0, 1.0].as_slice(), 0.5));
+    }
+
+    #[test]
+    fn errors_name_file_line_and_what_was_expected() {
+        let bad = complaint("A,tcp,reno,10/5,0,30,1,1,9.6,0");
+        assert!(bad.starts_with("x.csv:2: paths: found \"10/5\", expected R/D/Q"), "{bad}");
+        assert!(complaint("A,udp,reno,10/5/50,0,30,1,1,9.6,0").contains("expected tcp, mptcp or sctp"));
+        assert!(complaint("A,tcp,renoo,10/5/50,0,30,1,1,9.6,0").contains("expected one of reno, cubic"));
+        assert!(complaint("A,tcp,reno,10/5/50,0;0;0,30,1,1,9.6,0").contains("each of the 1 paths"));
+        assert!(complaint("A,tcp,reno,10/5/50,0,30,1,first,9.6,0").contains("number of a flow"));
+        assert!(complaint("A,tcp,reno,0/5/50,0,30,1,1,9.6,0").contains("R/D/Q"));
+    }
+
+    #[test]
+    fn columns_are_known_and_complete() {
+        let unknown = parse("x.csv", "case,colour\nA,red\n").expect_err("no such column");
+        assert!(unknown.starts_with("x.csv:1: found the column \"colour\""), "{unknown}");
+        let missing = parse("x.csv", "case,protocol\nA,tcp\n").expect_err("columns are missing");
+        assert!(missing.contains("\"cc\" is missing"), "{missing}");
+        assert!(parse("x.csv", HEADER).expect_err("empty").contains("no cases"));
+    }
+}

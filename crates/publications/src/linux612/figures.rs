@@ -1,0 +1,55 @@
+//! Each case's figures beside the kernel's, and how far off they are.
+
+use subflow_report::{Axis, Bars, Figure};
+
+use super::report::{Comparison, Outcome};
+
+/// For each letter that cases begin with: the deviations, then both figures.
+pub(super) fn figures(outcomes: &[Outcome<'_>]) -> Vec<Figure> {
+    let comparisons: Vec<Comparison<'_>> = outcomes.iter().flat_map(Comparison::of).collect();
+    let mut titles: Vec<String> = comparisons.iter().map(Comparison::table_title).collect();
+    titles.dedup();
+    let mut done: Vec<&String> = Vec::new();
+    let mut figures = Vec::new();
+    for title in &titles {
+        if !done.contains(&title) {
+            done.push(title);
+            let of_title: Vec<&Comparison<'_>> =
+                comparisons.iter().filter(|comparison| comparison.table_title() == *title).collect();
+            figures.extend([deviations(title, &of_title), both(title, &of_title)]);
+        }
+    }
+    figures
+}
+
+fn deviations(title: &str, comparisons: &[&Comparison<'_>]) -> Figure {
+    let mut bars = Bars::new(Axis::new("deviation", "%"));
+    for comparison in comparisons {
+        if let Some(deviation) = comparison.deviation_pct() {
+            bars.add(comparison.name(), "deviation", deviation, None);
+        }
+    }
+    Figure::bars(format!("{title}: deviation from Linux 6.12"), bars)
+        .section(title)
+        .caption("Ours less the kernel's, as a share of the kernel's.")
+}
+
+fn both(title: &str, comparisons: &[&Comparison<'_>]) -> Figure {
+    let axis = match comparisons.iter().any(|comparison| comparison.is_transfer()) {
+        true => Axis::new("completion", "s"),
+        false => Axis::new("goodput", "Mbit/s"),
+    };
+    let mut bars = Bars::new(axis);
+    for comparison in comparisons {
+        let Some(ours) = comparison.ours() else { continue };
+        let samples = comparison.reference_samples();
+        let ends = samples.iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
+        bars.add(comparison.name(), "ours", ours, None);
+        if let Some(kernel) = comparison.kernel() {
+            bars.add(comparison.name(), "Linux 6.12", kernel, (samples.len() > 1).then_some(ends));
+        }
+    }
+    Figure::bars(format!("{title}: ours and Linux 6.12"), bars)
+        .section(title)
+        .caption("The whiskers reach from the smallest to the largest of the kernel's repetitions.")
+}

@@ -1,0 +1,273 @@
+//! Rows and verdicts.
+
+use subflow_lab::statistics::mean;
+use subflow_report::{Cell, Finding, Table};
+
+use super::cases::{COLUMNS, FlowName};
+use super::configuration::{Configuration, Reference, Workload};
+use super::criteria::{Criterion, criterion};
+use super::outage::outage;
+use super::parts;
+use super::run::{Figures, FlowFigures};
+
+/// What stands next to the columns of the measurements.
+const ADDED: [&str; 13] = [
+    "reference_goodput_mbps",
+    "reference_completion_s",
+    "reference_path1_bytes",
+    "reference_path2_bytes",
+    "stall_s",
+    "reference_stall_s",
+    "return_s",
+    "reference_return_s",
+    "deviation_pct",
+    "runs",
+    "reference_reps",
+    "reference_spread_pct",
+    "status",
+];
+
+/// A configuration and what came out; no figures where it was not run.
+pub(super) struct Outcome<'a> {
+    pub(super) configuration: &'a Configuration,
+    pub(super) figures: Option<Figures>,
+    pub(super) runs: usize,
+}
+
+/// One flow of an outcome next to the kernel's.
+pub(super) struct Comparison<'a> {
+    pub(super) outcome: &'a Outcome<'a>,
+    pub(super) reference: &'a Reference,
+    ours: Option<&'a FlowFigures>,
+}
+
+impl<'a> Comparison<'a> {
+    pub(super) fn of(outcome: &'a Outcome<'a>) -> impl Iterator<Item = Self> {
+        let flow = |figures: &'a Figures, name| match name {
+            FlowName::All => &figures.together,
+            FlowName::Number(number) => &figures.flows[number as usize - 1],
+        };
+        outcome.configuration.references.iter().map(move |reference| Self {
+            outcome,
+            reference,
+            ours: outcome.figures.as_ref().map(|figures| flow(figures, reference.flow)),
+        })
+    }
+
+    pub(super) fn is_transfer(&self) -> bool {
+        matches!(self.outcome.configuration.workload, Workload::Bytes(_))
+    }
+
+    /// What counts: the completion time of a transfer, else the goodput.
+    pub(super) fn ours(&self) -> Option<f64> {
+        if self.is_transfer() { self.ours?.completion_s } else { Some(self.ours?.goodput_mbps) }
+    }
+
+    /// The same of the kernel.
+    pub(super) fn kernel(&self) -> Option<f64> {
+        mean(self.reference_samples())
+    }
+
+    /// Ours and the kernel's, where there are both and they can be compared.
+    fn figures(&self) -> Option<(f64, f64)> {
+        self.ours().zip(self.kernel()).filter(|&(_, kernel)| kernel > 0.0)
+    }
+
+    pub(super) fn deviation_pct(&self) -> Option<f64> {
+        self.figures().map(|(ours, kernel)| (ours / kernel - 1.0) * 100.0)
+    }
+
+    /// Largest less smallest of the kernel's repetitions, in percent of their mean.
+    fn spread_pct(&self) -> Option<f64> {
+        let samples = self.reference_samples();
+        let (low, high) = samples.iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
+        mean(samples).filter(|&mean| mean > 0.0).map(|mean| (high - low) / mean * 100.0)
+    }
+
+    /// What counts of the kernel's repetitions.
+    pub(super) fn reference_samples(&self) -> &'a [f64] {
+        if self.is_transfer() { &self.reference.completion_s } else { &self.reference.goodput_mbps }
+    }
+
+    /// The title of the table that it stands in.
+    pub(super) fn table_title(&self) -> String {
+        let letter = self.outcome.configuration.case.chars().next().unwrap_or('?');
+        let what = if self.is_transfer() { "completion in s" } else { "goodput in Mbit/s" };
+        format!("{letter}, {what}")
+    }
+
+    /// Configuration and flow in one line.
+    pub(super) fn name(&self) -> String {
+        let configuration = self.outcome.configuration;
+        let mut name = format!("{} {} {}", configuration.case, self.reference.protocol, configuration.paths_text);
+        if self.reference.cc != "-" {
+            name += &format!(" {}", self.reference.cc);
+        }
+        if configuration.is_lossy() {
+            name += &format!(", {} %", configuration.loss_text);
+        }
+        if configuration.flows.len() > 1 {
+            name += &format!(", flow {}", self.reference.flow);
+        }
+        name
+    }
+
+    fn criterion(&self) -> Option<Criterion> {
+        criterion(self.outcome.configuration, self.reference.flow)
+    }
+}
+
+/// All rows, in the measurements' columns.
+pub(super) fn rows(outcomes: &[Outcome<'_>]) -> Table {
+    let mut table = Table::new(COLUMNS.into_iter().chain(ADDED));
+    for comparison in outcomes.iter().flat_map(Comparison::of) {
+        table.row(cells(&comparison));
+    }
+    table
+}
+
+fn cells(comparison: &Comparison<'_>) -> Vec<Cell> {
+    let Comparison { outcome, reference, ours, .. } = comparison;
+    let configuration = outcome.configuration;
+    // Queues and losses are of all flows together: where flows share them, only the row of all has them.
+    let own_paths = configuration.flows.len() == 1 || reference.flow == FlowName::All;
+    let path = |index: usize, figure: usize| -> Cell {
+        let figures = outcome.figures.as_ref().filter(|_| own_paths);
+        figures.and_then(|figures| figures.paths.get(index)).map(|path| path[figure]).into()
+    };
+    let drops = outcome.figures.as_ref().filter(|_| own_paths).map(|f| f.paths.iter().map(|path| path[1]).sum::<f64>());
+    let duration = match configuration.workload {
+        Workload::Seconds(seconds) => Some(seconds),
+        Workload::Bytes(_) => ours.and_then(|ours| ours.completion_s),
+    };
+    let flow = match reference.flow {
+        FlowName::Number(number) => Cell::Integer(number.into()),
+        FlowName::All => "all".into(),
+    };
+    let number = |value: fn(&FlowFigures) -> Option<f64>| -> Cell { ours.and_then(value).into() };
+    let kernel_path = |index: usize| -> Cell { reference.path_bytes.get(index).and_then(|bytes| mean(bytes)).into() };
+    let our_outage = outcome.figures.as_ref().and_then(|figures| figures.outage);
+    let kernel_outage = outage(configuration, &reference.per_second);
+    vec![
+        configuration.case.as_str().into(),
+        reference.protocol.as_str().into(),
+        reference.cc.as_str().into(),
+        configuration.paths_text.as_str().into(),
+        configuration.loss_text.as_str().into(),
+        duration.into(),
+        Cell::Integer(1),
+        flow,
+        number(|ours| Some(ours.goodput_mbps)),
+        number(|ours| ours.tail_mbps),
+        number(|ours| ours.completion_s),
+        number(|ours| Some(ours.retransmissions)),
+        drops.into(),
+        path(0, 0),
+        path(1, 0),
+        path(0, 1),
+        path(1, 1),
+        path(0, 2),
+        path(1, 2),
+        if reference.flow == FlowName::All { Cell::Empty } else { number(|ours| Some(ours.start_s)) },
+        mean(&reference.goodput_mbps).into(),
+        mean(&reference.completion_s).into(),
+        kernel_path(0),
+        kernel_path(1),
+        our_outage.map(|outage| outage.stall_s).into(),
+        kernel_outage.map(|outage| outage.stall_s).into(),
+        our_outage.map(|outage| outage.return_s).into(),
+        kernel_outage.map(|outage| outage.return_s).into(),
+        comparison.deviation_pct().into(),
+        Cell::Integer(outcome.runs as i64),
+        Cell::Integer(reference.goodput_mbps.len() as i64),
+        comparison.spread_pct().into(),
+        if outcome.figures.is_some() { "ok" } else { "not supported" }.into(),
+    ]
+}
+
+/// The same to read: a table for each letter that cases begin with, transfers on their own.
+pub(super) fn readable(outcomes: &[Outcome<'_>]) -> Vec<(String, Table)> {
+    let mut tables: Vec<(String, Table)> = Vec::new();
+    for comparison in outcomes.iter().flat_map(Comparison::of) {
+        let configuration = comparison.outcome.configuration;
+        let title = comparison.table_title();
+        if tables.iter().all(|(known, _)| *known != title) {
+            let columns =
+                ["case", "protocol", "cc", "paths", "loss", "flow", "ours", "kernel", "dev %", "spread %", "verdict"];
+            tables.push((title.clone(), Table::new(columns)));
+        }
+        let (_, table) = tables.iter_mut().find(|(known, _)| *known == title).expect("it was made if it was missing");
+        let decimals = |x: f64| if comparison.is_transfer() { format!("{x:.4}") } else { format!("{x:.2}") };
+        let figure = |figure: Option<f64>| figure.map_or_else(|| "–".to_owned(), decimals);
+        table.row([
+            configuration.case.as_str().into(),
+            comparison.reference.protocol.as_str().into(),
+            comparison.reference.cc.as_str().into(),
+            configuration.paths_text.as_str().into(),
+            configuration.loss_text.as_str().into(),
+            comparison.reference.flow.to_string().into(),
+            figure(comparison.ours()).into(),
+            figure(comparison.kernel()).into(),
+            comparison.deviation_pct().into(),
+            comparison.spread_pct().into(),
+            verdict(&comparison).into(),
+        ]);
+    }
+    let comparisons: Vec<Comparison<'_>> = outcomes.iter().flat_map(Comparison::of).collect();
+    tables.extend(parts::readable(&comparisons));
+    tables
+}
+
+fn verdict(comparison: &Comparison<'_>) -> &'static str {
+    match (comparison.criterion(), comparison.figures()) {
+        _ if comparison.ours.is_none() => "not supported",
+        (None, _) => "",
+        (Some(_), None) if comparison.ours().is_none() => "did not finish",
+        (Some(_), None) => "no reference",
+        (Some(criterion), Some((ours, kernel))) if criterion.bound.admits(ours, kernel) => "met",
+        _ => "off",
+    }
+}
+
+/// One finding for each criterion that applies: whether all of its rows meet it, and the worst.
+pub(super) fn findings(outcomes: &[Outcome<'_>]) -> Vec<Finding> {
+    let mut judged: Vec<(Criterion, Vec<Comparison<'_>>)> = Vec::new();
+    for comparison in outcomes.iter().filter(|outcome| outcome.figures.is_some()).flat_map(Comparison::of) {
+        let Some(criterion) = comparison.criterion() else { continue };
+        match judged.iter_mut().find(|(known, _)| *known == criterion) {
+            Some((_, comparisons)) => comparisons.push(comparison),
+            None => judged.push((criterion, vec![comparison])),
+        }
+    }
+    let mut findings: Vec<Finding> =
+        judged.iter().map(|(criterion, comparisons)| finding(*criterion, comparisons)).collect();
+    let all: Vec<Comparison<'_>> = outcomes.iter().flat_map(Comparison::of).collect();
+    findings.extend(parts::findings(&all));
+    findings
+}
+
+fn finding(criterion: Criterion, comparisons: &[Comparison<'_>]) -> Finding {
+    let met = comparisons.iter().filter(|comparison| verdict(comparison) == "met").count();
+    let used = |comparison: &Comparison<'_>| {
+        comparison.figures().map_or(f64::INFINITY, |(ours, kernel)| criterion.bound.used(ours, kernel))
+    };
+    let worst = comparisons.iter().max_by(|a, b| used(a).total_cmp(&used(b))).expect("a criterion has rows");
+    let configuration = worst.outcome.configuration;
+    let flow = if configuration.flows.len() > 1 { format!(", flow {}", worst.reference.flow) } else { String::new() };
+    let deviation = match worst.figures() {
+        Some((ours, kernel)) => criterion.bound.shown(ours, kernel),
+        None => verdict(worst).to_owned(),
+    };
+    Finding {
+        statement: criterion.statement.to_owned(),
+        confirmed: Some(met == comparisons.len()),
+        evidence: format!(
+            "{met} of {} rows; the worst is {deviation} ({} {} {} {}{flow})",
+            comparisons.len(),
+            configuration.case,
+            worst.reference.protocol,
+            worst.reference.cc,
+            configuration.paths_text,
+        ),
+    }
+}

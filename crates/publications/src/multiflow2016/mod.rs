@@ -1,0 +1,94 @@
+//! Sandri, Silva, Verdi 2016: MultiFlow, an OpenFlow controller that puts the subflows of an MPTCP connection on disjoint
+//! paths, against ECMP; and what its authors did not try: a link cut in mid-transfer, and many pairs at once.
+
+mod findings;
+mod measurement;
+mod modes;
+mod report;
+mod testbed;
+
+use subflow_lab::execute::{Progress, run_cells};
+use subflow_report::Reproduction;
+
+use super::{Item, Paper, ReproduceError, Request};
+use measurement::{Measurement, Measurements};
+use testbed::{Experiment, cells};
+
+/// The paper.
+#[derive(Clone, Copy, Debug)]
+pub struct Multiflow2016;
+
+/// How many runs of each cell there are: for intervals narrow enough to tell a tenth of a link apart.
+const FULL_RUNS: u64 = 20;
+const QUICK_RUNS: u64 = 4;
+
+const ITEMS: [Item; 4] = [
+    Item { name: "fat-tree", title: "figure 6: files of 1, 10 and 100 MB over a fat tree (k = 4), beside UDP" },
+    Item { name: "ring", title: "figure 7: the same over a ring with two paths" },
+    Item { name: "resilience", title: "beyond the paper: a link is cut in mid-transfer" },
+    Item { name: "load", title: "beyond the paper: 1 to 16 pairs of hosts at once" },
+];
+
+impl Paper for Multiflow2016 {
+    fn name(&self) -> &'static str {
+        "multiflow2016"
+    }
+
+    fn title(&self) -> &'static str {
+        "Sandri, Silva, Verdi: MultiFlow, multipath routing of MPTCP subflows in OpenFlow networks (WPEIF/SBRC, 2016)"
+    }
+
+    fn items(&self) -> &'static [Item] {
+        &ITEMS
+    }
+
+    fn reproduce(
+        &self,
+        request: &Request,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Reproduction, ReproduceError> {
+        let mut cells: Vec<Experiment> = cells(request.quick);
+        cells.retain(|cell| request.wants(cell.item()));
+        let runs = if request.quick { QUICK_RUNS } else { FULL_RUNS };
+        let run = |&cell: &Experiment, seed| measurement::run(cell, seed);
+        let outcomes = run_cells(&cells, |_| runs, request.jobs, progress, run)?;
+        let by_cell = cells.into_iter().zip(outcomes);
+        let measurements = Measurements(by_cell.map(|(cell, runs)| Measurement { cell, runs }).collect());
+        Ok(Reproduction {
+            paper: self.name().to_owned(),
+            table: report::rows(&measurements),
+            readable: report::readable(&measurements),
+            figures: report::figures(&measurements),
+            findings: findings::findings(&measurements),
+            notes: notes(runs),
+        })
+    }
+}
+
+fn notes(runs: u64) -> Vec<String> {
+    let figures = format!("Figures are means of {runs} runs with 95 % intervals (Student's t).");
+    std::iter::once(figures).chain(testbed::CHOICES.map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quick_look_at_the_ring_has_all_modes_and_the_published_findings() {
+        let request = Request { items: vec!["ring".to_owned()], quick: true, ..Request::default() };
+        let reproduction = Multiflow2016.reproduce(&request, &|_| {}).expect("the runs succeed");
+        assert_eq!(reproduction.table.rows().len(), 2 * modes::MODES.len());
+        assert!(!reproduction.findings.is_empty());
+    }
+
+    #[test]
+    fn scenarios_that_stand_in_the_repository_are_those_that_run() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/papers/multiflow2016");
+        for (name, cell) in testbed::EXAMPLES {
+            let path = format!("{root}/{name}.toml");
+            let written = std::fs::read_to_string(&path).expect("the file is there");
+            assert!(written.ends_with(&testbed::text(cell, 1)), "{path} should end with:\n{}", testbed::text(cell, 1));
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Felix et al. 2018 (red2018): RED, a redundant scheduler for MPTCP that keeps copies off paths that share a bottleneck.
+//! Its figures 6 to 10, its future work, and a study of what detection does for coupled congestion control.
+
+mod correlation;
+mod coupling;
+mod part;
+mod replay;
+mod scaling;
+mod scheduler;
+mod testbed;
+
+use subflow_lab::execute::{Progress, RunError, run_all};
+use subflow_lab::simulate::{RunOptions, simulate};
+use subflow_policy::bottleneck::Parameters;
+use subflow_report::Reproduction;
+
+use super::{Item, Paper, ReproduceError, Request};
+use correlation::{BOUNDS, SKEWNESS, Verdicts};
+use coupling::{Paths, Shares};
+use part::Part;
+use replay::{VARIANTS, replay, replay_within};
+use scaling::Score;
+use scheduler::{SCHEDULERS, SchedulerRun};
+use testbed::{LOADS, Load};
+
+/// The paper.
+#[derive(Clone, Copy, Debug)]
+pub struct Red2018;
+
+const ITEMS: [Item; 5] = [
+    Item { name: "correlation", title: "the degree of each pair of paths, by detector (fig. 6)" },
+    Item { name: "roc", title: "false positives against the threshold, and hits against errors (fig. 7)" },
+    Item {
+        name: "scheduler",
+        title: "delay, throughput, retransmissions and copies against plain redundancy (figs 8-10)",
+    },
+    Item { name: "scaling", title: "cost and accuracy of detection from 2 to 32 paths (its future work)" },
+    Item { name: "coupling", title: "coupling only subflows that share a bottleneck (a study of ours)" },
+];
+
+/// How much is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Effort {
+    /// Simulated seconds and runs for each scheduler.
+    testbed: (u32, u64),
+    sizes: &'static [usize],
+    /// The same for each number of paths.
+    scaling: (u32, u64),
+    /// The same for each way of coupling.
+    coupling: (u32, u64),
+}
+
+/// As the paper: 35 repetitions of 60 s.
+const FULL: Effort = Effort { testbed: (60, 35), sizes: &[2, 4, 8, 16, 32], scaling: (60, 5), coupling: (135, 10) };
+/// For a first look; not shorter than what RFC 8382 takes to know its paths.
+const QUICK: Effort = Effort { testbed: (20, 3), sizes: &[2, 8], scaling: (15, 2), coupling: (35, 2) };
+
+/// One run.
+#[derive(Clone, Copy, Debug)]
+enum Job {
+    Testbed { load: Load, scheduler: usize, seed: u64 },
+    Scaling { paths: usize, seed: u64 },
+    Coupling { paths: Paths, way: usize, seed: u64 },
+}
+
+/// What it gave.
+enum Outcome {
+    /// The verdicts are of the redundant scheduler's runs only.
+    Testbed(Load, SchedulerRun, Option<Verdicts>),
+    Scaling(Vec<Score>),
+    Coupling(Shares),
+}
+
+impl Paper for Red2018 {
+    fn name(&self) -> &'static str {
+        "red2018"
+    }
+
+    fn title(&self) -> &'static str {
+        "Felix et al.: RED, a redundant MPTCP scheduler that selects uncorrelated paths (2018)"
+    }
+
+    fn items(&self) -> &'static [Item] {
+        &ITEMS
+    }
+
+    fn reproduce(
+        &self,
+        request: &Request,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Reproduction, ReproduceError> {
+        let effort = if request.quick { QUICK } else { FULL };
+        let wanted = |name: &str| request.wants(name);
+        let jobs = jobs(effort, &wanted);
+        let outcomes = run_all(&jobs, request.jobs, progress, |&job| run(job, effort))?;
+        let parts = parts(effort, &wanted, outcomes);
+        Ok(Reproduction {
+            paper: self.name().to_owned(),
+            table: part::table(&parts),
+            readable: parts.iter().flat_map(|part| part.readable.clone()).collect(),
+            findings: parts.iter().flat_map(|part| part.findings.clone()).collect(),
+            figures: parts.iter().flat_map(|part| part.figures.clone()).collect(),
+            notes: notes(effort, &parts),
+        })
+    }
+}
+
+fn jobs(effort: Effort, wanted: &dyn Fn(&str) -> bool) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    let degrees = wanted("correlation") || wanted("roc");
+    for (index, _) in SCHEDULERS.iter().enumerate().filter(|(index, _)| wanted("scheduler") || (degrees && *index == 0))
+    {
+        for load in LOADS {
+            jobs.extend((1..=effort.testbed.1).map(|seed| Job::Testbed { load, scheduler: index, seed }));
+        }
+    }
+    if wanted("scaling") {
+        let sizes = effort.sizes.iter();
+        jobs.extend(sizes.flat_map(|&paths| (1..=effort.scaling.1).map(move |seed| Job::Scaling { paths, seed })));
+    }
+    if wanted("coupling") {
+        for paths in coupling::PATHS {
+            for way in 0..coupling::WAYS {
+                jobs.extend((1..=effort.coupling.1).map(|seed| Job::Coupling { paths, way, seed }));
+            }
+        }
+    }
+    jobs
+}
+
+fn run(job: Job, effort: Effort) -> Result<Outcome, RunError> {
+    Ok(match job {
+        Job::Testbed { load, scheduler, seed } => {
+            let scenario = testbed::scenario(load, SCHEDULERS[scheduler], effort.testbed.0, seed);
+            let result = simulate(&scenario, seed, &RunOptions { paths: true, ..RunOptions::default() })?;
+            let verdicts = (scheduler == 0).then(|| verdicts(&result.paths[0]));
+            Outcome::Testbed(load, SchedulerRun::of(&result), verdicts)
+        }
+        Job::Scaling { paths, seed } => Outcome::Scaling(scaling::run(paths, effort.scaling.0, seed)?),
+        Job::Coupling { paths, way, seed } => Outcome::Coupling(coupling::run(paths, way, effort.coupling.0, seed)?),
+    })
+}
+
+/// What every detector says of a run.
+fn verdicts(records: &[subflow_transport::mptcp::PathRecord]) -> Verdicts {
+    let pairs = testbed::PAIRS.map(|(_, a, b, _)| (a, b));
+    let rfc8382 = VARIANTS[VARIANTS.len() - 1];
+    let skewed = |threshold: f64| rfc8382.build(Parameters { threshold, ..rfc8382.parameters() });
+    Verdicts {
+        degrees: VARIANTS.map(|variant| replay(variant.build(variant.parameters()), records, &pairs)).to_vec(),
+        by_skewness: SKEWNESS.map(|threshold| replay(skewed(threshold), records, &pairs)).to_vec(),
+        by_bounds: replay_within(rfc8382.parameters(), &BOUNDS, records, &pairs),
+    }
+}
+
+fn parts(effort: Effort, wanted: &dyn Fn(&str) -> bool, outcomes: Vec<Outcome>) -> Vec<Part> {
+    // By load, as in LOADS.
+    let mut runs = LOADS.map(|_| [Vec::new(), Vec::new()]);
+    let mut said = LOADS.map(|_| Vec::new());
+    let (mut scores, mut shares) = (Vec::new(), Vec::new());
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Testbed(load, run, verdicts) => {
+                runs[load as usize][usize::from(verdicts.is_none())].push(run);
+                said[load as usize].extend(verdicts);
+            }
+            Outcome::Scaling(score) => scores.push(score),
+            Outcome::Coupling(share) => shares.push(share),
+        }
+    }
+    let mut parts = Vec::new();
+    for (load, said) in LOADS.into_iter().zip(&said).filter(|_| wanted("correlation")) {
+        parts.push(correlation::correlation(said).under(load.name()));
+    }
+    for (load, said) in LOADS.into_iter().zip(&said).filter(|_| wanted("roc")) {
+        parts.push(correlation::roc(said).under(load.name()));
+    }
+    for (load, runs) in LOADS.into_iter().zip(&runs).filter(|_| wanted("scheduler")) {
+        parts.push(scheduler::scheduler(runs).under(load.name()));
+    }
+    if wanted("scaling") {
+        let by_size = scores.chunks(effort.scaling.1 as usize).map(<[_]>::to_vec);
+        parts.push(scaling::scaling(&effort.sizes.iter().copied().zip(by_size).collect::<Vec<_>>()));
+    }
+    if wanted("coupling") {
+        let by_way: Vec<Vec<Shares>> = shares.chunks(effort.coupling.1 as usize).map(<[_]>::to_vec).collect();
+        parts.push(coupling::coupling(&by_way.chunks(coupling::WAYS).map(<[_]>::to_vec).collect::<Vec<_>>()));
+    }
+    parts
+}
+
+fn notes(effort: Effort, parts: &[Part]) -> Vec<String> {
+    let ((seconds, runs), (scaling_s, scaling_runs), (coupling_s, coupling_runs)) =
+        (effort.testbed, effort.scaling, effort.coupling);
+    let lengths = format!(
+        "Testbed: {runs} runs of {seconds} simulated seconds for each load and scheduler; scaling: {scaling_runs} of {scaling_s} s for \
+         each number of paths; coupling: {coupling_runs} of {coupling_s} s for each way, goodput after the first 15 s. \
+         Values are means over runs with 95 % intervals (Student's t). CPU times differ from run to run; all else is the \
+         same for the same version."
+    );
+    let of_parts = parts.iter().flat_map(|part| part.notes.clone());
+    std::iter::once(lengths).chain(testbed::CHOICES.map(str::to_owned)).chain(of_parts).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quick_look_at_the_characteristic_has_rates_and_curves_under_both_loads() {
+        let request = Request { items: vec!["roc".to_owned()], quick: true, ..Request::default() };
+        let reproduction = Red2018.reproduce(&request, &|_| {}).expect("the runs succeed");
+        let value = |row: &Vec<subflow_report::Cell>| match row[4] {
+            subflow_report::Cell::Number(value) => value,
+            _ => f64::NAN,
+        };
+        assert!(reproduction.table.rows().iter().all(|row| (0.0..=1.0).contains(&value(row))));
+        assert_eq!((reproduction.figures.len(), reproduction.findings.len()), (4, 4));
+    }
+
+    #[test]
+    fn items_ask_for_the_runs_they_need() {
+        let count = |item: &'static str| jobs(QUICK, &|name| name == item).len();
+        assert_eq!(count("roc"), 6);
+        assert_eq!(count("scheduler"), 12);
+        assert_eq!(count("scaling"), 4);
+        assert_eq!(count("coupling"), 24);
+        assert_eq!(jobs(QUICK, &|_| true).len(), 40);
+    }
+}

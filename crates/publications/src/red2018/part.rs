@@ -1,0 +1,120 @@
+//! What an item adds to the report.
+
+use subflow_lab::statistics::{mean, mean_interval};
+use subflow_report::{Cell, Figure, Finding, Table};
+
+const COLUMNS: [&str; 8] = ["item", "case", "of", "metric", "value", "ci95_low", "ci95_high", "runs"];
+
+/// An item's results.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    pub(super) rows: Vec<[Cell; 8]>,
+    pub(super) readable: Vec<(String, Table)>,
+    pub(super) findings: Vec<Finding>,
+    pub(super) figures: Vec<Figure>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Part {
+    /// Adds the mean of `samples`, one of each run, with its 95 % interval (Student's t); nothing without samples.
+    pub(super) fn row(&mut self, item: &str, case: &str, of: &str, metric: &str, samples: &[f64]) {
+        let Some(mean) = mean(samples) else { return };
+        let interval = mean_interval(samples, 0.95);
+        self.rows.push([
+            item.into(),
+            case.into(),
+            of.into(),
+            metric.into(),
+            mean.into(),
+            interval.map(|interval| interval.low).into(),
+            interval.map(|interval| interval.high).into(),
+            Cell::Integer(samples.len() as i64),
+        ]);
+    }
+
+    /// The same, all of it marked as made under `load`.
+    pub(super) fn under(mut self, load: &str) -> Self {
+        for row in &mut self.rows {
+            if let Cell::Text(case) = &mut row[1] {
+                *case = format!("{load}, {case}");
+            }
+        }
+        self.readable.iter_mut().for_each(|(title, _)| *title += &format!("; {load}"));
+        self.findings.iter_mut().for_each(|finding| finding.statement += &format!("; {load}"));
+        self.figures.iter_mut().for_each(|figure| figure.section += &format!(", {load}"));
+        self
+    }
+
+    /// Adds a finding; `why` explains one that is not confirmed.
+    pub(super) fn finding_or(
+        &mut self,
+        statement: &str,
+        confirmed: impl Into<Option<bool>>,
+        evidence: String,
+        why: &str,
+    ) {
+        let confirmed = confirmed.into();
+        let evidence = if confirmed == Some(true) { evidence } else { format!("{evidence}. {why}") };
+        self.finding(statement, confirmed, evidence);
+    }
+
+    /// Adds a finding; `confirmed` is `None` where the runs cannot tell.
+    pub(super) fn finding(&mut self, statement: &str, confirmed: impl Into<Option<bool>>, mut evidence: String) {
+        let confirmed = confirmed.into();
+        if confirmed.is_none() {
+            evidence += ". Intervals overlap: what differs may be chance";
+        }
+        self.findings.push(Finding { statement: statement.to_owned(), confirmed, evidence });
+    }
+}
+
+/// The rows of all parts.
+pub(super) fn table(parts: &[Part]) -> Table {
+    let mut table = Table::new(COLUMNS);
+    parts.iter().flat_map(|part| &part.rows).for_each(|row| table.row(row.clone()));
+    table
+}
+
+/// Whether the mean of `a` lies below that of `b`; `None` where their 95 % intervals overlap.
+pub(super) fn less(a: &[f64], b: &[f64]) -> Option<bool> {
+    let (a, b) = (mean_interval(a, 0.95)?, mean_interval(b, 0.95)?);
+    match () {
+        () if a.high < b.low => Some(true),
+        () if a.low >= b.high => Some(false),
+        () => None,
+    }
+}
+
+/// Whether all of `parts` hold; `None` where none is refuted, but some cannot be told.
+pub(super) fn all<const N: usize>(parts: [Option<bool>; N]) -> Option<bool> {
+    if parts.contains(&Some(false)) { Some(false) } else { parts.into_iter().collect::<Option<Vec<_>>>().map(|_| true) }
+}
+
+/// `mean ± half`, or the mean alone.
+pub(super) fn shown(samples: &[f64], decimals: usize) -> String {
+    let Some(mean) = mean(samples) else { return "–".to_owned() };
+    match mean_interval(samples, 0.95) {
+        Some(interval) => format!("{mean:.decimals$} ± {:.decimals$}", mean - interval.low),
+        None => format!("{mean:.decimals$}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_that_overlap_leave_it_undecided() {
+        let (low, high) = ([1.0, 1.1, 0.9], [2.0, 2.1, 1.9]);
+        assert_eq!((less(&low, &high), less(&high, &low)), (Some(true), Some(false)));
+        assert_eq!(less(&low, &[1.0, 1.2, 1.0]), None);
+        assert_eq!(less(&low, &[9.0]), None, "one run has no interval");
+    }
+
+    #[test]
+    fn one_part_that_fails_refutes_the_whole() {
+        assert_eq!(all([None, Some(false)]), Some(false));
+        assert_eq!(all([None, Some(true)]), None);
+        assert_eq!(all([Some(true); 2]), Some(true));
+    }
+}

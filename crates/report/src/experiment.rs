@@ -1,0 +1,132 @@
+//! The report of `subflow run`.
+
+use subflow_lab::results::{Experiment, Run};
+use subflow_scenario::sweep::Plan;
+
+use super::chart;
+use super::comparison::comparisons;
+use super::escape::Slugs;
+use super::figure::Figure;
+use super::markup::{code, details, paragraphs};
+use super::over_time;
+use super::page::Page;
+use super::parameter::label;
+use super::summary;
+
+/// As many points as one report draws over time: about two megabytes.
+const MOST_POINTS: usize = 250_000;
+
+/// The report of an experiment as one HTML file.
+pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
+    let scenario = &experiment.scenario;
+    let mut page = Page { title: scenario.title.clone(), description: scenario.description.clone(), ..Page::default() };
+    page.facts.push(("scenario", scenario.name.clone()));
+    page.facts.push(("runs", experiment.runs.len().to_string()));
+    let time = if in_real_time(experiment) { "time of a run, on Linux" } else { "simulated time of a run" };
+    page.facts.push((time, format!("{} s", scenario.duration_s)));
+    if scenario.warm_up_s > 0.0 {
+        page.facts.push(("measured from", format!("{} s", scenario.warm_up_s)));
+    }
+    page.facts.push(("seeds", seeds(experiment)));
+    let hops: u64 = experiment.runs.iter().map(|run| run.result.engine.packet_hops).sum();
+    page.facts.push(("packet hops", hops.to_string()));
+
+    let mut slugs = Slugs::default();
+    page.section("not-valid", "Runs that are not valid", not_valid(experiment));
+    page.section("summary", "Summary", summary::tables(experiment));
+    let compared = comparisons(experiment);
+    let compared: String =
+        compared.iter().map(|figure| chart::figure(figure, &slugs.unique(&figure.title), "")).collect();
+    page.section("comparison", "Comparison", format!(r#"<div class="figures">{compared}</div>"#));
+    page.section("over-time", "Over time", timelines(experiment, &mut slugs));
+    page.section("scenario", "Scenario", code(&plan.document.text()));
+    page.section("rerun", "Run it again", rerun(experiment));
+    page.html()
+}
+
+/// All figures of an experiment: those that compare, then those of its first run over time.
+pub fn figures_of(experiment: &Experiment) -> Vec<Figure> {
+    let first = experiment.runs.first();
+    comparisons(experiment).into_iter().chain(first.into_iter().flat_map(over_time::over_time)).collect()
+}
+
+fn in_real_time(experiment: &Experiment) -> bool {
+    experiment.runs.iter().any(|run| run.result.real_time.is_some())
+}
+
+/// What speaks against runs that the machine was too slow for. They are in all the figures.
+fn not_valid(experiment: &Experiment) -> String {
+    let objections = experiment.runs.iter().flat_map(|run| {
+        let place = place(run);
+        run.result.objections().iter().map(move |objection| format!("{place}: {objection}"))
+    });
+    let objections: Vec<String> = objections.collect();
+    paragraphs(objections.iter().map(String::as_str))
+}
+
+fn seeds(experiment: &Experiment) -> String {
+    let (first, repeat) = (experiment.scenario.seed, u64::from(experiment.scenario.repeat));
+    if repeat == 1 { first.to_string() } else { format!("{first} to {}", first + repeat - 1) }
+}
+
+/// The runs that metrics over time were kept of, which is the first one of each point; as many as one page can hold.
+fn timelines(experiment: &Experiment, slugs: &mut Slugs) -> String {
+    let mut html = String::new();
+    let (mut points, mut shown) = (0, 0);
+    for run in experiment.runs.iter().filter(|run| !run.result.series.is_empty()) {
+        points += over_time::points(run);
+        if points > MOST_POINTS && shown > 0 {
+            break;
+        }
+        let figures = timeline(run, slugs);
+        html += &match experiment.runs.len() {
+            1 => figures,
+            _ => details(&place(run), shown == 0, &figures),
+        };
+        shown += 1;
+    }
+    let note = match (experiment.runs.len(), experiment.statistics.len()) {
+        (0 | 1, _) => String::new(),
+        (_, all) if all > shown => format!("The first run of each point; of {all} points, {shown} fit onto this page."),
+        _ => "The first run of each point.".to_owned(),
+    };
+    if html.is_empty() || note.is_empty() { html } else { paragraphs([note.as_str()]) + &html }
+}
+
+fn timeline(run: &Run, slugs: &mut Slugs) -> String {
+    let linked = format!("run-{}", run.run);
+    let figures = over_time::over_time(run);
+    let figures: String =
+        figures.iter().map(|figure| chart::figure(figure, &slugs.unique(&figure.title), &linked)).collect();
+    format!(r#"<div class="figures time">{figures}</div>"#)
+}
+
+/// Where a run stands in the experiment, in words.
+fn place(run: &Run) -> String {
+    let values = label(&run.parameters);
+    let seed = run.result.seed;
+    if values.is_empty() {
+        format!("run {}, seed {seed}", run.run)
+    } else {
+        format!("{values} (run {}, seed {seed})", run.run)
+    }
+}
+
+fn rerun(experiment: &Experiment) -> String {
+    let (command, same) = if in_real_time(experiment) {
+        ("sudo subflow run scenario.toml --on linux --out again", "runs it in real time again: the numbers will differ")
+    } else {
+        ("subflow run scenario.toml --out again", "makes the same numbers of it, but for CPU time")
+    };
+    let seed = match experiment.scenario.repeat {
+        1 => String::new(),
+        _ => " Run k of a repetition has the first seed plus k.".to_owned(),
+    };
+    paragraphs([format!(
+        "In the folder of this report, scenario.toml is the scenario as it was run, with every change of the command line \
+         in it. The same version of subflow ({}) {same}.{seed}",
+        env!("CARGO_PKG_VERSION"),
+    )
+    .as_str()])
+        + &code(command)
+}

@@ -1,0 +1,124 @@
+//! What a figure holds: numbers with names and units, not how they are drawn.
+//!
+//! ```
+//! use subflow_lab::report::{Axis, Bars, Curve, Curves, Figure};
+//!
+//! // Goodput over a swept loss rate, ours with intervals, and what was published as a dashed line of the same colour.
+//! let mut curves = Curves::new(Axis::new("random loss", "%"), Axis::new("goodput", "Mbit/s"));
+//! let points = [(0.1, 44.0, 43.1, 44.9), (1.0, 12.0, 11.2, 12.8)];
+//! curves.add(Curve::new("lia").with_intervals(points).colour(0));
+//! curves.add(Curve::new("lia, published").with_points([(0.1, 45.0), (1.0, 11.5)]).colour(0).published());
+//! let over_loss = Figure::curves("LIA under loss", curves).caption("Means of ten runs with 95 % intervals.");
+//!
+//! // Bars in groups: one group for each experiment, one bar in it for each scheduler.
+//! let mut bars = Bars::new(Axis::new("goodput", "Mbit/s"));
+//! bars.add("experiment 1", "ll", 23.5, Some((22.9, 24.1)));
+//! bars.add("experiment 1", "rr", 21.0, None);
+//! let schedulers = Figure::bars("Schedulers", bars).section("Experiment 1");
+//!
+//! // Distributions come from samples; the receiver operating characteristic from pairs of rates.
+//! let delays = Figure::distributions("Delay", Axis::new("delay", "ms"), [("ll", vec![10.0, 12.0, 11.0])]);
+//! let detector = Figure::receiver_operating_characteristic("Detection", [("rmcat", vec![(0.1, 0.8), (0.2, 0.95)])]);
+//! # let _ = (over_loss, schedulers, delays, detector);
+//! ```
+
+mod axis;
+mod bars;
+mod boxes;
+mod curves;
+
+use subflow_lab::statistics::cumulative;
+
+pub use axis::{Axis, Extent, Scale};
+pub use bars::{Bar, Bars};
+pub use boxes::{BoxOf, Boxes};
+pub use curves::{Curve, CurvePoint, Curves, Reference, Shape};
+
+/// One figure with its heading and what is to be said about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// What it shows, in a few words.
+    pub title: String,
+    /// What a reader has to know to read it: what a point is the mean of, what the whiskers are. May be empty.
+    pub caption: String,
+    /// The heading that figures with the same one stand under; may be empty.
+    pub section: String,
+    /// The numbers.
+    pub chart: Chart,
+}
+
+/// The numbers of a figure, by the way in which they are drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Chart {
+    /// Lines, steps or points over a number: over time, over a swept parameter, distributions.
+    Curves(Curves),
+    /// Bars in groups, with intervals.
+    Bars(Bars),
+    /// Box plots in groups.
+    Boxes(Boxes),
+}
+
+impl Figure {
+    fn new(title: impl Into<String>, chart: Chart) -> Self {
+        Self { title: title.into(), caption: String::new(), section: String::new(), chart }
+    }
+
+    /// A figure of curves.
+    pub fn curves(title: impl Into<String>, curves: Curves) -> Self {
+        Self::new(title, Chart::Curves(curves))
+    }
+
+    /// A figure of bars.
+    pub fn bars(title: impl Into<String>, bars: Bars) -> Self {
+        Self::new(title, Chart::Bars(bars))
+    }
+
+    /// A figure of box plots.
+    pub fn boxes(title: impl Into<String>, boxes: Boxes) -> Self {
+        Self::new(title, Chart::Boxes(boxes))
+    }
+
+    /// The empirical distribution functions of samples, by name.
+    pub fn distributions<N: Into<String>>(
+        title: impl Into<String>,
+        of: Axis,
+        samples: impl IntoIterator<Item = (N, Vec<f64>)>,
+    ) -> Self {
+        let mut curves = Curves::new(of.fitted(), Axis::new("share of samples", "").between(0.0, 1.0));
+        for (name, samples) in samples {
+            let steps = cumulative(&samples);
+            // A distribution begins at zero, where its first sample is.
+            let begin = steps.first().map(|&(x, _)| (x, 0.0));
+            curves.add(Curve::new(name).with_points(begin.into_iter().chain(steps)).shape(Shape::Steps));
+        }
+        Self::curves(title, curves)
+    }
+
+    /// Receiver operating characteristics, by name: pairs of false and true positive rate (0 to 1), with the diagonal
+    /// of guessing.
+    pub fn receiver_operating_characteristic<N: Into<String>>(
+        title: impl Into<String>,
+        detectors: impl IntoIterator<Item = (N, Vec<(f64, f64)>)>,
+    ) -> Self {
+        let rate = |label| Axis::new(label, "").between(0.0, 1.0);
+        let mut curves = Curves::new(rate("false positive rate"), rate("true positive rate"));
+        for (name, mut rates) in detectors {
+            rates.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+            curves.add(Curve::new(name).with_points(rates).shape(Shape::LineAndPoints));
+        }
+        curves.mark(Reference::Diagonal { label: "guessing".to_owned() });
+        Self::curves(title, curves)
+    }
+
+    /// The same with what is to be said about it.
+    #[must_use]
+    pub fn caption(self, caption: impl Into<String>) -> Self {
+        Self { caption: caption.into(), ..self }
+    }
+
+    /// The same under a heading.
+    #[must_use]
+    pub fn section(self, section: impl Into<String>) -> Self {
+        Self { section: section.into(), ..self }
+    }
+}

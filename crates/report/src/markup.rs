@@ -1,0 +1,100 @@
+//! Tables and other blocks of a page.
+
+use subflow_lab::results::number;
+
+use super::escape::escaped;
+use crate::table;
+
+/// A cell of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Cell {
+    Text(String),
+    /// A measured number, and with how many decimals it is shown. The cell holds it in full, as the JSON does.
+    Number(f64, usize),
+    Count(i64),
+    Empty,
+}
+
+impl Cell {
+    pub(super) fn number(x: Option<f64>, decimals: usize) -> Self {
+        x.map_or(Self::Empty, |x| Self::Number(x, decimals))
+    }
+
+    pub(super) fn count(n: u64) -> Self {
+        Self::Count(i64::try_from(n).unwrap_or(i64::MAX))
+    }
+
+    pub(super) fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    fn html(&self) -> String {
+        match self {
+            Self::Text(text) => format!("<td>{}</td>", escaped(text)),
+            Self::Number(x, decimals) => {
+                format!(r#"<td class="n" data-value="{}">{}</td>"#, number::shown(*x), number::fixed(*x, *decimals))
+            }
+            Self::Count(n) => format!(r#"<td class="n" data-value="{n}">{n}</td>"#),
+            Self::Empty => r#"<td class="n">–</td>"#.to_owned(),
+        }
+    }
+}
+
+/// More columns than this are printed on a page turned sideways,
+const UPRIGHT_COLUMNS: usize = 12;
+/// and more than this in the smallest letters.
+const WIDE_COLUMNS: usize = 20;
+
+/// A table with an anchor, a caption and a head.
+pub(super) fn table(id: &str, caption: &str, columns: &[&str], rows: &[Vec<Cell>]) -> String {
+    let is_number = |index: usize| rows.iter().all(|row| !matches!(row[index], Cell::Text(_)));
+    let head: String = columns
+        .iter()
+        .enumerate()
+        .map(|(index, name)| {
+            let class = if is_number(index) { r#" class="n""# } else { "" };
+            // Long names may break behind their underscores.
+            format!(r#"<th scope="col"{class}>{}</th>"#, escaped(name).replace('_', "_<wbr>"))
+        })
+        .collect();
+    let body: String =
+        rows.iter().map(|row| format!("<tr>{}</tr>", row.iter().map(Cell::html).collect::<String>())).collect();
+    let caption = if caption.is_empty() { String::new() } else { format!("<caption>{}</caption>", escaped(caption)) };
+    let width = match columns.len() {
+        n if n <= UPRIGHT_COLUMNS => "",
+        n if n <= WIDE_COLUMNS => " wide",
+        _ => " wide widest",
+    };
+    format!(
+        r#"<div class="table{width}"><table id="{id}">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"#
+    )
+}
+
+/// A publication's table.
+pub(super) fn table_of(id: &str, caption: &str, table_: &table::Table) -> String {
+    let cell = |cell: &table::Cell| match cell {
+        table::Cell::Text(text) => Cell::Text(text.clone()),
+        table::Cell::Integer(n) => Cell::Count(*n),
+        table::Cell::Number(x) => Cell::Number(*x, if x.abs() < 1000.0 { 2 } else { 0 }),
+        table::Cell::Empty => Cell::Empty,
+    };
+    let rows: Vec<Vec<Cell>> = table_.rows().iter().map(|row| row.iter().map(cell).collect()).collect();
+    let columns: Vec<&str> = table_.columns().iter().map(String::as_str).collect();
+    table(id, caption, &columns, &rows)
+}
+
+/// Text as it is, with a button that copies it.
+pub(super) fn code(text: &str) -> String {
+    format!(r#"<div class="code"><pre tabindex="0">{}</pre></div>"#, escaped(text))
+}
+
+/// Paragraphs.
+pub(super) fn paragraphs<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    texts.into_iter().map(|text| format!("<p>{}</p>", escaped(text))).collect()
+}
+
+/// Something that opens on a click.
+pub(super) fn details(summary: &str, open: bool, inner: &str) -> String {
+    let open = if open { " open" } else { "" };
+    format!("<details{open}><summary>{}</summary>{inner}</details>", escaped(summary))
+}

@@ -1,0 +1,109 @@
+//! Writing results to a folder: whole or not at all.
+
+mod folder;
+
+use std::path::Path;
+
+use serde::Serialize;
+use subflow_lab::results::{Experiment, Series, to_csv, to_text};
+use subflow_scenario::sweep::Plan;
+
+use crate::{Figure, Reproduced, Reproduction, figures_of, of_experiment, of_reproduction, svg_files};
+pub use folder::{Folder, OutputError};
+
+/// The format of figures in files of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureFormat {
+    /// Vector graphics.
+    Svg,
+}
+
+impl Folder {
+    /// Writes `results.json`, `results.csv`, `summary.txt`, `report.html`, the scenario as it was run with its traces,
+    /// `series.json` where metrics over time were kept, and `figures/` where a format is given.
+    pub fn write_experiment(
+        &self,
+        plan: &Plan,
+        experiment: &Experiment,
+        figures: Option<FigureFormat>,
+    ) -> Result<(), OutputError> {
+        self.replace(|directory| {
+            let json = to_json(experiment);
+            write(directory, "results.json", json.as_bytes())?;
+            write(directory, "results.csv", to_csv(experiment).as_bytes())?;
+            write(directory, "summary.txt", to_text(experiment).as_bytes())?;
+            write(directory, "report.html", of_experiment(plan, experiment).as_bytes())?;
+            write(directory, "scenario.toml", plan.document.text().as_bytes())?;
+            for (name, path) in &plan.traces {
+                if is_below(Path::new(name)) {
+                    write(directory, name, &std::fs::read(path)?)?;
+                }
+            }
+            let series = series(experiment);
+            if !series.is_empty() {
+                write(directory, "series.json", &serde_json::to_vec(&series)?)?;
+            }
+            match figures {
+                Some(FigureFormat::Svg) => write_figures(directory, &figures_of(experiment)),
+                None => Ok(()),
+            }
+        })
+    }
+
+    /// Writes `results.json`, `results.csv`, `summary.txt` and `report.html` of a reproduction, and `figures/` where a
+    /// format is given.
+    pub fn write_reproduction(
+        &self,
+        reproduced: &Reproduced,
+        reproduction: &Reproduction,
+        figures: Option<FigureFormat>,
+    ) -> Result<(), OutputError> {
+        self.replace(|directory| {
+            write(directory, "results.json", reproduction.to_json().as_bytes())?;
+            write(directory, "results.csv", reproduction.table.to_csv().as_bytes())?;
+            write(directory, "summary.txt", format!("{}\n\n{}", reproduced.title, reproduction.to_text()).as_bytes())?;
+            let report = of_reproduction(reproduced, reproduction);
+            write(directory, "report.html", report.as_bytes())?;
+            match figures {
+                Some(FigureFormat::Svg) => write_figures(directory, &reproduction.figures),
+                None => Ok(()),
+            }
+        })
+    }
+}
+
+fn write_figures(directory: &Path, figures: &[Figure]) -> std::io::Result<()> {
+    svg_files(figures).iter().try_for_each(|(name, svg)| write(directory, &format!("figures/{name}"), svg.as_bytes()))
+}
+
+/// The JSON of `run --format json`, with a line end.
+pub fn to_json(experiment: &Experiment) -> String {
+    let mut json = serde_json::to_string_pretty(experiment).expect("results are plain data");
+    json.push('\n');
+    json
+}
+
+/// What `series.json` has of a run.
+#[derive(Serialize)]
+struct RunSeries<'a> {
+    run: usize,
+    series: &'a [Series],
+}
+
+fn series(experiment: &Experiment) -> Vec<RunSeries<'_>> {
+    let with_series = experiment.runs.iter().filter(|run| !run.result.series.is_empty());
+    with_series.map(|run| RunSeries { run: run.run, series: &run.result.series }).collect()
+}
+
+/// Whether a trace's path stays within the scenario's directory, so that it can stand next to the written scenario.
+fn is_below(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, std::path::Component::Normal(_) | std::path::Component::CurDir))
+}
+
+fn write(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
+    let path = directory.join(name);
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::write(path, bytes)
+}

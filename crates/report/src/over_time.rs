@@ -1,0 +1,127 @@
+//! Figures of one run over time, from its series.
+
+use subflow_lab::results::{Run, Series};
+
+use super::figure::{Axis, Curve, Curves, Figure, Shape};
+
+/// What one figure shows.
+struct Metric {
+    /// The series' name.
+    name: &'static str,
+    /// Only those of flows, or only those of subflows; of TCP, the flow's subflow is the flow.
+    of: Of,
+    title: &'static str,
+    label: &'static str,
+    caption: &'static str,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Flows,
+    Subflows,
+    Any,
+}
+
+/// The metrics that are shown, in order.
+const METRICS: [Metric; 6] = [
+    Metric {
+        name: "goodput",
+        of: Of::Flows,
+        title: "Goodput",
+        label: "goodput",
+        caption: "What the receiving application got, in order and once.",
+    },
+    Metric {
+        name: "goodput",
+        of: Of::Subflows,
+        title: "Goodput of subflows",
+        label: "goodput",
+        caption: "What each subflow delivered first: a copy that came later on another one does not count.",
+    },
+    Metric { name: "cwnd", of: Of::Any, title: "Congestion window", label: "congestion window", caption: "" },
+    Metric { name: "srtt", of: Of::Any, title: "Smoothed round-trip time", label: "smoothed RTT", caption: "" },
+    Metric {
+        name: "flight-size",
+        of: Of::Any,
+        title: "Bytes in flight",
+        label: "in flight",
+        caption: "Sent and not yet acknowledged (RFC 5681, FlightSize).",
+    },
+    Metric {
+        name: QUEUE,
+        of: Of::Any,
+        title: "Queues",
+        label: "queue length",
+        caption: "Packets that wait or are on their way out, of each direction of each link.",
+    },
+];
+
+const QUEUE: &str = "queue";
+
+/// The figures of a run; of metrics that nothing was sampled of, none.
+pub(super) fn over_time(run: &Run) -> Vec<Figure> {
+    METRICS.iter().filter_map(|metric| of_metric(run, metric)).collect()
+}
+
+/// How many points the figures of a run have.
+pub(super) fn points(run: &Run) -> usize {
+    let shown = |series: &&Series| METRICS.iter().any(|metric| metric.name == series.metric);
+    run.result.series.iter().filter(shown).map(|series| series.points().len()).sum()
+}
+
+fn of_metric(run: &Run, metric: &Metric) -> Option<Figure> {
+    let is_queue = metric.name == QUEUE;
+    let is_of = |series: &&Series| match metric.of {
+        Of::Flows => is_flow(run, &series.of),
+        Of::Subflows => !is_flow(run, &series.of),
+        Of::Any => true,
+    };
+    let mut all: Vec<&Series> =
+        run.result.series.iter().filter(|series| series.metric == metric.name).filter(is_of).collect();
+    if !is_queue {
+        all.sort_by_key(|series| colour(run, &series.of));
+    }
+    // A queue that was never sampled with a packet in it would only be one more key in the legend.
+    let is_idle = |series: &Series| is_queue && series.points().iter().all(|point| point.value == 0.0);
+    let (idle, shown): (Vec<&Series>, Vec<&Series>) = all.into_iter().partition(|series| is_idle(series));
+    let unit = shown.first()?.unit.as_str();
+    let time = Axis::new("time", "s").between(0.0, run.result.duration_s);
+    let mut curves = Curves::new(time, Axis::new(metric.label, unit));
+    for series in shown {
+        let points = series.points().iter().map(|point| (point.time_s, point.value));
+        let mut curve = Curve::new(name(run, &series.of)).with_points(points).shape(Shape::Line);
+        if !is_queue {
+            curve = curve.colour(colour(run, &series.of));
+        }
+        curves.add(curve);
+    }
+    let mut caption = metric.caption.to_owned();
+    if !idle.is_empty() {
+        let names: Vec<&str> = idle.iter().map(|series| series.of.as_str()).collect();
+        caption += &format!(" Empty at every sample: {}.", names.join(", "));
+    }
+    Some(Figure::curves(metric.title, curves).caption(caption))
+}
+
+fn is_flow(run: &Run, of: &str) -> bool {
+    run.result.flows.iter().any(|flow| flow.name == of)
+}
+
+/// `flow` as it is; of `flow/2`, the flow and its third subflow's name.
+fn name(run: &Run, of: &str) -> String {
+    let subflow = of.rsplit_once('/').filter(|_| !is_flow(run, of)).and_then(|(flow, number)| {
+        let flow = run.result.flows.iter().find(|known| known.name == flow)?;
+        Some(format!("{}: {}", flow.name, flow.subflows.get(number.parse::<usize>().ok()?)?.name))
+    });
+    subflow.unwrap_or_else(|| of.to_owned())
+}
+
+/// The same in every figure of the run: by the place of the flow or subflow among all of them.
+fn colour(run: &Run, of: &str) -> usize {
+    let (flow, subflow) = match of.rsplit_once('/').filter(|_| !is_flow(run, of)) {
+        Some((flow, number)) => (flow, number.parse().unwrap_or(0)),
+        None => (of, 0),
+    };
+    let before = run.result.flows.iter().take_while(|known| known.name != flow);
+    before.map(|known| known.subflows.len().max(1)).sum::<usize>() + subflow
+}

@@ -1,0 +1,124 @@
+//! The swept parameters of an experiment, as axes and as words.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use subflow_lab::results::Experiment;
+
+/// The swept values of a point.
+type Values = BTreeMap<String, Value>;
+
+/// A swept parameter whose values are numbers, all in one unit.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Parameter {
+    pub(super) path: String,
+    pub(super) unit: String,
+    /// The parameters that do not move together with it.
+    others: Vec<String>,
+}
+
+impl Parameter {
+    /// The first of an experiment with three values or more: with fewer, a curve says no more than bars.
+    pub(super) fn numeric(experiment: &Experiment) -> Option<Self> {
+        let paths = &experiment.scenario.sweep;
+        let points: Vec<&Values> = experiment.statistics.iter().map(|point| &point.parameters).collect();
+        paths.iter().find_map(|path| {
+            let values = points.iter().map(|point| quantity(point.get(path)?)).collect::<Option<Vec<_>>>()?;
+            let unit = values.iter().map(|(_, unit)| unit).find(|unit| !unit.is_empty()).cloned().unwrap_or_default();
+            // Zero is zero in any unit.
+            let one_unit = values.iter().all(|(x, other)| *other == unit || *x == 0.0);
+            let mut distinct: Vec<f64> = values.iter().map(|(x, _)| *x).collect();
+            distinct.sort_by(f64::total_cmp);
+            distinct.dedup();
+            (one_unit && distinct.len() >= 3).then(|| Self {
+                path: path.clone(),
+                unit,
+                others: paths.iter().filter(|other| !move_together(&points, path, other)).cloned().collect(),
+            })
+        })
+    }
+
+    /// Its value at a point.
+    pub(super) fn value(&self, values: &Values) -> Option<f64> {
+        values.get(&self.path).and_then(quantity).map(|(x, _)| x)
+    }
+
+    /// The values of the other parameters at a point.
+    pub(super) fn others(&self, values: &Values) -> String {
+        label(
+            &values
+                .iter()
+                .filter(|(path, _)| self.others.contains(path))
+                .map(|(p, v)| (p.clone(), v.clone()))
+                .collect(),
+        )
+    }
+}
+
+/// Whether the value of `path` says which one `other` has.
+fn move_together(points: &[&Values], path: &str, other: &str) -> bool {
+    let mut seen: Vec<(&Value, &Value)> = Vec::new();
+    points.iter().all(|point| {
+        let (Some(value), Some(follows)) = (point.get(path), point.get(other)) else { return false };
+        match seen.iter().find(|(known, _)| *known == value) {
+            Some((_, before)) => *before == follows,
+            None => {
+                seen.push((value, follows));
+                true
+            }
+        }
+    })
+}
+
+/// A point's values in words; each distinct value once, as paths that are swept together mostly have the same.
+pub(super) fn label(values: &Values) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for value in values.values() {
+        let word = word(value);
+        if !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words.join(", ")
+}
+
+/// A value as a person would write it.
+pub(super) fn word(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A number and its unit, as in `2`, `"2 %"` and `"50 Mbit/s"`; `"none"` (of losses) is zero.
+fn quantity(value: &Value) -> Option<(f64, String)> {
+    match value {
+        Value::Number(number) => Some((number.as_f64()?, String::new())),
+        Value::String(text) if text == "none" => Some((0.0, String::new())),
+        Value::String(text) => {
+            let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+            let (number, unit) = text.split_at(end);
+            Some((number.parse().ok()?, unit.trim().to_owned()))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_with_their_unit_and_words_are_none() {
+        assert_eq!(quantity(&Value::from("2.5 %")), Some((2.5, "%".to_owned())));
+        assert_eq!(quantity(&Value::from(20)), Some((20.0, String::new())));
+        assert_eq!(quantity(&Value::from("lia")), None);
+        assert_eq!(quantity(&Value::from("2x4")), Some((2.0, "x4".to_owned())));
+    }
+
+    #[test]
+    fn paths_that_move_together_are_named_once() {
+        let values = [("a", "lia"), ("b", "lia"), ("c", "1 %")].map(|(path, value)| (path.to_owned(), value.into()));
+        assert_eq!(label(&values.into()), "lia, 1 %");
+    }
+}

@@ -1,0 +1,90 @@
+//! The outcome of a repeated publication: its tables, figures, findings and notes, as text, JSON and a page.
+
+mod page;
+
+use serde::Serialize;
+
+use crate::{Figure, Table};
+pub use page::of_reproduction;
+
+/// What was reproduced, for the head of a page and the line that runs it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reproduced {
+    /// The publication's name on the command line.
+    pub name: String,
+    /// Author, title and year.
+    pub title: String,
+    /// Names of the items that were asked for; all where empty.
+    pub items: Vec<String>,
+    /// Whether the runs were fewer and shorter.
+    pub quick: bool,
+    /// The command that does it again.
+    pub command: String,
+}
+
+/// What came out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reproduction {
+    /// The paper's name.
+    pub paper: String,
+    /// Our figures next to the published ones.
+    #[serde(rename = "rows")]
+    pub table: Table,
+    /// The same to read, table by table with a title each; without any, the rows themselves are shown.
+    #[serde(skip)]
+    pub readable: Vec<(String, Table)>,
+    /// Pictures for `report.html` and `--figures`; may be empty.
+    #[serde(skip)]
+    pub figures: Vec<Figure>,
+    /// The publication's findings, each checked.
+    pub findings: Vec<Finding>,
+    /// What a reader should know: choices made, deviations explained.
+    pub notes: Vec<String>,
+}
+
+impl Reproduction {
+    /// One object with everything, and a line end.
+    pub fn to_json(&self) -> String {
+        let mut json = serde_json::to_string_pretty(self).expect("figures are plain data");
+        json.push('\n');
+        json
+    }
+
+    /// The tables, then the findings, then the notes.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        for (title, table) in &self.readable {
+            text += &format!("{title}\n{}\n", table.to_text());
+        }
+        if self.readable.is_empty() {
+            text += &self.table.to_text();
+        }
+        if !self.findings.is_empty() {
+            text += "\nFindings\n";
+        }
+        for Finding { statement, confirmed, evidence } in &self.findings {
+            let verdict = match confirmed {
+                Some(true) => "confirmed",
+                Some(false) => "not confirmed",
+                None => "undecided",
+            };
+            text += &format!("  {verdict}: {statement}\n    {evidence}\n");
+        }
+        if !self.notes.is_empty() {
+            text += "\nNotes\n";
+        }
+        self.notes.iter().for_each(|note| text += &format!("  {note}\n"));
+        text
+    }
+}
+
+/// One published finding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// What was published.
+    pub statement: String,
+    /// Whether our figures say so, too; null where they cannot tell.
+    pub confirmed: Option<bool>,
+    /// Our figures.
+    pub evidence: String,
+}

@@ -1,0 +1,211 @@
+//! From a plan to results, with hand-made runs in place of the simulator's.
+
+mod made;
+
+use std::path::Path;
+
+use subflow_lab::execute::{RunError, execute_with};
+use subflow_lab::results::{Experiment, to_csv, to_text};
+use subflow_lab::simulate::RunOptions;
+use subflow_report::output::{FigureFormat, Folder, to_json};
+use subflow_report::{Chart, Figure};
+use subflow_scenario::file::Document;
+use subflow_scenario::sweep::{Job, Plan};
+
+const SCENARIO: &str = r#"
+title = "Two paths"
+repeat = 3
+[hosts]
+phone = ["wifi", "lte"]
+server = ["eth"]
+[routers]
+internet = {}
+[links.wifi]
+between = ["phone.wifi", "internet"]
+rate = "50 Mbit/s"
+[links.lte]
+between = ["phone.lte", "internet"]
+rate = "20 Mbit/s"
+[links.core]
+between = ["internet", "server"]
+rate = "1 Gbit/s"
+[flows.album]
+from = "phone"
+to = "server"
+protocol = "mptcp"
+send = "100 MB"   # a comment that stays
+"#;
+
+const SWEEP: &str = r#"
+[sweep]
+"flows.album.congestion" = ["lia", "olia"]
+"links.wifi.loss, links.lte.loss" = ["none", ["1 %", "2 %"]]
+"#;
+
+fn plan(text: &str, sets: &[&str]) -> Plan {
+    let mut document = Document::parse(Path::new("album.toml"), text.to_owned()).expect("TOML");
+    for set in sets {
+        document.set("--set", set).expect("a good --set");
+    }
+    Plan::read(document).expect("a good scenario")
+}
+
+fn run(plan: &Plan, threads: usize) -> Experiment {
+    let options = RunOptions::default();
+    execute_with(plan, threads, &options, &|_| {}, |scenario, seed, _| Ok(made::result(scenario, seed)))
+        .expect("no run fails")
+}
+
+#[test]
+fn a_sweep_goes_through_every_combination_with_every_seed() {
+    let plan = plan(&format!("{SCENARIO}{SWEEP}"), &[]);
+    let jobs = plan.jobs();
+    assert_eq!((plan.points.len(), jobs.len()), (4, 12));
+    assert_eq!(jobs[4], Job { run: 4, point: 1, seed: 2 });
+    let losses: Vec<_> = plan.points.iter().map(|point| point.parameters["links.lte.loss"].clone()).collect();
+    assert_eq!(losses, ["none", "2 %", "none", "2 %"], "the last line of the sweep varies fastest");
+}
+
+#[test]
+fn a_value_that_is_set_is_no_longer_swept() {
+    for sweep in ["\"flows.album.congestion\" = [\"lia\", \"olia\"]", "flows.album.congestion = [\"lia\", \"olia\"]"] {
+        let plan = plan(&format!("{SCENARIO}[sweep]\n{sweep}\n"), &["flows.album.congestion=balia"]);
+        assert_eq!(plan.points.len(), 1);
+        assert!(!plan.document.text().contains("sweep"), "{}", plan.document.text());
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let plan = plan(&format!("{SCENARIO}{SWEEP}"), &["repeat=25"]);
+    let without_cpu_time = |mut experiment: Experiment| {
+        experiment.runs.iter_mut().for_each(|run| run.result.engine.cpu_s = 0.0);
+        to_json(&experiment)
+    };
+    let one = without_cpu_time(run(&plan, 1));
+    assert_eq!(one, without_cpu_time(run(&plan, 2)));
+    assert_eq!(one, without_cpu_time(run(&plan, 7)));
+}
+
+#[test]
+fn the_first_failure_ends_the_work_and_is_named() {
+    let plan = plan(&format!("{SCENARIO}{SWEEP}"), &[]);
+    for threads in [1, 4] {
+        let outcome = execute_with(&plan, threads, &RunOptions::default(), &|_| {}, |scenario, seed, options| {
+            match options.run {
+                7 => panic!("window below zero"),
+                9.. => Err(RunError::failed("later")),
+                _ => Ok(made::result(scenario, seed)),
+            }
+        });
+        let error = outcome.expect_err("run 7 fails").to_string();
+        assert!(error.starts_with("run 7 (seed 2, flows.album.congestion = \"olia\""), "{error}");
+        assert!(error.ends_with("internal error: window below zero"), "{error}");
+    }
+}
+
+#[test]
+fn json_has_the_promised_shape() {
+    let json = to_json(&run(&plan(SCENARIO, &["repeat=2"]), 1));
+    let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let has = |value: &serde_json::Value, keys: &str| {
+        for key in keys.split(' ') {
+            assert!(value.get(key).is_some(), "{key} is missing in {value}");
+        }
+    };
+    has(&value, "scenario runs statistics");
+    let run = &value["runs"][1];
+    has(run, "run seed parameters duration_s flows links engine");
+    let flow = &run["flows"][0];
+    has(flow, "name protocol congestion scheduler path_manager goodput_mbps bytes_delivered completion_s");
+    has(flow, "retransmissions timeouts duplicate_acks subflows");
+    has(&flow["subflows"][0], "name goodput_mbps packets_sent retransmissions srtt_ms cwnd_packets");
+    has(&run["links"][0], "name packets drops utilisation");
+    has(&run["engine"], "packet_hops events cpu_s");
+    let statistics = &value["statistics"][0];
+    has(&statistics["flows"][0]["goodput_mbps"], "mean median sd ci95_low ci95_high");
+    assert_eq!((run["seed"].as_u64(), statistics["runs"].as_u64()), (Some(2), Some(2)));
+    assert!(run.get("series").is_none(), "series have a file of their own");
+}
+
+#[test]
+fn tables_are_aligned_and_fit_into_100_columns() {
+    let one = to_text(&run(&plan(SCENARIO, &["repeat=1"]), 1));
+    let many = to_text(&run(&plan(&format!("{SCENARIO}{SWEEP}"), &[]), 2));
+    for text in [&one, &many] {
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(100), "{widest:?} columns\n{text}");
+    }
+    insta::assert_snapshot!(format!("{one}\n\n{many}"));
+}
+
+#[test]
+fn csv_has_a_row_for_each_connection_and_subflow() {
+    insta::assert_snapshot!(to_csv(&run(&plan(&format!("{SCENARIO}{SWEEP}"), &["repeat=1"]), 1)));
+}
+
+#[test]
+fn a_folder_holds_what_it_takes_to_run_again() {
+    let root = tempfile::tempdir().expect("a temporary folder");
+    let plan =
+        plan(SCENARIO, &["flows.album.congestion=olia", "links.wifi.rate=\"7 Mbit/s\"", "flows.album.tcp.sack=false"]);
+    let folder = Folder::new(root.path().join("out")).expect("absent");
+    folder.write_experiment(&plan, &run(&plan, 1), Some(FigureFormat::Svg)).expect("written");
+
+    for name in ["results.json", "results.csv", "summary.txt", "report.html", "figures/01-goodput.svg", "scenario.toml"]
+    {
+        assert!(folder.path().join(name).exists(), "{name} is missing");
+    }
+    let written = std::fs::read_to_string(folder.path().join("scenario.toml")).expect("the scenario as run");
+    assert!(written.contains("# a comment that stays"));
+    let again = Plan::read(Document::parse(Path::new("album.toml"), written).expect("TOML")).expect("a good scenario");
+    assert_eq!(format!("{:?}", again.points[0].scenario), format!("{:?}", plan.points[0].scenario));
+}
+
+/// The chart of the figure with this title.
+fn chart<'a>(figures: &'a [Figure], title: &str) -> &'a Chart {
+    let titles: Vec<&str> = figures.iter().map(|figure| figure.title.as_str()).collect();
+    &figures.iter().find(|figure| figure.title == title).unwrap_or_else(|| panic!("{title} is not in {titles:?}")).chart
+}
+
+#[test]
+fn swept_words_are_compared_by_bars_and_swept_numbers_by_curves() {
+    let words = plan(&format!("{SCENARIO}{SWEEP}"), &[]);
+    let figures = subflow_report::figures_of(&run(&words, 1));
+    let Chart::Bars(bars) = chart(&figures, "Goodput") else { panic!("bars") };
+    assert_eq!(bars.bars.len(), 4);
+    assert_eq!(bars.bars[1].group, "lia, 2 %, 1 %");
+    assert!(bars.bars.iter().all(|bar| bar.interval.is_some_and(|(low, high)| low < bar.value && bar.value < high)));
+
+    let sweep = "[sweep]\n\"flows.album.congestion\" = [\"lia\", \"olia\"]\n\
+                 \"links.wifi.loss, links.lte.loss\" = [\"2 %\", \"none\", [\"1 %\", \"0.5 %\"]]\n";
+    let numbers = plan(&format!("{SCENARIO}{sweep}"), &["repeat=6"]);
+    let figures = subflow_report::figures_of(&run(&numbers, 1));
+    let Chart::Curves(curves) = chart(&figures, "Goodput") else { panic!("curves") };
+    assert_eq!((curves.x.title().as_str(), curves.curves.len()), ("links.lte.loss in %", 2));
+    let xs: Vec<f64> = curves.curves[0].points.iter().map(|point| point.x).collect();
+    assert_eq!(xs, [0.0, 0.5, 2.0], "in the order of the axis");
+    let names: Vec<&str> = curves.curves.iter().map(|curve| curve.name.as_str()).collect();
+    assert_eq!(names, ["lia: album", "olia: album"], "what moves with the axis is no curve of its own");
+    assert!(matches!(chart(&figures, "Goodput, spread over the runs"), Chart::Boxes(boxes) if boxes.boxes.len() == 6));
+    assert!(matches!(chart(&figures, "Goodput, distribution over the runs"), Chart::Curves(c) if c.curves.len() == 6));
+}
+
+#[test]
+fn a_report_stands_alone_and_takes_words_for_words() {
+    let hostile = "</script><script>alert(1)</script>\"'&";
+    let mut document = Document::parse(Path::new("album.toml"), SCENARIO.to_owned()).expect("TOML");
+    document.set("--set", &format!("title={hostile:?}")).expect("a title");
+    document.set("--set", &format!("description={hostile:?}")).expect("a description");
+    let plan = Plan::read(document).expect("a good scenario");
+    let page = subflow_report::of_experiment(&plan, &run(&plan, 1));
+    assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert(1)"));
+    assert_eq!(page.matches("<script").count(), 1, "one script, and it is ours");
+    for reference in ["src=", "@import", "url(", "http://", "https://"] {
+        assert!(!page.contains(reference), "the page refers to something outside: {reference}");
+    }
+    assert!(page.contains("# a comment that stays"), "the scenario is in it");
+    for (name, svg) in subflow_report::svg_files(&subflow_report::figures_of(&run(&plan, 1))) {
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{name}");
+    }
+}

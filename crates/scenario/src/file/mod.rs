@@ -1,0 +1,20 @@
+//! The scenario file as it was written: text, places, and what to say where something is wrong.
+
+mod document;
+mod dotted_path;
+mod node;
+mod place;
+mod problem;
+mod section;
+mod suggestion;
+mod swept;
+mod values;
+
+pub use document::Document;
+pub(crate) use dotted_path::DottedPath;
+pub(crate) use node::{Entry, Node, Value};
+pub use place::{Origin, Place, Source};
+pub(crate) use problem::Collector;
+pub use problem::{Problem, Problems};
+pub(crate) use section::{Field, Layers, Section, name_value};
+pub use suggestion::{did_you_mean, list};

@@ -1,0 +1,264 @@
+//! Reading tables against their schema: every key is known, every default comes from the schema, every error names the
+//! value's path.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::node::{Entry, Node, Value};
+use super::suggestion::{did_you_mean, list};
+use super::{Origin, Place, Problem, Source};
+use crate::choice::Choice;
+use crate::schema::{Default, TableSchema};
+
+/// A value on its way to becoming typed, with its dotted path.
+#[derive(Clone, Debug)]
+pub(crate) struct Field<'a> {
+    pub(crate) path: String,
+    pub(crate) node: Cow<'a, Node>,
+    /// What the schema says of it.
+    doc: &'static str,
+}
+
+impl<'a> Field<'a> {
+    /// The root of a document.
+    pub(crate) fn root(node: &'a Node) -> Self {
+        Self { path: String::new(), node: Cow::Borrowed(node), doc: "" }
+    }
+
+    /// A default of the schema.
+    fn from_default(path: String, literal: &str, doc: &'static str) -> Self {
+        let source =
+            Arc::new(Source { origin: Origin::Default, name: format!("default of {path}"), text: literal.to_owned() });
+        let value: toml_edit::Value = literal.parse().expect("defaults are TOML; a test reads each of them");
+        let node = Node::new(&toml_edit::Item::Value(value), &source, &(0..literal.len()));
+        Self { path, node: Cow::Owned(node), doc }
+    }
+
+    fn child<'s>(&'s self, entry: &'s Entry, doc: &'static str) -> Field<'s> {
+        Field { path: self.path_of(&entry.key), node: Cow::Borrowed(&entry.node), doc }
+    }
+
+    fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// The name to use in sentences.
+    pub(crate) fn name(&self) -> &str {
+        if self.path.is_empty() { "the scenario" } else { &self.path }
+    }
+
+    /// Where it was written.
+    pub(crate) fn place(&self) -> &Place {
+        &self.node.place
+    }
+
+    /// Whether the schema gave it, not the user.
+    pub(crate) fn is_default(&self) -> bool {
+        self.place().source.origin == Origin::Default
+    }
+
+    /// What TOML says it is.
+    pub(crate) fn value(&self) -> &Value {
+        &self.node.value
+    }
+
+    /// `path: found …, expected …`, with what the key means as the way out.
+    pub(crate) fn expected(&self, expected: &str) -> Problem {
+        let problem =
+            Problem::at(self.place(), format!("{}: found {}, expected {expected}", self.name(), self.node.shown()));
+        match self.doc {
+            "" => problem,
+            doc => problem.help(format!("{} is {doc}", self.name())),
+        }
+    }
+
+    /// A problem that is not about the value's type.
+    pub(crate) fn problem(&self, message: impl std::fmt::Display) -> Problem {
+        Problem::at(self.place(), format!("{}: {message}", self.name()))
+    }
+
+    /// The text of a string.
+    pub(crate) fn string(&self, expected: &str) -> Result<&str, Problem> {
+        match self.value() {
+            Value::String(text) => Ok(text),
+            _ => Err(self.expected(expected)),
+        }
+    }
+
+    /// The elements of a list.
+    pub(crate) fn list(&self, expected: &str) -> Result<Vec<Field<'_>>, Problem> {
+        let Value::Array(elements) = self.value() else { return Err(self.expected(expected)) };
+        let element =
+            |(index, node)| Field { path: format!("{}.{index}", self.path), node: Cow::Borrowed(node), doc: self.doc };
+        Ok(elements.iter().enumerate().map(element).collect())
+    }
+
+    /// The entries of a table whose keys are names that the user gives.
+    pub(crate) fn named_entries(&self, kind: &str) -> Result<Vec<(&str, Field<'_>)>, Problem> {
+        let Value::Table(entries) = self.value() else {
+            return Err(self.expected(&format!("a table with one {kind} per name")));
+        };
+        for Entry { key, key_place, .. } in entries {
+            check_name(key, kind, key_place)?;
+        }
+        Ok(entries.iter().map(|entry| (entry.key.as_str(), self.child(entry, ""))).collect())
+    }
+
+    /// The value under a name that the user gave.
+    pub(crate) fn named(&self, name: &str) -> Option<Field<'_>> {
+        self.node.entry(name).map(|entry| self.child(entry, ""))
+    }
+
+    /// The table, whose keys are all in `schema`.
+    pub(crate) fn section(&self, schema: &'static TableSchema) -> Result<Section<'_>, Problem> {
+        let Value::Table(entries) = self.value() else {
+            return Err(self.expected(&format!("a table with {}", list(schema.keys()))));
+        };
+        for Entry { key, key_place, .. } in entries {
+            if !schema.keys().any(|known| known == key) {
+                let label = did_you_mean(key, schema.keys(), "not a key that is known here");
+                return Err(Problem::at(key_place, format!("{}: unknown key {key:?}", self.name()))
+                    .label(label)
+                    .help(format!("the keys here are {}", list(schema.keys()))));
+            }
+        }
+        Ok(Section { field: self, schema })
+    }
+
+    /// The value in `choices` that is named here.
+    pub(crate) fn choice<T: Copy>(&self, what: &str, choices: &[Choice<T>]) -> Result<T, Problem> {
+        let names = || choices.iter().map(|choice| choice.name);
+        let text = self.string(&format!("{what}: {}", list(names())))?;
+        let chosen = choices.iter().find(|choice| choice.name == text).map(|choice| choice.value);
+        chosen.ok_or_else(|| self.unknown_name(text, what, names()))
+    }
+
+    /// A name that is not among those that exist: suggests the nearest, lists all.
+    pub(crate) fn unknown_name<'n>(
+        &self,
+        found: &str,
+        what: &str,
+        names: impl Iterator<Item = &'n str> + Clone,
+    ) -> Problem {
+        Problem::at(self.place(), format!("{}: found {found:?}, expected {what}", self.name()))
+            .label(did_you_mean(found, names.clone(), "no such name"))
+            .help(format!("there are: {}", list(names)))
+    }
+}
+
+/// Names turn up in dotted paths, tables and file names.
+fn check_name(name: &str, kind: &str, place: &Place) -> Result<(), Problem> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.len() <= 64 && name.chars().all(allowed) {
+        return Ok(());
+    }
+    let expected = "a name of at most 64 letters, digits, - and _";
+    Err(Problem::at(place, format!("found {name:?} as the name of a {kind}, expected {expected}"))
+        .label("this name")
+        .help("names turn up in paths such as links.wifi.rate and in file names"))
+}
+
+/// A name given as a value (an interface in a list), checked like one given as a key.
+pub(crate) fn name_value(field: &Field<'_>, kind: &str) -> Result<String, Problem> {
+    let name = field.string(&format!("the name of a {kind}"))?;
+    check_name(name, kind, field.place())?;
+    Ok(name.to_owned())
+}
+
+/// A table whose keys are all known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Section<'a> {
+    field: &'a Field<'a>,
+    schema: &'static TableSchema,
+}
+
+impl<'a> Section<'a> {
+    /// The value of `key`, where the file has one.
+    pub(crate) fn given(&self, key: &'static str) -> Option<Field<'a>> {
+        let doc = self.schema.field(key).doc;
+        self.field.node.entry(key).map(|entry| self.field.child(entry, doc))
+    }
+
+    /// The value of `key`: the file's, or the default.
+    pub(crate) fn value(&self, key: &'static str) -> Field<'a> {
+        self.given(key).unwrap_or_else(|| self.default(key))
+    }
+
+    /// The default of `key`.
+    pub(crate) fn default(&self, key: &'static str) -> Field<'a> {
+        match self.schema.field(key).default {
+            Default::Value(literal) => {
+                Field::from_default(self.field.path_of(key), literal, self.schema.field(key).doc)
+            }
+            Default::Required | Default::None(_) => panic!("the schema gives {key} no default"),
+        }
+    }
+
+    /// A default that is not the schema's own, for `key`.
+    pub(crate) fn default_literal(&self, key: &'static str, literal: &str) -> Field<'a> {
+        Field::from_default(self.field.path_of(key), literal, self.schema.field(key).doc)
+    }
+
+    /// The value of `key`, which there must be.
+    pub(crate) fn required(&self, key: &'static str) -> Result<Field<'a>, Problem> {
+        self.given(key).ok_or_else(|| {
+            let schema = self.schema.field(key);
+            Problem::at(
+                self.field.place(),
+                format!("{}: {key} is missing, expected {}", self.field.name(), schema.takes()),
+            )
+            .label(format!("{key} is missing"))
+            .help(format!("{key} is {}", schema.doc))
+        })
+    }
+
+    /// All keys that the table may have.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.schema.keys()
+    }
+
+    /// What `key` takes.
+    pub(crate) fn kind(&self, key: &'static str) -> String {
+        self.schema.field(key).takes()
+    }
+
+    /// The table itself as a field.
+    pub(crate) fn field(&self) -> &'a Field<'a> {
+        self.field
+    }
+}
+
+/// Tables of the same kind on top of each other, and a set of defaults under them.
+pub(crate) struct Layers<'a> {
+    tables: Vec<Section<'a>>,
+    defaults: &'static [(&'static str, &'static str)],
+    schema: &'static TableSchema,
+}
+
+impl<'a> Layers<'a> {
+    /// `tables` from the top down, each of which may be absent; then `defaults`, then the schema's.
+    pub(crate) fn new(
+        tables: &'a [Option<Field<'a>>],
+        defaults: &'static [(&'static str, &'static str)],
+        schema: &'static TableSchema,
+    ) -> Result<Self, Problem> {
+        let tables = tables.iter().flatten().map(|table| table.section(schema)).collect::<Result<_, _>>()?;
+        Ok(Self { tables, defaults, schema })
+    }
+
+    /// The value of `key`, from the topmost layer that has one; `None` where no table and no set of defaults has it.
+    pub(crate) fn given(&self, key: &'static str) -> Option<Field<'a>> {
+        let own = self.defaults.iter().find(|(name, _)| *name == key);
+        let own = || own.map(|(_, literal)| Field::from_default(key.to_owned(), literal, self.schema.field(key).doc));
+        self.tables.iter().find_map(|table| table.given(key)).or_else(own)
+    }
+
+    /// The value of `key`, from the topmost layer that has one.
+    pub(crate) fn value(&self, key: &'static str) -> Field<'a> {
+        let schema = self.schema.field(key);
+        self.given(key).unwrap_or_else(|| match schema.default {
+            Default::Value(literal) => Field::from_default(key.to_owned(), literal, schema.doc),
+            Default::Required | Default::None(_) => panic!("the schema gives {key} no default"),
+        })
+    }
+}

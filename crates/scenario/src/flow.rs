@@ -1,0 +1,151 @@
+//! Traffic: who talks to whom, over which protocol, and what is said.
+
+use rand_core::RngCore;
+use subflow_quantity::{Duration, Rate};
+use subflow_transport::sctp::config::Reliability;
+
+use super::{CongestionName, Coupling, Detector, InterfaceIndex, PathManager, Scheduler, Sctp, Stack};
+
+/// One connection (or stream of datagrams) from a host to another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flow {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Interface of the host that opens the connection and sends; the initial subflow leaves here.
+    pub from: InterfaceIndex,
+    /// Interface whose address the connection is opened to.
+    pub to: InterfaceIndex,
+    /// Port at `to`; no two flows share one on the same host.
+    pub port: u16,
+    /// Port at `from`; chosen by the stack where absent.
+    pub source_port: Option<u16>,
+    /// TCP, MPTCP, SCTP or UDP, and the algorithms.
+    pub protocol: Protocol,
+    /// What is sent.
+    pub traffic: Traffic,
+    /// When the flow opens its connection.
+    pub start: Duration,
+    /// When it stops to send, where it does before the run ends; after `start`.
+    pub stop: Option<Duration>,
+}
+
+impl Flow {
+    /// Whether what it sends may be given up instead of sent again (partial reliability of SCTP).
+    pub fn may_give_up(&self) -> bool {
+        matches!(&self.protocol, Protocol::Sctp(sctp) if sctp.from_stack.sctp.reliability != Reliability::Full)
+    }
+}
+
+/// The protocol of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Protocol {
+    /// Plain TCP.
+    Tcp(Tcp),
+    /// Multipath TCP, version 1.
+    Mptcp(Mptcp),
+    /// SCTP, with or without concurrent multipath transfer.
+    Sctp(Sctp),
+    /// Datagrams, no control.
+    Udp,
+}
+
+/// A TCP flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tcp {
+    /// Congestion control of both ends.
+    pub congestion: CongestionName,
+    /// The stack at [`Flow::from`].
+    pub from_stack: Stack,
+    /// The stack at [`Flow::to`].
+    pub to_stack: Stack,
+}
+
+/// An MPTCP flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mptcp {
+    /// Congestion control of both ends.
+    pub congestion: CongestionName,
+    /// Packet scheduler of both ends.
+    pub scheduler: Scheduler,
+    /// Path manager of both ends.
+    pub path_manager: PathManager,
+    /// Shared-bottleneck detection at both ends.
+    pub bottleneck: Option<Detector>,
+    /// Which subflows are coupled; where only those that share a bottleneck are, there is a detector.
+    pub coupling: Coupling,
+    /// Subflows that the opening end makes by itself, next to those of the path manager.
+    pub subflows: Vec<SubflowPlan>,
+    /// The stack at [`Flow::from`].
+    pub from_stack: Stack,
+    /// The stack at [`Flow::to`].
+    pub to_stack: Stack,
+}
+
+/// A subflow named in the scenario, opened as soon as the connection is established.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubflowPlan {
+    /// Interface of the opening host.
+    pub from: InterfaceIndex,
+    /// Interface of the other host.
+    pub to: InterfaceIndex,
+    /// Local port; chosen by the stack where absent.
+    pub source_port: Option<u16>,
+    /// Whether it is a backup.
+    pub backup: bool,
+}
+
+/// What a flow sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Traffic {
+    /// One piece of data, as fast as the transport lets it, from [`Flow::from`] to [`Flow::to`].
+    Bulk {
+        /// How many bytes; `None` for as much as goes until the flow stops.
+        bytes: Option<u64>,
+    },
+    /// Packets of one size at a constant rate while on, nothing while off, beginning with on. UDP only.
+    OnOff {
+        /// Payload rate while on.
+        rate: Rate,
+        /// Payload bytes of a packet.
+        packet: u32,
+        /// How long an on period lasts.
+        on: Period,
+        /// How long an off period lasts; a constant zero makes a constant bit rate.
+        off: Period,
+    },
+    /// A request goes to [`Flow::to`], a response comes back, and after a pause the next request goes, all over one
+    /// connection. Not for UDP.
+    RequestResponse {
+        /// Bytes of a request.
+        request: u64,
+        /// Bytes of a response.
+        response: u64,
+        /// How many exchanges; `None` for as many as there is time for.
+        count: Option<u64>,
+        /// Pause between the end of a response and the next request.
+        think: Period,
+    },
+}
+
+/// A length of time that is always the same, or drawn anew each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Period {
+    /// Always this long.
+    Constant(Duration),
+    /// Exponentially distributed with this mean.
+    Exponential(Duration),
+}
+
+impl Period {
+    /// A length of time by the distribution.
+    pub fn draw(self, rng: &mut impl RngCore) -> Duration {
+        match self {
+            Self::Constant(span) => span,
+            Self::Exponential(mean) => {
+                // Inverse transform with 53 random bits; libm's logarithm is the same on every machine.
+                let uniform = ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+                Duration::from_secs_f64(-libm::log(uniform) * mean.as_secs_f64())
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What an experiment is: hosts, links, traffic and what changes while it runs.
+//!
+//! A [`Scenario`] holds typed values only: every name is resolved to an index, every quantity to an integer, every
+//! default filled in, every trace read. Whatever can be wrong with a scenario file is found while it is read
+//! ([`file`]), so code that takes a `Scenario` has nothing left to check.
+
+mod algorithm;
+mod choice;
+mod detector;
+pub mod file;
+mod flow;
+pub mod input;
+mod read;
+pub mod schema;
+mod sctp;
+mod stack;
+pub mod sweep;
+mod timeline;
+mod topology;
+
+use std::net::IpAddr;
+
+use subflow_network::RoutingConfig;
+use subflow_quantity::Duration;
+
+pub use algorithm::{
+    CatalogueEntry, CongestionName, DetectorName, PathManager, PathManagerName, Scheduler, SchedulerName,
+};
+pub use detector::{Coupling, Detector};
+pub use flow::{Flow, Mptcp, Period, Protocol, SubflowPlan, Tcp, Traffic};
+pub(crate) use read::Traces;
+pub use sctp::{Sctp, SctpOptions};
+pub use stack::{Buffer, DelayedAck, LossDetection, MptcpOptions, SackCompression, Stack, TcpOptions};
+pub use timeline::{HostEvent, LinkEvent};
+pub use topology::{Attachment, Host, HostStack, Interface, InterfaceIndex, Link, Router};
+
+/// One experiment with every value settled: what one run needs but for its seed.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Name for folders and reports: the scenario file's name without its ending.
+    pub name: String,
+    /// One line for people; the name where the file gives none.
+    pub title: String,
+    /// What the experiment is about; may be empty.
+    pub description: String,
+    /// How long a run lasts in simulated time.
+    pub duration: Duration,
+    /// Goodput and utilisation count from here on (the warm-up before it is left out); before `duration`.
+    pub measure_from: Duration,
+    /// How far apart the samples of the metrics over time lie.
+    pub sample_interval: Duration,
+    /// Seed of the first run; further runs count up from it.
+    pub seed: u64,
+    /// How many runs there are of each sweep point, each with its own seed.
+    pub repeat: u32,
+    /// The hosts, in the file's order.
+    pub hosts: Vec<Host>,
+    /// The routers, in the file's order.
+    pub routers: Vec<Router>,
+    /// What concerns the routing of the whole network.
+    pub routing: RoutingConfig,
+    /// The links, in the file's order.
+    pub links: Vec<Link>,
+    /// The traffic, in the file's order.
+    pub flows: Vec<Flow>,
+    /// What happens to links during the run, by time and then by the file's order.
+    pub timeline: Vec<LinkEvent>,
+    /// When hosts lose addresses and get them back, by time and then by the file's order.
+    pub host_timeline: Vec<HostEvent>,
+}
+
+impl Scenario {
+    /// The interface that has `address`.
+    pub fn interface_with(&self, address: IpAddr) -> Option<InterfaceIndex> {
+        self.hosts.iter().enumerate().find_map(|(host, node)| {
+            let interface = node.interfaces.iter().position(|interface| interface.addresses.contains(&address))?;
+            Some(InterfaceIndex { host, interface })
+        })
+    }
+}

@@ -1,0 +1,104 @@
+//! `congestion = …`, `scheduler = …`, `path_manager = …`: a name, or a table with a name and options.
+
+use std::num::NonZeroU8;
+
+use subflow_policy::path_manager::{self, MAX_SUBFLOWS};
+use subflow_policy::scheduler::{Options, blest};
+use subflow_quantity::Ratio;
+
+use crate::file::{Field, Problem, Section, Value, list};
+use crate::{CatalogueEntry, CongestionName, PathManager, PathManagerName, Scheduler, SchedulerName, schema};
+
+/// The congestion control of a flow.
+pub(super) fn congestion(section: &Section<'_>, default: &str) -> Result<CongestionName, Problem> {
+    let field = given_or(section, "congestion", default);
+    named(&field, &section.kind("congestion"), CongestionName::parse, CongestionName::catalogue)
+}
+
+/// The packet scheduler of a flow.
+pub(super) fn scheduler(section: &Section<'_>, default: &str) -> Result<Scheduler, Problem> {
+    const WHAT: &str = "the name of a packet scheduler";
+    let field = given_or(section, "scheduler", default);
+    let name = |field: &Field<'_>| named(field, WHAT, SchedulerName::parse, SchedulerName::catalogue);
+    if !matches!(field.value(), Value::Table(_)) {
+        return Ok(Scheduler { name: name(&field)?, options: Options::default() });
+    }
+    let section = field.section(&schema::SCHEDULER)?;
+    let name = name(&section.required("name")?)?;
+    refuse_others(&section, name.name(), name.options())?;
+    let lambda = blest::Bounds {
+        lambda: ratio(&section, "lambda")?,
+        lambda_min: ratio(&section, "lambda_min")?,
+        lambda_max: ratio(&section, "lambda_max")?,
+    };
+    if !(lambda.lambda_min <= lambda.lambda && lambda.lambda <= lambda.lambda_max) {
+        return Err(field.problem(format!(
+            "lambda is {}, expected it to be from lambda_min, {}, to lambda_max, {}",
+            lambda.lambda, lambda.lambda_min, lambda.lambda_max
+        )));
+    }
+    Ok(Scheduler { name, options: Options { beta: ratio(&section, "beta")?, lambda } })
+}
+
+/// The path manager of a flow whose connections have `most` subflows at most.
+pub(super) fn path_manager(section: &Section<'_>, default: &str, most: u32) -> Result<PathManager, Problem> {
+    const WHAT: &str = "the name of a path manager";
+    let field = given_or(section, "path_manager", default);
+    let name = |field: &Field<'_>| named(field, WHAT, PathManagerName::parse, PathManagerName::catalogue);
+    if !matches!(field.value(), Value::Table(_)) {
+        return Ok(PathManager { name: name(&field)?, options: path_manager::Options::default() });
+    }
+    let section = field.section(&schema::PATH_MANAGER)?;
+    let name = name(&section.required("name")?)?;
+    refuse_others(&section, name.name(), name.options())?;
+    let count = |key| subflows(&section.value(key), most);
+    let options = path_manager::Options { subflows_per_pair: count("subflows_per_pair")?, n: count("n")? };
+    Ok(PathManager { name, options })
+}
+
+/// A number of subflows.
+fn subflows(field: &Field<'_>, most: u32) -> Result<NonZeroU8, Problem> {
+    let count = field.integer(1..=MAX_SUBFLOWS as u64)?;
+    if count > u64::from(most) && !field.is_default() {
+        return Err(field.expected(&format!("at most {most}, the limit of mptcp.max_subflows")));
+    }
+    Ok(NonZeroU8::new(count as u8).expect("it is at least 1"))
+}
+
+fn given_or<'a>(section: &Section<'a>, key: &'static str, default: &str) -> Field<'a> {
+    section.given(key).unwrap_or_else(|| section.default_literal(key, &format!("'{default}'")))
+}
+
+/// An algorithm by name.
+fn named<T>(
+    field: &Field<'_>,
+    what: &str,
+    parse: fn(&str) -> Option<T>,
+    catalogue: fn() -> Vec<CatalogueEntry>,
+) -> Result<T, Problem> {
+    let name = field.string(what)?;
+    let entries = catalogue();
+    parse(name).ok_or_else(|| field.unknown_name(name, what, entries.iter().map(|entry| entry.name)))
+}
+
+/// Refuses options that belong to another algorithm than the one named.
+fn refuse_others(section: &Section<'_>, name: &str, options: &[&str]) -> Result<(), Problem> {
+    let stray =
+        section.keys().filter(|key| *key != "name" && !options.contains(key)).find_map(|key| section.given(key));
+    let Some(stray) = stray else { return Ok(()) };
+    let help = match options {
+        [] => format!("{name} takes no options"),
+        options => format!("{name} takes {}", list(options.iter().copied())),
+    };
+    Err(stray.problem(format!("{name} has no such option")).label("an option of another algorithm").help(help))
+}
+
+/// A ratio of at most ten.
+fn ratio(section: &Section<'_>, key: &'static str) -> Result<Ratio, Problem> {
+    let field = section.value(key);
+    let ratio: Ratio = field.quantity("a ratio such as \"1/4\" or 1.2")?;
+    match ratio.numerator() <= 10 * ratio.denominator() {
+        true => Ok(ratio),
+        false => Err(field.expected("a ratio from 0 to 10")),
+    }
+}

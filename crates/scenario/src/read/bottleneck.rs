@@ -1,0 +1,63 @@
+//! `bottleneck = …` and `coupling = …`: which subflows share a bottleneck, and what follows from it.
+
+use subflow_policy::bottleneck::Parameters;
+use subflow_policy::scheduler::{Scheduler, Scheduling};
+
+use crate::choice::Choice;
+use crate::file::{Field, Problem, Section, Value};
+use crate::{Coupling, Detector, DetectorName, schema};
+
+pub(super) const COUPLINGS: [Choice<Coupling>; 2] = [
+    Choice::new("connection", Coupling::Connection, "all subflows").source("RFC 6356"),
+    Choice::new(
+        "shared-bottleneck",
+        Coupling::SharedBottleneck,
+        "those that share a bottleneck, as the detector finds",
+    ),
+];
+
+/// The detector of a flow: the one it names, or the one that `scheduler` or the coupling needs.
+pub(super) fn read(section: &Section<'_>, scheduler: &Scheduling) -> Result<(Option<Detector>, Coupling), Problem> {
+    let coupling = section.value("coupling").choice("what is coupled", &COUPLINGS)?;
+    let needed = match coupling {
+        _ if scheduler.goes_by_correlations() => Some("red-cpi"),
+        Coupling::SharedBottleneck => Some("rfc8382"),
+        Coupling::Connection => None,
+    };
+    let detector = match section.given("bottleneck") {
+        Some(field) => Some(detector(&field)?),
+        None => needed.map(|name| Detector::of(DetectorName::parse(name).expect("it is a detector"))),
+    };
+    Ok((detector, coupling))
+}
+
+fn detector(field: &Field<'_>) -> Result<Detector, Problem> {
+    if !matches!(field.value(), Value::Table(_)) {
+        return Ok(Detector::of(named(field)?));
+    }
+    let section = field.section(&schema::BOTTLENECK)?;
+    let mut detector = Detector::of(named(&section.required("detector")?)?);
+    let parameters = &mut detector.parameters;
+    if let Some(window) = section.given("window") {
+        let allowed = Parameters::SMALLEST_WINDOW.into()..=Parameters::LARGEST_WINDOW.into();
+        parameters.window = window.integer(allowed)? as u32;
+    }
+    if let Some(threshold) = section.given("threshold") {
+        parameters.threshold = threshold.fraction()?;
+    }
+    if let Some(interval) = section.given("interval") {
+        parameters.interval = match detector.name.name() {
+            "rfc8382" => interval.positive_duration()?,
+            _ => interval.duration()?,
+        };
+    }
+    detector.regroup = section.value("regroup").positive_duration()?;
+    Ok(detector)
+}
+
+fn named(field: &Field<'_>) -> Result<DetectorName, Problem> {
+    const WHAT: &str = "the name of a shared-bottleneck detector";
+    let name = field.string(WHAT)?;
+    let names = DetectorName::catalogue();
+    DetectorName::parse(name).ok_or_else(|| field.unknown_name(name, WHAT, names.iter().map(|entry| entry.name)))
+}

@@ -1,0 +1,86 @@
+//! Resolving `"host"`, `"host.interface"` and router names.
+
+use super::topology::Topology;
+use crate::file::{Field, Problem, did_you_mean, list};
+use crate::{Attachment, InterfaceIndex};
+
+/// A host, perhaps with one of its interfaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HostEnd {
+    pub(super) host: usize,
+    pub(super) interface: Option<usize>,
+}
+
+impl Topology {
+    /// What a flow's `from` or `to` names: `"host"` or `"host.interface"`.
+    pub(super) fn host_end(&self, field: &Field<'_>) -> Result<HostEnd, Problem> {
+        let text = field.string("a host, or \"host.interface\"")?;
+        let (name, interface) = split(text);
+        let Some(host) = self.hosts.iter().position(|host| host.name == name) else {
+            let names = || self.hosts.iter().map(|host| host.name.as_str());
+            let what = match self.routers.iter().any(|router| router.name == name) {
+                true => format!("{name:?} is a router, expected a host"),
+                false => format!("there is no host {name:?}"),
+            };
+            return Err(field
+                .problem(what)
+                .label(did_you_mean(name, names(), "no host of this name"))
+                .help(format!("the hosts are {}", list(names()))));
+        };
+        let interface = interface.map(|interface| self.interface_of(field, host, interface)).transpose()?;
+        Ok(HostEnd { host, interface })
+    }
+
+    /// An interface in full: `"host.interface"`; the host alone where it has no other.
+    pub(super) fn interface(&self, field: &Field<'_>) -> Result<InterfaceIndex, Problem> {
+        let HostEnd { host, interface } = self.host_end(field)?;
+        let interfaces = &self.hosts[host].interfaces;
+        match (interface, interfaces.len()) {
+            (Some(interface), _) => Ok(InterfaceIndex { host, interface }),
+            (None, 1) => Ok(InterfaceIndex { host, interface: 0 }),
+            (None, n) => {
+                let name = &self.hosts[host].name;
+                let choices: Vec<String> = interfaces.iter().map(|i| format!("\"{name}.{}\"", i.name)).collect();
+                Err(field
+                    .problem(format!("{name} has {n} interfaces, expected one of them"))
+                    .label("which one?")
+                    .help(format!("write {}", list(choices.iter().map(String::as_str)))))
+            }
+        }
+    }
+
+    /// An end of a link.
+    pub(super) fn attachment(&self, field: &Field<'_>) -> Result<Attachment, Problem> {
+        let text = field.string("\"host.interface\" or the name of a router")?;
+        let (name, _) = split(text);
+        if let Some(router) = self.routers.iter().position(|router| router.name == text) {
+            return Ok(Attachment::Router(router));
+        }
+        if self.hosts.iter().any(|host| host.name == name) {
+            return self.interface(field).map(Attachment::Interface);
+        }
+        let names = || self.hosts.iter().map(|h| h.name.as_str()).chain(self.routers.iter().map(|r| r.name.as_str()));
+        Err(field
+            .problem(format!("there is no host or router {name:?}"))
+            .label(did_you_mean(name, names(), "no such name"))
+            .help(format!("there are: {}", list(names()))))
+    }
+
+    fn interface_of(&self, field: &Field<'_>, host: usize, name: &str) -> Result<usize, Problem> {
+        let host = &self.hosts[host];
+        let names = || host.interfaces.iter().map(|interface| interface.name.as_str());
+        names().position(|known| known == name).ok_or_else(|| {
+            field
+                .problem(format!("{} has no interface {name:?}", host.name))
+                .label(did_you_mean(name, names(), "no such interface"))
+                .help(format!("its interfaces are {}", list(names())))
+        })
+    }
+}
+
+fn split(text: &str) -> (&str, Option<&str>) {
+    match text.split_once('.') {
+        Some((host, interface)) => (host, Some(interface)),
+        None => (text, None),
+    }
+}

@@ -1,0 +1,301 @@
+//! `[flows.NAME]`: ends, times, ports and algorithms.
+
+use core::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use subflow_quantity::Duration;
+
+use super::RunLength;
+use super::algorithms;
+use super::bottleneck;
+use super::reachability::Islands;
+use super::reliability;
+use super::stacks::Stacks;
+use super::topology::Topology;
+use super::traffic;
+use crate::choice::Choice;
+use crate::file::{Collector, Field, Place, Problem, Section};
+use crate::{Flow, InterfaceIndex, Mptcp, PathManager, Protocol, Sctp, SubflowPlan, Tcp, schema};
+
+/// The port of the first flow that gives none.
+const FIRST_PORT: usize = 5001;
+
+/// Reads flows against the nodes and stacks that there are.
+struct FlowReader<'a> {
+    topology: &'a Topology,
+    stacks: &'a Stacks<'a>,
+    islands: Islands,
+    run: &'a RunLength,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Tcp,
+    Mptcp,
+    Sctp,
+    Udp,
+}
+
+pub(super) const PROTOCOLS: [Choice<Kind>; 4] = [
+    Choice::new("tcp", Kind::Tcp, "one connection over one path").source("RFC 9293"),
+    Choice::new("mptcp", Kind::Mptcp, "one connection over several subflows").source("RFC 8684"),
+    Choice::new("sctp", Kind::Sctp, "one association over one path, or with cmt over several at once")
+        .source("RFC 9260"),
+    Choice::new("udp", Kind::Udp, "packets at a constant rate, with pauses").source("RFC 768"),
+];
+
+/// All flows; those with problems are left out.
+pub(super) fn read(
+    section: &Section<'_>,
+    topology: &Topology,
+    stacks: &Stacks<'_>,
+    run: &RunLength,
+    problems: &mut Collector,
+) -> Vec<Flow> {
+    let Some(field) = problems.keep(section.required("flows")) else { return Vec::new() };
+    let Some(entries) = problems.keep(field.named_entries("flow")) else { return Vec::new() };
+    if entries.is_empty() {
+        problems.add(field.problem("there is no flow, expected at least one"));
+    }
+    let reader = FlowReader { topology, stacks, islands: Islands::of(topology), run };
+    let mut flows = Vec::new();
+    let mut ports: BTreeMap<(usize, u16), Place> = BTreeMap::new();
+    for (index, (name, entry)) in entries.iter().enumerate() {
+        let Some((flow, place)) = problems.keep(reader.read(index, name, entry)) else { continue };
+        if let Some(other) = ports.insert((flow.to.host, flow.port), place.clone()) {
+            let what = format!("flows.{name}: port {} of {} is taken", flow.port, topology.hosts[flow.to.host].name);
+            problems.add(Problem::at(&place, what).also(&other, "by this flow").help("give one of them another port"));
+        }
+        flows.push(flow);
+    }
+    flows
+}
+
+impl FlowReader<'_> {
+    /// The flow, and the place that decided its port.
+    fn read(&self, index: usize, name: &str, field: &Field<'_>) -> Result<(Flow, Place), Problem> {
+        let section = field.section(&schema::FLOW)?;
+        let kind = section.value("protocol").choice("a protocol", &PROTOCOLS)?;
+        refuse_strays(&section, kind)?;
+
+        let (from_field, to_field) = (section.required("from")?, section.required("to")?);
+        let (from_end, to_end) = (self.topology.host_end(&from_field)?, self.topology.host_end(&to_field)?);
+        if from_end.host == to_end.host {
+            return Err(to_field
+                .problem("the flow goes from a host to itself")
+                .label("the same host")
+                .also(from_field.place(), "from here"));
+        }
+        let (from, to) = self.islands.connect(self.topology, (from_end, &from_field), (to_end, &to_field))?;
+
+        let (start, stop) = self.times(&section)?;
+        let (port, port_place) = match section.given("port") {
+            Some(given) => (given.integer(1..=65_535)? as u16, given.place().clone()),
+            None => (u16::try_from(FIRST_PORT + index).unwrap_or(u16::MAX), field.place().clone()),
+        };
+        let flow = Flow {
+            name: name.to_owned(),
+            from,
+            to,
+            port,
+            source_port: source_port(&section)?,
+            protocol: self.protocol(kind, &section, from, to)?,
+            traffic: traffic::read(&section, kind == Kind::Udp)?,
+            start,
+            stop,
+        };
+        reliability::refuse_what_cannot_end(&flow, &section, self.stacks)?;
+        Ok((flow, port_place))
+    }
+
+    fn times(&self, section: &Section<'_>) -> Result<(Duration, Option<Duration>), Problem> {
+        let start_field = section.value("start");
+        let start = start_field.duration()?;
+        self.run.check_before_end(&start_field, start)?;
+        match (section.given("stop"), section.given("duration")) {
+            (Some(_), Some(duration)) => {
+                Err(duration.problem("found stop and duration, expected one of them").label("one too many"))
+            }
+            (Some(stop_field), None) => {
+                let stop = stop_field.duration()?;
+                match stop > start {
+                    true => Ok((start, Some(stop))),
+                    false => Err(stop_field.expected(&format!("a time after the flow's start, {start}"))),
+                }
+            }
+            (None, Some(duration)) => Ok((start, Some(start.saturating_add(duration.positive_duration()?)))),
+            (None, None) => Ok((start, None)),
+        }
+    }
+
+    /// The primary path of an SCTP flow.
+    fn primary(&self, section: &Section<'_>, to: InterfaceIndex) -> Result<usize, Problem> {
+        let Some(field) = section.given("primary") else { return Ok(0) };
+        let primary = self.topology.interface(&field)?;
+        if primary.host == to.host {
+            return Ok(place_of(primary, to));
+        }
+        let host = &self.topology.hosts[to.host].name;
+        Err(field.problem(format!("the flow goes to {host}, expected one of its interfaces")).label("another host"))
+    }
+
+    fn protocol(
+        &self,
+        kind: Kind,
+        section: &Section<'_>,
+        from: InterfaceIndex,
+        to: InterfaceIndex,
+    ) -> Result<Protocol, Problem> {
+        let profile = self.stacks.profile(from.host);
+        let congestion = |default| algorithms::congestion(section, default);
+        Ok(match kind {
+            Kind::Udp => Protocol::Udp,
+            Kind::Tcp => Protocol::Tcp(Tcp {
+                congestion: congestion(profile.tcp_congestion)?,
+                from_stack: self.stacks.stack(section, from.host)?,
+                to_stack: self.stacks.stack(section, to.host)?,
+            }),
+            Kind::Sctp => Protocol::Sctp(Sctp {
+                congestion: congestion(profile.sctp_congestion)?,
+                scheduler: match section.given("scheduler") {
+                    Some(_) => Some(algorithms::scheduler(section, profile.scheduler)?),
+                    None => None,
+                },
+                primary: self.primary(section, to)?,
+                from_stack: self.stacks.stack(section, from.host)?,
+                to_stack: self.stacks.stack(section, to.host)?,
+            }),
+            Kind::Mptcp => {
+                let from_stack = self.stacks.stack(section, from.host)?;
+                let scheduler = algorithms::scheduler(section, profile.scheduler)?;
+                let (bottleneck, coupling) = bottleneck::read(section, &scheduler.build())?;
+                Protocol::Mptcp(Mptcp {
+                    congestion: congestion(profile.mptcp_congestion)?,
+                    scheduler,
+                    bottleneck,
+                    coupling,
+                    path_manager: self.path_manager(section, from.host, from_stack.mptcp.max_subflows)?,
+                    subflows: self.subflows(section, from, to, from_stack.mptcp.max_subflows)?,
+                    from_stack,
+                    to_stack: self.stacks.stack(section, to.host)?,
+                })
+            }
+        })
+    }
+
+    /// The path manager of a flow from `host`, which may need gateways.
+    fn path_manager(&self, section: &Section<'_>, host: usize, most: u32) -> Result<PathManager, Problem> {
+        let manager = algorithms::path_manager(section, self.stacks.profile(host).path_manager, most)?;
+        let has_gateways = self.topology.hosts[host].interfaces.iter().any(|interface| !interface.gateways.is_empty());
+        match section.given("path_manager") {
+            Some(field) if manager.name() == "binder" && !has_gateways => {
+                let name = &self.topology.hosts[host].name;
+                Err(field
+                    .problem(format!("binder goes through gateways, and no interface of {name} has any"))
+                    .help("name routers: interfaces = [{ name = \"eth\", address = […], gateways = […] }]"))
+            }
+            _ => Ok(manager),
+        }
+    }
+
+    fn subflows(
+        &self,
+        section: &Section<'_>,
+        from: InterfaceIndex,
+        to: InterfaceIndex,
+        most: u32,
+    ) -> Result<Vec<SubflowPlan>, Problem> {
+        let Some(field) = section.given("subflows") else { return Ok(Vec::new()) };
+        let list = field.list("a list of tables such as { from = \"phone.lte\", to = \"server.eth\" }")?;
+        if list.len() as u64 >= u64::from(most) {
+            return Err(field.problem(format!(
+                "found {} subflows next to the initial one, expected at most {most} in all (mptcp.max_subflows)",
+                list.len()
+            )));
+        }
+        let initial = SubflowPlan { from, to, source_port: source_port(section)?, backup: false };
+        let mut taken = vec![(initial, field.place().clone())];
+        for element in &list {
+            let plan = self.subflow(element, from.host, to.host)?;
+            let same_ends = |other: &SubflowPlan| {
+                plan.source_port.is_some()
+                    && (plan.from, plan.to, plan.source_port) == (other.from, other.to, other.source_port)
+            };
+            if let Some((_, place)) = taken.iter().find(|(other, _)| same_ends(other)) {
+                return Err(element
+                    .problem("found two subflows with the same ends and the same source_port")
+                    .also(place, "here is the other one, or the flow's own")
+                    .help("give one of them another source_port, or leave it to the stack"));
+            }
+            taken.push((plan, element.place().clone()));
+        }
+        Ok(taken.into_iter().skip(1).map(|(plan, _)| plan).collect())
+    }
+
+    fn subflow(&self, field: &Field<'_>, from_host: usize, to_host: usize) -> Result<SubflowPlan, Problem> {
+        let section = field.section(&schema::SUBFLOW)?;
+        let end = |key, host: usize| {
+            let field = section.required(key)?;
+            let end = self.topology.host_end(&field)?;
+            if end.host != host {
+                let name = &self.topology.hosts[host].name;
+                return Err(field.expected(&format!("an interface of {name}, as the flow has it")));
+            }
+            Ok((end, field))
+        };
+        let (from_end, from_field) = end("from", from_host)?;
+        let (to_end, to_field) = end("to", to_host)?;
+        let (from, to) = self.islands.connect(self.topology, (from_end, &from_field), (to_end, &to_field))?;
+        Ok(SubflowPlan { from, to, source_port: source_port(&section)?, backup: section.value("backup").boolean()? })
+    }
+}
+
+/// The place of the interface `primary` in the order of the handshake: that of `to` first, then the others of its host.
+fn place_of(primary: InterfaceIndex, to: InterfaceIndex) -> usize {
+    match primary.interface.cmp(&to.interface) {
+        Ordering::Equal => 0,
+        Ordering::Less => primary.interface + 1,
+        Ordering::Greater => primary.interface,
+    }
+}
+
+fn source_port(section: &Section<'_>) -> Result<Option<u16>, Problem> {
+    section.given("source_port").map(|port| port.integer(1..=65_535).map(|port| port as u16)).transpose()
+}
+
+/// Keys that the protocol has no use for. A flow that says `protocol = "tcp"` itself may keep its MPTCP keys, so that a
+/// sweep can go over protocols; one that only forgot to say MPTCP may not.
+fn refuse_strays(section: &Section<'_>, kind: Kind) -> Result<(), Problem> {
+    let said = section.given("protocol").is_some();
+    let (protocol, strays, help): (&str, &[&'static str], &str) = match kind {
+        Kind::Tcp if !said => (
+            "tcp unless it says otherwise",
+            &["scheduler", "path_manager", "bottleneck", "coupling", "subflows", "primary", "mptcp", "sctp"],
+            "add protocol = \"mptcp\" (or \"sctp\") to the flow, or drop the key",
+        ),
+        Kind::Udp => (
+            "udp",
+            &[
+                "congestion",
+                "scheduler",
+                "path_manager",
+                "bottleneck",
+                "coupling",
+                "subflows",
+                "primary",
+                "tcp",
+                "mptcp",
+                "sctp",
+            ],
+            "drop the key, or choose another protocol",
+        ),
+        Kind::Tcp | Kind::Mptcp | Kind::Sctp => return Ok(()),
+    };
+    match strays.iter().find_map(|key| section.given(key)) {
+        None => Ok(()),
+        Some(stray) => Err(stray
+            .problem(format!("the flow's protocol is {protocol}, which has no use for this"))
+            .label("not for this protocol")
+            .help(help)),
+    }
+}

@@ -1,0 +1,122 @@
+//! `[hosts]`.
+
+use std::net::IpAddr;
+
+use crate::choice::Choice;
+use crate::file::{Collector, Field, Place, Problem, Value, name_value};
+use crate::{Host, HostStack, Interface, schema};
+
+/// Addresses are counted in two bytes of `10.A.B.C`.
+const MOST_HOSTS: usize = 65_000;
+const MOST_INTERFACES: usize = 250;
+
+/// The hosts, without addresses where the file gives none, and the places of their interfaces' names.
+pub(super) fn read(field: &Field<'_>, problems: &mut Collector) -> Option<(Vec<Host>, Vec<Vec<Place>>)> {
+    let entries = problems.keep(field.named_entries("host"))?;
+    if entries.is_empty() {
+        problems.add(field.problem("there is no host, expected at least one"));
+    }
+    if entries.len() > MOST_HOSTS {
+        problems.add(field.problem(format!("{} hosts, expected at most {MOST_HOSTS}", entries.len())));
+        return None;
+    }
+    let (mut hosts, mut places) = (Vec::new(), Vec::new());
+    for (name, entry) in &entries {
+        let (interfaces, interface_places) = problems.keep(interfaces(entry))?.into_iter().unzip();
+        let stack = problems.keep(stack(entry))?;
+        hosts.push(Host { name: (*name).to_owned(), interfaces, stack });
+        places.push(interface_places);
+    }
+    Some((hosts, places))
+}
+
+/// The interfaces of a host in its short form (a list) or its long one (a table).
+fn interfaces(host: &Field<'_>) -> Result<Vec<(Interface, Place)>, Problem> {
+    let expected = "a list of interfaces such as [\"wifi\", \"lte\"], or a table with one";
+    match host.value() {
+        Value::Array(_) => interface_list(host, expected),
+        Value::Table(_) => interface_list(&host.section(&schema::HOST)?.required("interfaces")?, expected),
+        _ => Err(host.expected(expected)),
+    }
+}
+
+pub(super) const STACKS: [Choice<HostStack>; 2] = [
+    Choice::new("kernel", HostStack::Kernel, "the kernel's own"),
+    Choice::new("subflow", HostStack::Subflow, "ours, in this process"),
+];
+
+fn stack(host: &Field<'_>) -> Result<HostStack, Problem> {
+    match host.value() {
+        Value::Table(_) => host.section(&schema::HOST)?.value("stack").choice("whose stack it runs", &STACKS),
+        _ => Ok(HostStack::default()),
+    }
+}
+
+fn interface_list(field: &Field<'_>, expected: &str) -> Result<Vec<(Interface, Place)>, Problem> {
+    let mut interfaces: Vec<(Interface, Place)> = Vec::new();
+    for element in field.list(expected)? {
+        let interface = interface(&element)?;
+        if let Some((_, place)) = interfaces.iter().find(|(other, _)| other.name == interface.name) {
+            return Err(element
+                .problem(format!("there is an interface {:?} already", interface.name))
+                .label("the second of this name")
+                .also(place, "the first"));
+        }
+        interfaces.push((interface, element.place().clone()));
+    }
+    match interfaces.len() {
+        0 => Err(field.problem("the host has no interface, expected at least one")),
+        1..=MOST_INTERFACES => Ok(interfaces),
+        n => Err(field.problem(format!("{n} interfaces, expected at most {MOST_INTERFACES}"))),
+    }
+}
+
+fn interface(field: &Field<'_>) -> Result<Interface, Problem> {
+    if matches!(field.value(), Value::String(_)) {
+        return Ok(Interface {
+            name: name_value(field, "interface")?,
+            addresses: Vec::new(),
+            gateways: Vec::new(),
+            backup: false,
+        });
+    }
+    let section = field.section(&schema::INTERFACE)?;
+    let addresses = match section.given("address") {
+        None => Vec::new(),
+        Some(given) if matches!(given.value(), Value::Array(_)) => {
+            let list = given.list("an IP address or a list of them")?;
+            if list.is_empty() {
+                return Err(given.expected("at least one IP address"));
+            }
+            list.iter().map(address).collect::<Result<_, _>>()?
+        }
+        Some(given) => vec![address(&given)?],
+    };
+    Ok(Interface {
+        name: name_value(&section.required("name")?, "interface")?,
+        addresses,
+        gateways: Vec::new(),
+        backup: section.value("backup").boolean()?,
+    })
+}
+
+fn address(field: &Field<'_>) -> Result<IpAddr, Problem> {
+    let expected = "an IP address such as \"192.168.1.2\" or \"fd00::2\"";
+    let text = field.string(expected)?;
+    // A scope stands behind %.
+    let (bare, scope) = text.split_once('%').map_or((text, None), |(bare, scope)| (bare, Some(scope)));
+    let address: IpAddr = bare.parse().map_err(|_| field.expected(expected))?;
+    if matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local()) {
+        return Err(field
+            .problem(format!("{text} is a link-local address (fe80::/10), expected one that is the same everywhere"))
+            .label("means another host on every link")
+            .help("sockets take it with a scope only (%INTERFACE), of which other hosts know nothing, and no router forwards it; take a unique local address such as \"fd00::1\""));
+    }
+    if scope.is_some() {
+        return Err(field.expected(expected));
+    }
+    if address.is_unspecified() || address.is_multicast() || address.is_loopback() {
+        return Err(field.expected("the address of one host, not a wildcard, multicast or loopback one"));
+    }
+    Ok(address)
+}

@@ -1,0 +1,88 @@
+//! `loss = …`.
+
+use subflow_network::{GilbertElliott, LossConfig, LossPosition};
+use subflow_quantity::Probability;
+
+use super::traces::Traces;
+use crate::choice::Choice;
+use crate::file::{Field, Problem, Section, Value};
+use crate::schema;
+
+const EXPECTED: &str = "a probability such as \"1 %\", \"none\", or a table with a model";
+
+/// The loss model and where it strikes.
+pub(super) fn read(field: &Field<'_>, traces: &Traces) -> Result<(LossConfig, LossPosition), Problem> {
+    match field.value() {
+        Value::String(text) if text == "none" => return Ok((LossConfig::None, LossPosition::AfterQueue)),
+        Value::Table(_) => {}
+        _ => return Ok((bernoulli(field)?, LossPosition::AfterQueue)),
+    }
+    let section = field.section(&schema::LOSS)?;
+    let model = section.required("model")?;
+    let reader = model.choice("a loss model", MODELS)?;
+    let position = section.value("position").choice("a position", &POSITIONS)?;
+    Ok((reader(&section, traces)?, position))
+}
+
+type Reader = fn(&Section<'_>, &Traces) -> Result<LossConfig, Problem>;
+
+pub(super) const MODELS: &[Choice<Reader>] = &[
+    Choice::<Reader>::new(
+        "bernoulli",
+        |section, _| bernoulli(&section.needed("probability", "bernoulli")?),
+        "each packet with the same probability; short form: loss = \"1 %\"",
+    )
+    .source("tc netem loss random"),
+    Choice::<Reader>::new(
+        "gilbert-elliott",
+        |section, _| {
+            Ok(LossConfig::GilbertElliott(GilbertElliott {
+                good_to_bad: probability(&section.needed("good_to_bad", "gilbert-elliott")?)?,
+                bad_to_good: probability(&section.needed("bad_to_good", "gilbert-elliott")?)?,
+                loss_in_bad: probability(&section.value("loss_in_bad"))?,
+                loss_in_good: probability(&section.value("loss_in_good"))?,
+            }))
+        },
+        "bursts: a good and a bad state with a loss probability each",
+    )
+    .source("Gilbert 1960, Elliott 1963; tc netem loss gemodel"),
+    Choice::<Reader>::new(
+        "trace",
+        |section, traces| Ok(LossConfig::Trace(traces.loss(&section.needed("file", "trace")?)?)),
+        "the packets that a recorded list of zeros and ones names",
+    ),
+];
+
+pub(super) const POSITIONS: [Choice<LossPosition>; 2] = [
+    Choice::new(
+        "after-queue",
+        LossPosition::AfterQueue,
+        "a lost packet has waited and been transmitted like any other",
+    ),
+    Choice::new("before-queue", LossPosition::BeforeQueue, "a lost packet never took a place"),
+];
+
+fn bernoulli(field: &Field<'_>) -> Result<LossConfig, Problem> {
+    let p: Probability = field.quantity(EXPECTED)?;
+    Ok(if p == Probability::NEVER { LossConfig::None } else { LossConfig::Bernoulli(convert(p)) })
+}
+
+/// A probability as the network draws it.
+pub(super) fn probability(field: &Field<'_>) -> Result<subflow_network::Probability, Problem> {
+    field.quantity("a probability such as \"1 %\"").map(convert)
+}
+
+fn convert(p: Probability) -> subflow_network::Probability {
+    subflow_network::Probability::new(p.as_f64()).expect("a probability is from 0 to 1")
+}
+
+impl<'a> Section<'a> {
+    /// A key that the model cannot do without.
+    fn needed(&self, key: &'static str, model: &str) -> Result<Field<'a>, Problem> {
+        self.given(key).ok_or_else(|| {
+            self.field()
+                .problem(format!("{key} is missing, expected a value for it: the model is {model}"))
+                .label(format!("{key} is missing"))
+        })
+    }
+}

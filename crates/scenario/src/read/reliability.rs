@@ -1,0 +1,60 @@
+//! What partial reliability of SCTP (RFC 3758, RFC 7496) cannot be combined with.
+
+use subflow_transport::sctp::config::Reliability;
+
+use super::stacks::Stacks;
+use crate::file::{Problem, Section};
+use crate::{Flow, Protocol, Sctp, Traffic};
+
+/// Refuses `flow`, described by `section`, where giving messages up leaves nothing to measure.
+pub(super) fn refuse_what_cannot_end(flow: &Flow, section: &Section<'_>, stacks: &Stacks<'_>) -> Result<(), Problem> {
+    let Protocol::Sctp(sctp) = &flow.protocol else { return Ok(()) };
+    match flow.traffic {
+        Traffic::Bulk { bytes: None } => refuse_data_that_expires_unsent(sctp, section),
+        Traffic::RequestResponse { .. } => refuse_exchanges_that_wait_forever(flow, sctp, section, stacks),
+        Traffic::Bulk { .. } | Traffic::OnOff { .. } => Ok(()),
+    }
+}
+
+/// A lifetime counts from when a message is written. What has no end is written at once where nothing bounds the send buffer: after
+/// one lifetime nothing would be left to send.
+fn refuse_data_that_expires_unsent(sctp: &Sctp, section: &Section<'_>) -> Result<(), Problem> {
+    let expires = matches!(sctp.from_stack.sctp.reliability, Reliability::Lifetime(_));
+    if !expires || sctp.from_stack.sctp.send_buffer.is_some() {
+        return Ok(());
+    }
+    Err(section
+        .field()
+        .problem("data without end and without a bound of the send buffer is written at once, and is over after one lifetime")
+        .label("its messages have a lifetime")
+        .help("say sctp.send_buffer, such as \"256 KiB\", or how much to send"))
+}
+
+/// A request goes out when the response to the one before is whole. Once a message of either is given up, none ever follows.
+fn refuse_exchanges_that_wait_forever(
+    flow: &Flow,
+    sctp: &Sctp,
+    section: &Section<'_>,
+    stacks: &Stacks<'_>,
+) -> Result<(), Problem> {
+    let ends = [("a request", flow.from, &sctp.from_stack), ("a response", flow.to, &sctp.to_stack)];
+    for (what, end, stack) in ends {
+        let key = match stack.sctp.reliability {
+            Reliability::Full => continue,
+            Reliability::Lifetime(_) => "lifetime",
+            Reliability::Retransmissions(_) => "max_retransmissions",
+        };
+        let requests = section.required("requests")?;
+        let problem = requests
+            .problem(format!("{what} of which SCTP gives a message up never arrives whole, and no exchange follows it"))
+            .label("these wait for each other")
+            .help(format!(
+                "exchanges need every message: say sctp = {{ {key} = \"unlimited\" }} in the flow; partial reliability goes with send"
+            ));
+        return Err(match stacks.sctp_place(section, end.host, key)? {
+            Some(place) => problem.also(&place, "messages are given up here"),
+            None => problem,
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! The stack of each end of a flow: what the flow says goes before what its host says, that before the scenario, and
+//! that before the profile.
+
+use std::ops::RangeInclusive;
+
+use subflow_policy::path_manager::MAX_SUBFLOWS;
+
+use super::sctp::sctp_options;
+use super::topology::Topology;
+use crate::choice::Choice;
+use crate::file::{Field, Layers, Place, Problem, Section, Value};
+use crate::schema::{self, PROFILES, Profile};
+use crate::{Buffer, DelayedAck, LossDetection, MptcpOptions, SackCompression, Stack, TcpOptions};
+
+/// Bounds of buffers: less holds no two packets, more is no buffer.
+const BUFFER: RangeInclusive<u64> = 3000..=1 << 40;
+
+/// What a count of packets or retries may be.
+const COUNT: RangeInclusive<u64> = 0..=1_000_000;
+
+/// The stacks of a scenario's hosts.
+pub(super) struct Stacks<'a> {
+    scenario: Section<'a>,
+    profiles: Vec<&'static Profile>,
+    host_names: Vec<String>,
+}
+
+impl<'a> Stacks<'a> {
+    pub(super) fn read(scenario: &Section<'a>, topology: &Topology) -> Result<Self, Problem> {
+        let general = profile(&scenario.value("profile"))?;
+        let hosts = scenario.given("hosts");
+        let mut profiles = Vec::new();
+        for host in &topology.hosts {
+            let field = table_of(hosts.as_ref(), &host.name);
+            let own = match &field {
+                Some(field) => field.section(&schema::HOST)?.given("profile"),
+                None => None,
+            };
+            profiles.push(own.map_or(Ok(general), |own| profile(&own))?);
+        }
+        let host_names = topology.hosts.iter().map(|host| host.name.clone()).collect();
+        Ok(Self { scenario: *scenario, profiles, host_names })
+    }
+
+    /// The profile of a host.
+    pub(super) fn profile(&self, host: usize) -> &'static Profile {
+        self.profiles[host]
+    }
+
+    /// The stack of `host` in the flow that `flow` describes.
+    pub(super) fn stack(&self, flow: &Section<'_>, host: usize) -> Result<Stack, Problem> {
+        let profile = self.profiles[host];
+        self.layered(flow, host, |given| {
+            let (tcp, mptcp, sctp) = (given("tcp"), given("mptcp"), given("sctp"));
+            Ok(Stack {
+                tcp: tcp_options(&Layers::new(&tcp, profile.tcp, &schema::TCP)?)?,
+                mptcp: mptcp_options(&Layers::new(&mptcp, profile.mptcp, &schema::MPTCP)?)?,
+                sctp: sctp_options(&Layers::new(&sctp, profile.sctp, &schema::SCTP)?)?,
+            })
+        })
+    }
+
+    /// Where the SCTP switch `key` of `host` in the flow is written; `None` where it is a default.
+    pub(super) fn sctp_place(
+        &self,
+        flow: &Section<'_>,
+        host: usize,
+        key: &'static str,
+    ) -> Result<Option<Place>, Problem> {
+        self.layered(flow, host, |given| {
+            let sctp = given("sctp");
+            Ok(Layers::new(&sctp, &[], &schema::SCTP)?.given(key).map(|field| field.place().clone()))
+        })
+    }
+
+    /// Reads tables of a name that stand on top of each other: the flow's, its host's, the scenario's.
+    fn layered<T>(
+        &self,
+        flow: &Section<'_>,
+        host: usize,
+        read: impl FnOnce(Tables<'_>) -> Result<T, Problem>,
+    ) -> Result<T, Problem> {
+        let hosts = self.scenario.given("hosts");
+        let host_field = table_of(hosts.as_ref(), &self.host_names[host]);
+        let host_section = match &host_field {
+            Some(field) => Some(field.section(&schema::HOST)?),
+            None => None,
+        };
+        read(&|key| [flow.given(key), host_section.and_then(|host| host.given(key)), self.scenario.given(key)])
+    }
+}
+
+/// Tables of a name from the top down, each of which may be absent.
+type Tables<'r> = &'r dyn Fn(&'static str) -> [Option<Field<'r>>; 3];
+
+/// The table of host `name`; hosts in the short form and those of a topology have none.
+fn table_of<'a>(hosts: Option<&'a Field<'a>>, name: &str) -> Option<Field<'a>> {
+    hosts?.named(name).filter(|field| matches!(field.value(), Value::Table(_)))
+}
+
+fn profile(field: &Field<'_>) -> Result<&'static Profile, Problem> {
+    let choices: Vec<_> = PROFILES.iter().map(|profile| Choice::new(profile.name, profile, profile.doc)).collect();
+    field.choice("the name of a profile", &choices)
+}
+
+pub(super) const LOSS_DETECTION: [Choice<LossDetection>; 2] = [
+    Choice::new("rack", LossDetection::Rack, "by time").source("RFC 8985"),
+    Choice::new("dup-thresh", LossDetection::DupThresh, "by three duplicate acknowledgments or SACKed packets")
+        .source("RFC 6675"),
+];
+
+fn tcp_options(layers: &Layers<'_>) -> Result<TcpOptions, Problem> {
+    let flag = |key| layers.value(key).boolean();
+    let count = |key| layers.value(key).integer(COUNT).map(|n| n as u32);
+    let options = TcpOptions {
+        mtu: layers.value("mtu").size(576..=9000)? as u16,
+        initial_window: layers.value("initial_window").integer(1..=10_000)? as u32,
+        timestamps: flag("timestamps")?,
+        sack: flag("sack")?,
+        initial_rto: layers.value("initial_rto").positive_duration()?,
+        min_rto: layers.value("min_rto").positive_duration()?,
+        max_rto: layers.value("max_rto").positive_duration()?,
+        max_retries: count("max_retries")?,
+        syn_retries: count("syn_retries")?,
+        delayed_ack: unless_false(&layers.value("delayed_ack"), delayed_ack)?,
+        sack_compression: unless_false(&layers.value("sack_compression"), sack_compression)?,
+        loss_detection: layers.value("loss_detection").choice("a way to find lost packets", &LOSS_DETECTION)?,
+        prr: flag("prr")?,
+        tlp: flag("tlp")?,
+        frto: flag("frto")?,
+        undo: flag("undo")?,
+        hystart: flag("hystart")?,
+        fixed_point: flag("fixed_point")?,
+        two_segment_floor: flag("two_segment_floor")?,
+        slow_start_at_threshold: flag("slow_start_at_threshold")?,
+        count_acks: flag("count_acks")?,
+        window_validation: flag("window_validation")?,
+        slow_start_after_idle: flag("slow_start_after_idle")?,
+        receive_buffer: receive_buffer(&layers.value("receive_buffer"))?,
+        send_buffer: send_buffer(&layers.value("send_buffer"))?,
+        timer_tick: layers.value("timer_tick").duration()?,
+        timer_wheel: flag("timer_wheel")?,
+    };
+    if options.max_rto < options.min_rto {
+        return Err(wrong_way_round(&layers.value("min_rto"), &layers.value("max_rto")));
+    }
+    Ok(options)
+}
+
+fn mptcp_options(layers: &Layers<'_>) -> Result<MptcpOptions, Problem> {
+    Ok(MptcpOptions {
+        max_subflows: layers.value("max_subflows").integer(1..=MAX_SUBFLOWS as u64)? as u32,
+        checksum: layers.value("checksum").boolean()?,
+        opportunistic_retransmission: layers.value("opportunistic_retransmission").boolean()?,
+        penalisation: layers.value("penalisation").boolean()?,
+        stale_loss_count: layers.value("stale_loss_count").integer(0..=254)? as u8,
+    })
+}
+
+/// Two bounds of which the lower one is above the upper one. The user hears of the one that is not a default.
+pub(super) fn wrong_way_round(low: &Field<'_>, high: &Field<'_>) -> Problem {
+    let (culprit, other) = if high.is_default() { (low, high) } else { (high, low) };
+    let bound = if high.is_default() { "at most" } else { "at least" };
+    culprit.expected(&format!("{bound} {}, {}", other.name(), other.node.shown()))
+}
+
+/// Something with parameters that can be switched off.
+fn unless_false<T>(field: &Field<'_>, read: fn(&Field<'_>) -> Result<T, Problem>) -> Result<Option<T>, Problem> {
+    match field.value() {
+        Value::Boolean(false) => Ok(None),
+        Value::Table(_) => read(field).map(Some),
+        _ => Err(field.expected("false, or a table of its parameters ({} for the defaults)")),
+    }
+}
+
+fn delayed_ack(field: &Field<'_>) -> Result<DelayedAck, Problem> {
+    let section = field.section(&schema::DELAYED_ACK)?;
+    let (minimum_field, maximum_field) = (section.value("minimum"), section.value("maximum"));
+    let (minimum, maximum) = (minimum_field.duration()?, maximum_field.duration()?);
+    if maximum < minimum {
+        return Err(wrong_way_round(&minimum_field, &maximum_field));
+    }
+    Ok(DelayedAck { minimum, maximum, quick_start: section.value("quick_start").boolean()? })
+}
+
+fn sack_compression(field: &Field<'_>) -> Result<SackCompression, Problem> {
+    let section = field.section(&schema::SACK_COMPRESSION)?;
+    Ok(SackCompression {
+        delay: section.value("delay").duration()?,
+        slack: section.value("slack").duration()?,
+        count: section.value("count").integer(COUNT)? as u32,
+    })
+}
+
+fn receive_buffer(field: &Field<'_>) -> Result<Buffer, Problem> {
+    match field.value() {
+        Value::Table(_) => automatic(&field.section(&schema::RECEIVE_BUFFER)?),
+        _ => field.size(BUFFER).map(Buffer::Fixed),
+    }
+}
+
+/// A buffer that grows.
+fn automatic(section: &Section<'_>) -> Result<Buffer, Problem> {
+    let (initial_field, maximum_field) = (section.value("initial"), section.value("maximum"));
+    let (initial, maximum) = (initial_field.size(BUFFER)?, maximum_field.size(BUFFER)?);
+    if maximum < initial {
+        return Err(wrong_way_round(&initial_field, &maximum_field));
+    }
+    Ok(Buffer::Automatic { initial, maximum })
+}
+
+fn send_buffer(field: &Field<'_>) -> Result<Buffer, Problem> {
+    match field.value() {
+        Value::String(text) if text == "unlimited" => Ok(Buffer::Unlimited),
+        Value::Table(_) => automatic(&field.section(&schema::SEND_BUFFER)?),
+        _ => field.size(BUFFER).map(Buffer::Fixed),
+    }
+}

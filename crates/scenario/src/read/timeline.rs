@@ -1,0 +1,149 @@
+//! `[[timeline]]`.
+
+use subflow_network::LinkChange;
+use subflow_quantity::Duration;
+
+use super::RunLength;
+use super::links::{delay, optional_directions, service};
+use super::loss;
+use super::topology::Topology;
+use super::traces::Traces;
+use crate::choice::Choice;
+use crate::file::{Collector, Field, Problem, Section, list};
+use crate::{Attachment, HostEvent, InterfaceIndex, LinkEvent, schema};
+
+/// All events of links and of hosts by time; those with problems are left out.
+pub(super) fn read(
+    section: &Section<'_>,
+    topology: &Topology,
+    traces: &Traces,
+    run: &RunLength,
+    problems: &mut Collector,
+) -> (Vec<LinkEvent>, Vec<HostEvent>) {
+    let (mut links, mut hosts) = (Vec::new(), Vec::new());
+    let Some(field) = section.given("timeline") else { return (links, hosts) };
+    let elements = field.list("a list of events: [[timeline]]");
+    let Some(elements) = problems.keep(elements) else { return (links, hosts) };
+    for element in &elements {
+        let Some((link, host)) = problems.keep(event(element, topology, traces, run)) else { continue };
+        links.extend(link);
+        hosts.extend(host);
+    }
+    links.sort_by_key(|event| event.at);
+    hosts.sort_by_key(|event| event.at);
+    (links, hosts)
+}
+
+type Happening = (Option<LinkEvent>, Option<HostEvent>);
+
+fn event(field: &Field<'_>, topology: &Topology, traces: &Traces, run: &RunLength) -> Result<Happening, Problem> {
+    let section = field.section(&schema::EVENT)?;
+    let at_field = section.required("at")?;
+    let at = at_field.duration()?;
+    run.check_before_end(&at_field, at)?;
+    let [link, interface, address] = ["link", "interface", "address"].map(|key| section.given(key));
+    match (link, interface, address) {
+        (Some(link), None, None) => Ok((Some(link_event(&section, at, topology.link(&link)?, traces)?), None)),
+        (None, Some(interface), None) => {
+            let index = topology.interface(&interface)?;
+            let up = comes_back(&section, &interface)?;
+            let (link, _) = topology.plugged.get(&Attachment::Interface(index)).expect("every interface is on a link");
+            let change = || vec![if up { LinkChange::Up } else { LinkChange::Down }];
+            let addresses = topology.hosts[index.host].interfaces[index.interface].addresses.clone();
+            Ok((
+                Some(LinkEvent { at, link: *link, up: change(), down: change() }),
+                Some(HostEvent { at, host: index.host, addresses, present: up }),
+            ))
+        }
+        (None, None, Some(address)) => {
+            let (InterfaceIndex { host, .. }, found) = topology.address(&address)?;
+            let present = comes_back(&section, &address)?;
+            Ok((None, Some(HostEvent { at, host, addresses: vec![found], present })))
+        }
+        (None, None, None) => Err(field
+            .problem("link is missing, expected one of link, interface and address")
+            .label("whom does it happen to?")),
+        (link, interface, address) => {
+            let last = address.or(interface).or(link).expect("there are two");
+            Err(last.problem("found more than one of link, interface and address").label("one too many"))
+        }
+    }
+}
+
+/// Whether an interface or address that the event names comes (`up`) or goes (`down`); nothing else happens to those.
+fn comes_back(section: &Section<'_>, named: &Field<'_>) -> Result<bool, Problem> {
+    let of_links = ["direction", "rate", "delay", "loss"];
+    if let Some(stray) = of_links.into_iter().find_map(|key| section.given(key)) {
+        return Err(stray.problem("only links have this").label("not for an interface or address"));
+    }
+    match (switch(section, "down")?, switch(section, "up")?) {
+        (Some(_), Some(up)) => Err(up.problem("found down and up, expected one of them").label("one too many")),
+        (Some(_), None) => Ok(false),
+        (None, Some(_)) => Ok(true),
+        (None, None) => Err(named.problem("nothing changes, expected down = true or up = true")),
+    }
+}
+
+/// Which of a link's directions, up and down, an event concerns.
+pub(super) const DIRECTIONS: [Choice<[bool; 2]>; 3] = [
+    Choice::new("both", [true, true], "both directions"),
+    Choice::new("up", [true, false], "from the link's first to its second end"),
+    Choice::new("down", [false, true], "from the link's second to its first end"),
+];
+
+fn link_event(section: &Section<'_>, at: Duration, link: usize, traces: &Traces) -> Result<LinkEvent, Problem> {
+    let sides = section.value("direction").choice("a direction", &DIRECTIONS)?;
+
+    let mut changes: [Vec<LinkChange>; 2] = [Vec::new(), Vec::new()];
+    let mut change = |both: [Option<LinkChange>; 2]| {
+        for (index, one) in both.into_iter().enumerate().filter(|(index, _)| sides[*index]) {
+            changes[index].extend(one);
+        }
+    };
+    if let Some(rate) = section.given("rate") {
+        change(optional_directions(&rate, |f| service(f, traces).map(LinkChange::Service))?);
+    }
+    if let Some(field) = section.given("delay") {
+        change(optional_directions(&field, |f| delay(f).map(LinkChange::Delay))?);
+    }
+    if let Some(field) = section.given("loss") {
+        change(optional_directions(&field, |f| model(f, traces))?);
+    }
+    match (switch(section, "down")?, switch(section, "up")?) {
+        (Some(_), Some(up)) => return Err(up.problem("found down and up, expected one of them").label("one too many")),
+        (Some(_), None) => change([Some(LinkChange::Down), Some(LinkChange::Down)]),
+        (None, Some(_)) => change([Some(LinkChange::Up), Some(LinkChange::Up)]),
+        (None, None) => {}
+    }
+    let [up, down] = changes;
+    if up.is_empty() && down.is_empty() {
+        let what = list(["down = true", "up = true", "rate", "delay", "loss"]);
+        return Err(section
+            .field()
+            .problem(format!("nothing changes, expected one of {what}"))
+            .label("this event does nothing"));
+    }
+    Ok(LinkEvent { at, link, up, down })
+}
+
+/// `down = true` or `up = true`.
+fn switch<'a>(section: &Section<'a>, key: &'static str) -> Result<Option<Field<'a>>, Problem> {
+    let Some(field) = section.given(key) else { return Ok(None) };
+    match field.boolean()? {
+        true => Ok(Some(field)),
+        false => {
+            let other = if key == "down" { "up" } else { "down" };
+            Err(field.expected("true").help(format!("say {other} = true, or drop the key")))
+        }
+    }
+}
+
+fn model(field: &Field<'_>, traces: &Traces) -> Result<LinkChange, Problem> {
+    let (model, position) = loss::read(field, traces)?;
+    match position {
+        subflow_network::LossPosition::AfterQueue => Ok(LinkChange::Loss(model)),
+        subflow_network::LossPosition::BeforeQueue => {
+            Err(field.problem("where loss strikes cannot change during a run").help("drop position here"))
+        }
+    }
+}

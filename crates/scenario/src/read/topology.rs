@@ -1,0 +1,252 @@
+//! The nodes and links of a scenario while it is read, with the places of their names.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use subflow_network::{RouterMode, RoutingConfig};
+
+use super::links::LinkReader;
+use super::shape::Generated;
+use super::traces::Traces;
+use super::{addresses, gateways, hosts, routing, shape};
+use crate::file::{Collector, Field, Place, Problem, Section, did_you_mean, list};
+use crate::{Attachment, Host, HostStack, Interface, InterfaceIndex, Link, Router, schema};
+
+/// Hosts, routers and links, every link plugged in, every interface and router on a link.
+pub(super) struct Topology {
+    pub(super) hosts: Vec<Host>,
+    pub(super) routers: Vec<Router>,
+    pub(super) links: Vec<Link>,
+    pub(super) routing: RoutingConfig,
+    /// Where each host's interfaces are named.
+    pub(super) interface_places: Vec<Vec<Place>>,
+    /// Which link an attachment's interface has, and where the link says so.
+    pub(super) plugged: BTreeMap<Attachment, (usize, Place)>,
+}
+
+impl Topology {
+    /// Reads `hosts`, `routers` and `links`. `None` where there is too little to go on.
+    pub(super) fn read(section: &Section<'_>, traces: &Traces, problems: &mut Collector) -> Option<Self> {
+        let generated = match section.given("topology") {
+            Some(field) => Some((problems.keep(shape::read(&field, traces))?, field)),
+            None => None,
+        };
+        let needed = |key| match (section.given(key), &generated) {
+            (None, None) => section.required(key).map(Some),
+            (given, _) => Ok(given),
+        };
+        let hosts_field = problems.keep(needed("hosts"));
+        let links_field = problems.keep(needed("links"));
+        let (hosts_field, links_field) = (hosts_field?, links_field?);
+        let (mode, routing) = problems.keep(routing::read(section))?;
+
+        let mut topology = Self {
+            hosts: Vec::new(),
+            routers: Vec::new(),
+            links: Vec::new(),
+            routing,
+            interface_places: Vec::new(),
+            plugged: BTreeMap::new(),
+        };
+        if let Some((generated, field)) = &generated {
+            topology.add_generated_nodes(generated, mode, field.place());
+        }
+        if let Some(field) = &hosts_field {
+            topology.read_hosts(field, problems)?;
+        }
+        addresses::assign(&mut topology, problems)?;
+        if let Some(field) = section.given("routers") {
+            topology.read_routers(&field, mode, problems)?;
+        }
+        if let Some((generated, field)) = &generated {
+            for link in generated.links() {
+                let places = [field.place().clone(), field.place().clone()];
+                problems.keep(topology.plug_in(link, places))?;
+            }
+        }
+        match (&links_field, &generated) {
+            (Some(field), _) => topology.read_links(field, traces, problems)?,
+            (None, Some((_, field))) => topology.check_all_plugged_in(field, problems),
+            (None, None) => {}
+        }
+        if let Some(field) = &hosts_field {
+            gateways::read(field, &mut topology, problems);
+        }
+        Some(topology)
+    }
+
+    fn add_generated_nodes(&mut self, generated: &Generated, mode: RouterMode, place: &Place) {
+        for name in &generated.shape.hosts {
+            let interface =
+                Interface { name: "eth".to_owned(), addresses: Vec::new(), gateways: Vec::new(), backup: false };
+            self.hosts.push(Host { name: name.clone(), interfaces: vec![interface], stack: HostStack::default() });
+            self.interface_places.push(vec![place.clone()]);
+        }
+        self.routers.extend(generated.shape.switches.iter().map(|name| Router { name: name.clone(), mode }));
+    }
+
+    fn read_hosts(&mut self, field: &Field<'_>, problems: &mut Collector) -> Option<()> {
+        let (hosts, places) = hosts::read(field, problems)?;
+        for host in &hosts {
+            if self.is_node(&host.name) {
+                problems.add(name_taken(field, &host.name));
+            }
+        }
+        self.hosts.extend(hosts);
+        self.interface_places.extend(places);
+        Some(())
+    }
+
+    /// Whether there is a host or router of this name.
+    fn is_node(&self, name: &str) -> bool {
+        self.hosts.iter().any(|host| host.name == name) || self.routers.iter().any(|router| router.name == name)
+    }
+
+    fn read_routers(&mut self, field: &Field<'_>, default: RouterMode, problems: &mut Collector) -> Option<()> {
+        for (name, router) in problems.keep(field.named_entries("router"))? {
+            if self.hosts.iter().any(|host| host.name == name) {
+                problems.add(router.problem("there is a host of this name, too").help("give one of them another name"));
+            } else if self.is_node(name) {
+                problems.add(name_taken(field, name));
+            }
+            let mode = router.section(&schema::ROUTER).and_then(|section| match section.given("routing") {
+                Some(given) => {
+                    given.choice("a way of routing", &routing::MODES).map(|mode| (mode, given.place().clone()))
+                }
+                None => Ok((default, router.place().clone())),
+            });
+            // A router of an unknown mode is still there: its links are not to raise false alarms.
+            let known = problems.keep(mode);
+            if let Some((mode, place)) = &known {
+                self.check_control(name, *mode, place, problems);
+            }
+            self.routers.push(Router { name: name.to_owned(), mode: known.map_or(default, |(mode, _)| mode) });
+        }
+        Some(())
+    }
+
+    /// A controller has all routers or none.
+    fn check_control(&self, name: &str, mode: RouterMode, place: &Place, problems: &mut Collector) {
+        let controlled = |mode| mode == RouterMode::Multiflow;
+        let Some(other) = self.routers.iter().find(|other| controlled(other.mode) != controlled(mode)) else { return };
+        let (under, free) = if controlled(mode) { (name, &*other.name) } else { (&*other.name, name) };
+        problems.add(
+            Problem::at(place, format!("router {under} is under a controller (multiflow), but router {free} is not"))
+                .label("a controller has all routers, or none")
+                .help("set routing.mode for all of them"),
+        );
+    }
+
+    fn read_links(&mut self, field: &Field<'_>, traces: &Traces, problems: &mut Collector) -> Option<()> {
+        let entries = problems.keep(field.named_entries("link"))?;
+        if entries.is_empty() {
+            problems.add(field.problem("there is no link, expected at least one"));
+        }
+        for (name, link) in &entries {
+            if let Some((link, ends)) = problems.keep(LinkReader { topology: self, traces }.read(name, link)) {
+                problems.keep(self.plug_in(link, ends));
+            }
+        }
+        if problems.is_empty() {
+            self.check_all_plugged_in(field, problems);
+        }
+        Some(())
+    }
+
+    /// Adds a link whose ends are written at `places`.
+    fn plug_in(&mut self, link: Link, places: [Place; 2]) -> Result<(), Problem> {
+        if self.links.iter().any(|other| other.name == link.name) {
+            let what = format!("links.{0}: the topology has a link {0:?} already", link.name);
+            return Err(Problem::at(&places[0], what).help("give this one another name"));
+        }
+        for (end, place) in link.ends.iter().zip(&places) {
+            let before = self.plugged.get(end);
+            if let (Attachment::Interface(_), Some((other, other_place))) = (end, before) {
+                let other = &self.links[*other].name;
+                let what = format!("links.{}: {} is on link {other:?} already", link.name, self.attachment_name(*end));
+                return Err(Problem::at(place, what)
+                    .label("an interface has one link")
+                    .also(other_place, "plugged in here")
+                    .help("give the host another interface, or join the links in a router"));
+            }
+        }
+        for (end, place) in link.ends.iter().zip(places) {
+            self.plugged.entry(*end).or_insert((self.links.len(), place));
+        }
+        self.links.push(link);
+        Ok(())
+    }
+
+    fn check_all_plugged_in(&self, links: &Field<'_>, problems: &mut Collector) {
+        for (host, places) in self.interface_places.iter().enumerate() {
+            for (interface, place) in places.iter().enumerate() {
+                let end = Attachment::Interface(InterfaceIndex { host, interface });
+                if !self.plugged.contains_key(&end) {
+                    let name = self.attachment_name(end);
+                    problems.add(
+                        Problem::at(place, format!("interface {name} is on no link"))
+                            .label("never linked")
+                            .help(format!("add a link: [links.NAME] between = [\"{name}\", …], or drop the interface")),
+                    );
+                }
+            }
+        }
+        for (index, router) in self.routers.iter().enumerate() {
+            if !self.plugged.contains_key(&Attachment::Router(index)) {
+                problems.add(
+                    Problem::at(links.place(), format!("router {} is on no link", router.name))
+                        .label("no link here names it")
+                        .help(format!(
+                            "add a link: [links.NAME] between = [\"{}\", …], or drop the router",
+                            router.name
+                        )),
+                );
+            }
+        }
+    }
+
+    /// `host.interface`, or the router's name.
+    pub(super) fn attachment_name(&self, attachment: Attachment) -> String {
+        match attachment {
+            Attachment::Interface(index) => self.interface_name(index),
+            Attachment::Router(router) => self.routers[router].name.clone(),
+        }
+    }
+
+    /// `host.interface`.
+    pub(super) fn interface_name(&self, index: InterfaceIndex) -> String {
+        let host = &self.hosts[index.host];
+        format!("{}.{}", host.name, host.interfaces[index.interface].name)
+    }
+
+    /// The interface that has the address written here.
+    pub(super) fn address(&self, field: &Field<'_>) -> Result<(InterfaceIndex, IpAddr), Problem> {
+        let text = field.string("an IP address of a host")?;
+        let address: IpAddr = text.parse().map_err(|_| field.expected("an IP address such as \"10.0.1.1\""))?;
+        for (host, interfaces) in self.hosts.iter().map(|host| &host.interfaces).enumerate() {
+            for (interface, known) in interfaces.iter().enumerate() {
+                if known.addresses.contains(&address) {
+                    return Ok((InterfaceIndex { host, interface }, address));
+                }
+            }
+        }
+        Err(field.problem(format!("no host has the address {address}")).label("nobody's address"))
+    }
+
+    /// The link of this name.
+    pub(super) fn link(&self, field: &Field<'_>) -> Result<usize, Problem> {
+        let name = field.string("the name of a link")?;
+        let names = || self.links.iter().map(|link| link.name.as_str());
+        names().position(|known| known == name).ok_or_else(|| {
+            field
+                .problem(format!("there is no link {name:?}"))
+                .label(did_you_mean(name, names(), "no such link"))
+                .help(format!("the links are {}", list(names())))
+        })
+    }
+}
+
+/// A host or router that is called like one of the generated ones.
+fn name_taken(field: &Field<'_>, name: &str) -> Problem {
+    field.problem(format!("the topology has a node {name:?} already")).help("give this one another name")
+}

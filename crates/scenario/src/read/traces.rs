@@ -1,0 +1,99 @@
+//! Trace files, each read once however many sweep points use it.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use subflow_network::{CapacityTrace, LossTrace};
+
+use crate::file::{Field, Problem};
+use crate::input;
+
+/// More is no trace of a link but a mistake.
+const LARGEST_FILE_MIB: u64 = 256;
+
+/// The traces that a scenario names, by the name it gives them.
+#[derive(Debug)]
+pub(crate) struct Traces {
+    directory: PathBuf,
+    capacity: RefCell<BTreeMap<String, Arc<CapacityTrace>>>,
+    loss: RefCell<BTreeMap<String, Arc<LossTrace>>>,
+}
+
+impl Traces {
+    /// Traces whose paths are relative to `directory`.
+    pub(crate) fn new(directory: &Path) -> Self {
+        Self { directory: directory.to_owned(), capacity: RefCell::default(), loss: RefCell::default() }
+    }
+
+    /// The capacity trace at the path that `field` names.
+    pub(super) fn capacity(&self, field: &Field<'_>, expected: &str) -> Result<Arc<CapacityTrace>, Problem> {
+        let name = field.string(expected)?;
+        if let Some(known) = self.capacity.borrow().get(name) {
+            return Ok(Arc::clone(known));
+        }
+        let text = self.text(field, name, expected)?;
+        let trace = CapacityTrace::parse(&text)
+            .map_err(|e| self.broken(field, name, e.line, &e.found, &e.expected))
+            .map(Arc::new)?;
+        self.capacity.borrow_mut().insert(name.to_owned(), Arc::clone(&trace));
+        Ok(trace)
+    }
+
+    /// The loss trace at the path that `field` names.
+    pub(super) fn loss(&self, field: &Field<'_>) -> Result<Arc<LossTrace>, Problem> {
+        let expected = "the path of a loss trace";
+        let name = field.string(expected)?;
+        if let Some(known) = self.loss.borrow().get(name) {
+            return Ok(Arc::clone(known));
+        }
+        let text = self.text(field, name, expected)?;
+        let trace = LossTrace::parse(&text)
+            .map_err(|e| self.broken(field, name, e.line, &e.found, &e.expected))
+            .map(Arc::new)?;
+        self.loss.borrow_mut().insert(name.to_owned(), Arc::clone(&trace));
+        Ok(trace)
+    }
+
+    /// The paths of all traces read, as written in the scenario, with where they are.
+    pub(crate) fn files(&self) -> Vec<(String, PathBuf)> {
+        let (capacity, loss) = (self.capacity.borrow(), self.loss.borrow());
+        capacity.keys().chain(loss.keys()).map(|name| (name.clone(), self.directory.join(name))).collect()
+    }
+
+    fn text(&self, field: &Field<'_>, name: &str, expected: &str) -> Result<String, Problem> {
+        let path = self.directory.join(name);
+        let text = read(&path).map_err(|error| {
+            field
+                .expected(expected)
+                .label(format!("{}: {error}", path.display()))
+                .help("paths are relative to the scenario's directory")
+        })?;
+        // A number whose last digits were cut off is still a number: only the missing line end tells.
+        if !text.is_empty() && !text.ends_with('\n') {
+            let line = text.matches('\n').count() + 1;
+            let last = text.rsplit('\n').next().unwrap_or_default();
+            return Err(self.broken(field, name, line, &format!("'{last}'"), "a line end after it"));
+        }
+        Ok(text)
+    }
+
+    fn broken(&self, field: &Field<'_>, name: &str, line: usize, found: &str, expected: &str) -> Problem {
+        let path = self.directory.join(name);
+        let shown: String = found.chars().take(60).collect();
+        field
+            .problem(format!("{}:{line}: found {shown}, expected {expected}", path.display()))
+            .label("this trace is broken or truncated")
+            .help("get the trace again, or end it after its last whole line")
+    }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    // A pipe would be waited for, and could not be copied next to the results.
+    if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err("not a file".to_owned());
+    }
+    let bytes = input::read(path, LARGEST_FILE_MIB).map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|_| "not text in UTF-8".to_owned())
+}

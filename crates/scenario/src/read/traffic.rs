@@ -1,0 +1,104 @@
+//! What a flow sends: `send`, `on_off` or `requests`.
+
+use subflow_quantity::Duration;
+
+use crate::file::{Field, Problem, Section, Value};
+use crate::{Period, Traffic, schema};
+
+/// The largest UDP payload over IPv4.
+const LARGEST_DATAGRAM: u64 = 65_507;
+
+/// A packet every 10 ns: more than any link of today carries.
+const MOST_DATAGRAMS_PER_SECOND: u64 = 100_000_000;
+
+/// More than any experiment moves; sums of it still fit into 64 bits.
+const MOST_BYTES: u64 = 1 << 60;
+
+pub(super) fn read(section: &Section<'_>, udp: bool) -> Result<Traffic, Problem> {
+    let given: Vec<_> = ["send", "on_off", "requests"].iter().filter_map(|key| section.given(key)).collect();
+    if let [first, second, ..] = &given[..] {
+        return Err(second
+            .problem("found two kinds of traffic, expected one")
+            .label("one too many")
+            .also(first.place(), "the other one")
+            .help("a flow has one of send, on_off and requests"));
+    }
+    if udp {
+        return match (section.given("on_off"), given.first()) {
+            (Some(field), _) => on_off(&field),
+            (None, Some(other)) => Err(other
+                .problem("a UDP flow sends at a rate, expected on_off")
+                .label("not over UDP")
+                .help("for example on_off = { rate = \"5 Mbit/s\" }")),
+            (None, None) => Err(section
+                .field()
+                .problem("on_off is missing, expected the rate of the UDP flow")
+                .label("on_off is missing")
+                .help("for example on_off = { rate = \"5 Mbit/s\" }")),
+        };
+    }
+    match (section.given("on_off"), section.given("requests"), section.given("send")) {
+        (Some(field), ..) => Err(field
+            .problem("only UDP sends at a rate; TCP, MPTCP and SCTP send as fast as it goes")
+            .label("not over this protocol")
+            .help("use send or requests, or protocol = \"udp\"")),
+        (None, Some(field), _) => requests(&field),
+        (None, None, Some(field)) => bulk(&field),
+        (None, None, None) => Ok(Traffic::Bulk { bytes: None }),
+    }
+}
+
+fn bulk(field: &Field<'_>) -> Result<Traffic, Problem> {
+    match field.value() {
+        Value::String(text) if text == "unlimited" => Ok(Traffic::Bulk { bytes: None }),
+        _ => field.size(1..=MOST_BYTES).map(|bytes| Traffic::Bulk { bytes: Some(bytes) }),
+    }
+}
+
+fn on_off(field: &Field<'_>) -> Result<Traffic, Problem> {
+    let section = field.section(&schema::ON_OFF)?;
+    let on_field = section.value("on");
+    let on = period(&on_field)?;
+    if on.mean().is_zero() {
+        return Err(on_field.expected("a period above zero").label("it would never send"));
+    }
+    let rate_field = section.required("rate")?;
+    let rate = rate_field.rate()?;
+    let packet = section.value("packet").size(1..=LARGEST_DATAGRAM)?;
+    if rate.bits_per_second() / (8 * packet) > MOST_DATAGRAMS_PER_SECOND {
+        return Err(rate_field.expected(&format!("at most {MOST_DATAGRAMS_PER_SECOND} packets per second")));
+    }
+    Ok(Traffic::OnOff { rate, packet: packet as u32, on, off: period(&section.value("off"))? })
+}
+
+fn requests(field: &Field<'_>) -> Result<Traffic, Problem> {
+    let section = field.section(&schema::REQUESTS)?;
+    Ok(Traffic::RequestResponse {
+        request: section.value("request").size(1..=MOST_BYTES)?,
+        response: section.required("response")?.size(1..=MOST_BYTES)?,
+        count: section.given("count").map(|count| count.integer(1..=u64::MAX)).transpose()?,
+        think: period(&section.value("think"))?,
+    })
+}
+
+/// A duration, or `{ exponential = MEAN }`.
+fn period(field: &Field<'_>) -> Result<Period, Problem> {
+    let Value::Table(entries) = field.value() else { return field.duration().map(Period::Constant) };
+    let expected = "a duration, or { exponential = \"1 s\" }";
+    match &entries[..] {
+        [entry] if entry.key == "exponential" => {
+            let section = field.section(&schema::PERIOD)?;
+            section.required("exponential")?.positive_duration().map(Period::Exponential)
+        }
+        _ => Err(field.expected(expected)),
+    }
+}
+
+impl Period {
+    /// Its mean.
+    pub fn mean(self) -> Duration {
+        match self {
+            Self::Constant(duration) | Self::Exponential(duration) => duration,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The schema as a document.
+
+use std::fmt::Write;
+
+use super::{Default, FieldSchema, Kind, PROFILES, TABLES};
+
+/// Every key of a scenario file with what it takes, its default and its meaning, in Markdown.
+pub fn reference() -> String {
+    let mut text = String::from(
+        "# Scenario files: every key and its default\n\n\
+         Printed from the reader's own schema by `cargo run -p subflow-scenario --example scenario_reference`.\n\n\
+         Quantities are text with a unit: `\"20 ms\"`, `\"50 Mbit/s\"`, `\"64 KiB\"`, `\"1 %\"`, `\"100 packets\"`. \
+         Paths are relative to the scenario's directory.\n",
+    );
+    for table in TABLES {
+        let _ = write!(
+            text,
+            "\n## `{}`\n\n{}\n\n| key | takes | default | is |\n|---|---|---|---|\n",
+            table.path, table.doc
+        );
+        for field in table.fields {
+            let default = match field.default {
+                Default::Required => "**required**".to_owned(),
+                Default::Value("''") => "empty".to_owned(),
+                Default::Value(literal) => format!("`{}`", literal.replace('\'', "\"")),
+                Default::None(words) => words.to_owned(),
+            };
+            let doc = format!("{}{}", field.doc, meanings(field));
+            let _ = writeln!(text, "| `{}` | {} | {default} | {doc} |", field.key, field.takes());
+        }
+    }
+    text.push_str("\n## Profiles\n");
+    for profile in PROFILES {
+        let _ = write!(text, "\n### `{}`\n\nStands for {}.\n\n", profile.name, profile.doc);
+        let _ = writeln!(
+            text,
+            "- `congestion` of TCP `\"{}\"`, of MPTCP `\"{}\"`, of SCTP `\"{}\"`; `scheduler` `\"{}\"`; `path_manager` `\"{}\"`",
+            profile.tcp_congestion,
+            profile.mptcp_congestion,
+            profile.sctp_congestion,
+            profile.scheduler,
+            profile.path_manager
+        );
+        for (table, values) in [("tcp", profile.tcp), ("mptcp", profile.mptcp), ("sctp", profile.sctp)] {
+            for (key, literal) in values {
+                let _ = writeln!(text, "- `{table}.{key} = {}`", literal.replace('\'', "\""));
+            }
+        }
+    }
+    text
+}
+
+/// What each of the words means that a key takes; names of algorithms have their own documents.
+fn meanings(field: &FieldSchema) -> String {
+    let Kind::Word(names) = field.kind else { return String::new() };
+    let meanings: Vec<String> = names().iter().map(|entry| format!("`{}`: {}", entry.name, entry.summary)).collect();
+    format!(" ({})", meanings.join("; "))
+}

@@ -1,0 +1,117 @@
+//! From a scenario file to the runs it asks for: every combination of the values in `[sweep]`, each as often as `repeat`
+//! says.
+
+mod axis;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::Scenario;
+use crate::file::{Collector, Document, Problem, Problems};
+use crate::{Traces, schema};
+use axis::Axis;
+
+/// More points than this are a slip, and would take more memory than the results are worth.
+const MOST_RUNS: u64 = 1_000_000;
+
+/// Everything that a scenario file asks to be run, with every point of its sweep read and found good.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The scenario file.
+    pub document: Document,
+    /// The combinations of swept values, in order: the last path varies fastest. One without parameters where nothing
+    /// is swept.
+    pub points: Vec<Point>,
+    /// Trace files that the points use: as the scenario names them, and where they are.
+    pub traces: Vec<(String, PathBuf)>,
+}
+
+/// One combination of swept values.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The swept paths and their values here.
+    pub parameters: BTreeMap<String, serde_json::Value>,
+    /// The scenario with these values.
+    pub scenario: Arc<Scenario>,
+}
+
+/// One run to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Number of the run, counted from 0 through all points.
+    pub run: usize,
+    /// Index into [`Plan::points`].
+    pub point: usize,
+    /// Seed of the run: the scenario's plus the number of the repetition.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// Reads the scenario at every point of its sweep.
+    pub fn read(document: Document) -> Result<Self, Problems> {
+        let axes = Axis::read_all(&document)?;
+        let traces = Traces::new(document.directory());
+        let mut problems = Collector::default();
+        let mut points = Vec::new();
+        for choice in choices(&axes) {
+            let mut root = document.root.clone();
+            let mut parameters = BTreeMap::new();
+            for (axis, &index) in axes.iter().zip(&choice) {
+                for (path, value) in axis.values_at(index) {
+                    path.assign(&mut root, value.clone())?;
+                    parameters.insert(path.shown(), value.to_json());
+                }
+            }
+            match Scenario::read_from(&document.name, &root, &traces) {
+                Ok(scenario) => points.push(Point { parameters, scenario: Arc::new(scenario) }),
+                Err(Problems(found)) => found.into_iter().for_each(|problem| problems.add(problem)),
+            }
+        }
+        let plan = Self { document, points, traces: traces.files() };
+        problems.finish(())?;
+        let runs: u64 = plan.points.iter().map(|point| u64::from(point.scenario.repeat)).sum();
+        if runs > MOST_RUNS {
+            return Err(Problem::nowhere(format!(
+                "{}: found {} sweep points with {runs} runs in all, expected at most {MOST_RUNS} runs",
+                plan.document.path.display(),
+                plan.points.len()
+            ))
+            .help("sweep over fewer values, or lower `repeat`")
+            .into());
+        }
+        Ok(plan)
+    }
+
+    /// The runs, in the order of their results.
+    pub fn jobs(&self) -> Vec<Job> {
+        let repeated = self.points.iter().enumerate().flat_map(|(point, Point { scenario, .. })| {
+            let (first, repeat) = (scenario.seed, u64::from(scenario.repeat));
+            (0..repeat).map(move |repetition| (point, first + repetition))
+        });
+        repeated.enumerate().map(|(run, (point, seed))| Job { run, point, seed }).collect()
+    }
+
+    /// The swept paths.
+    pub fn parameters(&self) -> Vec<&str> {
+        self.points.first().map_or_else(Vec::new, |point| point.parameters.keys().map(String::as_str).collect())
+    }
+
+    /// Known keys at the top of a scenario file.
+    pub(crate) fn is_known_root(key: &str) -> bool {
+        schema::ROOT.keys().any(|known| known == key)
+    }
+}
+
+/// Every choice of one value per axis, the last axis fastest.
+fn choices(axes: &[Axis]) -> impl Iterator<Item = Vec<usize>> + '_ {
+    let count: usize = axes.iter().map(Axis::len).product();
+    (0..count).map(move |mut number| {
+        let mut choice = vec![0; axes.len()];
+        for (slot, axis) in choice.iter_mut().zip(axes).rev() {
+            *slot = number % axis.len();
+            number /= axis.len();
+        }
+        choice
+    })
+}
