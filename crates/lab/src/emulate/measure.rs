@@ -66,11 +66,11 @@ pub(super) fn our_ends<'a>(
     flow: usize,
 ) -> [Option<&'a Endpoint>; 2] {
     let world = &emulator.userspace().world;
-    let Some(application) = &world.applications[flow] else { return [None, None] };
+    let application = &world.applications[flow];
     let flow = &scenario.flows[flow];
     let endpoint = |end: InterfaceIndex, id: Option<EndpointId>| {
         let ours = scenario.hosts[end.host].stack == HostStack::Subflow;
-        id.filter(|_| ours).map(|id| world.nodes[end.host].transport.endpoint(id))
+        id.filter(|_| ours).map(|id| world.nodes.transport(end.host).endpoint(id))
     };
     let (from, to) = (endpoint(flow.from, application.from), endpoint(flow.to, application.to));
     if is_request_response(flow) { [to, from] } else { [from, to] }
@@ -123,17 +123,17 @@ fn flow_result(
     end: Instant,
 ) -> FlowResult {
     let [our_sender, our_receiver] = our_ends(emulator, scenario, index).map(|end| end.map(EndFigures::of));
-    let application = emulator.userspace().world.applications[index].as_ref();
+    let application = &emulator.userspace().world.applications[index];
     let figures = |end: Option<&super::kernel_end::KernelEnd>| end.map(|end| end.figures(kernel.is_udp()));
     let exchanges = kernel.exchanges.lock().unwrap_or_else(PoisonError::into_inner);
-    let ours = application.map_or(&[][..], |application| &application.exchanges);
+    let ours = application.exchanges.as_slice();
     let completed_at = *kernel.completed_at.lock().unwrap_or_else(PoisonError::into_inner);
     let by_kernel = kernel.sender().is_some();
     let measured = MeasuredFlow {
         flow: &scenario.flows[index],
         sender: our_sender.or_else(|| figures(kernel.sender())),
         receiver: our_receiver.or_else(|| figures(kernel.receiver())),
-        completed_at: completed_at.or_else(|| application.and_then(|application| application.completed_at)),
+        completed_at: completed_at.or(application.completed_at),
         exchanges: if exchanges.is_empty() { ours } else { &exchanges },
     };
     let mut result = measured.result(scenario, baseline, end);

@@ -38,7 +38,7 @@ impl RealWorld {
     }
 
     fn check(&mut self, host: HostId, endpoint: EndpointId, payload: &[u8]) {
-        let Some(taken) = self.world.nodes[host.index()].transport.endpoint(endpoint).taken() else { return };
+        let Some(taken) = self.world.nodes.transport(host.index()).endpoint(endpoint).taken() else { return };
         let length = (taken.stream.end - taken.stream.start) as usize;
         let bytes = payload.get(taken.payload_offset as usize..).and_then(|bytes| bytes.get(..length));
         let right = bytes.is_some_and(|bytes| Pattern.first_difference(taken.stream.start, bytes).is_none());

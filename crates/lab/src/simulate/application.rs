@@ -8,7 +8,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{Flow, Period, Protocol, Traffic};
 use subflow_transport::{Endpoint, EndpointId, Event, Listener};
 
-use super::world::World;
+use super::nodes::Nodes;
 
 /// The two ends of a flow and how far its traffic has got.
 pub(crate) struct Application {
@@ -77,19 +77,19 @@ impl Application {
     /// The application's timer fired. Returns the endpoint to be drained.
     pub(crate) fn on_timer(
         &mut self,
-        world: &mut World,
+        nodes: &mut Nodes,
         network: &mut Network,
         index: usize,
     ) -> Option<(usize, EndpointId)> {
         match self.stage {
             Stage::Waiting => {
                 self.stage = Stage::Running;
-                self.begin(world, network, index);
+                self.begin(nodes, network, index);
             }
-            Stage::Running if self.stop_is_due(network.now()) => self.stop(world),
+            Stage::Running if self.stop_is_due(network.now()) => self.stop(nodes),
             Stage::Running => match self.flow.traffic {
-                Traffic::OnOff { .. } => self.send_datagrams(world, network),
-                Traffic::RequestResponse { .. } => self.ask(world, network),
+                Traffic::OnOff { .. } => self.send_datagrams(nodes, network),
+                Traffic::RequestResponse { .. } => self.ask(nodes, network),
                 Traffic::Bulk { .. } => {}
             },
             Stage::Stopped => {}
@@ -108,26 +108,26 @@ impl Application {
         network.set_timer(self.timer, next);
     }
 
-    fn begin(&mut self, world: &mut World, network: &mut Network, index: usize) {
+    fn begin(&mut self, nodes: &mut Nodes, network: &mut Network, index: usize) {
         let now = network.now();
         let (from, to) = (self.flow.from, self.flow.to);
-        let local = world.socket_address(from.host, from.interface, self.flow.source_port.unwrap_or(0));
-        let remote = world.socket_address(to.host, to.interface, self.flow.port);
-        let host = &mut world.nodes[from.host].transport;
+        let local = nodes.socket_address(from.host, from.interface, self.flow.source_port.unwrap_or(0));
+        let remote = nodes.socket_address(to.host, to.interface, self.flow.port);
+        let host = nodes.transport_mut(from.host);
         let endpoint = match &self.connect {
             Some(Listener::Tcp(options)) => host.connect_tcp(options, local, remote, now),
             Some(Listener::Mptcp(config)) => host.connect_mptcp(config.clone(), local, remote, now),
             Some(Listener::Sctp(config)) => host.connect_sctp(config.clone(), local, remote, now),
             None => {
-                self.open_datagram_receiver(world, network, index);
-                let local = self.datagram_source(world);
-                world.nodes[from.host].transport.open_udp(local, remote)
+                self.open_datagram_receiver(nodes, network, index);
+                let local = self.datagram_source(nodes);
+                nodes.transport_mut(from.host).open_udp(local, remote)
             }
         };
-        world.register(network, from.host, endpoint, index);
+        nodes.register(network, from.host, endpoint, index);
         self.from = Some(endpoint);
-        self.plan_subflows(world, now, endpoint);
-        let socket = world.nodes[from.host].transport.endpoint_mut(endpoint);
+        self.plan_subflows(nodes, now, endpoint);
+        let socket = nodes.transport_mut(from.host).endpoint_mut(endpoint);
         match self.flow.traffic {
             Traffic::Bulk { bytes } => self.write_bulk(socket, bytes),
             Traffic::OnOff { on, .. } => {
@@ -137,25 +137,25 @@ impl Application {
             Traffic::RequestResponse { .. } => {}
         }
         match self.flow.traffic {
-            Traffic::OnOff { .. } => self.send_datagrams(world, network),
+            Traffic::OnOff { .. } => self.send_datagrams(nodes, network),
             _ => self.sleep_until(network, None),
         }
     }
 
     /// Where datagrams come from. Flows are told apart by the ports they listen on, so the same number serves as a source
     /// port.
-    fn datagram_source(&self, world: &World) -> SocketAddr {
+    fn datagram_source(&self, nodes: &Nodes) -> SocketAddr {
         let port = self.flow.source_port.unwrap_or(self.flow.port);
-        world.socket_address(self.flow.from.host, self.flow.from.interface, port)
+        nodes.socket_address(self.flow.from.host, self.flow.from.interface, port)
     }
 
     /// Opens the end that datagrams go to.
-    pub(crate) fn open_datagram_receiver(&mut self, world: &mut World, network: &mut Network, index: usize) {
+    pub(crate) fn open_datagram_receiver(&mut self, nodes: &mut Nodes, network: &mut Network, index: usize) {
         let to = self.flow.to;
-        let at = world.socket_address(to.host, to.interface, self.flow.port);
-        let source = self.datagram_source(world);
-        let receiver = world.nodes[to.host].transport.open_udp(at, source);
-        world.register(network, to.host, receiver, index);
+        let at = nodes.socket_address(to.host, to.interface, self.flow.port);
+        let source = self.datagram_source(nodes);
+        let receiver = nodes.transport_mut(to.host).open_udp(at, source);
+        nodes.register(network, to.host, receiver, index);
         self.to = Some(receiver);
     }
 
@@ -174,9 +174,9 @@ impl Application {
         *owed -= socket.write(*owed);
     }
 
-    pub(crate) fn on_accept(&mut self, world: &mut World, node: usize, endpoint: EndpointId) {
+    pub(crate) fn on_accept(&mut self, nodes: &mut Nodes, node: usize, endpoint: EndpointId) {
         self.to = Some(endpoint);
-        let socket = world.nodes[node].transport.endpoint_mut(endpoint);
+        let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
         match self.flow.traffic {
             Traffic::Bulk { bytes: Some(bytes) } => socket.set_receive_mark(bytes),
             Traffic::RequestResponse { request, .. } => socket.set_receive_mark(request),
@@ -186,7 +186,7 @@ impl Application {
 
     pub(crate) fn on_event(
         &mut self,
-        world: &mut World,
+        nodes: &mut Nodes,
         network: &mut Network,
         node: usize,
         endpoint: EndpointId,
@@ -196,21 +196,21 @@ impl Application {
         match event {
             Event::Established if connecting => {
                 if let Traffic::RequestResponse { .. } = self.flow.traffic {
-                    self.ask_later(world, network, Duration::ZERO);
+                    self.ask_later(nodes, network, Duration::ZERO);
                 }
             }
             Event::Writable => {
-                let socket = world.nodes[node].transport.endpoint_mut(endpoint);
+                let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
                 match self.flow.traffic {
                     Traffic::Bulk { bytes } if connecting => self.write_bulk(socket, bytes),
                     Traffic::RequestResponse { .. } => self.write_message(socket, connecting, 0),
                     _ => {}
                 }
             }
-            Event::Received => self.on_received(world, network, node, endpoint, connecting),
+            Event::Received => self.on_received(nodes, network, node, endpoint, connecting),
             Event::PeerFinished if !connecting => {
                 self.note_what_was_given_up(network.now());
-                world.nodes[node].transport.endpoint_mut(endpoint).finish();
+                nodes.transport_mut(node).endpoint_mut(endpoint).finish();
             }
             _ => {}
         }
@@ -225,19 +225,19 @@ impl Application {
     }
 
     /// Asks for the subflows that the scenario names.
-    fn plan_subflows(&self, world: &mut World, now: Instant, endpoint: EndpointId) {
+    fn plan_subflows(&self, nodes: &mut Nodes, now: Instant, endpoint: EndpointId) {
         let Protocol::Mptcp(mptcp) = &self.flow.protocol else { return };
         for plan in &mptcp.subflows {
-            let local = world.address(plan.from.host, plan.from.interface);
-            let remote = world.socket_address(plan.to.host, plan.to.interface, self.flow.port);
-            let host = &mut world.nodes[self.flow.from.host].transport;
+            let local = nodes.address(plan.from.host, plan.from.interface);
+            let remote = nodes.socket_address(plan.to.host, plan.to.interface, self.flow.port);
+            let host = nodes.transport_mut(self.flow.from.host);
             host.open_subflow(endpoint, local, plan.source_port, remote, plan.backup, now);
         }
     }
 
     fn on_received(
         &mut self,
-        world: &mut World,
+        nodes: &mut Nodes,
         network: &mut Network,
         node: usize,
         endpoint: EndpointId,
@@ -247,7 +247,7 @@ impl Application {
         match self.flow.traffic {
             Traffic::Bulk { bytes: Some(_) } if !connecting => self.completed_at = Some(now),
             Traffic::RequestResponse { request, response, count, think } => {
-                let socket = world.nodes[node].transport.endpoint_mut(endpoint);
+                let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
                 if !connecting {
                     let answered = socket.bytes_received() / request;
                     socket.set_receive_mark((answered + 1) * request);
@@ -262,16 +262,16 @@ impl Application {
                     socket.finish();
                 } else {
                     let pause = self.draw(think);
-                    self.ask_later(world, network, pause);
+                    self.ask_later(nodes, network, pause);
                 }
             }
             _ => {}
         }
     }
 
-    fn ask_later(&mut self, world: &mut World, network: &mut Network, pause: Duration) {
+    fn ask_later(&mut self, nodes: &mut Nodes, network: &mut Network, pause: Duration) {
         if pause.is_zero() {
-            self.ask(world, network);
+            self.ask(nodes, network);
         } else {
             let at = network.now() + pause;
             self.sleep_until(network, Some(at));
@@ -279,26 +279,26 @@ impl Application {
     }
 
     /// Writes the next request.
-    fn ask(&mut self, world: &mut World, network: &mut Network) {
+    fn ask(&mut self, nodes: &mut Nodes, network: &mut Network) {
         let (Traffic::RequestResponse { request, response, .. }, Some(endpoint)) = (self.flow.traffic, self.from)
         else {
             return;
         };
         self.asked_at = network.now();
         let node = self.flow.from.host;
-        let socket = world.nodes[node].transport.endpoint_mut(endpoint);
+        let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
         socket.set_receive_mark((self.exchanges.len() as u64 + 1) * response);
         self.write_message(socket, true, request);
         self.sleep_until(network, None);
     }
 
     /// Sends the datagrams that are due and sleeps until the next.
-    fn send_datagrams(&mut self, world: &mut World, network: &mut Network) {
+    fn send_datagrams(&mut self, nodes: &mut Nodes, network: &mut Network) {
         let (Traffic::OnOff { rate, packet, on, off }, Some(endpoint)) = (self.flow.traffic, self.from) else { return };
         let now = network.now();
         let gap = rate.transmission_time(u64::from(packet));
         while self.next_packet_at <= now {
-            world.nodes[self.flow.from.host].transport.endpoint_mut(endpoint).write(u64::from(packet));
+            nodes.transport_mut(self.flow.from.host).endpoint_mut(endpoint).write(u64::from(packet));
             self.next_packet_at += gap;
             while self.next_packet_at >= self.on_until {
                 let pause = self.draw(off);
@@ -313,10 +313,10 @@ impl Application {
         self.sleep_until(network, Some(self.next_packet_at));
     }
 
-    fn stop(&mut self, world: &mut World) {
+    fn stop(&mut self, nodes: &mut Nodes) {
         self.stage = Stage::Stopped;
         if let Some(endpoint) = self.from {
-            world.nodes[self.flow.from.host].transport.endpoint_mut(endpoint).stop();
+            nodes.transport_mut(self.flow.from.host).endpoint_mut(endpoint).stop();
         }
     }
 

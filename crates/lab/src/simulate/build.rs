@@ -8,8 +8,9 @@ use subflow_scenario::{Scenario, Traffic};
 use subflow_transport::Host;
 
 use super::application::Application;
+use super::nodes::Node;
 use super::stacks::{Side, listener};
-use super::world::{Node, World};
+use super::world::World;
 use crate::execute::RunError;
 
 /// A run before it has begun.
@@ -123,7 +124,7 @@ impl Run {
                 listener(flow, Side::From, backups(&scenario.hosts[flow.from.host]), record_paths && !answers);
             let backups = backups(&scenario.hosts[flow.to.host]);
             if let Some(listener) = listener(flow, Side::To, backups, record_paths && answers) {
-                let node = &mut self.world.nodes[flow.to.host];
+                let node = self.world.nodes.node_mut(flow.to.host);
                 node.transport.listen(flow.port, listener);
                 node.listens(flow.port, index);
             }
@@ -131,9 +132,8 @@ impl Run {
             let (flow, from) = (flow.clone(), flow.from.host);
             let start = Instant::ZERO + flow.start;
             self.world.add_application(&mut self.network, |timer| Application::new(flow, connect, timer, rng));
-            let timer = self.world.applications[index].as_ref().map(|application| application.timer());
-            if let Some(timer) = timer.filter(|_| ours(from)) {
-                self.network.set_timer(timer, Some(start));
+            if ours(from) {
+                self.network.set_timer(self.world.applications[index].timer(), Some(start));
             }
         }
     }

@@ -6,7 +6,6 @@ use subflow_scenario::{Scenario, Traffic};
 use subflow_transport::mptcp::PathRecord;
 use subflow_transport::{Endpoint, EndpointId};
 
-use super::application::Application;
 use super::build::Run;
 use super::figures::{EndFigures, FlowBaseline, MeasuredFlow};
 use crate::results::{DirectionResult, FlowResult, LinkResult};
@@ -30,17 +29,13 @@ impl Run {
         }
     }
 
-    fn application(&self, flow: usize) -> &Application {
-        self.world.applications[flow].as_ref().expect("applications are at rest between events")
-    }
-
     fn endpoint(&self, node: usize, id: Option<EndpointId>) -> Option<&Endpoint> {
-        Some(self.world.nodes[node].transport.endpoint(id?))
+        Some(self.world.nodes.transport(node).endpoint(id?))
     }
 
     /// The end of a flow that its data comes from, and the one that it goes to.
     pub(super) fn data_ends(&self, flow: usize) -> (Option<&Endpoint>, Option<&Endpoint>) {
-        let application = self.application(flow);
+        let application = &self.world.applications[flow];
         let from = self.endpoint(application.flow().from.host, application.from);
         let to = self.endpoint(application.flow().to.host, application.to);
         match application.flow().traffic {
@@ -61,7 +56,7 @@ impl Run {
     /// The figures of all flows.
     pub(super) fn flows(&self, scenario: &Scenario, baseline: &Baseline, end: Instant) -> Vec<FlowResult> {
         let flow = |(index, flow)| {
-            let application = self.application(index);
+            let application = &self.world.applications[index];
             let (sender, receiver) = self.data_ends(index);
             let measured = MeasuredFlow {
                 flow,

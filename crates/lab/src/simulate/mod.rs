@@ -1,11 +1,12 @@
-//! One run of a scenario in the simulator: built (`build.rs`, `stacks.rs`), driven (`world.rs`, `application.rs`), and
-//! turned into figures (`measure.rs`, `sample.rs`, `capture.rs`).
+//! One run of a scenario in the simulator: built (`build.rs`, `stacks.rs`), driven (`world.rs`, with `nodes.rs` and
+//! `application.rs`), and turned into figures (`measure.rs`, `sample.rs`, `capture.rs`).
 
 mod application;
 pub(crate) mod build;
 pub(crate) mod capture;
 pub(crate) mod figures;
 pub(crate) mod measure;
+pub(crate) mod nodes;
 pub(crate) mod sample;
 mod sctp;
 mod stacks;

@@ -2,7 +2,7 @@
 
 use subflow_report::{Axis, Bars, Figure};
 
-use super::report::{Comparison, Outcome};
+use super::comparison::{Comparison, Outcome};
 
 /// For each letter that cases begin with: the deviations, then both figures.
 pub(super) fn figures(outcomes: &[Outcome<'_>]) -> Vec<Figure> {

@@ -3,6 +3,7 @@
 //! other configurations.
 
 mod cases;
+mod comparison;
 mod configuration;
 mod criteria;
 mod figures;
@@ -16,8 +17,8 @@ use subflow_lab::execute::{Progress, run_all};
 use subflow_report::Reproduction;
 
 use super::{Item, Paper, ReproduceError, Request};
+use comparison::Outcome;
 use configuration::Configuration;
-use report::Outcome;
 use run::{SCHEDULER, Variant, mean_figures, variants};
 
 /// The measurements of Linux 6.12.

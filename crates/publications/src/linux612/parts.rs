@@ -3,8 +3,8 @@
 use subflow_lab::statistics::mean;
 use subflow_report::{Finding, Table};
 
+use super::comparison::Comparison;
 use super::outage::outage;
-use super::report::Comparison;
 
 /// The largest deviation that passes, in percent.
 const MOST_PCT: f64 = 10.0;
@@ -32,7 +32,8 @@ impl Part {
     }
 }
 
-/// All of a row; none where nothing was run, in short transfers (F), whose second path carries next to nothing, or where losses are random and the kernel's own repetitions lie further apart.
+/// All parts of a row. There are none where nothing was run, in short transfers (F), whose second path carries next to
+/// nothing, or where losses are random and the kernel's own repetitions lie further apart.
 fn parts(comparison: &Comparison<'_>) -> Vec<Part> {
     let configuration = comparison.outcome.configuration;
     let Some(figures) = &comparison.outcome.figures else { return Vec::new() };

@@ -1,0 +1,155 @@
+//! The hosts of a run and their timers, between the network and the transports.
+
+use std::net::{IpAddr, SocketAddr};
+
+use subflow_network::{HostId, InterfaceId, Network, PacketId, TimerId};
+use subflow_transport::{EndpointId, Event, Host};
+
+/// One host of the run.
+pub(super) struct Node {
+    id: HostId,
+    pub(super) transport: Host,
+    /// Its addresses and the interfaces they are on.
+    interfaces: Vec<(IpAddr, InterfaceId)>,
+    /// Per endpoint, its timer and the flow it belongs to; every endpoint is registered when it is made.
+    sockets: Vec<Socket>,
+    /// Which flow listens on a port.
+    listening: Vec<(u16, usize)>,
+}
+
+#[derive(Clone, Copy)]
+struct Socket {
+    timer: TimerId,
+    flow: usize,
+}
+
+/// What a timer of the network is for.
+#[derive(Clone, Copy)]
+pub(super) enum TimerOwner {
+    Endpoint { node: usize, endpoint: EndpointId },
+    Application { flow: usize },
+    Addresses { change: usize },
+}
+
+/// All hosts of a run.
+pub(crate) struct Nodes {
+    nodes: Vec<Node>,
+    timers: Vec<TimerOwner>,
+    /// The place in the network where the next packet is built.
+    reserved: PacketId,
+}
+
+impl Node {
+    pub(super) fn new(id: HostId, transport: Host, interfaces: Vec<(IpAddr, InterfaceId)>) -> Self {
+        Self { id, transport, interfaces, sockets: Vec::new(), listening: Vec::new() }
+    }
+
+    pub(super) fn listens(&mut self, port: u16, flow: usize) {
+        self.listening.push((port, flow));
+    }
+}
+
+/// The interface that packets from `source` leave on: the one that has the address.
+#[inline]
+fn interface_of(interfaces: &[(IpAddr, InterfaceId)], source: IpAddr) -> InterfaceId {
+    match interfaces {
+        [(_, only)] => *only,
+        _ => interfaces.iter().find(|(address, _)| *address == source).unwrap_or(&interfaces[0]).1,
+    }
+}
+
+impl Nodes {
+    pub(super) fn new(network: &mut Network, nodes: Vec<Node>) -> Self {
+        Self { nodes, timers: Vec::new(), reserved: network.reserve() }
+    }
+
+    pub(super) fn new_timer(&mut self, network: &mut Network, owner: TimerOwner) -> TimerId {
+        let timer = network.new_timer();
+        debug_assert_eq!(timer.index(), self.timers.len());
+        self.timers.push(owner);
+        timer
+    }
+
+    pub(super) fn owner_of(&self, timer: TimerId) -> TimerOwner {
+        self.timers[timer.index()]
+    }
+
+    /// Registers a new endpoint with the flow it belongs to.
+    pub(super) fn register(&mut self, network: &mut Network, node: usize, endpoint: EndpointId, flow: usize) {
+        let timer = self.new_timer(network, TimerOwner::Endpoint { node, endpoint });
+        let sockets = &mut self.nodes[node].sockets;
+        let index = endpoint.0 as usize;
+        let socket = Socket { timer, flow };
+        if sockets.len() <= index {
+            sockets.resize(index + 1, socket);
+        }
+        sockets[index] = socket;
+    }
+
+    /// Moves what an endpoint has to send into the network and returns its next event, with the flow that the event is
+    /// for. To be called until there is none: then the endpoint's timer is set for its next deadline.
+    #[inline]
+    pub(super) fn next_event(&mut self, network: &mut Network, node: usize, id: EndpointId) -> Option<(usize, Event)> {
+        let now = network.now();
+        let host = &mut self.nodes[node];
+        let endpoint = host.transport.endpoint_mut(id);
+        while endpoint.poll_transmit_into(now, network.packet_mut(self.reserved)) {
+            let interface = interface_of(&host.interfaces, network.packet(self.reserved).ip.source);
+            network.transmit_reserved(host.id, interface, self.reserved);
+            self.reserved = network.reserve();
+        }
+        let Socket { timer, flow } = host.sockets[id.0 as usize];
+        let event = endpoint.poll_event();
+        if event.is_none() {
+            network.set_timer(timer, endpoint.poll_timeout());
+        }
+        Some((flow, event?))
+    }
+
+    /// A connection that a listener of the node has accepted, now registered, with the flow that it belongs to.
+    pub(super) fn next_accepted(&mut self, network: &mut Network, node: usize) -> Option<(usize, EndpointId)> {
+        loop {
+            let transport = &mut self.nodes[node].transport;
+            let endpoint = transport.poll_accept()?;
+            let port = transport.endpoint(endpoint).ends().local.port();
+            let listening = &self.nodes[node].listening;
+            if let Some(&(_, flow)) = listening.iter().find(|(known, _)| *known == port) {
+                self.register(network, node, endpoint, flow);
+                return Some((flow, endpoint));
+            }
+        }
+    }
+
+    /// Sends a node's answers to packets that belong to no connection.
+    pub(super) fn send_replies(&mut self, network: &mut Network, node: usize) {
+        let Node { id, transport, interfaces, .. } = &mut self.nodes[node];
+        while let Some(packet) = transport.poll_reply() {
+            let interface = interface_of(interfaces, packet.ip.source);
+            network.transmit(*id, interface, packet);
+        }
+    }
+
+    /// The transports of a host.
+    pub(crate) fn transport(&self, node: usize) -> &Host {
+        &self.nodes[node].transport
+    }
+
+    /// The transports of a host, to be drained afterwards.
+    pub(super) fn transport_mut(&mut self, node: usize) -> &mut Host {
+        &mut self.nodes[node].transport
+    }
+
+    pub(super) fn node_mut(&mut self, node: usize) -> &mut Node {
+        &mut self.nodes[node]
+    }
+
+    /// The first address of `interface` of scenario host `node`.
+    pub(super) fn address(&self, node: usize, interface: usize) -> IpAddr {
+        self.nodes[node].interfaces[interface].0
+    }
+
+    /// A socket address on a scenario interface.
+    pub(super) fn socket_address(&self, node: usize, interface: usize, port: u16) -> SocketAddr {
+        SocketAddr::new(self.address(node, interface), port)
+    }
+}
