@@ -121,7 +121,7 @@ pub(crate) enum Catalogue {
 
 #[derive(Debug, Args)]
 pub(crate) struct Reproduce {
-    /// The publication; `subflow list papers` names them
+    /// The publication, or all; `subflow list papers` names them
     pub(crate) paper: String,
     /// Only this part of it; may be given several times
     #[arg(long, value_name = "ITEM")]

@@ -39,7 +39,9 @@ pub use experiment::{figures_of, of_experiment};
 pub use figure::{
     Axis, Bar, Bars, BoxOf, Boxes, Chart, Curve, CurvePoint, Curves, Extent, Figure, Reference, Scale, Shape,
 };
-pub use reproduction::{Finding, Reproduced, Reproduction, of_reproduction};
+pub use reproduction::{
+    Alternative, Finding, Measured, Reproduced, Reproduction, Reproductions, Verdict, of_reproduction, of_reproductions,
+};
 pub use table::{Cell, Table};
 
 /// Each figure as an SVG file for a paper: its name, made of number and title, and its text.

@@ -25,16 +25,16 @@ pub(super) struct Page {
 /// A part of a page with a heading that can be linked to.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
-    pub(super) id: &'static str,
-    pub(super) title: &'static str,
+    pub(super) id: String,
+    pub(super) title: String,
     pub(super) html: String,
 }
 
 impl Page {
     /// Adds a section, unless it has nothing to say.
-    pub(super) fn section(&mut self, id: &'static str, title: &'static str, html: String) {
+    pub(super) fn section(&mut self, id: &str, title: &str, html: String) {
         if !html.is_empty() {
-            self.sections.push(Section { id, title, html });
+            self.sections.push(Section { id: id.to_owned(), title: escaped(title), html });
         }
     }
 

@@ -1,8 +1,8 @@
 //! `subflow reproduce`.
 
 use subflow_publications::{Paper, Request};
-use subflow_report::Reproduction;
 use subflow_report::output::Folder;
+use subflow_report::{Reproduction, Reproductions};
 use subflow_scenario::file::{did_you_mean, list};
 
 use crate::arguments::{Format, Reproduce};
@@ -10,7 +10,14 @@ use crate::failure::Failure;
 use crate::output::{figure_format, print};
 use crate::progress::Bar;
 
+/// The name that stands for all publications.
+const ALL: &str = "all";
+
 pub(crate) fn reproduce(arguments: &Reproduce) -> Result<(), Failure> {
+    if arguments.paper == ALL { all(arguments) } else { one(arguments) }
+}
+
+fn one(arguments: &Reproduce) -> Result<(), Failure> {
     let paper = find(&arguments.paper)?;
     check_items(paper, &arguments.item)?;
     if arguments.cases.is_some() && !paper.takes_cases() {
@@ -43,11 +50,43 @@ pub(crate) fn reproduce(arguments: &Reproduce) -> Result<(), Failure> {
     }
 }
 
+/// All publications, on one page.
+fn all(arguments: &Reproduce) -> Result<(), Failure> {
+    let option =
+        if arguments.cases.is_some() { Some("--cases") } else { (!arguments.item.is_empty()).then_some("--item") };
+    if let Some(option) = option {
+        let message = format!("{option}: found all publications, expected one: each has items and cases of its own");
+        return Err(Failure::bad_input(message, format!("drop {option}, or name one publication")));
+    }
+    let folder = arguments.out.as_ref().map(Folder::new).transpose()?;
+    let figures = figure_format(arguments.figures, folder.as_ref())?;
+    let jobs = arguments.jobs.map_or(0, usize::from);
+    let request = Request { quick: arguments.quick, jobs, ..Request::default() };
+
+    let mut reproductions = Reproductions::default();
+    for paper in subflow_publications::registry() {
+        let bar = Bar::new();
+        let reproduction = paper.reproduce(&request, &|progress| bar.show(progress));
+        bar.finish();
+        reproductions.0.push((request.describe(*paper), reproduction?));
+    }
+
+    if let Some(folder) = &folder {
+        let command = format!("subflow reproduce {ALL}{}", if request.quick { " --quick" } else { "" });
+        folder.write_reproductions(&reproductions, &command, figures)?;
+    }
+    match arguments.format {
+        Format::Json => print(&reproductions.to_json()),
+        Format::Csv => print(&reproductions.findings().to_csv()),
+        Format::Text => print(&format!("{}{}", reproductions.to_text(), place(folder.as_ref()))),
+    }
+}
+
 fn find(name: &str) -> Result<&'static dyn Paper, Failure> {
     subflow_publications::find(name).ok_or_else(|| {
         let names = || subflow_publications::registry().iter().map(|paper| paper.name());
         let hint = did_you_mean(name, names(), "`subflow list papers` says more");
-        let message = format!("found {name:?}, expected the name of a publication: {}", list(names()));
+        let message = format!("found {name:?}, expected the name of a publication, or {ALL:?}: {}", list(names()));
         Failure::bad_input(message, hint)
     })
 }
@@ -64,6 +103,9 @@ fn check_items(paper: &dyn Paper, items: &[String]) -> Result<(), Failure> {
 }
 
 fn text(paper: &dyn Paper, reproduction: &Reproduction, folder: Option<&Folder>) -> String {
-    let place = folder.map(|folder| format!("\nResults are in {}\n", folder.path().display()));
-    format!("{}\n\n{}{}", paper.title(), reproduction.to_text(), place.unwrap_or_default())
+    format!("{}\n\n{}{}", paper.title(), reproduction.to_text(), place(folder))
+}
+
+fn place(folder: Option<&Folder>) -> String {
+    folder.map_or_else(String::new, |folder| format!("\nResults are in {}\n", folder.path().display()))
 }

@@ -62,7 +62,7 @@ pub(super) fn findings(measurements: &Measurements) -> Vec<Finding> {
             Some(outcome) => outcome,
             None => (None, format!("the item {item}, which tells, was not run")),
         };
-        Finding { statement: statement.to_owned(), confirmed, evidence }
+        Finding::new(statement, confirmed, evidence)
     };
     CHECKS.iter().map(finding).collect()
 }
@@ -235,7 +235,7 @@ pub(super) mod tests {
     }
 
     fn verdicts(all: &Measurements) -> Vec<Option<bool>> {
-        findings(all).into_iter().map(|finding| finding.confirmed).collect()
+        findings(all).into_iter().map(|finding| finding.verdict.confirmed()).collect()
     }
 
     #[test]

@@ -91,6 +91,6 @@ mod tests {
         let extent = Extent::of(true);
         let points = extent.rtts_ms.len() * extent.losses_pct.len();
         assert_eq!(reproduction.table.rows().len(), 2 * points);
-        assert!(reproduction.findings.iter().any(|finding| finding.confirmed.is_some()));
+        assert!(reproduction.findings.iter().any(|finding| finding.verdict.confirmed().is_some()));
     }
 }

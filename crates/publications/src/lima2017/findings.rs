@@ -24,7 +24,7 @@ pub(super) fn findings(measurements: &Measurements) -> Vec<Finding> {
             Some(verdict) => verdict,
             None => (None, "its cells were not run".to_owned()),
         };
-        Finding { statement: statement.to_owned(), confirmed, evidence }
+        Finding::new(statement, confirmed, evidence)
     };
     CHECKS.iter().map(finding).collect()
 }
@@ -273,7 +273,7 @@ mod tests {
 
     fn confirmed(all: &Measurements, statement: &str) -> Option<bool> {
         let found = findings(all).into_iter().find(|finding| finding.statement.starts_with(statement));
-        found.expect("it is checked").confirmed
+        found.expect("it is checked").verdict.confirmed()
     }
 
     #[test]

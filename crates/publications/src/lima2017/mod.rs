@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(reproduction.table.rows().len(), grid::cells(Study::Mesh, true).len());
         let checked = reproduction.findings.iter().filter(|finding| finding.evidence.starts_with("single over full: "));
         assert_eq!(checked.count(), 4, "those of the meshes");
-        let confirmed = reproduction.findings.iter().find(|finding| finding.confirmed == Some(true));
+        let confirmed = reproduction.findings.iter().find(|finding| finding.verdict.confirmed() == Some(true));
         assert_eq!(confirmed, None, "some of the cells of a finding confirm nothing");
     }
 }

@@ -201,20 +201,20 @@ mod tests {
     fn one_flow_without_loss_gets_what_it_gets_from_the_kernel() {
         let reproduction = reproduce(&["A"]);
         assert_eq!(reproduction.table.rows().len(), 8);
-        assert_eq!(reproduction.findings[0].confirmed, Some(true), "{:?}", reproduction.findings);
+        assert_eq!(reproduction.findings[0].verdict.confirmed(), Some(true), "{:?}", reproduction.findings);
     }
 
     #[test]
     fn short_transfers_wait_where_the_kernels_send_buffer_makes_them_wait() {
         let reproduction = reproduce(&["F"]);
         assert_eq!(reproduction.table.rows().len(), 6);
-        assert_eq!(reproduction.findings[0].confirmed, Some(true), "{:?}", reproduction.findings);
+        assert_eq!(reproduction.findings[0].verdict.confirmed(), Some(true), "{:?}", reproduction.findings);
     }
 
     #[test]
     fn ten_megabytes_over_unequal_paths_take_as_long_as_in_the_kernel() {
         let reproduction = reproduce(&["D-10MB"]);
-        assert_eq!(reproduction.findings[0].confirmed, Some(true), "{:?}", reproduction.findings);
+        assert_eq!(reproduction.findings[0].verdict.confirmed(), Some(true), "{:?}", reproduction.findings);
     }
 
     #[test]

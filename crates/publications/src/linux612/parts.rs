@@ -99,10 +99,10 @@ fn finding(statement: &str, all: &[(String, Part)]) -> Option<Finding> {
     let far = |(_, part): &&&(String, Part)| part.deviation_pct().abs();
     let (name, worst) = of_it.iter().max_by(|a, b| far(a).total_cmp(&far(b)))?;
     let met = of_it.iter().filter(|(_, part)| part.is_met()).count();
-    Some(Finding {
-        statement: statement.to_owned(),
-        confirmed: Some(met == of_it.len()),
-        evidence: format!(
+    Some(Finding::new(
+        statement,
+        met == of_it.len(),
+        format!(
             "{met} of {} figures; the worst is {:+.2} % ({:.3} instead of {:.3}, {}, {name})",
             of_it.len(),
             worst.deviation_pct(),
@@ -110,5 +110,5 @@ fn finding(statement: &str, all: &[(String, Part)]) -> Option<Finding> {
             worst.kernel,
             worst.name,
         ),
-    })
+    ))
 }

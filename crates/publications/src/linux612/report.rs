@@ -169,10 +169,10 @@ fn finding(criterion: Criterion, comparisons: &[Comparison<'_>]) -> Finding {
         Some((ours, kernel)) => criterion.bound.shown(ours, kernel),
         None => verdict(worst).to_owned(),
     };
-    Finding {
-        statement: criterion.statement.to_owned(),
-        confirmed: Some(met == comparisons.len()),
-        evidence: format!(
+    Finding::new(
+        criterion.statement,
+        met == comparisons.len(),
+        format!(
             "{met} of {} rows; the worst is {deviation} ({} {} {} {}{flow})",
             comparisons.len(),
             configuration.case,
@@ -180,5 +180,5 @@ fn finding(criterion: Criterion, comparisons: &[Comparison<'_>]) -> Finding {
             worst.reference.cc,
             configuration.paths_text,
         ),
-    }
+    )
 }

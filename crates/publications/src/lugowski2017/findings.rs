@@ -59,7 +59,7 @@ fn finding(statement: String, checked: Option<(bool, String)>) -> Finding {
         Some((confirmed, evidence)) => (Some(confirmed), evidence),
         None => (None, "its cells were not run".to_owned()),
     };
-    Finding { statement, confirmed, evidence }
+    Finding::new(statement, confirmed, evidence)
 }
 
 /// Adds `why` where a finding is not confirmed.
@@ -195,7 +195,9 @@ mod tests {
     fn a_finding_is_confirmed_refuted_or_left_open() {
         let confirmed = |measurements| {
             let findings = findings(&measurements);
-            let of = |statement| findings.iter().find(|f| f.statement == statement).expect("it is checked").confirmed;
+            let of = |statement| {
+                findings.iter().find(|f| f.statement == statement).expect("it is checked").verdict.confirmed()
+            };
             [of(STATEMENTS[0]), of(STATEMENTS[1]), of(STATEMENTS[8])]
         };
         assert_eq!(confirmed(made(0, "lia", &[48.0, 47.0])), [Some(true), Some(false), None]);

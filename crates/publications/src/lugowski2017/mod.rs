@@ -95,6 +95,6 @@ mod tests {
         let reproduction = Lugowski2017.reproduce(&request, &|_| {}).expect("the runs succeed");
         // Four cases of two flows at two capacities.
         assert_eq!(reproduction.table.rows().len(), 16);
-        assert_eq!(reproduction.findings[0].confirmed, Some(true), "{:?}", reproduction.findings[0]);
+        assert_eq!(reproduction.findings[0].verdict.confirmed(), Some(true), "{:?}", reproduction.findings[0]);
     }
 }

@@ -122,7 +122,7 @@ fn compare(measurements: &Measurements, comparison: &Comparison) -> Option<Findi
         true if !verdicts.contains(&None) => Some(true),
         _ => None,
     };
-    Some(Finding { statement: statement.to_owned(), confirmed, evidence })
+    Some(Finding::new(statement, confirmed, evidence))
 }
 
 /// The claim to check beyond throughput.
@@ -139,12 +139,11 @@ fn resilience(measurements: &Measurements) -> Option<Finding> {
     let evidence = evidence
         + ". With the initial subflow included, data takes disjoint paths, but as published all acknowledgments come back over \
            the default route, and with it both subflows are cut; \"disjoint\" sends them back over the subflow's own path";
-    Some(Finding {
-        statement: "MultiFlow gives every connection resilience: with two subflows it survives the cut of any link between switches."
-            .to_owned(),
-        confirmed: Some(at("multiflow")?.mean(|run| run.survived) == 1.0),
+    Some(Finding::new(
+        "MultiFlow gives every connection resilience: with two subflows it survives the cut of any link between switches.",
+        at("multiflow")?.mean(|run| run.survived) == 1.0,
         evidence,
-    })
+    ))
 }
 
 /// Whether our ties repair what is lost under load.
@@ -155,11 +154,7 @@ fn repaired(measurements: &Measurements) -> Option<Finding> {
     let told = better.iter().filter_map(|mode| at(mode).map(|m| format!("{mode} {}", m.shown())));
     let evidence = format!("{}; multiflow {} Mbit/s", told.collect::<Vec<_>>().join(", "), at("multiflow")?.shown());
     let ahead = better.iter().filter_map(|mode| at(mode)).all(|m| m.interval(|run| run.goodput).low > published.high);
-    Some(Finding {
-        statement: "Beyond the paper, 8 pairs at once: random or load-aware ties repair that.".to_owned(),
-        confirmed: Some(ahead),
-        evidence,
-    })
+    Some(Finding::new("Beyond the paper, 8 pairs at once: random or load-aware ties repair that.", ahead, evidence))
 }
 
 #[cfg(test)]
@@ -181,7 +176,7 @@ mod tests {
                 let ours = measured(size, "multiflow", [9.0, 9.1, 9.2]);
                 [ours, measured(size, "ecmp-flow", if size == 10 { ecmp } else { [7.0, 7.1, 7.2] })]
             });
-            findings(&Measurements(cells.collect()))[0].confirmed
+            findings(&Measurements(cells.collect()))[0].verdict.confirmed()
         };
         assert_eq!(verdict([7.0, 7.1, 7.2]), Some(true));
         assert_eq!(verdict([8.0, 9.0, 9.5]), None);
@@ -191,6 +186,6 @@ mod tests {
     #[test]
     fn a_case_that_was_not_run_leaves_it_undecided() {
         let cells = vec![measured(1, "multiflow", [9.0, 9.1, 9.2]), measured(1, "ecmp-flow", [7.0, 7.1, 7.2])];
-        assert_eq!(findings(&Measurements(cells))[0].confirmed, None);
+        assert_eq!(findings(&Measurements(cells))[0].verdict.confirmed(), None);
     }
 }

@@ -312,10 +312,11 @@ mod tests {
     #[test]
     fn findings_follow_the_figures() {
         let good = [run(&[0.0, 0.05, -0.05], &[0.0, 0.1, -0.1], &[0.95, 0.97, 0.85])];
-        let confirmed = |part: &Part| part.findings.iter().map(|finding| finding.confirmed).collect::<Vec<_>>();
+        let confirmed =
+            |part: &Part| part.findings.iter().map(|finding| finding.verdict.confirmed()).collect::<Vec<_>>();
         assert_eq!(confirmed(&correlation(&good)), [Some(true), Some(true), Some(false)]);
         // MSCM says the same here, so it has no more false positives than RED-CPI.
-        assert_eq!(roc(&good).findings[0].confirmed, Some(false));
+        assert_eq!(roc(&good).findings[0].verdict.confirmed(), Some(false));
         assert!(correlation(&[]).findings.is_empty());
     }
 

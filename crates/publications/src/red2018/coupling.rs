@@ -195,7 +195,7 @@ mod tests {
         let disjoint = [15.0, 20.0, 20.0, 15.1, 20.0, 20.0].map(|mptcp| runs(mptcp, 10.0)).to_vec();
         let shared = [10.0, 10.0, 9.9, 10.0, 7.0, 7.0].map(|tcp| runs(20.0 - tcp, tcp)).to_vec();
         let part = coupling(&[disjoint, shared]);
-        let confirmed: Vec<_> = part.findings.iter().map(|finding| finding.confirmed).collect();
+        let confirmed: Vec<_> = part.findings.iter().map(|finding| finding.verdict.confirmed()).collect();
         assert_eq!(confirmed, [Some(true), Some(true), Some(false), Some(false)]);
     }
 
@@ -204,6 +204,6 @@ mod tests {
         let scattered = |mean: f64| [mean - 4.0, mean + 4.0].map(|mptcp| Shares { mptcp, tcp: mptcp }).to_vec();
         let ways = [11.0, 17.0, 17.0, 17.0, 17.0, 17.0].map(scattered).to_vec();
         let part = coupling(&[ways.clone(), ways]);
-        assert!(part.findings.iter().all(|finding| finding.confirmed.is_none()), "{:?}", part.findings);
+        assert!(part.findings.iter().all(|finding| finding.verdict.confirmed().is_none()), "{:?}", part.findings);
     }
 }

@@ -64,7 +64,7 @@ impl Part {
         if confirmed.is_none() {
             evidence += ". Intervals overlap: what differs may be chance";
         }
-        self.findings.push(Finding { statement: statement.to_owned(), confirmed, evidence });
+        self.findings.push(Finding::new(statement, confirmed, evidence));
     }
 }
 

@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn findings_compare_the_means_of_both() {
         let part = scheduler(&[vec![run(100.0, 80.0); 2], vec![run(1.0, 90.0); 2]]);
-        let confirmed: Vec<_> = part.findings.iter().map(|finding| finding.confirmed).collect();
+        let confirmed: Vec<_> = part.findings.iter().map(|finding| finding.verdict.confirmed()).collect();
         assert_eq!(confirmed, [Some(false), Some(false), Some(false), Some(true)]);
         assert_eq!(part.rows.len(), 2 * (3 * METRICS.len() + TOTALS.len()));
     }

@@ -1,7 +1,7 @@
 //! What a figure holds: numbers with names and units, not how they are drawn.
 //!
 //! ```
-//! use subflow_lab::report::{Axis, Bars, Curve, Curves, Figure};
+//! use subflow_report::{Axis, Bars, Curve, Curves, Figure};
 //!
 //! // Goodput over a swept loss rate, ours with intervals, and what was published as a dashed line of the same colour.
 //! let mut curves = Curves::new(Axis::new("random loss", "%"), Axis::new("goodput", "Mbit/s"));

@@ -8,7 +8,10 @@ use serde::Serialize;
 use subflow_lab::results::{Experiment, Series, to_csv, to_text};
 use subflow_scenario::sweep::Plan;
 
-use crate::{Figure, Reproduced, Reproduction, figures_of, of_experiment, of_reproduction, svg_files};
+use crate::{
+    Figure, Reproduced, Reproduction, Reproductions, figures_of, of_experiment, of_reproduction, of_reproductions,
+    svg_files,
+};
 pub use folder::{Folder, OutputError};
 
 /// The format of figures in files of their own.
@@ -44,7 +47,7 @@ impl Folder {
                 write(directory, "series.json", &serde_json::to_vec(&series)?)?;
             }
             match figures {
-                Some(FigureFormat::Svg) => write_figures(directory, &figures_of(experiment)),
+                Some(FigureFormat::Svg) => write_figures(directory, "figures", &figures_of(experiment)),
                 None => Ok(()),
             }
         })
@@ -65,15 +68,40 @@ impl Folder {
             let report = of_reproduction(reproduced, reproduction);
             write(directory, "report.html", report.as_bytes())?;
             match figures {
-                Some(FigureFormat::Svg) => write_figures(directory, &reproduction.figures),
+                Some(FigureFormat::Svg) => write_figures(directory, "figures", &reproduction.figures),
                 None => Ok(()),
             }
         })
     }
+
+    /// Writes `results.json`, `findings.csv`, `summary.txt` and `report.html` of several reproductions, the rows of each
+    /// as `NAME.csv`, and `figures/NAME/` where a format is given.
+    pub fn write_reproductions(
+        &self,
+        reproductions: &Reproductions,
+        command: &str,
+        figures: Option<FigureFormat>,
+    ) -> Result<(), OutputError> {
+        self.replace(|directory| {
+            write(directory, "results.json", reproductions.to_json().as_bytes())?;
+            write(directory, "findings.csv", reproductions.findings().to_csv().as_bytes())?;
+            write(directory, "summary.txt", reproductions.to_text().as_bytes())?;
+            write(directory, "report.html", of_reproductions(reproductions, command).as_bytes())?;
+            for (reproduced, reproduction) in &reproductions.0 {
+                let name = &reproduced.name;
+                write(directory, &format!("{name}.csv"), reproduction.table.to_csv().as_bytes())?;
+                if let Some(FigureFormat::Svg) = figures {
+                    write_figures(directory, &format!("figures/{name}"), &reproduction.figures)?;
+                }
+            }
+            Ok(())
+        })
+    }
 }
 
-fn write_figures(directory: &Path, figures: &[Figure]) -> std::io::Result<()> {
-    svg_files(figures).iter().try_for_each(|(name, svg)| write(directory, &format!("figures/{name}"), svg.as_bytes()))
+fn write_figures(directory: &Path, folder: &str, figures: &[Figure]) -> std::io::Result<()> {
+    let files = svg_files(figures);
+    files.iter().try_for_each(|(name, svg)| write(directory, &format!("{folder}/{name}"), svg.as_bytes()))
 }
 
 /// The JSON of `run --format json`, with a line end.

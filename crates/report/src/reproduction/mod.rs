@@ -1,11 +1,16 @@
 //! The outcome of a repeated publication: its tables, figures, findings and notes, as text, JSON and a page.
 
+mod finding;
 mod page;
+mod several;
 
 use serde::Serialize;
 
 use crate::{Figure, Table};
-pub use page::of_reproduction;
+pub(crate) use finding::count;
+pub use finding::{Alternative, Finding, Measured, Verdict};
+pub use page::{of_reproduction, of_reproductions};
+pub use several::Reproductions;
 
 /// What was reproduced, for the head of a page and the line that runs it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,9 +50,7 @@ pub struct Reproduction {
 impl Reproduction {
     /// One object with everything, and a line end.
     pub fn to_json(&self) -> String {
-        let mut json = serde_json::to_string_pretty(self).expect("figures are plain data");
-        json.push('\n');
-        json
+        json(self)
     }
 
     /// The tables, then the findings, then the notes.
@@ -62,14 +65,7 @@ impl Reproduction {
         if !self.findings.is_empty() {
             text += "\nFindings\n";
         }
-        for Finding { statement, confirmed, evidence } in &self.findings {
-            let verdict = match confirmed {
-                Some(true) => "confirmed",
-                Some(false) => "not confirmed",
-                None => "undecided",
-            };
-            text += &format!("  {verdict}: {statement}\n    {evidence}\n");
-        }
+        text.extend(self.findings.iter().map(Finding::to_text));
         if !self.notes.is_empty() {
             text += "\nNotes\n";
         }
@@ -78,13 +74,8 @@ impl Reproduction {
     }
 }
 
-/// One published finding.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Finding {
-    /// What was published.
-    pub statement: String,
-    /// Whether our figures say so, too; null where they cannot tell.
-    pub confirmed: Option<bool>,
-    /// Our figures.
-    pub evidence: String,
+fn json(value: &impl Serialize) -> String {
+    let mut json = serde_json::to_string_pretty(value).expect("figures are plain data");
+    json.push('\n');
+    json
 }

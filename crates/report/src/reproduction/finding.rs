@@ -1,0 +1,218 @@
+//! One published finding with everything that a reader needs to judge our verdict on it.
+
+use serde::Serialize;
+use subflow_lab::results::number;
+use subflow_lab::statistics::Interval;
+
+/// What our figures say of a published finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Our figures show the finding.
+    Confirmed,
+    /// Our figures show something else.
+    NotConfirmed,
+    /// Our figures cannot decide: too few runs, or a part was not run.
+    Undecided,
+}
+
+impl Verdict {
+    /// Yes or no; `None` where undecided.
+    pub fn confirmed(self) -> Option<bool> {
+        match self {
+            Self::Confirmed => Some(true),
+            Self::NotConfirmed => Some(false),
+            Self::Undecided => None,
+        }
+    }
+
+    /// The verdict in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Confirmed => "confirmed",
+            Self::NotConfirmed => "not confirmed",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+impl From<bool> for Verdict {
+    fn from(confirmed: bool) -> Self {
+        if confirmed { Self::Confirmed } else { Self::NotConfirmed }
+    }
+}
+
+impl From<Option<bool>> for Verdict {
+    fn from(confirmed: Option<bool>) -> Self {
+        confirmed.map_or(Self::Undecided, Self::from)
+    }
+}
+
+/// The one figure of ours that decides a finding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// Its value.
+    #[serde(serialize_with = "number::serialize")]
+    pub value: f64,
+    /// Lower end of its 95 % interval; null where nothing was repeated.
+    pub low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    pub high: Option<f64>,
+    /// Its unit; empty for a ratio.
+    pub unit: String,
+}
+
+impl Measured {
+    /// A figure and its interval, if there is one.
+    pub fn new(value: f64, interval: Option<Interval>, unit: &str) -> Self {
+        let (low, high) = interval.map(|interval| (interval.low, interval.high)).unzip();
+        Self { value, low, high, unit: unit.to_owned() }
+    }
+
+    /// `+4.1 % (2.0 to 6.2)`.
+    pub fn text(&self) -> String {
+        let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
+        let interval = match (self.low, self.high) {
+            (Some(low), Some(high)) => format!(" ({} to {})", number::fixed(low, 2), number::fixed(high, 2)),
+            _ => String::new(),
+        };
+        format!("{}{unit}{interval}", number::fixed(self.value, 2))
+    }
+}
+
+/// The verdict where one declared choice is made otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Alternative {
+    /// The choice that was made otherwise.
+    pub choice: String,
+    /// What our figures say then.
+    pub verdict: Verdict,
+    /// The figure that decides it, where there is one.
+    pub measured: Option<Measured>,
+}
+
+/// One published finding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// What was published.
+    pub statement: String,
+    /// Where: a section, a figure, a table. Empty where the whole publication says it.
+    pub source: String,
+    /// The published figure, where one is printed.
+    pub published: Option<String>,
+    /// Our figure that decides.
+    pub measured: Option<Measured>,
+    /// What our figures say.
+    pub verdict: Verdict,
+    /// Our figures, and where the finding does not show, the reason as far as it was found.
+    pub evidence: String,
+    /// The verdict under other choices.
+    pub alternatives: Vec<Alternative>,
+}
+
+impl Finding {
+    /// A finding with its verdict and our figures in words.
+    pub fn new(statement: impl Into<String>, verdict: impl Into<Verdict>, evidence: impl Into<String>) -> Self {
+        Self {
+            statement: statement.into(),
+            source: String::new(),
+            published: None,
+            measured: None,
+            verdict: verdict.into(),
+            evidence: evidence.into(),
+            alternatives: Vec::new(),
+        }
+    }
+
+    /// Adds where it was published.
+    #[must_use]
+    pub fn source(self, source: &str) -> Self {
+        Self { source: source.to_owned(), ..self }
+    }
+
+    /// Adds the published figure.
+    #[must_use]
+    pub fn published(self, figure: impl Into<String>) -> Self {
+        Self { published: Some(figure.into()), ..self }
+    }
+
+    /// Adds our figure that decides.
+    #[must_use]
+    pub fn measured(self, measured: impl Into<Option<Measured>>) -> Self {
+        Self { measured: measured.into(), ..self }
+    }
+
+    /// Adds what the finding of the same statement among `others` says, which were judged with `choice` made otherwise.
+    pub fn compare_with(&mut self, choice: &str, others: &[Self]) {
+        let Some(other) = others.iter().find(|other| other.statement == self.statement) else { return };
+        let (verdict, measured) = (other.verdict, other.measured.clone());
+        self.alternatives.push(Alternative { choice: choice.to_owned(), verdict, measured });
+    }
+
+    /// Which choices decide the verdict: those under which it is another. One sentence, `None` where none was tried.
+    pub fn depends_on(&self) -> Option<String> {
+        if self.alternatives.is_empty() {
+            return None;
+        }
+        let of = |alternative: &Alternative| {
+            let figure = alternative.measured.as_ref().map(|measured| format!(", {}", measured.text()));
+            format!("{} ({}{})", alternative.choice, alternative.verdict.text(), figure.unwrap_or_default())
+        };
+        let other = |alternative: &&Alternative| alternative.verdict != self.verdict;
+        let others: Vec<String> = self.alternatives.iter().filter(other).map(of).collect();
+        Some(match others.as_slice() {
+            [] => format!("the verdict is the same under all {} alternatives tried", self.alternatives.len()),
+            others => format!("the verdict is another with: {}", others.join("; ")),
+        })
+    }
+
+    /// The finding as indented lines.
+    pub fn to_text(&self) -> String {
+        let source = if self.source.is_empty() { String::new() } else { format!(" [{}]", self.source) };
+        let mut text = format!("  {}: {}{source}\n", self.verdict.text(), self.statement);
+        let figures = match (&self.published, &self.measured) {
+            (None, None) => None,
+            (published, measured) => Some(format!(
+                "published: {}; here: {}",
+                published.as_deref().unwrap_or("no figure"),
+                measured.as_ref().map_or_else(|| "no single figure".to_owned(), Measured::text)
+            )),
+        };
+        for line in figures.into_iter().chain([self.evidence.clone()]).chain(self.depends_on()) {
+            text += &format!("    {line}\n");
+        }
+        text
+    }
+}
+
+/// How many of `findings` are confirmed, not confirmed and undecided.
+pub(crate) fn count(findings: &[Finding]) -> [usize; 3] {
+    [Verdict::Confirmed, Verdict::NotConfirmed, Verdict::Undecided]
+        .map(|verdict| findings.iter().filter(|finding| finding.verdict == verdict).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_names_the_choices_under_which_the_verdict_is_another() {
+        let gain =
+            |value| Measured::new(value, Some(Interval { low: value - 1.0, high: value + 1.0, confidence: 0.95 }), "%");
+        let mut finding = Finding::new("A gains over B", true, "10 of 10 cells")
+            .source("section 5, fig. 3")
+            .published("about 7 %")
+            .measured(gain(6.5));
+        assert_eq!(finding.depends_on(), None);
+        finding.compare_with("no SACK", &[Finding::new("A gains over B", true, "").measured(gain(5.0))]);
+        assert!(finding.depends_on().expect("tried").contains("the same under all 1"));
+        finding.compare_with("queue of 50", &[Finding::new("A gains over B", false, "").measured(gain(0.5))]);
+        finding.compare_with("not asked", &[Finding::new("B gains over A", false, "")]);
+        assert_eq!(
+            finding.to_text(),
+            "  confirmed: A gains over B [section 5, fig. 3]\n    published: about 7 %; here: 6.50 % (5.50 to 7.50)\n    \
+             10 of 10 cells\n    the verdict is another with: queue of 50 (not confirmed, 0.50 % (-0.50 to 1.50))\n"
+        );
+        assert_eq!(count(&[finding]), [1, 0, 0]);
+    }
+}

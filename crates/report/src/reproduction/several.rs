@@ -1,0 +1,114 @@
+//! Several reproductions together: how many findings of each publication are confirmed, and all findings of all.
+
+use serde::Serialize;
+
+use super::{Finding, Reproduced, Reproduction, count, json};
+use crate::{Cell, Table};
+
+/// Reproductions in the order of lists.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reproductions(pub Vec<(Reproduced, Reproduction)>);
+
+impl Reproductions {
+    /// One JSON object, `{"reproductions": [...]}`, and a line end.
+    pub fn to_json(&self) -> String {
+        #[derive(Serialize)]
+        struct All<'a> {
+            reproductions: Vec<&'a Reproduction>,
+        }
+        json(&All { reproductions: self.0.iter().map(|(_, reproduction)| reproduction).collect() })
+    }
+
+    /// The verdicts by publication, then all findings.
+    pub fn to_text(&self) -> String {
+        let mut text = self.verdicts().to_text();
+        for (reproduced, reproduction) in &self.0 {
+            text += &format!("\n{}\n", reproduced.title);
+            text.extend(reproduction.findings.iter().map(Finding::to_text));
+        }
+        text
+    }
+
+    /// A row for each publication: how many findings it has, and how many of them are confirmed.
+    pub fn verdicts(&self) -> Table {
+        let mut table = Table::new(["publication", "findings", "confirmed", "not confirmed", "undecided"]);
+        let mut totals = [0; 3];
+        let mut row = |name: &str, [confirmed, not_confirmed, undecided]: [usize; 3]| {
+            let all = confirmed + not_confirmed + undecided;
+            let cells = [all, confirmed, not_confirmed, undecided].map(|count| Cell::Integer(count as i64));
+            table.row([Cell::from(name)].into_iter().chain(cells));
+        };
+        for (reproduced, reproduction) in &self.0 {
+            let counts = count(&reproduction.findings);
+            totals = core::array::from_fn(|index| totals[index] + counts[index]);
+            row(&reproduced.name, counts);
+        }
+        row("all", totals);
+        table
+    }
+
+    /// A row for each finding, with everything that its verdict rests on.
+    pub fn findings(&self) -> Table {
+        let columns = ["publication", "statement", "source", "published", "value", "low", "high", "unit", "verdict"];
+        let mut table = Table::new(columns.into_iter().chain(["evidence", "depends_on"]));
+        for (reproduced, reproduction) in &self.0 {
+            reproduction.findings.iter().for_each(|finding| table.row(cells(&reproduced.name, finding)));
+        }
+        table
+    }
+}
+
+fn cells(publication: &str, finding: &Finding) -> Vec<Cell> {
+    let text = |text: Option<String>| text.map_or(Cell::Empty, Cell::Text);
+    let measured = finding.measured.as_ref();
+    vec![
+        publication.into(),
+        finding.statement.as_str().into(),
+        finding.source.as_str().into(),
+        text(finding.published.clone()),
+        measured.map(|measured| measured.value).into(),
+        measured.and_then(|measured| measured.low).into(),
+        measured.and_then(|measured| measured.high).into(),
+        text(measured.map(|measured| measured.unit.clone())),
+        finding.verdict.text().into(),
+        finding.evidence.as_str().into(),
+        text(finding.depends_on()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reproduction(verdicts: &[Option<bool>]) -> (Reproduced, Reproduction) {
+        let findings = verdicts.iter().map(|&verdict| Finding::new("A < B", verdict, "seen")).collect();
+        let reproduction = Reproduction {
+            paper: "paper".to_owned(),
+            table: Table::new(["ours"]),
+            readable: Vec::new(),
+            figures: Vec::new(),
+            findings,
+            notes: Vec::new(),
+        };
+        let reproduced = Reproduced {
+            name: "paper".to_owned(),
+            title: "A paper & its title".to_owned(),
+            items: Vec::new(),
+            quick: true,
+            command: "subflow reproduce paper --quick".to_owned(),
+        };
+        (reproduced, reproduction)
+    }
+
+    #[test]
+    fn every_finding_is_counted_once_and_listed_once() {
+        let all = Reproductions(vec![reproduction(&[Some(true), None]), reproduction(&[Some(false), Some(true)])]);
+        let counts = all.verdicts();
+        assert_eq!(counts.rows()[2][1..], [4, 2, 1, 1].map(Cell::Integer));
+        assert_eq!(all.findings().rows().len(), 4);
+        let page = crate::of_reproductions(&all, "subflow reproduce all --quick");
+        assert_eq!(page.matches("A &lt; B").count(), 4);
+        assert_eq!(page.matches("A paper &amp; its title").count(), 4, "over its findings and over its details");
+        assert_eq!(all.to_text().matches("A < B").count(), 4);
+    }
+}
