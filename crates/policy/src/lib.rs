@@ -1,8 +1,8 @@
-//! The algorithms of multipath transport, pure: no I/O, no clock, no protocol.
+//! The algorithms of multipath transport, as pure code: no I/O, no clock, no protocol.
 //!
 //! [`congestion`] decides how windows grow and shrink, [`scheduler`] which subflow carries which data, [`path_manager`]
-//! which subflows there are, [`bottleneck`] which of them queue at the same link, [`routing`] which way their packets go.
-//! Transports and networks ask, algorithms answer; time is an argument.
+//! which subflows are opened, [`bottleneck`] which of them queue at the same link, [`routing`] which path their packets
+//! take. Transports and networks call these algorithms; time is an argument.
 
 pub mod bottleneck;
 pub mod congestion;

@@ -1,14 +1,14 @@
-//! Pearson's and Spearman's coefficients of whole samples.
+//! Pearson's and Spearman's correlation coefficients of two samples.
 //!
 //! ```text
 //! ρ = Σ (x − x̄)(y − ȳ) / √( Σ (x − x̄)² · Σ (y − ȳ)² )
 //! ```
 //!
-//! Spearman's is Pearson's of the ranks, equal values sharing the mean of theirs (red2018, eqs 1 to 3). The detectors
-//! keep running forms of both; these plain ones are what they are held to.
+//! Spearman's coefficient is Pearson's coefficient of the ranks; equal values get the mean of their ranks (red2018, eqs
+//! 1 to 3). The detectors update both coefficients incrementally; their tests compare them with these direct forms.
 
-/// Pearson's coefficient; `None` where the lengths differ, there are fewer than two pairs, a side is constant, or a value
-/// is not a number.
+/// Pearson's coefficient. `None` if the lengths differ, there are fewer than two pairs, one sample is constant, or a
+/// value is NaN.
 pub fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
     if x.len() != y.len() || x.len() < 2 {
         return None;
@@ -22,19 +22,19 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
         xx += dx * dx;
         yy += dy * dy;
     }
-    // A product of roots: that of the squares would run out of range first.
+    // The product of the roots: the product of the squares could overflow.
     let scale = xx.sqrt() * yy.sqrt();
     (scale > 0.0).then(|| (xy / scale).clamp(-1.0, 1.0))
 }
 
-/// Spearman's coefficient; `None` as [`pearson`].
+/// Spearman's coefficient. `None` in the same cases as [`pearson`].
 pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
-    // NaN has no place among the others.
+    // NaN has no rank.
     let ranked = |values: &[f64]| (!values.iter().any(|value| value.is_nan())).then(|| ranks(values));
     pearson(&ranked(x)?, &ranked(y)?)
 }
 
-/// The rank of each value, from 1 on; equal ones share the mean of theirs.
+/// The rank of each value, from 1; equal values get the mean of their ranks.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
@@ -68,13 +68,13 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_side_has_no_coefficient() {
+    fn a_constant_sample_has_no_coefficient() {
         assert_eq!(pearson(&[1.0, 1.0, 1.0], &[1.0, 2.0, 3.0]), None);
         assert_eq!(spearman(&[1.0], &[1.0]), None);
     }
 
     #[test]
-    fn a_value_that_is_no_number_leaves_no_coefficient() {
+    fn with_a_nan_there_is_no_coefficient() {
         let (x, y) = ([1.0, f64::NAN, 3.0], [1.0, 2.0, 3.0]);
         assert_eq!((pearson(&x, &y), spearman(&x, &y), spearman(&y, &x)), (None, None, None));
     }

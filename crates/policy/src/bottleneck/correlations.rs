@@ -1,31 +1,31 @@
-//! What a detector knows of each pair of paths.
+//! The result of a detector: how correlated each pair of paths is.
 
-/// A degree in −1…1 for each pair of paths, where it is known.
+/// The degree of correlation, −1 to 1, of each pair of paths, if known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Correlations {
     threshold: f64,
     paths: usize,
-    /// By pair, those of a path with all earlier ones together; NaN where unknown.
+    /// One entry per pair; the pairs of a path with all earlier paths are adjacent. NaN means unknown.
     degrees: Vec<f64>,
 }
 
 impl Correlations {
-    /// Nothing is known of any pair; a degree of `threshold` or more means a shared bottleneck.
+    /// No degree is known yet. A degree of at least `threshold` means a shared bottleneck.
     pub fn new(threshold: f64) -> Self {
         Self { threshold, paths: 0, degrees: Vec::new() }
     }
 
-    /// The degree from which on a pair is taken to share a bottleneck (φ).
+    /// The smallest degree at which a pair counts as sharing a bottleneck (φ).
     pub fn threshold(&self) -> f64 {
         self.threshold
     }
 
-    /// How many paths are known.
+    /// The number of known paths.
     pub fn paths(&self) -> usize {
         self.paths
     }
 
-    /// The degree of a pair; `None` where it is unknown: too few samples, or all of a path's are equal.
+    /// The degree of a pair. `None` if it is unknown: too few samples, or all samples of a path are equal.
     pub fn between(&self, a: usize, b: usize) -> Option<f64> {
         if a == b || a.max(b) >= self.paths {
             return None;
@@ -33,13 +33,14 @@ impl Correlations {
         Some(self.degrees[index(a, b)]).filter(|degree| !degree.is_nan())
     }
 
-    /// Whether the pair is taken to share a bottleneck.
+    /// Whether the pair counts as sharing a bottleneck.
     pub fn share(&self, a: usize, b: usize) -> bool {
         self.between(a, b).is_some_and(|degree| degree >= self.threshold)
     }
 
-    /// The groups of `paths` paths that may share a bottleneck: two have the same number where a chain of pairs leads
-    /// from one to the other that share, or of which it is unknown. The number of a group is the lowest index in it.
+    /// Groups `paths` paths that may share a bottleneck and returns the group number of each. Two paths are in one
+    /// group if a chain of pairs connects them in which each pair shares a bottleneck or is unknown. The number of a
+    /// group is its lowest path index.
     pub fn groups(&self, paths: usize) -> Vec<usize> {
         let mut groups: Vec<usize> = (0..paths).collect();
         let apart = |a, b| self.between(a, b).is_some_and(|degree| degree < self.threshold);
@@ -66,7 +67,7 @@ impl Correlations {
     }
 }
 
-/// The place of a pair: independent of how many paths there are.
+/// The index of a pair in `degrees`. It does not depend on the number of paths.
 fn index(a: usize, b: usize) -> usize {
     let (low, high) = (a.min(b), a.max(b));
     high * (high - 1) / 2 + low
@@ -99,8 +100,8 @@ mod tests {
         }
         assert_eq!(correlations.groups(5), [0, 1, 0, 3, 0]);
         correlations.set(1, 3, None);
-        assert_eq!(correlations.groups(5), [0, 1, 0, 1, 0], "what is unknown may share");
-        assert_eq!(correlations.groups(6), [0; 6], "and nothing is known of a new path");
+        assert_eq!(correlations.groups(5), [0, 1, 0, 1, 0], "an unknown pair may share a bottleneck");
+        assert_eq!(correlations.groups(6), [0; 6], "nothing is known about a new path");
     }
 
     #[test]

@@ -4,19 +4,19 @@ use subflow_quantity::Duration;
 
 use super::{BottleneckDetector, Correlations, Mscm, PathSample, RedCpi, Rfc8382};
 
-/// What a detector is tuned by. What each means to a detector stands in its file.
+/// The parameters of a detector. Each detector's file says how it uses them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// How many values a path's statistics go back (N).
+    /// The number of values in a path's statistics (N).
     pub window: u32,
-    /// Where a shared bottleneck begins (φ; `rfc8382`: c_s), 0 to 1.
+    /// The threshold for a shared bottleneck (φ; `rfc8382`: c_s), 0 to 1.
     pub threshold: f64,
-    /// The least time between two values of a path (`rfc8382`: T).
+    /// The minimum time between two values of a path (`rfc8382`: T).
     pub interval: Duration,
 }
 
 impl Parameters {
-    /// The smallest window: fewer values correlate by chance.
+    /// The smallest window. Fewer values would correlate by chance.
     pub const SMALLEST_WINDOW: u32 = 5;
     /// The largest window.
     pub const LARGEST_WINDOW: u32 = 10_000;
@@ -34,25 +34,25 @@ pub enum BottleneckDetection {
     Rfc8382(Box<Rfc8382>),
 }
 
-/// What there is to know about a detector before it is chosen.
+/// The catalogue entry of a detector.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct DetectorEntry {
     /// The name that scenarios use and results print.
     pub name: &'static str,
-    /// Other names that mean the same.
+    /// Other accepted names.
     pub aliases: &'static [&'static str],
     /// What it does, in one sentence without a full stop.
     pub description: &'static str,
     /// Where it was published.
     pub source: &'static str,
-    /// What it is tuned by where nothing is said.
+    /// The default parameters.
     pub defaults: Parameters,
     new: fn(Parameters) -> BottleneckDetection,
 }
 
 impl DetectorEntry {
-    /// The detector without samples.
+    /// Creates the detector, without samples.
     pub fn create(&self, parameters: Parameters) -> BottleneckDetection {
         (self.new)(parameters)
     }
@@ -86,12 +86,12 @@ const ALL: &[DetectorEntry] = &[
 ];
 
 impl BottleneckDetection {
-    /// All detectors, in the order in which they are listed.
+    /// All detectors, in listing order.
     pub fn all() -> &'static [DetectorEntry] {
         ALL
     }
 
-    /// The entry of this name or alias.
+    /// The entry with this name or alias.
     pub fn entry(name: &str) -> Option<&'static DetectorEntry> {
         ALL.iter().find(|entry| entry.name == name || entry.aliases.contains(&name))
     }
@@ -151,7 +151,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the samples: no panic, degrees are numbers in −1…1, the same for a pair either way round.
+        /// For any samples: no panic, every degree is between −1 and 1, and the degree of (a, b) is that of (b, a).
         #[test]
         fn degrees_are_numbers_between_minus_one_and_one(
             samples in vec((0..5usize, 0..1u64 << 40, any::<i64>(), any::<u64>(), any::<u64>()), 0..400),

@@ -1,12 +1,12 @@
 //! Shared-bottleneck detection: which subflows of a connection queue at the same link.
 //!
-//! A detector sees what a sender knows of each path ([`PathSample`]): smoothed RTTs, one-way delays, losses. It answers
-//! with a degree for each pair of paths ([`Correlations`]). Two paths are taken to share a bottleneck where the degree
-//! reaches the detector's threshold. The scheduler `red-diversity` keeps copies off such pairs, and with
-//! `coupling = "shared-bottleneck"` only such paths are coupled by congestion control
+//! A detector gets what a sender knows about each path ([`PathSample`]): smoothed RTTs, one-way delays, losses. It
+//! returns a degree of correlation for each pair of paths ([`Correlations`]). Two paths count as sharing a bottleneck
+//! if their degree reaches the detector's threshold. The scheduler `red-diversity` sends no copies over such pairs, and
+//! with `coupling = "shared-bottleneck"` congestion control couples only such paths
 //! ([`Controller::set_groups`](crate::congestion::Controller::set_groups)).
 //!
-//! Each detector is one file with its formula, source and tests; [`BottleneckDetection`] names them.
+//! Each detector is one file with its formula, source and tests. [`BottleneckDetection`] lists them by name.
 
 mod coefficient;
 mod correlations;
@@ -25,27 +25,27 @@ pub use rfc8382::Rfc8382;
 
 use subflow_quantity::{Duration, Instant};
 
-/// What one acknowledgment told of a path.
+/// What the sender learned about a path from one acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathSample {
-    /// When it arrived.
+    /// When the acknowledgment arrived.
     pub at: Instant,
-    /// The smoothed RTT after it (RFC 6298).
+    /// The smoothed RTT, updated by it (RFC 6298).
     pub srtt: Duration,
-    /// The one-way delay of what it acknowledges in nanoseconds, relative to an origin that stays the same over the
-    /// connection: clocks need not agree. Where the path has no timestamps, its latest RTT.
+    /// The one-way delay of the acknowledged data in nanoseconds, relative to an origin that is constant during the
+    /// connection, so that the clocks need not agree. On a path without timestamps, its latest RTT.
     pub one_way_delay: i64,
     /// Segments sent on the path so far.
     pub sent: u64,
-    /// Segments lost on it so far, as far as the sender knows.
+    /// Segments lost on the path so far, as far as the sender knows.
     pub lost: u64,
 }
 
 /// A detector for one connection.
 pub trait BottleneckDetector {
-    /// A path gave a sample. Paths are known by their index from the first sample on; times never fall.
+    /// Processes a sample of a path. A path is known from its first sample on. Times never decrease.
     fn on_sample(&mut self, path: usize, sample: &PathSample);
 
-    /// The degrees of all pairs by all samples so far.
+    /// The degrees of all pairs, from all samples so far.
     fn correlations(&mut self) -> &Correlations;
 }

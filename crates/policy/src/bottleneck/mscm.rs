@@ -1,18 +1,18 @@
-//! MSCM: paths by Pearson's coefficient of their one-way delays (Liao, Wang, Zhu, Cheng, "Path selection of concurrent
-//! multipath transfer in SCTP", 2011, as red2018, sections 2 and 5.1, describes it).
+//! MSCM: Pearson's correlation coefficient of the paths' one-way delays (Liao, Wang, Zhu, Cheng, "Path selection of
+//! concurrent multipath transfer in SCTP", 2011, as described in red2018, sections 2 and 5.1).
 //!
 //! ```text
 //! ρ = (n Σxy − Σx Σy) / √( (n Σx² − (Σx)²) (n Σy² − (Σy)²) )        over the last N instants
 //! ρ ≥ φ: the paths share a bottleneck
 //! ```
 //!
-//! Synchronised: when a path has a new delay and the last instant is at least `interval` ago, the latest delay of every
-//! path is read, so that values beside each other are of one time. Sliding by one instant changes each sum by two terms:
-//! a pair costs a constant number of steps whatever N is. Delays are whole microseconds from the path's first one on, so
-//! that the sums are exact and never drift. A coefficient is unknown before N instants of both paths, and where one is
-//! constant.
+//! The windows are synchronised: when a path has a new delay and the last instant was at least `interval` ago, the
+//! detector reads the latest delay of every path, so that values of the same index were current at the same time.
+//! Moving the window by one instant changes each sum by two terms: the cost per pair does not depend on N. Delays are
+//! whole microseconds relative to the path's first delay, so the sums are exact and do not drift. A coefficient is
+//! unknown until both paths have N values, and while one of them is constant.
 //!
-//! N = 50 is red2018's. Its interval of 0.01 ms puts all of a window into a few milliseconds; the default here is 10 ms.
+//! N = 50 is from red2018. With its interval of 0.01 ms a window covers a few milliseconds; the default here is 10 ms.
 
 use std::collections::VecDeque;
 
@@ -20,22 +20,22 @@ use subflow_quantity::Instant;
 
 use super::{BottleneckDetector, Correlations, Parameters, PathSample};
 
-/// Pearson's coefficient of one-way delays for one connection.
+/// The MSCM detector of one connection.
 #[derive(Clone, Debug)]
 pub struct Mscm {
     parameters: Parameters,
     read_at: Option<Instant>,
     paths: Vec<Path>,
-    /// Σxy by pair, those of a path with all earlier ones together.
+    /// Σxy per pair; the pairs of a path with all earlier paths are adjacent.
     products: Vec<i128>,
     correlations: Correlations,
-    /// An instant has been read since the coefficients were computed.
+    /// Whether an instant was read after the coefficients were last computed.
     stale: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Path {
-    /// The first delay; the others count from there.
+    /// The first delay, the origin of the others.
     first: Option<i64>,
     latest: i64,
     /// The delays read, oldest first.
@@ -44,11 +44,11 @@ struct Path {
     squares: i128,
 }
 
-/// Delays of more than this many microseconds are cut: sums stay in range.
-const LONGEST: i64 = 1 << 40;
+/// Delays are limited to this many microseconds so that the sums cannot overflow.
+const MAX_DELAY_US: i64 = 1 << 40;
 
 impl Mscm {
-    /// A detector without samples.
+    /// Creates a detector without samples.
     pub fn new(parameters: Parameters) -> Self {
         Self {
             parameters,
@@ -122,7 +122,7 @@ impl BottleneckDetector for Mscm {
         }
         let path = &mut self.paths[path];
         let first = *path.first.get_or_insert(microseconds);
-        path.latest = microseconds.saturating_sub(first).clamp(-LONGEST, LONGEST);
+        path.latest = microseconds.saturating_sub(first).clamp(-MAX_DELAY_US, MAX_DELAY_US);
         if self.read_at.is_none_or(|at| sample.at.since(at) >= self.parameters.interval) {
             self.read_at = Some(sample.at);
             self.read();
@@ -167,8 +167,8 @@ mod tests {
     }
 
     #[test]
-    fn values_beside_each_other_are_of_one_time() {
-        // Path 1 is heard four times as often; only what is current at an instant counts.
+    fn values_of_the_same_index_were_current_at_the_same_time() {
+        // Path 1 has four times as many samples; only the latest one at each instant counts.
         let mut detector = detector(5, 40);
         for n in 0..200 {
             detector.on_sample(1, &sample(10 * n, 3 * (n as i64 / 4)));
@@ -188,12 +188,12 @@ mod tests {
             assert_eq!(detector.correlations().between(0, 1), None);
             detector.on_sample(1, &sample(20 + n, n as i64));
         }
-        assert_eq!(detector.correlations().between(0, 1), None, "path 0 was silent: it is constant");
+        assert_eq!(detector.correlations().between(0, 1), None, "path 0 had no samples: it is constant");
     }
 
     proptest! {
         #[test]
-        fn sliding_gives_what_summing_anew_gives(
+        fn the_incremental_coefficient_equals_the_direct_one(
             instants in vec((0..3usize, -2000..2000i64), 20..120),
             start in -1_000_000..1_000_000_000i64,
         ) {
@@ -208,10 +208,10 @@ mod tests {
             }
             for (a, b) in [(0, 1), (0, 2), (1, 2)] {
                 let window = |path: usize| read[path].len().checked_sub(size as usize).map(|from| &read[path][from..]);
-                let anew = window(a).zip(window(b)).and_then(|(x, y)| pearson(x, y));
-                match (detector.correlations().between(a, b), anew) {
-                    (Some(slid), Some(anew)) => prop_assert!((slid - anew).abs() < 1e-9, "{slid} {anew}"),
-                    (slid, anew) => prop_assert_eq!(slid, anew),
+                let direct = window(a).zip(window(b)).and_then(|(x, y)| pearson(x, y));
+                match (detector.correlations().between(a, b), direct) {
+                    (Some(ours), Some(direct)) => prop_assert!((ours - direct).abs() < 1e-9, "{ours} {direct}"),
+                    (ours, direct) => prop_assert_eq!(ours, direct),
                 }
             }
         }

@@ -1,29 +1,29 @@
-//! The last N values of a path with their ranks, kept up to date as values come and go.
+//! The last N values of a path with their ranks, updated incrementally.
 //!
-//! A new value moves the ranks of those above it up and the value that leaves moves those above it down: one pass of
-//! comparisons, N steps without a branch, where sorting anew takes N log N. Ranks are doubled, so that means of ties are
-//! whole numbers and every sum is exact.
+//! A new value increases the ranks of the values above it, and the value that leaves decreases the ranks of the values
+//! above it: one pass of N comparisons without a branch, while sorting takes N log N steps. Ranks are stored doubled,
+//! so that the mean rank of equal values is an integer and every sum is exact.
 
 /// A sliding window of ranked values.
 #[derive(Clone, Debug)]
 pub(super) struct RankedWindow {
     size: usize,
-    /// The window is `values[start..]`, oldest first, in a buffer that is shifted once in N values.
+    /// The window is `values[start..]`, oldest first. The buffer is shifted once every N values.
     start: usize,
     values: Vec<u64>,
-    /// Twice the rank of each value, from 2 on.
+    /// Twice the rank of each value; the lowest is 2.
     ranks: Vec<i32>,
     /// How many values there have been.
     pushed: u64,
 }
 
 impl RankedWindow {
-    /// An empty window for `size` values.
+    /// Creates an empty window for `size` values.
     pub(super) fn new(size: usize) -> Self {
         Self { size, start: 0, values: Vec::new(), ranks: Vec::new(), pushed: 0 }
     }
 
-    /// Adds a value; the oldest leaves where the window is full.
+    /// Adds a value. If the window is full, removes the oldest one.
     pub(super) fn push(&mut self, value: u64) {
         self.pushed += 1;
         let leaving = self.is_full().then(|| self.values[self.start]);
@@ -34,10 +34,10 @@ impl RankedWindow {
             self.start = 0;
         }
         let mut own = 2;
-        // A value that was never there leaves nothing behind: it is above all.
+        // If no value leaves, the maximum stands in: no value is above it, so no rank changes.
         let leaving = leaving.unwrap_or(u64::MAX);
         for (rank, &other) in self.ranks[self.start..].iter_mut().zip(&self.values[self.start..]) {
-            // 2 where the one is below the other, 1 where they are equal.
+            // 2 if `below` is less than `other`, 1 if they are equal.
             let above = |below: u64| i32::from(below < other) + i32::from(below <= other);
             *rank += above(value) - above(leaving);
             own += 2 - above(value);
@@ -46,7 +46,7 @@ impl RankedWindow {
         self.ranks.push(own);
     }
 
-    /// Whether it holds as many values as it can.
+    /// Whether the window is full.
     pub(super) fn is_full(&self) -> bool {
         self.values.len() - self.start == self.size
     }
@@ -56,8 +56,8 @@ impl RankedWindow {
         self.pushed
     }
 
-    /// Spearman's coefficient of two full windows of one size, the oldest value with the oldest; `None` where one is not
-    /// full or constant.
+    /// Spearman's coefficient of two full windows of equal size, paired from the oldest value on. `None` if one is not
+    /// full or is constant.
     pub(super) fn spearman(&self, other: &Self) -> Option<f64> {
         if !self.is_full() || !other.is_full() || self.size != other.size {
             return None;
@@ -96,22 +96,22 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_value_leaves_and_the_ranks_close_up() {
+    fn the_ranks_adapt_when_the_oldest_value_leaves() {
         let window = filled(3, &[1, 5, 5, 4]);
         assert_eq!(window.ranks[window.start..], [5, 5, 2]);
     }
 
     proptest! {
-        /// Values from a small range, so that there are ties; more of them than the window holds, so that some leave.
+        /// Values from a small range, so that some are equal; more than the window holds, so that some leave.
         #[test]
-        fn sliding_gives_what_ranking_anew_gives(pairs in vec((0..12u64, 0..12u64), 8..60)) {
+        fn the_incremental_coefficient_equals_the_direct_one(pairs in vec((0..12u64, 0..12u64), 8..60)) {
             let size = 8;
             let (x, y): (Vec<u64>, Vec<u64>) = pairs.into_iter().unzip();
             let last = |values: &[u64]| values[values.len() - size..].iter().map(|&v| v as f64).collect::<Vec<_>>();
-            let slid = filled(size, &x).spearman(&filled(size, &y));
-            match (slid, spearman(&last(&x), &last(&y))) {
-                (Some(slid), Some(anew)) => prop_assert!((slid - anew).abs() < 1e-9, "{slid} {anew}"),
-                (slid, anew) => prop_assert_eq!(slid, anew),
+            let incremental = filled(size, &x).spearman(&filled(size, &y));
+            match (incremental, spearman(&last(&x), &last(&y))) {
+                (Some(ours), Some(direct)) => prop_assert!((ours - direct).abs() < 1e-9, "{ours} {direct}"),
+                (ours, direct) => prop_assert_eq!(ours, direct),
             }
         }
     }

@@ -6,25 +6,25 @@
 //! c ≥ φ: the paths share a bottleneck
 //! ```
 //!
-//! Section 3.1, eqs 1 to 3; N = 50 and φ = 0.8 from section 5.1. The windows are not synchronised: each path adds a
-//! smoothed RTT when it has a new one, and the k-th oldest of the one stands beside the k-th oldest of the other. A window
-//! of a fast path therefore spans less time than that of a slow one. `interval` is the least time between two values
-//! (the paper: 0.01 ms, less than acknowledgments lie apart, so that every one counts); a longer one makes the windows
-//! span the same time.
+//! Section 3.1, eqs 1 to 3; N = 50 and φ = 0.8 from section 5.1. The windows are not synchronised: each path adds its
+//! smoothed RTT when it has a new one, and the k-th oldest value of one path is paired with the k-th oldest of the
+//! other. The window of a fast path therefore covers less time than that of a slow one. `interval` is the minimum time
+//! between two values (in the paper 0.01 ms, shorter than the time between acknowledgments, so that each of them
+//! counts); a longer interval makes the windows cover the same time.
 //!
-//! The coefficient is undefined where a window is not full or holds one value N times; the pair is then unknown. (The
-//! authors' kernel module takes 1 where both are constant and 0 where one is, reads every path's smoothed RTT whenever
-//! the scheduler is asked, and computes coefficients every 2 s.)
+//! The coefficient is undefined if a window is not full or holds one value N times; the pair is then unknown. (The
+//! authors' kernel module uses 1 if both windows are constant and 0 if one is, reads every path's smoothed RTT at each
+//! call of the scheduler, and computes the coefficients every 2 s.)
 //!
-//! A sample costs N steps (`RankedWindow`), a coefficient N more; both are computed when somebody asks, for the pairs
-//! whose windows moved.
+//! A sample costs N steps (`RankedWindow`), a coefficient N more. Coefficients are computed on demand, for the pairs
+//! whose windows changed.
 
 use subflow_quantity::Instant;
 
 use super::ranked_window::RankedWindow;
 use super::{BottleneckDetector, Correlations, Parameters, PathSample};
 
-/// RED-CPI for one connection.
+/// The RED-CPI detector of one connection.
 #[derive(Clone, Debug)]
 pub struct RedCpi {
     parameters: Parameters,
@@ -36,12 +36,12 @@ pub struct RedCpi {
 struct Path {
     window: RankedWindow,
     taken_at: Option<Instant>,
-    /// How many values its coefficients have taken in.
+    /// The number of values that the computed coefficients include.
     known: u64,
 }
 
 impl RedCpi {
-    /// A detector without samples.
+    /// Creates a detector without samples.
     pub fn new(parameters: Parameters) -> Self {
         Self { parameters, paths: Vec::new(), correlations: Correlations::new(parameters.threshold) }
     }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_rise_together_share_and_one_that_falls_does_not() {
+    fn paths_whose_rtts_rise_together_share_a_bottleneck_and_one_whose_rtt_falls_does_not() {
         let mut detector = detector(5, 0);
         for n in 0..5 {
             detector.on_sample(0, &sample(10 * n, 100 + n));

@@ -1,22 +1,22 @@
-//! All algorithms under one type, and their names.
+//! All congestion-control algorithms as one type, and their names.
 //!
-//! One enum with static dispatch instead of a trait object: an acknowledgment costs a jump, not an indirect call, and
-//! the compiler sees through it. A new algorithm is one file and one line in the table below.
+//! An enum with static dispatch instead of a trait object: an acknowledgment costs a jump instead of an indirect call,
+//! and the compiler can inline it. A new algorithm is one file and one line in the table below.
 
 use subflow_quantity::{Duration, Instant};
 
 use super::*;
 
-/// Switches that an algorithm may read when it is built.
+/// Options that an algorithm may read when it is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Whether CUBIC leaves slow start early, by HyStart (Linux: module parameter `hystart`, on).
+    /// Whether CUBIC uses HyStart to leave slow start early (Linux: module parameter `hystart`). Default: on.
     pub hystart: bool,
-    /// Whether LIA, OLIA and BALIA round as the fixed-point arithmetic of the MPTCP kernel 0.9x does (off). It matters at
-    /// windows of some hundred packets; the published tables were measured with it.
+    /// Whether LIA, OLIA and BALIA round as the fixed-point arithmetic of the MPTCP kernel 0.9x does. It makes a
+    /// difference at windows of some hundred packets; the published tables were measured with it. Default: off.
     pub fixed_point: bool,
-    /// Whether the thresholds of OLIA and CMT/RP never fall below two segments, as Linux's Reno's (`tcp_reno_ssthresh`, which
-    /// OLIA has in MPTCP 0.9x), instead of one, as they are defined (off).
+    /// Whether the least slow-start threshold of OLIA and CMT/RP is two segments, as in Linux's Reno
+    /// (`tcp_reno_ssthresh`, which OLIA uses in MPTCP 0.9x), instead of one, as their definitions say. Default: off.
     pub two_segment_floor: bool,
 }
 
@@ -62,7 +62,7 @@ macro_rules! algorithms {
                 }
             }
 
-            /// The name it was chosen by.
+            /// Its name.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => $name,)+
@@ -112,13 +112,13 @@ macro_rules! algorithms {
 
 algorithms! {
     Reno(|_| Reno): Reno, "reno",
-        "one packet a window, half on loss; uncoupled", "RFC 5681";
+        "one packet per window, half on loss; uncoupled", "RFC 5681";
     Cubic(|o: Options| Cubic::new(o.hystart)): Cubic, "cubic",
-        "window a cubic function of the time since the last loss; uncoupled", "RFC 9438, Linux 6.12";
+        "the window is a cubic function of the time since the last loss; uncoupled", "RFC 9438, Linux 6.12";
     Lia(|o: Options| Lia::new(o.fixed_point)): Lia, "lia",
-        "linked increases: together no more than one TCP on the best path", "RFC 6356";
+        "linked increases: all paths together take no more than one TCP on the best path", "RFC 6356";
     Olia(|o: Options| Olia::new(o.fixed_point, o.two_segment_floor)): Olia, "olia",
-        "opportunistic linked increases: Pareto-optimal, with a term that moves window to better paths",
+        "opportunistic linked increases: Pareto-optimal, with a term that shifts window to better paths",
         "Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05";
     Balia(|o: Options| Balia::new(o.fixed_point)): Balia, "balia",
         "balanced linked adaptation: friendliness against responsiveness",
@@ -126,7 +126,8 @@ algorithms! {
     WVegas(|_| WVegas::default()): WVegas, "wvegas",
         "weighted Vegas: equal queueing delay on all paths", "Cao, Xu, Fu, ICNP 2012";
     Sctp(|_| Sctp): Sctp, "sctp",
-        "SCTP's own: at most one PMTU a SACK, then one a window of acknowledged bytes; uncoupled", "RFC 9260, section 7.2";
+        "SCTP's own: at most one PMTU per SACK, then one per window of acknowledged bytes; uncoupled",
+        "RFC 9260, section 7.2";
     CmtRpV1(|o: Options| CmtRpV1::new(o.two_segment_floor)): CmtRpV1, "cmt-rpv1",
         "resource pooling by shares of the slow-start thresholds", "Dreibholz et al., AINA 2010";
     CmtRpV2(|o: Options| CmtRpV2::new(o.two_segment_floor)): CmtRpV2, "cmt-rpv2",

@@ -7,21 +7,21 @@
 //! on loss:                  w_i −= w_i/2 · min(α_i, 1.5)
 //! ```
 //!
-//! Any unit of `w`. The increase is counted as in Reno: one quantum per `10 w_i (Σ x)² / ((x_i + max)(4 x_i + max))`
-//! acknowledged. Slow start is Reno's.
+//! The formulas hold in any unit of `w`. The increase is counted as in Reno: one quantum per `10 w_i (Σ x)² / ((x_i +
+//! max)(4 x_i + max))` acknowledged. Slow start is that of Reno.
 //!
-//! **As in the MPTCP kernel 0.9x** (`mptcp_balia.c`): the threshold is at least 1 segment where the connection has
-//! several paths, else as in Reno; halves are of whole packets, rounded down. Unlike it, rates are fresh at each ACK and
-//! at the loss, a path in recovery counts with its threshold, and packets are counted, not ACKs.
+//! **As in the MPTCP kernel 0.9x** (`mptcp_balia.c`): the threshold is at least 1 segment if the connection has several
+//! paths, else as in Reno; half windows are rounded down to whole packets. Differences from it: rates are computed anew
+//! at each ACK and at each loss, a path in recovery counts with its threshold, and packets are counted, not ACKs.
 //! [`Options::fixed_point`](super::Options::fixed_point) adds that kernel's rounding of α down to an integer in the
-//! decrease, so that only a path at less than half the best rate gives up more than half.
+//! decrease, so that only a path with less than half the best rate reduces its window by more than half.
 
 use subflow_quantity::Instant;
 
 use super::siblings::{established, sibling, siblings};
 use super::{Ack, CongestionControl, Path, additive_increase, reno, slow_start};
 
-/// Largest factor on the halving of a window.
+/// The upper bound of the factor by which half a window is multiplied on loss.
 const MAX_DECREASE: f64 = 1.5;
 
 /// Balanced linked adaptation.
@@ -30,7 +30,7 @@ pub struct Balia {
     fixed_point: bool,
 }
 
-/// A path's rate among its siblings'.
+/// A path's rate and the rates of its siblings.
 struct Rates {
     own: f64,
     best: f64,
@@ -38,7 +38,7 @@ struct Rates {
 }
 
 impl Rates {
-    /// `None` where the path does not count or stands still.
+    /// `None` if the path does not count or its rate is zero.
     fn of(paths: &[Path], path: usize) -> Option<Self> {
         let own = sibling(paths, path)?.rate();
         let (mut best, mut total) = (0.0, 0.0);
@@ -51,7 +51,7 @@ impl Rates {
 }
 
 impl Balia {
-    /// BALIA with exact or with the MPTCP kernel's fixed-point arithmetic.
+    /// Creates BALIA with exact arithmetic or with the MPTCP kernel's fixed-point arithmetic.
     pub fn new(fixed_point: bool) -> Self {
         Self { fixed_point }
     }
@@ -82,7 +82,7 @@ impl CongestionControl for Balia {
     }
 }
 
-/// How much must be acknowledged for one quantum of growth.
+/// The amount that must be acknowledged for one quantum of growth.
 fn window(paths: &[Path], path: usize) -> u32 {
     let own = paths[path].cwnd;
     let Some(Rates { own: x, best, total }) = Rates::of(paths, path) else {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_path_gives_up_three_quarters() {
+    fn a_slow_path_reduces_its_window_by_three_quarters() {
         let paths = [path(100, 10), path(100, 40)];
         assert_eq!(Balia::default().ssthresh_after_loss(&paths, 0, Instant::ZERO), 50);
         assert_eq!(Balia::default().ssthresh_after_loss(&paths, 1, Instant::ZERO), 25);

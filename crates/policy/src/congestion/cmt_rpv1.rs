@@ -8,12 +8,12 @@
 //! loss:                  ssthresh_p = max(w_p − ½ Σ_k w_k, ⌈î_p · m_p⌉, m_p)
 //! ```
 //!
-//! The threshold stands for the path's capacity; a loss takes half of what the whole connection has in flight. The
-//! second term of the maximum never exceeds the third (FreeBSD's SCTP has `4 m_p` in its place). How fractions grow a
-//! window: `pooled_growth.rs`.
+//! The threshold serves as an estimate of the path's capacity. A loss subtracts half of the connection's total window
+//! from the path's window. The second term of the maximum never exceeds the third (FreeBSD's SCTP uses `4 m_p`
+//! instead). `pooled_growth.rs` handles fractions of a packet.
 //!
-//! A path that has seen no loss has no threshold. SCTP begins with the peer's receive window in its place, which makes
-//! the share of every other path vanish on large buffers; here its window stands in.
+//! A path without a loss has no threshold. SCTP starts with the peer's receive window as the threshold, which with
+//! large buffers makes the share of every other path almost zero; here the path's window is used instead.
 
 use subflow_quantity::Instant;
 
@@ -29,7 +29,7 @@ pub struct CmtRpV1 {
 }
 
 impl CmtRpV1 {
-    /// With the floor of one segment that it is defined with, or with that of Linux's Reno.
+    /// Creates it with a least threshold of one segment, as defined, or of two segments, as in Linux's Reno.
     pub fn new(two_segment_floor: bool) -> Self {
         Self { growth: PooledGrowth::default(), two_segment_floor }
     }
@@ -53,14 +53,14 @@ impl CongestionControl for CmtRpV1 {
     }
 }
 
-/// î: the path's part of all thresholds; 1 where there is nothing to share with.
+/// î: the path's share of the sum of thresholds; 1 for a lone path.
 fn share(paths: &[Path], path: usize) -> f64 {
     let siblings: f64 = siblings(paths, path).filter(|s| s.index != path).map(|s| threshold(&paths[s.index])).sum();
     let own = threshold(&paths[path]);
     own / (own + siblings)
 }
 
-/// The threshold that counts, at least one quantum.
+/// The threshold used in the formulas, at least one quantum.
 fn threshold(path: &Path) -> f64 {
     let threshold = if path.ssthresh >= Path::INFINITE { path.cwnd } else { path.ssthresh };
     f64::from(threshold.max(path.quantum))
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_takes_half_of_everything_from_one_path() {
+    fn a_loss_takes_half_of_the_total_window_from_one_path() {
         let paths = [path(60, 10), path(20, 10)];
         let mut rp = CmtRpV1::default();
         assert_eq!(rp.ssthresh_after_loss(&paths, 0, Instant::ZERO), 20);

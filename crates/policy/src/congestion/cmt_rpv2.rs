@@ -9,13 +9,13 @@
 //! loss:                  ssthresh_p = max(w_p − ⌈d̂_p · w_p⌉, m_p)       (3.3.4)
 //! ```
 //!
-//! After a fast retransmit the window is the threshold, after a timeout one segment (3.3.5): the transport's part. How
-//! fractions grow a window: `pooled_growth.rs`. The floor of one segment is missing in the
-//! thesis's print of (3.3.4) and taken from the ConTEL paper; Linux's own thresholds have two
+//! After a fast retransmit the window is the threshold, after a timeout one segment (3.3.5); the transport does that.
+//! `pooled_growth.rs` handles fractions of a packet. The least threshold of one segment is from the ConTEL paper; the
+//! thesis leaves it out of (3.3.4). Linux's own least threshold is two segments
 //! ([`Options::two_segment_floor`](super::Options::two_segment_floor)).
 //!
-//! Of two paths at equal rates the one that sees a loss thus falls to a single segment (`d̂ = 1`): the loss is charged to
-//! it for both.
+//! Consequence: of two paths with equal rates, the one with a loss falls to a single segment (`d̂ = 1`), because the
+//! decrease is computed from the rates of both.
 
 use subflow_quantity::Instant;
 
@@ -31,7 +31,7 @@ pub struct CmtRpV2 {
 }
 
 impl CmtRpV2 {
-    /// With the floor of one segment that it is defined with, or with that of Linux's Reno.
+    /// Creates it with a least threshold of one segment, as defined, or of two segments, as in Linux's Reno.
     pub fn new(two_segment_floor: bool) -> Self {
         Self { growth: PooledGrowth::default(), two_segment_floor }
     }
@@ -55,7 +55,7 @@ impl CongestionControl for CmtRpV2 {
     }
 }
 
-/// î: the path's part of the connection's rate; 1 where it does not count or stands still.
+/// î: the path's share of the connection's rate; 1 if the path does not count or its rate is zero.
 fn share(paths: &[Path], path: usize) -> f64 {
     sibling(paths, path).map(|own| own.rate() / total_rate(paths, path)).filter(|share| *share > 0.0).unwrap_or(1.0)
 }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn the_faster_path_pays_half_of_the_total_the_slower_everything() {
+    fn a_loss_takes_half_of_the_total_rate_from_the_faster_path_and_all_from_the_slower() {
         let paths = [path(60, 10), path(20, 10)];
         assert_eq!(threshold(&paths, 0), 20, "d = 80/60/2 = 2/3");
         assert_eq!(threshold(&paths, 1), 1, "d = 2");

@@ -1,4 +1,4 @@
-//! An algorithm together with the paths it governs: what a transport connection owns.
+//! A congestion-control algorithm with the paths that it controls. A transport connection owns one.
 
 use subflow_quantity::{Duration, Instant};
 
@@ -7,13 +7,14 @@ use super::{Ack, Algorithm, CongestionControl, Growth, Path, RecoveryState};
 /// Congestion control of one connection.
 ///
 /// The transport drives it in this order when an acknowledgment for path `p` arrives:
-/// 1. [`set_rtt`](Self::set_rtt) where it gave a new estimate;
+/// 1. [`set_rtt`](Self::set_rtt), if it gave a new estimate;
 /// 2. [`on_sample`](Self::on_sample), always;
-/// 3. loss detection; where it changes the recovery state, [`ssthresh_after_loss`](Self::ssthresh_after_loss) (on entry
+/// 3. loss detection; if that changes the recovery state, [`ssthresh_after_loss`](Self::ssthresh_after_loss) (on entry
 ///    into recovery or loss) and [`on_state`](Self::on_state);
-/// 4. [`on_ack`](Self::on_ack), only where the window was the limit and the path is neither recovering nor reducing.
+/// 4. [`on_ack`](Self::on_ack), only if the window was the limit and the path is neither in recovery nor in window
+///    reduction.
 ///
-/// Where the transport itself moves a window (PRR, a timeout, undo) it writes [`path_mut`](Self::path_mut).
+/// When the transport itself changes a window (PRR, timeout, undo), it does so through [`path_mut`](Self::path_mut).
 #[derive(Clone, Debug)]
 pub struct Controller {
     algorithm: Algorithm,
@@ -22,18 +23,18 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// A controller without paths.
+    /// Creates a controller without paths.
     pub fn new(algorithm: Algorithm) -> Self {
         Self { algorithm, paths: Vec::new(), growth: Growth::default() }
     }
 
-    /// The same, with the growth of paths to be added counted as `growth` says.
+    /// Sets how the growth of paths added later is counted.
     pub fn with_growth(self, growth: Growth) -> Self {
         Self { growth, ..self }
     }
 
-    /// Adds a path (see [`Path::new`] for the units) and returns its index. It counts among its siblings once
-    /// [`set_established`](Self::set_established) says so.
+    /// Adds a path (see [`Path::new`] for the units) and returns its index. It counts in sums over the paths after
+    /// [`set_established`](Self::set_established).
     pub fn add_path(&mut self, quantum: u32, initial_window: u32) -> usize {
         let path = self.paths.len();
         self.paths.push(Path { growth: self.growth, ..Path::new(quantum, initial_window) });
@@ -41,17 +42,17 @@ impl Controller {
         path
     }
 
-    /// The path came up (`true`) or is closed (`false`).
+    /// Reports that the path is established (`true`) or closed (`false`).
     pub fn set_established(&mut self, path: usize, established: bool) {
         self.paths[path].established = established;
     }
 
-    /// Couples only paths with the same number from now on; `groups` has one for each path.
+    /// From now on couples only paths with the same group number. `groups` has one entry per path.
     pub fn set_groups(&mut self, groups: &[usize]) {
         self.paths.iter_mut().zip(groups).for_each(|(path, &group)| path.group = group);
     }
 
-    /// The path's RTT estimate changed: smoothed and smallest.
+    /// Sets the path's RTT estimates: smoothed and smallest.
     pub fn set_rtt(&mut self, path: usize, srtt: Duration, min_rtt: Duration) {
         self.paths[path].srtt = Some(srtt);
         self.paths[path].min_rtt = Some(min_rtt);
@@ -67,8 +68,8 @@ impl Controller {
         self.algorithm.on_ack(&mut self.paths, path, ack);
     }
 
-    /// A loss was found: computes the path's new slow-start threshold, stores it in the path and returns it. Growth
-    /// begun in the old window is forgotten, as in Linux.
+    /// Reports a loss: computes the path's new slow-start threshold, stores it in the path and returns it. Resets the
+    /// path's credit, as Linux does.
     pub fn ssthresh_after_loss(&mut self, path: usize, now: Instant) -> u32 {
         let ssthresh = self.algorithm.ssthresh_after_loss(&self.paths, path, now);
         self.paths[path].ssthresh = ssthresh;
@@ -76,7 +77,7 @@ impl Controller {
         ssthresh
     }
 
-    /// The path changes its recovery state: the algorithm is told, then the path shows it.
+    /// Changes the path's recovery state, after notifying the algorithm.
     pub fn on_state(&mut self, path: usize, state: RecoveryState) {
         self.algorithm.on_state(&self.paths, path, state);
         self.paths[path].state = state;
@@ -97,7 +98,7 @@ impl Controller {
         &self.paths[path]
     }
 
-    /// One path, for the transport's own changes to it.
+    /// One path, for changes by the transport itself.
     pub fn path_mut(&mut self, path: usize) -> &mut Path {
         &mut self.paths[path]
     }
@@ -107,7 +108,7 @@ impl Controller {
         &self.paths
     }
 
-    /// The algorithm in charge.
+    /// The algorithm.
     pub fn algorithm(&self) -> &Algorithm {
         &self.algorithm
     }
@@ -118,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loss_sets_the_threshold_and_forgets_the_credit() {
+    fn a_loss_sets_the_threshold_and_resets_the_credit() {
         let mut controller = Controller::new(Algorithm::from_name("reno").expect("reno is an algorithm"));
         let path = controller.add_path(1, 45);
         controller.path_mut(path).credit = 7;

@@ -6,20 +6,21 @@
 //!
 //! | phase | rule | source |
 //! |---|---|---|
-//! | slow start | as Reno, left early by [HyStart](super::hystart) where it is switched on | RFC 9438, 4.10 |
+//! | slow start | as Reno; ended early by [HyStart](super::hystart), if enabled | RFC 9438, 4.10 |
 //! | congestion avoidance | one packet per `cnt` acknowledged, `cnt = cwnd / (W(t + delay_min) − cwnd)`, at least 2 | RFC 9438, 4.2 to 4.5 |
 //! | Reno-friendly region | an estimate grows 1 packet per `15 cwnd / 8` acknowledged; `cnt` at most `cwnd / (estimate − cwnd)` | RFC 9438, 4.3 |
 //! | loss | `ssthresh = max(717/1024 cwnd, 2 packets)` | RFC 9438, 4.6 |
 //! | fast convergence | a loss below `W_max` sets `W_max = (1 + 717/1024)/2 cwnd` | RFC 9438, 4.7 |
-//! | timeout | everything is forgotten, `W_max` too | RFC 9438, 4.8; Linux |
+//! | timeout | all state is reset, including `W_max` | RFC 9438, 4.8; Linux |
 //! | idle | the epoch moves by the idle time | RFC 9438, 4.2 (application-limited) |
 //!
-//! **Linux's integers.** Time is counted in ticks of 4 ms (HZ = 250) and turned into 1/1024 s for the cubic; `cnt`
-//! changes at most once a tick, and not at all for 7 ticks while the window stays; `C = 410/1024` in those units; W is
-//! in whole packets. `delay_min` is the smallest RTT, taken outside the first second of an epoch. The one difference:
-//! Linux's cube root comes from a table and one Newton step (mean error 0.2 %), ours is exact.
+//! **Linux's integers.** Time is counted in ticks of 4 ms (HZ = 250) and converted to 1/1024 s for the cubic function;
+//! `cnt` changes at most once per tick, and not for 7 ticks while the window does not change; `C = 410/1024` in those
+//! units; W is in whole packets. `delay_min` is the smallest RTT, measured outside the first second of an epoch. One
+//! difference: Linux computes the cube root from a table with one Newton step (mean error 0.2 %), here it is exact.
 //!
-//! **Units.** The cubic is in packets; a byte-counting transport's windows are divided by [`Path::quantum`].
+//! **Units.** The cubic function is in packets; the windows of a transport that counts bytes are divided by
+//! [`Path::quantum`].
 
 use subflow_quantity::{Duration, Instant};
 
@@ -32,19 +33,19 @@ const TICK: Duration = Duration::from_millis(4);
 const HZ: u64 = 250;
 /// The decrease factor β in 1/1024.
 const BETA: u64 = 717;
-/// What [`BETA`] is counted in.
+/// The unit of [`BETA`]: 1/1024.
 const BETA_SCALE: u64 = 1024;
 /// C times 1024, for times in 1/1024 s: `C · (t/1024)³ = 410 t³ / 2⁴⁰`.
 const CUBE_SCALE: u128 = 410;
-/// Acknowledged packets per packet of Reno-friendly growth, times 8 over the window: `(1 + β)/(3 (1 − β))` in eighths,
-/// rounded down twice as in Linux.
-const FRIENDLY: u64 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
-/// Largest `cnt` before the first loss: 5 % a round trip while the capacity is unknown.
+/// Eight times the ratio of acknowledged windows to packets of Reno-friendly growth, `(1 + β)/(3 (1 − β))`, rounded
+/// down twice as in Linux (`beta_scale`).
+const FRIENDLY_SCALE: u64 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
+/// Largest `cnt` before the first loss: growth of at least 5 % per round trip while the capacity is unknown.
 const MAX_CNT_BEFORE_LOSS: u32 = 20;
-/// Smallest `cnt`: no more than half a packet per packet acknowledged.
+/// Smallest `cnt`: growth of at most half a packet per acknowledged packet.
 const MIN_CNT: u32 = 2;
 
-/// CUBIC for each path on its own (uncoupled).
+/// CUBIC for each path independently (uncoupled).
 #[derive(Clone, Debug)]
 pub struct Cubic {
     hystart: bool,
@@ -52,7 +53,7 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// CUBIC with or without HyStart.
+    /// Creates CUBIC with or without HyStart.
     pub fn new(hystart: bool) -> Self {
         Self { hystart, paths: Vec::new() }
     }
@@ -124,29 +125,29 @@ impl CongestionControl for Cubic {
     }
 }
 
-/// A stretch of congestion avoidance between two losses.
+/// A period of congestion avoidance between two losses.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     /// Its first tick.
     start: u64,
     /// K, in 1/1024 s.
     k: u64,
-    /// Where the cubic has its plateau, in packets: W_max, or the window where that is larger.
+    /// The plateau of the cubic function, in packets: W_max, or the window if that is larger.
     origin: u32,
 }
 
-/// What CUBIC remembers of a path.
+/// CUBIC's state for one path.
 #[derive(Clone, Copy, Debug, Default)]
 struct PathState {
-    /// Packets to acknowledge per packet of growth.
+    /// The number of packets to acknowledge per packet of growth.
     cnt: u32,
-    /// Window before the last loss, in packets; 0 before the first.
+    /// Window before the last loss, in packets; 0 before the first loss.
     w_max: u32,
-    /// Window and tick of the last look at the cubic.
+    /// Window and tick of the last evaluation of the cubic function.
     last_cwnd: u32,
     last_tick: u64,
     epoch: Option<Epoch>,
-    /// Acknowledged amount not yet turned into growth of `w_est`, in the path's unit.
+    /// Acknowledged amount that has not yet increased `w_est`, in the path's unit.
     friendly_credit: u64,
     /// Window that Reno would have, in packets (RFC 9438: W_est).
     w_est: u32,
@@ -157,7 +158,7 @@ struct PathState {
 }
 
 impl PathState {
-    /// Brings `cnt` up to date for `acked` at tick `now`.
+    /// Updates `cnt` for `acked` at tick `now`.
     fn update(&mut self, path: &Path, acked: u32, now: u64) {
         let cwnd = packets(path);
         self.friendly_credit += u64::from(acked);
@@ -184,10 +185,10 @@ impl PathState {
         if self.w_max == 0 { cnt.min(MAX_CNT_BEFORE_LOSS) } else { cnt }
     }
 
-    /// Grows the Reno estimate; the `cnt` that keeps up with it.
+    /// Increases the Reno estimate and returns the `cnt` with which the window follows it.
     fn friendly_cnt(&mut self, path: &Path) -> u32 {
         let cwnd = packets(path);
-        let per_packet = (u64::from(cwnd) * FRIENDLY / 8).max(1) * u64::from(path.quantum.max(1));
+        let per_packet = (u64::from(cwnd) * FRIENDLY_SCALE / 8).max(1) * u64::from(path.quantum.max(1));
         if self.friendly_credit > per_packet {
             let steps = (self.friendly_credit - 1) / per_packet;
             self.friendly_credit -= steps * per_packet;
@@ -212,10 +213,10 @@ impl Epoch {
     }
 }
 
-/// 1/C in units of (1/1024 s)³ a packet: `2⁴⁰ / 410`.
+/// 1/C in units of (1/1024 s)³ per packet: `2⁴⁰ / 410`.
 const CUBE_FACTOR: u64 = (1 << 40) / CUBE_SCALE as u64;
 
-/// The largest integer whose cube is at most `a`, one bit at a time.
+/// The largest integer whose cube is at most `a`, determined bit by bit.
 fn cube_root(a: u64) -> u64 {
     let mut root = 0_u64;
     for bit in (0..22).rev() {
@@ -264,20 +265,20 @@ mod tests {
     }
 
     #[test]
-    fn the_friendly_factor_is_linux_s() {
-        assert_eq!(FRIENDLY, 15);
+    fn the_friendly_scale_is_that_of_linux() {
+        assert_eq!(FRIENDLY_SCALE, 15);
         assert_eq!(CUBE_FACTOR, 2_681_735_677);
     }
 
     #[test]
-    fn a_loss_takes_three_tenths_and_remembers_the_window() {
+    fn a_loss_reduces_the_window_by_three_tenths_and_stores_it() {
         let (mut cubic, paths) = cubic_on(100, 50);
         assert_eq!(cubic.ssthresh_after_loss(&paths, 0, ms(0)), 70);
         assert_eq!(cubic.paths[0].w_max, 100);
     }
 
     #[test]
-    fn a_loss_below_the_last_one_gives_way_further() {
+    fn a_loss_below_the_last_maximum_lowers_the_maximum_further() {
         let (mut cubic, mut paths) = cubic_on(100, 50);
         cubic.ssthresh_after_loss(&paths, 0, ms(0));
         paths[0].cwnd = 90;
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn before_the_first_loss_growth_is_5_percent_a_round() {
+    fn before_the_first_loss_growth_is_5_percent_per_round() {
         let (mut cubic, mut paths) = cubic_on(100, 100);
         for _ in 0..100 {
             cubic.on_ack(&mut paths, 0, &ack(ms(1000)));
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_forgets_everything() {
+    fn a_timeout_resets_all_state() {
         let (mut cubic, mut paths) = cubic_on(100, 100);
         cubic.on_sample(&mut paths, 0, &ack(ms(1000)));
         cubic.ssthresh_after_loss(&paths, 0, ms(1300));

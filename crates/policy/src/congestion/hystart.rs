@@ -1,51 +1,51 @@
-//! HyStart: leaving slow start before the queue overflows, as Linux 6.12 does it for CUBIC.
+//! HyStart: ends slow start before the queue overflows, as Linux 6.12 does for CUBIC.
 //!
 //! Source: Ha and Rhee, "Hybrid Slow Start for High-Bandwidth and Long-Distance Networks" (PFLDnet 2008), with the
 //! constants and changes of Linux 6.12. (RFC 9406's HyStart++ is another algorithm; Linux has not adopted it.)
 //!
-//! A *round* lasts until the acknowledgment of what was sent last when it began. From a window of 16 packets on, slow
-//! start ends (`ssthresh = cwnd`) as soon as one of two signs appears:
+//! A *round* ends when the data that was sent last at its beginning is acknowledged. From a window of 16 packets on,
+//! slow start ends (`ssthresh = cwnd`) as soon as one of two conditions holds:
 //!
 //! * **ACK train**: acknowledgments follow each other within 2 ms, and the train that began with the round is longer
-//!   than `(delay_min + cushion) / 2`: the packets in flight fill the one-way path. The cushion allows for packets
-//!   that offloading holds together; Linux halves the sum where the sender does not pace.
+//!   than `(delay_min + cushion) / 2`: the packets in flight fill the one-way path. The cushion accounts for packets
+//!   that segmentation offload groups; Linux halves the sum if the sender does not pace.
 //! * **Delay**: the smallest RTT of the round, from its 9th sample on, exceeds
 //!   `delay_min + clamp(delay_min / 8, 4 ms, 16 ms)`: a queue has formed.
 //!
-//! Times are exact to the nanosecond where Linux counts microseconds.
+//! Times are in nanoseconds; Linux uses microseconds.
 
 use subflow_quantity::{Duration, Instant};
 
 use super::Ack;
 
-/// Smallest window at which HyStart looks, in packets (Linux: `hystart_low_window`).
+/// Smallest window at which HyStart is active, in packets (Linux: `hystart_low_window`).
 const LOW_WINDOW: u32 = 16;
 /// Longest gap within an ACK train (Linux: `hystart_ack_delta_us`).
 const TRAIN_GAP: Duration = Duration::from_millis(2);
-/// RTT samples of a round that only set its minimum (Linux: `HYSTART_MIN_SAMPLES`).
+/// The number of RTT samples at the start of a round that only set its minimum (Linux: `HYSTART_MIN_SAMPLES`).
 const MIN_SAMPLES: u32 = 8;
-/// Bounds of the delay that counts as a queue.
+/// Lower and upper bound of the delay increase that indicates a queue.
 const DELAY_BOUNDS: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(16));
 /// Largest cushion for offloading.
 const MAX_CUSHION: Duration = Duration::from_millis(1);
-/// Packets of four largest offload bursts (64 KiB each) over the factor of two by which Linux's pacing rate exceeds
-/// `cwnd / srtt` in slow start.
+/// The packets of four offload bursts of the maximum size (64 KiB), divided by the factor of two between Linux's pacing
+/// rate in slow start and `cwnd / srtt`.
 const CUSHION_PACKETS: u64 = 4 * 45 / 2;
 
-/// The path as HyStart sees it at an acknowledgment.
+/// The state of the path at an acknowledgment, as far as HyStart uses it.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
     /// Window in packets.
     pub cwnd: u32,
     /// RTT measured by this acknowledgment.
     pub rtt: Duration,
-    /// Smallest RTT that CUBIC has noted (Linux: `delay_min`), this one included.
+    /// Smallest RTT that CUBIC has recorded (Linux: `delay_min`), including this one.
     pub delay_min: Duration,
     /// Smoothed RTT, for the cushion.
     pub srtt: Option<Duration>,
 }
 
-/// Detector of the end of slow start, for one path.
+/// Detects the end of slow start on one path.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HyStart {
     found: bool,
@@ -59,12 +59,12 @@ pub struct HyStart {
 }
 
 impl HyStart {
-    /// A detector for a slow start in which data up to `nxt` are already out.
+    /// Creates a detector for a slow start in which data up to `nxt` has been sent.
     pub fn new(nxt: u64) -> Self {
         Self { round_end: nxt, ..Self::default() }
     }
 
-    /// Takes an RTT sample in slow start; whether slow start should end now. It says so once.
+    /// Processes an RTT sample in slow start. Returns `true` once, when slow start should end.
     pub fn should_exit(&mut self, ack: &Ack, sample: Sample) -> bool {
         if self.found {
             return false;
@@ -105,8 +105,8 @@ impl HyStart {
     }
 }
 
-/// How much longer than the path an ACK train may be because offloading holds packets together: four bursts at the
-/// pacing rate (Linux: `hystart_ack_delay`), which is 1 ms below about 2 Gbit/s.
+/// How much longer than the path's delay an ACK train may be because of segmentation offload: four bursts at the pacing
+/// rate (Linux: `hystart_ack_delay`), which is 1 ms below about 2 Gbit/s.
 fn cushion(sample: Sample) -> Duration {
     let Some(srtt) = sample.srtt else {
         return MAX_CUSHION;
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn it_waits_for_16_packets() {
+    fn it_is_inactive_below_16_packets() {
         let mut hystart = HyStart::new(0);
         for at in (0..=30_000).step_by(500) {
             assert!(!hystart.should_exit(&ack(at, 1), sample(15, 60)));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_round_forgets_the_old_one() {
+    fn a_new_round_resets_the_samples() {
         let mut hystart = HyStart::new(0);
         for _ in 0..8 {
             hystart.should_exit(&ack(0, 1), sample(20, 46));

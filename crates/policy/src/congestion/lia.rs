@@ -5,23 +5,24 @@
 //! α = w_total · max_i(w_i / rtt_i²) / (Σ_i w_i / rtt_i)²
 //! ```
 //!
-//! RFC 6356, section 3 (equations 1 and 2), any unit of `w`. `w_total` cancels: the first term is one quantum per
-//! `(Σ w_i/rtt_i)² / max(w_i/rtt_i²)` acknowledged, the second one per `w_i`; so the path grows by one quantum per the
-//! larger of the two, which is counted as in Reno. Slow start and the decrease are Reno's.
+//! RFC 6356, section 3 (equations 1 and 2); the formulas hold in any unit of `w`. `w_total` cancels out: the first term
+//! is one quantum per `(Σ w_i/rtt_i)² / max(w_i/rtt_i²)` acknowledged, the second is one quantum per `w_i`
+//! acknowledged. The path therefore grows by one quantum per the larger of these two amounts, counted as in Reno. Slow
+//! start and the decrease are those of Reno.
 //!
-//! **As in the MPTCP kernel 0.9x** (`mptcp_coupled.c`): a connection with only one established path is Reno; sums run
-//! over all established paths with an RTT estimate, slow-starting ones included; the number of packets per increase is
-//! rounded down. Unlike it, and as RFC 6356 asks: α is fresh at each ACK, a path in recovery counts with its
+//! **As in the MPTCP kernel 0.9x** (`mptcp_coupled.c`): a connection with one established path uses Reno; sums include
+//! all established paths with an RTT estimate, also those in slow start; the number of packets per increase is rounded
+//! down. Differences from it, as RFC 6356 requires: α is computed anew at each ACK, a path in recovery counts with its
 //! threshold, and packets are counted, not ACKs. [`Options::fixed_point`](super::Options::fixed_point) adds that
-//! kernel's rounding of α/w_total to multiples of 1/4096, which slows growth by up to a sixth at 200 packets a path and
-//! lets it fall no lower than one packet per 4096.
+//! kernel's rounding of α/w_total to multiples of 1/4096. It slows growth by up to a sixth at 200 packets per path;
+//! growth is at least one packet per 4096.
 
 use subflow_quantity::Instant;
 
 use super::siblings::{established, siblings};
 use super::{Ack, CongestionControl, Path, additive_increase, reno, slow_start};
 
-/// What α / w_total is a multiple of in the MPTCP kernel's arithmetic.
+/// The scale of α / w_total in the MPTCP kernel's fixed-point arithmetic.
 const FIXED_POINT: f64 = 4096.0;
 
 /// Linked increases (RFC 6356).
@@ -31,12 +32,12 @@ pub struct Lia {
 }
 
 impl Lia {
-    /// LIA with exact or with the MPTCP kernel's fixed-point arithmetic.
+    /// Creates LIA with exact arithmetic or with the MPTCP kernel's fixed-point arithmetic.
     pub fn new(fixed_point: bool) -> Self {
         Self { fixed_point }
     }
 
-    /// How much must be acknowledged for one quantum of growth.
+    /// The amount that must be acknowledged for one quantum of growth.
     fn window(&self, paths: &[Path], path: usize) -> u32 {
         let own = paths[path].cwnd;
         if established(paths, path) <= 1 {
@@ -72,7 +73,7 @@ impl CongestionControl for Lia {
     }
 }
 
-/// `w_total / α = (Σ w/rtt)² / max(w/rtt²)`; `None` where no path counts.
+/// `w_total / α = (Σ w/rtt)² / max(w/rtt²)`; `None` if no path counts.
 fn coupled_window(paths: &[Path], of: usize) -> Option<f64> {
     let (mut rate, mut best) = (0.0, 0.0);
     for sibling in siblings(paths, of) {
@@ -110,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_path_never_grows_faster_than_tcp_would() {
-        // The coupled window is 2.25 / 0.1 = 22 packets: more than path 0 has, so it binds there.
+        // The coupled window is 2.25 / 0.1 = 22 packets, more than path 0 has, so it limits path 0.
         let paths = [path(10, 10), path(20, 40), path(100, 1000)];
         let lia = Lia::default();
         assert_eq!(lia.window(&paths[..2], 0), 22);
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn four_windows_buy_one_packet_on_each_of_two_equal_paths() {
+    fn each_of_two_equal_paths_grows_by_one_packet_per_four_windows() {
         let mut paths = [path(10, 10), path(10, 10)];
         let ack = Ack { now: Instant::ZERO, acked: 1, rtt: None, una: 0, nxt: 0, in_flight: 10 };
         for _ in 0..40 {

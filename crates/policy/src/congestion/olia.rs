@@ -5,34 +5,34 @@
 //! on an ACK of b:  w_i += b m_i · [ (w_i / rtt_i²) / (Σ_p w_p / rtt_p)²  +  α_i / w_i ]
 //! ```
 //!
-//! The first term is the Pareto-optimal coupling; the second moves window from the paths with the largest window `M`
-//! to the best paths that have less, `C = B \ M`:
+//! The first term is the Pareto-optimal coupling. The second term shifts window from the paths with the largest
+//! windows, `M`, to the best paths with smaller windows, `C = B \ M`:
 //!
 //! | path | `α_i` |
 //! |---|---|
 //! | in C | `+1 / (|R| |C|)` |
-//! | in M, while C is not empty | `−1 / (|R| |M|)` |
+//! | in M, if C is not empty | `−1 / (|R| |M|)` |
 //! | else | 0 |
 //!
-//! `R` are the established paths. `B` are the paths with the largest `ℓ_i / rtt_i²`, where `ℓ_i` is the larger of the
-//! bytes acknowledged since the last loss and between the last two: the square of the rate `√(2ℓ)/rtt` that TCP would
-//! reach. (Some texts, lima2017 eq. 3.4 among them, print `ℓ²/rtt`; the CoNEXT paper and the Linux code rank by
-//! `ℓ/rtt²`.) Slow start is Reno's; on loss the threshold is `w/2`, at least 1 segment where the connection has several
-//! paths (draft, section 3), else 2.
+//! `R` is the set of established paths. `B` is the set of paths with the largest `ℓ_i / rtt_i²`, where `ℓ_i` is the
+//! number of bytes acknowledged since the last loss or between the last two losses, whichever is larger. It is
+//! proportional to the square of the rate `√(2ℓ)/rtt` that TCP would reach. (Some texts, among them lima2017 eq. 3.4,
+//! print `ℓ²/rtt`; the CoNEXT paper and the Linux code rank by `ℓ/rtt²`.) Slow start is that of Reno; on loss the
+//! threshold is `w/2`, at least 1 segment if the connection has several paths (draft, section 3), else 2.
 //!
 //! **As in the MPTCP kernel 0.9x** (`mptcp_olia.c`): ties in B are exact equality of integers, with RTTs in
-//! microseconds; only the first of several timeouts in a row ends a loss interval; the window never falls below one
-//! segment by the negative α. [`Growth::count_acks`](super::Growth::count_acks) makes it count ACKs, as there, and
-//! [`Options::two_segment_floor`](super::Options::two_segment_floor) gives it that kernel's threshold.
+//! microseconds; only the first of several consecutive timeouts ends a loss interval; a negative α never reduces the
+//! window below one segment. [`Growth::count_acks`](super::Growth::count_acks) makes it count ACKs, as that kernel
+//! does, and [`Options::two_segment_floor`](super::Options::two_segment_floor) uses that kernel's least threshold.
 //! [`Options::fixed_point`](super::Options::fixed_point) adds that kernel's rounding of each increment towards zero to
-//! multiples of 1/1024 packet: growth stops altogether above 512 packets on two equal paths.
+//! multiples of 1/1024 packet: two equal paths stop growing above 512 packets.
 
 use subflow_quantity::Instant;
 
 use super::siblings::{Sibling, established, sibling, siblings, total_rate};
 use super::{Ack, CongestionControl, Path, RecoveryState, reno, slow_start};
 
-/// What an increment is a multiple of in the MPTCP kernel's arithmetic, in parts of a packet.
+/// The scale of an increment in the MPTCP kernel's fixed-point arithmetic: 1/1024 packet.
 const FIXED_POINT: f64 = 1024.0;
 
 /// Opportunistic linked increases.
@@ -43,26 +43,27 @@ pub struct Olia {
     paths: Vec<PathState>,
 }
 
-/// What OLIA remembers of a path.
+/// OLIA's state for one path.
 #[derive(Clone, Copy, Debug, Default)]
 struct PathState {
     /// Stream positions of the last two losses and of the last acknowledgment.
     loss_before_last: u64,
     last_loss: u64,
     una: u64,
-    /// Growth not yet given to the window, in quanta; negative where the window is to shrink.
+    /// Growth not yet added to the window, in quanta; negative if the window is to decrease.
     credit: f64,
 }
 
 impl PathState {
-    /// ℓ: the bytes acknowledged between the last two losses or since the last one, whichever is more.
+    /// ℓ: the bytes acknowledged between the last two losses or since the last one, whichever is larger.
     fn inter_loss(&self) -> u64 {
         (self.una - self.last_loss).max(self.last_loss - self.loss_before_last)
     }
 }
 
 impl Olia {
-    /// OLIA with exact or with the MPTCP kernel's fixed-point arithmetic, and with the draft's or that kernel's floor.
+    /// Creates OLIA with exact or with the MPTCP kernel's fixed-point arithmetic, and with the draft's or that kernel's
+    /// least threshold.
     pub fn new(fixed_point: bool, two_segment_floor: bool) -> Self {
         Self { fixed_point, two_segment_floor, paths: Vec::new() }
     }
@@ -177,7 +178,7 @@ impl CongestionControl for Olia {
     }
 }
 
-/// The window less `step`, but never less than it may be.
+/// The window minus `step`, at least the smallest allowed window.
 fn shrink(path: &Path, step: u32) -> u32 {
     path.cwnd.saturating_sub(step).max(path.quantum.min(path.cwnd))
 }
@@ -187,7 +188,7 @@ mod tests {
     use super::super::siblings::tests::path;
     use super::*;
 
-    /// OLIA that saw `acked[i]` bytes acknowledged on path `i`, no loss.
+    /// OLIA after `acked[i]` bytes were acknowledged on path `i` without a loss.
     fn olia(acked: &[u64]) -> Olia {
         let state = |&una| PathState { una, ..PathState::default() };
         Olia { paths: acked.iter().map(state).collect(), ..Olia::default() }
@@ -209,8 +210,8 @@ mod tests {
     }
 
     #[test]
-    fn the_best_path_with_less_window_takes_from_the_largest() {
-        // Path 1 has acknowledged more between losses at the same RTT, but its window is the smaller one.
+    fn the_best_path_with_a_smaller_window_grows_and_the_largest_shrinks() {
+        // Path 1 has more bytes acknowledged between losses at the same RTT, but a smaller window.
         let (paths, olia) = ([path(20, 50), path(10, 50), path(5, 50)], olia(&[1000, 2000, 500]));
         let third = 1.0 / 3.0;
         assert_eq!([0, 1, 2].map(|p| olia.alpha(&paths, p)), [-third, third, 0.0]);
@@ -218,7 +219,7 @@ mod tests {
 
     #[test]
     fn paths_are_ranked_by_the_square_of_the_rate() {
-        // 3000/10² > 8000/20²; ℓ²/rtt would rank them the other way round.
+        // 3000/10² > 8000/20²; ℓ²/rtt would rank them in reverse.
         let (paths, olia) = ([path(10, 10), path(20, 20)], olia(&[3000, 8000]));
         assert_eq!(olia.alpha(&paths, 0), 0.5);
     }

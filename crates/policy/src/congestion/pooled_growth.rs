@@ -1,35 +1,35 @@
-//! How a window grows under CMT/RP: by a share of what it would grow alone.
+//! Window growth of CMT/RP: a share of the growth that the path would have alone.
 //!
 //! ```text
 //! slow start:            w_p += ⌈î_p · min(b, m_p)⌉   per ACK of b
 //! congestion avoidance:  w_p += ⌈î_p · m_p⌉           per window acknowledged
 //! ```
 //!
-//! `î_p` is the path's share, by whichever measure. The formulas are made for windows in bytes. Where the transport
-//! counts packets, `m_p = 1` and the ceiling would round every share up to a whole packet: each path would grow as if
-//! alone. The thesis that brought CMT/RPv2 to Linux (Lugowski 2017, section 3.3.2) therefore collects the growth in a
-//! buffer and raises the window by a packet when the buffer holds one. So here: the buffer holds fractions of the
-//! path's unit, and the whole units in it go to the window. For packets this is the thesis's rule; for bytes it is the
-//! formula but for less than one byte a step.
+//! `î_p` is the path's share, which v1 and v2 define differently. The formulas are made for windows in bytes. If the
+//! transport counts packets, `m_p = 1` and the ceiling would round every share up to a whole packet: each path would
+//! grow as if it were alone. The thesis that implemented CMT/RPv2 in Linux (Lugowski 2017, section 3.3.2) therefore
+//! collects the growth in a buffer and increases the window by a packet when the buffer holds one. The same is done
+//! here: the buffer holds fractions of the path's unit, and its whole units are added to the window. For packets this
+//! is the thesis's rule; for bytes it differs from the formula by less than one byte per step.
 
 use super::Path;
 
-/// The buffers between growth earned and growth given, one per path, in the path's unit.
+/// Growth not yet added to the windows, one buffer per path, in the path's unit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PooledGrowth {
     buffers: Vec<f64>,
 }
 
 impl PooledGrowth {
-    /// Makes room for one more path.
+    /// Adds a buffer for a new path.
     pub(super) fn add_path(&mut self) {
         self.buffers.push(0.0);
     }
 
-    /// Grows `paths[index]` by its share (0 to 1) for an acknowledgment of `acked`.
+    /// Increases the window of `paths[index]` by its share (0 to 1) for an acknowledgment of `acked`.
     pub(super) fn grow(&mut self, paths: &mut [Path], index: usize, share: f64, acked: u32) {
         let path = &mut paths[index];
-        // At the threshold slow start is over, whatever else the stack does (Lugowski, section 3.3.1).
+        // Slow start ends at the threshold, whatever `Growth` says (Lugowski, section 3.3.1).
         let earned = if path.cwnd < path.ssthresh {
             acked.min(path.quantum)
         } else {
@@ -46,7 +46,7 @@ impl PooledGrowth {
     }
 }
 
-/// The smallest threshold of `path`.
+/// The least threshold of `path`.
 pub(super) fn floor(path: &Path, two_segments: bool) -> u32 {
     path.quantum * if two_segments { 2 } else { 1 }
 }
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_grow_by_the_formula() {
+    fn with_bytes_growth_follows_the_formula() {
         let path = Path { ssthresh: 1, ..Path::new(1452, 14_520) };
         assert_eq!(grown(path, 0.25, 10, 1452), 14_520 + 363);
     }

@@ -7,7 +7,7 @@
 //! | loss | `ssthresh = max(cwnd / 2, 2 quanta)` | RFC 5681, 3.1, equation (4) |
 //!
 //! Equation (4) halves the amount in flight; Linux halves the window, which is the same while the window is the limit.
-//! Uncoupled: on a multipath connection each path runs its own Reno.
+//! Reno is uncoupled: on a multipath connection each path runs its own.
 
 use subflow_quantity::Instant;
 
@@ -27,7 +27,7 @@ impl CongestionControl for Reno {
     }
 }
 
-/// What Reno does with `acked`: the rule that the coupled algorithms fall back to where they have nothing to couple.
+/// Reno's growth for `acked`. The coupled algorithms use it if there is only one path.
 pub(super) fn grow(path: &mut Path, acked: u32) {
     let mut left = acked;
     if path.in_slow_start() {
@@ -54,14 +54,14 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_stops_at_the_threshold_and_hands_on_the_rest() {
+    fn slow_start_stops_at_the_threshold_and_congestion_avoidance_gets_the_rest() {
         let mut p = path(10, 12);
         grow(&mut p, 5);
         assert_eq!((p.cwnd, p.credit), (12, 3));
     }
 
     #[test]
-    fn congestion_avoidance_adds_one_packet_a_window() {
+    fn congestion_avoidance_adds_one_packet_per_window() {
         let mut p = path(10, 5);
         for _ in 0..9 {
             grow(&mut p, 1);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn loss_halves_the_window_but_leaves_two_segments() {
+    fn a_loss_halves_the_window_down_to_two_segments() {
         assert_eq!(half(&path(45, 5), 2), 22);
         assert_eq!(half(&path(3, 5), 2), 2);
     }

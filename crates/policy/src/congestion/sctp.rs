@@ -1,23 +1,23 @@
-//! SCTP's own control (RFC 9260, section 7.2): windows in bytes, grown by counting acknowledged bytes.
+//! SCTP's congestion control (RFC 9260, section 7.2): windows in bytes, growth by acknowledged bytes.
 //!
 //! | phase | rule | source |
 //! |---|---|---|
 //! | slow start, while `cwnd ≤ ssthresh` | `cwnd += min(acked, PMTU)` per SACK | 7.2.1 |
-//! | congestion avoidance | `partial_bytes_acked += acked`; one PMTU per `cwnd` of it | 7.2.2 |
+//! | congestion avoidance | `partial_bytes_acked += acked`; one PMTU per `cwnd` bytes of it | 7.2.2 |
 //! | loss | `ssthresh = max(cwnd / 2, 4 PMTU)` | 7.2.3 |
 //!
-//! `partial_bytes_acked` is [`Path::credit`], the PMTU [`Path::quantum`]. That a window grows only while it is fully used is the
-//! transport's business, and so is the window after a loss (the threshold after a fast retransmission, one PMTU after a
-//! timeout). Uncoupled: with several destinations each has its own.
+//! `partial_bytes_acked` is [`Path::credit`], the PMTU is [`Path::quantum`]. The transport ensures that a window grows
+//! only while it is fully used, and sets the window after a loss (to the threshold after a fast retransmission, to one
+//! PMTU after a timeout). The algorithm is uncoupled: each destination has its own window.
 
 use subflow_quantity::Instant;
 
 use super::{Ack, CongestionControl, Path, reno};
 
 /// The least threshold after a loss, in PMTUs.
-const FLOOR: u32 = 4;
+const MIN_SSTHRESH_PMTUS: u32 = 4;
 
-/// SCTP's uncoupled control (RFC 9260).
+/// SCTP's uncoupled congestion control (RFC 9260).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sctp;
 
@@ -36,7 +36,7 @@ impl CongestionControl for Sctp {
     }
 
     fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
-        reno::half(&paths[path], FLOOR)
+        reno::half(&paths[path], MIN_SSTHRESH_PMTUS)
     }
 }
 
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_halves_but_leaves_four_pmtu() {
+    fn a_loss_halves_the_threshold_down_to_four_pmtus() {
         let halved = |cwnd| Sctp.ssthresh_after_loss(&[Path::new(1500, cwnd)], 0, Instant::ZERO);
         assert_eq!((halved(30_000), halved(9000)), (15_000, 6000));
     }

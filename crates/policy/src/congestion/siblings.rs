@@ -1,12 +1,12 @@
-//! What coupled algorithms see of a connection: window, RTT and rate of each path that counts. Only the paths of the
-//! same [group](Path::group) do: with `coupling = "shared-bottleneck"`, those behind the same bottleneck.
+//! Input of the coupled algorithms: window, RTT and rate of each path that counts. Only the paths of the same
+//! [group](Path::group) count; with `coupling = "shared-bottleneck"` these are the paths through the same bottleneck.
 
 use super::Path;
 
 /// A path that counts in sums over the connection: established, with an RTT estimate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sibling {
-    /// Its index among the connection's paths.
+    /// Its index in the connection's paths.
     pub(super) index: usize,
     /// Its [settled window](Path::settled_cwnd), in the path's unit.
     pub(super) window: f64,
@@ -15,30 +15,30 @@ pub(super) struct Sibling {
 }
 
 impl Sibling {
-    /// Rate `x = w / rtt`, in units a second.
+    /// Rate `x = w / rtt`, in units per second.
     pub(super) fn rate(&self) -> f64 {
         self.window / self.rtt
     }
 }
 
-/// The paths that count for path `of`, itself among them.
+/// The paths that count for path `of`, including itself.
 pub(super) fn siblings(paths: &[Path], of: usize) -> impl Iterator<Item = Sibling> {
     group(paths, of).filter_map(|index| sibling(paths, index))
 }
 
-/// One path, where it counts.
+/// One path, if it counts.
 pub(super) fn sibling(paths: &[Path], index: usize) -> Option<Sibling> {
     let path = &paths[index];
     let rtt = path.srtt.filter(|_| path.established)?;
     Some(Sibling { index, window: f64::from(path.settled_cwnd()), rtt: rtt.as_nanos().max(1) as f64 / 1e9 })
 }
 
-/// The rate `Σ x` of the group of path `of`, in units a second.
+/// The rate `Σ x` of the group of path `of`, in units per second.
 pub(super) fn total_rate(paths: &[Path], of: usize) -> f64 {
     siblings(paths, of).map(|s| s.rate()).sum()
 }
 
-/// How many paths of the group of path `of` are established, sampled or not.
+/// The number of established paths in the group of path `of`, with or without an RTT sample.
 pub(super) fn established(paths: &[Path], of: usize) -> usize {
     group(paths, of).filter(|&index| paths[index].established).count()
 }

@@ -1,7 +1,8 @@
 //! wVegas: weighted Vegas (Cao, Xu, Fu: "Delay-Based Congestion Control for Multipath TCP", ICNP 2012).
 //!
-//! Each path keeps `α_i` packets in its queues; the α add up to 10 and follow the paths' rates, so that queueing delay,
-//! not loss, moves traffic to the less congested path. Once a round (all in packets, rounded down):
+//! Each path keeps `α_i` packets in the queues of its links. The sum of all α is 10 and each α is proportional to the
+//! path's rate, so that queueing delay, not loss, shifts traffic to the less congested path. Once per round (all values
+//! in packets, rounded down):
 //!
 //! ```text
 //! base = smallest RTT ever seen        avg = mean RTT of the round        diff = w (avg − base) / avg
@@ -10,33 +11,33 @@
 //! congestion avoidance:  diff ≥ α_i:    x_i = w/avg, ω_i = x_i / Σ x, α_i = max(2, 10 ω_i)
 //!                        diff > α_i:    w −= 1, ssthresh = min(ssthresh, w − 1)
 //!                        diff < α_i:    w += 1
-//!                        avg − base ≥ 2 q_i:  w = w·base / (2 avg), forget q_i   (q_i: smallest avg − base seen)
+//!                        avg − base ≥ 2 q_i:  w = w·base / (2 avg), reset q_i    (q_i: smallest avg − base seen)
 //! ```
 //!
-//! **As in the MPTCP kernel 0.9x** (`mptcp_wvegas.c`), where the paper leaves it open:
-//! * A round with fewer than 3 RTT samples does one step of Reno. Between rounds slow start grows as in Reno,
-//!   congestion avoidance stands still.
-//! * Outside the Open state the path is Reno. Back in Open, α is 2 again and `x_i` unknown.
-//! * After each round the window is at least 2 packets and `ssthresh` at least 3/4 of it; so a drained path slow-starts
-//!   back to where it was.
-//! * Siblings count in Σ x where they are established and have an RTT sample in their present round.
-//! * A restart after idle forgets `base`. On loss, Reno's half.
+//! **As in the MPTCP kernel 0.9x** (`mptcp_wvegas.c`), where the paper does not specify it:
+//! * A round with fewer than 3 RTT samples does one step of Reno. During a round slow start grows as in Reno, and
+//!   congestion avoidance does not change the window.
+//! * Outside the Open state the path uses Reno. When it returns to Open, α is 2 again and `x_i` is unknown.
+//! * After each round the window is at least 2 packets and `ssthresh` at least 3/4 of it; so a path whose queue was
+//!   drained returns to its former window by slow start.
+//! * A sibling counts in Σ x if it is established and has an RTT sample in its current round.
+//! * A restart after idle time resets `base`. A loss halves the window, as in Reno.
 //!
-//! One difference: that kernel also drains the queue when `avg − base` is exactly 0, which on real machines jitter
-//! prevents; on a simulated path, free of jitter, it would halve the window of an empty path. Here only a queue is
-//! drained.
+//! One difference: that kernel also drains the queue if `avg − base` is exactly 0. On real machines jitter prevents
+//! this value; on a simulated path without jitter it would halve the window of a path with an empty queue. Here a
+//! window is halved only if there is a queue.
 
 use subflow_quantity::Instant;
 
 use super::{Ack, CongestionControl, Path, RecoveryState, reno, slow_start};
 
-/// α of a path that has had no congestion yet, and its least value.
+/// The initial and the smallest α of a path.
 const INITIAL_ALPHA: u32 = 2;
-/// What all paths of a connection keep in queues together, in packets.
+/// The sum of α over all paths of a connection, in packets.
 const TOTAL_ALPHA: f64 = 10.0;
-/// Packets in queues that end slow start when exceeded.
+/// Slow start ends when more packets than this are queued.
 const GAMMA: u32 = 1;
-/// RTT samples that make a round meaningful.
+/// The least number of RTT samples with which a round is evaluated.
 const MIN_SAMPLES: u32 = 3;
 /// Smallest window after a round, in packets.
 const MIN_WINDOW: u32 = 2;
@@ -47,10 +48,10 @@ pub struct WVegas {
     paths: Vec<PathState>,
 }
 
-/// What wVegas remembers of a path. Times in nanoseconds.
+/// wVegas's state for one path. Times in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct PathState {
-    /// Whether delay governs; outside the Open state it does not.
+    /// Whether delay controls the window: only in the Open state.
     active: bool,
     /// Smallest RTT seen.
     base: Option<u64>,
@@ -59,9 +60,9 @@ struct PathState {
     round_end: u64,
     samples: u32,
     sum: u64,
-    /// Rate at the last congestion, in packets a nanosecond; 0 where unknown.
+    /// Rate at the last congestion, in packets per nanosecond; 0 if unknown.
     rate: f64,
-    /// The path's part of the connection's rate.
+    /// The path's share of the connection's rate.
     weight: f64,
     alpha: u32,
     /// Smallest queueing delay seen.
@@ -69,7 +70,7 @@ struct PathState {
 }
 
 impl PathState {
-    /// A path without history, active from `nxt` on.
+    /// Creates the state of a path without samples, active from `nxt` on.
     fn new(base: Option<u64>, nxt: u64) -> Self {
         Self {
             active: true,
@@ -85,7 +86,7 @@ impl PathState {
         }
     }
 
-    /// Whether draining is due at queueing delay `delay`; notes the smallest.
+    /// Whether the queue should be drained at queueing delay `delay`. Records the smallest delay.
     fn should_drain(&mut self, delay: u64) -> bool {
         if delay == 0 {
             return false;
@@ -97,7 +98,7 @@ impl PathState {
 }
 
 impl WVegas {
-    /// The end of a round: compares the delay with α and moves the window.
+    /// Ends a round: compares the delay with α and changes the window.
     fn finish_round(&mut self, paths: &mut [Path], index: usize, acked: u32) {
         let state = self.paths[index];
         let average = (state.sum / u64::from(state.samples)).max(1);
@@ -141,7 +142,7 @@ impl WVegas {
         }
     }
 
-    /// ω: the path's part of the rates of all paths in the middle of a round.
+    /// ω: the path's share of the rates of all paths that have samples in their current round.
     fn weight(&self, paths: &[Path], index: usize) -> f64 {
         let group = paths[index].group;
         let counts = |path: &Path| path.established && path.group == group;
@@ -222,7 +223,7 @@ fn set_window(path: &mut Path, packets: u32) {
     path.cwnd = packets.saturating_mul(path.quantum);
 }
 
-/// Keeps the path out of slow start at its present window.
+/// Sets the threshold so that the path is not in slow start at its current window.
 fn lower_threshold(path: &mut Path) {
     path.ssthresh = path.ssthresh.min(path.cwnd.saturating_sub(path.quantum));
 }
@@ -269,7 +270,7 @@ mod tests {
         assert_eq!(paths[0].cwnd, 41, "diff 0 < 2");
         wvegas.paths[0].queue_delay = None;
         round(&mut wvegas, &mut paths, 60_000);
-        assert_eq!((wvegas.paths[0].alpha, paths[0].cwnd), (10, 40), "alone, all ten packets are ours; diff 13 > 10");
+        assert_eq!((wvegas.paths[0].alpha, paths[0].cwnd), (10, 40), "a lone path has all ten packets; diff 13 > 10");
     }
 
     #[test]
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn outside_open_it_is_reno_and_alpha_starts_over() {
+    fn outside_open_it_is_reno_and_alpha_is_reset() {
         let mut paths = [path(10, 40)];
         let mut wvegas = wvegas(&paths);
         wvegas.paths[0].alpha = 10;

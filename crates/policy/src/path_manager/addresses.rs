@@ -1,4 +1,4 @@
-//! The two hosts' addresses as a path manager knows them, with the identifiers that RFC 8684 gives them.
+//! The addresses of both hosts that a path manager knows, with their address identifiers (RFC 8684).
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,13 +12,13 @@ pub(super) struct Addresses {
     initial: Option<FourTuple>,
 }
 
-/// The most addresses that are kept of either host; more could not all carry a subflow ([`super::MAX_SUBFLOWS`]), and
-/// the peer must not be able to fill memory.
+/// The maximum number of addresses kept per host. More could not all carry a subflow ([`super::MAX_SUBFLOWS`]), and a
+/// peer must not be able to exhaust memory.
 const MAX_ADDRESSES: usize = super::MAX_SUBFLOWS;
 
 impl Addresses {
-    /// The connection came up: both ends of the initial subflow have identifier 0 (RFC 8684, section 3.2). The remote
-    /// one is left out where the peer forbade joins to it.
+    /// The connection is established: both addresses of the initial subflow have identifier 0 (RFC 8684, section 3.2).
+    /// The remote address is not added if the peer forbade joins to it.
     pub(super) fn establish(&mut self, initial: FourTuple, remote_closed: bool) {
         self.initial = Some(initial);
         let known = std::mem::take(&mut self.local);
@@ -31,8 +31,9 @@ impl Addresses {
         }
     }
 
-    /// This host has an address. The initial subflow's always has identifier 0; any other whose identifier is taken, or
-    /// is 0 once that is taken, gets the lowest free one, since the peer tells addresses apart by them alone.
+    /// Adds an address of this host. The address of the initial subflow always has identifier 0. Any other address
+    /// whose identifier is in use gets the lowest free one, because the peer distinguishes addresses only by
+    /// identifier.
     pub(super) fn add_local(&mut self, address: Address) {
         if self.local_address(address.address).is_some() || self.local.len() == MAX_ADDRESSES {
             return;
@@ -43,14 +44,14 @@ impl Addresses {
         self.local.extend(id.map(|id| Address { id, ..address }));
     }
 
-    /// This host lost an address; the entry that it had.
+    /// Removes an address that this host lost and returns its entry.
     pub(super) fn remove_local(&mut self, address: IpAddr) -> Option<Address> {
         let index = self.local.iter().position(|known| known.address == address)?;
         Some(self.local.remove(index))
     }
 
-    /// The peer announced an address. One with the identifier of another address is ignored: the peer must withdraw that
-    /// first (RFC 8684, section 3.4.1).
+    /// Adds an address that the peer announced. It is ignored if its identifier belongs to another address: the peer
+    /// must withdraw that one first (RFC 8684, section 3.4.1).
     pub(super) fn add_remote(&mut self, address: Address) {
         let clashes = self.remote.iter().any(|known| known.id == address.id && known.address != address.address);
         if !clashes && !self.remote.contains(&address) && self.remote.len() < MAX_ADDRESSES {
@@ -58,7 +59,7 @@ impl Addresses {
         }
     }
 
-    /// The peer withdrew an identifier; the entries that had it (more than one where it was announced with several
+    /// Removes an identifier that the peer withdrew and returns its entries (several if it was announced with several
     /// ports).
     pub(super) fn remove_remote(&mut self, id: u8) -> Vec<Address> {
         self.remote.extract_if(.., |known| known.id == id).collect()
@@ -79,8 +80,8 @@ impl Addresses {
         &self.remote
     }
 
-    /// Where a join to a remote address goes: to the announced port or, without one, to the initial subflow's. `None`
-    /// before the connection is established.
+    /// The destination of a join to a remote address: the announced port or, without one, the port of the initial
+    /// subflow. `None` before the connection is established.
     pub(super) fn target(&self, remote: Address) -> Option<SocketAddr> {
         let port = remote.port.or(self.initial.map(|initial| initial.remote.port()))?;
         Some(SocketAddr::new(remote.address, port))
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_initial_address_is_always_number_zero() {
+    fn the_initial_address_always_has_identifier_zero() {
         let mut addresses = Addresses::default();
         addresses.add_local(address(0, "10.0.0.1"));
         addresses.add_local(address(1, "10.0.1.1"));

@@ -3,14 +3,14 @@
 use super::mesh::{Mesh, Shape};
 use super::{Command, Event, PathManager};
 
-/// The client opens one subflow from each of its addresses to the server's initial address, each of which leads through a
-/// gateway of its own; nothing is announced. It takes a network that sends packets of an address through its gateway.
+/// The client opens one subflow from each of its addresses to the server's initial address. Each subflow uses a gateway
+/// of its own. No addresses are announced. The network must route the packets of each address through its gateway.
 ///
-/// Source: Boccassi, Fayed, Marina, Binder: A system to aggregate multiple internet gateways in community networks, MobiCom
-/// workshop on lowest cost denominator networking, 2013; lima2017, section 3.3.2; Linux MPTCP 0.9x, `binder`. The kernel
-/// writes the gateway into each subflow's packets, as a loose source route (RFC 791). Here an address stands for it: the
-/// network model takes packets from and to that address through the gateway, which is also what the relays' tunnels do on
-/// the way back.
+/// Source: Boccassi, Fayed, Marina, Binder: A system to aggregate multiple internet gateways in community networks,
+/// MobiCom workshop on lowest cost denominator networking, 2013; lima2017, section 3.3.2; Linux MPTCP 0.9x, `binder`.
+/// The kernel writes the gateway into each subflow's packets as a loose source route (RFC 791). Here the client's
+/// address identifies the gateway: the network model routes packets from and to that address through it. On the return
+/// path this is what the tunnels of the Binder relays do.
 #[derive(Clone, Debug)]
 pub struct Binder(Mesh);
 
@@ -41,11 +41,11 @@ mod tests {
         assert_eq!(opened, ["open 10.0.0.2#1 -> 10.9.0.1:80#0", "open 10.0.0.3#2 -> 10.9.0.1:80#0"]);
         assert_eq!(tell(&mut manager, &[remote(1, "10.9.1.1")]), [""; 0]);
         assert_eq!(tell(&mut manager, &[lost(1, "10.0.0.2")]), ["withdraw #1"]);
-        assert_eq!(tell(&mut manager, &[local(1, "10.0.0.2")]).len(), 0, "the first request is still under way");
+        assert_eq!(tell(&mut manager, &[local(1, "10.0.0.2")]).len(), 0, "the first request is not yet answered");
     }
 
     #[test]
-    fn a_server_keeps_its_addresses_to_itself() {
+    fn a_server_does_not_announce_its_addresses() {
         assert_eq!(tell(&mut Binder::default(), &[local(1, "10.9.1.1"), established_as_server()]), [""; 0]);
     }
 }

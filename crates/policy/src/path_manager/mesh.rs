@@ -1,12 +1,13 @@
-//! What path managers that mesh addresses share: they differ only in which pairs get how many subflows.
+//! Code shared by the path managers that open subflows between pairs of addresses. They differ only in how many
+//! subflows each pair gets.
 //!
-//! - The mesh is static: a subflow that fails is not tried again (RFC 8684, section 3.4.1, asks for that too), until one
-//!   of its two addresses was lost and came back.
-//! - A pair is a local address and a remote address **with its port**: an address announced with another port is one more
-//!   target. Addresses of different families form no pair.
-//! - Where an address is lost, its subflows are closed and, if the peer knows its identifier, it is withdrawn.
-//! - There are never more than [`MAX_SUBFLOWS`] subflows; with several per pair, every pair gets its first before any gets
-//!   its second, and pairs left out are served as soon as another subflow closes.
+//! - The mesh is static: a failed subflow is not opened again (as RFC 8684, section 3.4.1, requires) until one of its
+//!   two addresses is lost and returns.
+//! - A pair is a local address and a remote address **with its port**: an address announced with another port is
+//!   another pair. Addresses of different families form no pair.
+//! - If an address is lost, its subflows are closed and, if the peer knows its identifier, the address is withdrawn.
+//! - There are at most [`MAX_SUBFLOWS`] subflows. With several per pair, every pair gets its first subflow before any
+//!   pair gets its second. Pairs without a subflow get one as soon as another subflow closes.
 
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU8;
@@ -18,17 +19,17 @@ use super::{Address, Command, Event, MAX_SUBFLOWS, PathManager};
 /// Which pairs of addresses a client opens subflows on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// On every pair, so many.
+    /// On every pair, this number.
     Full(NonZeroU8),
     /// On one pair for each local address.
     Single,
-    /// On the initial pair alone, so many.
+    /// Only on the initial pair, this number.
     Ports(NonZeroU8),
     /// From each local address to the initial remote one.
     Gateways,
 }
 
-/// The addresses and subflows of a connection, and what is missing of its shape.
+/// The addresses and subflows of a connection, and the shape that they should have.
 #[derive(Clone, Debug)]
 pub(super) struct Mesh {
     shape: Shape,
@@ -37,9 +38,9 @@ pub(super) struct Mesh {
     initial: Option<Pair>,
     addresses: Addresses,
     subflows: Subflows,
-    /// How many subflows each pair has had since both its addresses are there.
+    /// The number of subflows that each pair has had since both of its addresses exist.
     opened: Vec<(Pair, usize)>,
-    /// Identifiers of local addresses that the peer has learnt, from an announcement or a join.
+    /// Identifiers of local addresses that the peer knows from an announcement or a join.
     known_to_peer: Vec<u8>,
 }
 
@@ -92,7 +93,7 @@ impl Mesh {
         }
     }
 
-    /// How many subflows are being opened or open.
+    /// The number of subflows that are open or being opened.
     #[cfg(test)]
     pub(super) fn subflows(&self) -> usize {
         self.subflows.len()
@@ -151,7 +152,7 @@ impl Mesh {
     fn lose_remote(&mut self, id: u8, commands: &mut Vec<Command>) {
         let lost = self.addresses.remove_remote(id);
         let (addresses, role) = (&self.addresses, self.role);
-        // A client's subflows come from ports of its own choice, a server's from the one that it announced.
+        // A client's subflows use ports that it chose, a server's use the port that it announced.
         let runs_to = |address: &Address, remote: SocketAddr| match role {
             Some(Role::Client) => addresses.target(*address) == Some(remote),
             _ => remote.ip() == address.address,
@@ -162,7 +163,7 @@ impl Mesh {
         commands.extend(self.subflows.close_where(|subflow| gone(subflow.remote)).map(Command::Close));
     }
 
-    /// All pairs between the addresses that are there.
+    /// All pairs of existing addresses.
     fn mesh(&self) -> impl Iterator<Item = (Address, Address, Pair)> {
         self.addresses.remote().iter().flat_map(move |&remote| {
             self.addresses.local().iter().filter_map(move |&local| {
@@ -179,7 +180,7 @@ impl Mesh {
 
     fn opened_on(&self, pair: Pair) -> usize {
         let counted = self.opened.iter().find(|(opened, _)| *opened == pair).map_or(0, |&(_, n)| n);
-        // Requests from before an address was lost may still be under way when it comes back.
+        // Requests sent before an address was lost may still be unanswered when it returns.
         counted.max(self.subflows.on(pair))
     }
 
@@ -192,7 +193,7 @@ impl Mesh {
         }
     }
 
-    /// Whether the peer did not know this identifier yet; from now on it does.
+    /// Records that the peer knows this identifier. Returns whether that is new.
     fn tell_peer(&mut self, id: u8) -> bool {
         let new = !self.known_to_peer.contains(&id);
         if new {

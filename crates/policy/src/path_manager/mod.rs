@@ -1,14 +1,15 @@
 //! Path managers: which subflows a connection opens and which addresses it announces.
 //!
-//! Events in, commands out. The same object drives the simulated stack and, over netlink, the kernel.
+//! A path manager receives events and returns commands. The same object controls the simulated stack and, over netlink,
+//! the kernel.
 //!
-//! Each path manager is one file; `mesh` holds what those share that open subflows between pairs of addresses, `addresses`
-//! and `subflows` what a connection has, and [`PathManagement`] names them all.
+//! Each path manager is one file. `mesh` is the shared code of those that open subflows between pairs of addresses;
+//! `addresses` and `subflows` are the state of a connection; [`PathManagement`] lists all path managers by name.
 //!
-//! What a path manager may count on: a command is carried out before the next event or fails with
-//! [`Event::SubflowClosed`]; every subflow, whether asked for or told to close, is in the end reported closed, under the
-//! four-tuple under which it was reported established or, if it never was, one with the addresses and the remote port of
-//! the command.
+//! A path manager may rely on this: a command is executed before the next event, or fails with
+//! [`Event::SubflowClosed`]. Every requested subflow is finally reported closed. The report has the four-tuple with
+//! which the subflow was reported established; if it never was, the addresses and the remote port are those of the
+//! command.
 
 mod addresses;
 mod binder;
@@ -31,18 +32,18 @@ pub use passive::Passive;
 pub use path_management::{Options, PathManagement, PathManagerEntry};
 pub use single_mesh::SingleMesh;
 
-/// The most subflows that one connection has at a time, the initial one included: as many as a
-/// [`SubflowSet`](crate::scheduler::SubflowSet) holds.
+/// The maximum number of subflows of a connection at a time, including the initial one: the size of a
+/// [`SubflowSet`](crate::scheduler::SubflowSet).
 pub const MAX_SUBFLOWS: usize = 64;
 
 /// An address of this host or of the peer, with its MPTCP address identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address {
-    /// Address identifier (RFC 8684, section 3.2); 0 is the initial subflow's.
+    /// Address identifier (RFC 8684, section 3.2); the initial subflow's is 0.
     pub id: u8,
     /// The address.
     pub address: IpAddr,
-    /// Port, where the peer announced one.
+    /// Port, if the peer announced one.
     pub port: Option<u16>,
 }
 
@@ -67,7 +68,7 @@ pub enum Event {
         /// Whether the peer forbade joins to its initial address and port (flag C of MP_CAPABLE).
         initial_address_closed: bool,
     },
-    /// This host has (or has again) an address.
+    /// This host got an address, for the first time or again.
     LocalAddressAdded(Address),
     /// This host lost an address.
     LocalAddressRemoved(Address),
@@ -80,11 +81,11 @@ pub enum Event {
     },
     /// A subflow became usable.
     SubflowEstablished(FourTuple),
-    /// A subflow closed or died.
+    /// A subflow closed or failed.
     SubflowClosed(FourTuple),
 }
 
-/// What the transport is to do.
+/// A command to the transport.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Open a subflow. The transport chooses the local port.
@@ -95,7 +96,7 @@ pub enum Command {
         remote: Address,
         /// The remote port.
         port: u16,
-        /// Ask the peer to use it as a backup.
+        /// Whether the subflow is a backup (flag B of MP_JOIN).
         backup: bool,
     },
     /// Announce a local address (ADD_ADDR).
@@ -118,6 +119,6 @@ pub enum Command {
 
 /// A path manager for one connection.
 pub trait PathManager {
-    /// Takes in an event and appends what is to be done about it.
+    /// Processes an event and appends the resulting commands.
     fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>);
 }

@@ -8,16 +8,16 @@ use super::{Command, Event, PathManager};
 /// The client opens subflows from other source ports on the pair of addresses of the initial subflow until there are n,
 /// that one included. Nothing is announced; other addresses are not used.
 ///
-/// Source: lima2017, section 3.3.3; Linux MPTCP 0.9x, `ndiffports`, whose n is 2 by default. Subflows that fail are not
-/// replaced, until one of the two addresses was lost and came back.
+/// Source: lima2017, section 3.3.3; Linux MPTCP 0.9x, `ndiffports`, whose n is 2 by default. A failed subflow is not
+/// replaced until one of the two addresses is lost and returns.
 #[derive(Clone, Debug)]
 pub struct NDiffPorts(Mesh);
 
 impl NDiffPorts {
-    /// n where nothing else is said.
+    /// The default n.
     pub const DEFAULT_N: NonZeroU8 = NonZeroU8::new(2).expect("not zero");
 
-    /// So many subflows.
+    /// Creates it with this number of subflows.
     pub fn new(n: NonZeroU8) -> Self {
         Self(Mesh::new(Shape::Ports(n)))
     }
@@ -49,33 +49,33 @@ mod tests {
         (manager, opened)
     }
 
-    const AGAIN: &str = "open 10.0.0.1#0 -> 10.9.0.1:80#0";
+    const SECOND_SUBFLOW: &str = "open 10.0.0.1#0 -> 10.9.0.1:80#0";
 
     #[test]
     fn there_are_n_subflows_on_the_initial_pair() {
         assert_eq!(client(1).1, [""; 0]);
-        assert_eq!(client(4).1, [AGAIN; 3]);
+        assert_eq!(client(4).1, [SECOND_SUBFLOW; 3]);
         assert_eq!(tell(&mut client(4).0, &[remote(1, "10.9.1.1"), local(2, "10.0.2.1")]), [""; 0]);
         assert_eq!(client(200).1.len(), MAX_SUBFLOWS - 1);
     }
 
     #[test]
-    fn one_that_fails_is_not_replaced() {
+    fn a_failed_subflow_is_not_replaced() {
         let (mut manager, _) = client(2);
         tell(&mut manager, &[up("10.0.0.1:1025", "10.9.0.1:80")]);
         assert_eq!(tell(&mut manager, &[Event::SubflowClosed(tuple("10.0.0.1:1025", "10.9.0.1:80"))]), [""; 0]);
     }
 
     #[test]
-    fn an_address_that_comes_back_gets_all_of_them_again() {
+    fn an_address_that_returns_gets_all_of_its_subflows_again() {
         let (mut manager, _) = client(3);
         tell(&mut manager, &[up("10.0.0.1:1025", "10.9.0.1:80"), up("10.0.0.1:1026", "10.9.0.1:80")]);
         assert_eq!(tell(&mut manager, &[lost(0, "10.0.0.1")]).len(), 4, "withdrawn, and three closed");
-        assert_eq!(tell(&mut manager, &[local(0, "10.0.0.1")]), [AGAIN; 3]);
+        assert_eq!(tell(&mut manager, &[local(0, "10.0.0.1")]), [SECOND_SUBFLOW; 3]);
     }
 
     #[test]
-    fn a_server_keeps_its_addresses_to_itself() {
+    fn a_server_does_not_announce_its_addresses() {
         let mut manager = NDiffPorts::default();
         assert_eq!(tell(&mut manager, &[local(1, "10.9.1.1"), established_as_server()]), [""; 0]);
     }

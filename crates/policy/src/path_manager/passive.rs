@@ -1,4 +1,4 @@
-//! `default`: the initial subflow and whatever the peer opens.
+//! `default`: the initial subflow and those that the peer opens.
 
 use super::{Command, Event, PathManager};
 
@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_never_asks_for_anything() {
+    fn it_never_returns_a_command() {
         let mut commands = Vec::new();
         for event in [
             Event::LocalAddressAdded(address(1, "10.0.1.1")),

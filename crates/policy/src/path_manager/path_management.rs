@@ -20,12 +20,12 @@ pub enum PathManagement {
     Binder(Binder),
 }
 
-/// Parameters of those path managers that have any; [`PathManagerEntry::options`] says whose is which.
+/// Options of the path managers. [`PathManagerEntry::options`] lists those that each of them uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// `subflows_per_pair`: how many subflows a full mesh opens on each pair of addresses.
+    /// `subflows_per_pair`: the number of subflows that `full-mesh` opens on each pair of addresses.
     pub subflows_per_pair: NonZeroU8,
-    /// `n`: how many subflows ndiffports opens, the initial one included.
+    /// `n`: the number of subflows that `ndiffports` opens, including the initial one.
     pub n: NonZeroU8,
 }
 
@@ -35,25 +35,25 @@ impl Default for Options {
     }
 }
 
-/// What there is to know about a path manager before it is chosen.
+/// The catalogue entry of a path manager.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct PathManagerEntry {
     /// The name that scenarios use and results print.
     pub name: &'static str,
-    /// Other names that mean the same.
+    /// Other accepted names.
     pub aliases: &'static [&'static str],
     /// What it does, in one sentence without a full stop.
     pub description: &'static str,
     /// Where it was published.
     pub source: &'static str,
-    /// Names of the [`Options`] that it takes.
+    /// Names of the [`Options`] that it uses.
     pub options: &'static [&'static str],
     new: fn(&Options) -> PathManagement,
 }
 
 impl PathManagerEntry {
-    /// The path manager in its initial state, with these options.
+    /// Creates the path manager with these options.
     pub fn create(&self, options: &Options) -> PathManagement {
         (self.new)(options)
     }
@@ -103,17 +103,17 @@ const ALL: &[PathManagerEntry] = &[
 ];
 
 impl PathManagement {
-    /// All path managers, in the order in which they are listed.
+    /// All path managers, in listing order.
     pub fn all() -> &'static [PathManagerEntry] {
         ALL
     }
 
-    /// The path manager of this name or alias, in its initial state, every option at its default.
+    /// Creates the path manager with this name or alias, with default options.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::with_options(name, &Options::default())
     }
 
-    /// The same with these options; those that it does not take change nothing.
+    /// Creates the path manager with this name or alias. Options that it does not use have no effect.
     pub fn with_options(name: &str, options: &Options) -> Option<Self> {
         let entry = ALL.iter().find(|entry| entry.name == name || entry.aliases.contains(&name))?;
         Some(entry.create(options))

@@ -3,13 +3,15 @@
 use super::mesh::{Mesh, Shape};
 use super::{Command, Event, PathManager};
 
-/// Like a full mesh, but the client passes over a pair whose source address another subflow uses already: one subflow for
-/// each of its addresses, so that subflows of one connection do not compete on the way there. Pairs are tried in the order
-/// in which remote addresses became known; where a subflow fails or closes, its source goes on to the next remote address.
+/// Like a full mesh, but the client skips a pair if another subflow already uses its source address. Each of its
+/// addresses thus has one subflow, and the subflows of a connection do not compete for the client's links. Pairs are
+/// tried in the order in which remote addresses became known. If a subflow fails or closes, the next remote address is
+/// tried from its source address.
 ///
-/// Source: lima2017, section 4.2, Algorithm 7 and code A.4. The thesis says that this makes min(n_s, n_d) subflows. Its
-/// code looks at the source alone, which makes n_s of them, and so does this: a client with two addresses and a server with
-/// one get two subflows. Addresses are announced, lost and found again as in a full mesh.
+/// Source: lima2017, section 4.2, Algorithm 7 and code A.4. According to the thesis this gives min(n_s, n_d) subflows.
+/// Its code checks only the source address, which gives n_s subflows, and so does this implementation: a client with
+/// two addresses and a server with one have two subflows. Announced, lost and returned addresses are handled as in a
+/// full mesh.
 #[derive(Clone, Debug)]
 pub struct SingleMesh(Mesh);
 
@@ -49,15 +51,19 @@ mod tests {
     }
 
     #[test]
-    fn a_source_whose_subflow_failed_goes_on_to_the_next_remote_address() {
+    fn after_a_failed_subflow_its_source_tries_the_next_remote_address() {
         let (mut manager, _) = client();
         let failed = Event::SubflowClosed(tuple("10.0.1.1:1025", "10.9.0.1:80"));
-        assert_eq!(tell(&mut manager, &[failed]), [""; 0], "there is no other yet, and it is not tried again");
+        assert_eq!(
+            tell(&mut manager, &[failed]),
+            [""; 0],
+            "there is no other remote address yet, and this one is not tried again"
+        );
         assert_eq!(tell(&mut manager, &[remote(1, "10.9.1.1")]), ["open 10.0.1.1#1 -> 10.9.1.1:80#1"]);
     }
 
     #[test]
-    fn an_address_that_comes_back_gets_its_subflow_again() {
+    fn an_address_that_returns_gets_its_subflow_again() {
         let (mut manager, _) = client();
         tell(&mut manager, &[up("10.0.1.1:1025", "10.9.0.1:80")]);
         let closed = tell(&mut manager, &[lost(1, "10.0.1.1")]);

@@ -1,10 +1,10 @@
-//! The subflows of a connection as a path manager knows them, from the command to open to the event that they closed.
+//! The subflows of a connection that a path manager knows, from the command to open one to the event that it closed.
 
 use std::net::{IpAddr, SocketAddr};
 
 use super::{Event, FourTuple};
 
-/// Where a subflow runs, as far as path managers choose: a local address and a remote address with its port.
+/// The part of a four-tuple that a path manager chooses: a local address and a remote address with its port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pair {
     pub(super) local: IpAddr,
@@ -17,41 +17,41 @@ impl From<FourTuple> for Pair {
     }
 }
 
-/// Subflows that are being opened, are open, or were told to close.
+/// Subflows that are being opened, open, or being closed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Subflows {
-    /// Asked for; the transport has yet to say which local port it took.
+    /// Requested. The transport has not yet reported the local port.
     opening: Vec<Pair>,
     open: Vec<FourTuple>,
-    /// Told to close; kept so that the report of their end is not taken for that of a newer subflow on the same pair.
+    /// Being closed. They are kept so that the report of their end is not attributed to a newer subflow on the same
+    /// pair.
     closing: Vec<FourTuple>,
 }
 
 impl Subflows {
-    /// How many count against the limit: being opened or open.
+    /// The number of subflows that count towards the limit: open or being opened.
     pub(super) fn len(&self) -> usize {
         self.opening.len() + self.open.len()
     }
 
-    /// How many of them run on this pair.
+    /// The number of them on this pair.
     pub(super) fn on(&self, pair: Pair) -> usize {
         let opening = self.opening.iter().filter(|&&p| p == pair).count();
         opening + self.open.iter().filter(|&&subflow| Pair::from(subflow) == pair).count()
     }
 
-    /// Whether one of them leaves from this address.
+    /// Whether one of them uses this local address.
     pub(super) fn use_local(&self, local: IpAddr) -> bool {
         let opening = self.opening.iter().any(|pair| pair.local == local);
         opening || self.open.iter().any(|subflow| subflow.local.ip() == local)
     }
 
-    /// A command to open one was given.
+    /// Records a command to open a subflow.
     pub(super) fn request(&mut self, pair: Pair) {
         self.opening.push(pair);
     }
 
-    /// Takes in that subflows come and go; other events are not its concern. Whether a subflow that was asked for came
-    /// or failed to.
+    /// Processes events about subflows and ignores others. Returns whether the event answers a request to open one.
     pub(super) fn on_event(&mut self, event: &Event) -> bool {
         match *event {
             Event::Established { initial: subflow, .. } | Event::SubflowEstablished(subflow) => {
@@ -69,8 +69,8 @@ impl Subflows {
         }
     }
 
-    /// Gives up the open subflows for which `doomed` holds and returns them. Those still being opened cannot be named
-    /// yet; ask again once they are open.
+    /// Moves the open subflows for which `doomed` holds to the closing ones and returns them. Subflows that are still
+    /// being opened have no four-tuple yet; call it again when they are open.
     pub(super) fn close_where(&mut self, mut doomed: impl FnMut(FourTuple) -> bool) -> impl Iterator<Item = FourTuple> {
         let from = self.closing.len();
         let closing = &mut self.closing;
@@ -85,7 +85,7 @@ impl Subflows {
     }
 }
 
-/// Removes the first item for which `wanted` holds; whether there was one.
+/// Removes the first item for which `wanted` holds. Returns whether there was one.
 fn take<T>(items: &mut Vec<T>, wanted: impl FnMut(&T) -> bool) -> bool {
     items.iter().position(wanted).map(|index| items.remove(index)).is_some()
 }
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_late_report_of_an_old_subflow_does_not_end_the_new_one() {
+    fn a_late_report_about_an_old_subflow_does_not_end_the_new_one() {
         let (old, new) = (tuple("10.0.0.1:1", "10.9.0.1:80"), tuple("10.0.0.1:2", "10.9.0.1:80"));
         let mut subflows = Subflows::default();
         subflows.on_event(&Event::SubflowEstablished(old));

@@ -1,5 +1,5 @@
-//! Hand-made addresses and events for the path managers' unit tests. The client's addresses are 10.0.x.1, the server's
-//! 10.9.x.1; the connection runs from 10.0.0.1 to 10.9.0.1, port 80.
+//! Addresses and events for the path managers' unit tests. The client's addresses are 10.0.x.1, the server's 10.9.x.1;
+//! the connection runs from 10.0.0.1 to 10.9.0.1, port 80.
 
 use std::net::SocketAddr;
 
@@ -16,17 +16,17 @@ pub(super) fn tuple(local: &str, remote: &str) -> FourTuple {
     FourTuple { local: end(local), remote: end(remote) }
 }
 
-/// The connection comes up at the client.
+/// The connection is established at the client.
 pub(super) fn established_as_client() -> Event {
     Event::Established { initial: tuple("10.0.0.1:1024", "10.9.0.1:80"), client: true, initial_address_closed: false }
 }
 
-/// The connection comes up at the server.
+/// The connection is established at the server.
 pub(super) fn established_as_server() -> Event {
     Event::Established { initial: tuple("10.9.0.1:80", "10.0.0.1:1024"), client: false, initial_address_closed: false }
 }
 
-/// Tells the events one after the other and returns what the last one leads to.
+/// Passes the events to the path manager in order and returns the commands that follow from the last one.
 pub(super) fn tell(manager: &mut impl PathManager, events: &[Event]) -> Vec<String> {
     let mut commands = Vec::new();
     for event in events {

@@ -1,17 +1,19 @@
-//! Disjoint paths of the least total length (Suurballe 1974, Bhandari 1999), as a flow of least cost where every link
-//! carries one unit.
+//! Disjoint paths of minimum total length (Suurballe 1974, Bhandari 1999), computed as a minimum-cost flow in which
+//! each link has a capacity of one unit.
 //!
-//! Taking the shortest path first and looking for another one without its links can fail where two disjoint paths exist:
-//! the shortest may block both. So each further path may also undo a link that those before it took, going back over it;
-//! what remains is one path more, and the shortest set of so many (successive shortest paths, Ford and Fulkerson 1962).
+//! A greedy search (the shortest path first, then another one without its links) can fail although two disjoint paths
+//! exist, because the shortest path may block both. Therefore each further path may traverse a link of an earlier path
+//! backwards, which removes that link from both. The result is one more path, and the set has the minimum total length
+//! for its size (successive shortest paths, Ford and Fulkerson 1962).
 
 use std::collections::VecDeque;
 
 use super::{Graph, LinkSet, Path};
 
-/// Up to `count` paths from `from` to `to` that share no link, neither in one direction nor in opposite ones, and avoid
-/// `banned`. There are as many as there can be, and no other set of so many has less total length: fewest links, then
-/// the least sum of `weight`s. In order of their length. Where `from` is `to`, one empty path.
+/// Up to `count` paths from `from` to `to` that share no link, in the same or in opposite directions, and avoid
+/// `banned`. The number of paths is the largest possible, and no other set of that size has a smaller total length:
+/// first the number of links, then the sum of `weight`s. The paths are sorted by length. If `from` equals `to`, the
+/// result is one empty path.
 pub fn disjoint_paths(
     graph: &Graph,
     from: u32,
@@ -35,16 +37,16 @@ pub fn disjoint_paths(
 struct UnitFlow<'a, W> {
     graph: &'a Graph,
     banned: &'a LinkSet,
-    /// By edge: it carries a unit.
+    /// Per edge: whether it carries a unit.
     taken: Vec<bool>,
     weight: W,
 }
 
-/// Links, then weight; going back over a taken link gives its cost back.
+/// Number of links, then weight. Traversing a used link backwards has its negative cost.
 type Cost = (i64, i64);
 
 impl<W: Fn(u32) -> u64> UnitFlow<'_, W> {
-    /// Adds one unit from `from` to `to` at the least cost, if there is room for it.
+    /// Adds one unit from `from` to `to` at minimum cost, if possible.
     fn augment(&mut self, from: u32, to: u32) -> bool {
         let Some(steps) = self.cheapest_steps(from, to) else { return false };
         for edge in steps {
@@ -57,7 +59,7 @@ impl<W: Fn(u32) -> u64> UnitFlow<'_, W> {
         true
     }
 
-    /// The cheapest way in what the present flow leaves (Bellman and Ford: costs may be negative, circles are not).
+    /// The cheapest path in the residual graph (Bellman and Ford: costs may be negative, cycles are not).
     fn cheapest_steps(&self, from: u32, to: u32) -> Option<Path> {
         let mut reached: Vec<Option<(Cost, Option<u32>)>> = vec![None; self.graph.switches()];
         reached[from as usize] = Some(((0, 0), None));
@@ -88,7 +90,7 @@ impl<W: Fn(u32) -> u64> UnitFlow<'_, W> {
         Some(steps)
     }
 
-    /// What a unit over `edge` costs now; `None` where it cannot go.
+    /// The cost of a unit over `edge` in the residual graph; `None` if it has no capacity.
     fn cost(&self, edge: u32) -> Option<Cost> {
         let cost = |edge| (1, (self.weight)(edge) as i64);
         if self.banned.has(edge) || self.taken[edge as usize] {
@@ -101,14 +103,15 @@ impl<W: Fn(u32) -> u64> UnitFlow<'_, W> {
         }
     }
 
-    /// Takes one path out of the flow.
+    /// Removes one path from the flow and returns it.
     fn take_path(&mut self, from: u32, to: u32) -> Path {
-        // The flow is the cheapest, so it has no circles, and no path taken out of it has one.
+        // A minimum-cost flow has no cycles, so no path removed from it has one.
         let mut path = Path::new();
         let mut at = from;
         while at != to {
             let edges = self.graph.out_of(at);
-            let edge = *edges.iter().find(|&&edge| self.taken[edge as usize]).expect("what comes in goes out");
+            let edge =
+                *edges.iter().find(|&&edge| self.taken[edge as usize]).expect("a unit that enters a switch leaves it");
             self.taken[edge as usize] = false;
             path.push(edge);
             at = self.graph.edge(edge).to;
@@ -125,7 +128,7 @@ mod tests {
     use super::super::shortest_path;
     use super::*;
 
-    /// The trap: the shortest path 0-1-2-5 blocks both 0-1-4-6-5 and 0-3-…-2-5.
+    /// A graph in which the shortest path 0-1-2-5 blocks both 0-1-4-6-5 and 0-3-…-2-5.
     fn trap() -> Graph {
         let mut graph = Graph::new(8);
         let links = [(0, 1), (1, 2), (2, 5), (0, 3), (3, 7), (7, 2), (1, 4), (4, 6), (6, 5)];
@@ -136,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn greed_falls_into_the_trap_and_min_sum_does_not() {
+    fn min_sum_finds_two_disjoint_paths_where_a_greedy_search_finds_one() {
         let graph = trap();
         let mut banned = graph.no_links();
         let first = shortest_path(&graph, 0, 5, &banned, |_| 0).expect("a path");
@@ -155,7 +158,7 @@ mod tests {
         assert_eq!(disjoint_paths(&graph, 3, 3, 9, &none, |_| 0), [Path::new()]);
     }
 
-    /// All paths from `from` to `to` that come to no switch twice.
+    /// All paths from `from` to `to` that visit no switch twice.
     fn simple_paths(graph: &Graph, from: u32, to: u32, visited: &[u32]) -> Vec<Path> {
         if from == to {
             return vec![Path::new()];
@@ -170,7 +173,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against all pairs of paths, tried one by one.
+        /// Compares the result with every pair of disjoint paths.
         #[test]
         fn no_pair_has_less_total_length(links in vec((0..6u32, 0..6u32, 0..4u64), 4..11)) {
             let links: Vec<_> = links.into_iter().filter(|(a, b, _)| a != b).collect();

@@ -1,15 +1,15 @@
-//! ECMP: which of several equally short ways a flow takes (RFC 2992: hash-threshold and modulo-N; here modulo-N).
+//! ECMP: which of several equal-cost paths a flow takes (RFC 2992: hash-threshold and modulo-N; here modulo-N).
 
-/// What a switch mixes into flow hashes. Where all switches hash alike, a switch finds among the flows that the one
-/// before has sent it only those with the same hash (polarisation); so each has its own.
+/// The salt that a switch mixes into flow hashes, different for each switch. If all switches used the same hash, all
+/// flows that one switch forwards to the next would have the same hash there (polarisation).
 pub fn salt(switch: u32) -> u32 {
     (switch + 1).wrapping_mul(0x9E37_79B9)
 }
 
-/// Which of `ways` ways a flow with this hash takes at a switch with this salt.
+/// Which of `ways` next hops a flow with this hash takes at a switch with this salt.
 #[inline]
 pub fn choose(hash: u16, salt: u32, ways: usize) -> usize {
-    // The finaliser of MurmurHash3: all bits of the flow's and the switch's number reach the result.
+    // The finaliser of MurmurHash3: every bit of the flow hash and of the salt affects the result.
     let mut mixed = u32::from(hash) ^ salt;
     mixed = (mixed ^ (mixed >> 16)).wrapping_mul(0x85EB_CA6B);
     mixed = (mixed ^ (mixed >> 13)).wrapping_mul(0xC2B2_AE35);

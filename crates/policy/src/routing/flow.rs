@@ -1,15 +1,15 @@
-//! What a router sees of a packet.
+//! The fields of a packet that a router uses.
 
 use std::net::{IpAddr, SocketAddr};
 
 use sha2::{Digest, Sha256};
 
-/// The 5-tuple: one direction of one conversation.
+/// The 5-tuple of a flow: one direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FlowKey {
-    /// Where it comes from.
+    /// Source address and port.
     pub source: SocketAddr,
-    /// Where it goes.
+    /// Destination address and port.
     pub destination: SocketAddr,
     /// IP protocol number: 6 TCP, 17 UDP.
     pub protocol: u8,
@@ -21,9 +21,9 @@ impl FlowKey {
         Self { source: self.destination, destination: self.source, ..self }
     }
 
-    /// A hash of the 5-tuple for ECMP, not symmetric: the other direction has another. The function is fixed for all
-    /// time, because results depend on it: FNV-1a of addresses, ports and protocol, folded to 16 bits. `seed` stands for
-    /// what a vendor or operator configures.
+    /// A hash of the 5-tuple for ECMP. It is not symmetric: the reverse direction has another hash. The function must
+    /// not change, because results depend on it: FNV-1a of addresses, ports and protocol, folded to 16 bits. `seed` is
+    /// the hash seed that a vendor or operator configures.
     pub fn hash(self, seed: u64) -> u16 {
         let mut hash = 0xCBF2_9CE4_8422_2325 ^ seed;
         let mut mix = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
@@ -35,34 +35,34 @@ impl FlowKey {
             end.port().to_be_bytes().into_iter().for_each(&mut mix);
         }
         mix(self.protocol);
-        // FNV leaves the low bits poorly mixed: fold the high ones onto them.
+        // FNV mixes the low bits poorly, so the high bits are folded onto them.
         let folded = (hash ^ (hash >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         (folded >> 48) as u16
     }
 }
 
-/// What the MPTCP options of a flow's first packet tell a router (RFC 8684).
+/// The MPTCP handshake option in a flow's first packet (RFC 8684).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Signal {
-    /// Nothing: no MPTCP handshake.
+    /// No MPTCP handshake.
     #[default]
     None,
-    /// A SYN with MP_CAPABLE: a connection begins (section 3.1). In version 1 there is no key in it.
+    /// A SYN with MP_CAPABLE: a new connection (section 3.1). In version 1 it has no key.
     Capable,
-    /// A SYN/ACK with MP_CAPABLE and the server's key, of which [`token_of`] makes the token that joins will show.
+    /// A SYN/ACK with MP_CAPABLE and the server's key, from which [`token_of`] computes the token used in joins.
     CapableReply {
         /// The server's key.
         key: u64,
     },
-    /// A SYN with MP_JOIN: a further subflow of the connection with this token (section 3.2).
+    /// A SYN with MP_JOIN: another subflow of the connection with this token (section 3.2).
     Join {
         /// The receiver's token.
         token: u32,
     },
 }
 
-/// The token that names the connection whose receiver has `key`: the most significant 32 bits of the key's SHA-256 (RFC
-/// 8684, section 3.2).
+/// The token that identifies the connection whose receiver has `key`: the most significant 32 bits of the key's SHA-256
+/// (RFC 8684, section 3.2).
 pub fn token_of(key: u64) -> u32 {
     let hash = Sha256::digest(key.to_be_bytes());
     u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]])
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_the_beginning_of_the_hash() {
+    fn a_token_is_the_first_32_bits_of_the_hash() {
         // SHA-256 of 0000000000000001, computed with sha256sum.
         assert_eq!(token_of(1), 0xcd26_6215);
     }

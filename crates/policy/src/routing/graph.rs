@@ -1,23 +1,23 @@
-//! Switches and the links between them, as routing sees them.
+//! The graph of switches and links that routing works on.
 
 /// One direction of a link between two switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The switch it leaves.
+    /// The switch at its start.
     pub from: u32,
-    /// The switch it comes to.
+    /// The switch at its end.
     pub to: u32,
     /// Propagation delay in nanoseconds.
     pub delay_nanos: u64,
 }
 
-/// The edges that a packet goes over, in order. Empty where both ends are at one switch.
+/// The edges of a path, in order. Empty if both ends are at one switch.
 pub type Path = Vec<u32>;
 
 /// Switches, numbered from 0, and links between them.
 ///
-/// Link `n` has two directions, the edges `2 n` and `2 n + 1`: an edge's other direction is its number exclusive-or 1.
-/// The numbers are the caller's; there may be gaps, such as those of links to hosts, which routing leaves out.
+/// Link `n` has two directions, the edges `2 n` and `2 n + 1`: the number of an edge XOR 1 is its opposite direction.
+/// The caller chooses the link numbers. Gaps are allowed, for example for links to hosts, which are not in the graph.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     edges: Vec<Option<Edge>>,
@@ -26,7 +26,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// `switches` switches without a link.
+    /// Creates `switches` switches without links.
     pub fn new(switches: usize) -> Self {
         Self { edges: Vec::new(), incoming: vec![Vec::new(); switches], outgoing: vec![Vec::new(); switches] }
     }
@@ -45,18 +45,18 @@ impl Graph {
         }
     }
 
-    /// How many switches there are.
+    /// The number of switches.
     pub fn switches(&self) -> usize {
         self.outgoing.len()
     }
 
-    /// Edge `number`, which there is.
+    /// Edge `number`, which must exist.
     #[inline]
     pub fn edge(&self, number: u32) -> Edge {
         self.edges[number as usize].expect("an edge between switches")
     }
 
-    /// One more than the greatest number of an edge.
+    /// One more than the largest edge number.
     pub fn edge_numbers(&self) -> usize {
         self.edges.len()
     }
@@ -76,26 +76,26 @@ impl Graph {
         (0..self.edges.len() as u32).filter(|&edge| self.edges[edge as usize].is_some())
     }
 
-    /// A set of no links, with room for all of them.
+    /// An empty set of links with capacity for all of them.
     pub fn no_links(&self) -> LinkSet {
         LinkSet { links: vec![false; self.edges.len().div_ceil(2)] }
     }
 }
 
-/// A set of links. A link is in it with both directions.
+/// A set of links. It contains both directions of a link or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkSet {
     links: Vec<bool>,
 }
 
 impl LinkSet {
-    /// Whether the link of `edge` is in it.
+    /// Whether the set contains the link of `edge`.
     #[inline]
     pub fn has(&self, edge: u32) -> bool {
         self.links[edge as usize / 2]
     }
 
-    /// Adds the link of `edge`, or takes it away.
+    /// Adds or removes the link of `edge`.
     pub fn set(&mut self, edge: u32, present: bool) {
         self.links[edge as usize / 2] = present;
     }
@@ -105,7 +105,7 @@ impl LinkSet {
         path.iter().for_each(|&edge| self.set(edge, true));
     }
 
-    /// Whether any link of `path` is in it.
+    /// Whether the set contains any link of `path`.
     pub fn meets(&self, path: &[u32]) -> bool {
         path.iter().any(|&edge| self.has(edge))
     }

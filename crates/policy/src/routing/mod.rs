@@ -1,16 +1,16 @@
-//! Which way packets go: shortest paths, equal-cost paths, and disjoint paths for the subflows of one connection.
+//! Path computation: shortest paths, equal-cost paths, and disjoint paths for the subflows of a connection.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | switches and links | `graph.rs` |
-//! | Dijkstra, tables of equally short ways | `shortest_path.rs` |
-//! | ECMP: which of several ways a flow takes | `ecmp.rs` |
+//! | Dijkstra, tables of equal-cost next hops | `shortest_path.rs` |
+//! | ECMP: which of several next hops a flow takes | `ecmp.rs` |
 //! | min-sum sets of disjoint paths | `disjoint_paths.rs` |
-//! | MultiFlow: a controller that keeps the subflows of a connection apart | `multiflow/` |
-//! | what a router sees of a packet | `flow.rs` |
+//! | MultiFlow: a controller that places the subflows of a connection on disjoint paths | `multiflow/` |
+//! | the fields of a packet that a router uses | `flow.rs` |
 //!
-//! Everything here is pure. A simulator's routers and an OpenFlow controller ask it the same questions: here is a flow's
-//! first packet, from this switch to that one; which links?
+//! All of this is pure code. The routers of a simulator and an OpenFlow controller call it in the same way: given the
+//! first packet of a flow, its first and its last switch, it returns the links to use.
 
 mod disjoint_paths;
 mod ecmp;

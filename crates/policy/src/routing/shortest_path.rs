@@ -1,21 +1,21 @@
-//! Shortest paths (Dijkstra 1959), from the destination backwards.
+//! Shortest paths (Dijkstra 1959), computed from the destination.
 
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{Graph, LinkSet, Path};
 
-/// What makes a path short.
+/// The metric of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Metric {
-    /// Few links.
+    /// The number of links.
     #[default]
     Hops,
-    /// Little propagation delay, then few links.
+    /// The propagation delay, then the number of links.
     Delay,
 }
 
-/// A length: what counts first, then what decides between equals.
+/// A length: the metric, then the value that decides between equal metrics.
 type Length = (u64, u64);
 
 impl Metric {
@@ -27,17 +27,17 @@ impl Metric {
     }
 }
 
-/// The shortest ways to one switch.
+/// The next hops on the shortest paths to one switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Towards {
-    /// For each switch the edge to take: of equally good ones the one that was added first.
+    /// For each switch the edge to take; of equally good ones, the one that was added first.
     pub first: Vec<Option<u32>>,
     /// For each switch all edges that are on a shortest path, in order of their numbers.
     pub all: Vec<Vec<u32>>,
 }
 
 impl Graph {
-    /// The shortest ways to `destination` that avoid `banned`.
+    /// The shortest paths to `destination` that avoid `banned`.
     pub fn towards(&self, destination: u32, metric: Metric, banned: &LinkSet) -> Towards {
         let lengths = self.lengths(destination, banned, |edge| metric.length(self, edge));
         let mut all = vec![Vec::new(); self.switches()];
@@ -51,7 +51,7 @@ impl Graph {
         Towards { first: all.iter().map(|edges| edges.first().copied()).collect(), all }
     }
 
-    /// How far each switch is from `destination`; `None` where no way leads there.
+    /// The distance of each switch from `destination`; `None` if there is no path.
     fn lengths(&self, destination: u32, banned: &LinkSet, length: impl Fn(u32) -> Length) -> Vec<Option<Length>> {
         let mut lengths = vec![None; self.switches()];
         let mut queue = BinaryHeap::from([Reverse(((0, 0), destination))]);
@@ -72,8 +72,8 @@ fn add(a: Length, b: Length) -> Length {
     (a.0 + b.0, a.1 + b.1)
 }
 
-/// The path of fewest links from `from` to `to` that avoids `banned`; of equally short ones that with the least sum of
-/// `weight`s, and then the one that takes at each switch the edge that was added first.
+/// The path with the fewest links from `from` to `to` that avoids `banned`. Of equally short paths, it is the one with
+/// the smallest sum of `weight`s; of those, the one that takes at each switch the edge that was added first.
 pub fn shortest_path(graph: &Graph, from: u32, to: u32, banned: &LinkSet, weight: impl Fn(u32) -> u64) -> Option<Path> {
     let length = |edge| (1, weight(edge));
     let lengths = graph.lengths(to, banned, length);
@@ -87,10 +87,10 @@ pub fn shortest_path(graph: &Graph, from: u32, to: u32, banned: &LinkSet, weight
                 Some(rest) if add(rest, length(edge)) == left => (0, edge),
                 _ => (1, edge),
             })
-            .expect("a switch with a length has a way on");
+            .expect("a switch with a length has a next hop");
         path.push(edge);
         at = graph.edge(edge).to;
-        left = lengths[at as usize].expect("the way on leads there");
+        left = lengths[at as usize].expect("the next hop has a length");
     }
     Some(path)
 }
@@ -110,16 +110,16 @@ mod tests {
     }
 
     #[test]
-    fn few_links_or_little_delay() {
+    fn a_path_minimises_hops_or_delay() {
         let graph = diamond();
         let none = graph.no_links();
         assert_eq!(graph.towards(3, Metric::Hops, &none).all[0], [8]);
         assert_eq!(graph.towards(3, Metric::Delay, &none).all[0], [4]);
-        assert_eq!(graph.towards(3, Metric::Hops, &none).first[4], None, "switch 4 is alone");
+        assert_eq!(graph.towards(3, Metric::Hops, &none).first[4], None, "switch 4 has no links");
     }
 
     #[test]
-    fn all_equally_short_ways_are_found_and_the_one_added_first_is_preferred() {
+    fn all_equal_cost_next_hops_are_found_and_the_one_added_first_is_preferred() {
         let graph = diamond();
         let mut banned = graph.no_links();
         banned.set(8, true);
@@ -129,11 +129,11 @@ mod tests {
     }
 
     #[test]
-    fn weights_decide_between_equally_short_paths_and_only_there() {
+    fn weights_decide_only_between_equally_short_paths() {
         let graph = diamond();
         let mut banned = graph.no_links();
         let weight = |edge| u64::from(edge / 2 == 0 || edge / 2 == 4) * 1000;
-        assert_eq!(shortest_path(&graph, 0, 3, &banned, weight), Some(vec![8]), "one link beats two");
+        assert_eq!(shortest_path(&graph, 0, 3, &banned, weight), Some(vec![8]), "one link is shorter than two");
         banned.set(8, true);
         assert_eq!(shortest_path(&graph, 0, 3, &banned, weight), Some(vec![4, 6]));
         banned.set(6, true);

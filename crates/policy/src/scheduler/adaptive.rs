@@ -1,4 +1,4 @@
-//! `adaptive`: looks at the paths and lets the scheduler decide that suits them.
+//! `adaptive`: measures the paths and uses the scheduler that suits them.
 
 use subflow_quantity::{Duration, Instant};
 
@@ -8,14 +8,14 @@ use super::lowest_latency::fastest;
 use super::lowest_time_space::quickest_room;
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidates};
 
-/// Switches among `ll`, `lws`, `lts` and `hsr` by what the paths show.
+/// Switches between `ll`, `lws`, `lts` and `hsr`, depending on measurements of the paths.
 ///
-/// Once in the largest smoothed RTT it looks at the live subflows:
+/// Once per largest smoothed RTT it evaluates the live subflows:
 ///
 /// ```text
-/// floor_r = the least smoothed RTT that r has had: the path without its queue
-/// rate_r  = w_r · m_r / τ_r: the rate that r gets where a queue stands (τ_r ≥ 5/4 floor_r); elsewhere it may get more
-/// p       = resent packets / sent packets, over at least 200;  loss ← loss + (p − loss) / 2
+/// floor_r = the smallest smoothed RTT of r so far: the delay of the path without a queue
+/// rate_r  = w_r · m_r / τ_r: the rate of the path if it has a queue (τ_r ≥ 5/4 floor_r), else a lower bound of it
+/// p       = resent packets / sent packets, over at least 200 packets;  loss ← loss + (p − loss) / 2
 ///
 /// delays differ:  max floor_r ≥ 4 · min floor_r
 /// rates differ:   max rate_r  ≥ 4 · min rate_r, the minimum over those with a queue
@@ -26,34 +26,34 @@ use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidate
 /// otherwise                        ll
 /// ```
 ///
-/// So it goes by what tells the paths apart: by delay where only delays differ, by rate where only rates do, and by delay for
-/// each packet of room, which weighs both, where both do. It switches when two looks in a row say the same. Before the
-/// first subflows have all been established there is nothing to go by, and it is `lts`, which takes either into account.
+/// The choice follows the property in which the paths differ: delay if only the delays differ, rate if only the rates
+/// do, and delay per packet of window space, which combines both, if both do. It switches when two consecutive
+/// evaluations agree. Until the first subflows are established it uses `lts`, which takes both into account.
 ///
-/// It has to be quick: once windows are full, data goes where an acknowledgment has just made room, whatever the scheduler.
-/// What a scheduler decides is which windows grow in slow start, and which are cut where the peer's window is full
-/// meanwhile. One that looked once a second never acted in time.
+/// The evaluation has to be fast. Once the windows are full, data goes to the subflow on which an acknowledgment has
+/// just freed window space, whatever the scheduler. A scheduler decides which windows grow in slow start, and which are
+/// used while the peer's window is the limit. In experiments an evaluation once per second always came too late.
 ///
-/// Source: ours. The dynamic scheduler is future work of lima2017 (chapter 6), which says neither what to sense nor when to
-/// switch. LWS under loss follows its experiments.
+/// Source: this project. A dynamic scheduler is future work of lima2017 (chapter 6), which specifies neither the
+/// measurements nor the conditions for a switch. LWS under loss follows its experiments.
 #[derive(Clone, Debug, Default)]
 pub struct Adaptive {
     choice: Choice,
-    /// What the last look said.
-    verdict: Choice,
-    /// When the first look was.
-    began: Option<Instant>,
-    look_at: Option<Instant>,
-    /// The least smoothed RTT of each subflow in nanoseconds; zero before the first sample.
+    /// The result of the last evaluation.
+    last_evaluation: Choice,
+    /// The time of the first evaluation.
+    started_at: Option<Instant>,
+    evaluate_at: Option<Instant>,
+    /// The smallest smoothed RTT of each subflow in nanoseconds; zero before the first sample.
     floors: Vec<u64>,
-    /// Packets sent and sent again until loss was last updated.
+    /// Packets sent and resent up to the last update of `loss`.
     sent: u64,
     resent: u64,
-    /// Smoothed share of packets sent again.
+    /// Smoothed fraction of packets that were resent.
     loss: f64,
 }
 
-/// Who decides.
+/// The scheduler in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Choice {
     LowestLatency,
@@ -63,21 +63,22 @@ enum Choice {
     HighestSendingRate,
 }
 
-/// How long subflows are waited for: one that takes longer has lost a SYN (RFC 6298, section 2: a first RTO of 1 s).
-const PATIENCE: Duration = Duration::from_secs(1);
-/// How far looks are apart while there is nothing to see.
-const WAITING: Duration = Duration::from_millis(1);
-/// How many packets tell a share of losses: fewer, and a single one would count as lossy or nearly so.
-const TELLING: u64 = 200;
-/// The share of packets sent again from which paths count as lossy.
-const LOSSY: f64 = 0.03;
-/// How many times the least the most must be for paths to count as different.
-const DIFFERENT: u64 = 4;
+/// How long to wait for subflows to be established. One that takes longer has lost a SYN (RFC 6298, section 2: the
+/// first RTO is 1 s).
+const MAX_ESTABLISHMENT_WAIT: Duration = Duration::from_secs(1);
+/// The interval between evaluations while there are no RTT samples.
+const MIN_EVALUATION_INTERVAL: Duration = Duration::from_millis(1);
+/// The least number of packets for a loss estimate. With fewer, a single loss would be close to the threshold.
+const MIN_PACKETS_FOR_LOSS: u64 = 200;
+/// Paths count as lossy from this fraction of resent packets on.
+const LOSS_THRESHOLD: f64 = 0.03;
+/// Paths count as different if the largest value is at least this multiple of the smallest.
+const DIFFERENCE_FACTOR: u64 = 4;
 
 impl Scheduler for Adaptive {
     fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment> {
-        if self.look_at.is_none_or(|at| at <= queue.now) {
-            self.look(subflows, queue.now);
+        if self.evaluate_at.is_none_or(|at| at <= queue.now) {
+            self.evaluate(subflows, queue.now);
         }
         let pick: fn(&[SubflowView], SubflowSet) -> Option<usize> = match self.choice {
             Choice::LowestLatency => fastest,
@@ -90,29 +91,29 @@ impl Scheduler for Adaptive {
 }
 
 impl Adaptive {
-    fn look(&mut self, subflows: &[SubflowView], now: Instant) {
+    fn evaluate(&mut self, subflows: &[SubflowView], now: Instant) {
         self.update_loss(subflows);
         self.update_floors(subflows);
-        let began = *self.began.get_or_insert(now);
+        let started_at = *self.started_at.get_or_insert(now);
         let is_joining = |subflow: &SubflowView| !subflow.established && !subflow.potentially_failed;
-        if now.since(began) < PATIENCE && (subflows.len() < 2 || subflows.iter().any(is_joining)) {
-            self.look_at = Some(now + WAITING);
+        if now.since(started_at) < MAX_ESTABLISHMENT_WAIT && (subflows.len() < 2 || subflows.iter().any(is_joining)) {
+            self.evaluate_at = Some(now + MIN_EVALUATION_INTERVAL);
             return;
         }
-        let verdict = self.judge(subflows);
-        if verdict == self.verdict {
-            self.choice = verdict;
+        let last_evaluation = self.evaluated_choice(subflows);
+        if last_evaluation == self.last_evaluation {
+            self.choice = last_evaluation;
         }
-        self.verdict = verdict;
+        self.last_evaluation = last_evaluation;
         let slowest = subflows.iter().filter(|s| s.is_live()).filter_map(|s| s.srtt).max();
-        self.look_at = Some(now + slowest.unwrap_or(Duration::ZERO).max(WAITING));
+        self.evaluate_at = Some(now + slowest.unwrap_or(Duration::ZERO).max(MIN_EVALUATION_INTERVAL));
     }
 
     fn update_loss(&mut self, subflows: &[SubflowView]) {
         let count = |of: fn(&SubflowView) -> u64| subflows.iter().map(of).sum::<u64>();
         let (sent, resent) = (count(|s| s.packets_sent), count(|s| s.packets_resent));
         let new = sent.saturating_sub(self.sent);
-        if new >= TELLING {
+        if new >= MIN_PACKETS_FOR_LOSS {
             let share = resent.saturating_sub(self.resent) as f64 / new as f64;
             self.loss += (share - self.loss) / 2.0;
             (self.sent, self.resent) = (sent, resent);
@@ -129,12 +130,12 @@ impl Adaptive {
         }
     }
 
-    fn judge(&self, subflows: &[SubflowView]) -> Choice {
+    fn evaluated_choice(&self, subflows: &[SubflowView]) -> Choice {
         let (mut delays, mut rates) = (Range::default(), Range::default());
         for (subflow, &floor) in subflows.iter().zip(&self.floors).filter(|(subflow, _)| subflow.is_live()) {
             let Some(srtt) = subflow.srtt.map(Duration::as_nanos).filter(|_| floor > 0) else { continue };
             delays.add(floor);
-            // Bytes a second; windows of gigabytes are beyond any path.
+            // Bytes per second. Saturation starts at windows of gigabytes, larger than that of any path.
             let window = u64::from(subflow.cwnd).saturating_mul(subflow.mss.into());
             let rate = (u128::from(window) * 1_000_000_000 / u128::from(srtt.max(1))).min(u64::MAX.into()) as u64;
             let has_queue = srtt / 5 >= floor / 4;
@@ -145,7 +146,7 @@ impl Adaptive {
             }
         }
         match (delays.is_wide(), rates.is_wide()) {
-            _ if self.loss >= LOSSY => Choice::LargestWindowSpace,
+            _ if self.loss >= LOSS_THRESHOLD => Choice::LargestWindowSpace,
             (true, true) => Choice::LowestTimeSpace,
             (false, true) => Choice::HighestSendingRate,
             (_, false) => Choice::LowestLatency,
@@ -153,7 +154,7 @@ impl Adaptive {
     }
 }
 
-/// The least and the most of some values.
+/// The smallest and the largest of some values.
 #[derive(Clone, Copy, Debug)]
 struct Range {
     least: u64,
@@ -173,7 +174,7 @@ impl Range {
     }
 
     fn is_wide(self) -> bool {
-        self.most >= self.least.saturating_mul(DIFFERENT)
+        self.most >= self.least.saturating_mul(DIFFERENCE_FACTOR)
     }
 }
 
@@ -188,12 +189,13 @@ mod tests {
         scheduler.choice
     }
 
-    /// What it settles on where paths of these RTTs in milliseconds, seen first, get queues and windows.
-    fn settles_on(empty: &[u64], filled: &[SubflowView]) -> Choice {
+    /// The scheduler that it chooses for paths that first have these RTTs in milliseconds and then these queues and
+    /// windows.
+    fn final_choice(empty: &[u64], filled: &[SubflowView]) -> Choice {
         let mut scheduler = Adaptive::default();
         let empty: Vec<SubflowView> = empty.iter().map(|&srtt| subflow(srtt)).collect();
         after(&mut scheduler, 0, &empty);
-        (1..5).map(|look| after(&mut scheduler, 1000 * look, filled)).last().expect("four looks")
+        (1..5).map(|second| after(&mut scheduler, 1000 * second, filled)).last().expect("the range is not empty")
     }
 
     fn wide(srtt: u64, cwnd: u32) -> SubflowView {
@@ -201,20 +203,20 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_paths_has_its_scheduler() {
-        assert_eq!(settles_on(&[20, 30], &[wide(40, 10), wide(50, 10)]), Choice::LowestLatency, "alike");
-        assert_eq!(settles_on(&[5, 80], &[wide(60, 10), wide(140, 12)]), Choice::LowestLatency, "by delay");
-        assert_eq!(settles_on(&[20, 20], &[wide(60, 10), wide(25, 40)]), Choice::HighestSendingRate, "by rate");
-        assert_eq!(settles_on(&[5, 80], &[wide(60, 10), wide(85, 100)]), Choice::LowestTimeSpace, "by both");
+    fn the_choice_depends_on_the_property_in_which_the_paths_differ() {
+        assert_eq!(final_choice(&[20, 30], &[wide(40, 10), wide(50, 10)]), Choice::LowestLatency, "alike");
+        assert_eq!(final_choice(&[5, 80], &[wide(60, 10), wide(140, 12)]), Choice::LowestLatency, "by delay");
+        assert_eq!(final_choice(&[20, 20], &[wide(60, 10), wide(25, 40)]), Choice::HighestSendingRate, "by rate");
+        assert_eq!(final_choice(&[5, 80], &[wide(60, 10), wide(85, 100)]), Choice::LowestTimeSpace, "by both");
     }
 
     #[test]
-    fn a_small_window_without_a_queue_is_no_low_rate() {
-        assert_eq!(settles_on(&[20, 80], &[wide(20, 100), wide(80, 2)]), Choice::LowestLatency);
+    fn a_small_window_without_a_queue_does_not_count_as_a_low_rate() {
+        assert_eq!(final_choice(&[20, 80], &[wide(20, 100), wide(80, 2)]), Choice::LowestLatency);
     }
 
     #[test]
-    fn loss_goes_before_all_else_and_fades() {
+    fn loss_has_priority_and_its_estimate_decays() {
         let mut scheduler = Adaptive::default();
         let mut sent = (0, 0);
         let mut second = |n: u64, resent| {
@@ -230,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_packets_tell_no_loss() {
+    fn too_few_packets_give_no_loss_estimate() {
         let mut scheduler = Adaptive::default();
         let paths = |sent, resent| {
             [10, 30].map(|srtt| SubflowView { packets_sent: sent, packets_resent: resent, ..subflow(srtt) })
@@ -242,11 +244,11 @@ mod tests {
     }
 
     #[test]
-    fn one_look_is_not_enough_and_looks_are_a_round_trip_apart() {
+    fn a_switch_takes_two_evaluations_one_round_trip_apart() {
         let mut scheduler = Adaptive::default();
         let alike = [subflow(20), subflow(20)];
         assert_eq!(after(&mut scheduler, 0, &alike), Choice::LowestTimeSpace);
-        assert_eq!(after(&mut scheduler, 19, &alike), Choice::LowestTimeSpace, "no second look yet");
+        assert_eq!(after(&mut scheduler, 19, &alike), Choice::LowestTimeSpace, "no second evaluation yet");
         assert_eq!(after(&mut scheduler, 20, &alike), Choice::LowestLatency);
         let filled = [wide(100, 10), wide(22, 40)];
         assert_eq!(after(&mut scheduler, 40, &filled), Choice::LowestLatency);
@@ -254,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn subflows_that_are_being_established_are_waited_for_a_second() {
+    fn it_waits_up_to_a_second_for_subflows_that_are_being_established() {
         let mut scheduler = Adaptive::default();
         let joining = SubflowView { established: false, srtt: None, ..subflow(0) };
         let paths = [subflow(20), joining];
@@ -265,15 +267,15 @@ mod tests {
     }
 
     #[test]
-    fn subflows_without_samples_and_failed_ones_tell_nothing() {
+    fn subflows_without_samples_and_failed_ones_are_ignored() {
         let failed = SubflowView { potentially_failed: true, ..subflow(900) };
         let new = SubflowView { srtt: None, ..subflow(0) };
-        assert_eq!(settles_on(&[20, 900, 20], &[subflow(20), failed, new]), Choice::LowestLatency);
-        assert_eq!(settles_on(&[], &[]), Choice::LowestLatency);
+        assert_eq!(final_choice(&[20, 900, 20], &[subflow(20), failed, new]), Choice::LowestLatency);
+        assert_eq!(final_choice(&[], &[]), Choice::LowestLatency);
     }
 
     #[test]
-    fn it_decides_as_the_chosen_one_does() {
+    fn it_decides_as_the_chosen_scheduler_does() {
         let paths = [wide(19, 10), wide(21, 50)];
         let mut scheduler = Adaptive::default();
         let mut choice = |milliseconds| {

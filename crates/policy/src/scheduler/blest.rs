@@ -1,45 +1,48 @@
-//! `blest`: leaves a slow subflow idle where it would block the fast one.
+//! `blest`: leaves a slow subflow idle if it would block the fast one.
 
 use subflow_quantity::{Duration, Instant, Ratio};
 
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidates, lowest_latency};
 
-/// Blocking estimation: like `ll`, but where only a slower subflow S has room, nothing is sent there if the connection's
-/// send window could not take what the fastest one F will send while a segment on S is under way.
+/// Blocking estimation: like `ll`, but if only a slower subflow S has window space, nothing is sent on S if the
+/// connection's send window is too small for the data that the fastest subflow F can send while a segment on S is in
+/// flight.
 ///
 /// ```text
 /// rtts = τ_S / τ_F
-/// X    = m_F (w_F + (rtts − 1) / 2) rtts            what F sends in a round trip of S, its window growing as Reno's does
-/// S    where  X · λ ≤ |W| − m_S (f_S + 1),          else wait
+/// X    = m_F (w_F + (rtts − 1) / 2) rtts            what F sends in a round trip of S, with Reno's window growth
+/// S    if  X · λ ≤ |W| − m_S (f_S + 1),             else wait
 /// ```
 ///
-/// |W| is the connection's send window, f_S the packets in flight on S. λ corrects the estimate: once a round trip of S it
-/// grows by 0.04 if the window has blocked the connection since, and falls by 0.01 if not; it stays between two bounds.
+/// |W| is the connection's send window, f_S the number of packets in flight on S. λ corrects the estimate: once per
+/// round trip of S it increases by 0.04 if the window blocked the connection during that time, else it decreases by
+/// 0.01. It is limited by two bounds.
 ///
 /// Source: Ferlin, Alay, Mehani, Boreli, BLEST: Blocking estimation-based MPTCP scheduler for heterogeneous networks,
-/// IFIP Networking 2016, section IV; λ's start (1.2), bounds (1.0 and 1.3) and steps are those of Linux MPTCP 0.95. That
-/// estimates τ_S by the queue that S has, and X by slow start where F has not left it; the formula here is the paper's, with
-/// rtts at least 1. A copy of lost data never waits.
+/// IFIP Networking 2016, section IV; the initial value of λ (1.2), its bounds (1.0 and 1.3) and its steps are those of
+/// Linux MPTCP 0.95. That kernel includes the queue of S in τ_S and assumes slow start for X while F is in it; the
+/// formula here is that of the paper, with rtts at least 1. A copy of lost data never waits.
 ///
-/// F is the fastest of the live subflows, full or not; S is what `ll` takes; backups only where no other is live.
+/// F is the fastest of the live subflows, with or without window space; S is the choice of `ll`. Backups are used only
+/// if no other subflow is live.
 #[derive(Clone, Debug)]
 pub struct Blest {
     bounds: Bounds,
     /// λ in thousandths.
     lambda: u64,
     updated_at: Option<Instant>,
-    /// How often the window had blocked the connection then.
+    /// How often the window had blocked the connection at that time.
     blocked: u64,
 }
 
-/// What λ may be.
+/// The initial value and the bounds of λ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// At the start.
+    /// Initial value.
     pub lambda: Ratio,
-    /// At least.
+    /// Minimum.
     pub lambda_min: Ratio,
-    /// At most.
+    /// Maximum.
     pub lambda_max: Ratio,
 }
 
@@ -53,13 +56,13 @@ impl Default for Bounds {
 }
 
 const THOUSAND: u64 = 1000;
-/// What λ grows by when the window has blocked, in thousandths.
-const INCREASE: u64 = 40;
-/// What it falls by otherwise.
-const DECREASE: u64 = 10;
+/// The increase of λ if the window blocked the connection, in thousandths.
+const LAMBDA_INCREASE: u64 = 40;
+/// The decrease of λ otherwise.
+const LAMBDA_DECREASE: u64 = 10;
 
 impl Blest {
-    /// With λ in these bounds.
+    /// Creates it with these bounds for λ.
     pub fn new(bounds: Bounds) -> Self {
         Self { bounds, lambda: thousandths(bounds.lambda), updated_at: None, blocked: 0 }
     }
@@ -76,11 +79,11 @@ impl Blest {
 
     /// Whether a segment on `slow` would keep `fast` from sending.
     fn would_block(&self, fast: &SubflowView, slow: &SubflowView, window: u64) -> bool {
-        // Beyond hours nothing changes any more, and the products below stay in range.
+        // The limit of some hours does not change the result and keeps the products below in range.
         let micros = |s: &SubflowView| s.srtt.map_or(1, |srtt| u128::from(srtt.as_micros().clamp(1, 1 << 34)));
         let fast_rtt = micros(fast);
         let slow_rtt = micros(slow).max(fast_rtt);
-        // X with both of its quotients over 2 τ_F².
+        // X with the common denominator 2 τ_F².
         let packets = 2 * u128::from(fast.cwnd) * fast_rtt + (slow_rtt - fast_rtt);
         let fast_bytes = u128::from(fast.mss) * packets * slow_rtt / (2 * fast_rtt * fast_rtt);
         let slow_bytes = u64::from(slow.mss) * (u64::from(slow.in_flight) + 1);
@@ -88,13 +91,13 @@ impl Blest {
         fast_bytes.saturating_mul(self.lambda.into()) > room * u128::from(THOUSAND)
     }
 
-    /// Moves λ, once a round trip of `slow`.
+    /// Updates λ, once per round trip of `slow`.
     fn adapt(&mut self, slow: &SubflowView, queue: &QueueView<'_>) {
         let round_trip = slow.srtt.unwrap_or(Duration::ZERO);
         match self.updated_at {
             Some(at) if queue.now.since(at) < round_trip => return,
-            Some(_) if queue.blocked > self.blocked => self.lambda += INCREASE,
-            Some(_) => self.lambda = self.lambda.saturating_sub(DECREASE),
+            Some(_) if queue.blocked > self.blocked => self.lambda += LAMBDA_INCREASE,
+            Some(_) => self.lambda = self.lambda.saturating_sub(LAMBDA_DECREASE),
             None => {}
         }
         let Bounds { lambda_min, lambda_max, .. } = self.bounds;
@@ -170,7 +173,7 @@ mod tests {
             scheduler.lambda
         };
         assert_eq!(after(0, 0), 1200);
-        assert_eq!(after(49, 1), 1200, "once a round trip");
+        assert_eq!(after(49, 1), 1200, "once per round trip");
         assert_eq!(after(50, 1), 1240);
         assert_eq!(after(100, 1), 1230);
         assert_eq!([after(150, 2), after(200, 3), after(250, 4)], [1270, 1300, 1300]);

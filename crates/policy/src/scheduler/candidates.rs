@@ -1,25 +1,27 @@
-//! Which subflows a scheduler may choose from, and in which order it serves the queue: the same for all of them.
+//! The subflows that a scheduler may choose from, and the order in which it serves the queue: the same for all
+//! schedulers.
 //!
-//! **Live** is a subflow that is established and not potentially failed. **Backups** (RFC 8684, section 3.3.8) take part
-//! only where no other subflow is live, so that they also take over while the regular path sits in a timeout (Linux MPTCP
+//! A subflow is **live** if it is established and not potentially failed. **Backups** (RFC 8684, section 3.3.8) are
+//! used only if no other subflow is live, so they are also used while the regular path is in a timeout (Linux MPTCP
 //! 0.9x: `pf`; Linux 6.12: `stale`).
 //!
-//! **Reinjections** go before new data and never to a subflow that has carried the range already, unless every usable one
-//! has: then any of them may carry it again (Linux MPTCP 0.9x clears the segment's path mask at that point). While a
-//! fresh subflow is merely out of window the reinjection waits for it, and new data may pass meanwhile.
+//! **Reinjections** have priority over new data and never go to a subflow that has already carried the range, unless
+//! every usable subflow has: then any of them may carry it again (Linux MPTCP 0.9x clears the segment's path mask at
+//! that point). If a subflow that has not carried the range only lacks window space, the reinjection waits for it, and
+//! new data may be sent meanwhile.
 
 use super::{Assignment, QueueView, SubflowSet, SubflowView, What};
 
-/// The subflows that there are to choose from.
+/// The subflows to choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Usable {
-    /// The live subflows that backup priority leaves: the regular ones, or the backups where no regular one is live.
+    /// The live subflows after backup priority: the regular ones, or the backups if no regular one is live.
     pub(super) live: SubflowSet,
     /// Those of them that can send now.
     pub(super) ready: SubflowSet,
 }
 
-/// Who may be chosen.
+/// The subflows that may be chosen.
 pub(super) fn usable(subflows: &[SubflowView]) -> Usable {
     let (mut regular, mut backups, mut open) = (SubflowSet::default(), SubflowSet::default(), SubflowSet::default());
     for (index, subflow) in subflows.iter().enumerate() {
@@ -32,8 +34,8 @@ pub(super) fn usable(subflows: &[SubflowView]) -> Usable {
     Usable { live, ready: live.intersection(open) }
 }
 
-/// Serves the reinjection, then new data. `pick` chooses a subflow from a set of candidates, all of which can send now;
-/// it is called with non-empty sets only.
+/// Assigns the reinjection, else new data. `pick` chooses a subflow from a non-empty set of candidates that can all
+/// send now.
 pub(super) fn serve(
     subflows: &[SubflowView],
     queue: &QueueView<'_>,
@@ -43,7 +45,7 @@ pub(super) fn serve(
     copy_on(usable, queue, &mut pick).or_else(|| new_data_on(usable, queue, pick))
 }
 
-/// Serves the reinjection alone, for those whose choice for new data is another one.
+/// Assigns only the reinjection, for schedulers with another rule for new data.
 pub(super) fn copy(
     subflows: &[SubflowView],
     queue: &QueueView<'_>,
@@ -53,7 +55,7 @@ pub(super) fn copy(
     copy_on(usable(subflows), queue, pick)
 }
 
-/// Serves new data alone.
+/// Assigns only new data.
 pub(super) fn new_data(
     subflows: &[SubflowView],
     queue: &QueueView<'_>,
@@ -86,7 +88,7 @@ fn new_data_on(
     Some(Assignment { subflow: pick(usable.ready)?, what: What::New { at_most: u64::MAX } })
 }
 
-/// The usable subflows that may carry a copy of what `carried_by` carried.
+/// The usable subflows that may carry a copy of a range that `carried_by` have carried.
 pub(super) fn allowed_carriers(live: SubflowSet, carried_by: SubflowSet) -> SubflowSet {
     let fresh = live.difference(carried_by);
     if fresh.is_empty() { live } else { fresh }
@@ -118,7 +120,7 @@ mod tests {
         subflows[0].backup = true;
         assert_eq!(usable(&subflows).live, SubflowSet(0b10));
         subflows[1].can_send = false;
-        assert_eq!(usable(&subflows).live, SubflowSet(0b10), "a full window does not wake a backup");
+        assert_eq!(usable(&subflows).live, SubflowSet(0b10), "a full window does not activate a backup");
         subflows[1].potentially_failed = true;
         assert_eq!(usable(&subflows).live, SubflowSet(0b01));
         subflows[0].established = false;
@@ -126,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn a_reinjection_goes_before_new_data_and_to_a_fresh_subflow() {
+    fn a_reinjection_has_priority_and_goes_to_a_subflow_that_has_not_carried_it() {
         let sent = reinjection(SubflowSet(0b01));
         let queue = QueueView { reinjection: Some(&sent), ..queue(5000) };
         assert_eq!(sends(&[subflow(10), subflow(20)], &queue), Some((1, lost())));
     }
 
     #[test]
-    fn a_reinjection_waits_for_a_fresh_subflow_and_new_data_passes() {
+    fn while_a_reinjection_waits_for_window_space_new_data_is_sent() {
         let sent = reinjection(SubflowSet(0b01));
         let mut subflows = [subflow(10), subflow(20)];
         subflows[1].can_send = false;
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_usable_subflows_carried_it_any_may_again() {
+    fn if_all_usable_subflows_have_carried_it_any_may_carry_it_again() {
         let sent: SentRange = reinjection(SubflowSet(0b111));
         let mut subflows = [subflow(10), subflow(20), subflow(30)];
         subflows[0].potentially_failed = true;
@@ -151,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_send_or_nowhere_to_send_it() {
+    fn without_data_or_without_a_subflow_nothing_is_assigned() {
         assert_eq!(sends(&[subflow(10)], &queue(0)), None);
         let mut full = subflow(10);
         full.can_send = false;

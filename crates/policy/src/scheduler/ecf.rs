@@ -1,11 +1,11 @@
-//! `ecf`: waits for the fast subflow where that completes earlier.
+//! `ecf`: waits for the fast subflow if the data completes earlier that way.
 
 use subflow_quantity::{Duration, Ratio};
 
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidates, lowest_latency};
 
-/// Earliest completion first: like `ll`, but where only a slower subflow s has room, data waits for the fastest one f if
-/// all that is left would be through sooner that way.
+/// Earliest completion first: like `ll`, but if only a slower subflow s has window space, data waits for the fastest
+/// subflow f if the remaining data would be delivered earlier that way.
 ///
 /// ```text
 /// n = 1 + k / W_f,  δ = max(σ_f, σ_s)
@@ -14,14 +14,16 @@ use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidate
 /// n · τ_f ≥ (1 + waiting · β) (τ_s + δ):                                    s,       waiting ← 0
 /// ```
 ///
-/// k is the data that waits to be assigned, W a congestion window, τ a smoothed RTT and σ its variation (RFC 6298's RTTVAR).
-/// β is a hysteresis: once it waits, it takes that much more of an advantage to use the slower subflow again.
+/// k is the data that is not yet assigned, W a congestion window, τ a smoothed RTT and σ its variation (RTTVAR of
+/// RFC 6298). β is a hysteresis: while it waits, the slower subflow must have this much more of an advantage to be used
+/// again.
 ///
 /// Source: Lim, Nahum, Towsley, Gibbens, ECF: An MPTCP path scheduler to manage heterogeneous paths, CoNEXT 2017,
-/// Algorithm 1; β = 1/4 as there and in Linux MPTCP 0.95. The kernel takes k for a window of either subflow where it is
-/// less; the formulas here are the paper's. A copy of lost data never waits.
+/// Algorithm 1; β = 1/4 as there and in Linux MPTCP 0.95. The kernel uses at least one window of the subflow for k; the
+/// formulas here are those of the paper. A copy of lost data never waits.
 ///
-/// f is the fastest of the live subflows, full or not; s is what `ll` takes; backups only where no other is live.
+/// f is the fastest of the live subflows, with or without window space; s is the choice of `ll`. Backups are used only
+/// if no other subflow is live.
 #[derive(Clone, Debug)]
 pub struct Ecf {
     beta: Ratio,
@@ -29,17 +31,17 @@ pub struct Ecf {
 }
 
 impl Ecf {
-    /// β where nothing else is said.
-    pub const BETA: Ratio = Ratio::new(1, 4).expect("a good ratio");
+    /// The default β.
+    pub const DEFAULT_BETA: Ratio = Ratio::new(1, 4).expect("a good ratio");
 
-    /// With this hysteresis.
+    /// Creates it with this hysteresis.
     pub fn new(beta: Ratio) -> Self {
         Self { beta, waiting: false }
     }
 
-    /// Whether the data that is left should wait for `fast` rather than go to `slow`; notes what was decided.
+    /// Whether the remaining data should wait for `fast` instead of using `slow`. Records the decision.
     fn waits(&mut self, fast: &SubflowView, slow: &SubflowView, backlog: u64) -> bool {
-        // Beyond hours and petabytes nothing changes any more, and the products below stay in range.
+        // Limits of some hours and petabytes do not change the result and keep the products below in range.
         let nanos = |time: Duration| u128::from(time.as_nanos().min(1 << 44));
         let rtt = |s: &SubflowView| nanos(s.srtt.unwrap_or(Duration::ZERO));
         let window = |s: &SubflowView| u128::from(s.cwnd.max(1)) * u128::from(s.mss.max(1));
@@ -67,7 +69,7 @@ impl Ecf {
 
 impl Default for Ecf {
     fn default() -> Self {
-        Self::new(Self::BETA)
+        Self::new(Self::DEFAULT_BETA)
     }
 }
 
@@ -86,7 +88,8 @@ mod tests {
     use super::super::{SubflowSet, What};
     use super::*;
 
-    /// The fast subflow, full, at 10 ms; the slow one, idle, at this many; both with windows of 10 packets of 1000 bytes.
+    /// The fast subflow, full, at 10 ms; the slow one, idle, at this many; both with windows of 10 packets of 1000
+    /// bytes.
     fn next(scheduler: &mut Ecf, slow_ms: u64, backlog: u64) -> Option<usize> {
         let full = SubflowView { can_send: false, in_flight: 10, ..subflow(10) };
         let queue = QueueView { backlog, ..queue(backlog) };
@@ -102,13 +105,13 @@ mod tests {
     }
 
     #[test]
-    fn the_last_data_waits_for_the_fast_subflow() {
+    fn the_remaining_data_waits_for_the_fast_subflow() {
         // n τ_f = 1.5 · 10 = 15 < 100, and 5/10 · 100 = 50 ≥ 20.
         assert_eq!(next(&mut Ecf::default(), 100, 5000), None);
     }
 
     #[test]
-    fn a_great_deal_of_data_goes_over_both() {
+    fn much_data_uses_both_subflows() {
         // n τ_f = (1 + 10) · 10 = 110 ≥ 100.
         assert_eq!(next(&mut Ecf::default(), 100, 100_000), Some(1));
         // n τ_f = (1 + 9) · 10 - exactly as long on both.
@@ -124,16 +127,16 @@ mod tests {
     }
 
     #[test]
-    fn once_it_waits_the_slow_subflow_must_be_a_quarter_better() {
+    fn while_it_waits_the_slow_subflow_must_be_a_quarter_better() {
         let mut scheduler = Ecf::default();
         assert_eq!(next(&mut scheduler, 100, 80_000), None);
         assert_eq!(next(&mut scheduler, 100, 110_000), None, "120 < 1.25 · 100");
         assert_eq!(next(&mut scheduler, 100, 115_000), Some(1), "125 is not less");
-        assert_eq!(next(&mut scheduler, 100, 90_000), Some(1), "and waiting is over");
+        assert_eq!(next(&mut scheduler, 100, 90_000), Some(1), "it no longer waits");
     }
 
     #[test]
-    fn beta_is_the_users() {
+    fn beta_can_be_set() {
         let mut patient = Ecf::new(Ratio::ONE);
         assert_eq!(next(&mut patient, 100, 80_000), None);
         assert_eq!(next(&mut patient, 100, 180_000), None, "190 < 2 · 100");
@@ -143,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn variation_speaks_against_waiting_less_data_and_for_waiting_more() {
+    fn rtt_variation_enters_both_sides_of_the_comparison() {
         let full = SubflowView { can_send: false, rtt_variation: Duration::from_millis(20), ..subflow(10) };
         let queue = QueueView { backlog: 100_000, ..queue(100_000) };
         assert_eq!(Ecf::default().next(&[full, subflow(100)], &queue), None, "110 < 100 + 20");

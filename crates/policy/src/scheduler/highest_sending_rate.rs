@@ -1,4 +1,4 @@
-//! `hsr`: the subflow that sends fastest at present.
+//! `hsr`: the subflow with the highest current sending rate.
 
 use core::cmp::Ordering;
 
@@ -6,17 +6,18 @@ use subflow_quantity::Duration;
 
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidates};
 
-/// Highest sending rate: among the subflows that can send, the one with the largest rate by its window w, its segment size
-/// m and its **latest raw** RTT sample τ̈.
+/// Highest sending rate: of the subflows that can send, the one with the largest rate, computed from its window w, its
+/// segment size m and its **latest raw** RTT sample τ̈.
 ///
 /// ```text
 /// r_best = argmax w_r · m_r / τ̈_r,  r ∈ R eligible;  ties go to the later subflow (>=)
 /// ```
 ///
-/// Source: lima2017, Algorithm 6 and code A.3. Rates are compared exactly; the kernel code divides integers, in sixteenths
-/// of a byte per microsecond. A subflow without a sample counts as τ̈ = 0, an unlimited rate, and is tried at once.
+/// Source: lima2017, Algorithm 6 and code A.3. Rates are compared exactly; the kernel code divides integers, in
+/// sixteenths of a byte per microsecond. A subflow without a sample counts as τ̈ = 0, an unlimited rate, so it is tried
+/// at once.
 ///
-/// Eligible are the live subflows with window space, backups only where no other is live.
+/// Eligible subflows are live and have window space. Backups are eligible only if no other subflow is live.
 #[derive(Clone, Debug, Default)]
 pub struct HighestSendingRate;
 
@@ -31,7 +32,7 @@ pub(super) fn fastest_sender(subflows: &[SubflowView], ready: SubflowSet) -> Opt
     ready.iter().max_by(|&a, &b| compare(&subflows[a], &subflows[b]))
 }
 
-/// w_a · m_a / τ̈_a against w_b · m_b / τ̈_b.
+/// Compares w_a · m_a / τ̈_a with w_b · m_b / τ̈_b.
 fn compare(a: &SubflowView, b: &SubflowView) -> Ordering {
     let window = |s: &SubflowView| u128::from(s.cwnd) * u128::from(s.mss);
     let rtt = |s: &SubflowView| s.latest_rtt.unwrap_or(Duration::ZERO).as_nanos();
@@ -68,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_count_by_their_size() {
+    fn the_rate_depends_on_the_segment_size() {
         assert_eq!(choice(&[SubflowView { mss: 1400, ..sending(10, 10) }, sending(12, 10)]), Some(0));
     }
 
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn room_plays_no_part_as_long_as_there_is_any() {
+    fn the_amount_of_window_space_does_not_matter() {
         let nearly_full = SubflowView { in_flight: 19, ..sending(20, 10) };
         assert_eq!(choice(&[sending(10, 10), nearly_full]), Some(1));
         let full = SubflowView { in_flight: 20, can_send: false, ..sending(20, 10) };

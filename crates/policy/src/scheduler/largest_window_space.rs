@@ -1,4 +1,4 @@
-//! `lws`: the subflow with the most room in its window.
+//! `lws`: the subflow with the most window space.
 
 use core::cmp::Reverse;
 
@@ -6,18 +6,19 @@ use subflow_quantity::Duration;
 
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidates};
 
-/// Largest window space: among the subflows that can send, the one with the most room, ws = w − f packets.
+/// Largest window space: of the subflows that can send, the one with the most window space, ws = w − f packets.
 ///
 /// ```text
 /// r_best = argmax ws_r,  r ∈ R eligible with ws_r > 0;  ties go to the later subflow (>=)
-/// r_best = argmin τ_r                                   where none has ws_r > 0; ties go later, too (<=)
+/// r_best = argmin τ_r                                   if none has ws_r > 0; ties also go to the later subflow (<=)
 /// ```
 ///
-/// Source: lima2017, Algorithm 4 and code A.1. The printed loop has one r_best for both branches, so a subflow without room
-/// that comes later would win over one with room. It never shows there, since a full subflow is not eligible; here one
-/// with room always goes before one without. A subflow without an RTT sample counts as τ = 0.
+/// Source: lima2017, Algorithm 4 and code A.1. The printed loop has one r_best for both branches, so a later subflow
+/// without space would win over an earlier one with space. This never happens there because a full subflow is not
+/// eligible; here a subflow with space always has priority over one without. A subflow without an RTT sample counts as
+/// τ = 0.
 ///
-/// Eligible are the live subflows with window space, backups only where no other is live.
+/// Eligible subflows are live and have window space. Backups are eligible only if no other subflow is live.
 #[derive(Clone, Debug, Default)]
 pub struct LargestWindowSpace;
 
@@ -27,13 +28,14 @@ impl Scheduler for LargestWindowSpace {
     }
 }
 
-/// The member of `ready` with the most room in its window.
+/// The member of `ready` with the most window space.
 pub(super) fn roomiest(subflows: &[SubflowView], ready: SubflowSet) -> Option<usize> {
     let with_room = ready.iter().filter(|&r| subflows[r].space() > 0);
     with_room.max_by_key(|&r| subflows[r].space()).or_else(|| latest_fastest(subflows, ready))
 }
 
-/// The member of `ready` with the smallest smoothed RTT; of several, the last. What `lws` and `lts` fall back to.
+/// The member of `ready` with the smallest smoothed RTT, the last one of several. `lws` and `lts` use it if no subflow
+/// has space.
 pub(super) fn latest_fastest(subflows: &[SubflowView], ready: SubflowSet) -> Option<usize> {
     ready.iter().max_by_key(|&r| Reverse(subflows[r].srtt.unwrap_or(Duration::ZERO)))
 }
@@ -53,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_room_wins_whatever_the_rtt() {
+    fn the_most_space_wins_whatever_the_rtt() {
         assert_eq!(choice(&[with_space(3), SubflowView { srtt: None, ..with_space(8) }, with_space(5)]), Some(1));
     }
 
@@ -70,13 +72,13 @@ mod tests {
     }
 
     #[test]
-    fn one_with_room_goes_before_a_later_one_without() {
+    fn a_subflow_with_space_has_priority_over_a_later_one_without() {
         let full = SubflowView { in_flight: 10, ..subflow(1) };
         assert_eq!(roomiest(&[with_space(1), full], all(2)), Some(0));
     }
 
     #[test]
-    fn full_failed_and_opening_subflows_are_passed_over() {
+    fn full_failed_and_opening_subflows_are_skipped() {
         let full = SubflowView { can_send: false, ..with_space(9) };
         let failed = SubflowView { potentially_failed: true, ..with_space(9) };
         let opening = SubflowView { established: false, ..with_space(9) };

@@ -4,29 +4,29 @@ use core::ops::Range;
 
 use super::{Assignment, QueueView, Scheduler, SentRange, SubflowView, What, candidates};
 
-/// The subflow whose queue would drain first; it then gets a burst of about 64 KB before the choice is made again.
+/// Chooses the subflow whose queue would be empty first. It gets a burst of about 64 KB, then the choice is repeated.
 ///
 /// ```text
 /// linger_r = wmem_r · 2³² / pace_r          r_best = argmin linger_r;  ties go to the earlier subflow (strict <)
 /// burst    = min(65428, new data)           pace_best ← (pace_best · wmem + rate_best · burst) / (wmem + burst)
 /// ```
 ///
-/// `wmem_r` is what r holds of its send buffer ([`SubflowView::held_bytes`]); `rate_r` is its pacing rate and `pace_r` an
-/// average of that, weighted by bytes, which starts as the first rate seen. A subflow without a rate yet has a linger time
-/// of zero (the kernel starts from an unlimited rate).
+/// `wmem_r` is the used part of r's send buffer ([`SubflowView::held_bytes`]); `rate_r` is its pacing rate and `pace_r`
+/// an average of it, weighted by bytes, that starts with the first rate. A subflow without a rate has a linger time of
+/// zero (the kernel starts with an unlimited rate).
 ///
 /// Source: Linux 6.12, `net/mptcp/protocol.c`, `mptcp_subflow_get_send`, `__subflow_push_pending` and
 /// `mptcp_subflow_get_retrans`. As there:
-/// - It **queues ahead**: congestion windows play no part. Data goes to the chosen subflow until that one's send buffer is
-///   full ([`SubflowView::buffer_full`]), and then waits for it, even where another has room.
-/// - A burst is judged only where a piece of written data ends ([`QueueView::fragment_end`]): it ends there once its bytes
-///   are used up, the buffer is full or the subflow is no longer usable. It also ends where the data or the peer's window
-///   does.
-/// - Backups take part only where no other subflow is live.
-/// - A reinjection goes, before new data, to the subflow whose queue drains first among those that may carry it: once a
-///   subflow is held for stale, the kernel sends all that is not acknowledged again as if it were new
-///   (`__mptcp_retransmit_pending_data`). When that is so is the connection's business (`stale_loss_count`). The rule about
-///   earlier carriers is the one that all schedulers here share.
+/// - It **queues ahead**: congestion windows have no effect. Data goes to the chosen subflow until its send buffer is
+///   full ([`SubflowView::buffer_full`]) and then waits for it, even if another subflow has space.
+/// - The end of a burst is checked only at the end of a fragment of written data ([`QueueView::fragment_end`]): it ends
+///   there if its bytes are used up, the buffer is full or the subflow is no longer usable. It also ends where the data
+///   or the peer's window ends.
+/// - Backups are used only if no other subflow is live.
+/// - A reinjection has priority over new data and goes to the subflow whose queue is empty first among those that may
+///   carry it: once a subflow is stale, the kernel sends all unacknowledged data again as if it were new
+///   (`__mptcp_retransmit_pending_data`). The connection decides when a subflow is stale (`stale_loss_count`). The rule
+///   about earlier carriers is the one that all schedulers here share.
 #[derive(Clone, Debug, Default)]
 pub struct LinuxDefault {
     /// Average pacing rate of each subflow in bytes per second; 0 before the first.
@@ -34,19 +34,19 @@ pub struct LinuxDefault {
     burst: Option<Burst>,
 }
 
-/// A subflow's turn.
+/// The burst of one subflow.
 #[derive(Clone, Copy, Debug)]
 struct Burst {
     subflow: usize,
     /// The data-level offset at which its bytes are used up.
     end: u64,
-    /// The end of the piece that it was last given of.
+    /// The end of the fragment from which it last got data.
     fragment_end: u64,
-    /// The end of all new data when it was last given some: a turn that got there is over.
+    /// The end of all new data when it last got some. A burst that has reached this offset is over.
     data_end: u64,
 }
 
-/// 2¹⁶ less the room for headers (`MPTCP_SEND_BURST_SIZE`).
+/// 2¹⁶ minus the space for headers (`MPTCP_SEND_BURST_SIZE`).
 const BURST_SIZE: u64 = (1 << 16) - 20 - 40 - 40 - 8;
 
 impl Scheduler for LinuxDefault {
@@ -73,7 +73,7 @@ impl Scheduler for LinuxDefault {
 }
 
 impl LinuxDefault {
-    /// The subflow whose turn it is, where the turn goes on.
+    /// The subflow of the current burst, if the burst continues.
     fn current(&self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<usize> {
         let burst = self.burst?;
         let start = queue.new_data.start;
@@ -98,16 +98,16 @@ impl LinuxDefault {
         Some(best)
     }
 
-    /// The subflow to send `sent` again on.
+    /// The subflow on which to send `sent` again.
     fn carrier(&mut self, subflows: &[SubflowView], sent: &SentRange) -> Option<usize> {
         self.observe(subflows);
         let carriers = candidates::allowed_carriers(candidates::usable(subflows).live, sent.carried_by);
         carriers.iter().filter(|&r| !subflows[r].buffer_full).min_by_key(|&r| self.linger(r, &subflows[r]))
     }
 
-    /// How long a subflow takes to send what it holds, in units of 2⁻³² seconds.
+    /// The time that a subflow needs to send the data in its buffer, in units of 2⁻³² seconds.
     fn linger(&self, index: usize, subflow: &SubflowView) -> u64 {
-        // No subflow holds 4 GiB; the kernel's arithmetic has 64 bits, too.
+        // No subflow holds 4 GiB. The kernel also computes with 64 bits.
         (subflow.held_bytes.min(u32::MAX.into()) << 32).checked_div(self.paces[index]).unwrap_or(0)
     }
 
@@ -130,15 +130,16 @@ mod tests {
     use super::super::test_states::{queue, reinjection, subflow};
     use super::*;
 
-    /// A subflow that holds this many packets of 1000 bytes and paces this many MB/s. Its buffer has room for 34.
+    /// A subflow that holds `in_flight` packets of 1000 bytes and paces at `pacing_mb` MB/s. Its buffer has space for
+    /// 34.
     fn holding(in_flight: u32, pacing_mb: u64) -> SubflowView {
         let (held_bytes, buffer_full) = (1000 * u64::from(in_flight), in_flight >= 34);
         let (pacing_rate, can_send) = (pacing_mb * 1_000_000, in_flight < 10);
         SubflowView { in_flight, held_bytes, buffer_full, pacing_rate, can_send, ..subflow(10) }
     }
 
-    /// New data from `start` on, in pieces of 30 000 bytes.
-    fn pieces(start: u64) -> QueueView<'static> {
+    /// New data from `start` on, in fragments of 30 000 bytes.
+    fn fragments(start: u64) -> QueueView<'static> {
         let fragment_end = (start / 30_000 + 1) * 30_000;
         QueueView { new_data: start..500_000, fragment_end, ..queue(0) }
     }
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_that_drains_first_wins() {
+    fn the_subflow_whose_queue_drains_first_is_chosen() {
         assert_eq!(choice(&[holding(5, 1), holding(3, 1)]), Some(1));
         assert_eq!(choice(&[holding(5, 4), holding(3, 1)]), Some(0), "1.25 ms against 3 ms");
     }
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn backups_and_subflows_that_are_not_live_stay_out() {
+    fn backups_and_subflows_that_are_not_live_are_not_used() {
         let backup = SubflowView { backup: true, ..holding(0, 1) };
         let stale = SubflowView { potentially_failed: true, ..holding(0, 1) };
         assert_eq!(choice(&[backup.clone(), stale.clone(), holding(9, 1)]), Some(2));
@@ -174,14 +175,14 @@ mod tests {
     #[test]
     fn it_queues_ahead_of_the_window_until_the_send_buffer_is_full() {
         assert_eq!(choice(&[holding(33, 9), holding(9, 1)]), Some(0), "the window is ten");
-        assert_eq!(choice(&[holding(34, 9), holding(9, 1)]), None, "and none waits on the slower one");
+        assert_eq!(choice(&[holding(34, 9), holding(9, 1)]), None, "the data waits, it does not go to the slower one");
     }
 
     #[test]
-    fn a_burst_stays_on_its_subflow_until_the_piece_in_which_it_is_used_up_ends() {
+    fn a_burst_stays_on_its_subflow_until_the_end_of_the_fragment_in_which_it_is_used_up() {
         let mut scheduler = LinuxDefault::default();
         let mut next = |first: u32, start: u64| {
-            scheduler.next(&[holding(first, 1), holding(1, 1)], &pieces(start)).map(|a| (a.subflow, a.what))
+            scheduler.next(&[holding(first, 1), holding(1, 1)], &fragments(start)).map(|a| (a.subflow, a.what))
         };
         assert_eq!(next(0, 0), Some((0, What::New { at_most: 30_000 })));
         assert_eq!(next(9, 60_000), Some((0, What::New { at_most: 30_000 })));
@@ -190,9 +191,10 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_handed_down_whole_even_where_the_buffer_fills_up() {
+    fn a_fragment_is_assigned_whole_even_if_the_buffer_fills_up() {
         let mut scheduler = LinuxDefault::default();
-        let mut next = |held: u32, start: u64| scheduler.next(&[holding(held, 1)], &pieces(start)).map(|a| a.subflow);
+        let mut next =
+            |held: u32, start: u64| scheduler.next(&[holding(held, 1)], &fragments(start)).map(|a| a.subflow);
         assert_eq!(next(0, 0), Some(0));
         assert_eq!(next(34, 10_000), Some(0));
         assert_eq!(next(50, 30_000), None, "the next one waits");
@@ -200,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_ends_where_the_data_ran_out() {
+    fn a_burst_ends_where_the_data_ended() {
         let mut scheduler = LinuxDefault::default();
         assert!(scheduler.next(&[holding(0, 1), holding(1, 1)], &queue(3000)).is_some_and(|a| a.subflow == 0));
         let more = QueueView { new_data: 3000..9000, ..queue(9000) };
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reinjection_goes_to_the_fresh_subflow_that_drains_first() {
+    fn a_reinjection_goes_to_the_subflow_that_drains_first_and_has_not_carried_it() {
         let sent = reinjection(SubflowSet(0b001));
         let queue = QueueView { reinjection: Some(&sent), ..queue(5000) };
         let copy = |subflow| Some(Assignment { subflow, what: What::Copy { range: 0..1000 } });

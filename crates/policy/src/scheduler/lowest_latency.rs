@@ -1,19 +1,19 @@
-//! `ll`: the subflow of the lowest smoothed RTT.
+//! `ll`: the subflow with the lowest smoothed RTT.
 
 use subflow_quantity::Duration;
 
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidates};
 
-/// Lowest latency: among the subflows that can send, the one with the smallest smoothed RTT τ.
+/// Lowest latency: of the subflows that can send, the one with the smallest smoothed RTT τ.
 ///
 /// ```text
 /// r_best = argmin τ_r,  r ∈ R eligible;  ties go to the earlier subflow (strict <)
 /// ```
 ///
 /// Source: lima2017, Algorithm 1; it is the `default` scheduler of Linux MPTCP 0.9x. A subflow without an RTT sample
-/// counts as τ = 0, as there (`srtt_us` is zero until the first sample), so a new path is tried at once.
+/// counts as τ = 0, as in that kernel (`srtt_us` is zero until the first sample), so a new path is tried at once.
 ///
-/// Eligible are the live subflows with window space, backups only where no other is live.
+/// Eligible subflows are live and have window space. Backups are eligible only if no other subflow is live.
 #[derive(Clone, Debug, Default)]
 pub struct LowestLatency;
 
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_or_failed_subflow_is_passed_over() {
+    fn a_full_or_failed_subflow_is_skipped() {
         let full = SubflowView { can_send: false, ..subflow(1) };
         let failed = SubflowView { potentially_failed: true, ..subflow(2) };
         let opening = SubflowView { established: false, ..subflow(3) };

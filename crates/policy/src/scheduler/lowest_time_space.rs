@@ -1,4 +1,4 @@
-//! `lts`: the subflow with the least time per packet of room.
+//! `lts`: the subflow with the least time per packet of window space.
 
 use core::cmp::Ordering;
 
@@ -7,20 +7,20 @@ use subflow_quantity::Duration;
 use super::largest_window_space::latest_fastest;
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidates};
 
-/// Lowest time/space: among the subflows that can send, the one with the smallest quotient of smoothed RTT τ and window
-/// space ws = w − f.
+/// Lowest time/space: of the subflows that can send, the one with the smallest ratio of smoothed RTT τ to window space
+/// ws = w − f.
 ///
 /// ```text
 /// r_best = argmin τ_r / ws_r,  r ∈ R eligible with ws_r > 0;  ties go to the later subflow (<=)
-/// r_best = argmin τ_r                                         where none has ws_r > 0; ties go later, too
+/// r_best = argmin τ_r                                         if none has ws_r > 0; ties also go to the later one
 /// ```
 ///
-/// Source: lima2017, Algorithm 5 and code A.2. As printed it divides by ws wherever its first condition fails, also by a ws
-/// of zero or less when τ_r > τ_min. The division is guarded here: a subflow without room is compared by its τ alone, and
-/// only where no other has any. Quotients are compared exactly; the kernel code divides integers. A subflow without an RTT
-/// sample counts as τ = 0.
+/// Source: lima2017, Algorithm 5 and code A.2. As printed it divides by ws whenever its first condition is false, also
+/// by a ws of zero or less if τ_r > τ_min. Here a subflow without space is compared by its τ alone, and only if no
+/// other has space. Ratios are compared exactly; the kernel code divides integers. A subflow without an RTT sample
+/// counts as τ = 0.
 ///
-/// Eligible are the live subflows with window space, backups only where no other is live.
+/// Eligible subflows are live and have window space. Backups are eligible only if no other subflow is live.
 #[derive(Clone, Debug, Default)]
 pub struct LowestTimeSpace;
 
@@ -30,15 +30,15 @@ impl Scheduler for LowestTimeSpace {
     }
 }
 
-/// The member of `ready` with the least time per packet of room.
+/// The member of `ready` with the least time per packet of window space.
 pub(super) fn quickest_room(subflows: &[SubflowView], ready: SubflowSet) -> Option<usize> {
     let with_room = ready.iter().filter(|&r| subflows[r].space() > 0);
-    // The last of several greatest is taken, so the order is turned round.
+    // `max_by` returns the last of several maxima; the comparison is therefore reversed.
     let best = with_room.max_by(|&a, &b| compare(&subflows[b], &subflows[a]));
     best.or_else(|| latest_fastest(subflows, ready))
 }
 
-/// τ_a / ws_a against τ_b / ws_b, both with room.
+/// Compares τ_a / ws_a with τ_b / ws_b; both have space.
 fn compare(a: &SubflowView, b: &SubflowView) -> Ordering {
     let product = |time: &SubflowView, space: &SubflowView| {
         u128::from(time.srtt.unwrap_or(Duration::ZERO).as_nanos()) * space.space() as u128
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn quotients_are_compared_exactly() {
+    fn ratios_are_compared_exactly() {
         assert_eq!(choice(&[with_space(33, 10), with_space(10, 3)]), Some(0), "3.30 against 3.33 ms");
         assert_eq!(choice(&[with_space(10, 3), with_space(33, 10)]), Some(1));
     }
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_sample_a_subflow_goes_first() {
+    fn a_subflow_without_a_sample_is_chosen_first() {
         let new = SubflowView { srtt: None, ..with_space(0, 1) };
         assert_eq!(choice(&[new, with_space(1, 10)]), Some(0));
     }
@@ -89,13 +89,13 @@ mod tests {
     }
 
     #[test]
-    fn no_room_is_never_a_divisor() {
+    fn a_subflow_without_space_is_never_a_divisor() {
         let full = |in_flight| SubflowView { in_flight, ..subflow(1) };
         assert_eq!(quickest_room(&[with_space(90, 1), full(10), full(14)], all(3)), Some(0));
     }
 
     #[test]
-    fn full_failed_and_opening_subflows_are_passed_over() {
+    fn full_failed_and_opening_subflows_are_skipped() {
         let full = SubflowView { can_send: false, ..with_space(1, 9) };
         let failed = SubflowView { potentially_failed: true, ..with_space(1, 9) };
         let opening = SubflowView { established: false, ..with_space(1, 9) };

@@ -1,11 +1,11 @@
 //! Packet schedulers: which subflow carries which data.
 //!
-//! The transport asks while data may be sent and at least one subflow is eligible. It shows an immutable view of the
-//! subflows and of the send queue; the scheduler answers with a subflow and what to send there: the next new data, or
-//! a copy of a named range. Asked again until it answers `None`.
+//! The transport calls the scheduler while data may be sent and at least one subflow is eligible. It passes an
+//! immutable view of the subflows and of the send queue. The scheduler returns a subflow and what to send there: the
+//! next new data, or a copy of a given range. The transport repeats the call until the result is `None`.
 //!
-//! Each scheduler is one file with its formula, source and tests; `candidates` holds what all share (who is eligible, what
-//! goes first) and [`Scheduling`] names them.
+//! Each scheduler is one file with its formula, source and tests. `candidates` has the rules that all share
+//! (eligibility, priority), and [`Scheduling`] lists the schedulers by name.
 
 mod adaptive;
 pub mod blest;
@@ -57,26 +57,26 @@ impl SubflowSet {
     pub fn insert(&mut self, subflow: usize) {
         self.0 |= 1 << subflow;
     }
-    /// Whether nothing is in the set.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
-    /// Those in both sets.
+    /// The subflows in both sets.
     pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
-    /// Those in this set and not in `other`.
+    /// The subflows in this set and not in `other`.
     pub const fn difference(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
-    /// The greatest index in the set.
+    /// The largest index in the set.
     pub const fn last(self) -> Option<usize> {
         match self.0.checked_ilog2() {
             Some(index) => Some(index as usize),
             None => None,
         }
     }
-    /// The indices, ascending.
+    /// The indices in ascending order.
     pub fn iter(self) -> impl Iterator<Item = usize> {
         let mut rest = self.0;
         core::iter::from_fn(move || {
@@ -87,7 +87,7 @@ impl SubflowSet {
     }
 }
 
-/// One subflow as a scheduler sees it. Windows count packets.
+/// The state of one subflow, as passed to a scheduler. Windows are in packets.
 #[derive(Clone, Debug, Default)]
 pub struct SubflowView {
     /// Smoothed RTT; absent before the first sample.
@@ -98,46 +98,47 @@ pub struct SubflowView {
     pub latest_rtt: Option<Duration>,
     /// Congestion window.
     pub cwnd: u32,
-    /// Packets in flight (sent, not acknowledged, not believed lost), queued ones included.
+    /// Packets in flight (sent, not acknowledged, not marked lost), including queued ones.
     pub in_flight: u32,
     /// Payload bytes of a full-sized segment.
     pub mss: u32,
     /// Bytes assigned to this subflow and not yet sent.
     pub queued_bytes: u64,
-    /// Bytes of its send buffer in use (Linux: `sk_wmem_queued`): what is assigned and not acknowledged, with what each
-    /// packet takes beyond its payload where the transport accounts for that.
+    /// Used bytes of its send buffer (Linux: `sk_wmem_queued`): the assigned and not acknowledged data, plus the memory
+    /// overhead of each packet if the transport accounts for it.
     pub held_bytes: u64,
-    /// Whether its send buffer is full. Data may be assigned ahead of the window only while it is not.
+    /// Whether its send buffer is full. Data may be queued beyond the congestion window only while it is not.
     pub buffer_full: bool,
-    /// Pacing rate in bytes per second (Linux: `sk_pacing_rate`): cwnd·mss/srtt times 2 in slow start, 1.2 after.
+    /// Pacing rate in bytes per second (Linux: `sk_pacing_rate`): cwnd·mss/srtt times 2 in slow start, times 1.2 after
+    /// it.
     pub pacing_rate: u64,
-    /// Packets with data sent so far, those sent again included.
+    /// Packets with data sent so far, including resent ones.
     pub packets_sent: u64,
-    /// How many of them were sent again.
+    /// Resent packets so far.
     pub packets_resent: u64,
     /// Whether it is in slow start.
     pub slow_start: bool,
-    /// Fully established and able to carry data.
+    /// Whether it is fully established and can carry data.
     pub established: bool,
-    /// Marked as backup by either side: used only where no other subflow is established.
+    /// Whether either side marked it as a backup: it is used only if no other subflow is established.
     pub backup: bool,
-    /// In the Loss state with nothing allowed out, or given up as stale.
+    /// Whether it is in the Loss state and must not send, or is stale.
     pub potentially_failed: bool,
-    /// Whether window space is left and the peer's receive window admits a segment.
+    /// Whether it has window space and the peer's receive window allows a segment.
     pub can_send: bool,
 }
 
 impl SubflowView {
-    /// Whether it is established and neither stuck in the Loss state nor given up: what backups stand in for.
+    /// Whether it is established and not potentially failed. Backups are used only while no regular subflow is live.
     pub fn is_live(&self) -> bool {
         self.established && !self.potentially_failed
     }
-    /// Packets that the congestion window still admits; zero or less when it is full.
+    /// The number of packets that the congestion window still allows; zero or less if it is full.
     pub fn space(&self) -> i64 {
         i64::from(self.cwnd) - i64::from(self.in_flight)
     }
-    /// Whether this subflow may carry a segment now that `carried` have carried already (lima2017, section 4:
-    /// established, not stuck in loss, with window space, and not a carrier of this very segment).
+    /// Whether this subflow may now carry a segment that the subflows `carried` have already carried (lima2017,
+    /// section 4: established, not in the Loss state, with window space, and not a carrier of the same segment).
     pub fn eligible(&self, index: usize, carried: SubflowSet) -> bool {
         self.is_live() && self.can_send && !carried.contains(index)
     }
@@ -150,35 +151,36 @@ pub struct SentRange {
     pub range: Range<u64>,
     /// The subflows that have carried it.
     pub carried_by: SubflowSet,
-    /// Whether the transport asks for it to be sent once more (after a timeout or a subflow's death).
+    /// Whether the transport requests a reinjection (after a timeout or the failure of a subflow).
     pub reinject: bool,
 }
 
-/// The send queue as a scheduler sees it.
+/// The state of the send queue, as passed to a scheduler.
 #[derive(Clone, Debug, Default)]
 pub struct QueueView<'a> {
-    /// The present.
+    /// The current time.
     pub now: Instant,
-    /// New data: from the next byte never assigned to the end of what the application wrote and the peer's
-    /// connection-level window admits. Empty when only copies may be sent.
+    /// New data: from the first byte that was never assigned to the end of the written data that the peer's
+    /// connection-level window allows. Empty if only copies may be sent.
     pub new_data: Range<u64>,
-    /// Where the piece of written data ends that new data begins in: Linux hands such pieces down whole. Where
-    /// new data begins if nothing is cut.
+    /// The end of the fragment of written data in which new data begins; Linux assigns fragments as a whole. Equal to
+    /// the start of new data if data is not divided into fragments.
     pub fragment_end: u64,
-    /// Bytes that the application wrote and no subflow has yet, whether the window admits them or not.
+    /// Written bytes that are not assigned to any subflow, whether or not the window allows them.
     pub backlog: u64,
-    /// The connection-level send window: bytes from the first one not acknowledged to the end of what the peer admits.
+    /// The connection-level send window: the number of bytes from the first unacknowledged one to the end that the peer
+    /// allows.
     pub window: u64,
-    /// How often that window has kept a subflow with room from sending so far.
+    /// How often that window has so far prevented a subflow with window space from sending.
     pub blocked: u64,
-    /// A range that the transport wants sent once more, before any new data.
+    /// A range that the transport requests to be sent again, before any new data.
     pub reinjection: Option<&'a SentRange>,
-    /// Ranges sent and not acknowledged, oldest first (two halves of a ring).
+    /// Ranges that are sent and not acknowledged, oldest first (the two slices of a ring buffer).
     pub outstanding: (&'a [SentRange], &'a [SentRange]),
 }
 
 impl<'a> QueueView<'a> {
-    /// The outstanding ranges from the one that holds `offset`, or the next above it, on.
+    /// The outstanding ranges, starting with the one that contains `offset` or the next one above it.
     pub fn outstanding_from(&self, offset: u64) -> impl Iterator<Item = &'a SentRange> + use<'a> {
         let (older, newer) = self.outstanding;
         let from = |ranges: &'a [SentRange]| {
@@ -192,52 +194,53 @@ impl<'a> QueueView<'a> {
 /// What to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// The next new data, at most this many bytes (the transport cuts at the subflow's MSS).
+    /// The next new data, at most this number of bytes (the transport limits it to the subflow's MSS).
     New {
-        /// Upper bound in bytes; `u64::MAX` for no bound of the scheduler's own.
+        /// Upper bound in bytes; `u64::MAX` if the scheduler sets none.
         at_most: u64,
     },
-    /// A copy of data assigned before; the range lies within one of [`QueueView::outstanding`] or is the reinjection.
+    /// A copy of data that was assigned before. The range is within one of [`QueueView::outstanding`], or is the
+    /// reinjection.
     Copy {
         /// Data-level offsets.
         range: Range<u64>,
     },
 }
 
-/// A scheduler's answer.
+/// The decision of a scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
     /// Index of the subflow in the view.
     pub subflow: usize,
-    /// What it is to carry.
+    /// What to send on it.
     pub what: What,
 }
 
 /// A packet scheduler for one connection.
 pub trait Scheduler {
-    /// The next assignment, or `None` to send nothing now. A reinjection, where there is one and a subflow is eligible
-    /// for it, goes before new data.
+    /// The next assignment, or `None` to send nothing now. A reinjection has priority over new data if a subflow is
+    /// eligible for it.
     fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment>;
 
-    /// Whether new data may be assigned to a subflow whose window is full ([`SubflowView::can_send`] is false), to wait in
-    /// that subflow's own queue ([`SubflowView::queued_bytes`]), as the Linux kernel does. The transport then asks whenever
-    /// there is new data or a reinjection, not only while a subflow is eligible. Otherwise every assignment goes to a subflow
-    /// that can send.
+    /// Whether new data may be assigned to a subflow whose window is full ([`SubflowView::can_send`] is false) and wait
+    /// in that subflow's queue ([`SubflowView::queued_bytes`]), as in the Linux kernel. The transport then calls the
+    /// scheduler whenever there is new data or a reinjection, not only while a subflow is eligible. Otherwise every
+    /// assignment must go to a subflow that can send.
     fn queues_ahead(&self) -> bool {
         false
     }
 
-    /// Whether it sends copies of outstanding data that nobody asked for. The transport then asks also while there is
+    /// Whether it sends copies of outstanding data on its own initiative. The transport then also calls it if there is
     /// neither new data nor a reinjection.
     fn repeats(&self) -> bool {
         false
     }
 
-    /// Whether it goes by how the subflows are correlated: the transport then passes on what a detector finds.
+    /// Whether it uses the correlations of the subflows. The transport then passes it the results of a detector.
     fn goes_by_correlations(&self) -> bool {
         false
     }
 
-    /// The degrees of all pairs of subflows, whenever a subflow gave a sample.
+    /// Receives the degrees of all pairs of subflows after each sample.
     fn on_correlations(&mut self, _correlations: &Correlations) {}
 }

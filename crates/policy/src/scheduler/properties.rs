@@ -1,4 +1,4 @@
-//! What every scheduler keeps to, in whatever state the connection is.
+//! Properties of every scheduler that hold in every state of the connection.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! `red-diversity`: copies only where paths do not share a bottleneck.
+//! `red-diversity`: copies only on paths that do not share a bottleneck.
 
 use core::ops::Range;
 
@@ -7,29 +7,30 @@ use subflow_quantity::Instant;
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, What, candidates};
 use crate::bottleneck::Correlations;
 
-/// RED, redundant diversity scheduling: each segment goes to the subflow that is least correlated with the others, and
-/// copies of it to those that are not correlated with any that carries it.
+/// RED, redundant diversity scheduling: each segment goes to the subflow that is least correlated with the others.
+/// Copies of it go to the subflows that are not correlated with any subflow that carries it.
 ///
 /// ```text
 /// first:   argmin_i  mean_j |c_ij|                              over the live subflows j ≠ i
 /// copies:  argmin_k  max_j |c_kj|  while  c_kj < φ for all j    over the subflows j that carry the segment
 /// ```
 ///
-/// Source: red2018, sections 3.2 and 4.2. `c` and φ come from a [detector](crate::bottleneck), `red-cpi` unless another
-/// is chosen; an unknown c counts as 0, so that the scheduler begins as a redundant one. Ties go to the lower smoothed RTT.
-/// Not to be confused with the queue discipline `red`.
+/// Source: red2018, sections 3.2 and 4.2. `c` and φ come from a [detector](crate::bottleneck), by default `red-cpi`. An
+/// unknown c counts as 0, so the scheduler starts as a redundant one. Ties go to the lower smoothed RTT. It is not
+/// related to the queue discipline `red`.
 ///
-/// **Only segments that were sent on no path yet are copied**: a segment's copies are decided at the instant it is
-/// scheduled, among the subflows with window space; there are no later ones. The first subflow sets the pace: while its
-/// window is full new data waits for it, though others may have room; that is what moves load off shared bottlenecks.
-/// (The authors' kernel module instead lets each subflow of a list of weakly correlated ones go through the data at its
-/// own pace, as `redundant` does, and goes by |c| ≤ φ.)
+/// **A segment is copied only when it is first sent**: its copies are chosen at that instant, among the subflows with
+/// window space, and none are added later. The first subflow limits the rate: while its window is full, new data waits
+/// for it, even if others have space; this is what moves load away from shared bottlenecks. (In the authors' kernel
+/// module each subflow of a list of weakly correlated ones sends all data at its own rate, as with `redundant`, and the
+/// condition is |c| ≤ φ.)
 ///
-/// Reinjections go before new data, by the rules that all schedulers share.
+/// Reinjections have priority over new data, by the rules that all schedulers share.
 #[derive(Clone, Debug)]
 pub struct RedDiversity {
     correlations: Correlations,
-    /// Where the segment begins whose copies are being placed, and since when: at another instant it has been sent.
+    /// The start of the segment whose copies are being assigned, and the current instant. At any later instant its
+    /// copies are complete.
     placing: Option<(u64, Instant)>,
 }
 
@@ -59,7 +60,7 @@ impl Scheduler for RedDiversity {
     }
 
     fn repeats(&self) -> bool {
-        // The last segment's copies, when there is no new data any more.
+        // The copies of the last segment, when there is no more new data.
         self.placing.is_some()
     }
 
@@ -73,7 +74,7 @@ impl Scheduler for RedDiversity {
 }
 
 impl RedDiversity {
-    /// The subflow of `candidates` that is least correlated with the rest of `others`.
+    /// The member of `candidates` that is least correlated with the other members of `others`.
     fn least_correlated(&self, subflows: &[SubflowView], candidates: SubflowSet, others: SubflowSet) -> Option<usize> {
         let total = |i: usize| others.iter().filter(|&j| j != i).map(|j| self.degree(i, j)).sum::<f64>();
         self.least(subflows, candidates, total)
@@ -108,7 +109,7 @@ mod tests {
     use super::super::test_states::{queue, subflow};
     use super::*;
 
-    /// Three paths of which the last two share a bottleneck.
+    /// A scheduler with three paths; the last two share a bottleneck.
     fn correlated() -> RedDiversity {
         let mut correlations = Correlations::new(0.8);
         correlations.grow(3);
@@ -120,7 +121,7 @@ mod tests {
         scheduler
     }
 
-    /// What is answered at one instant, as subflow and first byte, for segments of 1000 bytes.
+    /// All assignments at one instant, as subflow and first byte, for segments of 1000 bytes.
     fn answers(
         scheduler: &mut RedDiversity,
         subflows: &mut [SubflowView],
@@ -155,30 +156,30 @@ mod tests {
     }
 
     #[test]
-    fn the_least_correlated_leads_and_only_one_of_a_pair_that_shares_gets_a_copy() {
+    fn the_least_correlated_subflow_is_first_and_only_one_of_a_sharing_pair_gets_a_copy() {
         let mut subflows = [subflow(30), subflow(10), subflow(20)];
         let answers = answers(&mut correlated(), &mut subflows, 2000, 0);
         assert_eq!(answers, [(0, 0), (1, 0), (0, 1000), (1, 1000)]);
     }
 
     #[test]
-    fn what_is_unknown_counts_as_uncorrelated() {
+    fn an_unknown_pair_counts_as_uncorrelated() {
         let mut subflows = [subflow(30), subflow(10), subflow(20)];
         assert_eq!(answers(&mut RedDiversity::default(), &mut subflows, 1000, 0), [(1, 0), (2, 0), (0, 0)]);
     }
 
     #[test]
-    fn while_the_first_is_full_new_data_waits_for_it() {
+    fn while_the_first_subflow_is_full_new_data_waits_for_it() {
         let mut subflows = [subflow(30), subflow(10), subflow(20)];
         subflows[0].can_send = false;
         assert_eq!(answers(&mut correlated(), &mut subflows, 1000, 0), []);
         subflows[0].potentially_failed = true;
         let others = answers(&mut correlated(), &mut subflows, 1000, 0);
-        assert_eq!(others, [(1, 0)], "it is not waited for once it is dead");
+        assert_eq!(others, [(1, 0)], "data does not wait for a failed subflow");
     }
 
     #[test]
-    fn a_segment_that_left_earlier_is_not_copied_any_more() {
+    fn a_segment_sent_at_an_earlier_instant_gets_no_more_copies() {
         let mut scheduler = correlated();
         let start = QueueView { new_data: 0..9000, ..queue(0) };
         let first = scheduler.next(&[subflow(10), subflow(30)], &start).expect("there is room");

@@ -2,23 +2,23 @@
 
 use super::{Assignment, QueueView, Scheduler, SubflowView, What, candidates, lowest_latency};
 
-/// Redundant data re-injection (RDR): each segment goes to the subflow that `ll` would take, and then a copy of it to every
-/// other one.
+/// Redundant data re-injection (RDR): each segment goes to the subflow that `ll` chooses, and a copy of it to every
+/// other subflow.
 ///
 /// ```text
 /// foreach p ∈ P:  r_best = LL(R), send p on r_best;  foreach r ∈ R, r ≠ r_best: send p on r
 /// ```
 ///
-/// Source: lima2017, Algorithm 3; Linux MPTCP 0.9x, `redundant`. As in the kernel, each subflow goes through the data at
-/// its own pace: one whose window is full gets its copies when there is room again, oldest first, and what the peer has
-/// acknowledged by then is left out, since nobody needs it any more. A subflow takes new data only once it has carried
-/// all that is outstanding, so the fastest leads and the others follow. A subflow that joins later begins with the oldest
-/// outstanding data.
+/// Source: lima2017, Algorithm 3; Linux MPTCP 0.9x, `redundant`. As in the kernel, each subflow sends all data at its
+/// own rate: if its window is full, it gets its copies when it has space again, oldest first, without the data that the
+/// peer has acknowledged meanwhile. A subflow gets new data only after it has carried all outstanding data, so the
+/// fastest subflow sends first and the others follow. A subflow that joins later starts with the oldest outstanding
+/// data.
 ///
-/// Copies go to all live subflows with window space, to backups only where no other is live.
+/// Copies go to all live subflows with window space, to backups only if no other subflow is live.
 #[derive(Clone, Debug, Default)]
 pub struct Redundant {
-    /// By subflow: it has carried all outstanding data below this data-level offset.
+    /// Per subflow: it has carried all outstanding data below this data-level offset.
     carried: Vec<u64>,
 }
 
@@ -45,7 +45,7 @@ impl Scheduler for Redundant {
 impl Redundant {
     /// The oldest outstanding range that subflow `r` has not carried.
     fn missing(&mut self, r: usize, queue: &QueueView<'_>) -> Option<core::ops::Range<u64>> {
-        // What was assigned may have been taken back, when a connection falls back to TCP.
+        // A fallback to TCP may have revoked assignments.
         let from = self.carried[r].min(queue.new_data.start);
         self.carried[r] = from;
         for sent in queue.outstanding_from(from) {
@@ -64,7 +64,7 @@ mod tests {
     use super::super::{SentRange, SubflowSet};
     use super::*;
 
-    /// A connection in little: what was answered is carried out, in segments of 1000 bytes.
+    /// A minimal connection that executes the assignments, in segments of 1000 bytes.
     #[derive(Default)]
     struct Connection {
         scheduler: Redundant,
@@ -73,7 +73,7 @@ mod tests {
     }
 
     impl Connection {
-        /// One answer, as subflow and first byte.
+        /// One assignment, as subflow and first byte.
         fn step(&mut self, subflows: &[SubflowView], written: u64) -> Option<(usize, u64)> {
             let queue = QueueView {
                 new_data: self.next..written.max(self.next),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_leads_and_all_others_get_a_copy() {
+    fn the_fastest_is_first_and_all_others_get_a_copy() {
         let subflows = [subflow(30), subflow(10), subflow(20)];
         let steps = Connection::default().steps(&subflows, 2000);
         assert_eq!(steps, [(1, 0), (0, 0), (2, 0), (1, 1000), (0, 1000), (2, 1000)]);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_acknowledged_is_left_out() {
+    fn acknowledged_data_is_not_copied() {
         let mut connection = Connection::default();
         let full = SubflowView { can_send: false, ..subflow(20) };
         connection.steps(&[subflow(10), full], 3000);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reinjection_goes_first_and_to_one_that_has_not_carried_it() {
+    fn a_reinjection_has_priority_and_goes_to_a_subflow_that_has_not_carried_it() {
         let sent = SentRange { range: 4000..5000, carried_by: SubflowSet(0b01), reinject: true };
         let outstanding = [SentRange { range: 0..4000, carried_by: SubflowSet(0b01), reinject: false }, sent.clone()];
         let queue = QueueView { reinjection: Some(&sent), outstanding: (&outstanding, &[]), ..queue(9000) };

@@ -2,21 +2,23 @@
 
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidates};
 
-/// Round robin: the latest eligible subflow not yet used in this cycle; where all have been used, a new cycle begins.
+/// Round robin: the last eligible subflow that was not yet used in this cycle. If all have been used, a new cycle
+/// begins.
 ///
 /// ```text
 /// unused = { r ∈ R eligible, r ∉ R* };  used = { r ∈ R eligible, r ∈ R* }
-/// r_best = last(unused), R* ← R* ∪ {r_best}     where unused is not empty
+/// r_best = last(unused), R* ← R* ∪ {r_best}     if unused is not empty
 /// r_best = last(used),   R* ← {r_best}          otherwise
 /// ```
 ///
-/// Source: lima2017, Algorithm 2; Linux MPTCP 0.9x, `roundrobin` with one segment per turn. The printed loop runs to its
-/// end, so the **later** subflow wins. It also empties R* without noting the subflow it falls back to, which would give
-/// that one two turns in a row and, of two idle subflows, two thirds of the data; the kernel counts that turn, and so
-/// does this.
+/// Source: lima2017, Algorithm 2; Linux MPTCP 0.9x, `roundrobin` with one segment per turn. The printed loop runs to
+/// its end, so the **last** subflow is chosen. It also empties R* without adding the chosen subflow, which would give
+/// that subflow two consecutive turns and, with two idle subflows, two thirds of the data. The kernel counts that turn,
+/// and so does this implementation.
 ///
-/// Eligible are the live subflows with window space, backups only where no other is live; a copy takes a turn like new
-/// data. Under bulk traffic the windows are full and the acknowledgments decide who is next, not the cycle.
+/// Eligible subflows are live and have window space. Backups are eligible only if no other subflow is live. A copy
+/// takes a turn like new data. With bulk traffic the windows are full, and the order of acknowledgments decides which
+/// subflow is next, not the cycle.
 #[derive(Clone, Debug, Default)]
 pub struct RoundRobin {
     /// R*, the subflows used in this cycle.
@@ -50,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn each_subflow_has_one_turn_per_cycle_the_latest_first() {
+    fn each_subflow_has_one_turn_per_cycle_the_last_one_first() {
         let subflows = [subflow(10), subflow(10), subflow(10)];
         assert_eq!(turns(&mut RoundRobin::default(), &subflows, 7), [2, 1, 0, 2, 1, 0, 2]);
     }
@@ -81,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_eligible_leaves_the_cycle_alone() {
+    fn without_an_eligible_subflow_the_cycle_does_not_change() {
         let mut scheduler = RoundRobin::default();
         let subflows = [subflow(10), subflow(10)];
         assert_eq!(turns(&mut scheduler, &subflows, 1), [1]);

@@ -9,7 +9,7 @@ use super::{
     LowestTimeSpace, QueueView, RedDiversity, Redundant, RoundRobin, Scheduler, SubflowView, blest,
 };
 
-/// One of the schedulers, chosen by name. An enum, so that a decision per packet costs no dynamic call.
+/// One of the schedulers, chosen by name. It is an enum so that a decision per packet needs no dynamic call.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Scheduling {
@@ -37,40 +37,40 @@ pub enum Scheduling {
     LinuxDefault(LinuxDefault),
 }
 
-/// Parameters of those schedulers that have any; [`SchedulerEntry::options`] says whose is which.
+/// Options of the schedulers. [`SchedulerEntry::options`] lists those that each of them uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// `beta`: ECF's hysteresis β.
     pub beta: Ratio,
-    /// `lambda`, `lambda_min`, `lambda_max`: what BLEST's λ may be.
+    /// `lambda`, `lambda_min`, `lambda_max`: initial value and bounds of BLEST's λ.
     pub lambda: blest::Bounds,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { beta: Ecf::BETA, lambda: blest::Bounds::default() }
+        Self { beta: Ecf::DEFAULT_BETA, lambda: blest::Bounds::default() }
     }
 }
 
-/// What there is to know about a scheduler before it is chosen.
+/// The catalogue entry of a scheduler.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct SchedulerEntry {
     /// The name that scenarios use and results print.
     pub name: &'static str,
-    /// Other names that mean the same.
+    /// Other accepted names.
     pub aliases: &'static [&'static str],
     /// What it does, in one sentence without a full stop.
     pub description: &'static str,
     /// Where it was published.
     pub source: &'static str,
-    /// Names of the [`Options`] that it takes.
+    /// Names of the [`Options`] that it uses.
     pub options: &'static [&'static str],
     new: fn(&Options) -> Scheduling,
 }
 
 impl SchedulerEntry {
-    /// The scheduler in its initial state, with these options.
+    /// Creates the scheduler with these options.
     pub fn create(&self, options: &Options) -> Scheduling {
         (self.new)(options)
     }
@@ -96,7 +96,7 @@ const ALL: &[SchedulerEntry] = &[
     SchedulerEntry {
         name: "redundant",
         aliases: &["rdr"],
-        description: "everything on every subflow, the fastest first",
+        description: "all data on every subflow, on the fastest first",
         source: "lima2017, Algorithm 3; Linux MPTCP 0.9x, redundant",
         options: &[],
         new: |_| Scheduling::Redundant(Redundant::default()),
@@ -104,7 +104,7 @@ const ALL: &[SchedulerEntry] = &[
     SchedulerEntry {
         name: "red-diversity",
         aliases: &["red"],
-        description: "the subflow least correlated with the others, and copies on those correlated with none that carries it",
+        description: "the subflow least correlated with the others, and copies on subflows correlated with no carrier",
         source: "red2018, section 3.2",
         options: &[],
         new: |_| Scheduling::RedDiversity(RedDiversity::default()),
@@ -112,7 +112,7 @@ const ALL: &[SchedulerEntry] = &[
     SchedulerEntry {
         name: "lws",
         aliases: &["largest-window-space"],
-        description: "the subflow with the most room in its window",
+        description: "the subflow with the most window space",
         source: "lima2017, Algorithm 4",
         options: &[],
         new: |_| Scheduling::LargestWindowSpace(LargestWindowSpace),
@@ -120,7 +120,7 @@ const ALL: &[SchedulerEntry] = &[
     SchedulerEntry {
         name: "lts",
         aliases: &["lowest-time-space"],
-        description: "the subflow with the least smoothed RTT per packet of room in its window",
+        description: "the subflow with the least smoothed RTT per packet of window space",
         source: "lima2017, Algorithm 5",
         options: &[],
         new: |_| Scheduling::LowestTimeSpace(LowestTimeSpace),
@@ -136,7 +136,7 @@ const ALL: &[SchedulerEntry] = &[
     SchedulerEntry {
         name: "blest",
         aliases: &[],
-        description: "the lowest RTT, but no slow subflow where that would fill the window that the fast one needs",
+        description: "the lowest RTT, but no slow subflow if it would fill the send window that the fast one needs",
         source: "Ferlin et al., IFIP Networking 2016; Linux MPTCP 0.95",
         options: &["lambda", "lambda_min", "lambda_max"],
         new: |options| Scheduling::Blest(Blest::new(options.lambda)),
@@ -144,7 +144,7 @@ const ALL: &[SchedulerEntry] = &[
     SchedulerEntry {
         name: "ecf",
         aliases: &["earliest-completion-first"],
-        description: "the lowest RTT, but waits for the fast subflow where the data is through sooner that way",
+        description: "the lowest RTT, but waits for the fast subflow if the data completes earlier that way",
         source: "Lim et al., CoNEXT 2017; Linux MPTCP 0.95",
         options: &["beta"],
         new: |options| Scheduling::Ecf(Ecf::new(options.beta)),
@@ -153,14 +153,14 @@ const ALL: &[SchedulerEntry] = &[
         name: "adaptive",
         aliases: &[],
         description: "ll, lws, lts or hsr, by the loss on the paths and by how much their rates and delays differ",
-        source: "ours, after the future work of lima2017",
+        source: "this project, after the future work of lima2017",
         options: &[],
         new: |_| Scheduling::Adaptive(Adaptive::default()),
     },
     SchedulerEntry {
         name: "linux-default",
         aliases: &["linux"],
-        description: "the subflow whose queue drains first at its pacing rate, in bursts of 64 KB queued ahead of its window",
+        description: "the subflow whose queue drains first at its pacing rate, in bursts of 64 KB beyond its window",
         source: "Linux 6.12, net/mptcp/protocol.c, mptcp_subflow_get_send",
         options: &[],
         new: |_| Scheduling::LinuxDefault(LinuxDefault::default()),
@@ -168,17 +168,17 @@ const ALL: &[SchedulerEntry] = &[
 ];
 
 impl Scheduling {
-    /// All schedulers, in the order in which they are listed.
+    /// All schedulers, in listing order.
     pub fn all() -> &'static [SchedulerEntry] {
         ALL
     }
 
-    /// The scheduler of this name or alias, in its initial state, every option at its default.
+    /// Creates the scheduler with this name or alias, with default options.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::with_options(name, &Options::default())
     }
 
-    /// The same with these options; those that it does not take change nothing.
+    /// Creates the scheduler with this name or alias. Options that it does not use have no effect.
     pub fn with_options(name: &str, options: &Options) -> Option<Self> {
         let entry = ALL.iter().find(|entry| entry.name == name || entry.aliases.contains(&name))?;
         Some(entry.create(options))

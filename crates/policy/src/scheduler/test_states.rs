@@ -1,10 +1,11 @@
-//! Hand-made states for the schedulers' unit tests.
+//! States for the schedulers' unit tests.
 
 use subflow_quantity::Duration;
 
 use super::{QueueView, SentRange, SubflowSet, SubflowView};
 
-/// An established subflow with this smoothed RTT in milliseconds, a window of ten packets of 1000 bytes and none in flight.
+/// An established subflow with this smoothed RTT in milliseconds, a window of ten packets of 1000 bytes and none in
+/// flight.
 pub(super) fn subflow(srtt_ms: u64) -> SubflowView {
     let rtt = Some(Duration::from_millis(srtt_ms));
     SubflowView {
@@ -29,7 +30,7 @@ pub(super) fn all(n: usize) -> SubflowSet {
     SubflowSet((1 << n) - 1)
 }
 
-/// The first 1000 bytes, to be sent once more.
+/// The first 1000 bytes, to be sent again.
 pub(super) fn reinjection(carried_by: SubflowSet) -> SentRange {
     SentRange { range: 0..1000, carried_by, reinject: true }
 }

@@ -1,4 +1,4 @@
-//! The detectors against SciPy.
+//! Compares the detectors with SciPy.
 
 use subflow_policy::bottleneck::{BottleneckDetection, BottleneckDetector, Parameters, PathSample, pearson, spearman};
 use subflow_quantity::{Duration, Instant};
@@ -23,7 +23,8 @@ fn cases() -> Vec<Case> {
     lines.chunks_exact(4).map(case).collect()
 }
 
-/// The degree after one path gave `x` and the other `y`, in microseconds, a millisecond apart; before them, others.
+/// The degree after path 0 had the samples `x` and path 1 the samples `y`, in microseconds, every millisecond, after
+/// some other samples.
 fn degree(name: &str, case: &Case) -> Option<f64> {
     let interval = Duration::from_millis(1);
     let parameters = Parameters { window: case.x.len() as u32, threshold: 0.8, interval };
@@ -39,7 +40,7 @@ fn degree(name: &str, case: &Case) -> Option<f64> {
     let values = before.into_iter().chain(case.x.iter().copied().zip(case.y.iter().copied()));
     for (index, (x, y)) in values.enumerate() {
         let at_us = 1000 * (index as u64 + 1);
-        // Path 1 has its value just before path 0 makes both be read.
+        // Path 1 gets its value just before the value of path 0 makes the detector read both.
         tell(1, at_us - 1, y);
         tell(0, at_us, x);
     }
@@ -47,7 +48,7 @@ fn degree(name: &str, case: &Case) -> Option<f64> {
 }
 
 #[test]
-fn coefficients_are_scipys() {
+fn coefficients_equal_those_of_scipy() {
     let cases = cases();
     assert!(cases.len() > 50, "{}", cases.len());
     for case in &cases {

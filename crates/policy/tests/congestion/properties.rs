@@ -1,10 +1,10 @@
-//! What holds in every state that a transport can reach, and in many that it cannot.
+//! Properties that hold in every state that a transport can reach, and in many that it cannot.
 
 use proptest::prelude::*;
 use subflow_policy::congestion::{Ack, Algorithm, Controller, Options, RecoveryState};
 use subflow_quantity::{Duration, Instant};
 
-/// Something that a transport tells its controller.
+/// An event that a transport reports to its controller.
 #[derive(Clone, Debug)]
 enum Event {
     Ack { acked: u32, rtt: Option<u64> },
@@ -17,7 +17,7 @@ enum Event {
     Established(bool),
 }
 
-/// A duration from 1 ns to 1000 s, every order of magnitude alike.
+/// A duration from 1 ns to 1000 s; every order of magnitude has the same probability.
 fn span() -> impl Strategy<Value = u64> {
     (0_u32..40, any::<u64>()).prop_map(|(bits, n)| (1 + n % (1 << bits)).min(1_000_000_000_000))
 }
@@ -33,7 +33,8 @@ fn state() -> impl Strategy<Value = RecoveryState> {
 
 fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
-        8 => (prop_oneof![1_u32..4, window()], prop::option::of(span())).prop_map(|(acked, rtt)| Event::Ack { acked, rtt }),
+        8 => (prop_oneof![1_u32..4, window()], prop::option::of(span()))
+            .prop_map(|(acked, rtt)| Event::Ack { acked, rtt }),
         2 => Just(Event::Loss),
         2 => state().prop_map(Event::State),
         1 => span().prop_map(|nanos| Event::Idle { nanos }),
@@ -44,7 +45,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// A connection and the positions on its streams.
+/// A connection with the offsets of its streams.
 struct Driver {
     controller: Controller,
     now: Instant,
@@ -133,7 +134,7 @@ proptest! {
     }
 
     #[test]
-    fn uncoupled_algorithms_leave_the_siblings_alone(
+    fn uncoupled_algorithms_do_not_change_the_siblings(
         name in prop::sample::select(vec!["reno", "cubic"]),
         events in prop::collection::vec((0_usize..2, event()), 1..100),
     ) {

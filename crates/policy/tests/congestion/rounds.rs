@@ -1,34 +1,34 @@
-//! Rounds without a network: a window of packets leaves, a round trip later its acknowledgments are back.
+//! Rounds without a network: a window of packets is sent and acknowledged one round trip later.
 
 use subflow_policy::congestion::{Ack, Algorithm, Controller, Path, RecoveryState};
 use subflow_quantity::{Duration, Instant};
 
-/// What a path does to a window of packets.
+/// The link of a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     /// Round-trip time without queue.
     pub(crate) delay: Duration,
-    /// Packets a second; infinite where nothing queues.
+    /// Packets per second; infinite for a link without a queue.
     pub(crate) rate: f64,
-    /// Packets that fit the queue: a larger window loses a packet.
+    /// Packets that fit into the queue: a larger window loses a packet.
     pub(crate) buffer: f64,
-    /// Probability of losing a packet on the way.
+    /// Probability that a packet is lost.
     pub(crate) loss: f64,
 }
 
 impl Link {
-    /// A path that loses packets at random and never queues.
+    /// A link with random loss and without a queue.
     pub(crate) fn lossy(delay_ms: u64, loss: f64) -> Self {
         let delay = Duration::from_millis(delay_ms);
         Self { delay, rate: f64::INFINITY, buffer: f64::INFINITY, loss }
     }
 
-    /// A path that queues and never loses a packet while the queue is not full.
+    /// A link with a queue that loses packets only when the queue is full.
     pub(crate) fn queueing(delay_ms: u64, rate: f64, buffer: f64) -> Self {
         Self { delay: Duration::from_millis(delay_ms), rate, buffer, loss: 0.0 }
     }
 
-    /// Packets that a window of `cwnd` keeps in the queue.
+    /// The number of packets in the queue with a window of `cwnd`.
     pub(crate) fn queue(&self, cwnd: u32) -> f64 {
         if self.rate.is_infinite() {
             return 0.0;
@@ -41,10 +41,10 @@ impl Link {
     }
 }
 
-/// One path's progress.
+/// The progress of one path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress {
-    /// When its present round began.
+    /// The start of its current round.
     pub(crate) now: Instant,
     /// Packets delivered.
     pub(crate) delivered: u64,
@@ -52,7 +52,7 @@ pub(crate) struct Progress {
     pub(crate) windows: Vec<u32>,
 }
 
-/// A connection over links, one path each.
+/// A connection with one path per link.
 pub(crate) struct Rounds {
     pub(crate) controller: Controller,
     pub(crate) links: Vec<Link>,
@@ -61,7 +61,7 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// A connection under `algorithm`, windows at 10 packets, slow start off where `ssthresh` says so.
+    /// Creates a connection with `algorithm`, initial windows of 10 packets and slow-start threshold `ssthresh`.
     pub(crate) fn new(algorithm: &str, links: &[Link], ssthresh: u32) -> Self {
         let algorithm = Algorithm::from_name(algorithm).expect("a name of the catalogue");
         let mut controller = Controller::new(algorithm);
@@ -74,7 +74,7 @@ impl Rounds {
         Self { controller, links: links.to_vec(), progress: vec![Progress::default(); links.len()], random: 1 }
     }
 
-    /// Runs rounds until every path has reached `end`; returns packets delivered a second, by path.
+    /// Runs rounds until every path has reached `end`. Returns the packets delivered per second, by path.
     pub(crate) fn run(&mut self, end: Duration) -> Vec<f64> {
         let end = Instant::ZERO + end;
         let next = |progress: &[Progress]| (0..progress.len()).min_by_key(|&p| progress[p].now);
@@ -84,12 +84,12 @@ impl Rounds {
         self.progress.iter().map(|p| p.delivered as f64 / p.now.as_secs_f64()).collect()
     }
 
-    /// The path's window now.
+    /// The path's current window.
     pub(crate) fn window(&self, path: usize) -> u32 {
         self.controller.path(path).cwnd
     }
 
-    /// One round trip of one path.
+    /// Simulates one round trip of one path.
     pub(crate) fn round(&mut self, path: usize) {
         let (link, window) = (self.links[path], self.window(path));
         let rtt = link.rtt(window);
@@ -119,7 +119,7 @@ impl Rounds {
         self.progress[path].windows.push(window);
     }
 
-    /// A fast retransmit, done at once.
+    /// A fast retransmit that completes at once.
     pub(crate) fn lose(&mut self, path: usize, now: Instant) {
         let ssthresh = self.controller.ssthresh_after_loss(path, now);
         self.controller.on_state(path, RecoveryState::Recovery);
@@ -127,7 +127,7 @@ impl Rounds {
         self.controller.on_state(path, RecoveryState::Open);
     }
 
-    /// A number in 0 to 1 (xorshift64*).
+    /// A random number between 0 and 1 (xorshift64*).
     fn random(&mut self) -> f64 {
         self.random ^= self.random >> 12;
         self.random ^= self.random << 25;
@@ -136,10 +136,10 @@ impl Rounds {
     }
 }
 
-/// Packets a second that `algorithm` gets over `links`, by path, in a long run after slow start.
+/// Packets per second of `algorithm` over `links`, by path, in a long run after slow start.
 pub(crate) fn throughput(algorithm: &str, links: &[Link]) -> Vec<f64> {
     Rounds::new(algorithm, links, 2).run(Duration::from_secs(4000))
 }
 
-/// Not yet reached by a loss.
+/// The threshold before the first loss.
 pub(crate) const INFINITE: u32 = Path::INFINITE;

@@ -1,4 +1,4 @@
-//! Reno and CUBIC against their laws.
+//! Compares Reno and CUBIC with their analytical models.
 
 use subflow_policy::congestion::Ack;
 use subflow_quantity::{Duration, Instant};
@@ -6,8 +6,8 @@ use subflow_quantity::{Duration, Instant};
 use crate::rounds::{INFINITE, Link, Rounds, throughput};
 
 #[test]
-fn reno_saws_between_half_the_pipe_and_all_of_it() {
-    // 100 packets in the pipe and 50 in the queue.
+fn renos_window_oscillates_between_half_the_pipe_and_all_of_it() {
+    // The path holds 100 packets and its queue 50.
     let mut rounds = Rounds::new("reno", &[Link::queueing(100, 1000.0, 50.0)], 2);
     rounds.run(Duration::from_secs(300));
     let windows = &rounds.progress[0].windows[500..];
@@ -44,8 +44,9 @@ fn cubic_after_loss() -> Rounds {
 }
 
 #[test]
-fn cubic_follows_the_cubic() {
-    // W(t) = 0.4 (t − K)³ + 500, K = ∛(150 / 0.4); Linux aims a round ahead, and each round gets where it aimed.
+fn cubic_follows_the_cubic_function() {
+    // W(t) = 0.4 (t − K)³ + 500, K = ∛(150 / 0.4); Linux uses the target of the next round, and each round reaches its
+    // target.
     let k = (150.0_f64 / 0.4).cbrt();
     let mut rounds = cubic_after_loss();
     while rounds.progress[0].now.as_secs_f64() < 1.6 * k {
@@ -67,9 +68,10 @@ fn cubic_is_concave_to_the_plateau_and_convex_beyond() {
 }
 
 #[test]
-fn cubic_is_about_as_fast_as_reno_on_a_short_path() {
-    // RFC 9438, section 4.3: where the cubic is slower than Reno would be, CUBIC follows an estimate of Reno. In Linux's
-    // integers it stays a packet behind the estimate, which is a tenth of a small window (kernel 6.12 at 1 % loss: 0.90).
+fn on_a_short_path_cubic_is_about_as_fast_as_reno() {
+    // RFC 9438, section 4.3: where the cubic is slower than Reno would be, CUBIC follows an estimate of Reno. With
+    // Linux's integers it stays one packet below the estimate, a tenth of a small window (kernel 6.12 at 1 % loss:
+    // 0.90).
     for loss in [0.001, 0.003, 0.01] {
         let links = [Link::lossy(10, loss)];
         let (cubic, reno) = (throughput("cubic", &links)[0], throughput("reno", &links)[0]);
@@ -79,7 +81,7 @@ fn cubic_is_about_as_fast_as_reno_on_a_short_path() {
 
 #[test]
 fn hystart_ends_slow_start_when_a_queue_forms() {
-    // 100 packets in the pipe, 1000 in the queue: without HyStart the window would pass 1000.
+    // The path holds 100 packets and its queue 1000: without HyStart the window would exceed 1000.
     let mut rounds = Rounds::new("cubic", &[Link::queueing(100, 1000.0, 1000.0)], INFINITE);
     rounds.run(Duration::from_secs(2));
     let ssthresh = rounds.controller.path(0).ssthresh;
@@ -88,8 +90,8 @@ fn hystart_ends_slow_start_when_a_queue_forms() {
 
 #[test]
 fn cubic_grows_as_linux_6_12_did() {
-    // Reference run cubic 50/20/100, windows after its first loss at 280 packets: the link delivers two packets every
-    // 480 µs from 0.553 s on, whatever the window.
+    // Reference run cubic 50/20/100, windows after its first loss at 280 packets. From 0.553 s on the link delivers two
+    // packets every 480 µs, independent of the window.
     let mut rounds = Rounds::new("cubic", &[Link::lossy(40, 0.0)], 2);
     rounds.controller.path_mut(0).cwnd = 280;
     let ack = |now, rtt| Ack { now, acked: 2, rtt, una: 0, nxt: 1000, in_flight: 200 };

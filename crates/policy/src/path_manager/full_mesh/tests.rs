@@ -1,4 +1,4 @@
-//! Short stories of connections under a full mesh.
+//! Sequences of events and the commands of a full mesh.
 
 use super::super::test_events::{
     address, established_as_client, established_as_server, local, remote, tell, tuple, up,
@@ -48,7 +48,7 @@ fn a_server_announces_its_further_addresses_and_opens_nothing() {
 }
 
 #[test]
-fn walking_out_of_wifi_and_back() {
+fn a_lost_address_closes_its_subflow_and_its_return_opens_it_again() {
     let mut manager = phone();
     let lost = tell(&mut manager, &[Event::LocalAddressRemoved(address(0, "10.0.0.1"))]);
     assert_eq!(lost, ["withdraw #0", "close 10.0.0.1:1024 -> 10.9.0.1:80"]);
@@ -64,7 +64,7 @@ fn a_subflow_that_comes_up_after_its_address_was_lost_is_closed() {
 }
 
 #[test]
-fn a_request_under_way_is_not_repeated_when_its_address_returns() {
+fn an_unanswered_request_is_not_repeated_when_its_address_returns() {
     let mut manager = phone();
     tell(&mut manager, &[remote(1, "10.9.1.1"), Event::LocalAddressRemoved(address(1, "10.0.1.1"))]);
     assert_eq!(tell(&mut manager, &[local(1, "10.0.1.1")]), ["open 10.0.1.1#1 -> 10.9.0.1:80#0"]);
@@ -72,7 +72,7 @@ fn a_request_under_way_is_not_repeated_when_its_address_returns() {
 }
 
 #[test]
-fn a_withdrawn_address_takes_its_subflows_along_and_may_return() {
+fn the_subflows_of_a_withdrawn_address_are_closed_and_it_may_return() {
     let mut manager = phone();
     tell(
         &mut manager,
@@ -92,7 +92,7 @@ fn a_server_closes_all_subflows_from_a_withdrawn_address() {
 }
 
 #[test]
-fn a_failed_subflow_is_not_tried_again() {
+fn a_failed_subflow_is_not_opened_again() {
     let failed = Event::SubflowClosed(tuple("10.0.1.1:1025", "10.9.0.1:80"));
     assert_eq!(tell(&mut phone(), &[failed]), [""; 0]);
 }
@@ -121,7 +121,7 @@ fn addresses_of_different_families_form_no_pair() {
 }
 
 #[test]
-fn there_are_at_most_64_subflows_and_a_freed_place_is_taken() {
+fn there_are_at_most_64_subflows_and_a_closed_one_is_replaced() {
     let mut manager = FullMesh::default();
     tell(&mut manager, &[established_as_client()]);
     for id in 1..=70 {

@@ -1,21 +1,21 @@
-//! What a controller keeps for one connection: the links that its subflows have used, and disjoint paths in reserve.
+//! The controller's state for one connection: the links that its subflows use, and disjoint paths held in reserve.
 
 use crate::routing::{Graph, LinkSet, Path, disjoint_paths, shortest_path};
 
-/// One connection's own view of the topology.
+/// The topology of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
-    /// The links taken out of its topology.
+    /// The links removed from its topology.
     used: LinkSet,
-    /// Disjoint paths found together with one that was taken, with the switches at their ends.
+    /// Disjoint paths that were found together with one that is in use, with their first and last switch.
     reserve: Vec<(u32, u32, Path)>,
 }
 
-/// What a path is looked for in.
+/// The input of a path search.
 pub(super) struct Search<'a, W> {
     pub(super) graph: &'a Graph,
     pub(super) down: &'a LinkSet,
-    /// How many disjoint paths are looked for at once.
+    /// The number of disjoint paths to search for at once.
     pub(super) set: usize,
     pub(super) weight: W,
 }
@@ -37,8 +37,8 @@ impl Connection {
         Self { used: graph.no_links(), reserve: Vec::new() }
     }
 
-    /// A path without any link that this connection has used; once there is none, its topology is whole again. `None`
-    /// where no path leads at all.
+    /// A path without any link that this connection uses. If there is none, its topology is reset to all links. `None`
+    /// if there is no path at all.
     pub(super) fn next_path(
         &mut self,
         from: u32,
@@ -63,7 +63,7 @@ impl Connection {
         Some(path)
     }
 
-    /// A path in place of `broken`: apart from the connection's other subflows if there is one, else any.
+    /// A path to replace `broken`: disjoint from the connection's other subflows if possible, else any path.
     pub(super) fn detour(
         &mut self,
         from: u32,
@@ -71,7 +71,7 @@ impl Connection {
         broken: &[u32],
         search: &Search<'_, impl Fn(u32) -> u64 + Copy>,
     ) -> Option<Path> {
-        // The healthy links of the broken path are this subflow's own, unless it shared them.
+        // The working links of the broken path may be used again, unless another subflow shares them.
         let mut others = self.used.clone();
         broken.iter().for_each(|&edge| others.set(edge, false));
         let greedy = Search { set: 1, graph: search.graph, down: search.down, weight: search.weight };

@@ -1,11 +1,12 @@
-//! MultiFlow (Sandri, Silva, Verdi, 2016): a central controller keeps the subflows of a connection on disjoint paths.
+//! MultiFlow (Sandri, Silva, Verdi, 2016): a central controller places the subflows of a connection on disjoint paths.
 //!
-//! Switches send it the first packet of each flow. An MP_CAPABLE goes the shortest path. An MP_JOIN shows a token: each
-//! token has a topology of its own, from which the path of every join is taken out; Dijkstra's algorithm finds the next
-//! one in what is left, and when nothing is left, the topology is whole again (their algorithms 1 and 2). All else goes
-//! where it went before.
+//! Switches send the controller the first packet of each flow. A flow with MP_CAPABLE takes the shortest path. An
+//! MP_JOIN contains a token. The controller keeps a topology per token and removes the path of each join from it;
+//! Dijkstra's algorithm finds the next path in the remaining links, and when there is none, the topology is reset
+//! (algorithms 1 and 2 of the paper). All other packets take the default route.
 //!
-//! [`MultiflowOptions`] has that as [`PUBLISHED`](MultiflowOptions::PUBLISHED), and our answers to its weaknesses.
+//! In [`MultiflowOptions`] this is [`PUBLISHED`](MultiflowOptions::PUBLISHED); the other options address its
+//! weaknesses.
 
 mod connection;
 mod options;
@@ -21,13 +22,13 @@ pub use options::{InitialSubflow, MultiflowOptions, ReturnPath, Ties};
 pub struct Request {
     /// The flow.
     pub flow: FlowKey,
-    /// What its MPTCP options say.
+    /// Its MPTCP handshake option.
     pub signal: Signal,
     /// The switch that its source is attached to.
     pub from: u32,
     /// The switch that its destination is attached to.
     pub to: u32,
-    /// A random number, which decides between equals.
+    /// A random number that decides between equal choices.
     pub random: u64,
 }
 
@@ -37,10 +38,10 @@ pub struct Multiflow {
     graph: Graph,
     options: MultiflowOptions,
     down: LinkSet,
-    /// By edge, how many subflows were placed there.
+    /// Per edge, the number of subflows placed on it.
     load: Vec<u32>,
     by_token: BTreeMap<u32, Connection>,
-    /// Connections whose key has not been seen, by their initial subflow.
+    /// Connections whose key is not yet known, by their initial subflow.
     opening: BTreeMap<FlowKey, Connection>,
     placed: BTreeMap<FlowKey, Placed>,
 }
@@ -51,12 +52,12 @@ struct Placed {
     path: Path,
     from: u32,
     to: u32,
-    /// The connection whose topology its path was taken out of.
+    /// The connection from whose topology its path was removed.
     token: Option<u32>,
 }
 
 impl Multiflow {
-    /// A controller of the switches and links of `graph`.
+    /// Creates a controller for the switches and links of `graph`.
     pub fn new(graph: Graph, options: MultiflowOptions) -> Self {
         Self {
             down: graph.no_links(),
@@ -69,7 +70,7 @@ impl Multiflow {
         }
     }
 
-    /// Which path a new flow takes; `None`: the default route.
+    /// The path of a new flow; `None` means the default route.
     pub fn route(&mut self, request: Request) -> Option<Path> {
         if let Signal::CapableReply { key } = request.signal {
             self.learn_token(request.flow.reversed(), token_of(key));
@@ -84,7 +85,7 @@ impl Multiflow {
         }
     }
 
-    /// The path that `flow` has now; `None`: the default route.
+    /// The current path of `flow`; `None` means the default route.
     pub fn path_of(&self, flow: FlowKey) -> Option<Path> {
         if let Some(placed) = self.placed.get(&flow) {
             return Some(placed.path.clone());
@@ -98,17 +99,17 @@ impl Multiflow {
         }
     }
 
-    /// The link of `edge` has failed, or works again. Subflows stay where they are until [`Self::reroute`].
+    /// Reports that the link of `edge` failed or works again. Subflows keep their paths until [`Self::reroute`].
     pub fn set_down(&mut self, edge: u32, down: bool) {
         self.down.set(edge, down);
     }
 
-    /// Moves the subflows whose paths have a failed link onto others, where there are any.
+    /// Moves subflows whose paths have a failed link to other paths, if there are any.
     pub fn reroute(&mut self, random: u64) {
         let broken = self.placed.iter().filter(|(_, placed)| self.down.meets(&placed.path));
         let flows: Vec<FlowKey> = broken.map(|(&flow, _)| flow).collect();
         for (number, flow) in (0u64..).zip(flows) {
-            // One number for all would send them all the same way.
+            // The same number for all would put them all on the same path.
             let random = random.wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
             let Some(Placed { path, from, to, token }) = self.placed.remove(&flow) else { continue };
             self.count(&path, false);
@@ -153,7 +154,7 @@ impl Multiflow {
         Some(path)
     }
 
-    /// The connection that `initial` opened has this token.
+    /// Records the token of the connection that `initial` opened.
     fn learn_token(&mut self, initial: FlowKey, token: u32) {
         let Some(connection) = self.opening.remove(&initial) else { return };
         self.by_token.insert(token, connection);
@@ -188,18 +189,18 @@ impl Multiflow {
     }
 }
 
-/// What decides between equally short paths: the sum of this over their edges.
+/// The weight of an edge. Of equally short paths, the one with the smallest sum of weights is taken.
 fn weight(ties: Ties, load: &[u32], random: u64) -> impl Fn(u32) -> u64 + Copy + use<'_> {
     move |edge| match ties {
         Ties::First => 0,
-        Ties::Random => noise(edge, random),
-        // No path is so long that the noise of its edges adds up to one subflow.
-        Ties::LeastLoaded => (u64::from(load[edge as usize]) << 28) + noise(edge, random),
+        Ties::Random => random_part(edge, random),
+        // The random parts of a path's edges never add up to the weight of one subflow.
+        Ties::LeastLoaded => (u64::from(load[edge as usize]) << 28) + random_part(edge, random),
     }
 }
 
-/// A number below 2¹⁶ for `edge`.
-fn noise(edge: u32, random: u64) -> u64 {
+/// A random number below 2¹⁶ for `edge`.
+fn random_part(edge: u32, random: u64) -> u64 {
     let mixed = (random ^ u64::from(edge)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 48
 }

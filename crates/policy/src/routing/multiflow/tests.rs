@@ -2,7 +2,7 @@ use std::net::SocketAddr;
 
 use super::*;
 
-/// Two pods of a fat tree, more or less: edge switches 0 and 1, and 2 … 5 between them.
+/// A graph similar to two pods of a fat tree: edge switches 0 and 1, connected through switches 2 to 5.
 fn four_ways() -> Graph {
     let mut graph = Graph::new(6);
     for middle in 0..4 {
@@ -12,7 +12,7 @@ fn four_ways() -> Graph {
     graph
 }
 
-/// The way over switch 2 + `middle`.
+/// The path over switch 2 + `middle`.
 fn way(middle: u32) -> Path {
     vec![4 * middle, 4 * middle + 2]
 }
@@ -26,7 +26,7 @@ fn request(port: u16, signal: Signal) -> Request {
     Request { flow: flow(port), signal, from: 0, to: 1, random: u64::from(port) }
 }
 
-/// Opens a connection from `port` whose server has `key`, with the joins of `joins`: the paths of all of them.
+/// Opens a connection from `port` whose server has `key`, with `joins` joins. Returns the paths of all subflows.
 fn open(controller: &mut Multiflow, port: u16, key: u64, joins: u16) -> Vec<Path> {
     let mut paths = vec![controller.route(request(port, Signal::Capable)).expect("a path")];
     let reply = Request { flow: flow(port).reversed(), from: 1, to: 0, ..request(port, Signal::CapableReply { key }) };
@@ -52,7 +52,7 @@ fn as_published_every_connection_takes_the_same_paths() {
 }
 
 #[test]
-fn an_exhausted_topology_begins_anew() {
+fn an_exhausted_topology_is_reset() {
     let mut controller = Multiflow::new(four_ways(), MultiflowOptions::PUBLISHED);
     let paths = open(&mut controller, 1000, 7, 6);
     assert_eq!(paths[1..], [way(0), way(1), way(2), way(3), way(0), way(1)]);
@@ -76,7 +76,7 @@ fn load_spreads_connections_evenly() {
 }
 
 #[test]
-fn random_ties_take_every_path_now_and_then() {
+fn random_ties_use_every_path() {
     let options = MultiflowOptions { ties: Ties::Random, ..MultiflowOptions::PUBLISHED };
     let mut controller = Multiflow::new(four_ways(), options);
     let mut counts = [0; 4];
@@ -88,26 +88,30 @@ fn random_ties_take_every_path_now_and_then() {
 }
 
 #[test]
-fn a_repeated_syn_and_the_answers_stay_on_the_path() {
+fn a_retransmitted_syn_and_the_reverse_direction_stay_on_the_path() {
     let mut controller = Multiflow::new(four_ways(), MultiflowOptions::IMPROVED);
     let paths = open(&mut controller, 1000, 7, 1);
     let again = controller.route(request(1001, Signal::Join { token: token_of(7) }));
     assert_eq!(again.as_ref(), Some(&paths[1]));
-    assert_ne!(paths[0], paths[1], "the SYN/ACK told the token although it has a path already");
+    assert_ne!(paths[0], paths[1], "the token is learned from the SYN/ACK although the flow already has a path");
     let backwards: Path = paths[1].iter().rev().map(|edge| edge ^ 1).collect();
     assert_eq!(controller.path_of(flow(1001).reversed()), Some(backwards));
     let published = Multiflow::new(four_ways(), MultiflowOptions::PUBLISHED);
-    assert_eq!(published.path_of(flow(1001).reversed()), None, "as published, answers take the default route");
+    assert_eq!(
+        published.path_of(flow(1001).reversed()),
+        None,
+        "as published, the reverse direction takes the default route"
+    );
 }
 
 #[test]
-fn what_is_not_mptcp_takes_the_default_route() {
+fn packets_without_mptcp_take_the_default_route() {
     let mut controller = Multiflow::new(four_ways(), MultiflowOptions::IMPROVED);
     assert_eq!(controller.route(request(1000, Signal::None)), None);
 }
 
 #[test]
-fn a_failed_link_is_left_for_a_path_that_no_sibling_uses() {
+fn after_a_link_failure_a_subflow_moves_to_a_path_that_no_sibling_uses() {
     let options = MultiflowOptions { initial: InitialSubflow::Included, ..MultiflowOptions::PUBLISHED };
     let mut controller = Multiflow::new(four_ways(), options);
     open(&mut controller, 1000, 7, 2);
@@ -122,7 +126,7 @@ fn a_failed_link_is_left_for_a_path_that_no_sibling_uses() {
 }
 
 #[test]
-fn random_ties_scatter_what_a_failed_link_carried() {
+fn random_ties_spread_the_subflows_of_a_failed_link() {
     let options = MultiflowOptions { ties: Ties::Random, ..MultiflowOptions::PUBLISHED };
     let mut controller = Multiflow::new(four_ways(), options);
     let ports = 1000..1200;

@@ -1,4 +1,4 @@
-//! Properties of a full mesh that hold whatever happens to the connection.
+//! Properties of a full mesh that hold for every sequence of events.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -11,9 +11,9 @@ use super::*;
 
 const PER_PAIR: u8 = 2;
 
-/// Something that happens; numbers choose among few addresses and among the subflows that there are.
+/// An event. The numbers select an address or an existing subflow.
 #[derive(Clone, Debug)]
-enum Happening {
+enum Input {
     Local { add: bool, address: u8, id: u8 },
     RemoteAdded { address: u8, id: u8, port: Option<u16> },
     RemoteRemoved { id: u8 },
@@ -24,27 +24,28 @@ enum Happening {
     PeerJoins { local: u8, remote: u8 },
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn input() -> impl Strategy<Value = Input> {
     let (few, port) = (0..5u8, prop_oneof![3 => Just(None), 1 => (80..82u16).prop_map(Some)]);
     prop_oneof![
-        3 => (any::<bool>(), few.clone(), few.clone()).prop_map(|(add, address, id)| Happening::Local { add, address, id }),
+        3 => (any::<bool>(), few.clone(), few.clone())
+            .prop_map(|(add, address, id)| Input::Local { add, address, id }),
         3 => (few.clone(), few.clone(), port)
-            .prop_map(|(address, id, port)| Happening::RemoteAdded { address, id, port }),
-        1 => few.clone().prop_map(|id| Happening::RemoteRemoved { id }),
-        1 => any::<(bool, bool)>().prop_map(|(client, closed)| Happening::Established { client, closed }),
-        3 => any::<usize>().prop_map(Happening::RequestSucceeds),
-        1 => any::<usize>().prop_map(Happening::RequestFails),
-        1 => any::<usize>().prop_map(Happening::SubflowDies),
-        1 => (few.clone(), few).prop_map(|(local, remote)| Happening::PeerJoins { local, remote }),
+            .prop_map(|(address, id, port)| Input::RemoteAdded { address, id, port }),
+        1 => few.clone().prop_map(|id| Input::RemoteRemoved { id }),
+        1 => any::<(bool, bool)>().prop_map(|(client, closed)| Input::Established { client, closed }),
+        3 => any::<usize>().prop_map(Input::RequestSucceeds),
+        1 => any::<usize>().prop_map(Input::RequestFails),
+        1 => any::<usize>().prop_map(Input::SubflowDies),
+        1 => (few.clone(), few).prop_map(|(local, remote)| Input::PeerJoins { local, remote }),
     ]
 }
 
-/// A transport that carries out every command.
+/// A transport that executes every command.
 #[derive(Default)]
 struct Transport {
     requested: Vec<FourTuple>,
     open: Vec<FourTuple>,
-    /// Told to close and not yet reported closed.
+    /// Subflows with a close command whose end is not yet reported.
     closing: Vec<FourTuple>,
     local: Vec<IpAddr>,
     remote: Vec<(u8, IpAddr)>,
@@ -52,12 +53,12 @@ struct Transport {
 }
 
 impl Transport {
-    fn event(&mut self, happening: &Happening) -> Option<Event> {
+    fn event(&mut self, input: &Input) -> Option<Event> {
         let (here, there) = (|n| IpAddr::from([10, 0, n, 1]), |n| IpAddr::from([10, 9, n, 1]));
         let ephemeral = 1000 + self.next_port;
         self.next_port += 1;
-        Some(match *happening {
-            Happening::Local { add, address, id } => {
+        Some(match *input {
+            Input::Local { add, address, id } => {
                 let address = Address { id, address: here(address), port: None };
                 self.local.retain(|&known| known != address.address);
                 if !add {
@@ -66,30 +67,30 @@ impl Transport {
                 self.local.push(address.address);
                 Event::LocalAddressAdded(address)
             }
-            Happening::RemoteAdded { address, id, port } => {
+            Input::RemoteAdded { address, id, port } => {
                 self.remote.push((id, there(address)));
                 Event::RemoteAddressAdded(Address { id, address: there(address), port })
             }
-            Happening::RemoteRemoved { id } => {
+            Input::RemoteRemoved { id } => {
                 self.remote.retain(|&(known, _)| known != id);
                 Event::RemoteAddressRemoved { id }
             }
-            Happening::Established { client, closed } => {
+            Input::Established { client, closed } => {
                 let initial = FourTuple { local: (here(0), ephemeral).into(), remote: (there(0), 80).into() };
                 self.local.push(here(0));
                 self.remote.push((0, there(0)));
                 self.open.push(initial);
                 Event::Established { initial, client, initial_address_closed: closed }
             }
-            Happening::RequestSucceeds(n) => {
+            Input::RequestSucceeds(n) => {
                 let subflow = choose(&mut self.requested, n)?;
                 self.open.push(subflow);
                 Event::SubflowEstablished(subflow)
             }
-            Happening::RequestFails(n) => Event::SubflowClosed(choose(&mut self.requested, n)?),
-            Happening::SubflowDies(n) if n % 2 == 0 => Event::SubflowClosed(choose(&mut self.closing, n)?),
-            Happening::SubflowDies(n) => Event::SubflowClosed(choose(&mut self.open, n)?),
-            Happening::PeerJoins { local, remote } => {
+            Input::RequestFails(n) => Event::SubflowClosed(choose(&mut self.requested, n)?),
+            Input::SubflowDies(n) if n % 2 == 0 => Event::SubflowClosed(choose(&mut self.closing, n)?),
+            Input::SubflowDies(n) => Event::SubflowClosed(choose(&mut self.open, n)?),
+            Input::PeerJoins { local, remote } => {
                 let subflow = FourTuple { local: (here(local), 80).into(), remote: (there(remote), ephemeral).into() };
                 self.open.push(subflow);
                 Event::SubflowEstablished(subflow)
@@ -102,7 +103,7 @@ impl Transport {
             Command::Open { local, remote, port, .. } => {
                 assert!(self.local.contains(&local.address), "{local:?} is gone");
                 assert!(self.remote.contains(&(remote.id, remote.address)), "{remote:?} is gone");
-                assert!(self.open.len() + self.requested.len() < MAX_SUBFLOWS, "one too many");
+                assert!(self.open.len() + self.requested.len() < MAX_SUBFLOWS, "too many subflows");
                 self.requested.push(FourTuple {
                     local: SocketAddr::new(local.address, 1000 + self.next_port),
                     remote: SocketAddr::new(remote.address, port),
@@ -134,15 +135,15 @@ fn choose(from: &mut Vec<FourTuple>, n: usize) -> Option<FourTuple> {
 
 proptest! {
     #[test]
-    fn no_pair_is_overfilled_and_no_lost_address_is_used(happenings in vec(happening(), 0..120)) {
+    fn no_pair_gets_too_many_subflows_and_no_lost_address_is_used(inputs in vec(input(), 0..120)) {
         let mut manager = FullMesh::new(NonZeroU8::new(PER_PAIR).unwrap());
         let mut transport = Transport::default();
         let mut established = false;
-        for happening in happenings {
-            if matches!(happening, Happening::Established { .. }) && std::mem::replace(&mut established, true) {
+        for input in inputs {
+            if matches!(input, Input::Established { .. }) && std::mem::replace(&mut established, true) {
                 continue;
             }
-            let Some(event) = transport.event(&happening) else { continue };
+            let Some(event) = transport.event(&input) else { continue };
             let mut commands = Vec::new();
             manager.on_event(&event, &mut commands);
             commands.into_iter().for_each(|command| transport.obey(command));
@@ -151,7 +152,7 @@ proptest! {
     }
 
     #[test]
-    fn no_sequence_of_events_is_too_odd(events in vec(any_event(), 0..80)) {
+    fn no_sequence_of_events_panics(events in vec(any_event(), 0..80)) {
         let mut manager = FullMesh::default();
         for event in events {
             manager.on_event(&event, &mut Vec::new());
