@@ -26,7 +26,8 @@ impl DeviceKind {
     }
 }
 
-/// Our end of an interface of a kernel's: what that kernel sends is read here as IP packets, and what is written it gets.
+/// Our end of an interface of a kernel's: what that kernel sends is read here as IP packets, and what is written it
+/// gets.
 #[derive(Debug)]
 pub enum Device {
     /// Of a TUN device.
@@ -36,8 +37,8 @@ pub enum Device {
 }
 
 impl Device {
-    /// Makes the interface `name`, of at most 15 bytes, in the calling thread's network namespace. It vanishes with what is
-    /// returned.
+    /// Makes the interface `name`, of at most 15 bytes, in the calling thread's network namespace. It vanishes with
+    /// what is returned.
     pub fn create(kind: DeviceKind, name: &str) -> Result<Self> {
         match kind {
             DeviceKind::Tun => Tun::create(name).map(Self::Tun),
@@ -69,8 +70,8 @@ impl Device {
         }
     }
 
-    /// Packets that the kernel sent and that found no room on their way to us, and that its own counters of the interface do
-    /// not tell, since the last call.
+    /// Packets that the kernel sent and that found no room on their way to us, and that its own counters of the
+    /// interface do not tell, since the last call.
     pub fn missed(&self) -> u64 {
         match self {
             // The device's queue is the only one, and the kernel counts what it drops.

@@ -1,8 +1,9 @@
 //! The edge between bytes and descriptions: devices on one side, the network and our stack on the other.
 //!
-//! The network moves packets without their payload's bytes. What the kernel sent is kept beside, by the packet's place in
-//! the network, and goes on unchanged to a kernel at the other end. What our stack sent gets its bytes when a kernel is to
-//! have it: they are [`Pattern`](crate::Pattern), so they can be made when they are needed, and checked when they arrive.
+//! The network moves packets without their payload's bytes. What the kernel sent is kept beside, by the packet's place
+//! in the network, and goes on unchanged to a kernel at the other end. What our stack sent gets its bytes when a kernel
+//! is to have it: they are [`Pattern`](crate::Pattern), so they can be made when they are needed, and checked when they
+//! arrive.
 
 use core::ops::Range;
 use std::net::IpAddr;
@@ -108,8 +109,8 @@ impl<U: Userspace> Edge<U> {
         }
     }
 
-    /// Takes the next packet that the kernel behind port `position` sends, and puts it on its way. Returns whether there
-    /// was one.
+    /// Takes the next packet that the kernel behind port `position` sends, and puts it on its way. Returns whether
+    /// there was one.
     pub(crate) fn receive(&mut self, network: &mut Network, position: usize) -> std::io::Result<bool> {
         let port = &self.ports[position];
         let Some(length) = port.device.read(&mut self.incoming)? else { return Ok(false) };

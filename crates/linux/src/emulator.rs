@@ -13,8 +13,8 @@ use crate::{ByteTap, Device, Interrupt, Punctuality, Userspace, WallClock};
 
 /// A network in real time, between kernels behind devices and stacks of ours.
 ///
-/// Links settle when a packet leaves at the moment it comes ([`Network`]), in nanoseconds of their own. So waking up late
-/// makes a packet late, but changes no rate: the next one leaves as if the last had been punctual.
+/// Links settle when a packet leaves at the moment it comes ([`Network`]), in nanoseconds of their own. So waking up
+/// late makes a packet late, but changes no rate: the next one leaves as if the last had been punctual.
 ///
 /// How to drive it: make it, then call [`run_until`](Self::run_until) from one thread, which should have
 /// [`Priority::Network`](crate::Priority). Between the calls look at the [`network`](Self::network) and the
@@ -88,7 +88,8 @@ impl<U: Userspace> Emulator<U> {
         [self.edge.ignored, self.edge.refused]
     }
 
-    /// Packets that kernels sent and that we did not take in time, and that their counters do not tell, since the last call.
+    /// Packets that kernels sent and that we did not take in time, and that their counters do not tell, since the last
+    /// call.
     pub fn missed(&self) -> u64 {
         self.edge.ports.iter().map(|port| port.device.missed()).sum()
     }

@@ -13,7 +13,8 @@ use crate::error::{Result, While};
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// From here on Ctrl-C, SIGTERM and SIGHUP raise this flag instead of ending the process; the second of them ends it.
+    /// From here on Ctrl-C, SIGTERM and SIGHUP raise this flag instead of ending the process; the second of them ends
+    /// it.
     pub fn on_signals() -> Result<Self> {
         let interrupt = Self::default();
         for signal in [SIGINT, SIGTERM, SIGHUP] {

@@ -1,5 +1,5 @@
-//! The real world: the simulator's network in real time, between hosts that are network namespaces with the kernel's own
-//! TCP and MPTCP, or our stack with real bytes.
+//! The real world: the simulator's network in real time, between hosts that are network namespaces with the kernel's
+//! own TCP and MPTCP, or our stack with real bytes.
 //!
 //! | to find | look in |
 //! |---|---|

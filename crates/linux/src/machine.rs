@@ -20,7 +20,8 @@ pub struct Needs {
 /// Kernels from here on tell what we ask: MPTCP_TCPINFO, TCP_CONGESTION on MPTCP sockets, the userspace path manager.
 const OLDEST_KERNEL: (u32, u32) = (5, 19);
 
-/// Checks that the machine has what a run needs, and chooses the devices. The error says what is missing and how to get it.
+/// Checks that the machine has what a run needs, and chooses the devices. The error says what is missing and how to get
+/// it.
 pub fn require(needs: &Needs) -> Result<DeviceKind> {
     let release = kernel_release();
     if version(&release).is_some_and(|version| version < OLDEST_KERNEL) {

@@ -1,10 +1,10 @@
 //! Network namespaces: made, entered, removed.
 //!
 //! A namespace has a name under `/run/netns`, where `ip netns exec` finds it while a run goes on. That name is all that
-//! outlives a process that is killed: devices and sockets vanish with their last descriptor. [`cleanup`] knows what is left
-//! over by two signs, and both have to be there: the process that the name tells, by its PID and by when it started (a PID
-//! alone may be somebody else's by now), does not live; and nobody holds the lock that a run has on its namespaces until its
-//! last thread has ended, whichever PID namespace that is in.
+//! outlives a process that is killed: devices and sockets vanish with their last descriptor. [`cleanup`] knows what is
+//! left over by two signs, and both have to be there: the process that the name tells, by its PID and by when it
+//! started (a PID alone may be somebody else's by now), does not live; and nobody holds the lock that a run has on its
+//! namespaces until its last thread has ended, whichever PID namespace that is in.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::fd::{AsFd, OwnedFd};
@@ -31,7 +31,8 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// Makes the namespace `subflow-PID.START-NAME`; START is when the process started, in clock ticks since the machine did.
+    /// Makes the namespace `subflow-PID.START-NAME`; START is when the process started, in clock ticks since the
+    /// machine did.
     pub fn create(name: &str) -> Result<Self> {
         let process = std::process::id();
         let missing =

@@ -87,8 +87,8 @@ const LATEST: Duration = Duration::from_millis(50);
 const HEADROOM: f64 = 0.05;
 
 impl Verdict {
-    /// Judges a run. `headroom` is the share of the machine's CPU time that the run left to others, or that was idle where
-    /// it had to share; `lost` is how many packets the emulator could not carry.
+    /// Judges a run. `headroom` is the share of the machine's CPU time that the run left to others, or that was idle
+    /// where it had to share; `lost` is how many packets the emulator could not carry.
     pub fn of(punctuality: &Punctuality, drops: InterfaceDrops, headroom: f64) -> Self {
         let mut objections = Vec::new();
         let millis = |span: Duration| span.as_secs_f64() * 1e3;

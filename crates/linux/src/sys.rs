@@ -1,5 +1,5 @@
-//! The wall around what the compiler cannot vouch for: system calls that no safe wrapper exists for. Each takes and gives
-//! plain values; no pointer leaves this file.
+//! The wall around what the compiler cannot vouch for: system calls that no safe wrapper exists for. Each takes and
+//! gives plain values; no pointer leaves this file.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;

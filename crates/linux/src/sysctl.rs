@@ -4,8 +4,8 @@ use std::fs;
 
 use crate::error::{Result, While};
 
-/// A setting of the calling thread's network namespace, below `/proc/sys/net`. That folder shows the namespace of whoever
-/// opens it, so the host's settings are never touched from inside one of ours.
+/// A setting of the calling thread's network namespace, below `/proc/sys/net`. That folder shows the namespace of
+/// whoever opens it, so the host's settings are never touched from inside one of ours.
 #[derive(Clone, Copy, Debug)]
 pub struct Sysctl<'a>(pub &'a str);
 

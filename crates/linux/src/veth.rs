@@ -1,9 +1,9 @@
 //! veth pairs with a packet socket at the far end: what TUN devices do, where there are none.
 //!
-//! A veth pair is an Ethernet cable between two namespaces, and the kernel takes liberties on it that no cable would allow:
-//! it leaves checksums to hardware that is not there, and sends what is larger than any packet, to be cut up by the same
-//! hardware. Both are switched off at both ends. Nor does anybody ask who has which address: an interface without ARP puts
-//! its own address on every frame.
+//! A veth pair is an Ethernet cable between two namespaces, and the kernel takes liberties on it that no cable would
+//! allow: it leaves checksums to hardware that is not there, and sends what is larger than any packet, to be cut up by
+//! the same hardware. Both are switched off at both ends. Nor does anybody ask who has which address: an interface
+//! without ARP puts its own address on every frame.
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};

@@ -6,10 +6,10 @@ use subflow_quantity::Instant;
 
 /// At most one pending event per source, the first of all at hand.
 ///
-/// A tournament in groups of four: in the first round each source has a place with its event; of each group the earliest
-/// goes on to a place of the next round. Replacing a source's event replays its way to the last round, over addresses
-/// known beforehand and without a branch that depends on data. (`benches/README.md` has the measurements against a heap
-/// and a calendar.)
+/// A tournament in groups of four: in the first round each source has a place with its event; of each group the
+/// earliest goes on to a place of the next round. Replacing a source's event replays its way to the last round, over
+/// addresses known beforehand and without a branch that depends on data. (`benches/README.md` has the measurements
+/// against a heap and a calendar.)
 ///
 /// Events at one instant are ordered by their sources' numbers, scrambled by the instant. So the order depends on
 /// nothing but the events themselves, not on when they were entered and not on whether hops are fused; and no link has

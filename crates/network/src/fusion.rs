@@ -8,9 +8,9 @@
 //! - Nothing may happen before its time where it could be seen: between two runs, or when a link changes. So hops are
 //!   fused only up to the horizon of the run (its end, or the next change); what arrives later is passed on when the
 //!   next run begins. Links that change are not fused at all.
-//! - Events at the same instant have an order (see `event_queue.rs`), which only those see that are still events. A link
-//!   in which a packet can take no time at all would have its event brought forward to the instant of the hop before
-//!   it, past others of that instant. So B has to take time.
+//! - Events at the same instant have an order (see `event_queue.rs`), which only those see that are still events. A
+//!   link in which a packet can take no time at all would have its event brought forward to the instant of the hop
+//!   before it, past others of that instant. So B has to take time.
 //!
 //! A link is fused with all that follow it or with none.
 

@@ -13,7 +13,8 @@ macro_rules! id {
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
-            /// The name with number `index`, as [`Self::index`] gave it. One that was never handed out panics where used.
+            /// The name with number `index`, as [`Self::index`] gave it. One that was never handed out panics where
+            /// used.
             pub const fn from_index(index: usize) -> Self {
                 Self(index as u32)
             }

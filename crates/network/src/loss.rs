@@ -50,7 +50,8 @@ impl LossTrace {
         if lost.is_empty() { None } else { Some(Self { lost }) }
     }
 
-    /// Reads a pattern: one character per packet, `1` for a lost one and `0` for the others; white space does not count.
+    /// Reads a pattern: one character per packet, `1` for a lost one and `0` for the others; white space does not
+    /// count.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut lost = Vec::new();
         for (number, line) in text.lines().enumerate() {

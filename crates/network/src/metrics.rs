@@ -35,8 +35,8 @@ impl LinkMetrics {
     }
 }
 
-/// What the whole network has done until now. `transmitted` + `duplicated` = `delivered` + `dropped` + `in_flight`, once
-/// hosts have taken or released what was delivered to them.
+/// What the whole network has done until now. `transmitted` + `duplicated` = `delivered` + `dropped` + `in_flight`,
+/// once hosts have taken or released what was delivered to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NetworkMetrics {
     /// Packets that hosts transmitted.
@@ -104,8 +104,8 @@ impl LinkCounters {
         self.busy = (self.busy + after.as_nanos()) - before.as_nanos();
     }
 
-    /// The counts at `now`, when the transmitter has `unfinished` before it, and the packets held by the queue `to_wait`
-    /// in sum.
+    /// The counts at `now`, when the transmitter has `unfinished` before it, and the packets held by the queue
+    /// `to_wait` in sum.
     pub(crate) fn report(&self, now: Instant, unfinished: Duration, to_wait: Duration) -> LinkMetrics {
         let sojourn = (self.sojourn - to_wait.as_nanos()) as f64;
         LinkMetrics {

@@ -25,7 +25,8 @@ pub enum Distribution {
     Uniform,
     /// delay + σ z with a standard normal z, cut at four σ.
     Normal,
-    /// delay + σ (u^(−1/3) − 3/2) · 4/3 with an even u, cut at four σ: most packets early, some very late (iproute2's table).
+    /// delay + σ (u^(−1/3) − 3/2) · 4/3 with an even u, cut at four σ: most packets early, some very late (iproute2's
+    /// table).
     Pareto,
 }
 

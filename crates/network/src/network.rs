@@ -34,8 +34,8 @@ pub trait Hosts {
 /// How to drive it: describe a network with [`crate::TopologyBuilder`] and build it. Let hosts start, with
 /// [`Self::transmit`] and [`Self::set_timer`]. Then call [`Self::run_until`] with the [`Hosts`]: it moves packets and
 /// calls the hosts as packets arrive and timers expire, and they call back to transmit and to set timers. Between runs,
-/// read the metrics and schedule changes of links; runs can be as short as one likes. Running until t₁ and then until t₂
-/// is the same as running until t₂.
+/// read the metrics and schedule changes of links; runs can be as short as one likes. Running until t₁ and then until
+/// t₂ is the same as running until t₂.
 ///
 /// One seed gives the same run, whatever the machine. Events at the same instant come in an order that looks random but
 /// depends on nothing but the instant and on whose events they are.
@@ -96,7 +96,8 @@ impl Network {
         self.now
     }
 
-    /// When something is next to happen by itself, if anything is. It may turn out to be nothing: a timer that was moved.
+    /// When something is next to happen by itself, if anything is. It may turn out to be nothing: a timer that was
+    /// moved.
     pub fn next_event(&self) -> Option<Instant> {
         let fused = self.links.iter().filter(|link| link.is_fused()).map(Link::next_arrival);
         let changes = self.changes.first_key_value().map(|(&(at, _), _)| at);
@@ -123,7 +124,8 @@ impl Network {
         self.packets.release(id);
     }
 
-    /// A place for a packet to be built in; [`Self::transmit_reserved`] sends it. What it holds is left over from another.
+    /// A place for a packet to be built in; [`Self::transmit_reserved`] sends it. What it holds is left over from
+    /// another.
     #[inline]
     pub fn reserve(&mut self) -> PacketId {
         self.reserved += 1;

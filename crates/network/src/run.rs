@@ -47,9 +47,9 @@ impl Network {
         self.enqueue(sender.link.0, self.now, Parcel { packet: id, way, size, hash });
     }
 
-    /// Processes all events until `end`, those at `end` included, and sets the clock to `end`. An `end` in the past does
-    /// nothing. The clock has its end, after 52 days with up to 4096 directions of links and half of that with each
-    /// doubling.
+    /// Processes all events until `end`, those at `end` included, and sets the clock to `end`. An `end` in the past
+    /// does nothing. The clock has its end, after 52 days with up to 4096 directions of links and half of that with
+    /// each doubling.
     pub fn run_until<H: Hosts>(&mut self, hosts: &mut H, end: Instant) {
         if end < self.now {
             return;

@@ -10,8 +10,9 @@ use crate::TimerId;
 
 /// All timers.
 ///
-/// A retransmission timer moves with every acknowledgment and hardly ever expires. So a timer whose deadline moves later,
-/// or that is unset, keeps the event it has; when that event comes, it is entered again for the deadline of then.
+/// A retransmission timer moves with every acknowledgment and hardly ever expires. So a timer whose deadline moves
+/// later, or that is unset, keeps the event it has; when that event comes, it is entered again for the deadline of
+/// then.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     timers: Vec<Timer>,

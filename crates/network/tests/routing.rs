@@ -119,8 +119,8 @@ fn multiflow(options: MultiflowOptions) -> RoutingConfig {
     RoutingConfig { multiflow: options, ..RoutingConfig::default() }
 }
 
-/// How many paths without a common link lead from router 0 to the last one: Ford and Fulkerson with breadth-first search
-/// over units of flow, written for this test alone.
+/// How many paths without a common link lead from router 0 to the last one: Ford and Fulkerson with breadth-first
+/// search over units of flow, written for this test alone.
 fn max_flow(routers: usize, links: &[(usize, usize)]) -> usize {
     let mut room: BTreeMap<(usize, usize), i32> = BTreeMap::new();
     for &(a, b) in links {
@@ -232,8 +232,8 @@ proptest! {
     }
 }
 
-/// The links of a shape between its first and its last host, as [`Lab::new`] takes them: the first host's switch becomes
-/// router 0, the last one's the last router.
+/// The links of a shape between its first and its last host, as [`Lab::new`] takes them: the first host's switch
+/// becomes router 0, the last one's the last router.
 fn links_of(shape: &Shape) -> (usize, Vec<(usize, usize)>) {
     let mut ends = Vec::new();
     let mut links = Vec::new();

@@ -1,8 +1,8 @@
 //! Time, data rates, sizes and probabilities as exact integers.
 //!
-//! Everything that Subflow computes runs on these types, never on a wall clock and never on floating-point seconds, so
-//! that one seed gives the same packets on every machine. [`notation`] reads and writes them as people do
-//! (`"50 Mbit/s"`, `"20 ms"`, `"1 %"`).
+//! All of Subflow computes with these types, never with a wall clock or floating-point seconds, so that a seed gives
+//! the same packets on every machine. [`notation`] parses and writes them in the usual notation (`"50 Mbit/s"`,
+//! `"20 ms"`, `"1 %"`).
 
 pub mod notation;
 mod packets;

@@ -11,7 +11,7 @@ impl Packets {
     pub const fn new(n: u64) -> Self {
         Self(n)
     }
-    /// How many.
+    /// The number.
     pub const fn count(self) -> u64 {
         self.0
     }

@@ -1,4 +1,4 @@
-//! Probabilities as exact decimals that are cheap to draw.
+//! Probabilities as exact decimals, with fast random draws.
 
 use core::fmt;
 
@@ -7,7 +7,8 @@ use core::fmt;
 pub struct Probability {
     /// In units of 10⁻¹².
     trillionths: u64,
-    /// The probability times 2⁶³, rounded to the nearest integer: what half a random word is compared with.
+    /// The probability times 2⁶³, rounded to the nearest integer. It is compared with a random word shifted right by
+    /// one.
     threshold: u64,
 }
 
@@ -38,8 +39,8 @@ impl Probability {
     pub fn as_f64(self) -> f64 {
         self.trillionths as f64 / Self::ONE as f64
     }
-    /// Whether the event happens, given a uniformly random word: one shift and one comparison, exact at 0 and at 1,
-    /// within 2⁻⁶³ between.
+    /// Whether the event happens, given a uniformly random word. It costs one shift and one comparison, is exact for 0
+    /// and 1, and otherwise has an error of at most 2⁻⁶³.
     pub const fn hits(self, random: u64) -> bool {
         random >> 1 < self.threshold
     }
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn never_never_hits_and_always_always_does() {
+    fn probability_0_never_hits_and_probability_1_always_does() {
         for random in [0, 1, u64::MAX / 2, u64::MAX] {
             assert!(!Probability::NEVER.hits(random));
             assert!(Probability::ALWAYS.hits(random));

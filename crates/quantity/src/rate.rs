@@ -8,7 +8,7 @@ use crate::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
 
-/// Eight bits times 10⁹ nanoseconds in a second: bytes times this over bits per second are nanoseconds.
+/// Eight bits per byte times 10⁹ nanoseconds per second: bytes times this, divided by bits per second, are nanoseconds.
 const BIT_NANOS_PER_BYTE: u64 = 8_000_000_000;
 
 const fn saturate(n: u128) -> u64 {
@@ -32,20 +32,20 @@ impl Rate {
     pub fn as_mbit(self) -> f64 {
         self.0 as f64 / 1e6
     }
-    /// How long `bytes` bytes occupy a link of this rate, rounded up to a nanosecond; [`Duration::MAX`] at rate zero and
-    /// where it is longer than that.
+    /// The transmission time of `bytes` bytes at this rate, rounded up to a nanosecond; at most [`Duration::MAX`],
+    /// which is also the result for rate zero.
     pub const fn transmission_time(self, bytes: u64) -> Duration {
         if self.0 == 0 {
             return Duration::MAX;
         }
-        // Every packet and most files take the branch without 128-bit division, several times as fast.
+        // Every packet and most files use the branch without 128-bit division, which is several times faster.
         if bytes <= u64::MAX / BIT_NANOS_PER_BYTE {
             return Duration::from_nanos((bytes * BIT_NANOS_PER_BYTE).div_ceil(self.0));
         }
         let nanos = (bytes as u128 * BIT_NANOS_PER_BYTE as u128).div_ceil(self.0 as u128);
         Duration::from_nanos(saturate(nanos))
     }
-    /// Bytes that this rate carries in `span`, rounded down; `u64::MAX` where they are more.
+    /// The number of bytes transmitted at this rate in `span`, rounded down; at most `u64::MAX`.
     pub const fn bytes_in(self, span: Duration) -> u64 {
         saturate(self.0 as u128 * span.as_nanos() as u128 / BIT_NANOS_PER_BYTE as u128)
     }

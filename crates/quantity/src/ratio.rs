@@ -1,8 +1,8 @@
-//! Ratios: the parameters of formulas.
+//! Ratios, used as parameters of formulas.
 
 use core::fmt;
 
-/// A ratio of two whole numbers such as 1/4, kept in lowest terms, so that formulas with it stay exact.
+/// A ratio of two integers such as 1/4, in lowest terms, so that formulas with it are exact.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Ratio {
     numerator: u32,
@@ -10,11 +10,11 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self { numerator: 0, denominator: 1 };
-    /// The same.
+    /// One.
     pub const ONE: Self = Self { numerator: 1, denominator: 1 };
-    /// Both numbers are at most this.
+    /// The largest numerator and denominator.
     pub const LARGEST: u32 = 1_000_000;
 
     /// `numerator / denominator` in lowest terms; `None` for a denominator of zero or numbers above [`Self::LARGEST`].
@@ -26,11 +26,11 @@ impl Ratio {
         Some(Self { numerator: numerator / divisor, denominator: denominator / divisor })
     }
 
-    /// Above the line.
+    /// The numerator.
     pub const fn numerator(self) -> u32 {
         self.numerator
     }
-    /// Below the line; not zero.
+    /// The denominator; never zero.
     pub const fn denominator(self) -> u32 {
         self.denominator
     }

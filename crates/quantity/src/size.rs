@@ -26,7 +26,7 @@ impl fmt::Debug for Size {
     }
 }
 
-/// Writes the size in the largest unit that keeps it exact, decimal where one does and binary otherwise: `100 MB`,
+/// Writes the size in the largest unit that keeps it exact, a decimal unit if possible, else a binary one: `100 MB`,
 /// `64 KiB`, `1448 bytes`.
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -17,7 +17,7 @@ pub struct Instant(u64);
 impl Duration {
     /// The empty span.
     pub const ZERO: Self = Self(0);
-    /// The longest span; stands for "never" in timers.
+    /// The longest span. In timers it means "never".
     pub const MAX: Self = Self(u64::MAX);
 
     /// A span of `n` nanoseconds.
@@ -60,20 +60,20 @@ impl Duration {
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
-    /// The sum, or [`Duration::MAX`] where it does not fit.
+    /// The sum, at most [`Duration::MAX`].
     pub const fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
-    /// `n` times the span, or [`Duration::MAX`] where it does not fit.
+    /// `n` times the span, at most [`Duration::MAX`].
     pub const fn saturating_mul(self, n: u64) -> Self {
         Self(self.0.saturating_mul(n))
     }
 }
 
 impl Instant {
-    /// When the run begins.
+    /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// After every event of any run; stands for "never" in timers.
+    /// The last instant, after every event of any run. In timers it means "never".
     pub const MAX: Self = Self(u64::MAX);
 
     /// The instant `n` nanoseconds after the run began.
@@ -88,11 +88,11 @@ impl Instant {
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
-    /// The span from `earlier` to this instant, zero when `earlier` lies later.
+    /// The span from `earlier` to this instant; zero if `earlier` is later.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
-    /// The instant `d` later, or [`Instant::MAX`] where it does not fit.
+    /// The instant `d` later, at most [`Instant::MAX`].
     pub const fn saturating_add(self, d: Duration) -> Self {
         Self(self.0.saturating_add(d.0))
     }

@@ -1,10 +1,10 @@
 //! The Internet checksum (RFC 1071): one's-complement sums of 16-bit big-endian words.
 //!
-//! A *sum* here is not complemented; a *checksum* is the complement of a sum, as it stands on the wire.
+//! Here a *sum* is not complemented; a *checksum* is the complement of a sum, as it is sent.
 
 use std::net::IpAddr;
 
-/// One's-complement sum of `bytes`, an odd last byte padded with zero. It is 0 only if every byte is.
+/// One's-complement sum of `bytes`, with an odd last byte padded with zero. It is 0 only if every byte is 0.
 pub fn ones_complement_sum(bytes: &[u8]) -> u16 {
     let mut words = bytes.chunks_exact(4);
     let mut sum: u64 = 0;
@@ -20,15 +20,15 @@ pub fn ones_complement_sum(bytes: &[u8]) -> u16 {
     fold(sum)
 }
 
-/// Adds two sums: the sum of two pieces that lie at even offsets from each other.
+/// Adds the sums of two pieces whose offsets differ by an even number.
 #[inline]
 pub const fn ones_complement_add(a: u16, b: u16) -> u16 {
     let (sum, carry) = a.overflowing_add(b);
     sum + carry as u16
 }
 
-/// What a piece with this `sum` contributes when it starts `offset` bytes into the whole: at an odd offset every byte
-/// changes its place within the word (RFC 1071, section 2 B).
+/// The contribution of a piece with this `sum` that starts at `offset` bytes: at an odd offset the two bytes of each
+/// word are swapped (RFC 1071, section 2 B).
 ///
 /// The sum of adjacent pieces is `ones_complement_add(first, sum_at_offset(second, first_length))`.
 #[inline]
@@ -49,7 +49,7 @@ fn address_sum(address: IpAddr) -> u16 {
     }
 }
 
-/// Folds carries back in until 16 bits remain.
+/// Adds the carries back in until 16 bits remain.
 pub(crate) const fn fold(mut sum: u64) -> u16 {
     while sum > 0xffff {
         sum = (sum >> 16) + (sum & 0xffff);
@@ -90,7 +90,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_sum_to_the_whole(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in any::<prop::sample::Index>()) {
+        fn the_sums_of_two_pieces_add_up(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+            cut in any::<prop::sample::Index>(),
+        ) {
             let (first, second) = bytes.split_at(cut.index(bytes.len() + 1));
             let second = sum_at_offset(ones_complement_sum(second), first.len() as u64);
             prop_assert_eq!(ones_complement_add(ones_complement_sum(first), second), ones_complement_sum(&bytes));

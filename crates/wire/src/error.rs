@@ -1,23 +1,23 @@
-//! What can be wrong with a packet, on its way in and on its way out.
+//! Errors of parsing and writing packets.
 
 use core::fmt;
 
 use thiserror::Error;
 
-/// Received bytes that are no packet this crate understands. The sender, or the path, is to blame.
+/// Received bytes are not a packet that this crate supports. The error is the sender's or the path's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ParseError {
-    /// The first four bits name neither IPv4 nor IPv6.
+    /// The version field is neither 4 nor 6.
     #[error("IP version is {0}, expected 4 or 6")]
     IpVersion(u8),
-    /// The bytes end before the header does, or before the end that the header announces.
+    /// The bytes end within the header, or before the length that the header states.
     #[error("{header} header needs {needed} bytes, {available} are there")]
     Truncated {
-        /// The header that announced, or by its nature has, that length.
+        /// The header that states or has that length.
         header: Header,
-        /// Bytes it needs, counted from its own first byte.
+        /// Bytes needed, counted from its first byte.
         needed: usize,
-        /// Bytes from its own first byte to the end.
+        /// Bytes available, counted from its first byte.
         available: usize,
     },
     /// A header's length field is smaller than the header itself.
@@ -27,32 +27,32 @@ pub enum ParseError {
         header: Header,
         /// The length it states, in bytes.
         stated: usize,
-        /// The smallest length that makes sense.
+        /// The smallest valid length.
         minimum: usize,
     },
     /// A checksum does not match.
     #[error("{0} checksum does not match")]
     Checksum(Header),
-    /// The packet is a fragment; this crate does not reassemble.
+    /// The packet is a fragment; this crate does not reassemble fragments.
     #[error("{0} packet is a fragment, expected a whole packet")]
     Fragment(Header),
     /// The packet carries a protocol other than TCP, UDP and SCTP.
     #[error("{header} header announces protocol {protocol}, expected TCP (6), UDP (17) or SCTP (132)")]
     Protocol {
-        /// The header that announces it.
+        /// The header that contains it.
         header: Header,
         /// The IANA protocol number.
         protocol: u8,
     },
 }
 
-/// A typed packet that has no form in bytes. The caller is to blame.
+/// A typed packet cannot be written as bytes. The error is the caller's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum EmitError {
     /// One address is IPv4, the other IPv6.
     #[error("source and destination address are of different families")]
     MixedFamilies,
-    /// The payload bytes are not as many as the packet's payload description says.
+    /// The number of payload bytes differs from the packet's payload description.
     #[error("payload is described as {expected} bytes long, {given} were given")]
     PayloadLength {
         /// `payload.length` of the packet.
@@ -60,7 +60,7 @@ pub enum EmitError {
         /// Bytes given.
         given: usize,
     },
-    /// The packet is larger than IP can express.
+    /// The packet is larger than the IP length field allows.
     #[error("packet of {needed} bytes exceeds the {limit} that its IP header can express")]
     PacketTooLong {
         /// IP length of the packet.
@@ -68,29 +68,29 @@ pub enum EmitError {
         /// Largest IP length of its family.
         limit: u32,
     },
-    /// The TCP options take more than the 40 bytes a header has for them (RFC 9293, section 3.1).
+    /// The TCP options take more than the 40 bytes available in a header (RFC 9293, section 3.1).
     #[error("TCP options take {needed} bytes, the header has room for 40")]
     OptionsTooLong {
-        /// Bytes they take, with padding.
+        /// Bytes needed, with padding.
         needed: u32,
     },
-    /// An SCTP chunk is larger than its length field can say.
+    /// An SCTP chunk is larger than its length field allows.
     #[error("SCTP chunk takes {needed} bytes, expected at most 65535")]
     ChunkTooLong {
-        /// Bytes it takes.
+        /// Bytes needed.
         needed: u32,
     },
-    /// An option lacks a field without which none of its wire forms can be written.
+    /// An option lacks a field that all of its wire formats need.
     #[error("{option} option lacks {missing}")]
     IncompleteOption {
         /// The option, by its name in RFC 8684.
         option: &'static str,
-        /// The field that is missing.
+        /// The missing field.
         missing: &'static str,
     },
 }
 
-/// A protocol header, to say in an error which one is meant.
+/// The protocol header to which an error refers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Header {
     /// IPv4 (RFC 791).

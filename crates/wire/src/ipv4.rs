@@ -14,7 +14,7 @@ pub(crate) const MAXIMUM_LENGTH: u32 = 65_535;
 const DONT_FRAGMENT: u16 = 0x4000;
 const MORE_FRAGMENTS_AND_OFFSET: u16 = 0x3fff;
 
-/// A parsed header and where it says things are.
+/// A parsed header with the lengths that it states.
 pub(crate) struct Parsed {
     pub(crate) ip: IpHeader,
     pub(crate) protocol: u8,
@@ -22,7 +22,7 @@ pub(crate) struct Parsed {
     pub(crate) total_length: usize,
 }
 
-/// Appends a header. Don't Fragment is always set, as path MTU discovery wants it.
+/// Appends a header. Don't Fragment is always set, as path MTU discovery requires.
 pub(crate) fn emit(
     ip: &IpHeader,
     (source, destination): (Ipv4Addr, Ipv4Addr),

@@ -14,16 +14,16 @@ const HOP_BY_HOP: u8 = 0;
 const FRAGMENT: u8 = 44;
 const DESTINATION_OPTIONS: u8 = 60;
 
-/// A parsed header and where it says things are.
+/// A parsed header with the lengths that it states.
 pub(crate) struct Parsed {
     pub(crate) ip: IpHeader,
     pub(crate) protocol: u8,
-    /// Length of the fixed header and of the extension headers skipped.
+    /// Length of the fixed header and the skipped extension headers.
     pub(crate) header_length: usize,
     pub(crate) total_length: usize,
 }
 
-/// Appends a header. Traffic class holds ECN only, the flow label is 0.
+/// Appends a header. The traffic class contains only ECN; the flow label is 0.
 pub(crate) fn emit(
     ip: &IpHeader,
     (source, destination): (Ipv6Addr, Ipv6Addr),
@@ -32,7 +32,7 @@ pub(crate) fn emit(
     out: &mut Vec<u8>,
 ) {
     let mut header = [0; HEADER_LENGTH as usize];
-    header[0] = 0x60; // version 6; the traffic class begins in the low half
+    header[0] = 0x60; // version 6; the traffic class starts in the low half
     header[1] = (ip.ecn as u8) << 4;
     header[4..6].copy_from_slice(&payload_length.to_be_bytes());
     header[6] = protocol;
@@ -73,7 +73,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Parsed, ParseError> {
     })
 }
 
-/// The protocol behind the extension headers at the start of `bytes`, and their length together.
+/// The protocol after the extension headers at the start of `bytes`, and their total length.
 fn skip_extensions(mut next_header: u8, bytes: &[u8]) -> Result<(u8, usize), ParseError> {
     let mut skipped = 0;
     loop {

@@ -1,20 +1,20 @@
 //! Bytes to typed packets and back: IPv4, IPv6, TCP with every MPTCP option of RFC 8684, SCTP, UDP, and pcapng files.
 //!
-//! A [`Packet`] is headers plus the *description* of a payload ([`Payload`]: where it stands in the sender's stream and
-//! how long it is). Payload bytes are attached by [`Packet::emit`] and detached by [`Packet::parse`], at the edge that
-//! has them; everything in between moves descriptions only, and asks [`Packet::wire_length`] for the size. SCTP describes
-//! the payload of each DATA chunk apart.
+//! A [`Packet`] consists of headers and the *description* of a payload ([`Payload`]: its offset in the sender's stream
+//! and its length). [`Packet::emit`] adds the payload bytes and [`Packet::parse`] separates them, where real packets
+//! enter and leave. All other code handles only descriptions and gets the size from [`Packet::wire_length`]. In SCTP
+//! each DATA chunk has its own payload description.
 //!
-//! Options are laid out as Linux lays them out, so that a simulated packet has the size of a real one.
+//! Options have the same layout as in Linux, so that a simulated packet has the size of a real one.
 //!
-//! What arrives malformed is handled as Linux handles it. A packet whose lengths or checksums are wrong is refused with
-//! a [`ParseError`]. A TCP *option* that is malformed or unknown is skipped and the segment stands without it; an option
-//! length that cannot be followed (below 2, or past the end of the header) ends the option list. Whether an option
-//! belongs on the segment that carries it, and whether its value makes sense, is for the endpoint to judge.
+//! Malformed input is handled as in Linux. A packet with wrong lengths or checksums is rejected with a [`ParseError`].
+//! A TCP *option* that is malformed or unknown is skipped and the segment is accepted without it; an invalid option
+//! length (below 2, or beyond the end of the header) ends the option list. The endpoint decides whether an option is
+//! allowed on its segment and whether its value is valid.
 //!
-//! Not supported: IPv4 options (skipped), IPv6 extension headers but for hop-by-hop and destination options (skipped),
-//! fragments and jumbograms (refused), DSCP and flow labels (zero), the urgent pointer (zero), and the TCP options for
-//! Fast Open, authentication and MD5 (skipped).
+//! Not supported: IPv4 options (skipped), IPv6 extension headers (hop-by-hop and destination options are skipped,
+//! others rejected), fragments and jumbograms (rejected), DSCP and flow labels (zero), the urgent pointer (zero), and
+//! the TCP options for Fast Open, authentication and MD5 (skipped).
 
 pub mod checksum;
 mod error;

@@ -14,7 +14,7 @@ const MAJOR_VERSION: u16 = 1;
 const MINOR_VERSION: u16 = 0;
 const SECTION_LENGTH_UNKNOWN: u64 = u64::MAX;
 
-/// LINKTYPE_RAW: the packet begins with an IPv4 or IPv6 header, its version tells which.
+/// LINKTYPE_RAW: the packet starts with an IPv4 or IPv6 header, distinguished by the version field.
 const LINK_TYPE_RAW: u16 = 101;
 const NO_SNAP_LENGTH: u32 = 0;
 
@@ -24,9 +24,9 @@ const OPTION_TIMESTAMP_RESOLUTION: u16 = 9;
 /// Timestamps count units of 10^-9 s.
 const NANOSECONDS: u8 = 9;
 
-/// Bytes of a block besides its body: type, length, and length again.
+/// Bytes of a block in addition to its body: type, length, and length again.
 const BLOCK_FRAME: usize = 12;
-/// Bytes of an enhanced packet block's body in front of the packet.
+/// Bytes of an enhanced packet block's body before the packet.
 const PACKET_FIELDS: usize = 20;
 
 /// Writes a capture of one or more interfaces.
@@ -39,7 +39,7 @@ pub struct PcapngWriter<W> {
 }
 
 impl<W: Write> PcapngWriter<W> {
-    /// Starts a capture whose packets were seen on `interfaces`, given by name.
+    /// Starts a capture with these interface names.
     pub fn new(mut writer: W, interfaces: &[&str]) -> io::Result<Self> {
         write_block(&mut writer, SECTION_HEADER, &section_header())?;
         for name in interfaces {
@@ -48,8 +48,8 @@ impl<W: Write> PcapngWriter<W> {
         Ok(Self { writer, interfaces: interfaces.len() as u32 })
     }
 
-    /// Appends `packet`, seen `timestamp_nanos` nanoseconds after the Unix epoch on the interface with the given position
-    /// in the list that [`Self::new`] took. Tools want packets in order of time, which is the caller's to see to.
+    /// Appends `packet`, captured `timestamp_nanos` nanoseconds after the Unix epoch on the interface with this index
+    /// in the list passed to [`Self::new`]. The caller must write packets in order of time, as tools expect.
     pub fn write_packet(&mut self, interface: u32, timestamp_nanos: u64, packet: &[u8]) -> io::Result<()> {
         if interface >= self.interfaces {
             let message = format!("no interface at position {interface}, the capture has {}", self.interfaces);
@@ -65,7 +65,7 @@ impl<W: Write> PcapngWriter<W> {
             (timestamp_nanos >> 32) as u32,
             timestamp_nanos as u32,
             packet_length,
-            packet_length, // on the link: all of it was captured
+            packet_length, // original length: packets are captured whole
         ];
         let mut head = [0; 28];
         for (place, field) in head.chunks_exact_mut(4).zip(fields) {
@@ -79,12 +79,12 @@ impl<W: Write> PcapngWriter<W> {
         self.writer.write_all(&tail[..padding + 4])
     }
 
-    /// Flushes the writer below.
+    /// Flushes the underlying writer.
     pub fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
     }
 
-    /// Gives the writer below back. The capture is complete after every packet.
+    /// Returns the underlying writer. The capture is complete after every packet.
     pub fn into_inner(self) -> W {
         self.writer
     }
@@ -120,7 +120,7 @@ fn push_option(code: u16, value: &[u8], body: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a block whose `body` is a multiple of 4 long.
+/// Writes a block. The length of `body` must be a multiple of 4.
 fn write_block(writer: &mut impl Write, block_type: u32, body: &[u8]) -> io::Result<()> {
     let length = block_field(BLOCK_FRAME + body.len())?.to_le_bytes();
     writer.write_all(&block_type.to_le_bytes())?;
@@ -134,7 +134,7 @@ fn block_field(length: usize) -> io::Result<u32> {
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "packet exceeds the 4 GiB of a pcapng block"))
 }
 
-/// Bytes that are missing to a multiple of 4.
+/// The number of padding bytes to the next multiple of 4.
 const fn padding(length: usize) -> usize {
     length.next_multiple_of(4) - length
 }

@@ -1,6 +1,6 @@
-//! Reads big-endian fields off the front of a slice.
+//! Reads big-endian fields from the start of a slice.
 
-/// What is left to read. Every method takes bytes off the front, or answers `None` where too few are left.
+/// The unread bytes. Every method removes bytes from the start, or returns `None` if too few are left.
 pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -34,7 +34,7 @@ impl<'a> Reader<'a> {
         self.0.len()
     }
 
-    /// Passes `value` on if every byte has been read.
+    /// Returns `value` if every byte has been read.
     pub(crate) fn finish<T>(self, value: T) -> Option<T> {
         self.0.is_empty().then_some(value)
     }

@@ -5,26 +5,26 @@ use crate::error::{Header, ParseError};
 
 /// Length of the header.
 pub(crate) const HEADER_LENGTH: u32 = 8;
-/// Where the checksum stands in the header.
+/// Offset of the checksum in the header.
 pub(crate) const CHECKSUM_OFFSET: usize = 6;
 
-/// A UDP datagram without its bytes (RFC 768).
+/// A UDP datagram without its payload bytes (RFC 768).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UdpDatagram {
     /// Source port.
     pub source_port: u16,
     /// Destination port.
     pub destination_port: u16,
-    /// What it carries.
+    /// Payload description.
     pub payload: Payload,
 }
 
-/// A parsed header and what it says besides the ports.
+/// A parsed header.
 pub(crate) struct Parsed {
     pub(crate) datagram: UdpDatagram,
     /// Length of header and payload.
     pub(crate) length: usize,
-    /// Whether the sender computed a checksum at all.
+    /// Whether the sender computed a checksum.
     pub(crate) has_checksum: bool,
 }
 
@@ -36,8 +36,8 @@ pub(crate) fn emit_header(datagram: &UdpDatagram, length: u16, out: &mut Vec<u8>
     out.extend_from_slice(&[0, 0]);
 }
 
-/// The checksum for a `sum` over pseudo header, header and payload. A computed zero is sent as all ones, since zero says
-/// that there is none (RFC 768).
+/// The checksum for a `sum` over pseudo header, header and payload. A computed zero is sent as all ones, because zero
+/// means that there is no checksum (RFC 768).
 pub(crate) const fn checksum(sum: u16) -> u16 {
     if sum == 0xffff { 0xffff } else { !sum }
 }

@@ -1,4 +1,4 @@
-//! MPTCP options: golden bytes after the figures of RFC 8684, both ways.
+//! MPTCP options: golden bytes after the figures of RFC 8684, written and parsed.
 
 mod common;
 
@@ -127,7 +127,7 @@ fn dss_with_data_ack_and_mapping() {
 
 #[test]
 fn dss_with_a_data_fin() {
-    // A bare DATA_FIN maps one octet at subflow sequence number 0.
+    // A DATA_FIN without data maps one octet at subflow sequence number 0.
     let bare = Mapping { subflow_sequence: 0, length: 1, ..MAPPING };
     dss_both_ways(
         Dss { mapping: Some(bare), data_fin: true, data_ack: None },
@@ -145,7 +145,7 @@ fn dss_with_the_infinite_mapping() {
 }
 
 #[test]
-fn dss_sequence_widths_mean_nothing_without_their_field() {
+fn dss_width_flags_are_ignored_without_their_field() {
     assert_eq!(parse_options(&hex("1e 04 20 0a")).dss, Some(Dss::default()));
 }
 
@@ -222,7 +222,7 @@ fn reset() {
 }
 
 #[test]
-fn several_options_keep_their_order_behind_the_dss() {
+fn several_options_keep_their_order_after_the_dss() {
     let data_ack = Some(DataAck { value: 1, wide: false });
     let options = TcpOptions {
         dss: Some(Dss { data_ack, ..Dss::default() }),
@@ -237,7 +237,7 @@ fn several_options_keep_their_order_behind_the_dss() {
 }
 
 #[test]
-fn malformed_options_are_skipped_and_the_next_counts() {
+fn malformed_options_are_skipped_and_the_next_one_is_parsed() {
     for malformed in [
         "1e 02",                                      // no subtype
         "1e 03 01",                                   // MP_CAPABLE without flags

@@ -1,4 +1,4 @@
-//! Whole packets: golden bytes, both ways, and what is refused.
+//! Whole packets: golden bytes, written and parsed, and errors.
 
 mod common;
 
@@ -71,7 +71,7 @@ fn udp_over_ipv6() {
 }
 
 #[test]
-fn zero_payload_is_that_many_zero_bytes() {
+fn a_zero_payload_has_the_described_number_of_zero_bytes() {
     let payload = Payload { length: 1001, ..Payload::default() };
     let packet = udp(ipv4_header(), payload);
     assert_eq!(emit(&packet, PayloadBytes::Zero), emit(&packet, PayloadBytes::Bytes(&[0; 1001])));
@@ -101,7 +101,11 @@ fn mapping_checksum_covers_pseudo_header_and_data() {
     };
     assert_eq!(mapping.checksum_for(0), 0xe2f8);
     assert_eq!(mapping.checksum_for(0x43d2), 0x9f26);
-    assert_eq!(Mapping { wide: false, ..mapping }.checksum_for(0), 0xe2f8, "always of the full sequence number");
+    assert_eq!(
+        Mapping { wide: false, ..mapping }.checksum_for(0),
+        0xe2f8,
+        "always computed from the 64-bit sequence number"
+    );
     assert!(mapping.is_intact(0x43d2));
     assert!(Mapping { checksum: Some(0x9f26), ..mapping }.is_intact(0x43d2));
     assert!(!Mapping { checksum: Some(0x9f26), ..mapping }.is_intact(0x43d3));
@@ -109,7 +113,7 @@ fn mapping_checksum_covers_pseudo_header_and_data() {
 
 #[test]
 fn computed_zero_of_udp_is_sent_as_all_ones() {
-    // The checksum over a zero payload is 0x2ba2, so that payload brings it to zero.
+    // The checksum over a zero payload is 0x2ba2, so the payload 0x2ba2 makes it zero.
     let packet = udp(ipv4_header(), Payload { stream_offset: 0, length: 2, sum: 0x2ba2 });
     let bytes = emit(&packet, PayloadBytes::Bytes(&[0x2b, 0xa2]));
     assert_eq!(bytes[26..28], [0xff, 0xff]);
@@ -127,7 +131,7 @@ fn udp_may_lack_a_checksum_over_ipv4_only() {
 }
 
 #[test]
-fn bytes_behind_the_packet_are_ignored() {
+fn bytes_after_the_packet_are_ignored() {
     let packet = Packet::parse(&hex(TCP_OVER_IPV4));
     assert!(packet.is_ok());
     let mut padded = hex(TCP_OVER_IPV4);
@@ -136,7 +140,7 @@ fn bytes_behind_the_packet_are_ignored() {
     let datagram = Packet::parse(&hex(UDP_OVER_IPV6)).unwrap().0;
     let mut padded = hex(UDP_OVER_IPV6);
     padded.resize(60, 0xaa);
-    padded[5] = 20; // the IP payload goes on behind the datagram's end
+    padded[5] = 20; // the IP payload is longer than the datagram
     assert_eq!(Packet::parse(&padded), Ok((datagram, 48..51)));
 }
 
@@ -145,7 +149,7 @@ fn ipv4_options_are_skipped() {
     // Router alert (RFC 2113).
     let bytes = hex("46 00 002c 1234 4000 40 06 0000 0a000001 0a000002 94040000
                      c000 01bb 01020304 05060708 50 10 2000 0000 0000");
-    assert_eq!(Packet::parse(&bytes), Err(ParseError::Checksum(Header::Ipv4)), "checked with its options");
+    assert_eq!(Packet::parse(&bytes), Err(ParseError::Checksum(Header::Ipv4)), "the checksum covers the options");
     let bytes = hex("46 00 002c 1234 4000 40 06 7f91 0a000001 0a000002 94040000
                          c000 01bb 01020304 05060708 50 10 2000 aa02 0000");
     let expected = packet(TcpOptions::default());
@@ -164,13 +168,13 @@ fn ipv6_options_headers_are_skipped() {
     let expected = Packet::parse(&datagram).unwrap().0;
     assert_eq!(Packet::parse(&bytes), Ok((expected, 72..75)));
 
-    bytes[49] = 4; // the second one reaches past the end
+    bytes[49] = 4; // the second one is longer than the packet
     let expected = ParseError::Truncated { header: Header::Ipv6Extension, needed: 40, available: 16 + 11 };
     assert_eq!(Packet::parse(&bytes), Err(expected));
 }
 
 #[test]
-fn what_is_no_packet_is_refused_by_name() {
+fn each_invalid_packet_has_its_own_error() {
     let change = |golden: &str, at: usize, byte: u8| {
         let mut bytes = hex(golden);
         bytes[at] = byte;
@@ -205,7 +209,7 @@ fn what_is_no_packet_is_refused_by_name() {
 }
 
 #[test]
-fn what_has_no_form_in_bytes_is_refused_and_nothing_is_written() {
+fn a_packet_that_cannot_be_written_is_an_error_and_leaves_the_output_unchanged() {
     #[track_caller]
     fn refused(packet: &Packet, payload: PayloadBytes<'_>, expected: EmitError) {
         let mut out = vec![1, 2, 3];

@@ -1,4 +1,4 @@
-//! The capture format, byte by byte.
+//! Checks the capture format byte by byte.
 
 mod common;
 
@@ -34,7 +34,7 @@ fn refuses_an_interface_that_was_not_described() {
 }
 
 #[test]
-fn refuses_a_name_that_no_option_can_hold() {
+fn refuses_a_name_that_is_too_long_for_an_option() {
     let name = "x".repeat(65_536);
     assert!(PcapngWriter::new(Vec::new(), &[name.as_str()]).is_err());
 }

@@ -1,4 +1,4 @@
-//! What holds for every packet and for every string of bytes.
+//! Properties of every packet and of every sequence of bytes.
 
 mod common;
 #[path = "common/strategies.rs"]
@@ -13,7 +13,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn parsing_what_was_emitted_is_the_identity((packet, payload) in packet_with_payload(), identification: u16) {
+    fn a_written_packet_parses_to_itself((packet, payload) in packet_with_payload(), identification: u16) {
         let mut bytes = vec![0xee];
         packet.emit(PayloadBytes::Bytes(&payload), identification, &mut bytes).unwrap();
         prop_assert_eq!(bytes.remove(0), 0xee, "emit appends");
@@ -24,7 +24,7 @@ proptest! {
     }
 
     #[test]
-    fn options_take_whole_words(options in tcp_options()) {
+    fn the_length_of_options_is_a_multiple_of_four(options in tcp_options()) {
         prop_assert_eq!(options.wire_length() % 4, 0);
     }
 
@@ -38,15 +38,15 @@ proptest! {
     }
 
     #[test]
-    fn a_flipped_bit_is_noticed((packet, payload) in packet_with_payload(), at: prop::sample::Index, bit in 0..8) {
+    fn a_flipped_bit_is_detected((packet, payload) in packet_with_payload(), at: prop::sample::Index, bit in 0..8) {
         let mut bytes = Vec::new();
         packet.emit(PayloadBytes::Bytes(&payload), 0, &mut bytes).unwrap();
         let at = at.index(bytes.len());
         bytes[at] ^= 1_u8 << bit;
         let is_ipv4 = packet.ip.source.is_ipv4();
         let transport = if is_ipv4 { 20 } else { 40 };
-        // Not covered: of an IPv6 header all but the addresses. Covered by chance only: how far the IPv4 header and a UDP
-        // datagram reach. And a UDP checksum may turn into the zero that says there is none.
+        // No checksum covers an IPv6 header except the addresses. Lengths of the IPv4 header and of a UDP datagram are
+        // not always covered. And a UDP checksum may become zero, which means that there is none.
         let covered = if is_ipv4 { at > 0 } else { at >= 8 };
         let is_udp = packet.body.protocol() == 17;
         prop_assume!(covered && !(is_udp && (transport + 4..transport + 8).contains(&at)));
@@ -62,7 +62,7 @@ proptest! {
         let (header, at) = if is_tcp { (Header::Tcp, ip_header + 16) } else { (Header::Udp, ip_header + 6) };
         let sum = u16::from_be_bytes([bytes[at], bytes[at + 1]]);
         let changed = checksum::ones_complement_add(sum, change);
-        // A UDP checksum of zero would say that there is none.
+        // A UDP checksum of zero means that there is none.
         prop_assume!(changed != 0);
         bytes[at..at + 2].copy_from_slice(&changed.to_be_bytes());
         prop_assert_eq!(Packet::parse(&bytes), Err(ParseError::Checksum(header)));
@@ -70,7 +70,7 @@ proptest! {
 
     #[test]
     fn parsing_never_panics(mut bytes in prop::collection::vec(any::<u8>(), 0..200), version in 0..3) {
-        // Mostly bytes that begin like a packet, or all would end at the first check.
+        // Most inputs start like a packet; others fail at the first check.
         if let (Some(first), 1..) = (bytes.first_mut(), version) {
             *first = [0x45, 0x60][version as usize - 1];
         }
@@ -83,7 +83,7 @@ proptest! {
     ) {
         bytes.truncate(bytes.len() / 4 * 4);
         let options = parse_options(&bytes);
-        // Packed options may take more room in the layout of Linux.
+        // Packed options may need more space in the layout of Linux.
         if options.wire_length() <= 40 {
             prop_assert_eq!(parse_options(&common::emit_options(&options)), options);
         }
@@ -101,7 +101,7 @@ proptest! {
             bytes[at] = byte;
         }
         if bytes[0] == 0x45 && bytes[9] == 6 {
-            repair(&mut bytes); // or the checksum would stop it before the options
+            repair(&mut bytes); // with a wrong checksum the options would not be parsed
         }
         let _ = Packet::parse(&bytes);
     }

@@ -1,4 +1,4 @@
-//! SCTP: golden bytes, both ways, and what is refused or kept as it is.
+//! SCTP: golden bytes, written and parsed, and malformed packets and chunks.
 
 mod common;
 #[path = "common/sctp_specimens.rs"]
@@ -22,7 +22,7 @@ fn both_ways(packet: &SctpPacket, payload: &[u8], golden: &str) {
     assert_eq!(attached, payload);
 }
 
-/// Puts the CRC32c right.
+/// Sets the correct CRC32c.
 fn repair(bytes: &mut [u8]) {
     bytes[8..12].fill(0);
     let crc = crc32c::crc32c(bytes);
@@ -78,7 +78,7 @@ fn sack_counts_packets_in_its_flags() {
 }
 
 #[test]
-fn nr_sack_says_what_is_kept_for_certain() {
+fn nr_sack_lists_non_renegable_blocks() {
     both_ways(
         &sctp(30_000, None, vec![Chunk::NrSack(nr_sack())]),
         b"",
@@ -118,7 +118,7 @@ fn small_chunks_share_a_packet() {
 }
 
 #[test]
-fn every_kind_of_chunk_parses_as_it_was_emitted() {
+fn every_kind_of_chunk_parses_to_what_was_written() {
     for (name, packet) in specimens::sctp_packets_of_every_kind() {
         let mut bytes = Vec::new();
         packet.emit(PayloadBytes::Zero, 0, &mut bytes).unwrap();
@@ -135,10 +135,10 @@ fn udp_carries_sctp_on_its_port_and_only_with_a_good_crc() {
         Packet { ip: ipv4_header(), body: Body::Sctp(sctp(30_000, Some(ports), vec![Chunk::Data(data(1, 5))])) };
     let mut bytes = Vec::new();
     packet.emit(PayloadBytes::Bytes(&[0; 5]), 0, &mut bytes).unwrap();
-    assert_eq!(bytes[9], 17, "the IP header announces UDP");
+    assert_eq!(bytes[9], 17, "the protocol field is UDP");
     assert_eq!(Packet::parse(&bytes), Ok((packet, 28..bytes.len())));
 
-    // Another port, or bytes that are not SCTP: the UDP checksum is put to "none".
+    // Another port, or bytes that are not SCTP. The UDP checksum is set to zero, which means none.
     for (at, what) in [(23, "port"), (bytes.len() - 4, "user data")] {
         let mut other = bytes.clone();
         other[at] ^= 1;
@@ -174,7 +174,7 @@ fn a_chunk_that_reaches_beyond_the_packet_is_refused() {
 }
 
 #[test]
-fn chunks_that_are_unknown_or_malformed_are_kept_for_the_association_to_judge() {
+fn unknown_and_malformed_chunks_are_kept_for_the_association() {
     let parsed = |chunk: &str| {
         let mut bytes = hex(&format!("{HEADER} 00000000 {chunk}"));
         repair(&mut bytes);
@@ -207,7 +207,7 @@ fn chunks_that_are_unknown_or_malformed_are_kept_for_the_association_to_judge() 
 }
 
 #[test]
-fn what_has_no_form_in_bytes_is_the_callers_mistake() {
+fn a_packet_that_cannot_be_written_is_an_error() {
     let mut out = vec![1];
     let two = sctp(30_000, None, vec![Chunk::Data(data(1, 5)), Chunk::Data(data(2, 5))]);
     assert_eq!(

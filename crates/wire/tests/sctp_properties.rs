@@ -1,4 +1,4 @@
-//! What holds for every SCTP packet and for every string of bytes that claims to be one.
+//! Properties of every SCTP packet and of every sequence of bytes parsed as one.
 
 #[path = "common/sctp_strategies.rs"]
 mod strategies;
@@ -22,8 +22,8 @@ fn repair(bytes: &mut [u8]) {
     }
 }
 
-/// What was parsed can be written, takes as much room, and parses to the same.
-fn stands(bytes: &[u8]) {
+/// A parsed packet can be written, has the same length, and parses to the same.
+fn round_trips(bytes: &[u8]) {
     let Ok(packet) = SctpPacket::parse(bytes) else { return };
     let payload: Vec<u8> = packet.payload_ranges().flat_map(|range| bytes[range].to_vec()).collect();
     assert_eq!(payload.len(), packet.user_data_length() as usize);
@@ -36,7 +36,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn parsing_what_was_emitted_is_the_identity((packet, payload) in sctp_packet_with_payload()) {
+    fn a_written_packet_parses_to_itself((packet, payload) in sctp_packet_with_payload()) {
         let bytes = emitted(&packet, &payload);
         prop_assert_eq!(bytes.len(), packet.length() as usize);
         let attached: Vec<u8> = packet.payload_ranges().flat_map(|range| bytes[range].to_vec()).collect();
@@ -45,7 +45,7 @@ proptest! {
     }
 
     #[test]
-    fn an_ip_packet_carries_it_bare_or_in_udp(
+    fn an_ip_packet_carries_it_directly_or_in_udp(
         (mut sctp, payload) in sctp_packet_with_payload(),
         in_udp: bool,
         v6: bool,
@@ -66,7 +66,7 @@ proptest! {
     }
 
     #[test]
-    fn a_flipped_bit_is_noticed((packet, payload) in sctp_packet_with_payload(), at: prop::sample::Index, bit in 0..8) {
+    fn a_flipped_bit_is_detected((packet, payload) in sctp_packet_with_payload(), at: prop::sample::Index, bit in 0..8) {
         let mut bytes = emitted(&packet, &payload);
         let at = at.index(bytes.len());
         bytes[at] ^= 1_u8 << bit;
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_under_a_right_checksum_never_panics(
+    fn damage_with_a_correct_checksum_never_panics(
         (packet, payload) in sctp_packet_with_payload(),
         damage in prop::collection::vec(any::<(prop::sample::Index, u8)>(), 1..6),
         cut: prop::sample::Index,
@@ -86,13 +86,13 @@ proptest! {
         }
         bytes.truncate(bytes.len() - cut.index(bytes.len()) / 8);
         repair(&mut bytes);
-        stands(&bytes);
+        round_trips(&bytes);
     }
 
     #[test]
     fn any_bytes_never_panic(mut bytes in prop::collection::vec(prop_oneof![any::<u8>(), 0..17_u8], 0..200)) {
         let _ = SctpPacket::parse(&bytes);
         repair(&mut bytes);
-        stands(&bytes);
+        round_trips(&bytes);
     }
 }

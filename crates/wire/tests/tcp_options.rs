@@ -1,4 +1,4 @@
-//! TCP options other than MPTCP's: golden bytes, both ways.
+//! TCP options other than MPTCP's: golden bytes, written and parsed.
 
 mod common;
 
@@ -45,7 +45,7 @@ fn timestamps() {
 }
 
 #[test]
-fn all_of_a_syn_as_linux_lays_it_out() {
+fn all_options_of_a_syn_in_the_layout_of_linux() {
     let syn = SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true };
     let options = TcpOptions { syn, timestamps: Some(TIMESTAMPS), ..Default::default() };
     both_ways(&options, "02 04 05b4  04 02 08 0a 01020304 05060708  01 03 03 07");
@@ -78,15 +78,15 @@ fn four_sack_blocks_fit_alone() {
 }
 
 #[test]
-fn options_in_another_layout_mean_the_same() {
-    // As a stack writes them that packs its options and ends the list.
+fn options_in_another_layout_parse_to_the_same() {
+    // The layout of a stack that packs its options and ends the list.
     let packed = hex("04 02  03 03 07  02 04 05b4  08 0a 01020304 05060708  00");
     let syn = SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true };
     assert_eq!(parse_options(&packed), TcpOptions { syn, timestamps: Some(TIMESTAMPS), ..Default::default() });
 }
 
 #[test]
-fn nothing_counts_behind_the_end_of_options() {
+fn bytes_after_the_end_of_options_are_ignored() {
     assert_eq!(parse_options(&hex("00 02 04 05b4")), TcpOptions::default());
 }
 
@@ -97,7 +97,7 @@ fn unknown_options_are_skipped() {
 }
 
 #[test]
-fn malformed_options_are_skipped_and_the_next_counts() {
+fn malformed_options_are_skipped_and_the_next_one_is_parsed() {
     for malformed in [
         "02 03 05",                         // MSS of one byte
         "02 05 05b4 00",                    // MSS of three bytes
@@ -118,18 +118,18 @@ fn malformed_options_are_skipped_and_the_next_counts() {
 }
 
 #[test]
-fn a_length_that_cannot_be_followed_ends_the_list() {
+fn an_invalid_length_ends_the_list() {
     for broken in ["03 00 02 04 05b4", "03 01 02 04 05b4", "08 0a 02 04 05b4", "fe ff 02 04 05b4"] {
         let mut bytes = hex("02 04 0218");
         bytes.extend_from_slice(&hex(broken));
         let syn = SynOptions { mss: Some(0x0218), ..Default::default() };
         assert_eq!(parse_options(&bytes), TcpOptions { syn, ..Default::default() }, "before {broken}");
     }
-    // A kind in the last byte has no room for a length.
+    // A kind in the last byte has no length.
     assert_eq!(parse_options(&hex("01 01 01 02")), TcpOptions::default());
 }
 
 #[test]
-fn of_options_given_twice_the_last_one_counts() {
+fn of_repeated_options_the_last_one_is_used() {
     assert_eq!(parse_options(&hex("02 04 0001 02 04 0002")).syn.mss, Some(2));
 }

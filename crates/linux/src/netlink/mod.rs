@@ -1,5 +1,5 @@
-//! Netlink: how the kernel is told about addresses, routes and MPTCP endpoints. Requests and answers are made here, since
-//! the dozen that a run needs are smaller than a library for all of them.
+//! Netlink: how the kernel is told about addresses, routes and MPTCP endpoints. Requests and answers are made here,
+//! since the dozen that a run needs are smaller than a library for all of them.
 
 mod message;
 mod mptcp;
@@ -45,8 +45,8 @@ impl Netlink {
         Ok(Self { socket, sequence: 0 })
     }
 
-    /// Sends `request` and waits for what the kernel says: its messages, then that it is done. `action` is what is being
-    /// asked for, as "cannot …".
+    /// Sends `request` and waits for what the kernel says: its messages, then that it is done. `action` is what is
+    /// being asked for, as "cannot …".
     fn ask(&mut self, request: Request, action: impl Fn() -> String) -> Result<Vec<Message>> {
         self.sequence += 1;
         let bytes = request.finish(self.sequence);

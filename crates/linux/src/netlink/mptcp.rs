@@ -98,8 +98,8 @@ impl MptcpPathManager {
         Request::new(self.family, 0, &[command, VERSION, 0, 0])
     }
 
-    /// The in-kernel path manager's limits for each connection: subflows besides the initial one, and announced addresses
-    /// that it connects to.
+    /// The in-kernel path manager's limits for each connection: subflows besides the initial one, and announced
+    /// addresses that it connects to.
     pub fn set_limits(&mut self, subflows: u32, accepted_addresses: u32) -> Result<()> {
         let request = self
             .request(CMD_SET_LIMITS)
@@ -127,8 +127,8 @@ impl MptcpPathManager {
         self.netlink.ask(request, || format!("cannot change the MPTCP endpoint {}", endpoint.address)).map(drop)
     }
 
-    /// Opens a subflow of the connection with `token` (the userspace path manager, `net.mptcp.pm_type=1`). Subflows from one
-    /// address have one `id`.
+    /// Opens a subflow of the connection with `token` (the userspace path manager, `net.mptcp.pm_type=1`). Subflows
+    /// from one address have one `id`.
     pub fn open_subflow(&mut self, token: u32, id: u8, from: SocketAddr, to: SocketAddr, backup: bool) -> Result<()> {
         let flags = EndpointFlags { subflow: true, backup, ..EndpointFlags::default() };
         let port = (from.port() != 0).then_some(from.port());

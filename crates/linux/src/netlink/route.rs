@@ -110,8 +110,8 @@ impl RouteControl {
         self.0.ask(request, || format!("cannot set interface {interface} up")).map(drop)
     }
 
-    /// Makes a veth pair with these names and Ethernet addresses: the first end here, the second in the network namespace
-    /// `theirs`. Neither asks for its neighbours' addresses.
+    /// Makes a veth pair with these names and Ethernet addresses: the first end here, the second in the network
+    /// namespace `theirs`. Neither asks for its neighbours' addresses.
     pub(crate) fn add_veth(&mut self, names: [&str; 2], addresses: [[u8; 6]; 2], theirs: BorrowedFd<'_>) -> Result<()> {
         let mut fixed = [0; INTERFACE_MESSAGE];
         fixed[8..12].copy_from_slice(&IFF_NOARP.to_ne_bytes());

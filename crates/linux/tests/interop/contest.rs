@@ -141,8 +141,8 @@ impl Contest {
         );
     }
 
-    /// The kernel's end connects to ours, which listens, and then `application` acts. `done` is asked about the connection
-    /// that was accepted.
+    /// The kernel's end connects to ours, which listens, and then `application` acts. `done` is asked about the
+    /// connection that was accepted.
     pub(crate) fn with_our_server(
         &mut self,
         listener: Listener,
@@ -297,8 +297,8 @@ fn connect_kernel(kernel: &KernelHost, transport: Transport, interrupt: &Interru
     kernel.namespace().run(connect).expect("connects").expect("in time")
 }
 
-/// Whether our `endpoint` has received `bytes` and all that it wrote is acknowledged; if so, it says that it will write no
-/// more.
+/// Whether our `endpoint` has received `bytes` and all that it wrote is acknowledged; if so, it says that it will write
+/// no more.
 pub(crate) fn finish_after(network: &mut Network, station: &mut Station, id: EndpointId, bytes: u64) -> bool {
     let endpoint = station.endpoint(id);
     let all = endpoint.bytes_received() >= bytes && endpoint.bytes_acknowledged() >= endpoint.bytes_written();

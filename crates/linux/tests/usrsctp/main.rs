@@ -1,9 +1,9 @@
-//! Our SCTP against usrsctp, over UDP encapsulation: handshakes from either side, 8 MiB each way, both ways to close, on one path
-//! and on two with concurrent multipath transfer.
+//! Our SCTP against usrsctp, over UDP encapsulation: handshakes from either side, 8 MiB each way, both ways to close,
+//! on one path and on two with concurrent multipath transfer.
 //!
-//! One path is the loopback interface, which every machine has. Two paths are veth pairs between two namespaces made here, which
-//! needs root. Without usrsctp (Debian: libusrsctp-dev), a C compiler or, for two paths, root, a test says so and passes;
-//! `SUBFLOW_REQUIRE_INTEROP=1` makes that a failure.
+//! One path is the loopback interface, which every machine has. Two paths are veth pairs between two namespaces made
+//! here, which needs root. Without usrsctp (Debian: libusrsctp-dev), a C compiler or, for two paths, root, a test says
+//! so and passes; `SUBFLOW_REQUIRE_INTEROP=1` makes that a failure.
 #![cfg(target_os = "linux")]
 
 mod driver;

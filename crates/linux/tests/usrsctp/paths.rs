@@ -39,7 +39,8 @@ impl TwoPaths {
                 let device = format!("{prefix}{path}");
                 ip(&["-n", side, "addr", "add", &format!("10.{path}.0.{host}/24"), "dev", &device])?;
                 ip(&["-n", side, "link", "set", &device, "up"])?;
-                // Fewer packets than a burst drops them; usrsctp bursts. Where netem is missing the paths are merely fast.
+                // Fewer packets than a burst drops them; usrsctp bursts. Where netem is missing the paths are merely
+                // fast.
                 let shape = [
                     "netns", "exec", side, "tc", "qdisc", "add", "dev", &device, "root", "netem", "rate", "50mbit",
                     "delay", "5ms", "limit", "400",

@@ -51,8 +51,8 @@ pub(crate) fn build() -> Result<&'static Path, String> {
 }
 
 impl Peer {
-    /// Starts `program` with `role`, in the network namespace `namespace` where one is given. `ports` are its UDP port, ours, its
-    /// SCTP port, ours.
+    /// Starts `program` with `role`, in the network namespace `namespace` where one is given. `ports` are its UDP port,
+    /// ours, its SCTP port, ours.
     pub(crate) fn start(
         program: &Path,
         namespace: Option<&str>,

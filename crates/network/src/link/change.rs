@@ -8,13 +8,14 @@ use crate::{LossConfig, PacketId};
 /// What happens to one direction of a link at some instant.
 #[derive(Clone, Debug)]
 pub enum LinkChange {
-    /// It sends at another rate. The packet in transmission keeps what it has sent; its rest goes at the new rate. (Only
-    /// on the way to or from a capacity trace or a token bucket it is sent anew.)
+    /// It sends at another rate. The packet in transmission keeps what it has sent; its rest goes at the new rate.
+    /// (Only on the way to or from a capacity trace or a token bucket it is sent anew.)
     Service(Service),
     /// Packets that have not left yet propagate for this long. None overtakes one that left before it: with a smaller
     /// delay they arrive together with the last one of the old delay at the earliest.
     Delay(Duration),
-    /// Packets that have not left yet are lost by this model, where loss strikes behind the queue; else those that come.
+    /// Packets that have not left yet are lost by this model, where loss strikes behind the queue; else those that
+    /// come.
     Loss(LossConfig),
     /// Every packet in the queue, the one in transmission included, and every one that comes is dropped. What has left
     /// still arrives.

@@ -66,8 +66,8 @@ impl Extras {
         !self.loss_before_queue && self.loses()
     }
 
-    /// Whether RED drops a packet that would occupy `occupied` bytes. It sees every packet that comes to the queue, also
-    /// one that then does not fit.
+    /// Whether RED drops a packet that would occupy `occupied` bytes. It sees every packet that comes to the queue,
+    /// also one that then does not fit.
     pub(super) fn red_drops(
         &mut self,
         now: Instant,

@@ -117,7 +117,8 @@ impl Link {
         }
     }
 
-    /// Settles the fate of a packet that comes at `now`; `None` when it is dropped at once. Packets come in order of time.
+    /// Settles the fate of a packet that comes at `now`; `None` when it is dropped at once. Packets come in order of
+    /// time.
     #[inline(always)]
     pub(crate) fn accept(&mut self, now: Instant, parcel: Parcel) -> Option<Accepted> {
         let occupied = u32::from(parcel.size) + u32::from(self.overhead);

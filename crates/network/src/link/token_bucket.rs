@@ -43,8 +43,8 @@ impl TokenBucket {
         }
     }
 
-    /// When a packet of `bytes` whose turn comes at `start` leaves. A packet larger than a bucket waits until its tokens
-    /// have come; Linux drops it, and scenarios have no such buckets.
+    /// When a packet of `bytes` whose turn comes at `start` leaves. A packet larger than a bucket waits until its
+    /// tokens have come; Linux drops it, and scenarios have no such buckets.
     pub(crate) fn departure(&mut self, start: Instant, bytes: u32) -> Instant {
         let TokenBucketConfig { rate, burst, peak } = self.config;
         let passed = start.since(self.counted_at);

@@ -49,7 +49,8 @@ impl Transmitter {
     }
 
     /// How long the rest of a packet takes here that would have taken `left` more at `before`. Opportunities of a trace
-    /// have no rate, and a bucket has its tokens, so on the way to or from one the whole packet of `bytes` is sent anew.
+    /// have no rate, and a bucket has its tokens, so on the way to or from one the whole packet of `bytes` is sent
+    /// anew.
     pub(crate) fn departure_of_rest(&mut self, before: &Self, left: Duration, now: Instant, bytes: u32) -> Instant {
         match (before, self) {
             (Self::Rate(old), Self::Rate(new)) => now + new.time_for_rest(left, old.rate),

@@ -5,8 +5,8 @@ use subflow_quantity::Duration;
 /// How the average ages while the queue is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleAgeing {
-    /// The paper's: as if m = idle time / s packets had come to an empty queue, so avg ← (1 − w_q)^m avg, where s is the
-    /// time that the link takes to send `packet` bytes.
+    /// The paper's: as if m = idle time / s packets had come to an empty queue, so avg ← (1 − w_q)^m avg, where s is
+    /// the time that the link takes to send `packet` bytes.
     Packets {
         /// The size of that packet.
         packet: u32,
@@ -21,8 +21,8 @@ pub enum IdleAgeing {
 }
 
 impl IdleAgeing {
-    /// What the average is multiplied with when a packet comes after the queue was empty for `idle`. `transmission_time`
-    /// tells how long the link takes for so many bytes.
+    /// What the average is multiplied with when a packet comes after the queue was empty for `idle`.
+    /// `transmission_time` tells how long the link takes for so many bytes.
     pub(super) fn factor(self, w_q: f64, idle: Duration, transmission_time: impl Fn(u32) -> Duration) -> f64 {
         match self {
             Self::Packets { packet } => {

@@ -1,10 +1,10 @@
 //! Queue disciplines: which packets a link lets in.
 //!
-//! Disciplines here decide when a packet *comes*. A packet that is let in has its departure computed in that moment, and
-//! this is what makes one event per hop possible. Disciplines that decide when a packet *leaves* (CoDel, FQ-CoDel, fair
-//! queueing) do not know departures beforehand. They would be variants of [`Discipline`] whose links keep their waiting
-//! packets apart from the ring of those in propagation and put one more event per packet, the end of its transmission,
-//! into the event loop.
+//! Disciplines here decide when a packet *comes*. A packet that is let in has its departure computed in that moment,
+//! and this is what makes one event per hop possible. Disciplines that decide when a packet *leaves* (CoDel, FQ-CoDel,
+//! fair queueing) do not know departures beforehand. They would be variants of [`Discipline`] whose links keep their
+//! waiting packets apart from the ring of those in propagation and put one more event per packet, the end of its
+//! transmission, into the event loop.
 
 mod drop_tail;
 mod idle_ageing;

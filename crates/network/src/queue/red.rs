@@ -73,8 +73,8 @@ impl RedConfig {
     /// second and a queue in packets; `gentle` for `gred`.
     ///
     /// dummynet's queue does not hold the packet in transmission: use it with
-    /// [`crate::QueueConfig::counting_waiting_only`]. Its 16-bit fixed point (w_q in steps of 1/65536) and its departures
-    /// on clock ticks are not modelled.
+    /// [`crate::QueueConfig::counting_waiting_only`]. Its 16-bit fixed point (w_q in steps of 1/65536) and its
+    /// departures on clock ticks are not modelled.
     pub fn dummynet(weight: f64, min_threshold: f64, max_threshold: f64, max_probability: f64, gentle: bool) -> Self {
         Self {
             weight,

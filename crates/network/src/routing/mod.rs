@@ -1,10 +1,10 @@
 //! Which way packets go: the routers' tables, and the routes of flows.
 //!
-//! The algorithms are in [`subflow_policy::routing`]; this drives them. Where all routers take shortest paths, a packet is
-//! looked up in their tables by its destination at each hop (`tables.rs`). Otherwise, and where addresses have gateways
-//! (`gateways.rs`), the routers' choices are made once for each flow, when its first packet leaves its host, and the flow's
-//! packets carry their place in a list of links (`flows.rs`); only behind routers that choose anew for every packet they are
-//! looked up at each hop again.
+//! The algorithms are in [`subflow_policy::routing`]; this drives them. Where all routers take shortest paths, a packet
+//! is looked up in their tables by its destination at each hop (`tables.rs`). Otherwise, and where addresses have
+//! gateways (`gateways.rs`), the routers' choices are made once for each flow, when its first packet leaves its host,
+//! and the flow's packets carry their place in a list of links (`flows.rs`); only behind routers that choose anew for
+//! every packet they are looked up at each hop again.
 
 mod flows;
 mod gateways;
@@ -34,12 +34,14 @@ pub enum RouterMode {
     /// Equally short ways in turn, packet by packet. Destinations with the same choice share the turns.
     EcmpPacket,
     /// As a central controller says, which sees the first packet of each flow and keeps the subflows of an MPTCP
-    /// connection apart; the shortest path for all that it does not place. All routers are under the controller, or none.
+    /// connection apart; the shortest path for all that it does not place. All routers are under the controller, or
+    /// none.
     Multiflow,
 }
 
 impl RouterMode {
-    /// Whether all packets of a flow take the way that tables give: what [gateways](crate::TopologyBuilder::gateway) need.
+    /// Whether all packets of a flow take the way that tables give: what [gateways](crate::TopologyBuilder::gateway)
+    /// need.
     pub const fn keeps_to_tables(self) -> bool {
         matches!(self, Self::ShortestPath | Self::EcmpFlow)
     }
@@ -50,8 +52,9 @@ impl RouterMode {
 pub struct RoutingConfig {
     /// What the controller of [`RouterMode::Multiflow`] does. Default: as published.
     pub multiflow: MultiflowOptions,
-    /// How long after a link between routers has gone down, or come up, routes take it into account: tables are computed
-    /// anew, and flows whose way has changed move. Packets under way on the old one stay on it. Default: never.
+    /// How long after a link between routers has gone down, or come up, routes take it into account: tables are
+    /// computed anew, and flows whose way has changed move. Packets under way on the old one stay on it. Default:
+    /// never.
     pub reroute_after: Option<Duration>,
 }
 

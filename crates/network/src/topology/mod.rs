@@ -160,10 +160,10 @@ impl TopologyBuilder {
         self.static_routes.push(StaticRoute { router: router.0, destination, via: via.0 });
     }
 
-    /// Makes packets from and to `address`, one of an interface at a router, pass `gateway` on their way, as a loose source
-    /// route does: the shortest path to there, and the shortest path on. A packet between two such addresses passes the
-    /// source's. Where no path leads to it, packets are dropped as unroutable. All routers have to
-    /// [keep to their tables](RouterMode::keeps_to_tables).
+    /// Makes packets from and to `address`, one of an interface at a router, pass `gateway` on their way, as a loose
+    /// source route does: the shortest path to there, and the shortest path on. A packet between two such addresses
+    /// passes the source's. Where no path leads to it, packets are dropped as unroutable. All routers have to [keep to
+    /// their tables](RouterMode::keeps_to_tables).
     pub fn gateway(&mut self, address: IpAddr, gateway: RouterId) {
         self.gateways.push((address, gateway));
     }
@@ -180,7 +180,8 @@ impl TopologyBuilder {
     }
 
     /// Says that `a` and `b` exchange packets, in both directions. Once a pair is named, packets between others are
-    /// dropped as unroutable; as long as none is named, all may talk to all. The fewer talk, the more hops can be fused.
+    /// dropped as unroutable; as long as none is named, all may talk to all. The fewer talk, the more hops can be
+    /// fused.
     pub fn conversation(&mut self, a: HostId, b: HostId) {
         self.conversations.push((a, b));
     }

@@ -34,8 +34,8 @@ pub enum ShapeEnd {
 
 impl Shape {
     /// A fat tree of switches with `k` ports (Al-Fares, Loukissas, Vahdat 2008): `k` pods, each of k/2 switches at the
-    /// edge (`edgeP_E`) and k/2 for aggregation (`aggP_A`), under (k/2)² core switches (`coreC`); k³/4 hosts, those of a
-    /// pod and of an edge switch next to each other. Aggregation switch A of each pod is under cores A·k/2 to A·k/2 +
+    /// edge (`edgeP_E`) and k/2 for aggregation (`aggP_A`), under (k/2)² core switches (`coreC`); k³/4 hosts, those of
+    /// a pod and of an edge switch next to each other. Aggregation switch A of each pod is under cores A·k/2 to A·k/2 +
     /// k/2 − 1. `k` is even.
     pub fn fat_tree(k: usize) -> Self {
         assert!(k >= 2 && k.is_multiple_of(2), "a fat tree of an odd number of pods");
@@ -99,9 +99,9 @@ impl Shape {
         shape
     }
 
-    /// `hosts` hosts at switch `left` and as many at `right`. There are two disjoint paths between these, `left` – `a` –
-    /// `u1` – `u2` – `right` and `left` – `d1` – `d2` – `b` – `right`; but a link leads from `a` to `b`, and the shortest
-    /// path, over that, blocks both.
+    /// `hosts` hosts at switch `left` and as many at `right`. There are two disjoint paths between these, `left` – `a`
+    /// – `u1` – `u2` – `right` and `left` – `d1` – `d2` – `b` – `right`; but a link leads from `a` to `b`, and the
+    /// shortest path, over that, blocks both.
     pub fn trap(hosts: usize) -> Self {
         let mut shape = Self::two_sides(hosts);
         let [a, b, u1, u2, d1, d2] =

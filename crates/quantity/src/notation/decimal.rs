@@ -1,9 +1,9 @@
-//! Decimal numbers, multiplied into integers without rounding.
+//! Decimal numbers, converted to integers without rounding.
 
 /// Why a decimal has no exact integer value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inexact {
-    /// It is more than `u64::MAX`.
+    /// It is larger than `u64::MAX`.
     TooLarge,
     /// It is not a whole number.
     TooFine,
@@ -12,7 +12,7 @@ pub(super) enum Inexact {
 /// With more decimals, a fraction times a scale below 2⁶¹ could exceed 128 bits.
 const MAX_DECIMALS: usize = 20;
 
-/// Whether `text` consists of digits with at most one point among them.
+/// Whether `text` consists of digits with at most one decimal point between them.
 pub(super) fn is_number(text: &str) -> bool {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     match text.split_once('.') {
@@ -38,7 +38,7 @@ pub(super) fn scaled(number: &str, scale: u64) -> Result<u64, Inexact> {
     u64::try_from(value).map_err(|_| Inexact::TooLarge)
 }
 
-/// The value of a string of digits, zero for an empty one, if it fits.
+/// The value of a string of digits, if it fits; zero for an empty string.
 fn integer(digits: &str) -> Option<u128> {
     digits.bytes().try_fold(0u128, |n, digit| n.checked_mul(10)?.checked_add((digit - b'0').into()))
 }

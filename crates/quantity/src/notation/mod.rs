@@ -1,4 +1,4 @@
-//! Quantities as people write them: a number, an optional space, a unit.
+//! The notation of quantities: a number, an optional space, a unit.
 //!
 //! | type | units | example |
 //! |---|---|---|
@@ -9,14 +9,15 @@
 //! | [`Packets`] | `packets` | `"100 packets"` |
 //! | [`Ratio`] | none: a decimal, or two whole numbers | `"1.2"`, `"1/4"` |
 //!
-//! Prefixes are powers of 1000 and, with an `i`, of 1024. `Mbps` are megabits and `MB/s` megabytes, so 8 Mbit/s, 8 Mbps and
-//! 1 MB/s are the same rate. Units are written exactly so: `m` is not `M`, `b` is not `B`.
+//! Prefixes are powers of 1000, with an `i` of 1024. `Mbps` means megabits and `MB/s` megabytes per second, so
+//! 8 Mbit/s, 8 Mbps and 1 MB/s are the same rate. Units are case-sensitive: `m` is not `M`, `b` is not `B`.
 //!
-//! Numbers are decimal and unsigned: digits, and after a point more digits (at most 20 that matter). They never go through
-//! floating point: `"0.1 ms"` is 100 000 ns, and what does not come out as a whole number of nanoseconds (bits per second,
-//! bytes, 10⁻¹² of a probability, packets) is an error, never rounded. Each type reads back what it writes.
+//! Numbers are decimal and unsigned: digits, optionally a point and more digits (at most 20 significant ones). They are
+//! not converted to floating point: `"0.1 ms"` is 100 000 ns, and a value that is not a whole number of nanoseconds
+//! (bits per second, bytes, 10⁻¹² of a probability, packets) is an error and never rounded. Each type parses what it
+//! writes.
 //!
-//! Parse with [`str::parse`]; what is wrong is said by a [`NotationError`], to be printed after `file:line:`.
+//! Parse with [`str::parse`]. The error is a [`NotationError`], to be printed after `file:line:`.
 //!
 //! ```
 //! use subflow_quantity::{Duration, Rate};
@@ -39,17 +40,17 @@ pub use error::NotationError;
 
 use crate::{Duration, Packets, Probability, Rate, Ratio, Size};
 
-/// How one kind of quantity is written.
+/// The notation of one kind of quantity.
 struct Kind {
-    /// With its article, as messages name it.
+    /// Its name with article, for messages.
     name: &'static str,
-    /// Each unit's spellings and its worth in the finest unit; the first spelling is the one that messages name.
+    /// The spellings of each unit and its value in the finest unit. Messages use the first spelling.
     units: &'static [(&'static [&'static str], u64)],
     /// An example for messages.
     example: &'static str,
-    /// What every value is a whole number of.
+    /// The unit of which every value is a whole number.
     finest: &'static str,
-    /// The largest value, in the finest unit and as messages write it.
+    /// The largest value, in the finest unit and as text for messages.
     largest: (u64, &'static str),
 }
 
@@ -194,7 +195,7 @@ impl FromStr for Ratio {
     }
 }
 
-/// A fraction without the tens that both numbers have.
+/// Removes the common factors of ten from a fraction.
 fn reduce(mut numerator: u64, mut denominator: u64) -> (u64, u64) {
     while numerator.is_multiple_of(10) && denominator.is_multiple_of(10) {
         (numerator, denominator) = (numerator / 10, denominator / 10);
@@ -242,14 +243,15 @@ impl Kind {
         }
     }
 
-    /// The unit that differs from `unit` in case alone. Not in that of b and B: bits or bytes is for the author to say.
+    /// The unit that differs from `unit` only in case, but not in b and B: only the author knows whether bits or bytes
+    /// are meant.
     fn similar_unit(&self, unit: &str) -> Option<&'static str> {
         let fold = |unit: &str| unit.replace('b', "\u{0}").to_lowercase();
         self.units.iter().flat_map(|(spellings, _)| *spellings).copied().find(|known| fold(known) == fold(unit))
     }
 }
 
-/// Cuts a quantity where its unit begins: at the first space, letter or per cent sign.
+/// Splits a quantity where its unit begins: at the first space, letter or percent sign.
 fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     let unit = text.find(|c: char| c.is_whitespace() || c.is_alphabetic() || c == '%').unwrap_or(text.len());

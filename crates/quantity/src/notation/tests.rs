@@ -80,7 +80,7 @@ fn ratios_are_decimals_or_fractions() {
 }
 
 #[test]
-fn a_missing_unit_is_asked_for() {
+fn a_missing_unit_is_an_error_that_lists_the_units() {
     assert_eq!(
         message::<Rate>("50"),
         "\"50\" has no unit: a rate is written in bit/s, kbit/s, Mbit/s, Gbit/s, B/s, kB/s, MB/s or GB/s, \
@@ -104,7 +104,7 @@ fn a_unit_in_the_wrong_case_is_recognised_but_bits_are_not_taken_for_bytes() {
 }
 
 #[test]
-fn what_is_no_quantity_at_all() {
+fn texts_that_are_not_quantities_are_refused() {
     for text in ["", "fast", "ms", "1,5 ms", ".5 ms", "5. ms", "+5 ms", "1.2.3 ms", "--5 ms", "-", "- 5 ms"] {
         let expected = format!("expected a duration such as \"20 ms\", found {text:?}");
         assert_eq!(message::<Duration>(text), expected);
@@ -112,7 +112,7 @@ fn what_is_no_quantity_at_all() {
 }
 
 #[test]
-fn negative_too_fine_and_too_large() {
+fn negative_too_fine_and_too_large_values_are_refused() {
     assert_eq!(message::<Rate>("-5 Mbit/s"), "a rate cannot be negative, found \"-5 Mbit/s\"");
     assert_eq!(message::<Rate>("\u{2212}5"), "a rate cannot be negative, found \"\u{2212}5\"");
     let fine = message::<Duration>("0.0000001 ms");
@@ -143,14 +143,14 @@ fn parse_all(text: &str) {
     let _ = text.parse::<Packets>();
 }
 
-/// Any number, round ones as likely as ragged ones.
+/// Any number; round numbers are as likely as others.
 fn amount() -> impl Strategy<Value = u64> {
     (any::<u64>(), 0..64u32, 0..12u32).prop_map(|(n, shift, zeros)| (n >> shift).saturating_mul(10u64.pow(zeros)))
 }
 
 proptest! {
     #[test]
-    fn what_is_written_reads_back_the_same(n in amount()) {
+    fn a_written_quantity_parses_to_itself(n in amount()) {
         round_trip(Duration::from_nanos(n))?;
         round_trip(Rate::from_bits_per_second(n))?;
         round_trip(Size::from_bytes(n))?;
@@ -159,17 +159,18 @@ proptest! {
     }
 
     #[test]
-    fn a_ratio_reads_back_the_same(numerator in 0..=Ratio::LARGEST, denominator in 1..=Ratio::LARGEST) {
+    fn a_written_ratio_parses_to_itself(numerator in 0..=Ratio::LARGEST, denominator in 1..=Ratio::LARGEST) {
         round_trip(Ratio::new(numerator, denominator).unwrap())?;
     }
 
     #[test]
-    fn no_text_is_too_odd(text in any::<String>()) {
+    fn no_text_panics(text in any::<String>()) {
         parse_all(&text);
     }
 
     #[test]
-    fn nor_one_that_is_nearly_right(text in r"[-+]?[0-9]{0,45}[.,]?[0-9]{0,45} ?(ns|µs|h|GB/s|TiB|bytes|%|packets|é)?") {
+    fn no_almost_valid_text_panics(
+            text in r"[-+]?[0-9]{0,45}[.,]?[0-9]{0,45} ?(ns|µs|h|GB/s|TiB|bytes|%|packets|é)?") {
         parse_all(&text);
     }
 }

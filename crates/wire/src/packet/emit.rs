@@ -1,4 +1,4 @@
-//! From a typed packet to bytes.
+//! Writes a typed packet as bytes.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -8,20 +8,20 @@ use crate::error::EmitError;
 use crate::sctp::UdpEncapsulation;
 use crate::{Payload, SctpPacket, UdpDatagram, ipv4, ipv6, tcp, udp};
 
-/// The bytes that a packet's payload description stands for.
+/// The payload bytes that a packet's payload description refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayloadBytes<'a> {
-    /// Zero bytes, as many as described: what a simulated transfer carries.
+    /// Zero bytes of the described length: the payload of a simulated transfer.
     Zero,
-    /// These bytes, exactly as many as described; for SCTP, those of all DATA chunks, one after the other.
+    /// These bytes, of exactly the described length; for SCTP, those of all DATA chunks, concatenated.
     Bytes(&'a [u8]),
 }
 
 impl Packet {
     /// Appends the packet to `out`: IP header, transport header with its options, payload, and the checksums over them.
     ///
-    /// `ip_identification` goes into an IPv4 header, which needs it to differ from packet to packet, and is unused with
-    /// IPv6. `payload.sum` is not read, the checksum is computed from `payload`. On an error `out` is left as it was.
+    /// `ip_identification` is written into an IPv4 header, where it must differ between packets, and is unused with
+    /// IPv6. `payload.sum` is not used: the checksum is computed from `payload`. On an error `out` is unchanged.
     pub fn emit(&self, payload: PayloadBytes<'_>, ip_identification: u16, out: &mut Vec<u8>) -> Result<(), EmitError> {
         let addresses = AddressPair::of(&self.ip)?;
         let transport_length = self.transport_length(payload, addresses.maximum_packet_length())?;
@@ -66,7 +66,7 @@ impl Packet {
         Ok(())
     }
 
-    /// Appends an SCTP packet, with a UDP header in front if it is encapsulated.
+    /// Appends an SCTP packet, preceded by a UDP header if it is encapsulated.
     fn emit_sctp(
         &self,
         packet: &SctpPacket,
@@ -88,7 +88,7 @@ impl Packet {
         Ok(())
     }
 
-    /// Length of transport header and payload, once it is certain that the packet can be written.
+    /// Length of transport header and payload, after checking that the packet can be written.
     fn transport_length(&self, payload: PayloadBytes<'_>, limit: u32) -> Result<u16, EmitError> {
         let expected = self.payload().length;
         if let Body::Sctp(packet) = &self.body {
@@ -109,7 +109,7 @@ impl Packet {
     }
 }
 
-/// Source and destination, known to be of one family.
+/// Source and destination address of the same family.
 enum AddressPair {
     V4(Ipv4Addr, Ipv4Addr),
     V6(Ipv6Addr, Ipv6Addr),

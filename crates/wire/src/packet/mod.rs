@@ -26,7 +26,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// The field as it stands in the two low bits of an IPv4 type-of-service or IPv6 traffic-class byte.
+    /// Reads the field from the two low bits of an IPv4 type-of-service or IPv6 traffic-class byte.
     pub const fn from_traffic_class(traffic_class: u8) -> Self {
         match traffic_class & 0b11 {
             0 => Self::NotEct,
@@ -37,7 +37,7 @@ impl Ecn {
     }
 }
 
-/// What endpoints and routers need of an IPv4 or IPv6 header. Both addresses are of one family.
+/// The fields of an IPv4 or IPv6 header that endpoints and routers use. Both addresses are of the same family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IpHeader {
     /// Source address.
@@ -53,24 +53,24 @@ pub struct IpHeader {
 /// A payload without its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Payload {
-    /// Offset of the first byte in the sender's application stream. Not on the wire: it lets the edge that holds the
-    /// bytes attach them. Zero in parsed packets.
+    /// Offset of the first byte in the sender's application stream. It is not sent: the code that has the bytes uses it
+    /// to find them. Zero in parsed packets.
     pub stream_offset: u64,
     /// Length in bytes.
     pub length: u32,
-    /// One's-complement sum of the payload as 16-bit big-endian words, an odd last byte padded with zero (RFC 1071,
-    /// not complemented). Simulated payloads are all zero, so their sum is 0. MPTCP's DSS checksum builds on it.
+    /// One's-complement sum of the payload as 16-bit big-endian words, with an odd last byte padded with zero
+    /// (RFC 1071, not complemented). Simulated payloads are all zero, so their sum is 0. MPTCP's DSS checksum uses it.
     pub sum: u16,
 }
 
-/// The transport header behind the IP header.
+/// The transport header and payload description after the IP header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
     /// A TCP segment.
     Tcp(TcpSegment),
     /// A UDP datagram.
     Udp(UdpDatagram),
-    /// An SCTP packet, or one in UDP.
+    /// An SCTP packet, possibly encapsulated in UDP.
     Sctp(SctpPacket),
 }
 
@@ -84,15 +84,15 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// Length in bytes from the first byte of the IP header to the last of the payload: what a link has to carry.
-    /// Reads a few fields, allocates nothing.
+    /// Length in bytes from the IP header to the end of the payload: the size on a link. It reads a few fields and
+    /// allocates nothing.
     #[inline]
     pub fn wire_length(&self) -> u32 {
         let ip_header = if self.ip.source.is_ipv4() { ipv4::HEADER_LENGTH } else { ipv6::HEADER_LENGTH };
         (ip_header + self.body.header_length()).saturating_add(self.body.payload().length)
     }
 
-    /// The description of what the packet carries; with SCTP an empty one (see [`SctpPacket::payloads`]).
+    /// The payload description; empty for SCTP (see [`SctpPacket::payloads`]).
     #[inline]
     pub const fn payload(&self) -> &Payload {
         self.body.payload()
@@ -100,7 +100,7 @@ impl Packet {
 }
 
 impl Body {
-    /// The description of what the packet carries; with SCTP an empty one (see [`SctpPacket::payloads`]).
+    /// The payload description; empty for SCTP (see [`SctpPacket::payloads`]).
     #[inline]
     pub const fn payload(&self) -> &Payload {
         match self {
@@ -110,8 +110,8 @@ impl Body {
         }
     }
 
-    /// Length in bytes of what stands behind the IP header and before the payload: the transport header with options. Of
-    /// SCTP, everything, with the user data in its chunks.
+    /// Length in bytes of the transport header with options, between the IP header and the payload. For SCTP, the whole
+    /// packet including user data.
     #[inline]
     pub fn header_length(&self) -> u32 {
         match self {
@@ -135,5 +135,5 @@ impl Body {
 const PROTOCOL_TCP: u8 = 6;
 const PROTOCOL_UDP: u8 = 17;
 
-/// Packets live in slots that are used again; SCTP must not make those of TCP larger.
+/// Packets are stored in slots that are reused; SCTP must not make the slots of TCP segments larger.
 const _: () = assert!(size_of::<SctpPacket>() <= size_of::<TcpSegment>());

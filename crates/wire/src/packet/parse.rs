@@ -1,4 +1,4 @@
-//! From bytes to a typed packet.
+//! Parses bytes into a typed packet.
 
 use core::ops::Range;
 
@@ -9,11 +9,11 @@ use crate::sctp::{PROTOCOL_SCTP, UDP_ENCAPSULATION_PORT, UdpEncapsulation};
 use crate::{IpHeader, SctpPacket, UdpDatagram, ipv4, ipv6, tcp, udp};
 
 impl Packet {
-    /// Parses one IP packet at the start of `bytes`, and says where in `bytes` its payload lies. Of SCTP, it says where the
-    /// packet lies, in which [`SctpPacket::payload_ranges`] finds the user data of each DATA chunk. SCTP in UDP is told by its
-    /// port, 9899, and by a CRC32c that is right.
+    /// Parses the IP packet at the start of `bytes` and returns the range of its payload in `bytes`. For SCTP the range
+    /// is that of the SCTP packet, in which [`SctpPacket::payload_ranges`] finds the user data of each DATA chunk. SCTP
+    /// in UDP is recognised by its port, 9899, and a correct CRC32c.
     ///
-    /// Lengths and checksums are verified; `payload.length` and `payload.sum` are set. Bytes behind the packet, such as
+    /// Lengths and checksums are verified; `payload.length` and `payload.sum` are set. Bytes after the packet, such as
     /// the padding of a short Ethernet frame, are ignored. Malformed TCP options are skipped (see the crate's root).
     pub fn parse(bytes: &[u8]) -> Result<(Self, Range<usize>), ParseError> {
         let version = match bytes.first() {
@@ -45,7 +45,7 @@ impl Packet {
     }
 }
 
-/// The segment that fills `bytes`, and where in `bytes` its payload lies.
+/// The TCP segment `bytes`, and the range of its payload in `bytes`.
 fn parse_tcp(ip: &IpHeader, bytes: &[u8]) -> Result<(Body, Range<usize>), ParseError> {
     let header_length = tcp::header_length(bytes)?;
     let (header, payload) = bytes.split_at(header_length);
@@ -59,13 +59,13 @@ fn parse_tcp(ip: &IpHeader, bytes: &[u8]) -> Result<(Body, Range<usize>), ParseE
     Ok((Body::Tcp(segment), header_length..bytes.len()))
 }
 
-/// The datagram at the start of `bytes`, and where in `bytes` its payload lies.
+/// The datagram at the start of `bytes`, and the range of its payload in `bytes`.
 fn parse_udp(ip: &IpHeader, bytes: &[u8]) -> Result<(Body, Range<usize>), ParseError> {
     let udp::Parsed { mut datagram, length, has_checksum } = udp::parse_header(bytes)?;
     let (header, payload) = bytes[..length].split_at(udp::HEADER_LENGTH as usize);
     datagram.payload.sum = ones_complement_sum(payload);
     let sum = transport_sum(ip, PROTOCOL_UDP, header, payload.len(), datagram.payload.sum);
-    // Only IPv4 lets a sender do without (RFC 8200, section 8.1).
+    // The UDP checksum is optional only with IPv4 (RFC 8200, section 8.1).
     let may_lack_checksum = ip.source.is_ipv4();
     if if has_checksum { sum != 0xffff } else { !may_lack_checksum } {
         return Err(ParseError::Checksum(Header::Udp));
@@ -81,7 +81,7 @@ fn parse_udp(ip: &IpHeader, bytes: &[u8]) -> Result<(Body, Range<usize>), ParseE
     Ok((Body::Udp(datagram), payload_range))
 }
 
-/// The sum over pseudo header, header (of even length) and payload: all ones if the checksum is right.
+/// The sum over pseudo header, header (of even length) and payload: all ones if the checksum is correct.
 fn transport_sum(ip: &IpHeader, protocol: u8, header: &[u8], payload_length: usize, payload_sum: u16) -> u16 {
     let length = (header.len() + payload_length) as u32;
     let headers = ones_complement_add(

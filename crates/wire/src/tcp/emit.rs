@@ -1,8 +1,8 @@
-//! Writes the TCP header, options laid out as Linux does.
+//! Writes the TCP header with options in the layout of Linux.
 
 use super::{FIXED_HEADER_LENGTH, SackBlock, TcpOptions, TcpSegment, Timestamps, option_kind};
 
-/// Appends the header with a zero checksum and a zero urgent pointer. The options are known to fit.
+/// Appends the header with a zero checksum and a zero urgent pointer. The caller has checked that the options fit.
 pub(crate) fn emit_header(segment: &TcpSegment, out: &mut Vec<u8>) {
     let words = (segment.header_length() / 4) as u8;
     out.extend_from_slice(&segment.source_port.to_be_bytes());
@@ -18,8 +18,8 @@ pub(crate) fn emit_header(segment: &TcpSegment, out: &mut Vec<u8>) {
     debug_assert_eq!(out.len() - options, (segment.header_length() - FIXED_HEADER_LENGTH) as usize);
 }
 
-/// Options come in the order of `tcp_options_write` in Linux. What comes before a value that is best read at a multiple
-/// of 4 is aligned by NOPs in front, MPTCP options are padded by NOPs behind.
+/// Options are in the order of `tcp_options_write` in Linux. NOPs before an option align its values to multiples of 4;
+/// MPTCP options are padded with NOPs after them.
 fn emit_options(options: &TcpOptions, out: &mut Vec<u8>) {
     use option_kind::{MSS, NOP, SACK_PERMITTED, WINDOW_SCALE};
 

@@ -14,7 +14,7 @@ pub(crate) use parse::{header_length, parse_header};
 
 use crate::Payload;
 
-/// Where the checksum stands in the header.
+/// Offset of the checksum in the header.
 pub(crate) const CHECKSUM_OFFSET: usize = 16;
 
 const FIXED_HEADER_LENGTH: u32 = 20;
@@ -33,11 +33,11 @@ pub struct TcpSegment {
     pub acknowledgment: u32,
     /// Control bits.
     pub flags: TcpFlags,
-    /// The window field as it stands on the wire (not scaled).
+    /// The window field as sent (not scaled).
     pub window: u16,
     /// Options.
     pub options: TcpOptions,
-    /// What it carries.
+    /// Payload description.
     pub payload: Payload,
 }
 

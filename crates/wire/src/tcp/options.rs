@@ -1,4 +1,4 @@
-//! TCP options, typed, and the room they take.
+//! TCP options and their length.
 
 use arrayvec::ArrayVec;
 
@@ -15,7 +15,7 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
-/// One block of the SACK option (RFC 2018): bytes `left..right` have arrived.
+/// One block of the SACK option (RFC 2018): the bytes `left..right` have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SackBlock {
     /// First sequence number of the block.
@@ -24,7 +24,7 @@ pub struct SackBlock {
     pub right: u32,
 }
 
-/// Options that only a SYN or SYN/ACK carries.
+/// Options that are sent only on a SYN or SYN/ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SynOptions {
     /// Maximum segment size (RFC 9293, section 3.7.1).
@@ -44,16 +44,16 @@ pub struct TcpOptions {
     pub timestamps: Option<Timestamps>,
     /// SACK blocks, most recent first; a D-SACK (RFC 2883) is the first block.
     pub sack: ArrayVec<SackBlock, 4>,
-    /// MPTCP Data Sequence Signal, kept apart from the other MPTCP options because nearly every segment has one.
+    /// MPTCP Data Sequence Signal, separate from the other MPTCP options because nearly every segment has one.
     pub dss: Option<Dss>,
-    /// Every other MPTCP option. Empty, and then without heap memory, on nearly every segment.
+    /// All other MPTCP options. Empty, and then without heap memory, on nearly every segment.
     pub mptcp: Vec<MptcpOption>,
 }
 
 impl TcpOptions {
-    /// Bytes the options take in the header, padding included: always a multiple of 4, and more than 40 when they do
-    /// not fit. The layout is that of Linux: timestamps take 12 bytes and SACK-permitted shares them, SACK takes 4 + 8n,
-    /// every other option is padded to a multiple of 4.
+    /// Length of the options in the header with padding: a multiple of 4, and more than 40 if they do not fit. The
+    /// layout is that of Linux: timestamps take 12 bytes, including SACK-permitted; SACK takes 4 + 8n; every other
+    /// option is padded to a multiple of 4.
     #[inline]
     pub fn wire_length(&self) -> u32 {
         let mptcp: u32 = self.mptcp.iter().map(MptcpOption::wire_length).sum();
@@ -75,7 +75,8 @@ impl TcpOptions {
 }
 
 impl SynOptions {
-    /// Bytes these take beyond those of the timestamps, whose padding SACK-permitted fills if they are there.
+    /// Length of these options. If there are timestamps, SACK-permitted replaces their padding and takes no extra
+    /// bytes.
     #[inline]
     fn wire_length(&self, with_timestamps: bool) -> u32 {
         let options = u32::from(self.mss.is_some())

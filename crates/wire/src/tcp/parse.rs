@@ -1,4 +1,4 @@
-//! Reads the TCP header.
+//! Parses the TCP header.
 
 use arrayvec::ArrayVec;
 
@@ -7,7 +7,7 @@ use super::{FIXED_HEADER_LENGTH, SackBlock, TcpFlags, TcpOptions, TcpSegment, Ti
 use crate::error::{Header, ParseError};
 use crate::reader::Reader;
 
-/// Length of the header at the start of `bytes`, all of which is there.
+/// Length of the header at the start of `bytes`, after checking that it is complete.
 pub(crate) fn header_length(bytes: &[u8]) -> Result<usize, ParseError> {
     let truncated = |needed| ParseError::Truncated { header: Header::Tcp, needed, available: bytes.len() };
 
@@ -25,7 +25,7 @@ pub(crate) fn header_length(bytes: &[u8]) -> Result<usize, ParseError> {
     Ok(stated)
 }
 
-/// Parses the header that `header` is, to the byte. The payload is left empty.
+/// Parses `header`, which is exactly one header. The payload is left empty.
 pub(crate) fn parse_header(header: &[u8]) -> TcpSegment {
     let (fixed, options) = header.split_at(FIXED_HEADER_LENGTH as usize);
     let short = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
@@ -42,9 +42,9 @@ pub(crate) fn parse_header(header: &[u8]) -> TcpSegment {
     }
 }
 
-/// Walks the option list. An option that is unknown or malformed is skipped; of an option that may stand only once the
-/// last one counts. A length that cannot be followed ends the list (RFC 9293, section 3.1, MUST-7, suggests a reset; like
-/// Linux we keep the segment, whose checksum is right).
+/// Parses the option list. Unknown and malformed options are skipped. If an option that may occur once occurs more
+/// often, the last one is used. An invalid length ends the list (RFC 9293, section 3.1, MUST-7, suggests a reset; like
+/// Linux we accept the segment, whose checksum is correct).
 fn parse_options(mut bytes: &[u8]) -> TcpOptions {
     let mut options = TcpOptions::default();
     while let [kind, rest @ ..] = bytes {
@@ -62,8 +62,8 @@ fn parse_options(mut bytes: &[u8]) -> TcpOptions {
     options
 }
 
-/// Parses the `body` of one option, what stands behind kind and length, into its place. `None` if there is no place for
-/// it, or if it is malformed.
+/// Parses the `body` of one option, the bytes after kind and length, into its field. `None` if the option is unknown or
+/// malformed.
 fn parse_option(kind: u8, body: &[u8], options: &mut TcpOptions) -> Option<()> {
     let mut reader = Reader::new(body);
     match kind {
@@ -90,7 +90,7 @@ fn parse_option(kind: u8, body: &[u8], options: &mut TcpOptions) -> Option<()> {
     Some(())
 }
 
-/// At least one block, and whole blocks only (RFC 2018, section 3).
+/// One or more complete blocks (RFC 2018, section 3).
 fn parse_sack(mut reader: Reader<'_>) -> Option<ArrayVec<SackBlock, 4>> {
     let mut blocks = ArrayVec::new();
     while reader.remaining() > 0 {

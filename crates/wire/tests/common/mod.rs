@@ -1,4 +1,4 @@
-//! What the tests of bytes share.
+//! Helpers of the tests that compare bytes.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use subflow_wire::tcp::{TcpFlags, TcpOptions, TcpSegment};
@@ -7,11 +7,11 @@ use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, PayloadBytes, checksum}
 /// IPv4 header and TCP header without options.
 pub(crate) const HEADERS: usize = 40;
 
-/// Bytes from hex digits; white space and what follows `//` on a line is left out.
+/// Bytes from hex digits. White space and the rest of a line after `//` are ignored.
 pub(crate) fn hex(text: &str) -> Vec<u8> {
     let digits: String = text.lines().map(|line| line.split("//").next().unwrap()).collect();
     let digits: Vec<_> = digits.chars().filter(|character| !character.is_whitespace()).collect();
-    assert!(digits.len().is_multiple_of(2), "half a byte in {text}");
+    assert!(digits.len().is_multiple_of(2), "odd number of hex digits in {text}");
     let byte = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).unwrap();
     digits.chunks(2).map(byte).collect()
 }
@@ -62,12 +62,12 @@ pub(crate) fn emit(packet: &Packet, payload: PayloadBytes<'_>) -> Vec<u8> {
     bytes
 }
 
-/// The options as they stand on the wire.
+/// The options as bytes.
 pub(crate) fn emit_options(options: &TcpOptions) -> Vec<u8> {
     emit(&packet(options.clone()), PayloadBytes::Zero).split_off(HEADERS)
 }
 
-/// Parses options that stand on the wire as `bytes`, filled up with end-of-options to a multiple of 4.
+/// Parses the options `bytes`, padded with end-of-options to a multiple of 4.
 pub(crate) fn parse_options(bytes: &[u8]) -> TcpOptions {
     let mut packet = emit(&packet(TcpOptions::default()), PayloadBytes::Zero);
     packet.extend_from_slice(bytes);

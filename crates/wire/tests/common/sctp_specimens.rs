@@ -10,7 +10,7 @@ use crate::common::{ipv4_header, ipv6_header};
 
 pub(crate) const TAG: u32 = 0xa1b2_c3d4;
 
-/// Chunks of every kind that this crate writes, each under its name, and those that have to stand alone in a packet.
+/// Chunks of every kind that this crate writes, with a name. Each entry is the content of one packet.
 pub(crate) fn chunks_of_every_kind() -> Vec<(&'static str, Vec<Chunk>)> {
     let bytes = |length: u8| (0..length).collect::<Box<[u8]>>();
     let init_ack = InitChunk {
@@ -55,13 +55,13 @@ pub(crate) fn chunks_of_every_kind() -> Vec<(&'static str, Vec<Chunk>)> {
     ]
 }
 
-/// Packets around them: over IPv4, over IPv6, and over IPv4 in UDP.
+/// A packet for each of them, over IPv4, over IPv6, and over IPv4 in UDP.
 pub(crate) fn sctp_packets_of_every_kind() -> Vec<(&'static str, Packet)> {
     let in_udp = UdpEncapsulation { source_port: 9899, destination_port: 9899 };
     let mut packets = Vec::new();
     for (name, chunks) in chunks_of_every_kind() {
         for (ip, encapsulation) in [(ipv4_header(), None), (ipv6_header(), None), (ipv4_header(), Some(in_udp))] {
-            // Packets of one association each, lest tshark reads one in the light of another.
+            // One association per packet, so that tshark does not interpret a packet by those before it.
             let port = 30_000 + packets.len() as u16;
             packets.push((name, Packet { ip, body: Body::Sctp(sctp(port, encapsulation, chunks.clone())) }));
         }
@@ -74,7 +74,7 @@ pub(crate) fn sctp(source_port: u16, encapsulation: Option<UdpEncapsulation>, ch
     SctpPacket { source_port, destination_port: 40_001, verification_tag, encapsulation, chunks }
 }
 
-/// An INIT with parameters of every kind that belongs there.
+/// An INIT with parameters of every kind that it may contain.
 pub(crate) fn init() -> InitChunk {
     InitChunk {
         initiate_tag: 0x0102_0304,

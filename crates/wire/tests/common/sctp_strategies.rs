@@ -1,4 +1,4 @@
-//! Arbitrary SCTP packets that have a form in bytes.
+//! Arbitrary SCTP packets that can be written.
 
 use proptest::prelude::*;
 use subflow_wire::sctp::{

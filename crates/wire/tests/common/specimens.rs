@@ -1,4 +1,4 @@
-//! Packets of every kind, and a small connection.
+//! Packets of every kind, and the first packets of a connection.
 
 use subflow_wire::tcp::mptcp::{
     AddAddress, Capable, CapableFlags, DataAck, Dss, Join, Mapping, MptcpOption, ResetReason,
@@ -15,6 +15,9 @@ const SERVER_TOKEN: u32 = 0xccad_45ac;
 /// The last eight bytes of the SHA-256 of the client's key.
 const CLIENT_INITIAL_DATA_SEQUENCE: u64 = 0xf5a1_01d3_d29d_6f72;
 
+const DATA_SEQUENCE: u64 = 0x8182_8384_8586_8788;
+const TIMESTAMPS: Option<Timestamps> = Some(Timestamps { value: 0x0102_0304, echo: 0x0506_0708 });
+
 const CAPABLE: Capable = Capable {
     version: 1,
     flags: CapableFlags { checksum_required: false, deny_join_to_initial_address: false },
@@ -24,28 +27,51 @@ const CAPABLE: Capable = Capable {
     checksum: None,
 };
 
-/// Every packet and option this crate writes, each under its name.
-pub(crate) fn packets_of_every_kind() -> Vec<(&'static str, Packet)> {
-    let mut packets = Vec::new();
-    let mut add = |name, ip: IpHeader, flags, options, length| {
-        let mut segment = tcp(flags, options);
-        segment.payload.length = length;
-        // Segments of one connection each, lest tshark reads one in the light of another.
-        segment.source_port += packets.len() as u16;
-        packets.push((name, Packet { ip, body: Body::Tcp(segment) }));
-    };
-    let (syn, ack, rst) = (TcpFlags::SYN, TcpFlags::ACK, TcpFlags::RST);
+/// A named packet.
+type Specimen = (&'static str, Packet);
+
+/// Every packet and option that this crate writes, with a name.
+pub(crate) fn packets_of_every_kind() -> Vec<Specimen> {
+    let mut packets = tcp_segments();
+    packets.extend(mptcp_options());
+    packets.extend(data_sequence_signals());
+    for (index, (_, packet)) in packets.iter_mut().enumerate() {
+        // One connection per segment, so that tshark does not interpret a segment by those before it.
+        let Body::Tcp(segment) = &mut packet.body else { unreachable!("all of them are TCP segments") };
+        segment.source_port += index as u16;
+    }
+    let payload = Payload { length: 99, ..Payload::default() };
+    let datagram = UdpDatagram { source_port: 50_001, destination_port: 50_002, payload };
+    packets.push(("UDP", Packet { ip: ipv4_header(), body: Body::Udp(datagram) }));
+    packets.push(("UDP over IPv6", Packet { ip: ipv6_header(), body: Body::Udp(datagram) }));
+    packets
+}
+
+fn specimen(name: &'static str, ip: IpHeader, flags: TcpFlags, options: TcpOptions, length: u32) -> Specimen {
+    let mut segment = tcp(flags, options);
+    segment.payload.length = length;
+    (name, Packet { ip, body: Body::Tcp(segment) })
+}
+
+/// Segments without MPTCP options.
+fn tcp_segments() -> Vec<Specimen> {
+    let (syn, ack) = (TcpFlags::SYN, TcpFlags::ACK);
     let (ipv4, ipv6) = (ipv4_header(), ipv6_header());
-
-    let timestamps = Some(Timestamps { value: 0x0102_0304, echo: 0x0506_0708 });
     let syn_options = SynOptions { mss: Some(1460), window_scale: Some(7), sack_permitted: true };
-    add("SYN", ipv4, syn, TcpOptions { syn: syn_options, timestamps, ..Default::default() }, 0);
-    add("SYN over IPv6", ipv6, syn, TcpOptions { syn: syn_options, ..Default::default() }, 0);
-    add("data of odd length", ipv4, ack, TcpOptions::default(), 101);
-    add("data over IPv6", ipv6, ack, TcpOptions { timestamps, ..Default::default() }, 1000);
     let sack = [SackBlock { left: 0x0506_0708 + 0x1000, right: 0x0506_0708 + 0x2000 }].into_iter().collect();
-    add("SACK", ipv4, ack, TcpOptions { timestamps, sack, ..Default::default() }, 0);
+    let timestamps = TIMESTAMPS;
+    vec![
+        specimen("SYN", ipv4, syn, TcpOptions { syn: syn_options, timestamps, ..Default::default() }, 0),
+        specimen("SYN over IPv6", ipv6, syn, TcpOptions { syn: syn_options, ..Default::default() }, 0),
+        specimen("data of odd length", ipv4, ack, TcpOptions::default(), 101),
+        specimen("data over IPv6", ipv6, ack, TcpOptions { timestamps, ..Default::default() }, 1000),
+        specimen("SACK", ipv4, ack, TcpOptions { timestamps, sack, ..Default::default() }, 0),
+    ]
+}
 
+/// A segment for each form of each MPTCP option but the DSS.
+fn mptcp_options() -> Vec<Specimen> {
+    let (syn, ack, rst) = (TcpFlags::SYN, TcpFlags::ACK, TcpFlags::RST);
     let capable = |name, flags, capable, length| (name, flags, MptcpOption::Capable(capable), length);
     let both_keys = Capable { sender_key: Some(CLIENT_KEY), receiver_key: Some(SERVER_KEY), ..CAPABLE };
     let with_data = Capable { data_length: Some(100), ..both_keys };
@@ -62,9 +88,8 @@ pub(crate) fn packets_of_every_kind() -> Vec<(&'static str, Packet)> {
     };
     let with_port = AddAddress { port: Some(8080), ..announcement };
     let over_ipv6 = AddAddress { address: "2001:db8::33".parse().unwrap(), ..with_port };
-    let data_sequence = 0x8182_8384_8586_8788;
     let removed = [3, 4, 5].into_iter().collect();
-    for (name, flags, option, length) in [
+    let options = [
         capable("MP_CAPABLE SYN", syn, CAPABLE, 0),
         capable("MP_CAPABLE SYN/ACK", syn | ack, Capable { sender_key: Some(SERVER_KEY), ..CAPABLE }, 0),
         capable("MP_CAPABLE ACK", ack, both_keys, 0),
@@ -78,38 +103,43 @@ pub(crate) fn packets_of_every_kind() -> Vec<(&'static str, Packet)> {
         ("ADD_ADDR echo", ack, MptcpOption::AddAddress(with_port.echo()), 0),
         ("REMOVE_ADDR", ack, MptcpOption::RemoveAddress(removed), 0),
         ("MP_PRIO", ack, MptcpOption::Priority { backup: true }, 0),
-        ("MP_FAIL", ack, MptcpOption::Fail { data_sequence }, 0),
+        ("MP_FAIL", ack, MptcpOption::Fail { data_sequence: DATA_SEQUENCE }, 0),
         ("MP_FASTCLOSE", ack, MptcpOption::FastClose { receiver_key: SERVER_KEY }, 0),
         ("MP_TCPRST", rst, MptcpOption::Reset(ResetReason::LACK_OF_RESOURCES), 0),
-    ] {
-        add(name, ipv4, flags, TcpOptions { mptcp: vec![option], ..Default::default() }, length);
-    }
+    ];
+    let ip = ipv4_header();
+    let segment = |(name, flags, option, length)| {
+        specimen(name, ip, flags, TcpOptions { mptcp: vec![option], ..Default::default() }, length)
+    };
+    options.into_iter().map(segment).collect()
+}
 
+/// A segment for each form of the DSS.
+fn data_sequence_signals() -> Vec<Specimen> {
     let wide_ack = Some(DataAck { value: 0xb1b2_b3b4_c1c2_c3c4, wide: true });
     let narrow_ack = Some(DataAck { value: 0xc1c2_c3c4, wide: false });
-    let wide = Mapping { data_sequence, wide: true, subflow_sequence: 1401, length: 100, checksum: None };
+    let wide =
+        Mapping { data_sequence: DATA_SEQUENCE, wide: true, subflow_sequence: 1401, length: 100, checksum: None };
     let narrow = Mapping { data_sequence: 0x8586_8788, wide: false, checksum: Some(0xabcd), ..wide };
     let bare = Mapping { subflow_sequence: 0, length: 1, ..wide };
-    for (name, data_ack, mapping, data_fin, length) in [
+    let signals = [
         ("DATA_ACK 4", narrow_ack, None, false, 0),
         ("DATA_ACK 8", wide_ack, None, false, 0),
         ("DSS 4/8", narrow_ack, Some(wide), false, 100),
         ("DSS 8/4 checksum", wide_ack, Some(narrow), false, 100),
         ("infinite mapping", narrow_ack, Some(Mapping { length: 0, ..wide }), false, 100),
         ("DATA_FIN", narrow_ack, Some(bare), true, 0),
-    ] {
-        let dss = Some(Dss { data_ack, mapping, data_fin });
-        add(name, ipv6, ack, TcpOptions { dss, timestamps, ..Default::default() }, length);
-    }
-
-    let payload = Payload { length: 99, ..Payload::default() };
-    let datagram = UdpDatagram { source_port: 50_001, destination_port: 50_002, payload };
-    packets.push(("UDP", Packet { ip: ipv4, body: Body::Udp(datagram) }));
-    packets.push(("UDP over IPv6", Packet { ip: ipv6, body: Body::Udp(datagram) }));
-    packets
+    ];
+    let ip = ipv6_header();
+    let segment = |(name, data_ack, mapping, data_fin, length)| {
+        let options =
+            TcpOptions { dss: Some(Dss { data_ack, mapping, data_fin }), timestamps: TIMESTAMPS, ..Default::default() };
+        specimen(name, ip, TcpFlags::ACK, options, length)
+    };
+    signals.into_iter().map(segment).collect()
 }
 
-/// The first packets of a connection that joins a second subflow, each with the interface it passed.
+/// The first packets of a connection with two subflows, each with its interface.
 pub(crate) fn connection_of_two_subflows() -> Vec<(u32, Packet)> {
     let packet = |interface: u32, to_server: bool, flags, sequence, acknowledgment, options, length| {
         let client = if interface == 0 { "10.0.0.1" } else { "10.0.1.1" };
@@ -166,6 +196,6 @@ pub(crate) fn connection_of_two_subflows() -> Vec<(u32, Packet)> {
 }
 
 fn tcp(flags: TcpFlags, options: TcpOptions) -> TcpSegment {
-    // Ports that no dissector of an application claims.
+    // Ports that tshark does not assign to an application.
     TcpSegment { flags, source_port: 50_001, destination_port: 50_002, ..segment(options) }
 }

@@ -1,4 +1,4 @@
-//! Arbitrary packets that have a form in bytes.
+//! Arbitrary packets that can be written.
 
 use std::net::IpAddr;
 
@@ -60,7 +60,7 @@ fn segment() -> impl Strategy<Value = TcpSegment> {
     )
 }
 
-/// Options that fit. Each kind is rare enough that most combinations do, and what does not is dropped.
+/// Options that fit into a header. Each kind is rare enough that most combinations fit; those that do not are rejected.
 pub(crate) fn tcp_options() -> impl Strategy<Value = TcpOptions> {
     let rarely = |strategy: BoxedStrategy<Dss>| prop::option::weighted(0.4, strategy);
     let mptcp = prop_oneof![2 => Just(Vec::new()), 3 => prop::collection::vec(mptcp_option(), 1..3)];

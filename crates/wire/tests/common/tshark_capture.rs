@@ -1,4 +1,4 @@
-//! Captures on disk, and tshark's reading of them.
+//! Capture files, dissected by tshark.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,10 +8,10 @@ use subflow_wire::{Packet, PayloadBytes, PcapngWriter};
 use crate::common::emit;
 
 pub(crate) const INTERFACES: [&str; 2] = ["wifi", "lte"];
-/// Not on a whole microsecond.
+/// Not a whole number of microseconds.
 pub(crate) const START_NANOS: u64 = 1_700_000_000_123_456_789;
 
-/// A capture file. It stays in the target directory, for whoever looks into a failure.
+/// A capture file. It stays in the target directory so that a failure can be examined.
 pub(crate) struct Capture(PathBuf);
 
 impl Capture {
@@ -26,10 +26,10 @@ impl Capture {
         Self(path)
     }
 
-    /// The given fields of every packet. `None`, and a word about it, on a machine without tshark.
+    /// The given fields of every packet. `None`, with a message, if tshark is not installed.
     pub(crate) fn dissect(&self, fields: &[&str]) -> Option<Vec<Vec<String>>> {
         let mut command = Command::new("tshark");
-        // Twice over the file, since the keys that tell an MPTCP connection come after its first packet.
+        // Two passes, because the keys that identify an MPTCP connection come after its first packet.
         command.args(["-2", "-n", "-o", "tcp.relative_sequence_numbers:FALSE"]);
         command.arg("-r").arg(&self.0).args(["-T", "fields"]);
         for protocol in ["ip", "tcp", "udp"] {
@@ -41,7 +41,7 @@ impl Capture {
         }
         let output = match command.output() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                eprintln!("SKIPPED: tshark is not installed, so it has not seen our captures");
+                eprintln!("SKIPPED: tshark is not installed; the captures are not checked");
                 return None;
             }
             output => output.unwrap(),

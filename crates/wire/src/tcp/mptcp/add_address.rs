@@ -10,9 +10,9 @@ use crate::reader::Reader;
 pub struct AddAddress {
     /// Address identifier.
     pub address_id: u8,
-    /// The address announced.
+    /// The announced address.
     pub address: IpAddr,
-    /// Port, where it differs from the initial subflow's.
+    /// Port, if it differs from the initial subflow's.
     pub port: Option<u16>,
     /// The rightmost 64 bits of the HMAC; absent in the echo (bit E).
     pub truncated_hmac: Option<u64>,
@@ -53,8 +53,8 @@ impl AddAddress {
         finish_option(start, out);
     }
 
-    /// Parses what follows the byte that holds subtype and flags. The length tells the family and whether there is a
-    /// port. An announcement must have its HMAC and an echo must not, or it is malformed.
+    /// Parses the bytes after subtype and flags. The length determines the address family and whether there is a port.
+    /// An announcement without an HMAC, or an echo with one, is malformed.
     pub(super) fn parse(flags: u8, mut reader: Reader<'_>) -> Option<Self> {
         let address_id = reader.u8()?;
         let echo = flags & ECHO != 0;

@@ -17,7 +17,7 @@ pub struct CapableFlags {
 /// first data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capable {
-    /// Protocol version; this crate writes and understands version 1 and keeps any other as it came.
+    /// Protocol version. This crate supports version 1 and keeps any other version unchanged.
     pub version: u8,
     /// Flags. H (HMAC-SHA256) is implied.
     pub flags: CapableFlags,
@@ -47,7 +47,7 @@ impl Capable {
             + 2 * (self.data_length.is_some() as u32 + self.checksum.is_some() as u32)
     }
 
-    /// Each field is there only with all those before it.
+    /// Checks that each field is present only together with all fields before it.
     pub(super) const fn check(&self) -> Result<(), EmitError> {
         let missing = match self {
             Self { sender_key: None, receiver_key: Some(_), .. } => "the sender's key",
@@ -70,8 +70,8 @@ impl Capable {
         finish_option(start, out);
     }
 
-    /// Parses what follows the byte that holds subtype and version. Which form it is shows in its length; whether that is
-    /// the form that belongs on this segment is for the connection to judge.
+    /// Parses the bytes after subtype and version. The length determines the form. The connection checks whether this
+    /// form is allowed on the segment.
     pub(super) fn parse(version: u8, mut reader: Reader<'_>) -> Option<Self> {
         let flags = CapableFlags::from_byte(version, reader.u8()?)?;
         let (keys, data_fields) = match reader.remaining() {
@@ -100,8 +100,8 @@ impl CapableFlags {
             | if self.deny_join_to_initial_address { DENY_JOIN_TO_INITIAL_ADDRESS } else { 0 }
     }
 
-    /// `None` if the option must be ignored: with a B that is set, or without H, the one algorithm there is. Other
-    /// versions may mean other things by these bits.
+    /// `None` if the option must be ignored: if flag B is set, or flag H, the only defined algorithm, is not. Other
+    /// versions may define these bits differently.
     const fn from_byte(version: u8, byte: u8) -> Option<Self> {
         if version == VERSION_1 && byte & (EXTENSIBILITY | HMAC_SHA256) != HMAC_SHA256 {
             return None;

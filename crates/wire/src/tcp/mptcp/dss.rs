@@ -1,4 +1,4 @@
-//! The Data Sequence Signal: which data the subflow carries, and which data has arrived.
+//! The Data Sequence Signal: the mapping of the subflow's data and the data-level acknowledgment.
 
 use super::{finish_option, start_option, subtype};
 use crate::checksum::{fold, ones_complement_add};
@@ -7,7 +7,7 @@ use crate::reader::Reader;
 /// Data Sequence Signal (RFC 8684, section 3.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dss {
-    /// DATA_ACK, with its width on the wire.
+    /// DATA_ACK.
     pub data_ack: Option<DataAck>,
     /// The mapping of subflow sequence numbers onto data sequence numbers.
     pub mapping: Option<Mapping>,
@@ -15,28 +15,28 @@ pub struct Dss {
     pub data_fin: bool,
 }
 
-/// The DATA_ACK of a DSS. `value` holds the low 32 bits only when `wide` is false.
+/// The DATA_ACK of a DSS. If `wide` is false, `value` contains only the low 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataAck {
     /// Next data sequence number expected.
     pub value: u64,
-    /// Whether it takes 8 bytes on the wire (bit `a`), or 4.
+    /// Whether it has 8 bytes (bit `a`) or 4.
     pub wide: bool,
 }
 
-/// A data sequence mapping. `data_sequence` holds the low 32 bits only when `wide` is false.
+/// A data sequence mapping. If `wide` is false, `data_sequence` contains only the low 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapping {
-    /// Data sequence number of the first byte mapped.
+    /// Data sequence number of the first mapped byte.
     pub data_sequence: u64,
-    /// Whether it takes 8 bytes on the wire (bit `m`), or 4.
+    /// Whether it has 8 bytes (bit `m`) or 4.
     pub wide: bool,
-    /// Subflow sequence number of the first byte mapped, relative to the subflow's initial sequence number; 0 with a
-    /// bare DATA_FIN.
+    /// Subflow sequence number of the first mapped byte, relative to the subflow's initial sequence number; 0 for a
+    /// DATA_FIN without data.
     pub subflow_sequence: u32,
     /// Data-level length; 0 announces the infinite mapping (section 3.7).
     pub length: u16,
-    /// DSS checksum as it stands on the wire, present when the connection negotiated checksums.
+    /// DSS checksum as sent; present if the connection negotiated checksums.
     pub checksum: Option<u16>,
 }
 
@@ -91,8 +91,8 @@ impl Dss {
         flags | if self.data_fin { DATA_FIN } else { 0 }
     }
 
-    /// Parses what follows the byte that holds the subtype. The checksum is there if the length says so: whether one was
-    /// negotiated is the connection's knowledge.
+    /// Parses the bytes after the subtype. The length determines whether there is a checksum: only the connection knows
+    /// whether checksums were negotiated.
     pub(super) fn parse(mut reader: Reader<'_>) -> Option<Self> {
         let flags = reader.u8()?;
         let has = |flag| flags & flag != 0;
@@ -131,14 +131,14 @@ fn parse_sequence(wide: bool, reader: &mut Reader<'_>) -> Option<u64> {
 }
 
 impl Mapping {
-    /// The DSS checksum that belongs into this mapping (RFC 8684, section 3.3.1): over a pseudo header of data sequence
-    /// number, relative subflow sequence number, data-level length and 16 zero bits, and over the data, whose
-    /// one's-complement sum is `payload_sum`. The sum over several segments is put together with
+    /// The DSS checksum for this mapping (RFC 8684, section 3.3.1): over a pseudo header of data sequence number,
+    /// relative subflow sequence number, data-level length and 16 zero bits, and over the data, whose one's-complement
+    /// sum is `payload_sum`. To combine the sums of several segments use
     /// [`sum_at_offset`](crate::checksum::sum_at_offset).
     ///
     /// "Note that the data sequence number used in the pseudo-header is always the 64-bit value, irrespective of what
-    /// length is used in the DSS option itself." So `data_sequence` must be the full one here: widen that of a parsed
-    /// mapping which is not `wide` first.
+    /// length is used in the DSS option itself." So `data_sequence` must be the 64-bit value here: extend that of a
+    /// parsed mapping that is not `wide` first.
     ///
     /// The checksum of MP_CAPABLE with data is that of a mapping with the initial data sequence number plus 1, the
     /// subflow sequence number 1, and the option's data-level length.
@@ -147,7 +147,7 @@ impl Mapping {
     }
 
     /// Whether the checksum matches data whose one's-complement sum is `payload_sum`; true if the mapping has none. As
-    /// for [`Self::checksum_for`], `data_sequence` must be the full one.
+    /// for [`Self::checksum_for`], `data_sequence` must be the 64-bit value.
     pub const fn is_intact(&self, payload_sum: u16) -> bool {
         match self.checksum {
             Some(checksum) => ones_complement_add(self.checksummed_sum(payload_sum), checksum) == 0xffff,

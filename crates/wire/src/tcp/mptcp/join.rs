@@ -1,4 +1,4 @@
-//! MP_JOIN: the handshake of further subflows.
+//! MP_JOIN: the handshake of additional subflows.
 
 use super::{finish_option, start_option, subtype};
 use crate::reader::Reader;
@@ -12,7 +12,7 @@ pub enum Join {
         backup: bool,
         /// The sender's address identifier.
         address_id: u8,
-        /// Token of the connection to be joined.
+        /// Token of the connection to join.
         token: u32,
         /// The sender's random number.
         nonce: u32,
@@ -39,7 +39,7 @@ pub enum Join {
 const BACKUP: u8 = 0x1;
 
 impl Join {
-    /// Bytes the option takes; none of its forms needs padding.
+    /// Length of the option in bytes; none of its forms needs padding.
     pub(super) const fn length_field(&self) -> u32 {
         match self {
             Self::Syn { .. } => 12,
@@ -77,8 +77,8 @@ impl Join {
         finish_option(start, out);
     }
 
-    /// Parses what follows the byte that holds subtype and flags. Which form it is shows in its length; whether that is
-    /// the form that belongs on this segment is for the connection to judge.
+    /// Parses the bytes after subtype and flags. The length determines the form. The connection checks whether this
+    /// form is allowed on the segment.
     pub(super) fn parse(flags: u8, mut reader: Reader<'_>) -> Option<Self> {
         let backup = flags & BACKUP != 0;
         let address_id = reader.u8()?;

@@ -1,6 +1,6 @@
 //! MPTCP options (RFC 8684, section 3): TCP option kind 30 with a subtype.
 //!
-//! The bit layouts of the larger options live in a file each; the small ones are written here.
+//! Each larger option has its own file; the small ones are in this file.
 
 mod add_address;
 mod capable;
@@ -20,7 +20,7 @@ use super::option_kind;
 use crate::error::EmitError;
 use crate::reader::Reader;
 
-/// Any MPTCP option but the DSS.
+/// Any MPTCP option except the DSS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MptcpOption {
     /// MP_CAPABLE.
@@ -29,9 +29,9 @@ pub enum MptcpOption {
     Join(Join),
     /// ADD_ADDR, or its echo.
     AddAddress(AddAddress),
-    /// REMOVE_ADDR (section 3.4.2): the identifiers of the addresses that are gone.
+    /// REMOVE_ADDR (section 3.4.2): the identifiers of the withdrawn addresses.
     RemoveAddress(ArrayVec<u8, 37>),
-    /// MP_PRIO (section 3.3.8): whether this subflow is to be a backup.
+    /// MP_PRIO (section 3.3.8): whether this subflow becomes a backup.
     Priority {
         /// B.
         backup: bool,
@@ -50,18 +50,18 @@ pub enum MptcpOption {
     Reset(ResetReason),
 }
 
-/// What the body of an MPTCP option turned out to be.
+/// A parsed MPTCP option.
 pub(super) enum ParsedOption {
     Dss(Dss),
     Other(MptcpOption),
 }
 
-/// Parses the `body` of an MPTCP option, what stands behind kind and length. `None` if its subtype is unknown or its
-/// length is none that the subtype can have.
+/// Parses the `body` of an MPTCP option, the bytes after kind and length. `None` if its subtype is unknown or its
+/// length is invalid for the subtype.
 pub(super) fn parse(body: &[u8]) -> Option<ParsedOption> {
     let mut reader = Reader::new(body);
     let first = reader.u8()?;
-    // The low half holds flags, or the version of MP_CAPABLE.
+    // The low half contains flags, or the version of MP_CAPABLE.
     let (subtype, low) = (first >> 4, first & 0x0f);
     let option = match subtype {
         subtype::CAPABLE => MptcpOption::Capable(Capable::parse(low, reader)?),
@@ -85,13 +85,13 @@ fn parse_remove_address(identifiers: &[u8]) -> Option<MptcpOption> {
     ArrayVec::try_from(identifiers).ok().map(MptcpOption::RemoveAddress)
 }
 
-/// The fourth byte of the RFC 6824 form, an address identifier, is dropped: the option is taken to speak of the subflow
-/// it arrives on, as the form of version 1 does.
+/// The fourth byte of the RFC 6824 form, an address identifier, is ignored: the option applies to the subflow on which
+/// it arrives, as in version 1.
 fn parse_priority(flags: u8, reader: Reader<'_>) -> Option<MptcpOption> {
     (reader.remaining() <= 1).then_some(MptcpOption::Priority { backup: flags & BACKUP != 0 })
 }
 
-/// What MP_FAIL and MP_FASTCLOSE have behind their subtype.
+/// The bytes of MP_FAIL and MP_FASTCLOSE after their subtype.
 fn parse_reserved_and_u64(mut reader: Reader<'_>) -> Option<u64> {
     let (_reserved, value) = (reader.u8()?, reader.u64()?);
     reader.finish(value)
@@ -116,7 +116,7 @@ impl MptcpOption {
         }
     }
 
-    /// Whether the option's fields make up one of its wire forms.
+    /// Checks that the option's fields match one of its wire formats.
     pub(super) fn check(&self) -> Result<(), EmitError> {
         match self {
             Self::Capable(capable) => capable.check(),
@@ -163,14 +163,14 @@ impl MptcpOption {
 /// B of MP_PRIO, in the low half of the third byte.
 const BACKUP: u8 = 0x1;
 
-/// Appends kind, length and subtype with the four bits beside it. Answers where the option starts.
+/// Appends kind, length, and subtype with the four low bits `low`. Returns the offset of the option.
 fn start_option(length: u32, subtype: u8, low: u8, out: &mut Vec<u8>) -> usize {
     let start = out.len();
     out.extend_from_slice(&[option_kind::MPTCP, length as u8, subtype << 4 | low & 0x0f]);
     start
 }
 
-/// Pads the option that starts at `start` to a multiple of 4.
+/// Pads the option at offset `start` to a multiple of 4.
 fn finish_option(start: usize, out: &mut Vec<u8>) {
     debug_assert_eq!(out.len() - start, usize::from(out[start + 1]), "length field of {:x?}", &out[start..]);
     let padded = (out.len() - start).next_multiple_of(4);

@@ -1,9 +1,9 @@
-//! MP_TCPRST: why a subflow was reset.
+//! MP_TCPRST: the reason for the reset of a subflow.
 
 use super::{finish_option, start_option, subtype};
 use crate::reader::Reader;
 
-/// Why a subflow was reset (RFC 8684, section 3.6).
+/// The reason for the reset of a subflow (RFC 8684, section 3.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResetReason {
     /// T: the condition is transient.
@@ -19,7 +19,7 @@ impl ResetReason {
     /// Bytes the option takes.
     pub(super) const LENGTH: u32 = 4;
 
-    /// Code 0: none of the others.
+    /// Code 0: unspecified error.
     pub const UNSPECIFIED: Self = Self { transient: false, code: 0 };
     /// Code 1: an MPTCP-specific error, such as a bad HMAC or token.
     pub const MPTCP_SPECIFIC: Self = Self { transient: false, code: 1 };
@@ -40,7 +40,7 @@ impl ResetReason {
         finish_option(start, out);
     }
 
-    /// Parses what follows the byte that holds subtype and flags.
+    /// Parses the bytes after subtype and flags.
     pub(super) fn parse(flags: u8, mut reader: Reader<'_>) -> Option<Self> {
         let code = reader.u8()?;
         reader.finish(Self { transient: flags & TRANSIENT != 0, code })
