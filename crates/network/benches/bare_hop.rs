@@ -1,11 +1,12 @@
-//! Hops per CPU second without a transport: queues, events, and senders that keep a window in flight.
+//! Hops per CPU second without transports: queues, events, and senders that keep a window in flight.
 //!
-//! `cargo bench -p subflow-network --bench bare_hop [-- dumbbell|pairs|chain|fat-tree]`; README.md has the figures.
+//! `cargo bench -p subflow-network --bench bare_hop [-- dumbbell|pairs|chain|fat-tree]`. The results are in README.md.
 
 use std::net::IpAddr;
 
 use subflow_network::{
-    HostId, Hosts, InterfaceId, LinkConfig, LinkId, Network, PacketId, QueueConfig, RouterMode, TopologyBuilder,
+    Attachment, HostId, Hosts, InterfaceId, LinkConfig, LinkId, Network, PacketId, QueueConfig, RouterId, RouterMode,
+    TopologyBuilder,
 };
 use subflow_quantity::{Duration, Instant, Rate};
 use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, UdpDatagram};
@@ -55,14 +56,14 @@ impl Windows {
     }
 }
 
-/// A network, and who sends how many packets to whom.
+/// A network with its flows: source, destination, window.
 struct Load {
     topology: TopologyBuilder,
     flows: Vec<(InterfaceId, InterfaceId, u32)>,
     duration: Duration,
 }
 
-/// `pairs` senders and receivers around a link of 100 Mbit/s, as scenario D; with one pair, its 6 links are all.
+/// `pairs` senders and receivers around a link of 100 Mbit/s.
 fn dumbbell(pairs: usize) -> Load {
     let mut topology = TopologyBuilder::new();
     let link = |milliseconds, queue| {
@@ -88,7 +89,7 @@ fn dumbbell(pairs: usize) -> Load {
     Load { topology, flows, duration: Duration::from_secs(600) }
 }
 
-/// One flow over `links` links one after the other: what a hop costs without the hosts' part.
+/// One flow over a chain of `links` links: the cost of a hop without the hosts' part.
 fn chain(links: usize) -> Load {
     let mut topology = TopologyBuilder::new();
     let link =
@@ -106,82 +107,84 @@ fn chain(links: usize) -> Load {
     Load { topology, flows: vec![(from, to, 30 * links as u32)], duration: Duration::from_secs(60) }
 }
 
-/// A `k`-ary fat tree of 1 Gbit/s and 10 µs; each host sends to one other, each destination has its own random core
+/// A `k`-ary fat tree of 1 Gbit/s and 10 µs. Each host sends to one other; each destination has its own random core
 /// switch.
 fn fat_tree(k: usize) -> Load {
-    let half = k / 2;
-    let mut topology = TopologyBuilder::new();
-    let config =
-        LinkConfig::new(Rate::from_mbit(1000), Duration::from_micros(10)).with_queue(QueueConfig::packets(1000));
+    let mut tree = FatTree::default();
     let cores: Vec<_> =
-        (0..half * half).map(|core| topology.router(&format!("core{core}"), RouterMode::ShortestPath)).collect();
-    let mut random = 1u64;
-    let mut next_random = |n: usize| {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (random >> 33) as usize % n
-    };
-    let mut interfaces = Vec::new();
-    // Links upwards: from each edge switch to the aggregation switches of its pod, from each of these to its cores.
-    let mut edge_up: Vec<(usize, subflow_network::RouterId, Vec<LinkId>)> = Vec::new();
-    let mut aggregation_up: Vec<(usize, subflow_network::RouterId, Vec<LinkId>)> = Vec::new();
-    let mut core_down: Vec<Vec<LinkId>> = vec![Vec::new(); cores.len()];
+        (0..k * k / 4).map(|core| tree.topology.router(&format!("core{core}"), RouterMode::ShortestPath)).collect();
     for pod in 0..k {
-        let aggregations: Vec<_> = (0..half)
-            .map(|a| {
-                let router = topology.router(&format!("aggregation{pod}.{a}"), RouterMode::ShortestPath);
-                let up: Vec<LinkId> = (0..half)
-                    .map(|c| {
-                        let core = a * half + c;
-                        let link = topology.link(
-                            &format!("core{core}-{pod}"),
-                            router,
-                            cores[core],
-                            config.clone(),
-                            config.clone(),
-                        );
-                        core_down[core].push(link.backward);
-                        link.forward
-                    })
-                    .collect();
-                aggregation_up.push((pod, router, up));
-                router
-            })
-            .collect();
+        tree.add_pod(pod, k / 2, &cores);
+    }
+    tree.route_by_random_cores(k / 2);
+    let hosts = tree.interfaces.len();
+    let interface = |host: usize| tree.interfaces[host % hosts].1;
+    let flows = (0..hosts).map(|from| (interface(from), interface(from + hosts / 2 + 3), 64)).collect();
+    Load { topology: tree.topology, flows, duration: Duration::from_millis(500) }
+}
+
+#[derive(Default)]
+struct FatTree {
+    topology: TopologyBuilder,
+    /// The interfaces of the hosts, with their pods.
+    interfaces: Vec<(usize, InterfaceId)>,
+    /// Edge switches with their pods and their links to the aggregation switches.
+    edges: Vec<(usize, RouterId, Vec<LinkId>)>,
+    /// Aggregation switches with their pods and their links to the core switches.
+    aggregations: Vec<(usize, RouterId, Vec<LinkId>)>,
+}
+
+impl FatTree {
+    fn add_pod(&mut self, pod: usize, half: usize, cores: &[RouterId]) {
+        let mut aggregations = Vec::new();
+        for a in 0..half {
+            let router = self.topology.router(&format!("aggregation{pod}.{a}"), RouterMode::ShortestPath);
+            let core = |c| (format!("core{}-{pod}", a * half + c), cores[a * half + c]);
+            let up = (0..half).map(|c| self.connect(&core(c).0, router, core(c).1)).collect();
+            self.aggregations.push((pod, router, up));
+            aggregations.push(router);
+        }
         for e in 0..half {
-            let router = topology.router(&format!("edge{pod}.{e}"), RouterMode::ShortestPath);
-            let up = aggregations
-                .iter()
-                .enumerate()
-                .map(|(a, &aggregation)| {
-                    let name = format!("pod{pod}-{e}-{a}");
-                    topology.link(&name, router, aggregation, config.clone(), config.clone()).forward
-                })
-                .collect();
-            edge_up.push((pod, router, up));
+            let router = self.topology.router(&format!("edge{pod}.{e}"), RouterMode::ShortestPath);
+            let ups = aggregations.iter().enumerate();
+            let up =
+                ups.map(|(a, &aggregation)| self.connect(&format!("pod{pod}-{e}-{a}"), router, aggregation)).collect();
+            self.edges.push((pod, router, up));
             for h in 0..half {
-                let host = topology.host(&format!("host{pod}.{e}.{h}"));
-                let interface = topology.interface(host, "eth");
-                topology.link(&format!("host{pod}.{e}.{h}"), interface, router, config.clone(), config.clone());
-                interfaces.push((pod, interface));
+                let name = format!("host{pod}.{e}.{h}");
+                let host = self.topology.host(&name);
+                let interface = self.topology.interface(host, "eth");
+                self.connect(&name, interface, router);
+                self.interfaces.push((pod, interface));
             }
         }
     }
-    for &(pod, interface) in &interfaces {
-        let core = next_random(cores.len());
-        for (other, router, up) in &edge_up {
-            if *other != pod {
-                topology.route(*router, interface, up[core / half]);
+
+    /// Adds a link and returns its forward direction.
+    fn connect(&mut self, name: &str, from: impl Into<Attachment>, to: impl Into<Attachment>) -> LinkId {
+        let config =
+            LinkConfig::new(Rate::from_mbit(1000), Duration::from_micros(10)).with_queue(QueueConfig::packets(1000));
+        self.topology.link(name, from, to, config.clone(), config).forward
+    }
+
+    /// Routes the packets to each host from other pods over a core switch chosen at random.
+    fn route_by_random_cores(&mut self, half: usize) {
+        let mut random = 1u64;
+        for &(pod, interface) in &self.interfaces {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let core = (random >> 33) as usize % (half * half);
+            for (other, router, up) in &self.edges {
+                if *other != pod {
+                    self.topology.route(*router, interface, up[core / half]);
+                }
             }
-        }
-        for (other, router, up) in &aggregation_up {
-            if *other != pod {
-                topology.route(*router, interface, up[core % half]);
+            for (other, router, up) in &self.aggregations {
+                if *other != pod {
+                    self.topology.route(*router, interface, up[core % half]);
+                }
             }
         }
     }
-    let hosts = interfaces.len();
-    let flows = (0..hosts).map(|from| (interfaces[from].1, interfaces[(from + hosts / 2 + 3) % hosts].1, 64)).collect();
-    Load { topology, flows, duration: Duration::from_millis(500) }
 }
 
 /// Runs `load`; prints hops per CPU second.
@@ -222,7 +225,7 @@ fn cpu_seconds() -> f64 {
 fn main() {
     type MakeLoad = fn() -> Load;
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // `cargo test --benches` runs it, too, without this argument; there is nothing to test.
+    // `cargo test --benches` also runs it, without this argument. There is nothing to test.
     if !arguments.iter().any(|argument| argument == "--bench") {
         return;
     }

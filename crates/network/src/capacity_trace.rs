@@ -4,26 +4,26 @@ use std::sync::Arc;
 
 use subflow_quantity::{Duration, Instant};
 
-/// Bytes that one opportunity carries (mahimahi: one MTU-sized packet).
+/// Bytes per delivery opportunity (mahimahi: one MTU-sized packet).
 const OPPORTUNITY_BYTES: u32 = 1500;
 const NANOS_PER_MILLISECOND: u64 = 1_000_000;
 
-/// Delivery opportunities over time, repeating for ever.
+/// Delivery opportunities over time, repeated without end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapacityTrace {
-    /// When, in milliseconds, in each period. Never falling; the last one is the period and not zero.
+    /// Their times within a period, in milliseconds. Never decreasing; the last one is the period and not zero.
     milliseconds: Vec<u64>,
 }
 
-/// What is wrong with a trace. Whoever read the file puts its name in front.
+/// An error in a trace. The caller that read the file adds its name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: expected {expected}, found {found}")]
 pub struct TraceError {
     /// The line, counted from 1.
     pub line: usize,
-    /// What should stand there.
+    /// What was expected.
     pub expected: String,
-    /// What stands there.
+    /// What was found.
     pub found: String,
 }
 
@@ -34,8 +34,9 @@ impl TraceError {
 }
 
 impl CapacityTrace {
-    /// Reads a trace: one line per opportunity to send 1500 bytes, its time in whole milliseconds, never falling. The
-    /// last time is the trace's period. A file whose last line does not end is taken for truncated.
+    /// Parses a trace: one line per opportunity to send 1500 bytes, with its time in whole milliseconds, never
+    /// decreasing. The last time is the trace's period. A file without a line break at its end is rejected as
+    /// truncated.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         const EXPECTED: &str = "a time in whole milliseconds";
         let mut milliseconds: Vec<u64> = Vec::new();
@@ -60,14 +61,14 @@ impl CapacityTrace {
                 Err(TraceError::new(milliseconds.len(), "a line break after the last time", found))
             }
             Some(0) => {
-                let expected = "a last time after 0 ms, for it is the trace's period";
+                let expected = "a last time after 0 ms, because it is the trace's period";
                 Err(TraceError::new(milliseconds.len(), expected, "0 ms".into()))
             }
             Some(_) => Ok(Self { milliseconds }),
         }
     }
 
-    /// How often the trace begins again.
+    /// The period after which the trace repeats.
     pub fn period(&self) -> Duration {
         Duration::from_millis(self.period_milliseconds())
     }
@@ -82,19 +83,19 @@ impl CapacityTrace {
     }
 }
 
-/// The place in a trace up to which opportunities are used.
+/// The position in a trace up to which opportunities are used.
 ///
-/// As in mahimahi, packets share an opportunity as long as it has bytes left, one that does not fit continues in the
-/// next, and an opportunity that finds nothing to send is lost. A packet leaves in the instant of the opportunity that
-/// carries its last byte.
+/// As in mahimahi, packets share an opportunity while it has bytes left, a packet that does not fit continues in the
+/// next one, and an opportunity without a packet is lost. A packet leaves at the time of the opportunity that carries
+/// its last byte.
 #[derive(Debug)]
 pub(crate) struct TraceCursor {
     trace: Arc<CapacityTrace>,
-    /// Whole periods before the current opportunity.
+    /// Complete periods before the current opportunity.
     period: u64,
     /// The current opportunity.
     next: usize,
-    /// Bytes left of it.
+    /// Its remaining bytes.
     bytes_left: u32,
 }
 
@@ -107,7 +108,8 @@ impl TraceCursor {
         &self.trace
     }
 
-    /// When a packet of `bytes` leaves whose turn comes at `start`; `start` never goes back.
+    /// The departure time of a packet of `bytes` that is at the head of the queue from `start` on. `start` never
+    /// decreases.
     pub(crate) fn departure(&mut self, start: Instant, bytes: u32) -> Instant {
         self.skip_until(start);
         let mut bytes = bytes;
@@ -119,14 +121,14 @@ impl TraceCursor {
         self.time()
     }
 
-    /// Gives up opportunities before `start`.
+    /// Skips opportunities before `start`.
     fn skip_until(&mut self, start: Instant) {
         if self.time() >= start {
             return;
         }
         let milliseconds = start.as_nanos().div_ceil(NANOS_PER_MILLISECOND);
         let length = self.trace.period_milliseconds();
-        // The last opportunity of a period falls on its end, so a time on that border belongs to the period before.
+        // The last opportunity of a period is at its end, so the end belongs to the period.
         self.period = milliseconds.saturating_sub(1) / length;
         let within = milliseconds - self.period * length;
         self.next = self.trace.milliseconds.partition_point(|&time| time < within);
@@ -176,10 +178,10 @@ mod tests {
     }
 
     #[test]
-    fn opportunities_that_pass_unused_are_lost() {
+    fn unused_opportunities_are_lost() {
         let mut cursor = cursor("1\n5\n10\n");
         assert_eq!(cursor.departure(Instant::from_nanos(1_000_001), 100), at(5));
-        assert_eq!(cursor.departure(at(5), 100), at(5), "the instant itself still counts");
+        assert_eq!(cursor.departure(at(5), 100), at(5), "an opportunity at `start` is used");
         assert_eq!(cursor.departure(at(10), 100), at(10));
         assert_eq!(cursor.departure(Instant::from_nanos(10_000_001), 100), at(11));
         assert_eq!(cursor.departure(at(1006), 1500), at(1010));
@@ -198,12 +200,12 @@ mod tests {
         );
         assert_eq!(
             message("0\n0\n"),
-            "line 2: expected a last time after 0 ms, for it is the trace's period, found 0 ms"
+            "line 2: expected a last time after 0 ms, because it is the trace's period, found 0 ms"
         );
     }
 
     #[test]
-    fn the_mean_rate_is_that_of_the_opportunities() {
+    fn the_mean_rate_is_that_of_all_opportunities() {
         let trace = CapacityTrace::parse("5\n10\n").unwrap();
         assert_eq!(trace.mean_bits_per_second(), 2.4e6);
     }

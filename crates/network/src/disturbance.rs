@@ -1,4 +1,4 @@
-//! Packets that arrive late or twice.
+//! Reordering and duplication.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::link::Parcel;
 use crate::netem::Netem;
 use crate::{LinkConfig, LinkId, Probability, Reordering};
 
-/// What a disturbed link does to packets at its far end.
+/// The reordering, duplication and varying delay of a link, applied to packets at its far end.
 #[derive(Debug)]
 pub(crate) struct Disturbance {
     duplication: Probability,
@@ -19,7 +19,7 @@ pub(crate) struct Disturbance {
 }
 
 impl Disturbance {
-    /// `None` when nothing is to be done.
+    /// `None` if the link has none of these.
     pub(crate) fn new(config: &LinkConfig, random: Pcg64Mcg) -> Option<Self> {
         let &LinkConfig { duplication, reordering, delay, jitter, overtaking, .. } = config;
         let netem = Netem::new(delay, jitter, overtaking);
@@ -29,17 +29,17 @@ impl Disturbance {
         Some(Self { duplication, reordering, netem, random })
     }
 
-    /// What the delays of packets differ from, where they do.
+    /// The mean delay, if delays vary.
     pub(crate) fn netem_delay(&self) -> Option<Duration> {
         self.netem.as_ref().map(|netem| netem.delay)
     }
 
-    /// Changes that.
+    /// Sets the mean delay.
     pub(crate) fn set_netem_delay(&mut self, delay: Duration) {
         self.netem.iter_mut().for_each(|netem| netem.delay = delay);
     }
 
-    /// How long the next packet is held back, if it is.
+    /// The extra delay of the next packet, if it has one.
     pub(crate) fn holds_back(&mut self) -> Option<Duration> {
         let delay = self.netem.as_mut().and_then(|netem| netem.next(&mut self.random));
         let late = self.reordering.filter(|reordering| reordering.probability.draw(&mut self.random));
@@ -49,34 +49,34 @@ impl Disturbance {
         }
     }
 
-    /// Whether the next packet comes twice.
+    /// Whether the next packet is duplicated.
     pub(crate) fn duplicates(&mut self) -> bool {
         self.duplication.draw(&mut self.random)
     }
 }
 
-/// Packets that were held back, in order of their late arrival, then of being held back.
+/// Packets with an extra delay, in order of their arrival, then of being added.
 #[derive(Debug, Default)]
-pub(crate) struct Stragglers {
+pub(crate) struct LatePackets {
     waiting: BTreeMap<(Instant, u64), (LinkId, Parcel)>,
     held_back: u64,
 }
 
-impl Stragglers {
-    /// When the next one arrives, or [`Instant::MAX`].
+impl LatePackets {
+    /// When the next one arrives; [`Instant::MAX`] if there is none.
     #[inline]
     pub(crate) fn first_at(&self) -> Instant {
         self.waiting.first_key_value().map_or(Instant::MAX, |(&(at, _), _)| at)
     }
 
-    /// Holds `packet` back, which came over `link`, until `at`.
+    /// Adds `packet`, which came over `link` and arrives at `at`.
     pub(crate) fn push(&mut self, at: Instant, link: LinkId, packet: Parcel) {
         self.waiting.insert((at, self.held_back), (link, packet));
         self.held_back += 1;
     }
 
-    /// Takes the first one, if there is any.
+    /// Removes the first one, if there is any.
     pub(crate) fn pop(&mut self) -> Option<(LinkId, Parcel)> {
-        self.waiting.pop_first().map(|(_, straggler)| straggler)
+        self.waiting.pop_first().map(|(_, late_packet)| late_packet)
     }
 }

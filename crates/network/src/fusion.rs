@@ -1,25 +1,24 @@
-//! Which hops can be fused.
+//! Hop fusion: which hops need no event of their own.
 //!
-//! Where everything that comes to a link B comes from one link A, B's packets come in the order in which A's arrive, at
-//! times known as soon as A has accepted them. So B can accept a packet at once when A has, in the name of its arrival
-//! time, and the event between them is saved. What B does is the same, for the clock of a link is the packets that
-//! come to it. Two things have to be minded:
+//! If all packets of a link B come from one link A, they come in the order in which they arrive over A, at times that
+//! are known as soon as A has accepted them. B can therefore accept a packet at the same moment as A, with its future
+//! arrival time as the current time, and no event is needed between them. The result is the same, because the state of
+//! a link changes only when packets come to it. There are two conditions:
 //!
-//! - Nothing may happen before its time where it could be seen: between two runs, or when a link changes. So hops are
-//!   fused only up to the horizon of the run (its end, or the next change); what arrives later is passed on when the
-//!   next run begins. Links that change are not fused at all.
-//! - Events at the same instant have an order (see `event_queue.rs`), which only those see that are still events. A
-//!   link in which a packet can take no time at all would have its event brought forward to the instant of the hop
-//!   before it, past others of that instant. So B has to take time.
+//! - Nothing may be processed ahead of time if that is visible: between two runs, or when a link changes. Hops are
+//!   therefore fused only up to the horizon of the run (its end, or the next change); packets that arrive later are
+//!   passed on when the next run begins. Links that change are not fused.
+//! - Events at the same instant have an order (see `event_queue.rs`), and fused hops are no events. If a packet could
+//!   pass B in zero time, fusion would move it before other events of the same instant. Therefore B must take time.
 //!
-//! A link is fused with all that follow it or with none.
+//! A link is fused with all links that follow it or with none.
 
 use crate::InterfaceId;
 use crate::host_table::HostTable;
 use crate::link::Link;
 use crate::routing::{Node, Routes, Wiring};
 
-/// From which links packets come to a link.
+/// The links from which packets come to a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Feeders {
     None,
@@ -27,8 +26,8 @@ enum Feeders {
     Many,
 }
 
-/// For each link, whether it can be fused with those that follow it. Where routes are `fixed`, only the steps on them
-/// count; else all that there can be.
+/// For each link, whether it can be fused with those that follow it. If routes are `fixed`, only the steps on them
+/// count, else all possible steps.
 pub(crate) fn fusible(
     wiring: &Wiring,
     routes: &Routes,
@@ -53,7 +52,7 @@ pub(crate) fn fusible(
     fusible
 }
 
-/// All pairs of a link and one that follows it on some route in use. A pair may occur more than once.
+/// All pairs of a link and the next link on a route in use. A pair may occur more than once.
 fn steps(wiring: &Wiring, routes: &Routes, hosts: &HostTable) -> Vec<(u32, u32)> {
     let mut steps = Vec::new();
     let mut passed: Vec<Option<InterfaceId>> = vec![None; wiring.routers];
@@ -64,7 +63,7 @@ fn steps(wiring: &Wiring, routes: &Routes, hosts: &HostTable) -> Vec<(u32, u32)>
                 continue;
             }
             let mut link = source.link.0;
-            // From a router that another source's route has passed, the rest of the way is known.
+            // From a router on another source's route, the rest of the route is already known.
             while let Node::Router(router) = wiring.edges[link as usize].to {
                 let Some(next) = routes.first(router, destination) else { break };
                 steps.push((link, next));
@@ -78,7 +77,7 @@ fn steps(wiring: &Wiring, routes: &Routes, hosts: &HostTable) -> Vec<(u32, u32)>
     steps
 }
 
-/// All pairs of a link and one that may follow it, whatever routers choose.
+/// All pairs of a link and a possible next link, whatever routers choose.
 fn possible_steps(wiring: &Wiring) -> Vec<(u32, u32)> {
     let out_of = wiring.out_of_routers();
     let edges = 0..wiring.edges.len() as u32;

@@ -1,25 +1,25 @@
-//! Hosts as the network knows them: interfaces, addresses, and who talks to whom.
+//! The network's tables of hosts: interfaces, addresses, and which hosts may exchange packets.
 
 use std::net::IpAddr;
 
 use crate::topology::AddressBook;
 use crate::{HostId, InterfaceId, LinkId};
 
-/// Where a link ends.
+/// The end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FarEnd {
     Router(u32),
     Interface(InterfaceId),
 }
 
-/// A host's interface.
+/// An interface of a host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interface {
     pub(crate) host: HostId,
-    /// The link that it sends to.
+    /// The link on which it sends.
     pub(crate) link: LinkId,
     pub(crate) tapped: bool,
-    /// Where it sent last: most packets go where the one before went.
+    /// The last destination: most packets go to the same destination as the one before.
     last: Option<(IpAddr, InterfaceId)>,
 }
 
@@ -29,7 +29,7 @@ impl Interface {
     }
 }
 
-/// All hosts' interfaces.
+/// The interfaces of all hosts.
 #[derive(Debug)]
 pub(crate) struct HostTable {
     pub(crate) interfaces: Vec<Interface>,
@@ -43,7 +43,7 @@ impl HostTable {
         self.interfaces[interface.index()].host
     }
 
-    /// The interface that has `address`, where `from` may send there.
+    /// The interface that has `address`, if `from` may send to its host.
     #[inline]
     pub(crate) fn destination(&mut self, from: InterfaceId, address: IpAddr) -> Option<InterfaceId> {
         match self.interfaces[from.index()].last {
@@ -62,16 +62,16 @@ impl HostTable {
     }
 }
 
-/// Which hosts may send to which.
+/// The pairs of hosts that may exchange packets.
 #[derive(Debug)]
 pub(crate) struct Conversations {
-    /// One bit per pair, a row per sender; empty when all may send to all.
+    /// One bit per pair, one row per sender; empty if all pairs may.
     allowed: Box<[u64]>,
     words_per_row: usize,
 }
 
 impl Conversations {
-    /// Both directions of each pair; with no pair all may send to all.
+    /// Allows both directions of each pair. Without pairs, all hosts may send to all.
     pub(crate) fn new(hosts: usize, pairs: &[(HostId, HostId)]) -> Self {
         if pairs.is_empty() {
             return Self { allowed: Box::new([]), words_per_row: 0 };
@@ -86,7 +86,7 @@ impl Conversations {
         Self { allowed, words_per_row }
     }
 
-    /// Whether `from` may send to `to`. To itself a host does not send over the network.
+    /// Whether `from` may send to `to`. A host does not send to itself over the network.
     #[inline]
     pub(crate) fn allows(&self, from: HostId, to: HostId) -> bool {
         if self.allowed.is_empty() {

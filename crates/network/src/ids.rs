@@ -1,4 +1,4 @@
-//! Names of things in a network: small numbers handed out by the builder and by the network.
+//! Identifiers of the parts of a network: small numbers assigned by the builder and the network.
 
 use core::fmt;
 
@@ -9,12 +9,11 @@ macro_rules! id {
         pub struct $name(pub(crate) u32);
 
         impl $name {
-            /// The number behind the name: counted from zero in order of creation, for tables indexed by it.
+            /// The number, counted from zero in order of creation, as an index into tables.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
-            /// The name with number `index`, as [`Self::index`] gave it. One that was never handed out panics where
-            /// used.
+            /// The identifier with this [index](Self::index). Using one that was never assigned panics.
             pub const fn from_index(index: usize) -> Self {
                 Self(index as u32)
             }
@@ -29,15 +28,16 @@ macro_rules! id {
 }
 
 id! {
-    /// A host: a node where packets begin and end.
+    /// A host: a node that sends and receives packets.
     HostId
 }
 id! {
-    /// A router: a node that passes packets on.
+    /// A router: a node that forwards packets.
     RouterId
 }
 id! {
-    /// A host's interface. Interfaces are numbered over the whole network, so that one names its host, too.
+    /// An interface of a host. Interfaces are numbered over the whole network, so an interface also identifies its
+    /// host.
     InterfaceId
 }
 id! {
@@ -45,7 +45,7 @@ id! {
     LinkId
 }
 id! {
-    /// A packet in the network. Once it is taken or released, another packet may get the same id.
+    /// A packet in the network. After it is taken or released, another packet may get the same id.
     PacketId
 }
 id! {

@@ -1,28 +1,29 @@
 //! Links, queues, loss, routers and the event loop that moves packets.
 //!
-//! [`TopologyBuilder`] describes a network, [`Network`] is one that runs, [`Hosts`] is what lives at its ends. The
-//! crate knows packets ([`subflow_wire::Packet`]) and time, and nothing of transport protocols.
+//! [`TopologyBuilder`] describes a network, [`Network`] runs it, [`Hosts`] is the interface to the hosts. The crate
+//! handles packets ([`subflow_wire::Packet`]) and time; it does not depend on transport protocols.
 //!
-//! # A packet's way
+//! # The path of a packet
 //!
-//! 1. A host calls [`Network::transmit`] (`run.rs`). The packet is put in a place where it stays until the last host
-//!    has read it; from here on a small parcel of its place, destination and size goes around.
-//! 2. The link accepts it (`link/mod.rs`), or drops it: down, lost before the queue (`loss.rs`), dropped by RED or over
-//!    the limit (`queue/`). When it leaves and when it arrives is settled now, and it joins the link's ring.
-//! 3. The first arrival of each link stands in the event queue (`event_queue.rs`). When its turn comes, the packet is
-//!    at the far end: late or twice, if the link disturbs packets (`disturbance.rs`).
-//! 4. A router looks the next link up, or the parcel says which it is (`routing/`), and it is step 2 again. That was
-//!    one hop, and one event. Where only one link leads to the next, not even that: the next link accepts it at once
-//!    (`fusion.rs`).
-//! 5. At a host's interface a tap may see it (`tap.rs`), and [`Hosts::handle_packet`] gets it.
+//! 1. A host calls [`Network::transmit`] (`run.rs`). The packet is stored in a slot until the receiving host has read
+//!    it. Only a `Parcel`, with the slot, the route and the size, moves through the network.
+//! 2. The link accepts it (`link/mod.rs`), or drops it: the link is down, the packet is lost before the queue
+//!    (`loss.rs`), RED drops it or the queue is full (`queue/`). Its departure and arrival times are computed now, and
+//!    it is added to the link's ring.
+//! 3. The first arrival of each link is in the event queue (`event_queue.rs`). When this event is processed, the packet
+//!    is at the far end. The link may delay it further or duplicate it (`disturbance.rs`).
+//! 4. A router looks up the next link, or the parcel's route determines it (`routing/`). Then step 2 follows again.
+//!    This was one hop and one event. If all packets of the next link come from this link, the hop needs no event: the
+//!    next link accepts the packet at once (`fusion.rs`).
+//! 5. At a host's interface a tap may record it (`tap.rs`), and [`Hosts::handle_packet`] receives it.
 //!
-//! Links change in mid-run by [`Network::schedule_change`] (`link/change.rs`): the departures of the packets that still
-//! wait are computed anew. Everything random comes from one stream per component (`streams.rs`).
+//! Links change during a run by [`Network::schedule_change`] (`link/change.rs`): the departures of waiting packets are
+//! recomputed. Random numbers come from one stream per component (`streams.rs`).
 //!
 //! # Not supported
 //!
-//! Queues that decide when a packet leaves (CoDel; see `queue/mod.rs`), ECN marking, fragmentation and an MTU, address
-//! resolution, IP packets of more than 65535 bytes.
+//! Queue disciplines that act when a packet leaves (CoDel; see `queue/mod.rs`), ECN marking, fragmentation and an MTU,
+//! address resolution, IP packets of more than 65535 bytes.
 
 mod capacity_trace;
 mod disturbance;

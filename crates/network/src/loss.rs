@@ -7,15 +7,15 @@ use rand_pcg::Pcg64Mcg;
 
 use crate::{Probability, TraceError};
 
-/// Which packets a link loses.
+/// The loss model of a link.
 #[derive(Clone, Debug, Default)]
 pub enum LossConfig {
-    /// None.
+    /// No loss.
     #[default]
     None,
-    /// Each with the same probability, independently.
+    /// Each packet with the same probability, independently.
     Bernoulli(Probability),
-    /// In bursts.
+    /// In bursts, by a Gilbert–Elliott model.
     GilbertElliott(GilbertElliott),
     /// By a recorded pattern.
     Trace(Arc<LossTrace>),
@@ -23,14 +23,14 @@ pub enum LossConfig {
 
 /// The four parameters of a Gilbert–Elliott model, as in `tc netem loss gemodel p r 1-h 1-k`.
 ///
-/// As in Linux (`loss_gilb_ell` in net/sched/sch_netem.c), a packet is lost with the probability of the state in which
-/// it finds the link; the state for the next packet is drawn at the same time. The link begins in the good state. The
-/// share of lost packets tends to (p (1 − h) + r (1 − k)) / (p + r).
+/// As in Linux (`loss_gilb_ell` in net/sched/sch_netem.c), a packet is lost with the probability of the current state;
+/// the state for the next packet is drawn at the same time. The link starts in the good state. The long-term loss rate
+/// is (p (1 − h) + r (1 − k)) / (p + r).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GilbertElliott {
-    /// p: good state to bad, per packet.
+    /// p: transition from the good to the bad state, per packet.
     pub good_to_bad: Probability,
-    /// r: bad state to good, per packet.
+    /// r: transition from the bad to the good state, per packet.
     pub bad_to_good: Probability,
     /// 1 − h: loss in the bad state.
     pub loss_in_bad: Probability,
@@ -45,13 +45,12 @@ pub struct LossTrace {
 }
 
 impl LossTrace {
-    /// A pattern of one element per packet: whether it is lost. `None` when empty.
+    /// A pattern with one element per packet: whether it is lost. `None` if it is empty.
     pub fn new(lost: Vec<bool>) -> Option<Self> {
         if lost.is_empty() { None } else { Some(Self { lost }) }
     }
 
-    /// Reads a pattern: one character per packet, `1` for a lost one and `0` for the others; white space does not
-    /// count.
+    /// Parses a pattern: one character per packet, `1` if it is lost, else `0`. White space is ignored.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut lost = Vec::new();
         for (number, line) in text.lines().enumerate() {
@@ -67,7 +66,7 @@ impl LossTrace {
     }
 }
 
-/// A loss model at work. Absent on links without loss, so that they pay nothing.
+/// The state of a loss model. Links without loss have none, so that they have no cost.
 #[derive(Debug)]
 pub(crate) enum LossProcess {
     Bernoulli(Probability),
@@ -76,7 +75,7 @@ pub(crate) enum LossProcess {
 }
 
 impl LossProcess {
-    /// The process that `config` describes; `None` when it never loses anything.
+    /// Creates the process for `config`; `None` if it never loses a packet.
     pub(crate) fn new(config: &LossConfig) -> Option<Self> {
         let process = match config {
             LossConfig::None | LossConfig::Bernoulli(Probability::NEVER) => return None,
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn bernoulli_loses_its_share() {
+    fn bernoulli_loses_packets_with_its_probability() {
         let share = share_lost(&LossConfig::Bernoulli(p(0.02)), 1_000_000);
         assert!((share - 0.02).abs() < 0.0005, "{share}");
         assert_eq!(share_lost(&LossConfig::Bernoulli(Probability::ALWAYS), 1000), 1.0);
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn gilbert_elliott_tends_to_its_stationary_rate() {
+    fn gilbert_elliott_has_its_stationary_loss_rate() {
         let model =
             GilbertElliott { good_to_bad: p(0.01), bad_to_good: p(0.2), loss_in_bad: p(0.5), loss_in_good: p(0.001) };
         // (p (1 − h) + r (1 − k)) / (p + r) = (0.01 · 0.5 + 0.2 · 0.001) / 0.21

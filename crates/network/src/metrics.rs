@@ -1,25 +1,25 @@
-//! What links and the network count.
+//! Counters of links and of the network.
 
 use subflow_quantity::{Duration, Instant};
 
-/// What one direction of a link has done until now.
+/// The counters of one direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkMetrics {
-    /// Packets that reached the far end, copies made by duplication not counted.
+    /// Packets that reached the far end, without copies made by duplication.
     pub packets: u64,
     /// Their IP bytes.
     pub bytes: u64,
     /// Packets dropped by the queue: over its limit, or by RED.
     pub dropped_queue: u64,
-    /// Packets lost at random. One that is lost behind the queue counts when it would have arrived.
+    /// Packets lost at random. A packet lost after the queue is counted when it would have arrived.
     pub dropped_loss: u64,
     /// Packets dropped because the link was down.
     pub dropped_down: u64,
-    /// Time spent transmitting; with a capacity trace, the time in which there was something to transmit.
+    /// Time spent transmitting; with a capacity trace, the time during which the queue was not empty.
     pub busy: Duration,
-    /// The most packets that the queue held at once, the one in transmission included.
+    /// The maximum number of packets in the queue, including the one in transmission.
     pub max_queue: u32,
-    /// Packets in the queue on average over the time since the run began, the one in transmission included.
+    /// The mean number of packets in the queue since the run began, including the one in transmission.
     pub mean_queue: f64,
 }
 
@@ -29,36 +29,36 @@ impl LinkMetrics {
         self.dropped_queue + self.dropped_loss + self.dropped_down
     }
 
-    /// The part of `elapsed` that was spent transmitting.
+    /// The fraction of `elapsed` that was spent transmitting.
     pub fn utilisation(&self, elapsed: Duration) -> f64 {
         if elapsed.is_zero() { 0.0 } else { self.busy.as_secs_f64() / elapsed.as_secs_f64() }
     }
 }
 
-/// What the whole network has done until now. `transmitted` + `duplicated` = `delivered` + `dropped` + `in_flight`,
-/// once hosts have taken or released what was delivered to them.
+/// The counters of the whole network. `transmitted` + `duplicated` = `delivered` + `dropped` + `in_flight`, after hosts
+/// have taken or released all delivered packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NetworkMetrics {
     /// Packets that hosts transmitted.
     pub transmitted: u64,
     /// Copies made by links.
     pub duplicated: u64,
-    /// Packets handed to hosts.
+    /// Packets delivered to hosts.
     pub delivered: u64,
-    /// Packets dropped, on links or for want of a route.
+    /// Packets dropped on links or without a route.
     pub dropped: u64,
-    /// Of those, packets for an address that nobody has, that no route leads to, or that may not be sent to.
+    /// Of those, packets to an address that does not exist, that has no route, or that the sender may not send to.
     pub dropped_unroutable: u64,
-    /// Packets in the network now.
+    /// Packets in the network.
     pub in_flight: u64,
-    /// Packets that left a link: one packet over three links is three hops.
+    /// Packets that left a link: a packet over three links makes three hops.
     pub packet_hops: u64,
     /// Events that the loop processed.
     pub events: u64,
 }
 
-/// A link's running counts. Packets are counted with their whole future when they come; [`Self::report`] takes back
-/// what has not happened yet.
+/// A link's counters. A packet is counted when it comes, with its future times; [`Self::report`] subtracts what has not
+/// happened yet.
 #[derive(Debug, Default)]
 pub(crate) struct LinkCounters {
     pub(crate) packets: u64,
@@ -68,13 +68,14 @@ pub(crate) struct LinkCounters {
     pub(crate) dropped_down: u64,
     /// Sum of transmission times, in nanoseconds.
     busy: u64,
-    /// Sum of times from coming to leaving, in nanoseconds: the integral of the queue length over time.
+    /// Sum of the times that packets spend in the queue, in nanoseconds: the integral of the queue length over time.
     sojourn: u64,
     pub(crate) max_queue: u32,
 }
 
 impl LinkCounters {
-    /// A packet came at `now`, is transmitted from `start` to `departure`, and makes `held` packets in the queue.
+    /// Counts a packet that came at `now` and is transmitted from `start` to `departure`. The queue now holds `held`
+    /// packets.
     #[inline]
     pub(crate) fn count_accepted(&mut self, now: Instant, start: Instant, departure: Instant, held: u32) {
         self.busy += departure.since(start).as_nanos();
@@ -94,18 +95,18 @@ impl LinkCounters {
         }
     }
 
-    /// A packet that was to leave at `before` leaves at `after`.
+    /// Moves the departure of a packet from `before` to `after`.
     pub(crate) fn move_departure(&mut self, before: Instant, after: Instant) {
         self.sojourn = (self.sojourn + after.as_nanos()) - before.as_nanos();
     }
 
-    /// The transmitter that was to be busy until `before` is so until `after`.
+    /// Moves the end of a busy period from `before` to `after`.
     pub(crate) fn move_end_of_busy_period(&mut self, before: Instant, after: Instant) {
         self.busy = (self.busy + after.as_nanos()) - before.as_nanos();
     }
 
-    /// The counts at `now`, when the transmitter has `unfinished` before it, and the packets held by the queue
-    /// `to_wait` in sum.
+    /// The counters at `now`, where `unfinished` is the remaining transmission time and `to_wait` the sum of the
+    /// remaining times in the queue of all held packets.
     pub(crate) fn report(&self, now: Instant, unfinished: Duration, to_wait: Duration) -> LinkMetrics {
         let sojourn = (self.sojourn - to_wait.as_nanos()) as f64;
         LinkMetrics {

@@ -1,4 +1,4 @@
-//! Delay as `tc netem` makes it: jitter with a distribution and correlation, and packets that skip it.
+//! Varying delay as in `tc netem`: jitter with a distribution and correlation, and packets without delay.
 
 use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
@@ -6,53 +6,53 @@ use subflow_quantity::Duration;
 
 use crate::Probability;
 
-/// How far delays stray from a link's own.
+/// The variation of a link's delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jitter {
     /// σ: half the width of the uniform distribution, the standard deviation of the normal one, the scale of Pareto's.
     pub deviation: Duration,
     /// Which distribution.
     pub distribution: Distribution,
-    /// How much of the draw before goes into each draw. As in netem, it also narrows the distribution.
+    /// The weight of the previous draw in each draw. As in netem, it also narrows the distribution.
     pub correlation: Probability,
 }
 
 /// The distribution of delays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Distribution {
-    /// Evenly from delay − σ to delay + σ (netem without `distribution`).
+    /// Uniform from delay − σ to delay + σ (netem without `distribution`).
     #[default]
     Uniform,
-    /// delay + σ z with a standard normal z, cut at four σ.
+    /// delay + σ z with a standard normal z, limited to four σ.
     Normal,
-    /// delay + σ (u^(−1/3) − 3/2) · 4/3 with an even u, cut at four σ: most packets early, some very late (iproute2's
-    /// table).
+    /// delay + σ (u^(−1/3) − 3/2) · 4/3 with a uniform u, limited to four σ: most packets are early, some very late
+    /// (iproute2's table).
     Pareto,
 }
 
-/// Packets that skip the delay and so overtake those before them (`tc netem reorder`).
+/// Packets without delay, which overtake those before them (`tc netem reorder`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overtaking {
-    /// How likely a packet that may overtake does.
+    /// The probability that a packet that may overtake does so.
     pub probability: Probability,
-    /// How much of the draw before goes into each draw.
+    /// The weight of the previous draw in each draw.
     pub correlation: Probability,
-    /// One packet in so many may overtake, counted from the last that did; at least 1.
+    /// Every `gap`-th packet after the last one that overtook may overtake; at least 1.
     pub gap: u32,
 }
 
-/// The delay of each packet.
+/// The state that determines the delay of each packet.
 #[derive(Debug)]
 pub(crate) struct Netem {
     pub(crate) delay: Duration,
     jitter: Option<(Jitter, Correlated)>,
     overtaking: Option<(Overtaking, Correlated)>,
-    /// Packets that were delayed since one overtook.
+    /// Packets delayed since the last one that overtook.
     delayed: u32,
 }
 
 impl Netem {
-    /// `None` where every packet takes the same delay.
+    /// `None` if every packet has the same delay.
     pub(crate) fn new(delay: Duration, jitter: Option<Jitter>, overtaking: Option<Overtaking>) -> Option<Self> {
         if jitter.is_none() && overtaking.is_none() {
             return None;
@@ -65,7 +65,7 @@ impl Netem {
         })
     }
 
-    /// How long the next packet is delayed (`netem_enqueue`); not at all where it overtakes.
+    /// The delay of the next packet (`netem_enqueue`); `None` if it overtakes.
     pub(crate) fn next(&mut self, random: &mut Pcg64Mcg) -> Option<Duration> {
         if let Some((overtaking, draws)) = &mut self.overtaking
             && self.delayed >= overtaking.gap - 1
@@ -83,22 +83,22 @@ impl Netem {
 }
 
 impl Distribution {
-    /// The deviation, in σ, that a draw from all 32-bit numbers stands for.
+    /// The deviation, in σ, for a draw from all 32-bit numbers.
     fn deviations(self, draw: u32) -> f64 {
-        // In the middle of the draw's interval, so that it is never 0 or 1.
-        let even = (f64::from(draw) + 0.5) / (1u64 << 32) as f64;
+        // The middle of the draw's interval, so that it is never 0 or 1.
+        let uniform = (f64::from(draw) + 0.5) / (1u64 << 32) as f64;
         match self {
-            Self::Uniform => 2.0 * even - 1.0,
-            Self::Normal => normal_quantile(even).clamp(-4.0, 4.0),
-            Self::Pareto => ((libm::cbrt(1.0 / even) - 1.5) * 4.0 / 3.0).min(4.0),
+            Self::Uniform => 2.0 * uniform - 1.0,
+            Self::Normal => normal_quantile(uniform).clamp(-4.0, 4.0),
+            Self::Pareto => ((libm::cbrt(1.0 / uniform) - 1.5) * 4.0 / 3.0).min(4.0),
         }
     }
 }
 
-/// Draws each of which keeps a part of the one before (netem's `get_crandom`).
+/// Draws in which the previous draw has a weight (netem's `get_crandom`).
 #[derive(Debug)]
 struct Correlated {
-    /// ρ in steps of 2⁻³².
+    /// The weight ρ in steps of 2⁻³².
     part: u64,
     last: u32,
 }
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn correlation_makes_neighbours_alike() {
+    fn with_correlation_consecutive_delays_are_similar() {
         let steps = |delays: Vec<f64>| delays.windows(2).map(|w| (w[0] - w[1]).abs()).sum::<f64>();
         let (none, much) = (delays_ms(Distribution::Uniform, 0.0, 5000), delays_ms(Distribution::Uniform, 0.9, 5000));
         assert!(steps(much) < steps(none) / 4.0);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_gap_and_certainty_every_so_many_packets_overtake() {
+    fn with_a_gap_and_probability_1_every_gap_th_packet_overtakes() {
         let overtaking = Overtaking { probability: Probability::ALWAYS, correlation: p(0.0), gap: 4 };
         let mut netem = Netem::new(Duration::from_millis(10), None, Some(overtaking)).unwrap();
         let mut random = stream(1, "test");
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_gap_the_share_of_packets_overtakes() {
+    fn without_a_gap_packets_overtake_with_their_probability() {
         let overtaking = Overtaking { probability: p(0.25), correlation: p(0.0), gap: 1 };
         let mut netem = Netem::new(Duration::from_millis(10), None, Some(overtaking)).unwrap();
         let mut random = stream(1, "test");
@@ -216,14 +216,14 @@ mod tests {
         }
     }
     #[test]
-    fn jitter_around_no_delay_is_enough_to_overtake() {
+    fn with_zero_delay_and_jitter_packets_overtake() {
         let jitter =
             Jitter { deviation: Duration::from_millis(10), distribution: Distribution::Uniform, correlation: p(0.0) };
         let overtaking = Overtaking { probability: p(0.5), correlation: p(0.0), gap: 1 };
         let mut netem = Netem::new(Duration::ZERO, Some(jitter), Some(overtaking)).unwrap();
         let mut random = stream(1, "test");
         let delays: Vec<_> = (0..4000).map(|_| netem.next(&mut random)).collect();
-        // Half of them skip; half of the others draw less than no delay, which is none.
+        // Half of them overtake; half of the others draw a negative delay, which counts as zero.
         let late = delays.iter().flatten().filter(|delay| !delay.is_zero()).count();
         let skipped = delays.iter().filter(|delay| delay.is_none()).count();
         assert!((1900..2100).contains(&skipped) && (900..1100).contains(&late), "{skipped} {late}");

@@ -1,4 +1,4 @@
-//! The network: what hosts and the program around them see of it. The event loop is in `run.rs`.
+//! The network: its interface to the hosts and to the calling program. The event loop is in `run.rs`.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::Packet;
 
-use crate::disturbance::Stragglers;
+use crate::disturbance::LatePackets;
 use crate::event_queue::EventQueue;
 use crate::host_table::{FarEnd, HostTable};
 use crate::link::Link;
@@ -16,29 +16,30 @@ use crate::tap::Tap;
 use crate::timer::Timers;
 use crate::{HostId, InterfaceId, LinkChange, LinkId, LinkMetrics, NetworkMetrics, PacketId, TimerId};
 
-/// What lives on the hosts. Statically dispatched: the network calls it directly and it calls back directly.
+/// The hosts. Calls are statically dispatched: the network calls the hosts directly, and they call the network
+/// directly.
 pub trait Hosts {
-    /// `packet` arrived for `host` on `interface`. It is the host's now: it looks at it ([`Network::packet`]) and
-    /// releases it ([`Network::release`]), or takes it ([`Network::take`]).
+    /// `packet` arrived for `host` on `interface`. The host now owns it: it reads it ([`Network::packet`]) and releases
+    /// it ([`Network::release`]), or takes it ([`Network::take`]).
     fn handle_packet(&mut self, network: &mut Network, host: HostId, interface: InterfaceId, packet: PacketId);
 
-    /// A timer set with [`Network::set_timer`] has expired; it is not set any more.
+    /// A timer set with [`Network::set_timer`] expired and is now unset.
     fn handle_timer(&mut self, network: &mut Network, timer: TimerId);
 
-    /// A link has duplicated a packet: whoever keeps something beside packets keeps it beside the copy, too.
+    /// A link duplicated a packet. Hosts that store data for a packet id must store it for the copy, too.
     fn handle_copy(&mut self, _network: &mut Network, _original: PacketId, _copy: PacketId) {}
 }
 
-/// Links, queues and routers on one clock.
+/// Links, queues and routers with one clock.
 ///
-/// How to drive it: describe a network with [`crate::TopologyBuilder`] and build it. Let hosts start, with
+/// How to use it: describe a network with [`crate::TopologyBuilder`] and build it. Start the hosts with
 /// [`Self::transmit`] and [`Self::set_timer`]. Then call [`Self::run_until`] with the [`Hosts`]: it moves packets and
-/// calls the hosts as packets arrive and timers expire, and they call back to transmit and to set timers. Between runs,
-/// read the metrics and schedule changes of links; runs can be as short as one likes. Running until t₁ and then until
+/// calls the hosts when packets arrive and timers expire; the hosts call the network to transmit and to set timers.
+/// Between runs, read metrics and schedule link changes. Runs may be arbitrarily short: running until t₁ and then until
 /// t₂ is the same as running until t₂.
 ///
-/// One seed gives the same run, whatever the machine. Events at the same instant come in an order that looks random but
-/// depends on nothing but the instant and on whose events they are.
+/// A seed gives the same run on every machine. The order of events at the same instant looks random but depends only on
+/// the instant and the links of the events.
 pub struct Network {
     pub(crate) now: Instant,
     /// Events before this instant may be processed.
@@ -48,12 +49,12 @@ pub struct Network {
     pub(crate) routing: Routing,
     pub(crate) hosts: HostTable,
     pub(crate) packets: PacketPool,
-    /// Places in the pool that hosts hold for packets to come.
+    /// Slots in the pool that hosts have reserved for packets.
     pub(crate) reserved: u64,
     /// The first arrival on each link that is not fused.
     pub(crate) arrivals: EventQueue,
     pub(crate) timers: Timers,
-    pub(crate) stragglers: Stragglers,
+    pub(crate) late_packets: LatePackets,
     /// In order of time, then of scheduling.
     pub(crate) changes: BTreeMap<(Instant, u64), Change>,
     changes_scheduled: u64,
@@ -61,11 +62,11 @@ pub struct Network {
     pub(crate) counters: NetworkMetrics,
 }
 
-/// What happens between packets.
+/// A scheduled change.
 #[derive(Debug)]
 pub(crate) enum Change {
     Link(LinkId, LinkChange),
-    /// Routes take note of the links that are down.
+    /// Routes are recomputed without the links that are down.
     Routes,
 }
 
@@ -82,7 +83,7 @@ impl Network {
             packets: PacketPool::default(),
             reserved: 0,
             timers: Timers::default(),
-            stragglers: Stragglers::default(),
+            late_packets: LatePackets::default(),
             changes: BTreeMap::new(),
             changes_scheduled: 0,
             tap: None,
@@ -90,18 +91,17 @@ impl Network {
         }
     }
 
-    /// The time on the simulation's clock.
+    /// The current time of the simulation.
     #[inline]
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// When something is next to happen by itself, if anything is. It may turn out to be nothing: a timer that was
-    /// moved.
+    /// The time of the next event, if there is one. The event may turn out to be obsolete: a timer that was moved.
     pub fn next_event(&self) -> Option<Instant> {
         let fused = self.links.iter().filter(|link| link.is_fused()).map(Link::next_arrival);
         let changes = self.changes.first_key_value().map(|(&(at, _), _)| at);
-        let first = [self.arrivals.first_at(), self.stragglers.first_at(), self.timers.first_at()];
+        let first = [self.arrivals.first_at(), self.late_packets.first_at(), self.timers.first_at()];
         let next = first.into_iter().chain(fused).chain(changes).min()?;
         (next < self.arrivals.end_of_time()).then_some(next)
     }
@@ -112,39 +112,39 @@ impl Network {
         &self.packets[id]
     }
 
-    /// Takes a packet that has arrived.
+    /// Removes a packet that has arrived and returns it.
     #[inline]
     pub fn take(&mut self, id: PacketId) -> Packet {
         self.packets.take(id)
     }
 
-    /// Forgets a packet that has arrived.
+    /// Removes a packet that has arrived.
     #[inline]
     pub fn release(&mut self, id: PacketId) {
         self.packets.release(id);
     }
 
-    /// A place for a packet to be built in; [`Self::transmit_reserved`] sends it. What it holds is left over from
-    /// another.
+    /// Reserves a slot in which to build a packet; [`Self::transmit_reserved`] sends it. The slot contains an old
+    /// packet.
     #[inline]
     pub fn reserve(&mut self) -> PacketId {
         self.reserved += 1;
         self.packets.reserve()
     }
 
-    /// A reserved place.
+    /// The packet in a reserved slot.
     #[inline]
     pub fn packet_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.packets[id]
     }
 
-    /// A new timer, not set.
+    /// Creates a timer that is not set.
     pub fn new_timer(&mut self) -> TimerId {
         self.timers.add()
     }
 
-    /// Sets `timer` to expire at `deadline`, or not at all. Moving a deadline later, or unsetting it, costs nothing. A
-    /// deadline in the past expires now.
+    /// Sets `timer` to expire at `deadline`, or unsets it. Moving a deadline later, or unsetting it, has almost no
+    /// cost. A deadline in the past expires now.
     #[inline]
     pub fn set_timer(&mut self, timer: TimerId, deadline: Option<Instant>) {
         self.timers.set(timer, deadline.map_or(Instant::MAX, |deadline| deadline.max(self.now)));
@@ -156,29 +156,29 @@ impl Network {
         (deadline != Instant::MAX).then_some(deadline)
     }
 
-    /// The interface of `host` that has `address`: where packets from this address leave (policy routing, as
-    /// `ip rule from ADDRESS`).
+    /// The interface of `host` that has `address`, on which packets from this address leave (policy routing, as `ip
+    /// rule from ADDRESS`).
     pub fn interface_with(&self, host: HostId, address: IpAddr) -> Option<InterfaceId> {
         self.hosts.addresses.interface(address).filter(|&interface| self.hosts.host(interface) == host)
     }
 
-    /// The addresses of `interface`, in the order given.
+    /// The addresses of `interface`, in the order in which they were added.
     pub fn addresses(&self, interface: InterfaceId) -> &[IpAddr] {
         self.hosts.addresses.addresses(interface)
     }
 
-    /// The host that `interface` belongs to.
+    /// The host of `interface`.
     pub fn host_of(&self, interface: InterfaceId) -> HostId {
         self.hosts.host(interface)
     }
 
-    /// Changes `link` at `at`, or at once if that has passed: before any packet moves in that instant, in order of
-    /// scheduling. It ends the fusion of the hops that touch the link.
+    /// Changes `link` at `at`, or now if that is in the past. Changes happen before packets of the same instant, in
+    /// order of scheduling. The link is no longer fused with others.
     ///
-    /// To be called between runs, not by hosts while they are run: links may be ahead of the clock then, up to the next
+    /// Call it between runs, not from hosts during a run: then links may be ahead of the clock, up to the next
     /// scheduled change.
     pub fn schedule_change(&mut self, at: Instant, link: LinkId, change: LinkChange) {
-        assert!(self.horizon <= self.now + Duration::from_nanos(1), "a change scheduled in the middle of a run");
+        assert!(self.horizon <= self.now + Duration::from_nanos(1), "a change was scheduled during a run");
         self.unfuse(link);
         let at = at.max(self.now);
         let moves_routes = matches!(change, LinkChange::Down | LinkChange::Up);
@@ -193,7 +193,7 @@ impl Network {
         self.changes_scheduled += 1;
     }
 
-    /// Shows all packets of `interfaces`, and of no others, to `tap`.
+    /// Passes all packets of `interfaces`, and no others, to `tap`.
     pub fn set_tap(&mut self, interfaces: &[InterfaceId], tap: Box<dyn Tap + Send>) {
         self.take_tap();
         for interface in interfaces {
@@ -202,7 +202,7 @@ impl Network {
         self.tap = Some(tap);
     }
 
-    /// Ends tapping and gives the tap back.
+    /// Removes the tap and returns it.
     pub fn take_tap(&mut self) -> Option<Box<dyn Tap + Send>> {
         for interface in &mut self.hosts.interfaces {
             interface.tapped = false;
@@ -210,28 +210,28 @@ impl Network {
         self.tap.take()
     }
 
-    /// How many link directions there are. Their ids count from zero; both directions of a link follow each other, the
+    /// The number of link directions. Their ids count from zero; the two directions of a link are consecutive, the
     /// forward one first.
     pub fn link_count(&self) -> usize {
         self.links.len()
     }
 
-    /// The name that the builder gave to both directions of `link`.
+    /// The name of `link`, the same for both directions.
     pub fn link_name(&self, link: LinkId) -> &str {
         &self.link_names[link.index() / 2]
     }
 
-    /// What `link` has done until the end of the last run.
+    /// The counters of `link` at the end of the last run.
     pub fn link_metrics(&self, link: LinkId) -> LinkMetrics {
         self.links[link.index()].metrics(self.now)
     }
 
-    /// Packets in the queue of `link` at the end of the last run, the one in transmission included.
+    /// Packets in the queue of `link` at the end of the last run, including the one in transmission.
     pub fn queue_length(&self, link: LinkId) -> u32 {
         self.links[link.index()].held()
     }
 
-    /// What the network has done until the end of the last run.
+    /// The counters of the network at the end of the last run.
     pub fn metrics(&self) -> NetworkMetrics {
         let on_links: u64 = self.links.iter().map(|link| link.metrics(self.now).drops()).sum();
         NetworkMetrics {
@@ -242,7 +242,7 @@ impl Network {
         }
     }
 
-    /// The propagation delay from `from` to `to` along the route; `None` where no route leads.
+    /// The propagation delay from `from` to `to` along the route; `None` if there is no route.
     pub fn path_delay(&self, from: InterfaceId, to: InterfaceId) -> Option<Duration> {
         let mut link = &self.links[self.hosts.interfaces[from.index()].link.index()];
         let mut delay = link.delay();

@@ -8,8 +8,8 @@ use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
 
 use crate::PacketId;
 
-/// Packets by id. A packet that leaves keeps its place in memory for the next one, which is written over it: in steady
-/// state nothing is allocated, moved or cleared.
+/// Packets by id. The slot of a packet that leaves is overwritten by a later packet: in steady state nothing is
+/// allocated, moved or cleared.
 #[derive(Debug, Default)]
 pub(crate) struct PacketPool {
     slots: Vec<Packet>,
@@ -17,7 +17,7 @@ pub(crate) struct PacketPool {
 }
 
 impl PacketPool {
-    /// A place for a packet; what it holds is left over from another.
+    /// Reserves a slot. It contains an old packet.
     #[inline]
     pub(crate) fn reserve(&mut self) -> PacketId {
         self.free.pop().unwrap_or_else(|| {
@@ -26,20 +26,20 @@ impl PacketPool {
         })
     }
 
-    /// Puts `packet` in.
+    /// Stores `packet`.
     pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
         let id = self.reserve();
         self[id] = packet;
         id
     }
 
-    /// Gives the place of a packet free.
+    /// Frees the slot of a packet.
     #[inline]
     pub(crate) fn release(&mut self, id: PacketId) {
         self.free.push(id);
     }
 
-    /// Begins to fetch a packet into the cache: its header and what is in it.
+    /// Prefetches a packet into the cache.
     #[inline]
     pub(crate) fn prefetch(&self, id: PacketId) {
         let Packet { ip, body } = &self[id];
@@ -47,14 +47,14 @@ impl PacketPool {
         prefetch_index(core::slice::from_ref(body), 0);
     }
 
-    /// Takes a packet out.
+    /// Removes a packet and returns it.
     pub(crate) fn take(&mut self, id: PacketId) -> Packet {
         let packet = core::mem::replace(&mut self[id], blank());
         self.release(id);
         packet
     }
 
-    /// Packets in the pool, reserved places included.
+    /// Packets in the pool, including reserved slots.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_given_free_is_used_again() {
+    fn a_freed_slot_is_reused() {
         let mut pool = PacketPool::default();
         let first = pool.reserve();
         pool.release(first);

@@ -10,12 +10,12 @@ use rand_pcg::Pcg64Mcg;
 pub struct Probability(u64);
 
 impl Probability {
-    /// What never happens.
+    /// Probability 0.
     pub const NEVER: Self = Self(0);
-    /// What always happens.
+    /// Probability 1.
     pub const ALWAYS: Self = Self(1 << 32);
 
-    /// The step nearest to `p`; `None` unless 0 ≤ `p` ≤ 1. Anything above zero stays above zero.
+    /// The step nearest to `p`; `None` unless 0 ≤ `p` ≤ 1. A positive `p` never becomes zero.
     pub fn new(p: f64) -> Option<Self> {
         if !(0.0..=1.0).contains(&p) {
             return None;
@@ -29,13 +29,13 @@ impl Probability {
         self.0 as f64 / (1u64 << 32) as f64
     }
 
-    /// Whether `draw`, uniform over all 32-bit numbers, says that it happens.
+    /// Whether the event happens, given `draw`, uniform over all 32-bit numbers.
     #[inline]
     pub const fn hits(self, draw: u32) -> bool {
         (draw as u64) < self.0
     }
 
-    /// Draws from `random`, unless the outcome is certain.
+    /// Draws from `random`, unless the result is certain.
     #[inline]
     pub(crate) fn draw(self, random: &mut Pcg64Mcg) -> bool {
         self.0 != 0 && (self.0 == 1 << 32 || self.hits((random.next_u64() >> 32) as u32))

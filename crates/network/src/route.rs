@@ -1,14 +1,14 @@
-//! Routing in the running network: the next link of a packet, the way of a new flow, and links that fail.
+//! Routing during a run: the next link of a packet, the route of a new flow, and failed links.
 
 use subflow_policy::routing::Graph;
 use subflow_quantity::Duration;
 
 use crate::host_table::FarEnd;
 use crate::link::Parcel;
-use crate::routing::{FlowRoutes, FlowStart, FlowWay, Routes, TableRules, Way, Wiring};
+use crate::routing::{FlowRoute, FlowRoutes, FlowStart, PacketRoute, Routes, TableRules, Wiring};
 use crate::{InterfaceId, LinkId, Network, PacketId};
 
-/// What routers go by.
+/// The routing state.
 #[derive(Debug)]
 pub(crate) struct Routing {
     pub(crate) wiring: Wiring,
@@ -17,33 +17,33 @@ pub(crate) struct Routing {
     pub(crate) tables: Routes,
     /// The router of each interface, and the link from there.
     pub(crate) attachments: Vec<Option<(u32, u32)>>,
-    /// The links of flows behind their hosts' own, one flow after the other.
+    /// The links of the flows' routes, without the first link of each, concatenated.
     pub(crate) listed: Vec<u32>,
-    /// Where not all routers take shortest paths, or addresses have gateways.
+    /// The routes of flows, if not all routers use shortest paths or addresses have gateways.
     pub(crate) flows: Option<Box<FlowRoutes>>,
     pub(crate) reroute_after: Option<Duration>,
 }
 
 impl Routing {
-    /// The link that `packet` takes behind `router`. The packet notes that it has been there.
+    /// The next link of `packet` after `router`. Advances the packet's route.
     #[inline(always)]
     pub(crate) fn next_link(&mut self, router: u32, packet: &mut Parcel) -> Option<u32> {
-        match packet.way.place() {
-            Some(place) => {
-                packet.way = packet.way.advanced();
-                Some(self.listed[place])
+        match packet.route.index() {
+            Some(index) => {
+                packet.route = packet.route.next();
+                Some(self.listed[index])
             }
-            None => self.tables.next(router, packet.way.destination()?, packet.hash),
+            None => self.tables.next(router, packet.route.destination()?, packet.hash),
         }
     }
 }
 
 impl Network {
-    /// The way of a new flow whose first packet is `id`, from a host that sends to `link` to `destination`.
+    /// The route of a new flow whose first packet is `id`, from a host that sends on `link`, to `destination`.
     #[cold]
-    pub(crate) fn begin_flow(&mut self, link: LinkId, destination: InterfaceId, id: PacketId) -> Option<FlowWay> {
+    pub(crate) fn begin_flow(&mut self, link: LinkId, destination: InterfaceId, id: PacketId) -> Option<FlowRoute> {
         let FarEnd::Router(from) = self.links[link.index()].far_end else {
-            return Some(FlowWay { way: Way::to(destination), hash: 0 });
+            return Some(FlowRoute { route: PacketRoute::to(destination), hash: 0 });
         };
         let routing = &mut self.routing;
         let (last_router, last_link) = routing.attachments[destination.index()]?;
@@ -54,7 +54,7 @@ impl Network {
         flows.begin(packet, start, (&routing.tables, &routing.graph), &mut routing.listed)
     }
 
-    /// Routes take note of the links that are down.
+    /// Recomputes the routes without the links that are down.
     pub(crate) fn reroute(&mut self) {
         let routing = &mut self.routing;
         let mut down = routing.graph.no_links();

@@ -1,4 +1,4 @@
-//! The event loop: a packet's way from host to host.
+//! The event loop, which moves packets from host to host.
 
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::Packet;
@@ -6,20 +6,20 @@ use subflow_wire::Packet;
 use crate::host_table::FarEnd;
 use crate::link::Parcel;
 use crate::network::Change;
-use crate::routing::{FlowWay, Way};
+use crate::routing::{FlowRoute, PacketRoute};
 use crate::{Direction, HostId, Hosts, InterfaceId, LinkId, Network, PacketId};
 
 impl Network {
-    /// Sends `packet` from `interface` of `host`. If nobody else has its destination address, no route leads there, or
-    /// the hosts may not talk, it is counted and dropped. Its source address is not looked at: [`Self::interface_with`]
-    /// finds the interface that goes with it.
+    /// Sends `packet` from `interface` of `host`. It is dropped and counted as unroutable if no other host has its
+    /// destination address, there is no route, or the hosts may not exchange packets. The source address is not
+    /// checked; [`Self::interface_with`] returns the interface that has it.
     pub fn transmit(&mut self, host: HostId, interface: InterfaceId, packet: Packet) {
         let id = self.reserve();
         self.packets[id] = packet;
         self.transmit_reserved(host, interface, id);
     }
 
-    /// [`Self::transmit`] for a packet built in a [reserved](Self::reserve) place, which is the network's again.
+    /// [`Self::transmit`] for a packet in a [reserved](Self::reserve) slot. The network owns the slot again.
     pub fn transmit_reserved(&mut self, host: HostId, interface: InterfaceId, id: PacketId) {
         let sender = self.hosts.interfaces[interface.index()];
         debug_assert_eq!(sender.host, host, "{interface:?} belongs to another host");
@@ -37,19 +37,18 @@ impl Network {
         };
         let size = u16::try_from(packet.wire_length()).expect("an IP packet of at most 65535 bytes");
         let flow = match &self.routing.flows {
-            None => Some(FlowWay { way: Way::to(destination), hash: 0 }),
+            None => Some(FlowRoute { route: PacketRoute::to(destination), hash: 0 }),
             Some(flows) => match flows.find(packet) {
                 Some(known) => known,
                 None => self.begin_flow(sender.link, destination, id),
             },
         };
-        let Some(FlowWay { way, hash }) = flow else { return self.drop_unroutable(id) };
-        self.enqueue(sender.link.0, self.now, Parcel { packet: id, way, size, hash });
+        let Some(FlowRoute { route, hash }) = flow else { return self.drop_unroutable(id) };
+        self.enqueue(sender.link.0, self.now, Parcel { packet: id, route, size, hash });
     }
 
-    /// Processes all events until `end`, those at `end` included, and sets the clock to `end`. An `end` in the past
-    /// does nothing. The clock has its end, after 52 days with up to 4096 directions of links and half of that with
-    /// each doubling.
+    /// Processes all events up to and including `end`, and sets the clock to `end`. An `end` in the past has no effect.
+    /// The clock ends after 52 days with up to 4096 link directions, half of that with each doubling.
     pub fn run_until<H: Hosts>(&mut self, hosts: &mut H, end: Instant) {
         if end < self.now {
             return;
@@ -83,16 +82,16 @@ impl Network {
             }
         }
         loop {
-            // At the same instant packets come before timers: an acknowledgment that comes just in time is in time.
-            let (arrival, straggler, timer) =
-                (self.arrivals.first_at(), self.stragglers.first_at(), self.timers.first_at());
+            // At the same instant packets come before timers: an acknowledgment at the instant of a timeout is in time.
+            let (arrival, late_packet, timer) =
+                (self.arrivals.first_at(), self.late_packets.first_at(), self.timers.first_at());
             self.counters.events += 1;
-            if arrival < horizon && arrival <= straggler && arrival <= timer {
+            if arrival < horizon && arrival <= late_packet && arrival <= timer {
                 self.now = arrival;
                 self.deliver(hosts, self.arrivals.first_source());
-            } else if straggler < horizon && straggler <= timer {
-                self.now = straggler;
-                if let Some((link, packet)) = self.stragglers.pop() {
+            } else if late_packet < horizon && late_packet <= timer {
+                self.now = late_packet;
+                if let Some((link, packet)) = self.late_packets.pop() {
                     self.arrive_with_copy(hosts, link.0, packet);
                 }
             } else if timer < horizon {
@@ -107,7 +106,7 @@ impl Network {
         }
     }
 
-    /// The first packet on link `index` arrives.
+    /// Processes the arrival of the first packet on link `index`.
     #[inline]
     fn deliver<H: Hosts>(&mut self, hosts: &mut H, index: u32) {
         let link = &mut self.links[index as usize];
@@ -116,7 +115,7 @@ impl Network {
         if matches!(link.far_end, FarEnd::Interface(_))
             && let Some(next) = link.first_packet()
         {
-            // The host will read it, a while from now: not from memory, where there are too many packets for the cache.
+            // The host will read it later. With many packets it would not be in the cache.
             self.packets.prefetch(next);
         }
         if lost {
@@ -128,17 +127,17 @@ impl Network {
         }
     }
 
-    /// A packet arrives over a link that may hold it back.
+    /// Processes the arrival over a link that may delay the packet further.
     #[cold]
     fn disturb<H: Hosts>(&mut self, hosts: &mut H, index: u32, packet: Parcel) {
         let disturbance = self.links[index as usize].disturbance();
         match disturbance.and_then(|disturbance| disturbance.holds_back()) {
-            Some(extra_delay) => self.stragglers.push(self.now + extra_delay, LinkId(index), packet),
+            Some(extra_delay) => self.late_packets.push(self.now + extra_delay, LinkId(index), packet),
             None => self.arrive_with_copy(hosts, index, packet),
         }
     }
 
-    /// A packet arrives over a link that may duplicate it.
+    /// Processes the arrival over a link that may duplicate the packet.
     #[cold]
     fn arrive_with_copy<H: Hosts>(&mut self, hosts: &mut H, index: u32, packet: Parcel) {
         let disturbance = self.links[index as usize].disturbance();
@@ -152,7 +151,7 @@ impl Network {
         self.arrive(hosts, index, packet);
     }
 
-    /// `packet` is at the far end of link `index`.
+    /// Processes `packet` at the far end of link `index`.
     #[inline(always)]
     fn arrive<H: Hosts>(&mut self, hosts: &mut H, index: u32, packet: Parcel) {
         match self.links[index as usize].far_end {
@@ -163,9 +162,9 @@ impl Network {
 
     fn arrive_at_host<H: Hosts>(&mut self, hosts: &mut H, interface: InterfaceId, packet: Parcel) {
         let receiver = self.hosts.interfaces[interface.index()];
-        // A host has all its addresses on all its interfaces (the weak host model, as Linux), but passes nothing on.
-        // A listed way leads where it should.
-        if packet.way.destination().is_some_and(|destination| self.hosts.host(destination) != receiver.host) {
+        // A host accepts all its addresses on all its interfaces (the weak host model, as in Linux), but does not
+        // forward. A listed route always leads to the destination.
+        if packet.route.destination().is_some_and(|destination| self.hosts.host(destination) != receiver.host) {
             return self.drop_unroutable(packet.packet);
         }
         self.counters.delivered += 1;
@@ -178,7 +177,7 @@ impl Network {
         hosts.handle_packet(self, receiver.host, interface, packet.packet);
     }
 
-    /// `packet` comes to `router` and goes on.
+    /// Forwards `packet` at `router`.
     #[inline(always)]
     fn route(&mut self, router: u32, mut packet: Parcel) {
         match self.routing.next_link(router, &mut packet) {
@@ -187,8 +186,8 @@ impl Network {
         }
     }
 
-    /// `packet` comes to link `index` at `at`. Over fused links it goes on at once, as long as it arrives before the
-    /// horizon.
+    /// Adds `packet` to link `index` at `at`. Over fused links it is passed on at once, as long as it arrives before
+    /// the horizon.
     #[inline(always)]
     fn enqueue(&mut self, index: u32, at: Instant, packet: Parcel) {
         let (mut index, mut at, mut packet) = (index, at, packet);
@@ -199,7 +198,7 @@ impl Network {
             };
             if !link.is_fused() {
                 if accepted.first {
-                    self.arrivals.enter(index, accepted.arrival);
+                    self.arrivals.insert(index, accepted.arrival);
                 }
                 return;
             }
@@ -207,7 +206,7 @@ impl Network {
                 return;
             }
             if !accepted.first {
-                // Only at the beginning of a run: those before it have been waiting for the horizon to move.
+                // Only at the start of a run: earlier packets wait for the horizon to move.
                 return self.pass_on_until_horizon(index);
             }
             link.deliver_known(packet.size, accepted.lost);
@@ -216,8 +215,8 @@ impl Network {
         }
     }
 
-    /// Passes on what arrives before the horizon at the far end of `index`, a fused link, and was not passed on when it
-    /// came because the horizon was nearer then.
+    /// Passes on the packets that arrive before the horizon over the fused link `index` and were not passed on earlier
+    /// because they arrive after the previous horizon.
     fn pass_on_until_horizon(&mut self, index: u32) {
         loop {
             let arrival = self.links[index as usize].next_arrival();
@@ -231,7 +230,7 @@ impl Network {
         }
     }
 
-    /// The link that `packet` comes to behind `index`, a fused link; none, if it does not get there.
+    /// The next link of `packet` after the fused link `index`; `None` if the packet is lost or has no route.
     #[inline(always)]
     fn pass_on(&mut self, index: u32, packet: &mut Parcel, lost: bool) -> Option<u32> {
         if lost {

@@ -1,14 +1,14 @@
 //! Random streams: one per component, all from one seed.
 //!
-//! A component's stream depends on the seed and on the component's name only, so adding or removing another component
-//! leaves its random numbers as they are.
+//! A component's stream depends only on the seed and on the component's name, so adding or removing another component
+//! does not change its random numbers.
 
 use rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
 /// The random stream of the component named `name` in the run with `seed`.
 ///
-/// Names are hashed with 64-bit FNV-1a, mixed with the seed by SplitMix64; both are fixed for all time, because results
+/// Names are hashed with 64-bit FNV-1a and mixed with the seed by SplitMix64. Neither must change, because results
 /// depend on them.
 pub fn stream(seed: u64, name: &str) -> Pcg64Mcg {
     let mut state = seed ^ splitmix64(fnv1a(name.as_bytes()));
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_seeds_look_independent() {
+    fn consecutive_seeds_give_independent_streams() {
         let mean = (0..1000).map(|seed| (stream(seed, "x").next_u64() >> 32) as f64).sum::<f64>() / 1000.0;
         assert!((mean / 2f64.powi(32) - 0.5).abs() < 0.03, "{mean}");
     }

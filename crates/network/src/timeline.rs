@@ -1,10 +1,10 @@
-//! Changes of links in the middle of a run.
+//! Changes of links during a run.
 
 use crate::host_table::FarEnd;
 use crate::{LinkChange, LinkId, Network, PacketId};
 
 impl Network {
-    /// Makes a change now. Everything before now has happened, and nothing after it.
+    /// Applies a change now. All events before the current time are processed, and none after it.
     pub(crate) fn change(&mut self, id: LinkId, change: LinkChange) {
         let mut dropped: Vec<PacketId> = Vec::new();
         self.links[id.index()].change(self.now, change, &mut dropped);
@@ -14,7 +14,7 @@ impl Network {
         }
     }
 
-    /// Ends the fusion of `id` with links before and after it.
+    /// Ends the fusion of `id` with the links before and after it.
     pub(crate) fn unfuse(&mut self, id: LinkId) {
         let touching: Vec<LinkId> = (0..self.links.len())
             .map(LinkId::from_index)
@@ -26,7 +26,7 @@ impl Network {
         }
     }
 
-    /// Whether `next` begins where `link` ends.
+    /// Whether `next` starts at the end of `link`.
     fn may_follow(&self, link: LinkId, next: LinkId) -> bool {
         // The near end of a direction is the far end of the opposite one.
         let opposite = LinkId(next.0 ^ 1);

@@ -1,4 +1,4 @@
-//! Timers that are cheap to move.
+//! Timers whose deadlines can be moved at low cost.
 
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,21 +10,21 @@ use crate::TimerId;
 
 /// All timers.
 ///
-/// A retransmission timer moves with every acknowledgment and hardly ever expires. So a timer whose deadline moves
-/// later, or that is unset, keeps the event it has; when that event comes, it is entered again for the deadline of
-/// then.
+/// A retransmission timer moves with every acknowledgment and rarely expires. A timer whose deadline moves later, or
+/// that is unset, therefore keeps its event; when that event is processed, a new one is inserted for the current
+/// deadline.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     timers: Vec<Timer>,
-    /// Also holds events of timers that have moved earlier since; those are recognised by not being `entered`.
+    /// Contains also obsolete events of timers that moved earlier; these do not match `entered`.
     events: BinaryHeap<Reverse<(Instant, TimerId)>>,
 }
 
 #[derive(Debug)]
 struct Timer {
-    /// When it expires; [`Instant::MAX`] when it is not set.
+    /// When it expires; [`Instant::MAX`] if it is not set.
     deadline: Instant,
-    /// The time of its valid event; [`Instant::MAX`] when it has none.
+    /// The time of its valid event; [`Instant::MAX`] if it has none.
     entered: Instant,
 }
 
@@ -45,18 +45,18 @@ impl Timers {
         }
     }
 
-    /// When `id` expires; [`Instant::MAX`] when it is not set.
+    /// When `id` expires; [`Instant::MAX`] if it is not set.
     pub(crate) fn deadline(&self, id: TimerId) -> Instant {
         self.timers[id.index()].deadline
     }
 
-    /// When the next event is, or [`Instant::MAX`]. It need not be the expiry of a timer.
+    /// The time of the next event, or [`Instant::MAX`]. The event may be obsolete.
     #[inline]
     pub(crate) fn first_at(&self) -> Instant {
         self.events.peek().map_or(Instant::MAX, |Reverse((at, _))| *at)
     }
 
-    /// Processes the next event, and tells which timer has expired, if one has.
+    /// Processes the next event. Returns the timer that expired, if one did.
     pub(crate) fn expire_first(&mut self) -> Option<TimerId> {
         let mut first = self.events.peek_mut()?;
         let Reverse((at, id)) = *first;
@@ -85,7 +85,7 @@ mod tests {
         Instant::from_nanos(nanos)
     }
 
-    /// Processes all events until `end`; when which timer expired.
+    /// Processes all events until `end`. Returns when each timer expired.
     fn run(timers: &mut Timers, end: u64) -> Vec<(u64, TimerId)> {
         let mut expired = Vec::new();
         while timers.first_at() <= at(end) {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn moving_later_enters_no_event() {
+    fn moving_a_deadline_later_inserts_no_event() {
         let mut timers = Timers::default();
         let a = timers.add();
         for deadline in 10..1000 {
@@ -141,12 +141,12 @@ mod tests {
     }
 
     #[test]
-    fn back_and_forth() {
+    fn a_timer_moved_later_and_earlier_expires_once_per_deadline() {
         let mut timers = Timers::default();
         let a = timers.add();
         timers.set(a, at(50));
         timers.set(a, at(20));
         timers.set(a, at(50));
-        assert_eq!(run(&mut timers, 100), [(50, a)], "the event left over from 50 does not make it expire twice");
+        assert_eq!(run(&mut timers, 100), [(50, a)], "the obsolete event at 50 does not make it expire twice");
     }
 }

@@ -1,4 +1,4 @@
-//! Fused hops change nothing but the time that a run takes.
+//! Hop fusion changes only the running time, not the results.
 
 mod support;
 
@@ -12,7 +12,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn a_fused_run_is_the_same_to_the_bit(scenario in scenario()) {
+    fn a_fused_run_has_exactly_the_same_results(scenario in scenario()) {
         let (expected, events) = scenario.run(false, 1);
         let (fused, fewer_events) = scenario.run(true, 1);
         prop_assert_eq!(&fused, &expected);
@@ -20,12 +20,12 @@ proptest! {
     }
 
     #[test]
-    fn so_is_one_in_short_steps(scenario in scenario()) {
+    fn a_fused_run_in_short_steps_has_exactly_the_same_results(scenario in scenario()) {
         prop_assert_eq!(scenario.run(true, 333).0, scenario.run(false, 1).0);
     }
 }
 
-/// Senders, two routers, receivers.
+/// Senders, two routers, and receivers.
 fn dumbbell(fuse: bool, zero_time: bool) -> (Vec<support::Arrival>, u64) {
     let mut topology = TopologyBuilder::new();
     let link = LinkConfig::new(Rate::from_mbit(100), Duration::from_millis(1)).with_queue(QueueConfig::packets(50));
@@ -54,9 +54,9 @@ fn dumbbell(fuse: bool, zero_time: bool) -> (Vec<support::Arrival>, u64) {
 }
 
 #[test]
-fn behind_a_bottleneck_hops_are_fused() {
+fn after_a_bottleneck_hops_are_fused() {
     let (arrivals, events) = dumbbell(true, false);
-    assert_eq!(events, 2 * 60, "an event at the bottleneck and one at the receiver");
+    assert_eq!(events, 2 * 60, "one event at the bottleneck and one at the receiver");
     assert_eq!(dumbbell(false, false), (arrivals, 3 * 60));
 }
 

@@ -1,4 +1,4 @@
-//! One link, to the nanosecond.
+//! Checks the times of a single link to the nanosecond.
 
 mod support;
 
@@ -23,7 +23,7 @@ fn rate(mbit: u64) -> LinkChange {
 }
 
 #[test]
-fn packets_are_sent_one_after_the_other_and_then_propagate() {
+fn packets_are_sent_in_sequence_and_then_propagate() {
     let mut pair = Pair::new(ten_mbit());
     pair.burst(0, 2);
     pair.run_until(ms(100));
@@ -49,11 +49,11 @@ fn overhead_takes_time_on_the_link() {
     pair.burst(0, 1);
     pair.run_until(ms(1));
     assert_eq!(pair.hosts.times(), [1538 * 80]);
-    assert_eq!(pair.network.link_metrics(pair.link).bytes, 1500, "reported bytes are IP's");
+    assert_eq!(pair.network.link_metrics(pair.link).bytes, 1500, "reported bytes are IP bytes");
 }
 
 #[test]
-fn an_infinitely_fast_link_only_delays() {
+fn an_infinitely_fast_link_only_adds_delay() {
     let mut pair = Pair::new(LinkConfig::instant(Duration::from_millis(3)));
     pair.burst(0, 3);
     pair.run_until(ms(3));
@@ -71,7 +71,7 @@ fn a_limit_may_include_the_packet_in_transmission() {
 }
 
 #[test]
-fn or_leave_it_out() {
+fn a_limit_may_exclude_the_packet_in_transmission() {
     let mut pair = Pair::new(ten_mbit().with_queue(QueueConfig::packets(3).counting_waiting_only()));
     pair.burst(0, 5);
     pair.run_until(ms(100));
@@ -79,7 +79,7 @@ fn or_leave_it_out() {
 }
 
 #[test]
-fn a_packet_that_leaves_makes_room_in_the_same_instant() {
+fn a_packet_that_leaves_frees_its_space_at_the_same_instant() {
     for (at, numbers) in [(us(1200), vec![0, 1, 2]), (us(1199), vec![0, 1])] {
         let mut pair = Pair::new(ten_mbit().with_queue(QueueConfig::packets(2)));
         pair.burst(0, 2);
@@ -101,8 +101,8 @@ fn a_limit_in_bytes_counts_bytes() {
 }
 
 #[test]
-fn the_kernel_reference_link_holds_q_packets_and_delays_what_has_left() {
-    // "50/10/20": 50 Mbit/s with 20 packets, then 10 ms; 240 us a packet.
+fn the_kernel_reference_link_holds_q_packets_and_then_delays_them() {
+    // "50/10/20": 50 Mbit/s with a queue of 20 packets, then 10 ms; 240 us per packet.
     let config = LinkConfig::new(Rate::from_mbit(50), Duration::from_millis(10)).with_queue(QueueConfig::packets(20));
     let mut pair = Pair::new(config);
     pair.burst(0, 21);
@@ -113,7 +113,7 @@ fn the_kernel_reference_link_holds_q_packets_and_delays_what_has_left() {
 }
 
 #[test]
-fn loss_behind_the_queue_takes_room_and_time_and_loss_before_it_does_not() {
+fn loss_after_the_queue_takes_space_and_time_and_loss_before_it_does_not() {
     let pattern = LossConfig::Trace(Arc::new(LossTrace::new(vec![true, false]).unwrap()));
     for (loss_position, expected) in [(LossPosition::AfterQueue, 6200 + 1200), (LossPosition::BeforeQueue, 6200)] {
         let mut pair = Pair::new(LinkConfig { loss_position, ..ten_mbit().with_loss(pattern.clone()) });
@@ -126,7 +126,7 @@ fn loss_behind_the_queue_takes_room_and_time_and_loss_before_it_does_not() {
 }
 
 #[test]
-fn a_trace_sends_when_it_says() {
+fn a_trace_sends_at_its_times() {
     let trace = CapacityTrace::parse("2\n3\n10\n").unwrap();
     let service = Service::Trace(Arc::new(trace));
     let mut pair = Pair::new(LinkConfig { service, ..LinkConfig::instant(Duration::from_millis(1)) });
@@ -139,7 +139,7 @@ fn a_trace_sends_when_it_says() {
 fn a_new_rate_applies_to_the_rest_of_the_packet_in_transmission() {
     let mut pair = Pair::new(ten_mbit());
     pair.burst(0, 3);
-    // At 1.8 ms packet 0 has left and half of packet 1: the other half takes 2 · 0.6 ms, packet 2 takes 2.4 ms.
+    // By 1.8 ms packet 0 and half of packet 1 have been sent: the other half takes 2 · 0.6 ms, packet 2 takes 2.4 ms.
     pair.network.schedule_change(us(1800), pair.link, rate(5));
     pair.run_until(ms(100));
     assert_eq!(pair.hosts.times(), [6200, 5000 + 1800 + 1200, 5000 + 1800 + 1200 + 2400].map(|us| us * MICROSECOND));
@@ -147,12 +147,12 @@ fn a_new_rate_applies_to_the_rest_of_the_packet_in_transmission() {
 }
 
 #[test]
-fn rate_changes_there_and_back_lose_nothing() {
+fn rate_changes_up_and_down_lose_no_transmitted_part() {
     let mut pair = Pair::new(ten_mbit());
     pair.burst(0, 1);
     pair.network.schedule_change(us(300), pair.link, rate(20));
     pair.network.schedule_change(us(450), pair.link, rate(5));
-    // A quarter at 10, a quarter at 20, half at 5 Mbit/s.
+    // A quarter at 10 Mbit/s, a quarter at 20 Mbit/s, half at 5 Mbit/s.
     pair.run_until(ms(100));
     assert_eq!(pair.hosts.times(), [(300 + 150 + 1200 + 5000) * MICROSECOND]);
 }
@@ -171,7 +171,7 @@ fn a_smaller_delay_does_not_let_packets_overtake() {
 }
 
 #[test]
-fn a_larger_delay_applies_to_what_has_not_left() {
+fn a_larger_delay_applies_to_packets_that_have_not_left() {
     let mut pair = Pair::new(ten_mbit());
     pair.burst(0, 3);
     pair.network.schedule_change(us(1200), pair.link, LinkChange::Delay(Duration::from_millis(20)));
@@ -180,7 +180,7 @@ fn a_larger_delay_applies_to_what_has_not_left() {
 }
 
 #[test]
-fn a_link_that_goes_down_drops_its_queue_but_not_what_has_left() {
+fn a_failed_link_drops_its_queue_but_not_packets_that_have_left() {
     let mut pair = Pair::new(ten_mbit());
     pair.burst(0, 4);
     pair.network.schedule_change(us(2500), pair.link, LinkChange::Down);
@@ -198,7 +198,7 @@ fn a_link_that_goes_down_drops_its_queue_but_not_what_has_left() {
 }
 
 #[test]
-fn a_change_of_loss_strikes_what_has_not_left() {
+fn a_change_of_loss_applies_to_packets_that_have_not_left() {
     let mut pair = Pair::new(ten_mbit());
     pair.burst(0, 4);
     pair.network.schedule_change(us(2400), pair.link, LinkChange::Loss(LossConfig::Bernoulli(Probability::ALWAYS)));
@@ -211,7 +211,7 @@ fn a_change_of_loss_strikes_what_has_not_left() {
 }
 
 #[test]
-fn from_a_trace_to_a_rate_and_back() {
+fn a_link_changes_from_a_trace_to_a_rate_and_back() {
     let trace = Service::Trace(Arc::new(CapacityTrace::parse("4\n").unwrap()));
     let mut pair = Pair::new(ten_mbit());
     pair.burst(0, 4);
@@ -246,7 +246,7 @@ fn duplicates_arrive_together_and_late_packets_are_overtaken() {
 }
 
 #[test]
-fn short_runs_are_the_same_as_a_long_one() {
+fn many_short_runs_give_the_same_result_as_one_long_run() {
     let run = |step: u64| {
         let mut pair = Pair::new(ten_mbit().with_queue(QueueConfig::packets(7)));
         pair.network.schedule_change(us(5555), pair.link, rate(3));
@@ -263,7 +263,7 @@ fn short_runs_are_the_same_as_a_long_one() {
 }
 
 #[test]
-fn a_token_bucket_lets_a_burst_through_and_drops_what_its_queue_cannot_hold() {
+fn a_token_bucket_passes_a_burst_and_its_queue_drops_the_excess() {
     let bucket = TokenBucketConfig { rate: Rate::from_mbit(12), burst: 3000, peak: None };
     let service = Service::TokenBucket(bucket);
     let queue = QueueConfig::bytes(3000);
@@ -312,7 +312,7 @@ fn packets_that_overtake_take_no_delay() {
 }
 
 #[test]
-fn a_new_delay_holds_for_packets_that_arrive_after_the_change() {
+fn with_jitter_a_new_delay_applies_to_packets_that_arrive_after_the_change() {
     let overtaking = Overtaking { probability: Probability::NEVER, correlation: Probability::NEVER, gap: 1 };
     let mut pair = Pair::new(LinkConfig { overtaking: Some(overtaking), ..ten_mbit() });
     pair.network.schedule_change(ms(2), pair.link, LinkChange::Delay(Duration::from_millis(20)));

@@ -1,4 +1,4 @@
-//! Whole networks with toy hosts.
+//! Whole networks with simple hosts.
 
 mod support;
 
@@ -19,7 +19,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn no_packet_appears_or_disappears(scenario in scenario()) {
+    fn every_packet_is_delivered_dropped_or_in_flight(scenario in scenario()) {
         let metrics = scenario.run(true, 1).0.network;
         prop_assert_eq!(
             metrics.transmitted + metrics.duplicated,
@@ -37,7 +37,7 @@ fn link(milliseconds: u64) -> LinkConfig {
     LinkConfig::new(Rate::from_mbit(100), Duration::from_millis(milliseconds))
 }
 
-/// a – r0 – r1 – b, and a way around from r0 over r2 and r3 to r1 with a smaller delay.
+/// a – r0 – r1 – b, and a detour from r0 over r2 and r3 to r1 with a smaller delay.
 fn diamond(metric: RouteMetric) -> (TopologyBuilder, InterfaceId, InterfaceId) {
     let mut topology = TopologyBuilder::new();
     let (a, b) = (topology.host("a"), topology.host("b"));
@@ -84,20 +84,20 @@ fn a_static_route_overrides_the_shortest_path() {
 }
 
 #[test]
-fn a_static_route_begins_at_its_router() {
+fn a_static_route_must_start_at_its_router() {
     let (mut topology, _, b) = diamond(RouteMetric::Hops);
     topology.route(R0, b, B);
     let error = topology.build(1).err().unwrap();
-    assert_eq!(error.to_string(), "router 'r0' cannot send over link 'b', which does not begin there");
+    assert_eq!(error.to_string(), "router 'r0' cannot send over link 'b', which does not start there");
 }
 
 #[test]
-fn routes_in_a_circle_are_refused() {
+fn route_loops_are_refused() {
     // From r2 the shortest path to b leads back to r0.
     let (mut topology, _, b) = diamond(RouteMetric::Hops);
     topology.route(R0, b, LONG_1);
     let error = topology.build(1).err().unwrap().to_string();
-    assert!(error.starts_with("routes to interface 'b.eth' lead in a circle through router 'r"), "{error}");
+    assert!(error.starts_with("routes to interface 'b.eth' form a loop through router 'r"), "{error}");
 }
 
 #[test]
@@ -113,8 +113,8 @@ fn one_flow_stays_in_order_over_many_hops() {
 }
 
 #[test]
-fn who_arrives_first_at_the_same_instant_changes() {
-    // Two senders on equal links into one router, whose queue has room for one of the two packets that come each time.
+fn the_order_of_arrivals_at_the_same_instant_varies() {
+    // Two senders on equal links to one router, whose queue has space for one of the two packets that come each time.
     let mut topology = TopologyBuilder::new();
     let router = topology.router("r", RouterMode::ShortestPath);
     let sink = topology.host("sink");
@@ -164,7 +164,7 @@ fn unreachable_hosts_are_named() {
 }
 
 #[test]
-fn builders_mistakes_are_named() {
+fn errors_in_a_topology_name_their_cause() {
     let build = |describe: &dyn Fn(&mut TopologyBuilder, InterfaceId, InterfaceId)| {
         let mut topology = TopologyBuilder::new();
         let (a, b) = (topology.host("a"), topology.host("b"));
@@ -172,7 +172,7 @@ fn builders_mistakes_are_named() {
         describe(&mut topology, a, b);
         topology.build(1).err().map(|error| error.to_string()).unwrap_or_default()
     };
-    assert_eq!(build(&|_, _, _| {}), "interface 'eth' of host 'a' is on no link");
+    assert_eq!(build(&|_, _, _| {}), "interface 'eth' of host 'a' is not connected to a link");
     assert_eq!(
         build(&|topology, a, b| {
             topology.link("one", a, b, link(1), link(1));
@@ -204,7 +204,7 @@ fn builders_mistakes_are_named() {
 }
 
 #[test]
-fn interfaces_are_chosen_by_source_address_and_found_by_any_of_theirs() {
+fn interfaces_are_chosen_by_source_address_and_found_by_any_of_their_addresses() {
     let mut topology = TopologyBuilder::new();
     let (a, b) = (topology.host("a"), topology.host("b"));
     let (a0, a1, b0) = (topology.interface(a, "0"), topology.interface(a, "1"), topology.interface(b, "0"));
@@ -252,21 +252,21 @@ fn timers_expire_in_order_and_after_packets_of_the_same_instant() {
 
 type Seen = Arc<Mutex<Vec<(u64, InterfaceId, Direction, u32)>>>;
 
-struct Notebook(Seen);
+struct RecordingTap(Seen);
 
-impl Tap for Notebook {
+impl Tap for RecordingTap {
     fn packet(&mut self, time: Instant, _: HostId, interface: InterfaceId, direction: Direction, packet: &Packet) {
         self.0.lock().unwrap().push((time.as_nanos(), interface, direction, number(packet)));
     }
 }
 
 #[test]
-fn a_tap_sees_what_its_interfaces_send_and_get() {
+fn a_tap_records_what_its_interfaces_send_and_receive() {
     let (topology, a, b) = diamond(RouteMetric::Hops);
     let mut network = topology.build(1).unwrap();
     let mut hosts = Recorder { answer_below: 100, ..Recorder::default() };
     let seen = Seen::default();
-    network.set_tap(&[a], Box::new(Notebook(seen.clone())));
+    network.set_tap(&[a], Box::new(RecordingTap(seen.clone())));
     send(&mut network, a, b, 1, 1500);
     network.run_until(&mut hosts, ms(100));
     assert!(network.take_tap().is_some());
@@ -278,7 +278,7 @@ fn a_tap_sees_what_its_interfaces_send_and_get() {
 }
 
 #[test]
-fn going_from_event_to_event_misses_nothing() {
+fn running_from_event_to_event_misses_no_event() {
     let run = |step_by_step: bool| {
         let (topology, a, b) = diamond(RouteMetric::Delay);
         let mut network = topology.build(1).unwrap();
@@ -287,7 +287,7 @@ fn going_from_event_to_event_misses_nothing() {
             send(&mut network, a, b, number, 1500);
         }
         while step_by_step && let Some(next) = network.next_event() {
-            assert!(next > network.now(), "time goes on");
+            assert!(next > network.now(), "the time increases");
             network.run_until(&mut hosts, next);
         }
         network.run_until(&mut hosts, ms(100));
@@ -298,8 +298,8 @@ fn going_from_event_to_event_misses_nothing() {
 }
 
 #[test]
-fn packets_of_an_address_with_a_gateway_pass_it_both_ways() {
-    // The phone's first address goes the short way, its second one over the relay.
+fn packets_of_an_address_with_a_gateway_pass_it_in_both_directions() {
+    // Packets of the phone's first address take the short path, those of the second one pass the relay.
     let mut topology = TopologyBuilder::new();
     let (phone, server) = (topology.host("phone"), topology.host("server"));
     let (radio, eth) = (topology.interface(phone, "radio"), topology.interface(server, "eth"));
@@ -324,7 +324,7 @@ fn packets_of_an_address_with_a_gateway_pass_it_both_ways() {
 }
 
 #[test]
-fn gateways_need_routers_that_keep_to_their_tables() {
+fn gateways_require_routers_that_follow_their_tables() {
     let mut topology = TopologyBuilder::new();
     let (phone, server) = (topology.host("phone"), topology.host("server"));
     let (radio, eth) = (topology.interface(phone, "radio"), topology.interface(server, "eth"));
@@ -335,5 +335,5 @@ fn gateways_need_routers_that_keep_to_their_tables() {
     topology.link("eth", router, eth, link(1), link(1));
     topology.gateway(address, router);
     let error = topology.build(1).err().expect("a router that chooses for each packet").to_string();
-    assert_eq!(error, "packets of 10.1.0.1 cannot pass a gateway: router 'turns' does not go by its tables");
+    assert_eq!(error, "packets of 10.1.0.1 cannot pass a gateway: router 'turns' does not follow its tables");
 }

@@ -66,7 +66,11 @@ proptest! {
     }
 
     #[test]
-    fn a_flipped_bit_is_detected((packet, payload) in sctp_packet_with_payload(), at: prop::sample::Index, bit in 0..8) {
+    fn a_flipped_bit_is_detected(
+        (packet, payload) in sctp_packet_with_payload(),
+        at: prop::sample::Index,
+        bit in 0..8,
+    ) {
         let mut bytes = emitted(&packet, &payload);
         let at = at.index(bytes.len());
         bytes[at] ^= 1_u8 << bit;

@@ -1,37 +1,37 @@
-//! Links that change while packets are on them.
+//! Changes of a link while packets are on it.
 
 use subflow_quantity::{Duration, Instant};
 
 use super::{Link, Service, Transmitter};
 use crate::{LossConfig, PacketId};
 
-/// What happens to one direction of a link at some instant.
+/// A change of one direction of a link at some instant.
 #[derive(Clone, Debug)]
 pub enum LinkChange {
-    /// It sends at another rate. The packet in transmission keeps what it has sent; its rest goes at the new rate.
-    /// (Only on the way to or from a capacity trace or a token bucket it is sent anew.)
+    /// Another rate. The transmitted part of the current packet stays transmitted; the rest is sent at the new rate.
+    /// (When changing to or from a capacity trace or a token bucket, the whole packet is sent again.)
     Service(Service),
-    /// Packets that have not left yet propagate for this long. None overtakes one that left before it: with a smaller
-    /// delay they arrive together with the last one of the old delay at the earliest.
+    /// Another propagation delay for packets that have not left yet. No packet overtakes an earlier one: after a
+    /// decrease they arrive no earlier than the last packet with the old delay.
     Delay(Duration),
-    /// Packets that have not left yet are lost by this model, where loss strikes behind the queue; else those that
-    /// come.
+    /// Another loss model. It applies to packets that have not left yet if loss is after the queue, else to packets
+    /// that come later.
     Loss(LossConfig),
-    /// Every packet in the queue, the one in transmission included, and every one that comes is dropped. What has left
-    /// still arrives.
+    /// The link fails. All packets in the queue, including the one in transmission, and all that come later are
+    /// dropped. Packets that have left still arrive.
     Down,
-    /// It works again.
+    /// The link works again.
     Up,
 }
 
 impl Link {
-    /// Makes `change` at `now`, for packets that have not left by then. Those that it drops are added to `dropped`.
+    /// Applies `change` at `now` to packets that have not left by then. Packets dropped by it are added to `dropped`.
     pub(crate) fn change(&mut self, now: Instant, change: LinkChange, dropped: &mut Vec<PacketId>) {
         self.catch_up(now);
         match change {
             LinkChange::Service(service) => self.change_service(now, &service),
             LinkChange::Delay(delay) if self.extras.delays_differ() => {
-                // Packets on the link have theirs drawn at its far end.
+                // For packets on the link the delay is drawn at the far end.
                 self.extras.disturbance.iter_mut().for_each(|disturbance| disturbance.set_netem_delay(delay));
             }
             LinkChange::Delay(delay) => {
@@ -94,7 +94,7 @@ impl Link {
         self.recompute_arrivals(now);
     }
 
-    /// Recomputes the arrivals of the packets held, and after which one no packet arrives earlier.
+    /// Recomputes the arrivals of the held packets and the time of the last arrival.
     fn recompute_arrivals(&mut self, now: Instant) {
         self.last_arrival =
             if self.departed == self.delivered { now } else { self.ring.at(self.departed.wrapping_sub(1)).arrival };
@@ -105,7 +105,7 @@ impl Link {
         }
     }
 
-    /// The running numbers of the packets held by the queue.
+    /// The numbers of the descriptors of the packets held by the queue.
     fn held_numbers(&self) -> impl Iterator<Item = u32> + use<> {
         let first = self.departed;
         (0..self.held()).map(move |offset| first.wrapping_add(offset))

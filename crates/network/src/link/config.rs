@@ -1,4 +1,4 @@
-//! What a link is, as its builder says it.
+//! The configuration of a link.
 
 use std::sync::Arc;
 
@@ -8,71 +8,71 @@ use super::TokenBucketConfig;
 use crate::netem::{Jitter, Overtaking};
 use crate::{CapacityTrace, LossConfig, Probability, QueueConfig};
 
-/// How fast one direction of a link sends.
+/// The service of one direction of a link: how fast it sends.
 #[derive(Clone, Debug, Default)]
 pub enum Service {
-    /// Infinitely fast: a packet leaves in the instant in which it comes, and nothing ever waits.
+    /// Infinitely fast: a packet leaves at the instant at which it comes, and no packet waits.
     #[default]
     Unlimited,
     /// A constant rate. A packet occupies the link for (IP length + overhead) · 8 / rate, rounded up to a nanosecond.
     Rate(Rate),
     /// Delivery opportunities from a recorded trace.
     Trace(Arc<CapacityTrace>),
-    /// A token bucket: bursts at once, and a rate in the long run.
+    /// A token bucket: bursts are sent at once, and the rate is limited in the long run.
     TokenBucket(TokenBucketConfig),
 }
 
-/// Where random loss strikes.
+/// Where random loss occurs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LossPosition {
-    /// On arrival: a lost packet takes no place in the queue and no time on the link (a lossy hop *before* the queue).
+    /// On arrival: a lost packet takes no space in the queue and no time on the link (a lossy hop *before* the queue).
     BeforeQueue,
-    /// After transmission: a lost packet has waited and has occupied the link like any other (netem's loss behind a
-    /// bottleneck, radio loss).
+    /// After transmission: a lost packet has waited and used the link like any other (netem loss behind a bottleneck,
+    /// radio loss).
     #[default]
     AfterQueue,
 }
 
-/// Late delivery of some packets, so that later ones overtake them.
+/// An extra delay for some packets, so that later ones overtake them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reordering {
-    /// How likely a packet is held back.
+    /// The probability that a packet has the extra delay.
     pub probability: Probability,
-    /// For how long, beyond the propagation delay.
+    /// The extra delay, in addition to the propagation delay.
     pub extra_delay: Duration,
 }
 
-/// One direction of a link: a queue, a transmitter, a propagation delay, and what goes wrong on the way.
+/// One direction of a link: a queue, a transmitter, a propagation delay, and impairments.
 ///
-/// A packet goes through, in this order: loss ([`LossPosition::BeforeQueue`]), queue, transmission, loss
+/// The order of processing is: loss ([`LossPosition::BeforeQueue`]), queue, transmission, loss
 /// ([`LossPosition::AfterQueue`]), propagation, reordering, duplication.
 #[derive(Clone, Debug, Default)]
 pub struct LinkConfig {
-    /// How fast it sends. Default: infinitely fast.
+    /// The service. Default: infinitely fast.
     pub service: Service,
     /// Propagation delay. Default: none.
     pub delay: Duration,
-    /// Bytes that each packet occupies on the link beyond its IP length: 38 for Ethernet with preamble and gap.
-    /// Counts for transmission and for limits in bytes, not in reported bytes. Default: 0.
+    /// Bytes that each packet takes on the link in addition to its IP length: 38 for Ethernet with preamble and gap.
+    /// They count for transmission and for limits in bytes, not in reported bytes. Default: 0.
     pub overhead: u16,
     /// Queue. Default: unlimited.
     pub queue: QueueConfig,
     /// Random loss. Default: none.
     pub loss: LossConfig,
-    /// Where it strikes. Default: after the queue.
+    /// Where loss occurs. Default: after the queue.
     pub loss_position: LossPosition,
-    /// How likely a packet arrives twice; the copy takes no time on this link. Default: never.
+    /// The probability that a packet is duplicated; the copy takes no time on this link. Default: never.
     pub duplication: Probability,
-    /// How far delays stray. A packet that draws a shorter one overtakes others, as in netem. Default: not at all.
+    /// Variation of the delay. A packet with a shorter delay overtakes others, as in netem. Default: none.
     pub jitter: Option<Jitter>,
-    /// Packets that take no propagation delay at all. Default: none.
+    /// Packets without propagation delay. Default: none.
     pub overtaking: Option<Overtaking>,
-    /// Late packets. Default: none.
+    /// Reordering by extra delay. Default: none.
     pub reordering: Option<Reordering>,
 }
 
 impl LinkConfig {
-    /// A link of constant rate with an unlimited queue.
+    /// A link with a constant rate and an unlimited queue.
     pub fn new(rate: Rate, delay: Duration) -> Self {
         Self { service: Service::Rate(rate), delay, ..Self::default() }
     }

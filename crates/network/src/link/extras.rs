@@ -1,4 +1,4 @@
-//! What most links do not have: RED, loss, disturbance.
+//! Features that most links do not have: RED, loss, disturbance.
 
 use subflow_quantity::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::loss::LossProcess;
 use crate::queue::{Discipline, Occupancy, Red};
 use rand_pcg::Pcg64Mcg;
 
-/// Everything of a link that a plain one never touches, kept apart so that plain links stay small.
+/// The state of a link that a plain one does not use, stored separately so that plain links stay small.
 #[derive(Debug)]
 pub(crate) struct Extras {
     red: Option<Red>,
@@ -19,12 +19,12 @@ pub(crate) struct Extras {
     pub(crate) disturbance: Option<Disturbance>,
 }
 
-/// The queue as it is when a packet comes.
+/// The state of the queue when a packet comes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueState {
     pub(super) packets: u32,
     pub(super) bytes: u64,
-    /// Since when the queue is empty, if it is.
+    /// Since when the queue is empty, if it is empty.
     pub(super) idle_since: Instant,
 }
 
@@ -42,12 +42,12 @@ impl Extras {
         }
     }
 
-    /// Whether each packet has a delay of its own.
+    /// Whether delays vary between packets.
     pub(super) fn delays_differ(&self) -> bool {
         self.disturbance.as_ref().is_some_and(|disturbance| disturbance.netem_delay().is_some())
     }
 
-    /// Whether the link has none of all this.
+    /// Whether the link has none of these features.
     pub(super) fn are_none(&self) -> bool {
         self.red.is_none() && self.loss.is_none() && self.disturbance.is_none()
     }
@@ -56,18 +56,18 @@ impl Extras {
         self.loss = LossProcess::new(config);
     }
 
-    /// Whether a packet that comes is lost before the queue.
+    /// Whether the packet that comes is lost before the queue.
     pub(super) fn loses_before_queue(&mut self) -> bool {
         self.loss_before_queue && self.loses()
     }
 
-    /// Whether a packet that the queue has let in is lost behind the transmitter.
+    /// Whether the accepted packet is lost after transmission.
     pub(super) fn loses_after_queue(&mut self) -> bool {
         !self.loss_before_queue && self.loses()
     }
 
-    /// Whether RED drops a packet that would occupy `occupied` bytes. It sees every packet that comes to the queue,
-    /// also one that then does not fit.
+    /// Whether RED drops a packet that takes `occupied` bytes. RED processes every packet that comes to the queue, also
+    /// if the packet then does not fit.
     pub(super) fn red_drops(
         &mut self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! One direction of a link: its queue, its transmitter, its propagation.
+//! One direction of a link: queue, transmitter and propagation.
 
 mod change;
 mod config;
@@ -28,58 +28,60 @@ use crate::{LinkMetrics, PacketId};
 
 /// One direction of a link.
 ///
-/// A packet's fate and all its times are settled when it comes ([`Link::accept`]). It then stays in the ring until its
-/// arrival at the far end, in three stretches told apart by the clock alone: first those that propagate, then the one
-/// in transmission, then those that wait. Nothing happens when a transmission begins or ends; the cursor `departed`,
-/// which separates those that have left from the rest, catches up when the next packet comes.
+/// When a packet comes, the link decides whether it is dropped or lost and computes all its times ([`Link::accept`]).
+/// The packet then stays in the ring until it arrives at the far end. The ring contains first the packets in
+/// propagation, then the one in transmission, then those that wait; only the clock separates these three. The start and
+/// end of a transmission are no events: the cursor `departed`, which separates packets that have left from the others,
+/// is updated when the next packet comes.
 ///
-/// A packet whose last bit leaves at T makes room for one that comes at T.
+/// A packet whose last bit leaves at T frees its space for one that comes at T.
 ///
-/// The fields are in the order of three cache lines: what delivery needs, what else acceptance needs, and the counters.
+/// The fields are ordered by cache line: first those used on delivery, then the others used on acceptance, then the
+/// counters.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Link {
     ring: Ring,
-    /// The first descriptor that had not left when the link last looked; those from here on are held by the queue.
+    /// The first descriptor that had not left at the last update. The queue holds the descriptors from this one on.
     departed: u32,
     /// The first descriptor that has not been delivered. On a fused link, packets are delivered before they arrive, and
     /// even before they depart.
     delivered: u32,
     pub(crate) far_end: FarEnd,
-    /// Bytes, overhead included, of the packets held by the queue.
+    /// Bytes, including overhead, of the packets held by the queue.
     held_bytes: u64,
     extras: Box<Extras>,
     overhead: u16,
-    /// Whether there is anything in `extras`.
+    /// Whether the link has none of the features in `extras`.
     plain: bool,
     up: bool,
-    /// Whether packets are passed on to the next link as soon as they have come to this one (see `fusion.rs`).
+    /// Whether packets are passed on to the next link as soon as they come to this one (see `fusion.rs`).
     fused: bool,
     counts_transmitting: bool,
 
-    /// When the packet that came last has left.
+    /// When the last packet leaves.
     last_departure: Instant,
-    /// When it arrives. No later one arrives earlier.
+    /// When the last packet arrives. No later packet arrives earlier.
     last_arrival: Instant,
     delay: Duration,
     transmitter: Transmitter,
     limit: DropTail,
 
     counters: LinkCounters,
-    /// When the packet that came last begins to be transmitted.
+    /// When the transmission of the last packet starts.
     last_start: Instant,
 }
 
 const _: () = assert!(size_of::<Link>() <= 4 * 64);
 
-/// What becomes of a packet that a link has let in.
+/// A packet that a link has accepted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Accepted {
-    /// When it arrives at the far end.
+    /// Its arrival time at the far end.
     pub(crate) arrival: Instant,
-    /// Whether it is the next to arrive.
+    /// Whether it is the next packet to arrive.
     pub(crate) first: bool,
-    /// Whether it is lost on the way.
+    /// Whether it is lost after transmission.
     pub(crate) lost: bool,
 }
 
@@ -93,7 +95,7 @@ pub(crate) struct LinkStreams {
 impl Link {
     pub(crate) fn new(config: &LinkConfig, far_end: FarEnd, streams: LinkStreams) -> Self {
         let extras = Box::new(Extras::new(config, streams));
-        // Where delays differ, packets take theirs at the far end.
+        // Varying delays are added at the far end.
         let delay = if extras.delays_differ() { Duration::ZERO } else { config.delay };
         Self {
             ring: Ring::new(),
@@ -117,8 +119,7 @@ impl Link {
         }
     }
 
-    /// Settles the fate of a packet that comes at `now`; `None` when it is dropped at once. Packets come in order of
-    /// time.
+    /// Processes a packet that comes at `now`; `None` if it is dropped at once. Packets come in order of time.
     #[inline(always)]
     pub(crate) fn accept(&mut self, now: Instant, parcel: Parcel) -> Option<Accepted> {
         let occupied = u32::from(parcel.size) + u32::from(self.overhead);
@@ -128,15 +129,17 @@ impl Link {
         }
         let first = self.delivered == self.ring.tail();
         if first && !self.fused {
-            // What has arrived has left. An empty ring begins again at its first slots, which are in the cache.
+            // All packets have arrived, so all have left. An empty ring restarts at its first slots, which are in the
+            // cache.
             self.ring.restart();
             (self.departed, self.delivered, self.held_bytes) = (0, 0, 0);
         }
-        // Who has left need not be known as long as there is room even if nobody has, and no new maximum either.
+        // If the packet fits and is no new maximum even if none of the others has left, there is no need to know which
+        // ones have.
         let may_matter = self.held() >= self.counters.max_queue
             || !self.limit.fits(self.held(), self.held_bytes, occupied)
             || !self.plain;
-        if may_matter && !self.makes_room(now, occupied) {
+        if may_matter && !self.admits(now, occupied) {
             return None;
         }
         let start = now.max(self.last_departure);
@@ -152,7 +155,7 @@ impl Link {
         Some(Accepted { arrival, first, lost })
     }
 
-    /// Delivers the first packet, and tells whether it is lost.
+    /// Removes the first packet and returns it, and whether it is lost.
     #[inline(always)]
     pub(crate) fn deliver(&mut self) -> (Parcel, bool) {
         let Descriptor { parcel, lost, .. } = *self.ring.at(self.delivered);
@@ -160,14 +163,15 @@ impl Link {
         (parcel, lost)
     }
 
-    /// Delivers the first packet, of which this is known.
+    /// Removes the first packet, whose size and loss are known.
     #[inline(always)]
     pub(crate) fn deliver_known(&mut self, size: u16, lost: bool) {
         self.delivered = self.delivered.wrapping_add(1);
         self.counters.count_arrived(size, lost);
     }
 
-    /// When the first packet arrives; [`Instant::MAX`] when there is none. Either is as likely, so without a branch.
+    /// When the first packet arrives; [`Instant::MAX`] if there is none. Both cases are frequent, so it is computed
+    /// without a branch.
     #[inline(always)]
     pub(crate) fn next_arrival(&self) -> Instant {
         let first = self.ring.at(self.delivered).arrival;
@@ -180,7 +184,7 @@ impl Link {
         (self.delivered != self.ring.tail()).then(|| self.ring.at(self.delivered).parcel.packet)
     }
 
-    /// What the link does to packets that arrive, if anything.
+    /// The disturbance of packets that arrive, if any.
     #[inline]
     pub(crate) fn disturbance(&mut self) -> Option<&mut Disturbance> {
         if self.plain { None } else { self.extras.disturbance.as_mut() }
@@ -191,12 +195,12 @@ impl Link {
         self.fused
     }
 
-    /// Makes the link one whose packets are delivered as soon as they have come, or undoes it.
+    /// Sets whether packets are passed on to the next link as soon as they come.
     pub(crate) fn set_fused(&mut self, fused: bool) {
         self.fused = fused;
     }
 
-    /// Notes which packets have left by `now`.
+    /// Updates which packets have left by `now`.
     #[inline]
     pub(crate) fn catch_up(&mut self, now: Instant) {
         while self.departed != self.ring.tail() && self.ring.at(self.departed).departure <= now {
@@ -206,7 +210,7 @@ impl Link {
         }
     }
 
-    /// Packets held by the queue, the one in transmission included, when the link last looked.
+    /// The number of packets held by the queue, including the one in transmission, at the last update.
     #[inline]
     pub(crate) const fn held(&self) -> u32 {
         self.ring.tail().wrapping_sub(self.departed)
@@ -217,17 +221,17 @@ impl Link {
         self.up
     }
 
-    /// Propagation delay; of packets whose delays differ, what they differ from.
+    /// Propagation delay; the mean if delays vary.
     pub(crate) fn delay(&self) -> Duration {
         self.extras.disturbance.as_ref().and_then(Disturbance::netem_delay).unwrap_or(self.delay)
     }
 
-    /// The least time that any packet takes here is not zero.
+    /// Whether every packet takes more than zero time on this link.
     pub(crate) fn takes_time(&self) -> bool {
         !self.delay.is_zero() || matches!(self.transmitter, Transmitter::Rate(_))
     }
 
-    /// What the link has done until `now`, to which it has been brought up.
+    /// The counters at `now`, to which the link has been updated.
     pub(crate) fn metrics(&self, now: Instant) -> LinkMetrics {
         let unfinished = self.last_departure.since(now);
         let mut to_wait = Duration::ZERO;
@@ -237,7 +241,7 @@ impl Link {
         self.counters.report(now, unfinished, to_wait)
     }
 
-    /// Packets that left the link for the far end.
+    /// Packets that left the link at its far end.
     pub(crate) const fn hops(&self) -> u64 {
         self.counters.packets
     }
@@ -245,11 +249,11 @@ impl Link {
     /// The first descriptor that is still needed.
     #[inline]
     const fn oldest(&self) -> u32 {
-        // Numbers wrap, so their difference tells which is ahead.
+        // Numbers wrap, so their difference decides which one is ahead.
         if self.delivered.wrapping_sub(self.departed).cast_signed() > 0 { self.departed } else { self.delivered }
     }
 
-    /// The queue as its limit and RED see it.
+    /// The state of the queue for the limit and RED.
     #[inline]
     fn queue_state(&self) -> QueueState {
         let (packets, bytes) = (self.held(), self.held_bytes);
@@ -261,9 +265,9 @@ impl Link {
         QueueState { packets: packets - 1, bytes: bytes - in_transmission, idle_since: self.last_start }
     }
 
-    /// Whether a packet that occupies so many bytes gets past loss, RED and the limit.
+    /// Whether a packet of `occupied` bytes passes loss, RED and the limit.
     #[inline(always)]
-    fn makes_room(&mut self, now: Instant, occupied: u32) -> bool {
+    fn admits(&mut self, now: Instant, occupied: u32) -> bool {
         self.catch_up(now);
         let queue = self.queue_state();
         if !self.plain && !self.passes_extras(now, occupied, queue) {
@@ -274,7 +278,7 @@ impl Link {
         fits
     }
 
-    /// Whether a packet gets past loss and RED.
+    /// Whether a packet passes loss and RED.
     fn passes_extras(&mut self, now: Instant, occupied: u32, queue: QueueState) -> bool {
         if self.extras.loses_before_queue() {
             self.counters.dropped_loss += 1;

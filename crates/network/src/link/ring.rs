@@ -2,19 +2,19 @@
 
 use subflow_quantity::Instant;
 
-use crate::routing::Way;
+use crate::routing::PacketRoute;
 use crate::{InterfaceId, PacketId};
 
-/// What a hop knows of a packet. The packet itself stays in one place in the network.
+/// The part of a packet that moves from link to link. The packet itself stays in its slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parcel {
-    /// Where the packet is.
+    /// The slot of the packet.
     pub(crate) packet: PacketId,
-    /// Where it goes.
-    pub(crate) way: Way,
+    /// The route of the packet.
+    pub(crate) route: PacketRoute,
     /// IP length in bytes.
     pub(crate) size: u16,
-    /// The hash of its flow, where routers spread flows.
+    /// The hash of its flow, used by ECMP.
     pub(crate) hash: u16,
 }
 
@@ -26,16 +26,17 @@ pub(crate) struct Descriptor {
     /// When its last bit reaches the far end.
     pub(crate) arrival: Instant,
     pub(crate) parcel: Parcel,
-    /// It is lost behind the transmitter: it holds its place in the queue, but nothing arrives.
+    /// Whether it is lost after transmission: it takes space in the queue but does not arrive.
     pub(crate) lost: bool,
 }
 
 const _: () = assert!(size_of::<Descriptor>() <= 32);
 
-/// A growing ring of descriptors, numbered as they come. The numbers wrap; who removes descriptors is up to the link.
+/// A growing ring buffer of descriptors, numbered in order of insertion. The numbers wrap. The link keeps track of
+/// which descriptors are still in use.
 #[derive(Debug)]
 pub(crate) struct Ring {
-    /// A power of two of them.
+    /// Their number is a power of two.
     slots: Box<[Descriptor]>,
     tail: u32,
 }
@@ -43,7 +44,7 @@ pub(crate) struct Ring {
 const EMPTY: Descriptor = Descriptor {
     departure: Instant::ZERO,
     arrival: Instant::ZERO,
-    parcel: Parcel { packet: PacketId(0), way: Way::to(InterfaceId(0)), size: 0, hash: 0 },
+    parcel: Parcel { packet: PacketId(0), route: PacketRoute::to(InterfaceId(0)), size: 0, hash: 0 },
     lost: false,
 };
 
@@ -52,7 +53,7 @@ impl Ring {
         Self { slots: Box::new([EMPTY; 16]), tail: 0 }
     }
 
-    /// The number that the next descriptor will get.
+    /// The number of the next descriptor.
     #[inline]
     pub(crate) const fn tail(&self) -> u32 {
         self.tail
@@ -71,7 +72,7 @@ impl Ring {
         &mut self.slots[slot]
     }
 
-    /// Adds a descriptor. `head` is the number of the first that is still needed.
+    /// Adds a descriptor. `head` is the number of the first one that is still needed.
     #[inline]
     pub(crate) fn push(&mut self, head: u32, descriptor: Descriptor) {
         if self.tail.wrapping_sub(head) as usize == self.slots.len() {
@@ -81,7 +82,7 @@ impl Ring {
         self.tail = self.tail.wrapping_add(1);
     }
 
-    /// Begins to count at zero again.
+    /// Restarts the numbers at zero.
     #[inline]
     pub(crate) fn restart(&mut self) {
         self.tail = 0;
@@ -108,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_keeps_order_while_it_wraps_and_grows() {
+    fn it_keeps_the_order_while_it_wraps_and_grows() {
         let at = |number: u32| Instant::from_nanos(number.into());
         let mut head = u32::MAX - 500;
         let mut ring = Ring { tail: head, ..Ring::new() };

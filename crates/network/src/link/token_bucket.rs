@@ -1,39 +1,39 @@
-//! A token bucket: `tc tbf`.
+//! A token bucket filter, as `tc tbf`.
 
 use subflow_quantity::{Duration, Instant, Rate};
 
-/// What a token bucket filter is told.
+/// The parameters of a token bucket filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenBucketConfig {
-    /// How fast tokens come, in the long run how fast packets leave.
+    /// The token rate: the long-term rate of packets.
     pub rate: Rate,
-    /// The bucket: how many bytes may leave at once after a pause. No packet may be larger.
+    /// The bucket size in bytes: how much may leave at once after a pause. No packet may be larger.
     pub burst: u32,
-    /// How fast a burst leaves; at once where absent.
+    /// The rate limit of a burst; without it a burst leaves at once.
     pub peak: Option<Peak>,
 }
 
 /// The second bucket, which spaces the packets of a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peak {
-    /// Above the rate.
+    /// The peak rate, larger than the token rate.
     pub rate: Rate,
-    /// The bucket: at least the largest packet (tc: `mtu`, `minburst`).
+    /// The bucket size in bytes: at least the largest packet (tc: `mtu`, `minburst`).
     pub burst: u32,
 }
 
-/// One or two token buckets at work (Linux `tbf_dequeue`). Tokens are counted as the time that it took them to come.
+/// The state of one or two token buckets (Linux `tbf_dequeue`). Tokens are stored as the time in which they accumulate.
 #[derive(Debug)]
 pub(crate) struct TokenBucket {
     config: TokenBucketConfig,
     tokens: Duration,
     peak_tokens: Duration,
-    /// When they were counted.
+    /// The time of the last update.
     counted_at: Instant,
 }
 
 impl TokenBucket {
-    /// With full buckets.
+    /// Creates full buckets.
     pub(crate) fn new(config: TokenBucketConfig) -> Self {
         Self {
             config,
@@ -43,8 +43,8 @@ impl TokenBucket {
         }
     }
 
-    /// When a packet of `bytes` whose turn comes at `start` leaves. A packet larger than a bucket waits until its
-    /// tokens have come; Linux drops it, and scenarios have no such buckets.
+    /// The departure time of a packet of `bytes` that is at the head of the queue from `start` on. A packet larger than
+    /// a bucket waits until enough tokens have accumulated; Linux drops it, and scenarios do not allow such buckets.
     pub(crate) fn departure(&mut self, start: Instant, bytes: u32) -> Instant {
         let TokenBucketConfig { rate, burst, peak } = self.config;
         let passed = start.since(self.counted_at);
@@ -63,13 +63,13 @@ impl TokenBucket {
         self.counted_at
     }
 
-    /// How long it takes at `bytes` in the long run.
+    /// The long-term time per packet of `bytes`.
     pub(crate) fn typical_time(&self, bytes: u32) -> Duration {
         self.config.rate.transmission_time(bytes.into())
     }
 }
 
-/// A bucket after `passed`: full at most.
+/// The tokens of a bucket after the time `passed`, limited by its size.
 fn filled(tokens: Duration, passed: Duration, rate: Rate, burst: u32) -> Duration {
     tokens.saturating_add(passed).min(rate.transmission_time(burst.into()))
 }
@@ -84,7 +84,7 @@ mod tests {
         TokenBucket::new(TokenBucketConfig { rate: Rate::from_mbit(8), burst, peak })
     }
 
-    /// Departures in microseconds of packets of 1000 bytes that wait from the start.
+    /// Departures, in microseconds, of packets of 1000 bytes that are queued from the start.
     fn departures(bucket: &mut TokenBucket, n: usize) -> Vec<u64> {
         let mut turn = Instant::ZERO;
         let mut next = || {
@@ -95,17 +95,17 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_leaves_at_once_and_then_the_rate_holds() {
+    fn a_burst_leaves_at_once_and_then_the_rate_is_limited() {
         assert_eq!(departures(&mut bucket(3000, None), 6), [0, 0, 0, 1000, 2000, 3000]);
     }
 
     #[test]
-    fn a_pause_fills_the_bucket_and_no_more() {
+    fn a_pause_fills_the_bucket_up_to_its_size() {
         let mut bucket = bucket(2000, None);
         departures(&mut bucket, 2);
         let later = Instant::from_nanos(1500 * 1000);
-        assert_eq!(bucket.departure(later, 1000), later, "1500 bytes have come");
-        assert_eq!(bucket.departure(later, 1000), Instant::from_nanos(2 * MS), "and 500 are left");
+        assert_eq!(bucket.departure(later, 1000), later, "there are tokens for 1500 bytes");
+        assert_eq!(bucket.departure(later, 1000), Instant::from_nanos(2 * MS), "500 of them are left");
         let much_later = Instant::from_nanos(100 * MS);
         let leave: Vec<_> = (0..3).map(|_| bucket.departure(much_later, 1000)).collect();
         assert_eq!(leave, [much_later, much_later, Instant::from_nanos(101 * MS)]);

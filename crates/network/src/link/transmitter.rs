@@ -1,4 +1,4 @@
-//! How long a link is occupied by a packet.
+//! Transmission times.
 
 use subflow_quantity::{Duration, Instant, Rate};
 
@@ -6,7 +6,7 @@ use super::Service;
 use super::token_bucket::TokenBucket;
 use crate::capacity_trace::TraceCursor;
 
-/// The transmitter of a link: packet size and start to departure.
+/// The transmitter of a link: computes departures from packet sizes and start times.
 #[derive(Debug)]
 pub(crate) enum Transmitter {
     Unlimited,
@@ -25,7 +25,7 @@ impl Transmitter {
         }
     }
 
-    /// When a packet of `bytes` whose turn comes at `start` has left.
+    /// The departure time of a packet of `bytes` that is at the head of the queue from `start` on.
     #[inline]
     pub(crate) fn departure(&mut self, start: Instant, bytes: u32) -> Instant {
         match self {
@@ -36,7 +36,7 @@ impl Transmitter {
         }
     }
 
-    /// How long it sends at `bytes`, on average where that varies.
+    /// The transmission time of `bytes`; the mean if it varies.
     pub(crate) fn typical_time(&self, bytes: u32) -> Duration {
         match self {
             Self::Unlimited => Duration::ZERO,
@@ -48,9 +48,9 @@ impl Transmitter {
         }
     }
 
-    /// How long the rest of a packet takes here that would have taken `left` more at `before`. Opportunities of a trace
-    /// have no rate, and a bucket has its tokens, so on the way to or from one the whole packet of `bytes` is sent
-    /// anew.
+    /// The departure time of a packet in transmission that would have needed `left` more with the transmitter `before`.
+    /// Traces and token buckets have no constant rate, so when changing to or from one the whole packet of `bytes` is
+    /// sent again.
     pub(crate) fn departure_of_rest(&mut self, before: &Self, left: Duration, now: Instant, bytes: u32) -> Instant {
         match (before, self) {
             (Self::Rate(old), Self::Rate(new)) => now + new.time_for_rest(left, old.rate),
@@ -71,21 +71,21 @@ const FRACTION_BITS: u32 = 20;
 const BITS_PER_BYTE_TIMES_NANOS: u64 = 8_000_000_000;
 
 impl ConstantRate {
-    /// `rate` is not zero: a link that sends nothing is down.
+    /// `rate` must not be zero: take the link down instead.
     pub(crate) fn new(rate: Rate) -> Self {
         let bits = rate.bits_per_second();
-        assert!(bits > 0, "a link of rate zero; take it down instead");
+        assert!(bits > 0, "the rate of a link is zero; take the link down instead");
         let scaled = u128::from(BITS_PER_BYTE_TIMES_NANOS) << FRACTION_BITS;
         Self { rate, nanos_per_byte: (scaled / u128::from(bits)) as u64 }
     }
 
-    /// [`Rate::transmission_time`] of `bytes` below 2¹⁸, exactly, but without a division.
+    /// The exact [`Rate::transmission_time`] of `bytes` below 2¹⁸, without a division.
     #[inline]
     pub(crate) fn transmission_time(self, bytes: u32) -> Duration {
         debug_assert!(bytes < 1 << 18);
         let exact = u64::from(bytes) * BITS_PER_BYTE_TIMES_NANOS;
-        // The reciprocal is short by less than 2⁻²⁰ a byte, together less than ¼ ns, so this estimate is the quotient
-        // rounded down or one less, and the quotient rounded up is at most two more.
+        // The reciprocal is too small by less than 2⁻²⁰ per byte, in total less than ¼ ns. The estimate is therefore
+        // the quotient rounded down, or one less, and the quotient rounded up is at most two more.
         let mut nanos = ((u128::from(bytes) * u128::from(self.nanos_per_byte)) >> FRACTION_BITS) as u64;
         let rate = self.rate.bits_per_second();
         nanos += u64::from(nanos.wrapping_mul(rate) < exact);
@@ -93,7 +93,7 @@ impl ConstantRate {
         Duration::from_nanos(nanos)
     }
 
-    /// The time for what takes `left` at rate `old`, rounded up.
+    /// The time for data that takes `left` at rate `old`, rounded up.
     fn time_for_rest(self, left: Duration, old: Rate) -> Duration {
         let product = u128::from(left.as_nanos()) * u128::from(old.bits_per_second());
         Duration::from_nanos(product.div_ceil(u128::from(self.rate.bits_per_second())) as u64)
@@ -108,13 +108,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_reciprocal_is_exact(bits in 1u64..2_000_000_000_000, bytes in 0u32..1 << 18) {
+        fn transmission_times_are_exact(bits in 1u64..2_000_000_000_000, bytes in 0u32..1 << 18) {
             let rate = Rate::from_bits_per_second(bits);
             prop_assert_eq!(ConstantRate::new(rate).transmission_time(bytes), rate.transmission_time(bytes.into()));
         }
 
         #[test]
-        fn the_reciprocal_is_exact_at_low_and_round_rates(bits in 1u64..100_000, exponent in 0u32..7, bytes in 0u32..2000) {
+        fn transmission_times_are_exact_at_low_and_round_rates(
+            bits in 1u64..100_000,
+            exponent in 0u32..7,
+            bytes in 0u32..2000,
+        ) {
             let rate = Rate::from_bits_per_second(bits * 10u64.pow(exponent));
             prop_assert_eq!(ConstantRate::new(rate).transmission_time(bytes), rate.transmission_time(bytes.into()));
         }

@@ -1,8 +1,9 @@
-//! The limit of a queue: what does not fit is dropped on arrival.
+//! The limit of a queue: a packet that does not fit is dropped on arrival.
 
 use super::Limit;
 
-/// Both limits, one of them out of reach: two comparisons and no branch on the kind of limit.
+/// A limit in packets and one in bytes; the unused one is the maximum. This takes two comparisons and no branch on the
+/// kind of limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DropTail {
     packets: u32,
@@ -18,7 +19,7 @@ impl DropTail {
         }
     }
 
-    /// Whether a packet of `size` bytes fits where `packets` of together `bytes` are held.
+    /// Whether a packet of `size` bytes fits if the queue holds `packets` packets with `bytes` bytes in total.
     #[inline]
     pub(crate) const fn fits(self, packets: u32, bytes: u64, size: u32) -> bool {
         packets < self.packets && bytes + size as u64 <= self.bytes
@@ -38,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_in_bytes_counts_the_packet_that_comes() {
+    fn a_limit_in_bytes_includes_the_packet_that_comes() {
         let queue = DropTail::new(Limit::Bytes(3000));
         assert!(queue.fits(1, 1500, 1500));
         assert!(!queue.fits(1, 1501, 1500));
@@ -46,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn unlimited_holds_anything() {
+    fn an_unlimited_queue_holds_any_number() {
         assert!(DropTail::new(Limit::Unlimited).fits(1_000_000, 1 << 40, 65_535));
     }
 }

@@ -1,19 +1,20 @@
-//! What happens to RED's average while nothing comes.
+//! RED's average during idle times.
 
 use subflow_quantity::Duration;
 
-/// How the average ages while the queue is empty.
+/// How the average decreases while the queue is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdleAgeing {
-    /// The paper's: as if m = idle time / s packets had come to an empty queue, so avg ← (1 − w_q)^m avg, where s is
-    /// the time that the link takes to send `packet` bytes.
+    /// As in the paper: as if m = idle time / s packets had come to an empty queue, that is avg ← (1 − w_q)^m avg,
+    /// where s is the transmission time of `packet` bytes.
     Packets {
         /// The size of that packet.
         packet: u32,
     },
-    /// FreeBSD dummynet's as it is coded, which is not the paper's: its table holds powers of (1 − w_q) per clock tick,
-    /// not per packet, in 256 steps up to 3 s / w_q, s the ticks in which the link sends 512 bytes; an idle time beyond
-    /// the table zeroes the average (`config_red` in ip_dummynet.c, `red_drops` in ip_dn_io.c).
+    /// As in the code of FreeBSD's dummynet, which differs from the paper: its table has powers of (1 − w_q) per clock
+    /// tick instead of per packet, in 256 steps up to 3 s / w_q, where s is the number of ticks in which the link sends
+    /// 512 bytes. An idle time beyond the table sets the average to zero (`config_red` in ip_dummynet.c, `red_drops` in
+    /// ip_dn_io.c).
     Dummynet {
         /// Clock ticks per second (`kern.hz`, 1000 by default).
         hz: u32,
@@ -21,8 +22,8 @@ pub enum IdleAgeing {
 }
 
 impl IdleAgeing {
-    /// What the average is multiplied with when a packet comes after the queue was empty for `idle`.
-    /// `transmission_time` tells how long the link takes for so many bytes.
+    /// The factor for the average when a packet comes after the queue was empty for `idle`. `transmission_time` returns
+    /// the transmission time of a number of bytes.
     pub(super) fn factor(self, w_q: f64, idle: Duration, transmission_time: impl Fn(u32) -> Duration) -> f64 {
         match self {
             Self::Packets { packet } => {
@@ -34,7 +35,7 @@ impl IdleAgeing {
     }
 }
 
-/// `base` to the `exponent`, by squaring: `powi` may differ in its last bit between machines.
+/// `base` to the power `exponent`, by squaring: the last bit of `powi` may differ between machines.
 fn power(base: f64, exponent: u64) -> f64 {
     let (mut result, mut square, mut left) = (1.0, base, exponent);
     while left > 0 {
@@ -47,7 +48,7 @@ fn power(base: f64, exponent: u64) -> f64 {
     result
 }
 
-/// The factor that dummynet takes from its table after `idle`; `s` is the time to send its "medium" packet.
+/// The factor from dummynet's table after `idle`; `s` is the transmission time of its "medium" packet.
 fn dummynet_factor(w_q: f64, hz: u32, idle: Duration, s: Duration) -> f64 {
     const LOOKUP_DEPTH: u64 = 256;
     let ticks = |span: Duration| span.as_secs_f64() * f64::from(hz);
@@ -61,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dummynet_ages_by_clock_ticks_and_forgets_after_its_table() {
+    fn dummynet_decreases_the_average_by_clock_ticks_and_clears_it_beyond_its_table() {
         // s = 0.512 ticks, 3 s / w_q = 768 ticks, in 256 steps of 3 ticks.
         let factor = |milliseconds| {
             dummynet_factor(0.002, 1000, Duration::from_millis(milliseconds), Duration::from_micros(512))
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn an_infinitely_fast_link_forgets_at_once() {
+    fn an_infinitely_fast_link_clears_the_average_at_once() {
         let ageing = IdleAgeing::Packets { packet: 512 };
         assert_eq!(ageing.factor(0.002, Duration::from_nanos(1), |_| Duration::ZERO), 0.0);
     }

@@ -1,10 +1,9 @@
-//! Queue disciplines: which packets a link lets in.
+//! Queue disciplines: which packets a link accepts.
 //!
-//! Disciplines here decide when a packet *comes*. A packet that is let in has its departure computed in that moment,
-//! and this is what makes one event per hop possible. Disciplines that decide when a packet *leaves* (CoDel, FQ-CoDel,
-//! fair queueing) do not know departures beforehand. They would be variants of [`Discipline`] whose links keep their
-//! waiting packets apart from the ring of those in propagation and put one more event per packet, the end of its
-//! transmission, into the event loop.
+//! These disciplines act when a packet *comes*. The departure of an accepted packet is computed at that moment, so one
+//! event per hop is enough. Disciplines that act when a packet *leaves* (CoDel, FQ-CoDel, fair queueing) cannot compute
+//! departures in advance. They would be variants of [`Discipline`] whose links store waiting packets separately from
+//! the ring of packets in propagation, and need one more event per packet, the end of its transmission.
 
 mod drop_tail;
 mod idle_ageing;
@@ -15,22 +14,22 @@ pub use idle_ageing::IdleAgeing;
 pub(crate) use red::{Occupancy, Red};
 pub use red::{RedConfig, RedDrop, RedUnit};
 
-/// How much a queue holds.
+/// The limit of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Limit {
-    /// Anything.
+    /// No limit.
     #[default]
     Unlimited,
-    /// This many packets.
+    /// In packets.
     Packets(u32),
-    /// This many bytes, link overhead included.
+    /// In bytes, including link overhead.
     Bytes(u64),
 }
 
-/// Which packets are dropped before the limit is reached.
+/// The discipline: which packets are dropped before the limit is reached.
 #[derive(Clone, Debug, Default)]
 pub enum Discipline {
-    /// None.
+    /// No packet is dropped before the limit.
     #[default]
     DropTail,
     /// Random early detection.
@@ -40,13 +39,13 @@ pub enum Discipline {
 /// The queue of one direction of a link.
 #[derive(Clone, Debug)]
 pub struct QueueConfig {
-    /// Which packets are dropped before the limit is reached. Default: none.
+    /// The discipline: which packets are dropped before the limit is reached. Default: none.
     pub discipline: Discipline,
-    /// How much it holds; a packet that does not fit is dropped. Default: unlimited.
+    /// The limit; a packet that does not fit is dropped. Default: unlimited.
     pub limit: Limit,
-    /// Whether the packet being transmitted counts as held by the queue, for the limit and for RED's average. It does
-    /// in tc netem (which holds a packet until its transmission ends) and does not in ns-3's device queues and
-    /// FreeBSD's dummynet. Default: it counts.
+    /// Whether the packet in transmission counts for the limit and for RED's average. It counts in tc netem (which
+    /// holds a packet until its transmission ends) and does not count in ns-3's device queues and FreeBSD's dummynet.
+    /// Default: it counts.
     pub counts_transmitting: bool,
 }
 
@@ -57,22 +56,22 @@ impl Default for QueueConfig {
 }
 
 impl QueueConfig {
-    /// Drop-tail on `limit` packets, the one being transmitted included.
+    /// Drop-tail with a limit in packets, including the one in transmission.
     pub fn packets(limit: u32) -> Self {
         Self { limit: Limit::Packets(limit), ..Self::default() }
     }
 
-    /// Drop-tail on `limit` bytes, those of the packet being transmitted included.
+    /// Drop-tail with a limit in bytes, including the packet in transmission.
     pub fn bytes(limit: u64) -> Self {
         Self { limit: Limit::Bytes(limit), ..Self::default() }
     }
 
-    /// RED on a queue of `limit`.
+    /// RED with `limit`.
     pub fn red(config: RedConfig, limit: Limit) -> Self {
         Self { discipline: Discipline::Red(config), limit, ..Self::default() }
     }
 
-    /// The same queue, where only waiting packets count.
+    /// The same queue, but only waiting packets count.
     #[must_use]
     pub fn counting_waiting_only(self) -> Self {
         Self { counts_transmitting: false, ..self }

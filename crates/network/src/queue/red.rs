@@ -6,29 +6,29 @@ use subflow_quantity::Duration;
 
 use super::IdleAgeing;
 
-/// What RED's average and thresholds count.
+/// The unit of RED's average and thresholds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RedUnit {
     /// Packets.
     #[default]
     Packets,
-    /// Bytes; a packet's drop probability is then proportional to its size over `max_packet`.
+    /// Bytes; the drop probability of a packet is then proportional to its size divided by `max_packet`.
     Bytes {
         /// The size of a packet with the full drop probability, usually 1500.
         max_packet: u32,
     },
 }
 
-/// How RED spaces its drops.
+/// How RED chooses the packets to drop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RedDrop {
-    /// Section 4 of the paper: each packet is dropped with p_a = p_b / (1 − count · p_b), count the packets since the
-    /// last drop.
+    /// Section 4 of the paper: each packet is dropped with probability p_a = p_b / (1 − count · p_b), where count is
+    /// the number of packets since the last drop.
     #[default]
     PerPacket,
-    /// Section 11 of the paper ("efficient implementation") as dummynet codes it: a number R, uniform in \[0, 1), is
-    /// drawn when the average comes up to min_th and after each drop; the first packet with count · p_b > R is dropped.
-    /// The packet that R is drawn for always passes.
+    /// Section 11 of the paper ("efficient implementation") as in dummynet: a number R, uniform in \[0, 1), is drawn
+    /// when the average reaches min_th and after each drop; the first packet with count · p_b > R is dropped. The
+    /// packet for which R is drawn always passes.
     PerInterval,
 }
 
@@ -37,25 +37,25 @@ pub enum RedDrop {
 pub struct RedConfig {
     /// w_q: weight of a new sample in the average.
     pub weight: f64,
-    /// min_th: below this average nothing is dropped, in `unit`s.
+    /// min_th: below this average nothing is dropped. In `unit`s.
     pub min_threshold: f64,
-    /// max_th: from this average on everything is dropped (or more and more, with `gentle`), in `unit`s.
+    /// max_th: from this average on every packet is dropped (with `gentle`, an increasing fraction). In `unit`s.
     pub max_threshold: f64,
-    /// max_p: drop probability as the average reaches max_th.
+    /// max_p: drop probability when the average reaches max_th.
     pub max_probability: f64,
-    /// Between max_th and 2 max_th the drop probability climbs from max_p to 1, instead of jumping there (dummynet:
-    /// `gred`).
+    /// Whether the drop probability increases from max_p to 1 between max_th and 2 max_th instead of jumping to 1
+    /// (dummynet: `gred`).
     pub gentle: bool,
-    /// What is counted.
+    /// The unit of average and thresholds.
     pub unit: RedUnit,
-    /// How drops are spaced.
+    /// How the packets to drop are chosen.
     pub drop: RedDrop,
-    /// How the average ages.
+    /// How the average decreases during idle times.
     pub idle: IdleAgeing,
 }
 
 impl RedConfig {
-    /// The paper's RED with its recommended w_q = 0.002 and max_p = 0.02, on an average in packets.
+    /// RED as in the paper, with the recommended w_q = 0.002 and max_p = 0.02, in packets.
     pub fn floyd(min_threshold: f64, max_threshold: f64) -> Self {
         Self {
             weight: 0.002,
@@ -69,10 +69,10 @@ impl RedConfig {
         }
     }
 
-    /// What `ipfw pipe config … red w_q/min_th/max_th/max_p` makes on FreeBSD with its default 1000 clock ticks a
-    /// second and a queue in packets; `gentle` for `gred`.
+    /// RED as configured on FreeBSD by `ipfw pipe config … red w_q/min_th/max_th/max_p`, with the default of 1000 clock
+    /// ticks per second and a queue in packets; `gentle` for `gred`.
     ///
-    /// dummynet's queue does not hold the packet in transmission: use it with
+    /// dummynet's queue does not contain the packet in transmission: use it with
     /// [`crate::QueueConfig::counting_waiting_only`]. Its 16-bit fixed point (w_q in steps of 1/65536) and its
     /// departures on clock ticks are not modelled.
     pub fn dummynet(weight: f64, min_threshold: f64, max_threshold: f64, max_probability: f64, gentle: bool) -> Self {
@@ -89,9 +89,9 @@ impl RedConfig {
     }
 }
 
-/// RED at work on one queue.
+/// The RED state of one queue.
 ///
-/// Only additions, multiplications and divisions of floats: these are the same on every machine.
+/// It uses only additions, multiplications and divisions of floats, whose results are the same on every machine.
 #[derive(Debug)]
 pub(crate) struct Red {
     config: RedConfig,
@@ -104,17 +104,17 @@ pub(crate) struct Red {
     random: Pcg64Mcg,
 }
 
-/// What RED needs to know of its queue when a packet comes.
+/// The state of the queue when a packet comes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Occupancy {
-    /// It holds this much.
+    /// The queue holds packets.
     Holding {
-        /// In packets.
+        /// Their number.
         packets: u32,
-        /// In bytes.
+        /// Their bytes.
         bytes: u64,
     },
-    /// It holds nothing, for so long.
+    /// The queue has been empty for this time.
     Idle(Duration),
 }
 
@@ -123,8 +123,8 @@ impl Red {
         Self { config, average: 0.0, count: -1, interval: 0.0, random }
     }
 
-    /// Takes note of a packet of `size` bytes that comes to the queue, and says whether to drop it.
-    /// `transmission_time` tells how long the link takes for so many bytes.
+    /// Processes a packet of `size` bytes that comes to the queue. Returns whether to drop it. `transmission_time`
+    /// returns the transmission time of a number of bytes.
     pub(crate) fn drops(
         &mut self,
         occupancy: Occupancy,
@@ -203,7 +203,7 @@ impl Red {
         self.count as f64 * p_b > self.interval
     }
 
-    /// A number in \[0, 1) from 32 random bits.
+    /// A random number in \[0, 1), from 32 random bits.
     fn uniform(&mut self) -> f64 {
         f64::from((self.random.next_u64() >> 32) as u32) / (1u64 << 32) as f64
     }
@@ -222,7 +222,7 @@ mod tests {
         Occupancy::Holding { packets, bytes: u64::from(packets) * 1500 }
     }
 
-    /// 8 Mbit/s: one microsecond a byte.
+    /// 8 Mbit/s: one microsecond per byte.
     fn microsecond_per_byte(bytes: u32) -> Duration {
         Duration::from_micros(bytes.into())
     }
@@ -240,14 +240,14 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_queue_ages_the_average_as_if_small_packets_had_come() {
+    fn an_idle_time_decreases_the_average_as_if_small_packets_had_come() {
         let mut red = red(RedConfig::floyd(5.0, 15.0));
         red.average = 4.0;
         red.drops(Occupancy::Idle(Duration::from_micros(512 * 10)), 1500, microsecond_per_byte);
         assert!((red.average - 4.0 * 0.998f64.powf(10.0)).abs() < 1e-12);
     }
 
-    /// Packets from one drop to the next at a constant average.
+    /// The numbers of packets from one drop to the next at a constant average.
     fn drop_distances(mut red: Red, average: f64, size: u32, n: u32) -> Vec<u32> {
         red.config.weight = 0.0;
         red.average = average;
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn gentle_climbs_from_max_p_to_one() {
+    fn gentle_increases_the_probability_from_max_p_to_one() {
         let config = RedConfig { gentle: true, max_probability: 0.1, ..RedConfig::floyd(5.0, 15.0) };
         let mut red = red(config);
         let p_b = |red: &mut Red, average| {
@@ -296,12 +296,12 @@ mod tests {
         assert_eq!(p_b(&mut red, 15.0), 0.1);
         assert!((p_b(&mut red, 22.5) - 0.55).abs() < 1e-12);
         assert_eq!(p_b(&mut red, 30.0), 1.0);
-        // dummynet writes the same line as c_3 avg − c_4, c_3 = (1 − max_p) / max_th, c_4 = 1 − 2 max_p.
+        // dummynet computes the same line as c_3 avg − c_4, c_3 = (1 − max_p) / max_th, c_4 = 1 − 2 max_p.
         assert!((p_b(&mut red, 20.0) - ((1.0 - 0.1) / 15.0 * 20.0 - (1.0 - 0.2))).abs() < 1e-12);
     }
 
     #[test]
-    fn in_bytes_small_packets_are_dropped_more_rarely() {
+    fn in_bytes_small_packets_are_dropped_less_often() {
         let config = RedConfig { unit: RedUnit::Bytes { max_packet: 1500 }, ..RedConfig::floyd(5000.0, 15000.0) };
         let mut red = red(config);
         red.average = 10_000.0;

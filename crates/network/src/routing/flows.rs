@@ -1,4 +1,4 @@
-//! Routes of flows: chosen when a flow's first packet leaves its host, and kept.
+//! Routes of flows. A route is chosen when the flow's first packet leaves its host, and kept.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,45 +11,45 @@ use subflow_wire::tcp::mptcp::{Join, MptcpOption};
 use subflow_wire::{Body, Packet, TcpSegment};
 
 use super::tables::PerPacket;
-use super::{FlowWay, Gateway, Routes, Way};
+use super::{FlowRoute, Gateway, PacketRoute, Routes};
 use crate::InterfaceId;
 
-/// The flows of a network and the links that they take.
+/// The flows of a network and their routes.
 #[derive(Debug)]
 pub(crate) struct FlowRoutes {
-    /// By 5-tuple: addresses, then ports and protocol. `None`: no route leads there. Looked up for each packet that a
-    /// host sends.
-    v4: FxHashMap<(u64, u64), Option<FlowWay>>,
-    v6: FxHashMap<(u128, u128, u64), Option<FlowWay>>,
+    /// Routes by 5-tuple: addresses, then ports and protocol. `None`: there is no route. Looked up for each packet that
+    /// a host sends.
+    v4: FxHashMap<(u64, u64), Option<FlowRoute>>,
+    v6: FxHashMap<(u128, u128, u64), Option<FlowRoute>>,
     flows: Vec<Flow>,
     controller: Option<Multiflow>,
-    /// What routers mix into every flow's hash.
+    /// The seed of the flow hash.
     hash_seed: u64,
     rng: Pcg64Mcg,
 }
 
-/// A flow, and where it begins and ends.
+/// A flow with its first and last router.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
     key: FlowKey,
     start: FlowStart,
 }
 
-/// Where a flow enters the network, and where it leaves it.
+/// The first and last router of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowStart {
     /// The router that its source is attached to.
     pub(crate) from: u32,
-    /// The interface that it goes to, the router there, and that router's link to it.
+    /// The destination interface, the router that it is attached to, and that router's link to it.
     pub(crate) destination: InterfaceId,
     pub(crate) last_router: u32,
     pub(crate) last_link: u32,
-    /// The router that it passes on its way, if it is to pass one.
+    /// The gateway that it must pass, if there is one.
     pub(crate) gateway: Option<Gateway>,
 }
 
 impl FlowRoutes {
-    /// `controller`, if there is one, is asked about every new flow.
+    /// Creates it without flows. `controller`, if there is one, routes every new flow.
     pub(crate) fn new(controller: Option<Multiflow>, mut rng: Pcg64Mcg) -> Self {
         Self {
             v4: FxHashMap::default(),
@@ -61,9 +61,9 @@ impl FlowRoutes {
         }
     }
 
-    /// What the flow of `packet` carries; outer `None`: it is a new flow.
+    /// The route of the flow of `packet`; outer `None`: the flow is new.
     #[inline]
-    pub(crate) fn find(&self, packet: &Packet) -> Option<Option<FlowWay>> {
+    pub(crate) fn find(&self, packet: &Packet) -> Option<Option<FlowRoute>> {
         let (ports, protocol) = ports(packet);
         let rest = u64::from(ports.0) << 32 | u64::from(ports.1) << 16 | u64::from(protocol);
         match (packet.ip.source, packet.ip.destination) {
@@ -75,14 +75,14 @@ impl FlowRoutes {
         }
     }
 
-    /// Chooses the way of the flow that `packet` begins, and adds its links to `list`.
+    /// Chooses the route of the flow whose first packet is `packet`, and appends its links to `list`.
     pub(crate) fn begin(
         &mut self,
         packet: &Packet,
         start: FlowStart,
         (routes, graph): (&Routes, &Graph),
         list: &mut Vec<u32>,
-    ) -> Option<FlowWay> {
+    ) -> Option<FlowRoute> {
         let key = flow_key(packet);
         let path = match &mut self.controller {
             Some(controller) => controller.route(Request {
@@ -95,14 +95,14 @@ impl FlowRoutes {
             None => None,
         };
         let flow = Flow { key, start };
-        let way = self.way(flow, path, (routes, graph), list);
+        let route = self.route_of(flow, path, (routes, graph), list);
         self.flows.push(flow);
-        self.enter(key, way);
-        way
+        self.insert(key, route);
+        route
     }
 
-    /// Links have gone down or come up; `down` says which, and `routes` knows it already. Chooses the ways of all flows
-    /// anew.
+    /// Recomputes the routes of all flows after links failed or recovered. `down` returns whether a link is down;
+    /// `routes` is already up to date.
     pub(crate) fn reroute(
         &mut self,
         down: impl Fn(u32) -> bool,
@@ -115,49 +115,49 @@ impl FlowRoutes {
         }
         for flow in self.flows.clone() {
             let path = self.controller.as_ref().and_then(|controller| controller.path_of(flow.key));
-            let way = self.way(flow, path, (routes, graph), list);
-            self.enter(flow.key, way);
+            let route = self.route_of(flow, path, (routes, graph), list);
+            self.insert(flow.key, route);
         }
     }
 
-    /// The way over `path`, or where there is none, over what the routers' tables say.
-    fn way(
+    /// The route over `path` or, without one, by the routers' tables.
+    fn route_of(
         &self,
         flow: Flow,
         path: Option<Vec<u32>>,
         (routes, graph): (&Routes, &Graph),
         list: &mut Vec<u32>,
-    ) -> Option<FlowWay> {
+    ) -> Option<FlowRoute> {
         let hash = flow.key.hash(self.hash_seed);
         let mut links = match path {
             Some(path) => path,
             None => match by_tables(flow.start, hash, (routes, graph)) {
                 Ok(links) => links?,
-                Err(PerPacket) => return Some(FlowWay { way: Way::to(flow.start.destination), hash }),
+                Err(PerPacket) => return Some(FlowRoute { route: PacketRoute::to(flow.start.destination), hash }),
             },
         };
         links.push(flow.start.last_link);
-        let way = Way::listed(list.len());
+        let route = PacketRoute::listed(list.len());
         list.append(&mut links);
-        Some(FlowWay { way, hash })
+        Some(FlowRoute { route, hash })
     }
 
-    fn enter(&mut self, key: FlowKey, way: Option<FlowWay>) {
+    fn insert(&mut self, key: FlowKey, route: Option<FlowRoute>) {
         let (source, destination) = (key.source, key.destination);
         let rest = u64::from(source.port()) << 32 | u64::from(destination.port()) << 16 | u64::from(key.protocol);
         match (source.ip(), destination.ip()) {
             (IpAddr::V4(from), IpAddr::V4(to)) => {
                 let addresses = u64::from(from.to_bits()) << 32 | u64::from(to.to_bits());
-                self.v4.insert((addresses, rest), way);
+                self.v4.insert((addresses, rest), route);
             }
             (from, to) => {
-                self.v6.insert((bits(from), bits(to), rest), way);
+                self.v6.insert((bits(from), bits(to), rest), route);
             }
         }
     }
 }
 
-/// The links from a flow's first router to its last one, past its gateway; inner `None`: no route leads there.
+/// The links from a flow's first router to its last one, through its gateway; inner `None`: there is no route.
 fn by_tables(start: FlowStart, hash: u16, (routes, graph): (&Routes, &Graph)) -> Result<Option<Vec<u32>>, PerPacket> {
     let mut links = Vec::new();
     let mut at = start.from;
@@ -166,7 +166,7 @@ fn by_tables(start: FlowStart, hash: u16, (routes, graph): (&Routes, &Graph)) ->
         let before = links.len();
         while at != router {
             if links.len() - before > graph.switches() {
-                // Static routes and equal ways together can lead in a circle.
+                // Static routes combined with equal-cost routes can form a loop.
                 return Ok(None);
             }
             let Some(next) = routes.next_of_flow(at, destination, hash)? else { return Ok(None) };
@@ -206,7 +206,7 @@ fn flow_key(packet: &Packet) -> FlowKey {
     }
 }
 
-/// What the MPTCP options of a packet say to a router.
+/// The MPTCP handshake option of a packet.
 fn signal(packet: &Packet) -> Signal {
     match &packet.body {
         Body::Tcp(segment) if segment.flags.contains(TcpFlags::SYN) => signal_of_syn(segment),

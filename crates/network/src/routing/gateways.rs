@@ -1,26 +1,27 @@
-//! Addresses whose packets pass a router of their own: loose source routing (RFC 791, section 3.1) over relays.
+//! Gateways: addresses whose packets pass a given router, as with loose source routing (RFC 791, section 3.1) over
+//! relays.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use crate::InterfaceId;
 
-/// Which router the packets from and to certain addresses pass.
+/// The gateways of addresses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gateways {
     of_address: BTreeMap<IpAddr, Gateway>,
 }
 
-/// A router that is passed.
+/// A router that packets must pass.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Gateway {
     pub(crate) router: u32,
-    /// What stands for it in the routers' tables: a number beyond those of all interfaces.
+    /// Its destination number in the routers' tables: larger than the numbers of all interfaces.
     pub(crate) destination: InterfaceId,
 }
 
 impl Gateways {
-    /// Routers by address, in a network with so many interfaces.
+    /// Creates it from addresses and their routers, in a network with `interfaces` interfaces.
     pub(crate) fn new(addresses: &[(IpAddr, u32)], interfaces: usize) -> Self {
         let routers: BTreeMap<IpAddr, u32> = addresses.iter().copied().collect();
         let numbered = routers.into_iter().enumerate().map(|(number, (address, router))| {
@@ -37,7 +38,7 @@ impl Gateways {
         self.of_address.values().copied()
     }
 
-    /// What packets between two addresses pass: the source's gateway, or else the destination's.
+    /// The gateway that packets between two addresses pass: the source's, else the destination's.
     pub(crate) fn between(&self, source: IpAddr, destination: IpAddr) -> Option<Gateway> {
         self.of_address.get(&source).or_else(|| self.of_address.get(&destination)).copied()
     }

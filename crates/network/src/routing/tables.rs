@@ -2,26 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use subflow_policy::routing::{Graph, LinkSet, Towards, choose, salt};
+use subflow_policy::routing::{Graph, LinkSet, NextHops, choose, salt};
 
 use super::{Gateways, RouteMetric, RouterMode, Wiring};
 use crate::InterfaceId;
 
-/// For each router and destination, an interface or a gateway, the next link, or several to choose from.
+/// For each router and destination (an interface or a gateway), the next link, or several to choose from.
 #[derive(Debug)]
 pub(crate) struct Routes {
-    /// A link, [`NOWHERE`], or [`CHOICE`] and the number of a choice.
+    /// A link, [`NO_ROUTE`], or [`CHOICE`] plus the index of a choice.
     next: Box<[u32]>,
     destinations: usize,
     choices: Vec<Choice>,
 }
 
-/// In a table, where no link leads to the destination.
-const NOWHERE: u32 = u32::MAX;
-/// In a table, marks a choice.
+/// Table entry: there is no route to the destination.
+const NO_ROUTE: u32 = u32::MAX;
+/// Table entry: flag of a choice.
 const CHOICE: u32 = 1 << 31;
 
-/// Several links that are equally good.
+/// Several links of equal cost.
 #[derive(Debug)]
 struct Choice {
     links: Box<[u32]>,
@@ -32,11 +32,11 @@ struct Choice {
 enum Rule {
     /// By the flow's hash and the router's salt.
     Hash(u32),
-    /// The next one's turn.
+    /// The index of the link whose turn is next.
     InTurn(usize),
 }
 
-/// What tables are made from.
+/// The input from which tables are computed.
 #[derive(Clone, Debug)]
 pub(crate) struct TableRules {
     pub(crate) modes: Vec<RouterMode>,
@@ -45,7 +45,7 @@ pub(crate) struct TableRules {
     pub(crate) gateways: Gateways,
 }
 
-/// A way that somebody has set.
+/// A configured route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StaticRoute {
     pub(crate) router: u32,
@@ -54,7 +54,7 @@ pub(crate) struct StaticRoute {
 }
 
 impl TableRules {
-    /// The tables without the links that are `down`.
+    /// Computes the tables without the links that are `down`.
     pub(crate) fn tables(&self, wiring: &Wiring, graph: &Graph, down: &LinkSet) -> Routes {
         let mut tables = Tables { rules: self, routes: self.empty(wiring), known: BTreeMap::new() };
         let mut interfaces_at: Vec<Vec<(InterfaceId, u32)>> = vec![Vec::new(); wiring.routers];
@@ -64,13 +64,13 @@ impl TableRules {
             }
         }
         for gateway in self.gateways.iter() {
-            // At the gateway itself no link leads on to it.
-            interfaces_at[gateway.router as usize].push((gateway.destination, NOWHERE));
+            // The gateway itself needs no link to the gateway.
+            interfaces_at[gateway.router as usize].push((gateway.destination, NO_ROUTE));
         }
         for (last_router, interfaces) in interfaces_at.iter().enumerate().filter(|(_, there)| !there.is_empty()) {
-            let towards = graph.towards(last_router as u32, self.metric, down);
+            let next_hops = graph.next_hops(last_router as u32, self.metric, down);
             for router in 0..wiring.routers {
-                let entry = tables.entry(router, &towards);
+                let entry = tables.entry(router, &next_hops);
                 for &(interface, last) in interfaces {
                     let entry = if router == last_router { last } else { entry };
                     tables.routes.set(router as u32, interface, entry);
@@ -85,26 +85,26 @@ impl TableRules {
 
     fn empty(&self, wiring: &Wiring) -> Routes {
         let destinations = wiring.interfaces + self.gateways.iter().count();
-        let next = vec![NOWHERE; wiring.routers * destinations].into_boxed_slice();
+        let next = vec![NO_ROUTE; wiring.routers * destinations].into_boxed_slice();
         Routes { next, destinations, choices: Vec::new() }
     }
 }
 
-/// Tables in the making.
+/// Tables under construction.
 struct Tables<'a> {
     rules: &'a TableRules,
     routes: Routes,
-    /// Choices that a router has already.
+    /// The choices of each router so far.
     known: BTreeMap<(usize, Vec<u32>), u32>,
 }
 
 impl Tables<'_> {
-    fn entry(&mut self, router: usize, towards: &Towards) -> u32 {
-        let all = &towards.all[router];
+    fn entry(&mut self, router: usize, next_hops: &NextHops) -> u32 {
+        let all = &next_hops.all[router];
         let rule = match self.rules.modes[router] {
             RouterMode::EcmpFlow if all.len() > 1 => Rule::Hash(salt(router as u32)),
             RouterMode::EcmpPacket if all.len() > 1 => Rule::InTurn(0),
-            _ => return towards.first[router].unwrap_or(NOWHERE),
+            _ => return next_hops.first[router].unwrap_or(NO_ROUTE),
         };
         let choices = &mut self.routes.choices;
         *self.known.entry((router, all.clone())).or_insert_with(|| {
@@ -124,17 +124,17 @@ impl Routes {
         self.next[router as usize * self.destinations + destination.index()]
     }
 
-    /// The link that `router` sends a packet to that is for interface `destination` and of a flow with this hash.
+    /// The next link at `router` for a packet to `destination` with this flow hash.
     #[inline]
     pub(crate) fn next(&mut self, router: u32, destination: InterfaceId, hash: u16) -> Option<u32> {
         let entry = self.entry(router, destination);
         if entry & CHOICE == 0 {
             return Some(entry);
         }
-        if entry == NOWHERE { None } else { Some(self.choices[(entry ^ CHOICE) as usize].next(hash)) }
+        if entry == NO_ROUTE { None } else { Some(self.choices[(entry ^ CHOICE) as usize].next(hash)) }
     }
 
-    /// The link for all packets of a flow with this hash; `Err` where every packet may take another.
+    /// The next link for all packets of a flow with this hash; `Err` if packets may take different links.
     pub(crate) fn next_of_flow(
         &self,
         router: u32,
@@ -142,7 +142,7 @@ impl Routes {
         hash: u16,
     ) -> Result<Option<u32>, PerPacket> {
         match self.entry(router, destination) {
-            NOWHERE => Ok(None),
+            NO_ROUTE => Ok(None),
             entry if entry & CHOICE == 0 => Ok(Some(entry)),
             entry => {
                 let Choice { links, rule } = &self.choices[(entry ^ CHOICE) as usize];
@@ -154,17 +154,17 @@ impl Routes {
         }
     }
 
-    /// The link that `router` sends to on the way to interface `destination`; the first of several.
+    /// The next link at `router` to `destination`, the first one of several.
     pub(crate) fn first(&self, router: u32, destination: InterfaceId) -> Option<u32> {
         match self.entry(router, destination) {
-            NOWHERE => None,
+            NO_ROUTE => None,
             entry if entry & CHOICE == 0 => Some(entry),
             entry => Some(self.choices[(entry ^ CHOICE) as usize].links[0]),
         }
     }
 }
 
-/// A router chooses for each packet.
+/// The router chooses for each packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PerPacket;
 

@@ -1,17 +1,17 @@
-//! What is connected to what, with the hosts.
+//! The graph of the network including hosts.
 
 use subflow_policy::routing::Graph;
 
 use crate::InterfaceId;
 
-/// Where a link ends. Hosts pass nothing on, so that paths lead over routers only.
+/// The end of a link. Hosts do not forward, so paths consist of routers only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
     Router(u32),
     Interface(u32),
 }
 
-/// One direction of a link, as routing sees it.
+/// One direction of a link in the graph.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) from: Node,
@@ -19,7 +19,7 @@ pub(crate) struct Edge {
     pub(crate) delay_nanos: u64,
 }
 
-/// The network as routing sees it; an edge's place is its link's number.
+/// The graph of the network. The index of an edge is the number of its link.
 #[derive(Debug)]
 pub(crate) struct Wiring {
     pub(crate) edges: Vec<Edge>,
@@ -28,7 +28,7 @@ pub(crate) struct Wiring {
 }
 
 impl Wiring {
-    /// The routers and the links between them. Its edges have the numbers that they have here.
+    /// The graph of routers only. Its edges have the same numbers.
     pub(crate) fn graph(&self) -> Graph {
         let mut graph = Graph::new(self.routers);
         for (link, pair) in self.edges.chunks_exact(2).enumerate() {
@@ -39,7 +39,7 @@ impl Wiring {
         graph
     }
 
-    /// The router that each interface is attached to, and the link from there; `None` where it is linked to a host.
+    /// The router that each interface is attached to, and the link from it; `None` if it is linked to a host.
     pub(crate) fn attachments(&self) -> Vec<Option<(u32, u32)>> {
         let mut attachments = vec![None; self.interfaces];
         for (link, edge) in self.edges.iter().enumerate() {
@@ -50,7 +50,7 @@ impl Wiring {
         attachments
     }
 
-    /// All edges that a packet may go on over behind `edge`: those of the router it comes to, but not back.
+    /// All edges that a packet may take after `edge`: those of the router at its end, except back.
     pub(crate) fn following(&self, edge: u32, out_of: &[Vec<u32>]) -> impl Iterator<Item = u32> + use<> {
         let next = match self.edges[edge as usize].to {
             Node::Router(router) => out_of[router as usize].clone(),
@@ -70,7 +70,7 @@ impl Wiring {
         out_of
     }
 
-    /// The interfaces, in order.
+    /// All interfaces, in order.
     pub(crate) fn interface_ids(&self) -> impl Iterator<Item = InterfaceId> + use<> {
         (0..self.interfaces).map(InterfaceId::from_index)
     }

@@ -1,4 +1,4 @@
-//! Which interface has which address.
+//! The addresses of interfaces.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::{Attachment, TopologyBuilder, TopologyError};
 use crate::InterfaceId;
 
-/// From addresses to interfaces, both ways.
+/// The mapping between addresses and interfaces.
 #[derive(Debug, Default)]
 pub(crate) struct AddressBook {
     v4: FxHashMap<u32, InterfaceId>,
@@ -16,7 +16,8 @@ pub(crate) struct AddressBook {
 }
 
 impl AddressBook {
-    /// The addresses given, and one of its link for each interface without. Every interface is on a link.
+    /// The configured addresses, and an address of its link for each interface without one. Every interface is on a
+    /// link.
     pub(super) fn assign(topology: &TopologyBuilder) -> Result<Self, TopologyError> {
         let mut book = Self {
             of_interface: topology.interfaces.iter().map(|interface| interface.addresses.clone()).collect(),
@@ -57,7 +58,7 @@ impl AddressBook {
         &self.of_interface[interface.index()]
     }
 
-    /// Enters an address; the interface that had it before, if any.
+    /// Adds an address. Returns the interface that already had it, if any.
     fn enter(&mut self, address: IpAddr, interface: InterfaceId) -> Option<InterfaceId> {
         match address {
             IpAddr::V4(address) => self.v4.insert(address.to_bits(), interface),
@@ -66,8 +67,7 @@ impl AddressBook {
     }
 }
 
-/// The address at one end (0 or 1) of the link added as number `link`; beyond 65536 links the second byte goes on
-/// counting into the first.
+/// The address at one end (0 or 1) of link number `link`; beyond 65536 links the second byte carries into the first.
 fn automatic(link: usize, end: usize) -> IpAddr {
     let network = Ipv4Addr::new(10, 0, 0, 0).to_bits();
     IpAddr::V4(Ipv4Addr::from_bits(network + ((link as u32) << 8) + end as u32 + 1))

@@ -1,4 +1,4 @@
-//! From a description to a network.
+//! Builds a network from its description.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ pub(super) fn build(topology: &TopologyBuilder, seed: u64) -> Result<Network, To
 }
 
 impl TopologyBuilder {
-    /// An interface's name with its host's.
+    /// The name of an interface with that of its host.
     pub(super) fn full_name(&self, interface: InterfaceId) -> String {
         let interface = &self.interfaces[interface.index()];
         format!("{}.{}", self.hosts[interface.host.index()], interface.name)
@@ -64,7 +64,7 @@ impl TopologyBuilder {
         }
     }
 
-    /// Interfaces with the links that they send to, and addresses.
+    /// Interfaces with the links on which they send, and addresses.
     fn host_table(&self) -> Result<HostTable, TopologyError> {
         let mut outgoing: Vec<Option<LinkId>> = vec![None; self.interfaces.len()];
         for (number, link) in self.links.iter().enumerate() {
@@ -145,7 +145,7 @@ impl TopologyBuilder {
         }
     }
 
-    /// A controller has all routers or none.
+    /// Checks that all routers have the controller, or none.
     fn check_control(&self) -> Result<(), TopologyError> {
         let controlled = |(_, mode): &&(String, RouterMode)| *mode == RouterMode::Multiflow;
         match (self.routers.iter().find(controlled), self.routers.iter().find(|router| !controlled(router))) {
@@ -156,9 +156,9 @@ impl TopologyBuilder {
         }
     }
 
-    /// Routers that choose ways by other things than tables know nothing of gateways.
+    /// Checks that all routers follow tables if there are gateways.
     fn check_gateways(&self) -> Result<(), TopologyError> {
-        match (self.gateways.first(), self.routers.iter().find(|(_, mode)| !mode.keeps_to_tables())) {
+        match (self.gateways.first(), self.routers.iter().find(|(_, mode)| !mode.follows_tables())) {
             (Some(&(address, _)), Some((router, _))) => {
                 Err(TopologyError::GatewayWithoutTables { address, router: router.clone() })
             }
@@ -166,7 +166,7 @@ impl TopologyBuilder {
         }
     }
 
-    /// Whether routes lead anywhere, and every host reaches those it talks to.
+    /// Checks that every host reaches the hosts with which it exchanges packets.
     fn check_paths(&self, wiring: &Wiring, routes: &Routes, hosts: &HostTable) -> Result<(), TopologyError> {
         if !self.static_routes.is_empty() {
             self.check_loops(wiring, routes)?;

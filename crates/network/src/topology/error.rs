@@ -1,11 +1,11 @@
-//! What can be wrong with a topology.
+//! Errors of a topology.
 
 use std::net::IpAddr;
 
-/// What is wrong with a topology.
+/// An error in a topology.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TopologyError {
-    /// Two hosts that should talk cannot.
+    /// Two hosts that should exchange packets have no path.
     #[error("no path leads from host '{from}' to host '{to}'")]
     Unreachable {
         /// The sender.
@@ -14,7 +14,7 @@ pub enum TopologyError {
         to: String,
     },
     /// An interface without a link.
-    #[error("interface '{interface}' of host '{host}' is on no link")]
+    #[error("interface '{interface}' of host '{host}' is not connected to a link")]
     Unattached {
         /// The host.
         host: String,
@@ -46,7 +46,7 @@ pub enum TopologyError {
     /// A name used twice.
     #[error("there are two {kind}s named '{name}'")]
     DuplicateName {
-        /// What has the name: host, router or link, or interface (then the name is host.interface).
+        /// The kind of the named item: host, router, link, or interface (then the name is host.interface).
         kind: &'static str,
         /// The name.
         name: String,
@@ -57,36 +57,36 @@ pub enum TopologyError {
         /// The link.
         link: String,
     },
-    /// A static route over a link that does not begin at the router.
-    #[error("router '{router}' cannot send over link '{link}', which does not begin there")]
+    /// A static route over a link that does not start at the router.
+    #[error("router '{router}' cannot send over link '{link}', which does not start there")]
     RouteNotFromRouter {
         /// The router.
         router: String,
         /// The link.
         link: String,
     },
-    /// Some routers under a controller, and some not.
-    #[error("router '{controlled}' is under a controller and router '{free}' is not; it has all of them or none")]
+    /// Some routers have the controller and some do not.
+    #[error("router '{controlled}' has a controller and router '{free}' does not; all routers must have it, or none")]
     PartlyControlled {
-        /// A router under the controller.
+        /// A router with the controller.
         controlled: String,
-        /// One that is not.
+        /// One without it.
         free: String,
     },
-    /// An address with a gateway where a router does not go by tables.
-    #[error("packets of {address} cannot pass a gateway: router '{router}' does not go by its tables")]
+    /// An address has a gateway, but a router does not follow tables.
+    #[error("packets of {address} cannot pass a gateway: router '{router}' does not follow its tables")]
     GatewayWithoutTables {
         /// The address.
         address: IpAddr,
         /// The router.
         router: String,
     },
-    /// Static routes that lead in a circle.
-    #[error("routes to interface '{interface}' lead in a circle through router '{router}'")]
+    /// Static routes form a loop.
+    #[error("routes to interface '{interface}' form a loop through router '{router}'")]
     RouteLoop {
         /// The destination, as host.interface.
         interface: String,
-        /// A router of the circle.
+        /// A router in the loop.
         router: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Describing a network: hosts, routers and links, before they become a [`Network`].
+//! The description of a network: hosts, routers and links, from which a [`Network`] is built.
 
 mod addresses;
 mod build;
@@ -43,7 +43,7 @@ pub struct DuplexLink {
     pub backward: LinkId,
 }
 
-/// Describes hosts, routers and links, and makes a [`Network`] of them.
+/// Describes hosts, routers and links, and builds a [`Network`].
 ///
 /// ```
 /// # use subflow_network::{LinkConfig, QueueConfig, RouterMode, TopologyBuilder};
@@ -121,14 +121,14 @@ impl TopologyBuilder {
         HostId::from_index(self.hosts.len() - 1)
     }
 
-    /// Adds an interface to `host`. Unless [`Self::address`] gives it one, it gets an address of its link: on the link
-    /// added as number n = 256 a + b, counted from zero, 10.a.b.1 at the first end and 10.a.b.2 at the second.
+    /// Adds an interface to `host`. Without an address set by [`Self::address`] it gets an address of its link: on link
+    /// number n = 256 a + b, counted from zero, it is 10.a.b.1 at the first end and 10.a.b.2 at the second.
     pub fn interface(&mut self, host: HostId, name: &str) -> InterfaceId {
         self.interfaces.push(Interface { host, name: name.into(), addresses: Vec::new() });
         InterfaceId::from_index(self.interfaces.len() - 1)
     }
 
-    /// Gives `interface` an address, IPv4 or IPv6; more calls give more addresses.
+    /// Adds an address, IPv4 or IPv6, to `interface`. An interface may have several.
     pub fn address(&mut self, interface: InterfaceId, address: IpAddr) {
         self.interfaces[interface.index()].addresses.push(address);
     }
@@ -155,43 +155,42 @@ impl TopologyBuilder {
         DuplexLink { forward: LinkId::from_index(2 * number), backward: LinkId::from_index(2 * number + 1) }
     }
 
-    /// Makes `router` send packets for `destination` over `via`, one of its links, whatever the shortest path is.
+    /// Adds a static route: `router` sends packets for `destination` over `via`, one of its links.
     pub fn route(&mut self, router: RouterId, destination: InterfaceId, via: LinkId) {
         self.static_routes.push(StaticRoute { router: router.0, destination, via: via.0 });
     }
 
-    /// Makes packets from and to `address`, one of an interface at a router, pass `gateway` on their way, as a loose
-    /// source route does: the shortest path to there, and the shortest path on. A packet between two such addresses
-    /// passes the source's. Where no path leads to it, packets are dropped as unroutable. All routers have to [keep to
-    /// their tables](RouterMode::keeps_to_tables).
+    /// Routes packets from and to `address`, an address of an interface at a router, through `gateway`, like a loose
+    /// source route: the shortest path to the gateway, and the shortest path from it. A packet between two such
+    /// addresses passes the gateway of its source. If there is no path, packets are dropped as unroutable. All routers
+    /// must [follow their tables](RouterMode::follows_tables).
     pub fn gateway(&mut self, address: IpAddr, gateway: RouterId) {
         self.gateways.push((address, gateway));
     }
 
-    /// Sets what makes a path short. Default: few links.
+    /// Sets the metric of shortest paths. Default: the number of links.
     pub fn metric(&mut self, metric: RouteMetric) {
         self.metric = metric;
     }
 
-    /// Sets what concerns the routing of the whole network. Default: a controller as published, and routes that stay as
-    /// they are when links fail.
+    /// Sets the routing options of the whole network. Default: a controller as published, and routes that do not change
+    /// when links fail.
     pub fn routing(&mut self, config: RoutingConfig) {
         self.routing = config;
     }
 
-    /// Says that `a` and `b` exchange packets, in both directions. Once a pair is named, packets between others are
-    /// dropped as unroutable; as long as none is named, all may talk to all. The fewer talk, the more hops can be
-    /// fused.
+    /// Allows `a` and `b` to exchange packets. If any pair is named, packets between other hosts are dropped as
+    /// unroutable; if none is, all hosts may exchange packets. With fewer pairs, more hops can be fused.
     pub fn conversation(&mut self, a: HostId, b: HostId) {
         self.conversations.push((a, b));
     }
 
-    /// Whether hops are fused where that is possible. It changes no result, only the time it takes. Default: yes.
+    /// Sets whether hops are fused where possible. Fusion does not change results, only the running time. Default: yes.
     pub fn fuse_hops(&mut self, fuse: bool) {
         self.fuse_hops = fuse;
     }
 
-    /// Makes the network. `seed` determines everything random in it.
+    /// Builds the network. `seed` determines all of its random numbers.
     pub fn build(self, seed: u64) -> Result<Network, TopologyError> {
         build::build(&self, seed)
     }

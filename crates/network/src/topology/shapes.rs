@@ -1,16 +1,16 @@
-//! Topologies with a name: which hosts, switches and links there are, and what they are called.
+//! Named topologies: their hosts, switches and links, with names.
 
 use std::fmt;
 
-/// Hosts, switches, and the links between them, by name. Every host has one link. A link is called after its ends,
+/// Hosts, switches, and the links between them, by name. Every host has one link. A link is named after its ends,
 /// `A-B`, and leads upwards: from hosts to switches, from the edge to the core.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     /// `h0`, `h1`, …
     pub hosts: Vec<String>,
-    /// Their names say their place.
+    /// Their names depend on their position.
     pub switches: Vec<String>,
-    /// In the order in which they are preferred where ways are equally short.
+    /// In order of preference between equally short paths.
     pub links: Vec<ShapeLink>,
 }
 
@@ -33,12 +33,12 @@ pub enum ShapeEnd {
 }
 
 impl Shape {
-    /// A fat tree of switches with `k` ports (Al-Fares, Loukissas, Vahdat 2008): `k` pods, each of k/2 switches at the
-    /// edge (`edgeP_E`) and k/2 for aggregation (`aggP_A`), under (k/2)² core switches (`coreC`); k³/4 hosts, those of
-    /// a pod and of an edge switch next to each other. Aggregation switch A of each pod is under cores A·k/2 to A·k/2 +
-    /// k/2 − 1. `k` is even.
+    /// A fat tree of switches with `k` ports (Al-Fares, Loukissas, Vahdat 2008): `k` pods, each with k/2 edge switches
+    /// (`edgeP_E`) and k/2 aggregation switches (`aggP_A`), below (k/2)² core switches (`coreC`). There are k³/4 hosts;
+    /// those of a pod and of an edge switch have consecutive numbers. Aggregation switch A of each pod is connected to
+    /// cores A·k/2 to A·k/2 + k/2 − 1. `k` must be even.
     pub fn fat_tree(k: usize) -> Self {
-        assert!(k >= 2 && k.is_multiple_of(2), "a fat tree of an odd number of pods");
+        assert!(k >= 2 && k.is_multiple_of(2), "a fat tree has an even number of pods");
         let half = k / 2;
         let mut shape = Self::default();
         let cores: Vec<usize> = (0..half * half).map(|core| shape.switch(format_args!("core{core}"))).collect();
@@ -58,7 +58,7 @@ impl Shape {
         shape
     }
 
-    /// `leaves` switches (`leafL`) with `hosts` hosts each, all under all of `spines` switches (`spineS`).
+    /// `leaves` switches (`leafL`) with `hosts` hosts each, each connected to all of `spines` switches (`spineS`).
     pub fn leaf_spine(leaves: usize, spines: usize, hosts: usize) -> Self {
         let mut shape = Self::default();
         let above: Vec<usize> = (0..spines).map(|number| shape.switch(format_args!("spine{number}"))).collect();
@@ -81,7 +81,7 @@ impl Shape {
         shape
     }
 
-    /// `hosts` hosts at switch `left` and as many at `right`, with `width` switches (`midM`) side by side between them.
+    /// `hosts` hosts at switch `left` and as many at `right`, with `width` parallel switches (`midM`) between them.
     pub fn diamond(width: usize, hosts: usize) -> Self {
         let mut shape = Self::two_sides(hosts);
         for number in 0..width {
@@ -92,16 +92,16 @@ impl Shape {
         shape
     }
 
-    /// `hosts` hosts at switch `left` and as many at `right`, and one link between the two.
+    /// `hosts` hosts at switch `left` and as many at `right`, with one link between the switches.
     pub fn dumbbell(hosts: usize) -> Self {
         let mut shape = Self::two_sides(hosts);
         shape.connect(0, 1);
         shape
     }
 
-    /// `hosts` hosts at switch `left` and as many at `right`. There are two disjoint paths between these, `left` – `a`
-    /// – `u1` – `u2` – `right` and `left` – `d1` – `d2` – `b` – `right`; but a link leads from `a` to `b`, and the
-    /// shortest path, over that, blocks both.
+    /// `hosts` hosts at switch `left` and as many at `right`. There are two disjoint paths between them, `left` – `a` –
+    /// `u1` – `u2` – `right` and `left` – `d1` – `d2` – `b` – `right`. But the shortest path uses a link from `a` to
+    /// `b` and blocks both.
     pub fn trap(hosts: usize) -> Self {
         let mut shape = Self::two_sides(hosts);
         let [a, b, u1, u2, d1, d2] =
@@ -112,7 +112,7 @@ impl Shape {
         shape
     }
 
-    /// What link `number` is called.
+    /// The name of link `number`.
     pub fn link_name(&self, number: usize) -> String {
         let ShapeLink { from, to } = self.links[number];
         let from = match from {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_called_after_their_ends() {
+    fn links_are_named_after_their_ends() {
         let shape = Shape::fat_tree(4);
         let names: Vec<String> = (0..shape.links.len()).map(|number| shape.link_name(number)).collect();
         for expected in ["h0-edge0_0", "edge0_0-agg0_1", "agg3_1-core3"] {

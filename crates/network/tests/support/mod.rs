@@ -1,4 +1,4 @@
-//! Toy hosts and packets for the tests.
+//! Simple hosts and packets for the tests.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -27,7 +27,7 @@ pub(crate) fn packet(source: IpAddr, destination: IpAddr, number: u32, size: u32
     }
 }
 
-/// The number that [`packet`] gave it.
+/// The number assigned by [`packet`].
 pub(crate) fn number(packet: &Packet) -> u32 {
     match &packet.body {
         Body::Udp(datagram) => u32::from(datagram.source_port) << 16 | u32::from(datagram.destination_port),
@@ -35,17 +35,17 @@ pub(crate) fn number(packet: &Packet) -> u32 {
     }
 }
 
-/// What arrived: when, where, number.
+/// An arrival: time, interface, packet number.
 pub(crate) type Arrival = (u64, InterfaceId, u32);
 
-/// Hosts that write down what arrives, send what a script says, and answer a packet with another if told to.
+/// Hosts that record arrivals, send according to a script, and answer packets if configured.
 #[derive(Default)]
 pub(crate) struct Recorder {
     pub(crate) arrivals: Vec<Arrival>,
     pub(crate) timers: Vec<(u64, TimerId)>,
-    /// Timer, and what is sent from where to where when it expires: number, size.
+    /// Timers with the packet to send when they expire: source, destination, number, size.
     pub(crate) script: Vec<(TimerId, InterfaceId, InterfaceId, u32, u32)>,
-    /// Every packet below this number is answered by one with a number so much higher.
+    /// Every packet below this number is answered with a packet whose number is larger by this value.
     pub(crate) answer_below: u32,
 }
 
@@ -65,7 +65,7 @@ impl Recorder {
         self.script.push((timer, from, to, number, size));
     }
 
-    /// Numbers, in order of arrival.
+    /// Packet numbers, in order of arrival.
     pub(crate) fn numbers(&self) -> Vec<u32> {
         self.arrivals.iter().map(|arrival| arrival.2).collect()
     }
@@ -111,7 +111,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// With `config` from a to b, and nothing in the way back.
+    /// A link with `config` from a to b, and an infinitely fast one back.
     pub(crate) fn new(config: LinkConfig) -> Self {
         let mut topology = TopologyBuilder::new();
         let (a, b) = (topology.host("a"), topology.host("b"));

@@ -1,4 +1,4 @@
-//! Random networks under random load.
+//! Random networks with random load.
 
 use proptest::prelude::*;
 use subflow_network::{
@@ -10,24 +10,24 @@ use subflow_quantity::{Duration, Rate};
 
 use super::{Arrival, Recorder, us};
 
-/// Everything about a random run. Indices are taken modulo what there is.
+/// The parameters of a random run. Indices are used modulo the number of items.
 #[derive(Clone, Debug)]
 pub(crate) struct Scenario {
     routers: usize,
-    /// Links between routers beyond a tree.
+    /// Links between routers in addition to a tree.
     chords: Vec<(usize, usize)>,
-    /// For each interface the router that it is at; the first half of the interfaces are on their own hosts.
+    /// For each interface its router; each of the first half of the interfaces has its own host.
     interfaces: Vec<usize>,
     configs: Vec<LinkConfig>,
     by_delay: bool,
     conversations: Vec<(usize, usize)>,
-    /// When in steps of 100 us, from where, to where, packets, size.
+    /// Time in steps of 100 us, source, destination, packets, size.
     bursts: Vec<(u64, usize, usize, u32, u32)>,
     changes: Vec<(u64, usize, LinkChange)>,
     seed: u64,
 }
 
-/// What can be seen of a run.
+/// The observable results of a run.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Outcome {
     pub(crate) arrivals: Vec<Arrival>,
@@ -70,7 +70,7 @@ impl Scenario {
         (topology.build(self.seed).expect("a connected network"), interfaces)
     }
 
-    /// Runs for 100 ms, in as many runs as `steps` says.
+    /// Runs for 100 ms, divided into `steps` runs.
     pub(crate) fn run(&self, fuse: bool, steps: u64) -> (Outcome, u64) {
         let (mut network, interfaces) = self.build(fuse);
         let mut hosts = Recorder { answer_below: 1 << 16, ..Recorder::default() };
@@ -96,7 +96,7 @@ impl Scenario {
     }
 }
 
-/// Few different values, so that much happens at the same instant.
+/// Few different values, so that many events happen at the same instant.
 fn delay() -> impl Strategy<Value = Duration> {
     prop_oneof![
         2 => Just(Duration::ZERO),

@@ -24,4 +24,4 @@ pub use ecmp::{choose, salt};
 pub use flow::{FlowKey, Signal, token_of};
 pub use graph::{Edge, Graph, LinkSet, Path};
 pub use multiflow::{InitialSubflow, Multiflow, MultiflowOptions, Request, ReturnPath, Ties};
-pub use shortest_path::{Metric, Towards, shortest_path};
+pub use shortest_path::{Metric, NextHops, shortest_path};

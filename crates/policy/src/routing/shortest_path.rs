@@ -29,7 +29,7 @@ impl Metric {
 
 /// The next hops on the shortest paths to one switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Towards {
+pub struct NextHops {
     /// For each switch the edge to take; of equally good ones, the one that was added first.
     pub first: Vec<Option<u32>>,
     /// For each switch all edges that are on a shortest path, in order of their numbers.
@@ -38,7 +38,7 @@ pub struct Towards {
 
 impl Graph {
     /// The shortest paths to `destination` that avoid `banned`.
-    pub fn towards(&self, destination: u32, metric: Metric, banned: &LinkSet) -> Towards {
+    pub fn next_hops(&self, destination: u32, metric: Metric, banned: &LinkSet) -> NextHops {
         let lengths = self.lengths(destination, banned, |edge| metric.length(self, edge));
         let mut all = vec![Vec::new(); self.switches()];
         for edge in self.edges().filter(|&edge| !banned.has(edge)) {
@@ -48,7 +48,7 @@ impl Graph {
                 all[ends.from as usize].push(edge);
             }
         }
-        Towards { first: all.iter().map(|edges| edges.first().copied()).collect(), all }
+        NextHops { first: all.iter().map(|edges| edges.first().copied()).collect(), all }
     }
 
     /// The distance of each switch from `destination`; `None` if there is no path.
@@ -113,9 +113,9 @@ mod tests {
     fn a_path_minimises_hops_or_delay() {
         let graph = diamond();
         let none = graph.no_links();
-        assert_eq!(graph.towards(3, Metric::Hops, &none).all[0], [8]);
-        assert_eq!(graph.towards(3, Metric::Delay, &none).all[0], [4]);
-        assert_eq!(graph.towards(3, Metric::Hops, &none).first[4], None, "switch 4 has no links");
+        assert_eq!(graph.next_hops(3, Metric::Hops, &none).all[0], [8]);
+        assert_eq!(graph.next_hops(3, Metric::Delay, &none).all[0], [4]);
+        assert_eq!(graph.next_hops(3, Metric::Hops, &none).first[4], None, "switch 4 has no links");
     }
 
     #[test]
@@ -123,8 +123,8 @@ mod tests {
         let graph = diamond();
         let mut banned = graph.no_links();
         banned.set(8, true);
-        let towards = graph.towards(3, Metric::Hops, &banned);
-        assert_eq!((towards.first[0], towards.all[0].as_slice()), (Some(0), [0, 4].as_slice()));
+        let next_hops = graph.next_hops(3, Metric::Hops, &banned);
+        assert_eq!((next_hops.first[0], next_hops.all[0].as_slice()), (Some(0), [0, 4].as_slice()));
         assert_eq!(shortest_path(&graph, 0, 3, &banned, |_| 0), Some(vec![0, 2]));
     }
 

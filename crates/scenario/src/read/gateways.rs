@@ -40,7 +40,7 @@ fn of_interface(
     let Value::Table(_) = element.value() else { return Ok(Vec::new()) };
     let section = element.section(&schema::INTERFACE)?;
     let Some(field) = section.given("gateways") else { return Ok(Vec::new()) };
-    if let Some(router) = topology.routers.iter().find(|router| !router.mode.keeps_to_tables()) {
+    if let Some(router) = topology.routers.iter().find(|router| !router.mode.follows_tables()) {
         return Err(field
             .problem(format!("gateways need routers that go by their tables, and {} does not", router.name))
             .help("leave `routing` at \"shortest-path\" or \"ecmp-flow\""));
