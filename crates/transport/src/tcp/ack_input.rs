@@ -4,10 +4,11 @@ use subflow_policy::congestion::{Ack, Controller, RecoveryState};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
+use super::Connection;
+use super::acceptability::Offsets;
 use super::recovery::is_reducing;
 use super::sent_queue::Tags;
 use super::timers::Purpose;
-use super::{Connection, sequence};
 
 /// What one acknowledgment brought.
 #[derive(Debug, Default)]
@@ -43,21 +44,15 @@ pub(crate) struct AckFindings {
 }
 
 impl Connection {
-    /// Takes in the acknowledgment of `segment`; `start` is its sequence offset. Returns
-    /// `false` for an acknowledgment of something never sent.
+    /// Takes in the acknowledgment of an acceptable segment.
     pub(crate) fn on_acknowledgment(
         &mut self,
         segment: &TcpSegment,
-        start: u64,
+        offsets: Offsets,
         now: Instant,
         cc: &mut Controller,
-    ) -> bool {
-        let Some(acknowledgment) = sequence::unwrap(segment.acknowledgment, self.send.initial, self.send.una) else {
-            return true;
-        };
-        if acknowledgment > self.send.nxt {
-            return false;
-        }
+    ) {
+        let Offsets { start, acknowledgment } = offsets;
         let mut findings = AckFindings {
             prior_una: self.send.una,
             prior_highest: self.highest_sacked(),
@@ -83,8 +78,7 @@ impl Connection {
             self.recovery.last_blocks.clear();
         }
         if outstanding == 0 {
-            self.on_answer_to_probe(now);
-            return true;
+            return self.on_answer_to_probe(now);
         }
         self.remove_acknowledged(&mut findings, now);
         self.update_rtt(&mut findings, now, cc);
@@ -122,7 +116,6 @@ impl Connection {
             self.set_transmission_timer(now, cc);
         }
         self.control_window(&sample, &findings, lost, cc);
-        true
     }
 
     /// RFC 9293, section 3.10.7.4: SND.WND follows the newest segment.

@@ -6,14 +6,14 @@ use subflow_policy::congestion::Controller;
 use subflow_quantity::Instant;
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
+use super::ReceiveWindow;
 use super::acknowledge::Acknowledge;
-use super::output::{Reset, SendQueue};
+use super::output::SendQueue;
 use super::reassembly::Reassembly;
 use super::recovery::Recovery;
 use super::sent_queue::SentQueue;
 use super::timers::Purpose;
 use super::{Closed, Config, Connection, Counters, Ends, Negotiated, ReceiveSide, RttEstimator, SendSide, State};
-use super::{ReceiveWindow, sequence};
 
 /// How the handshake stands.
 #[derive(Clone, Debug, Default)]
@@ -83,6 +83,7 @@ impl Connection {
                 reassembly: Reassembly::default(),
                 fin: None,
                 timestamp: None,
+                timestamp_at: now,
                 last_echo: 0,
                 duplicate: None,
                 ready: Vec::new(),
@@ -131,6 +132,7 @@ impl Connection {
         }
         self.send.peer_mss = options.syn.mss.map_or(DEFAULT_MSS, u32::from);
         self.receive.timestamp = options.timestamps.map(|timestamps| timestamps.value);
+        self.receive.timestamp_at = now;
         self.send.window_end = self.send.una + u64::from(segment.window);
         self.send.max_window = u64::from(segment.window);
         self.fit_mss();
@@ -158,28 +160,10 @@ impl Connection {
         self.counters.timeouts += 1;
     }
 
-    /// A segment in SYN-SENT (RFC 9293, section 3.10.7.3).
+    /// An acceptable SYN or SYN/ACK in SYN-SENT (RFC 9293, section 3.10.7.3).
     pub(crate) fn on_segment_in_syn_sent(&mut self, segment: &TcpSegment, now: Instant, cc: &mut Controller) {
-        let flags = segment.flags;
-        let acknowledgment = sequence::unwrap(segment.acknowledgment, self.send.initial, 1);
-        let acceptable = flags.contains(TcpFlags::ACK) && acknowledgment == Some(1);
-        if flags.contains(TcpFlags::ACK) && !acceptable {
-            if !flags.contains(TcpFlags::RST) {
-                self.queue.reset = Some(Reset::Refusal(segment.acknowledgment));
-            }
-            return;
-        }
-        if flags.contains(TcpFlags::RST) {
-            if acceptable {
-                self.close(Closed::Refused);
-            }
-            return;
-        }
-        if !flags.contains(TcpFlags::SYN) || self.handshake.due {
-            return;
-        }
         self.take_syn(segment, now);
-        if acceptable {
+        if segment.flags.contains(TcpFlags::ACK) {
             self.send.una = 1;
             self.send.window_end = 1 + u64::from(segment.window);
             self.handshake.acknowledge = true;
@@ -191,22 +175,14 @@ impl Connection {
         }
     }
 
-    /// Simultaneous open: the peer's SYN/ACK brings the acknowledgment that SYN-RECEIVED waits for.
-    pub(crate) fn on_syn_ack_in_syn_received(
-        &mut self,
-        segment: &TcpSegment,
-        now: Instant,
-        cc: &mut Controller,
-    ) -> bool {
-        if sequence::unwrap(segment.acknowledgment, self.send.initial, 1) != Some(1) {
-            self.queue.reset = Some(Reset::Refusal(segment.acknowledgment));
-            return false;
-        }
+    /// An acceptable acknowledgment in SYN-RECEIVED; in a simultaneous open it comes with the peer's SYN/ACK, which is
+    /// acknowledged in turn and whose window is not scaled.
+    pub(crate) fn leave_syn_received(&mut self, segment: &TcpSegment, now: Instant, cc: &mut Controller) {
+        let simultaneous = segment.flags.contains(TcpFlags::SYN);
         self.send.una = 1;
-        self.send.window_end = 1 + u64::from(segment.window);
-        self.handshake.acknowledge = true;
+        self.send.window_end = 1 + self.peer_window(segment);
+        self.handshake.acknowledge = simultaneous;
         self.establish(now, cc);
-        true
     }
 
     /// The peer acknowledged our SYN.

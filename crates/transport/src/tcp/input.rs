@@ -6,6 +6,7 @@ use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
+use super::acceptability::{Answer, Offsets, Verdict};
 use super::acknowledge::DataContext;
 use super::output::Reset;
 use super::reassembly::Run;
@@ -17,36 +18,62 @@ const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
 
 impl Connection {
     /// Takes in a segment. `data` is the application-stream offset of its first payload byte, or `None` for the
-    /// connection's own stream (plain TCP). Returns whether the segment was acceptable: one that was not tells nothing.
+    /// connection's own stream (plain TCP). Returns whether the segment was acceptable: one that was not has no effect but
+    /// an answer.
     pub fn on_segment(&mut self, segment: &TcpSegment, data: Option<u64>, now: Instant, cc: &mut Controller) -> bool {
+        let verdict = self.judge(segment, now);
+        self.on_judged_segment(segment, verdict, data, now, cc)
+    }
+
+    /// [`on_segment`](Self::on_segment) with the `verdict` that [`judge`](Self::judge) has just given.
+    pub fn on_judged_segment(
+        &mut self,
+        segment: &TcpSegment,
+        verdict: Verdict,
+        data: Option<u64>,
+        now: Instant,
+        cc: &mut Controller,
+    ) -> bool {
         self.receive.taken = None;
+        if self.state.is_closed() {
+            return false;
+        }
+        match verdict {
+            Verdict::Acceptable(offsets) => self.on_acceptable_segment(segment, offsets, data, now, cc),
+            Verdict::Reset => {
+                self.close(if self.state == State::SynSent { Closed::Refused } else { Closed::Reset });
+                false
+            }
+            Verdict::Unacceptable(answer) => {
+                self.answer_unacceptable(answer, segment, now);
+                false
+            }
+        }
+    }
+
+    fn on_acceptable_segment(
+        &mut self,
+        segment: &TcpSegment,
+        offsets: Offsets,
+        data: Option<u64>,
+        now: Instant,
+        cc: &mut Controller,
+    ) -> bool {
+        let start = offsets.start;
+        let length = u64::from(segment.payload.length);
         match self.state {
-            State::Closed(_) => return false,
             State::SynSent => {
                 self.on_segment_in_syn_sent(segment, now, cc);
                 return self.state.is_synchronised();
             }
+            State::SynReceived => self.leave_syn_received(segment, now, cc),
             _ => {}
         }
-        let Some(start) = sequence::unwrap(segment.sequence, self.receive.initial, self.receive.nxt) else {
-            self.challenge(now);
-            return false;
-        };
-        let length = u64::from(segment.payload.length);
-        if self.state == State::SynReceived && start == 0 && segment.flags.contains(TcpFlags::SYN | TcpFlags::ACK) {
-            return self.on_syn_ack_in_syn_received(segment, now, cc);
-        }
-        if !self.is_acceptable(segment, start, length, now) {
-            return false;
+        if segment.flags.contains(TcpFlags::SYN) {
+            return true;
         }
         self.note_timestamp(segment, start, length, now);
-        if self.state == State::SynReceived && !self.leave_syn_received(segment, now, cc) {
-            return false;
-        }
-        if !self.on_acknowledgment(segment, start, now, cc) {
-            self.challenge(now);
-            return false;
-        }
+        self.on_acknowledgment(segment, offsets, now, cc);
         if self.state.is_closed() {
             return true;
         }
@@ -69,6 +96,24 @@ impl Connection {
         true
     }
 
+    fn answer_unacceptable(&mut self, answer: Answer, segment: &TcpSegment, now: Instant) {
+        match answer {
+            Answer::Nothing => {}
+            Answer::Challenge => self.challenge(now),
+            Answer::Acknowledgment => {
+                if let Some(start) = sequence::unwrap(segment.sequence, self.receive.initial, self.receive.nxt) {
+                    let fin = u64::from(segment.flags.contains(TcpFlags::FIN));
+                    self.note_duplicate(start, start + u64::from(segment.payload.length) + fin);
+                }
+                self.acknowledge.on_duplicate(self.window_left());
+                self.handshake.acknowledge |= self.state == State::SynReceived;
+            }
+            Answer::SynAck => self.handshake.due = true,
+            Answer::ThirdAck => self.repeat_third_ack(),
+            Answer::Reset => self.queue.reset = Some(Reset::Refusal(segment.acknowledgment)),
+        }
+    }
+
     /// Offset of the segment's first payload byte in the peer's stream on this connection, not counting the SYN.
     pub fn offset_of(&self, segment: &TcpSegment) -> Option<u64> {
         sequence::unwrap(segment.sequence, self.receive.initial, self.receive.nxt)?.checked_sub(1)
@@ -79,70 +124,22 @@ impl Connection {
         self.receive.window.rtt()
     }
 
-    /// RFC 9293, section 3.10.7.4, first to fourth check, with RFC 7323 (PAWS) and RFC 5961 (blind resets).
-    fn is_acceptable(&mut self, segment: &TcpSegment, start: u64, length: u64, now: Instant) -> bool {
-        let flags = segment.flags;
-        let end = start + length + u64::from(flags.contains(TcpFlags::FIN));
-        let window = self.window_left();
-        let reset = flags.contains(TcpFlags::RST);
-        if flags.contains(TcpFlags::SYN) {
-            self.on_stray_syn(segment, now);
-            return false;
-        }
-        let stale = !reset && self.is_stale(segment);
-        if stale || end < self.receive.acknowledged || start > self.receive.nxt + window {
-            if !reset && length > 0 {
-                self.note_duplicate(start, end);
-                self.acknowledge.on_duplicate(window);
-            } else if !reset {
-                self.challenge(now);
-            }
-            return false;
-        }
-        if reset {
-            if self.state == State::TimeWait {
-                // RFC 1337: an old duplicate may be refused by a peer that is done; that must not cut TIME-WAIT short.
-            } else if start == self.receive.nxt || self.state == State::SynReceived {
-                self.close(Closed::Reset);
-            } else {
-                self.challenge(now);
-            }
-            return false;
-        }
-        flags.contains(TcpFlags::ACK)
-    }
-
-    /// A SYN on a synchronised connection: the peer repeats its SYN or SYN/ACK, or somebody guesses (RFC 5961).
-    fn on_stray_syn(&mut self, segment: &TcpSegment, now: Instant) {
-        let same = segment.sequence == self.receive.initial;
-        match self.state {
-            State::SynReceived if same => self.handshake.due = true,
-            _ if same && segment.flags.contains(TcpFlags::ACK) => self.repeat_third_ack(),
-            _ => self.challenge(now),
-        }
-    }
-
     /// Answers a segment without data that does not fit, at most so often: two ends that do not fit each other would
     /// acknowledge each other's acknowledgments for ever (Linux `tcp_oow_rate_limited`).
     fn challenge(&mut self, now: Instant) {
         if self.challenged_at.is_none_or(|at| now.since(at) >= CHALLENGE_INTERVAL) {
             self.challenged_at = Some(now);
             self.acknowledge.on_duplicate(self.window_left());
+            self.handshake.acknowledge |= self.state == State::SynReceived;
         }
     }
 
-    /// PAWS (RFC 7323, section 5.3): the timestamp is older than the one last accepted.
-    fn is_stale(&self, segment: &TcpSegment) -> bool {
-        match (self.negotiated.timestamps, segment.options.timestamps, self.receive.timestamp) {
-            (true, Some(theirs), Some(recent)) => (theirs.value.wrapping_sub(recent) as i32) < 0,
-            _ => false,
-        }
-    }
-
+    /// Notes what an acceptable segment says in its timestamps.
     fn note_timestamp(&mut self, segment: &TcpSegment, start: u64, length: u64, now: Instant) {
         let Some(timestamps) = segment.options.timestamps.filter(|_| self.negotiated.timestamps) else { return };
         if start <= self.receive.acknowledged {
             self.receive.timestamp = Some(timestamps.value);
+            self.receive.timestamp_at = now;
         }
         let fresh = timestamps.echo != self.receive.last_echo;
         self.receive.last_echo = timestamps.echo;
@@ -152,18 +149,6 @@ impl Connection {
                 self.receive.window.on_rtt(Duration::from_millis(u64::from(elapsed)));
             }
         }
-    }
-
-    fn leave_syn_received(&mut self, segment: &TcpSegment, now: Instant, cc: &mut Controller) -> bool {
-        let acknowledgment = sequence::unwrap(segment.acknowledgment, self.send.initial, 1);
-        if acknowledgment.is_none_or(|offset| offset < 1 || offset > self.send.nxt) {
-            self.queue.reset = Some(Reset::Refusal(segment.acknowledgment));
-            return false;
-        }
-        self.send.una = 1;
-        self.send.window_end = 1 + (u64::from(segment.window) << self.send.scale);
-        self.establish(now, cc);
-        true
     }
 
     fn note_duplicate(&mut self, start: u64, end: u64) {

@@ -18,13 +18,15 @@
 //! | concern | file |
 //! |---|---|
 //! | SYN, SYN/ACK, third ACK | `handshake.rs` |
-//! | arriving segments | `input.rs`, acknowledgments in `ack_input.rs`, SACK in `sack_input.rs`, `duplicate_acks.rs` without |
+//! | arriving segments: whether they count | `acceptability.rs` |
+//! | what they do | `input.rs`, acknowledgments in `ack_input.rs`, SACK in `sack_input.rs`, `duplicate_acks.rs` without |
 //! | loss detection | `loss_detection.rs` (RACK, RFC 6675) |
 //! | recovery states, PRR, undo, F-RTO | `recovery.rs`, `reduction.rs`, `undo.rs` |
 //! | timeouts and probes | `timeout.rs`, `loss_probe.rs` |
 //! | what may be sent, and segments | `output.rs`, `segment.rs` |
 //! | acknowledging, receive window | `acknowledge.rs`, `receive_window.rs`, `reassembly.rs` |
 
+mod acceptability;
 mod ack_input;
 mod acknowledge;
 pub mod config;
@@ -56,6 +58,7 @@ use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::{Ecn, IpHeader};
 
+pub use acceptability::{Answer, Offsets, Verdict};
 pub use config::Config;
 pub use endpoint::{TcpEndpoint, TcpOptions};
 pub(crate) use receive_window::PACKET_OVERHEAD;
@@ -150,6 +153,7 @@ pub(crate) struct ReceiveSide {
     fin: Option<u64>,
     /// Latest TSval to echo (RFC 7323: TS.Recent), with its arrival.
     timestamp: Option<u32>,
+    timestamp_at: Instant,
     last_echo: u32,
     /// Duplicate range to report (RFC 2883).
     duplicate: Option<core::ops::Range<u64>>,

@@ -172,6 +172,10 @@ impl Connection {
                 self.on_syn_sent(now);
                 Some(self.build_syn(segment, now))
             }
+            State::SynReceived if self.handshake.acknowledge => {
+                self.handshake.acknowledge = false;
+                Some(self.build_ack(segment, now))
+            }
             State::SynSent | State::SynReceived | State::Closed(_) => None,
             _ => {
                 self.handshake.acknowledge = false;

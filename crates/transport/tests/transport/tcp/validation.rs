@@ -4,8 +4,8 @@ use subflow_transport::tcp::{Closed, State};
 use subflow_wire::Packet;
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
-use crate::harness::tamper::{has_data, is_pure_ack};
-use crate::harness::{CLIENT, Pair, SERVER, Setup, ms};
+use crate::harness::tamper::{drop_all, has_data, is_pure_ack};
+use crate::harness::{CLIENT, Pair, SERVER, Setup, ms, secs};
 
 /// A segment as the client would send it next, changed by `change`.
 fn forge(pair: &Pair, change: impl FnOnce(&mut TcpSegment)) -> Packet {
@@ -129,4 +129,66 @@ fn two_confused_ends_do_not_acknowledge_each_other_for_ever() {
     answers(&mut pair, &early);
     pair.settle();
     assert!(pair.sent(SERVER, start).filter(|sent| !has_data(&sent.segment)).count() <= 2);
+}
+
+#[test]
+fn the_timestamp_of_a_segment_whose_acknowledgment_is_refused_is_not_taken() {
+    let mut pair = talking();
+    let forged = forge(&pair, |segment| {
+        segment.acknowledgment = segment.acknowledgment.wrapping_add(50_000);
+        segment.options.timestamps.as_mut().expect("timestamps").value += 1_000_000;
+    });
+    assert_eq!(answers(&mut pair, &forged), 1);
+    assert!(pair.transfer(CLIENT, 1000) < ms(15), "PAWS turns good data away");
+}
+
+#[test]
+fn an_acknowledgment_older_than_the_largest_window_is_challenged() {
+    // RFC 5961, section 5.2: SND.UNA - MAX.SND.WND <= SEG.ACK.
+    let mut pair = Setup::tcp().both(|stack| stack.receive_buffer(30_000)).connected();
+    pair.transfer(SERVER, 200_000);
+    pair.settle();
+    for (behind, taken) in [(300_000, 0), (31_000, 0), (29_000, 100)] {
+        let old = forge(&pair, |segment| {
+            segment.payload.length = 100;
+            segment.acknowledgment = segment.acknowledgment.wrapping_sub(behind);
+        });
+        let received = pair.received(SERVER);
+        pair.trust_content = true;
+        answers(&mut pair, &old);
+        assert_eq!(pair.received(SERVER) - received, taken, "{behind} bytes behind");
+        pair.settle();
+    }
+}
+
+/// A server in SYN-RECEIVED, with the client's segments lost.
+fn half_open() -> Pair {
+    let mut pair = Setup::tcp().build();
+    pair.tamper(drop_all(|leaving| leaving.from == CLIENT && is_pure_ack(leaving.segment)));
+    pair.connect();
+    pair.run_for(ms(30));
+    assert_eq!(pair.state(SERVER), State::SynReceived);
+    pair
+}
+
+#[test]
+fn a_reset_in_syn_received_must_have_exactly_the_next_number() {
+    for (ahead, answered, state) in
+        [(1000, 1, State::SynReceived), (1 << 30, 0, State::SynReceived), (0, 0, State::Closed(Closed::Reset))]
+    {
+        let mut pair = half_open();
+        let reset = forge(&pair, |segment| {
+            segment.flags = TcpFlags::RST;
+            segment.sequence = segment.sequence.wrapping_add(ahead);
+        });
+        assert_eq!((answers(&mut pair, &reset), pair.state(SERVER)), (answered, state), "{ahead} bytes ahead");
+    }
+}
+
+#[test]
+fn after_24_days_of_silence_timestamps_are_compared_no_more() {
+    // RFC 7323, section 5.5: after 24.8 days the peer's clock has gone half round, and looks old.
+    let mut pair = talking();
+    pair.run_for(secs(25 * 24 * 3600));
+    assert!(pair.transfer(CLIENT, 1000) < ms(15));
 }
