@@ -7,6 +7,7 @@ pub mod edge;
 mod endpoint;
 mod event;
 mod host;
+mod interval_set;
 pub mod mptcp;
 pub mod sctp;
 mod stream;

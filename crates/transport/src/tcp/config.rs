@@ -28,8 +28,8 @@ pub enum WindowReduction {
 pub enum AckPolicy {
     /// Every segment is acknowledged at once.
     EverySegment,
-    /// Every second full-sized segment, or after the delayed-ACK timer, as Linux does: the timer adapts to the segments'
-    /// spacing from `minimum` up, and a connection begins in quick-ACK mode when `quick_start` is set.
+    /// Every second full-sized segment, or after the delayed-ACK timer, as Linux does: the timer adapts to the
+    /// segments' spacing from `minimum` up, and a connection begins in quick-ACK mode when `quick_start` is set.
     Delayed {
         /// Shortest delay (Linux: `TCP_DELACK_MIN`, 40 ms).
         minimum: Duration,
@@ -67,7 +67,18 @@ pub enum ReceiveBuffer {
     },
 }
 
-/// Everything about a TCP connection that is not its addresses. [`Config::default`] is Linux 6.12 with default sysctls.
+impl ReceiveBuffer {
+    /// Bytes to which it may grow.
+    pub(crate) fn largest(self) -> u64 {
+        match self {
+            Self::Fixed(bytes) => bytes,
+            Self::Automatic { initial, maximum } => maximum.max(initial),
+        }
+    }
+}
+
+/// Everything about a TCP connection that is not its addresses. [`Config::default`] is Linux 6.12 with default
+/// sysctls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Largest IP packet in bytes.
@@ -112,8 +123,8 @@ pub struct Config {
     pub receive_buffer: ReceiveBuffer,
     /// The kernel timer's tick: timers fire on its multiples, never early. Zero for exact timers.
     pub timer_tick: Duration,
-    /// Whether timers of 63 ticks and more fire on multiples of 8 ticks, of 504 and more on multiples of 64, and so on: Linux's
-    /// timer wheel since 4.8 (`kernel/time/timer.c`).
+    /// Whether timers of 63 ticks and more fire on multiples of 8 ticks, of 504 and more on multiples of 64, and so
+    /// on: Linux's timer wheel since 4.8 (`kernel/time/timer.c`).
     pub timer_wheel: bool,
     /// How long TIME-WAIT lasts.
     pub time_wait: Duration,
@@ -165,9 +176,9 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The Linux 3.18 and 4.1 of the papers (out-of-tree MPTCP 0.9x): loss detection of RFC 6675 with tail loss probes instead of
-    /// RACK, no SACK compression, slow start also at the threshold, ticks of 4 ms (HZ = 250, as distributions have it) and the
-    /// timer wheel before 4.8, which fires every timer on its tick.
+    /// The Linux 3.18 and 4.1 of the papers (out-of-tree MPTCP 0.9x): loss detection of RFC 6675 with tail loss probes
+    /// instead of RACK, no SACK compression, slow start also at the threshold, ticks of 4 ms (HZ = 250, as
+    /// distributions have it) and the timer wheel before 4.8, which fires every timer on its tick.
     pub fn linux_4_1() -> Self {
         Self {
             growth: Growth { slow_start_at_threshold: true, ..Growth::default() },

@@ -80,7 +80,7 @@ impl Connection {
                 nxt: 0,
                 acknowledged: 0,
                 window: ReceiveWindow::new(config.receive_buffer, segment, now),
-                reassembly: Reassembly::default(),
+                reassembly: Reassembly::new(config.receive_buffer.largest()),
                 fin: None,
                 timestamp: None,
                 timestamp_at: now,

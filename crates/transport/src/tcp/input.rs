@@ -18,8 +18,8 @@ const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
 
 impl Connection {
     /// Takes in a segment. `data` is the application-stream offset of its first payload byte, or `None` for the
-    /// connection's own stream (plain TCP). Returns whether the segment was acceptable: one that was not has no effect but
-    /// an answer.
+    /// connection's own stream (plain TCP). Returns whether the segment was acceptable: one that was not has no effect
+    /// but an answer.
     pub fn on_segment(&mut self, segment: &TcpSegment, data: Option<u64>, now: Instant, cc: &mut Controller) -> bool {
         let verdict = self.judge(segment, now);
         self.on_judged_segment(segment, verdict, data, now, cc)
@@ -174,13 +174,16 @@ impl Connection {
             self.note_duplicate(start, self.receive.nxt);
         }
         let run = Run { start: start + skip, end, data: data + skip };
-        self.receive.taken = Some(Taken { payload_offset: skip as u32, stream: run.data..data + (end - start) });
+        let taken = Taken { payload_offset: skip as u32, stream: run.data..data + (end - start) };
         if run.start == self.receive.nxt {
+            self.receive.taken = Some(taken);
             self.on_in_order(run);
-        } else if let Some(duplicate) = self.receive.reassembly.insert(run)
-            && self.negotiated.sack
-        {
-            self.receive.duplicate = Some(duplicate);
+        } else {
+            let stored = self.receive.reassembly.insert(run);
+            self.receive.taken = (!stored.dropped).then_some(taken);
+            if self.negotiated.sack && stored.duplicate.is_some() {
+                self.receive.duplicate = stored.duplicate;
+            }
         }
         self.after_data(end - start, now);
     }

@@ -282,8 +282,8 @@ impl Connection {
         window * percent * 10_000_000 / srtt.as_nanos().max(1)
     }
 
-    /// Offset, in bytes of this connection's own stream, at which data pushed now would start. MPTCP's relative subflow
-    /// sequence number of that data is this plus one.
+    /// Offset, in bytes of this connection's own stream, at which data pushed now would start. MPTCP's relative
+    /// subflow sequence number of that data is this plus one.
     pub fn push_offset(&self) -> u64 {
         self.send.nxt.max(1) - 1 + self.queue.bytes()
     }
@@ -321,6 +321,12 @@ impl Connection {
     /// Whether the peer's FIN has been reached in order.
     pub fn peer_finished(&self) -> bool {
         self.receive.fin.is_some_and(|fin| self.receive.nxt > fin)
+    }
+
+    /// In how many pieces data waits behind a hole. At most one for every 960 bytes of the largest receive buffer, or
+    /// 64: the memory that a peer can make this side spend on them is bounded so, whatever it sends.
+    pub fn out_of_order_pieces(&self) -> usize {
+        self.receive.reassembly.pieces()
     }
 
     /// When to call [`on_timeout`](Self::on_timeout) next.

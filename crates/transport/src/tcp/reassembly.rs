@@ -1,9 +1,14 @@
 //! Data that arrived ahead of a hole, and the SACK blocks that report it (RFC 2018, RFC 2883).
 
 use core::ops::Range;
-use std::collections::VecDeque;
 
 use arrayvec::ArrayVec;
+
+use super::receive_window::PACKET_OVERHEAD;
+use crate::interval_set::IntervalSet;
+
+/// Intervals that any receiver may hold, however small its buffer.
+const LEAST_BOUND: u64 = 64;
 
 /// Received bytes `start..end`, which belong at `data` in the application stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,23 +18,48 @@ pub(crate) struct Run {
     pub(crate) data: u64,
 }
 
-/// The out-of-order queue: disjoint runs by sequence. Neighbours are merged where their data is contiguous too.
-#[derive(Clone, Debug, Default)]
+/// The out-of-order queue. It holds no more intervals than the receive buffer has room for packets, as in Linux, where
+/// every packet is charged with its descriptor; what lies furthest ahead is dropped (see
+/// [`interval_set`](crate::interval_set)).
+#[derive(Clone, Debug)]
 pub(crate) struct Reassembly {
-    runs: VecDeque<Run>,
+    /// What arrived, by sequence: the contiguous blocks that SACK reports.
+    arrived: IntervalSet,
+    /// The same by what belongs together in the application stream; the label is the distance from the sequence offset
+    /// to the stream offset, modulo 2^64.
+    placed: IntervalSet<u64>,
     /// Blocks to report, the latest first, as sequence ranges.
     recent: ArrayVec<Range<u64>, 4>,
-    bytes: u64,
+}
+
+/// What [`Reassembly::insert`] did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stored {
+    /// The part that was there already, for D-SACK.
+    pub(crate) duplicate: Option<Range<u64>>,
+    /// The queue was full of what is needed sooner: nothing of the run was kept.
+    pub(crate) dropped: bool,
 }
 
 impl Reassembly {
+    /// An empty queue of a receiver whose buffer grows up to `buffer` bytes.
+    pub(crate) fn new(buffer: u64) -> Self {
+        let bound = (buffer / PACKET_OVERHEAD).max(LEAST_BOUND) as usize;
+        Self { arrived: IntervalSet::new(bound), placed: IntervalSet::new(bound), recent: ArrayVec::new() }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.runs.is_empty()
+        self.arrived.is_empty()
     }
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+        self.arrived.covered()
+    }
+
+    /// How many pieces the bytes are held in.
+    pub(crate) fn pieces(&self) -> usize {
+        self.placed.len()
     }
 
     /// Blocks to report, the latest first.
@@ -37,67 +67,31 @@ impl Reassembly {
         &self.recent
     }
 
-    /// Stores `run`. Returns the part of it that was here already, for D-SACK.
-    pub(crate) fn insert(&mut self, run: Run) -> Option<Range<u64>> {
+    /// Stores `run`.
+    pub(crate) fn insert(&mut self, run: Run) -> Stored {
         let Run { start, end, data } = run;
-        let first = self.runs.partition_point(|held| held.end < start);
-        let mut at = first;
-        let mut cursor = start;
-        let mut duplicate = None;
-        while cursor < end {
-            match self.runs.get(at) {
-                Some(held) if held.start <= cursor => {
-                    if held.end > cursor && duplicate.is_none() {
-                        duplicate = Some(cursor..held.end.min(end));
-                    }
-                    cursor = cursor.max(held.end);
-                }
-                next => {
-                    let stop = next.map_or(end, |held| held.start.min(end));
-                    self.runs.insert(at, Run { start: cursor, end: stop, data: data + (cursor - start) });
-                    self.bytes += stop - cursor;
-                    cursor = stop;
-                }
-            }
-            at += 1;
+        let duplicate = self.arrived.insert(start..end).duplicate;
+        let placed = self.placed.insert_labelled(start..end, data.wrapping_sub(start));
+        if let Some(from) = placed.dropped_from {
+            self.discard_from(from);
         }
-        self.merge(first.saturating_sub(1), at);
-        self.report(start, end);
-        duplicate
+        self.report(start);
+        Stored { duplicate, dropped: placed.dropped_from.is_some_and(|from| from <= start) }
     }
 
-    fn merge(&mut self, from: usize, to: usize) {
-        let mut i = from;
-        let mut last = to.min(self.runs.len().saturating_sub(1));
-        while i < last {
-            let next = &self.runs[i + 1];
-            let held = &self.runs[i];
-            if held.end == next.start && held.data + (held.end - held.start) == next.data {
-                self.runs[i].end = next.end;
-                self.runs.remove(i + 1);
-                last -= 1;
-            } else {
-                i += 1;
-            }
-        }
+    /// Drops everything from `end` on.
+    pub(crate) fn discard_from(&mut self, end: u64) {
+        self.arrived.discard_from(end);
+        self.placed.discard_from(end);
+        self.recent.retain(|block| {
+            block.end = block.end.min(end);
+            block.start < block.end
+        });
     }
 
-    /// Puts the block around `start..end` to the front.
-    fn report(&mut self, start: u64, end: u64) {
-        let mut block = start..end;
-        let at = self.runs.partition_point(|run| run.end < start);
-        for run in self.runs.iter().skip(at) {
-            if run.start > block.end {
-                break;
-            }
-            block = block.start.min(run.start)..block.end.max(run.end);
-        }
-        for run in self.runs.iter().take(at).rev() {
-            if run.end < block.start {
-                break;
-            }
-            block.start = run.start;
-        }
+    /// Puts the block around `offset` to the front.
+    fn report(&mut self, offset: u64) {
+        let Some(block) = self.arrived.interval_of(offset) else { return };
         self.recent.retain(|known| known.end < block.start || known.start > block.end);
         if self.recent.is_full() {
             self.recent.pop();
@@ -108,17 +102,11 @@ impl Reassembly {
     /// Takes out what continues at `next`; call until it returns `None`.
     pub(crate) fn pop_ready(&mut self, next: u64) -> Option<Run> {
         loop {
-            let front = self.runs.front()?;
-            if front.start > next {
-                return None;
-            }
-            let mut run = self.runs.pop_front().expect("it was there");
-            self.bytes -= run.end - run.start;
-            self.recent.retain(|block| block.end > run.end);
-            if run.end > next {
-                run.data += next - run.start;
-                run.start = next;
-                return Some(run);
+            let (piece, distance) = self.placed.pop_through(next)?;
+            self.arrived.discard_below(piece.end);
+            self.recent.retain(|block| block.end > piece.end);
+            if piece.end > next {
+                return Some(Run { start: next, end: piece.end, data: next.wrapping_add(distance) });
             }
         }
     }
@@ -134,7 +122,7 @@ mod tests {
 
     #[test]
     fn runs_merge_and_the_latest_block_is_reported_first() {
-        let mut queue = Reassembly::default();
+        let mut queue = Reassembly::new(0);
         queue.insert(run(20, 30));
         queue.insert(run(40, 50));
         assert_eq!(queue.blocks(), [40..50, 20..30]);
@@ -145,16 +133,16 @@ mod tests {
 
     #[test]
     fn a_repeated_part_is_named() {
-        let mut queue = Reassembly::default();
+        let mut queue = Reassembly::new(0);
         queue.insert(run(20, 30));
-        assert_eq!(queue.insert(run(20, 30)), Some(20..30));
-        assert_eq!(queue.insert(run(25, 35)), Some(25..30));
+        assert_eq!(queue.insert(run(20, 30)).duplicate, Some(20..30));
+        assert_eq!(queue.insert(run(25, 35)).duplicate, Some(25..30));
         assert_eq!(queue.bytes(), 15);
     }
 
     #[test]
     fn data_that_is_not_contiguous_stays_apart_but_is_one_block() {
-        let mut queue = Reassembly::default();
+        let mut queue = Reassembly::new(0);
         queue.insert(Run { start: 20, end: 30, data: 100 });
         queue.insert(Run { start: 30, end: 40, data: 500 });
         assert_eq!(queue.blocks(), std::slice::from_ref(&(20..40)));
@@ -165,8 +153,22 @@ mod tests {
 
     #[test]
     fn what_is_old_already_is_trimmed() {
-        let mut queue = Reassembly::default();
+        let mut queue = Reassembly::new(0);
         queue.insert(run(20, 30));
         assert_eq!(queue.pop_ready(25), Some(Run { start: 25, end: 30, data: 25 }));
+    }
+
+    #[test]
+    fn a_full_queue_drops_what_lies_furthest_ahead_and_reports_it_no_more() {
+        let mut queue = Reassembly::new(0);
+        for i in 0..LEAST_BOUND {
+            queue.insert(run(1000 + 10 * i, 1001 + 10 * i));
+        }
+        let last = 1000 + 10 * (LEAST_BOUND - 1);
+        assert_eq!(queue.insert(run(9000, 9001)), Stored { duplicate: None, dropped: true });
+        assert_eq!((queue.pieces() as u64, &queue.blocks()[0]), (LEAST_BOUND, &(last..last + 1)));
+        assert_eq!(queue.insert(run(20, 30)), Stored::default());
+        assert_eq!((queue.pieces() as u64, queue.bytes()), (LEAST_BOUND, LEAST_BOUND - 1 + 10));
+        assert_eq!(queue.blocks(), [20..30, last - 10..last - 9, last - 20..last - 19, last - 30..last - 29]);
     }
 }

@@ -1,6 +1,7 @@
 //! Stories of one TCP connection.
 
 mod acknowledgments;
+mod bounds;
 mod close;
 mod handshake;
 mod negotiation;
