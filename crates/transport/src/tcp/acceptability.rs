@@ -1,12 +1,13 @@
-//! Whether a segment is acceptable (RFC 9293, sections 3.10.7.3 and 3.10.7.4, with RFC 5961 against blind attacks and PAWS
-//! of RFC 7323), decided before it has any effect.
+//! Whether a segment is acceptable (RFC 9293, sections 3.10.7.3 and 3.10.7.4, with RFC 5961 against blind attacks and
+//! PAWS of RFC 7323), decided before it has any effect.
 
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::{Connection, State, sequence};
 
-/// Age at which TS.Recent no longer tells old from new (RFC 7323, section 5.5): the peer's clock may have gone half round.
+/// Age at which TS.Recent no longer tells old from new (RFC 7323, section 5.5): the peer's clock may have gone half
+/// round.
 const TS_RECENT_LIFETIME: Duration = Duration::from_secs(24 * 24 * 3600);
 
 /// What [`Connection::judge`] decided about a segment.
@@ -57,8 +58,8 @@ const SILENT: Verdict = Verdict::Unacceptable(Answer::Nothing);
 const CHALLENGE: Verdict = Verdict::Unacceptable(Answer::Challenge);
 
 impl Connection {
-    /// Decides, without any effect on the connection, what `segment` is entitled to at `now`. Whoever keeps state above the
-    /// connection (MPTCP) asks this before it obeys the segment's options, and hands the verdict on to
+    /// Decides, without any effect on the connection, what `segment` is entitled to at `now`. Whoever keeps state
+    /// above the connection (MPTCP) asks this before it obeys the segment's options, and hands the verdict on to
     /// [`on_judged_segment`](Self::on_judged_segment).
     #[inline]
     pub fn judge(&self, segment: &TcpSegment, now: Instant) -> Verdict {
@@ -129,8 +130,8 @@ impl Connection {
         if flags.contains(TcpFlags::ACK) { self.judge_acknowledgment(segment, start) } else { SILENT }
     }
 
-    /// The fifth check: SYN-RECEIVED waits for the acknowledgment of its SYN; later an acknowledgment is of something sent,
-    /// and no older than the largest window (RFC 5961, section 5.2).
+    /// The fifth check: SYN-RECEIVED waits for the acknowledgment of its SYN; later an acknowledgment is of something
+    /// sent, and no older than the largest window (RFC 5961, section 5.2).
     #[inline]
     fn judge_acknowledgment(&self, segment: &TcpSegment, start: u64) -> Verdict {
         let acknowledgment = sequence::unwrap(segment.acknowledgment, self.send.initial, self.send.una);
@@ -150,15 +151,15 @@ impl Connection {
         sequence::unwrap(segment.sequence, self.receive.initial, self.receive.nxt)
     }
 
-    /// Whether `start..end` touches the window. As in Linux (`tcp_sequence`) it begins at what was last acknowledged, so that
-    /// a segment which crossed that acknowledgment counts.
+    /// Whether `start..end` touches the window. As in Linux (`tcp_sequence`) it begins at what was last acknowledged,
+    /// so that a segment which crossed that acknowledgment counts.
     #[inline]
     fn is_in_window(&self, start: u64, end: u64) -> bool {
         end >= self.receive.acknowledged && start <= self.receive.window.right_edge().max(self.receive.nxt)
     }
 
-    /// PAWS (RFC 7323, section 5.3): the timestamp is older than the one last accepted, unless that one is itself too old to
-    /// be compared with.
+    /// PAWS (RFC 7323, section 5.3): the timestamp is older than the one last accepted, unless that one is itself too
+    /// old to be compared with.
     #[inline]
     fn is_stale(&self, segment: &TcpSegment, now: Instant) -> bool {
         let (true, Some(theirs), Some(recent)) =

@@ -191,8 +191,8 @@ impl Connection {
         self.latest_echo().is_some_and(|echo| (echo.wrapping_sub(super::segment::timestamp(sent_at)) as i32) < 0)
     }
 
-    /// RTT samples (RFC 6298, section 3, Karn's rule): from originals acknowledged cumulatively, else from SACKed ones,
-    /// else from the echoed timestamp. The newest segment's RTT goes to congestion control and RACK.
+    /// RTT samples (RFC 6298, section 3, Karn's rule): from originals acknowledged cumulatively, else from SACKed
+    /// ones, else from the echoed timestamp. The newest segment's RTT goes to congestion control and RACK.
     fn update_rtt(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
         let mut smoothed = findings.originals.map(|(first, _)| now.since(first));
         findings.rtt = findings.originals.map(|(_, last)| now.since(last));

@@ -205,8 +205,8 @@ impl Acknowledge {
         }
     }
 
-    /// The window rose by the data that just arrived: Linux keeps at least one quick acknowledgment in stock, so that the
-    /// data is acknowledged at once (`tcp_grow_window`).
+    /// The window rose by the data that just arrived: Linux keeps at least one quick acknowledgment in stock, so that
+    /// the data is acknowledged at once (`tcp_grow_window`).
     pub(crate) fn on_window_growth(&mut self) {
         if matches!(self.policy, AckPolicy::Delayed { quick_start: true, .. }) {
             self.quick |= 1;

@@ -1,6 +1,6 @@
 //! Peers without SACK: each duplicate acknowledgment tells that one segment has left the network, not which (RFC 5681,
-//! section 3.2; RFC 6582, NewReno). As in Linux (`tcp_add_reno_sack`) they are counted in place of SACKed segments, so that
-//! one pipe, one state machine and one window reduction serve both kinds of peer.
+//! section 3.2; RFC 6582, NewReno). As in Linux (`tcp_add_reno_sack`) they are counted in place of SACKed segments, so
+//! that one pipe, one state machine and one window reduction serve both kinds of peer.
 
 use subflow_policy::congestion::{Controller, RecoveryState};
 
@@ -20,8 +20,8 @@ impl Connection {
         self.recovery.delivered += u64::from(self.sent.sacked_out > before);
     }
 
-    /// `acknowledged` segments were acknowledged cumulatively: all but the one that filled the hole had been counted when
-    /// their duplicate acknowledgments came.
+    /// `acknowledged` segments were acknowledged cumulatively: all but the one that filled the hole had been counted
+    /// when their duplicate acknowledgments came.
     pub(crate) fn uncount_duplicate_acks(&mut self, acknowledged: u32) {
         if acknowledged == 0 {
             return;
@@ -62,8 +62,8 @@ impl Connection {
         }
     }
 
-    /// RFC 6582, section 3.2, "Heuristics": recovery is held until something above its point is acknowledged, or what the
-    /// retransmissions stirred up would look like three more duplicates.
+    /// RFC 6582, section 3.2, "Heuristics": recovery is held until something above its point is acknowledged, or what
+    /// the retransmissions stirred up would look like three more duplicates.
     pub(crate) fn must_hold_recovery(&self) -> bool {
         !self.negotiated.sack && self.send.una == self.recovery.point
     }

@@ -131,8 +131,8 @@ impl Connection {
     }
 
     /// Fills `segment` with the next segment to send at `now` and returns the offset of its first payload byte in this
-    /// connection's own stream (not counting the SYN); `None`, with `segment` as it was, when there is nothing to send.
-    /// Call again until it returns `None`.
+    /// connection's own stream (not counting the SYN); `None`, with `segment` as it was, when there is nothing to
+    /// send. Call again until it returns `None`.
     pub fn poll_transmit(&mut self, now: Instant, segment: &mut TcpSegment, cc: &mut Controller) -> Option<u64> {
         if self.queue.reset.is_some() || !self.state.is_synchronised() || self.handshake.acknowledge {
             return self.poll_control(segment, now);
@@ -254,7 +254,8 @@ impl Connection {
     }
 
     /// Payload bytes of a segment that is worth sending (RFC 9293, section 3.8.6.2.1): the MSS, or half of the largest
-    /// window that the peer ever offered where its buffer is smaller than two segments (Linux `tcp_bound_to_half_wnd`).
+    /// window that the peer ever offered where its buffer is smaller than two segments (Linux
+    /// `tcp_bound_to_half_wnd`).
     fn full_size(&self) -> u64 {
         let bound = if self.send.max_window > 536 { self.send.max_window / 2 } else { self.send.max_window.max(1) };
         u64::from(self.send.mss).min(bound)
@@ -393,8 +394,8 @@ impl Connection {
         !self.config.window_validation || usage.limited || (path.in_slow_start() && path.cwnd < 2 * usage.most_out)
     }
 
-    /// The window has been too small for too long: what little it admits goes, or else a segment that asks for an answer
-    /// (Linux `tcp_write_wakeup`).
+    /// The window has been too small for too long: what little it admits goes, or else a segment that asks for an
+    /// answer (Linux `tcp_write_wakeup`).
     fn probe_window(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> u64 {
         if self.send.nxt < self.send.window_end && !self.queue.ranges.is_empty() {
             return self.send_new(segment, now, cc);

@@ -1,8 +1,8 @@
 //! The receive window: what is advertised, and how the buffer behind it grows (dynamic right-sizing).
 //!
-//! Linux keeps three numbers, and so do we: the buffer, the most it may ever advertise (`clamp`: the buffer's share that
-//! payload takes, half of it before the first full-sized segment has shown how much that is), and the cautious bound that
-//! rises by two segments with every full-sized segment received (`threshold`, Linux `rcv_ssthresh`).
+//! Linux keeps three numbers, and so do we: the buffer, the most it may ever advertise (`clamp`: the buffer's share
+//! that payload takes, half of it before the first full-sized segment has shown how much that is), and the cautious
+//! bound that rises by two segments with every full-sized segment received (`threshold`, Linux `rcv_ssthresh`).
 
 use subflow_quantity::{Duration, Instant};
 
@@ -10,8 +10,8 @@ use super::config::ReceiveBuffer;
 
 /// What counts as the whole when a share is given (Linux: `TCP_RMEM_TO_WIN_SCALE`, 8 bits).
 const WHOLE: u64 = 256;
-/// Bytes of buffer that a packet takes beyond its payload: its descriptor and room for the largest headers (Linux 6.12,
-/// 64 bit: `SKB_TRUESIZE` of the smallest head).
+/// Bytes of buffer that a packet takes beyond its payload: its descriptor and room for the largest headers (Linux
+/// 6.12, 64 bit: `SKB_TRUESIZE` of the smallest head).
 pub(crate) const PACKET_OVERHEAD: u64 = 960;
 /// Segments up to this size say nothing about the share (Linux: the first `rcv_mss`, `TCP_MSS_DEFAULT`).
 const SMALL_SEGMENT: u64 = 536;
@@ -84,8 +84,8 @@ impl ReceiveWindow {
         self.maximum = None;
     }
 
-    /// The window in bytes to advertise now: `next` is the next offset expected, `held` what the buffer holds (unread or
-    /// out of order).
+    /// The window in bytes to advertise now: `next` is the next offset expected, `held` what the buffer holds (unread
+    /// or out of order).
     pub fn select(&mut self, next: u64, held: u64) -> u64 {
         let free = self.clamp.saturating_sub(held);
         let mut window = free.min(self.threshold);

@@ -78,8 +78,8 @@ impl Connection {
         }
     }
 
-    /// After fast recovery the window is the threshold, unless the reduction was undone; a D-SACK may still come and undo it
-    /// later.
+    /// After fast recovery the window is the threshold, unless the reduction was undone; a D-SACK may still come and
+    /// undo it later.
     pub(crate) fn end_reduction_after_recovery(&mut self, cc: &mut Controller) {
         if self.recovery_state(cc) == RecoveryState::WindowReduced || self.recovery.undo.marker.is_some() {
             self.end_reduction(cc);

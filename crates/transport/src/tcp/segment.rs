@@ -18,8 +18,8 @@ pub(crate) fn timestamp(now: Instant) -> u32 {
 const OPTION_SPACE: u32 = 40;
 
 impl Connection {
-    /// Writes every field of `segment`, whatever it held: packets are built in place, since moving them would cost more
-    /// than filling them in.
+    /// Writes every field of `segment`, whatever it held: packets are built in place, since moving them would cost
+    /// more than filling them in.
     #[inline(always)]
     fn header(&mut self, segment: &mut TcpSegment, flags: TcpFlags, sequence: u64, now: Instant) {
         self.counters.segments_sent += 1;

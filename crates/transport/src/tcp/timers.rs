@@ -12,14 +12,14 @@ pub(crate) struct Tick {
     pub(crate) wheel: bool,
 }
 
-/// Timers less than so many ticks ahead are on the wheel's first level; each further level reaches eight times as far, with
-/// slots eight times as long.
+/// Timers less than so many ticks ahead are on the wheel's first level; each further level reaches eight times as far,
+/// with slots eight times as long.
 const FIRST_LEVEL: u64 = 63;
 const LEVELS: u32 = 9;
 
 impl Tick {
-    /// When a timer set at `now` for `delay` fires: the delay is rounded up to ticks, and the slot after that one is taken so
-    /// as never to fire early.
+    /// When a timer set at `now` for `delay` fires: the delay is rounded up to ticks, and the slot after that one is
+    /// taken so as never to fire early.
     pub(crate) fn deadline(self, now: Instant, delay: Duration) -> Instant {
         let tick = self.tick.as_nanos();
         if tick == 0 {
@@ -49,8 +49,8 @@ pub(crate) enum Purpose {
     WindowProbe,
 }
 
-/// The transmission timer. It is set anew with nearly every acknowledgment and seldom fires, so the rounding to ticks is
-/// put off until it might.
+/// The transmission timer. It is set anew with nearly every acknowledgment and seldom fires, so the rounding to ticks
+/// is put off until it might.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TransmissionTimer {
     pub(crate) purpose: Purpose,

@@ -66,8 +66,8 @@ impl Connection {
         self.recovery.rack.advanced = true;
     }
 
-    /// Everything up to the recovery point is acknowledged: leave Recovery or Loss, and undo if it was for nothing. Returns
-    /// whether it was left.
+    /// Everything up to the recovery point is acknowledged: leave Recovery or Loss, and undo if it was for nothing.
+    /// Returns whether it was left.
     pub(crate) fn leave_recovery(&mut self, cc: &mut Controller) -> bool {
         if self.may_undo() {
             self.undo_reduction(false, cc);
@@ -105,8 +105,8 @@ impl Connection {
         true
     }
 
-    /// In Recovery: a partial acknowledgment shows that the hole was filled by a late original. Returns whether nothing
-    /// more is to be marked lost for now.
+    /// In Recovery: a partial acknowledgment shows that the hole was filled by a late original. Returns whether
+    /// nothing more is to be marked lost for now.
     pub(crate) fn undo_on_partial_ack(&mut self, prior_una: u64, cc: &mut Controller) -> bool {
         if self.recovery.undo.marker.is_none() || !self.original_arrived() {
             return false;
