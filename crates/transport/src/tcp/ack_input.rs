@@ -7,7 +7,7 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 use super::Connection;
 use super::acceptability::Offsets;
 use super::recovery::is_reducing;
-use super::sent_queue::Tags;
+use super::sent_segment::Tags;
 use super::timers::Purpose;
 
 /// What one acknowledgment brought.

@@ -6,7 +6,7 @@ use subflow_policy::congestion::{Controller, RecoveryState};
 
 use super::Connection;
 use super::ack_input::AckFindings;
-use super::sent_queue::Tags;
+use super::sent_segment::Tags;
 
 impl Connection {
     /// A duplicate acknowledgment: one more segment arrived above the hole.

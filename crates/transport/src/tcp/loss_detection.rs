@@ -6,7 +6,7 @@ use subflow_quantity::{Duration, Instant};
 use super::Connection;
 use super::ack_input::AckFindings;
 use super::recovery::DUP_THRESH;
-use super::sent_queue::Tags;
+use super::sent_segment::Tags;
 use super::timers::Purpose;
 
 /// Largest reordering degree that is believed (`tcp_max_reordering`).

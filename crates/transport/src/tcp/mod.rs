@@ -45,10 +45,12 @@ mod rtt;
 mod sack_input;
 mod segment;
 mod sent_queue;
+mod sent_segment;
 mod sequence;
 mod state;
 mod timeout;
 pub(crate) mod timers;
+mod transmission_order;
 mod undo;
 
 use std::net::SocketAddr;

@@ -8,7 +8,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::TcpSegment;
 
 use super::recovery::{Due, is_reducing};
-use super::sent_queue::Tags;
+use super::sent_segment::Tags;
 use super::timers::Purpose;
 use super::{Connection, State};
 

@@ -256,7 +256,7 @@ impl Connection {
     /// The receiver forgot what it had SACKed (RFC 2018, section 8): everything is open again.
     fn check_reneging(&mut self, findings: &AckFindings, now: Instant, cc: &mut Controller) -> bool {
         let reneged = findings.una_advanced
-            && self.sent.head().is_some_and(|head| head.tags.has(super::sent_queue::Tags::SACKED));
+            && self.sent.head().is_some_and(|head| head.tags.has(super::sent_segment::Tags::SACKED));
         if !reneged {
             return false;
         }

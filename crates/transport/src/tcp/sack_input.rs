@@ -8,7 +8,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::TcpSegment;
 
 use super::ack_input::AckFindings;
-use super::sent_queue::Tags;
+use super::sent_segment::Tags;
 use super::{Connection, sequence};
 
 impl Connection {

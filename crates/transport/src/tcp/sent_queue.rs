@@ -1,67 +1,24 @@
 //! The segments that were sent and are not yet cumulatively acknowledged, with the counts that recovery runs on.
 //!
-//! Two orders are kept: by sequence (a ring) and by time of the last transmission (a doubly linked list through the
-//! ring). The list holds what RACK still has to judge: a segment leaves it when it is SACKed or marked lost and comes
-//! back when it is retransmitted. The four counters follow Linux: `packets_out`, `sacked_out`, `lost_out`,
-//! `retrans_out`.
+//! Two orders are kept: by sequence (a ring) and by time of the last transmission (`transmission_order.rs`). The four
+//! counters follow Linux: `packets_out`, `sacked_out`, `lost_out`, `retrans_out`.
 
 use std::collections::VecDeque;
 
 use subflow_quantity::Instant;
 
-/// What is known about a sent segment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tags(u8);
+use super::sent_segment::{SentSegment, Tags};
+use super::transmission_order::Ends;
 
-impl Tags {
-    /// Selectively acknowledged.
-    pub(crate) const SACKED: Self = Self(1);
-    /// Believed lost.
-    pub(crate) const LOST: Self = Self(2);
-    /// Retransmitted, and the retransmission is believed in flight.
-    pub(crate) const RETRANSMITTED: Self = Self(4);
-    /// Retransmitted at some time.
-    pub(crate) const EVER_RETRANSMITTED: Self = Self(8);
-    /// Linked into the order of transmissions.
-    const LISTED: Self = Self(16);
-
-    pub(crate) const fn has(self, tag: Self) -> bool {
-        self.0 & tag.0 != 0
-    }
-    pub(crate) fn set(&mut self, tag: Self) {
-        self.0 |= tag.0;
-    }
-    pub(crate) fn clear(&mut self, tag: Self) {
-        self.0 &= !tag.0;
-    }
-}
-
-/// One sent segment.
-#[derive(Clone, Debug)]
-pub(crate) struct SentSegment {
-    /// First offset.
-    pub(crate) start: u64,
-    /// Offset after the last.
-    pub(crate) end: u64,
-    /// Application stream offset of the first byte (MPTCP: at the data level).
-    pub(crate) data: u64,
-    /// Last transmission.
-    pub(crate) sent_at: Instant,
-    pub(crate) tags: Tags,
-    older: u32,
-    newer: u32,
-}
-
-const NONE: u32 = u32::MAX;
-
-/// The retransmission queue. Segments have identifiers (`u32`, wrapping) that stay valid while they are in the queue.
+/// The retransmission queue. Segments have consecutive identifiers, which stay valid while they are in the queue. They wrap:
+/// every `u32` is one, and fewer than 2^32 segments are outstanding at any time.
 #[derive(Clone, Debug)]
 pub(crate) struct SentQueue {
     ring: VecDeque<SentSegment>,
     /// Identifier of the ring's first segment.
     base: u32,
-    oldest: u32,
-    newest: u32,
+    /// The ends of the order of transmissions, if anything is in it.
+    pub(super) transmissions: Option<Ends>,
     /// Segments selectively acknowledged.
     pub(crate) sacked_out: u32,
     /// Segments believed lost.
@@ -76,16 +33,20 @@ pub(crate) struct SentQueue {
 
 impl SentQueue {
     pub(crate) fn new() -> Self {
+        Self::starting_at(0)
+    }
+
+    /// An empty queue whose next segment is called `id`.
+    pub(super) fn starting_at(id: u32) -> Self {
         Self {
             ring: VecDeque::new(),
-            base: 0,
-            oldest: NONE,
-            newest: NONE,
+            base: id,
+            transmissions: None,
             sacked_out: 0,
             lost_out: 0,
             retrans_out: 0,
             lost_total: 0,
-            retransmit_hint: 0,
+            retransmit_hint: id,
         }
     }
 
@@ -143,39 +104,8 @@ impl SentQueue {
         if self.ring.is_empty() {
             self.retransmit_hint = id;
         }
-        self.ring.push_back(SentSegment { start, end, data, sent_at, tags, older: NONE, newer: NONE });
+        self.ring.push_back(SentSegment { start, end, data, sent_at, tags, older: id, newer: id });
         self.link_newest(id);
-    }
-
-    fn link_newest(&mut self, id: u32) {
-        let newest = self.newest;
-        if newest == NONE {
-            self.oldest = id;
-        } else {
-            self.get_mut(newest).newer = id;
-        }
-        let segment = self.get_mut(id);
-        segment.older = newest;
-        segment.newer = NONE;
-        segment.tags.set(Tags::LISTED);
-        self.newest = id;
-    }
-
-    fn unlink(&mut self, id: u32) {
-        let segment = self.get_mut(id);
-        if !segment.tags.has(Tags::LISTED) {
-            return;
-        }
-        segment.tags.clear(Tags::LISTED);
-        let (older, newer) = (segment.older, segment.newer);
-        match older {
-            NONE => self.oldest = newer,
-            _ => self.get_mut(older).newer = newer,
-        }
-        match newer {
-            NONE => self.newest = older,
-            _ => self.get_mut(newer).older = older,
-        }
     }
 
     /// Takes the first segment off, with the counts it had a part in.
@@ -196,17 +126,6 @@ impl SentQueue {
         }
         self.base = self.base.wrapping_add(1);
         segment
-    }
-
-    /// Oldest transmission, for RACK's walk.
-    pub(crate) fn oldest_transmission(&self) -> Option<u32> {
-        (self.oldest != NONE).then_some(self.oldest)
-    }
-
-    /// The transmission after that of `id`.
-    pub(crate) fn next_transmission(&self, id: u32) -> Option<u32> {
-        let newer = self.get(id).newer;
-        (newer != NONE).then_some(newer)
     }
 
     /// Marks a segment as lost; one whose retransmission was in flight counts as lost again.
@@ -270,21 +189,6 @@ impl SentQueue {
         self.relink();
     }
 
-    /// Puts every segment that RACK should judge back into the order of transmissions.
-    fn relink(&mut self) {
-        (self.oldest, self.newest) = (NONE, NONE);
-        let mut ids: Vec<u32> = self.ids().collect();
-        ids.sort_by_key(|&id| (self.get(id).sent_at, self.get(id).end));
-        for id in ids {
-            let tags = self.get(id).tags;
-            if !tags.has(Tags::SACKED) && (!tags.has(Tags::LOST) || tags.has(Tags::RETRANSMITTED)) {
-                self.link_newest(id);
-            } else {
-                self.get_mut(id).tags.clear(Tags::LISTED);
-            }
-        }
-    }
-
     /// Forgets every loss: recovery was undone.
     pub(crate) fn forget_losses(&mut self) {
         for segment in &mut self.ring {
@@ -335,49 +239,40 @@ impl SentQueue {
 mod tests {
     use super::*;
 
-    fn queue(n: u64) -> SentQueue {
-        let mut queue = SentQueue::new();
+    /// Bases around the wrap, and far from it.
+    const BASES: [u32; 4] = [0, u32::MAX - 1, u32::MAX, 1 << 31];
+
+    fn queue(base: u32, n: u64) -> SentQueue {
+        let mut queue = SentQueue::starting_at(base);
         for i in 0..n {
             queue.push(i * 10, i * 10 + 10, i * 10, Instant::from_nanos(i), Tags::default());
         }
         queue
     }
 
-    fn transmissions(queue: &SentQueue) -> Vec<u32> {
-        std::iter::successors(queue.oldest_transmission(), |&id| queue.next_transmission(id)).collect()
-    }
-
-    #[test]
-    fn a_retransmission_goes_to_the_end_of_the_time_order() {
-        let mut queue = queue(3);
-        queue.mark_lost(0);
-        assert_eq!(queue.next_to_retransmit(), Some(0));
-        queue.note_retransmission(0, Instant::from_nanos(9));
-        assert_eq!(transmissions(&queue), [1, 2, 0]);
-        assert_eq!((queue.in_flight(), queue.lost_out, queue.retrans_out), (3, 1, 1));
-        assert_eq!(queue.next_to_retransmit(), None);
-    }
-
     #[test]
     fn a_retransmission_lost_again_is_offered_again() {
-        let mut queue = queue(2);
-        queue.mark_lost(1);
-        queue.next_to_retransmit();
-        queue.note_retransmission(1, Instant::from_nanos(9));
-        queue.mark_lost(1);
-        assert_eq!(queue.next_to_retransmit(), Some(1));
-        assert_eq!(queue.lost_total, 2);
+        for base in BASES {
+            let (mut queue, id) = (queue(base, 2), base.wrapping_add(1));
+            queue.mark_lost(id);
+            queue.next_to_retransmit();
+            queue.note_retransmission(id, Instant::from_nanos(9));
+            queue.mark_lost(id);
+            assert_eq!((queue.next_to_retransmit(), queue.lost_total), (Some(id), 2), "from {base}");
+        }
     }
 
     #[test]
     fn popping_gives_the_counts_back() {
-        let mut queue = queue(3);
-        queue.mark_sacked(1);
-        queue.mark_lost(0);
-        queue.note_retransmission(0, Instant::from_nanos(9));
-        queue.pop_head();
-        queue.pop_head();
-        assert_eq!((queue.packets_out(), queue.in_flight(), queue.sacked_out), (1, 1, 0));
-        assert_eq!(transmissions(&queue), [2]);
+        for base in BASES {
+            let mut queue = queue(base, 3);
+            queue.mark_sacked(base.wrapping_add(1));
+            queue.mark_lost(base);
+            queue.note_retransmission(base, Instant::from_nanos(9));
+            queue.pop_head();
+            queue.pop_head();
+            assert_eq!((queue.packets_out(), queue.in_flight(), queue.sacked_out), (1, 1, 0), "from {base}");
+            assert_eq!(queue.oldest_transmission(), Some(queue.head_id()));
+        }
     }
 }

@@ -1,0 +1,168 @@
+//! The order in which segments were last sent: a doubly linked list through the retransmission queue.
+//!
+//! It holds what RACK still has to judge. A segment leaves it when it is SACKed or marked lost, and comes back when it is
+//! sent again. Identifiers wrap, so none of them can mean "no segment": a segment at an end names itself instead.
+
+use super::sent_queue::SentQueue;
+use super::sent_segment::Tags;
+
+/// The ends of the order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends {
+    oldest: u32,
+    newest: u32,
+}
+
+impl SentQueue {
+    /// Oldest transmission, for RACK's walk.
+    pub(crate) fn oldest_transmission(&self) -> Option<u32> {
+        self.transmissions.map(|ends| ends.oldest)
+    }
+
+    /// The transmission after that of `id`.
+    pub(crate) fn next_transmission(&self, id: u32) -> Option<u32> {
+        let newer = self.get(id).newer;
+        (newer != id).then_some(newer)
+    }
+
+    /// Puts `id`, which has just been sent, at the end.
+    pub(super) fn link_newest(&mut self, id: u32) {
+        let ends = self.transmissions.get_or_insert(Ends { oldest: id, newest: id });
+        let older = core::mem::replace(&mut ends.newest, id);
+        self.get_mut(older).newer = id;
+        let segment = self.get_mut(id);
+        segment.older = older;
+        segment.newer = id;
+        segment.tags.set(Tags::LISTED);
+    }
+
+    /// Takes `id` out, if it is there.
+    pub(super) fn unlink(&mut self, id: u32) {
+        let segment = self.get_mut(id);
+        if !segment.tags.has(Tags::LISTED) {
+            return;
+        }
+        segment.tags.clear(Tags::LISTED);
+        let (older, newer) = (segment.older, segment.newer);
+        let (is_oldest, is_newest) = (older == id, newer == id);
+        if !is_oldest {
+            self.get_mut(older).newer = if is_newest { older } else { newer };
+        }
+        if !is_newest {
+            self.get_mut(newer).older = if is_oldest { newer } else { older };
+        }
+        self.transmissions = self.transmissions.filter(|_| !(is_oldest && is_newest)).map(|ends| Ends {
+            oldest: if is_oldest { newer } else { ends.oldest },
+            newest: if is_newest { older } else { ends.newest },
+        });
+    }
+
+    /// Puts every segment that RACK should judge back into the order.
+    pub(super) fn relink(&mut self) {
+        self.transmissions = None;
+        let mut ids: Vec<u32> = self.ids().collect();
+        ids.sort_by_key(|&id| (self.get(id).sent_at, self.get(id).end));
+        for id in ids {
+            let tags = self.get(id).tags;
+            if !tags.has(Tags::SACKED) && (!tags.has(Tags::LOST) || tags.has(Tags::RETRANSMITTED)) {
+                self.link_newest(id);
+            } else {
+                self.get_mut(id).tags.clear(Tags::LISTED);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use subflow_quantity::Instant;
+
+    /// The order of transmissions, as distances from the head.
+    fn transmissions(queue: &SentQueue) -> Vec<u32> {
+        std::iter::successors(queue.oldest_transmission(), |&id| queue.next_transmission(id))
+            .map(|id| id.wrapping_sub(queue.head_id()))
+            .collect()
+    }
+
+    #[test]
+    fn a_retransmission_goes_to_the_end_of_the_time_order() {
+        for base in [0, u32::MAX - 1, u32::MAX, 1 << 31] {
+            let mut queue = SentQueue::starting_at(base);
+            (0..3).for_each(|now| apply(&mut queue, Step::Push, now));
+            queue.mark_lost(base);
+            assert_eq!(queue.next_to_retransmit(), Some(base));
+            queue.note_retransmission(base, Instant::from_nanos(9));
+            assert_eq!(transmissions(&queue), [1, 2, 0], "from {base}");
+            assert_eq!((queue.in_flight(), queue.lost_out, queue.retrans_out), (3, 1, 1));
+            assert_eq!(queue.next_to_retransmit(), None);
+        }
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Push,
+        Pop,
+        Lose(u32),
+        Sack(u32),
+        Retransmit,
+        ForgetLosses,
+        ForgetSacks,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            6 => Just(Step::Push),
+            3 => Just(Step::Pop),
+            3 => (0u32..8).prop_map(Step::Lose),
+            2 => (0u32..8).prop_map(Step::Sack),
+            3 => Just(Step::Retransmit),
+            1 => Just(Step::ForgetLosses),
+            1 => Just(Step::ForgetSacks),
+        ]
+    }
+
+    fn apply(queue: &mut SentQueue, step: Step, now: u64) {
+        let at = |queue: &SentQueue, n| Some(queue.head_id().wrapping_add(n)).filter(|&id| queue.contains(id));
+        match step {
+            Step::Push => {
+                let start = queue.ids().next_back().map_or(0, |last| queue.get(last).end);
+                queue.push(start, start + 10, start, Instant::from_nanos(now), Tags::default());
+            }
+            Step::Pop if !queue.is_empty() => _ = queue.pop_head(),
+            Step::Pop => {}
+            Step::Lose(n) => at(queue, n).into_iter().for_each(|id| queue.mark_lost(id)),
+            Step::Sack(n) => {
+                let unsacked = at(queue, n).filter(|&id| !queue.get(id).tags.has(Tags::SACKED));
+                unsacked.into_iter().for_each(|id| queue.mark_sacked(id));
+            }
+            Step::Retransmit => {
+                let next = queue.next_to_retransmit();
+                next.into_iter().for_each(|id| queue.note_retransmission(id, Instant::from_nanos(now)));
+            }
+            Step::ForgetLosses => queue.forget_losses(),
+            Step::ForgetSacks => queue.forget_sacks(),
+        }
+    }
+
+    /// Everything that can be seen of a queue.
+    fn image(queue: &mut SentQueue) -> impl PartialEq + std::fmt::Debug {
+        let next = queue.next_to_retransmit().map(|id| id.wrapping_sub(queue.head_id()));
+        let segment = |id| (queue.get(id).start, queue.get(id).sent_at, queue.get(id).tags);
+        let segments: Vec<_> = queue.ids().map(segment).collect();
+        (queue.in_flight(), queue.lost_total, next, transmissions(queue), segments)
+    }
+
+    proptest! {
+        #[test]
+        fn it_behaves_the_same_whatever_its_first_identifier(steps in proptest::collection::vec(step(), 0..80)) {
+            let mut queues = [0u32, u32::MAX - 7].map(SentQueue::starting_at);
+            for (now, step) in steps.into_iter().enumerate() {
+                queues.iter_mut().for_each(|queue| apply(queue, step, now as u64));
+                let [first, second] = &mut queues;
+                prop_assert_eq!(image(first), image(second));
+            }
+        }
+    }
+}
