@@ -17,7 +17,7 @@ use subflow_wire::{Body, Packet};
 pub struct Taken {
     /// Offset in the payload of the first byte taken.
     pub payload_offset: u32,
-    /// Where the bytes belong in the peer's stream.
+    /// Where the bytes belong in the peer's stream, and so how many they are: what lies beyond a FIN is not taken.
     pub stream: Range<u64>,
 }
 

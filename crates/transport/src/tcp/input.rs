@@ -1,17 +1,12 @@
 //! Arriving segments (RFC 9293, section 3.10.7).
 
-use core::ops::Range;
-
 use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::acceptability::{Answer, Offsets, Verdict};
-use super::acknowledge::DataContext;
 use super::output::Reset;
-use super::reassembly::Run;
 use super::{Closed, Connection, State, sequence};
-use crate::edge::Taken;
 
 /// Time between answers to unacceptable segments without data (Linux `tcp_invalid_ratelimit`).
 const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
@@ -59,8 +54,6 @@ impl Connection {
         now: Instant,
         cc: &mut Controller,
     ) -> bool {
-        let start = offsets.start;
-        let length = u64::from(segment.payload.length);
         match self.state {
             State::SynSent => {
                 self.on_segment_in_syn_sent(segment, now, cc);
@@ -72,27 +65,12 @@ impl Connection {
         if segment.flags.contains(TcpFlags::SYN) {
             return true;
         }
-        self.note_timestamp(segment, start, length, now);
+        self.note_timestamp(segment, offsets.start, now);
         self.on_acknowledgment(segment, offsets, now, cc);
         if self.state.is_closed() {
             return true;
         }
-        if length > 0 {
-            let data = data.unwrap_or_else(|| start.max(1) - 1);
-            self.on_data(start..start + length, data, now);
-        }
-        if segment.flags.contains(TcpFlags::FIN) {
-            let fin = *self.receive.fin.get_or_insert(start + length);
-            if fin < self.receive.nxt {
-                self.on_fin_again(now);
-            }
-        }
-        if self.receive.fin == Some(self.receive.nxt) {
-            self.receive.nxt += 1;
-            self.acknowledge.owed = true;
-            self.acknowledge.now = true;
-            self.on_fin_received(now);
-        }
+        self.on_payload(segment, offsets.start, data, now);
         true
     }
 
@@ -135,7 +113,7 @@ impl Connection {
     }
 
     /// Notes what an acceptable segment says in its timestamps.
-    fn note_timestamp(&mut self, segment: &TcpSegment, start: u64, length: u64, now: Instant) {
+    fn note_timestamp(&mut self, segment: &TcpSegment, start: u64, now: Instant) {
         let Some(timestamps) = segment.options.timestamps.filter(|_| self.negotiated.timestamps) else { return };
         if start <= self.receive.acknowledged {
             self.receive.timestamp = Some(timestamps.value);
@@ -143,146 +121,11 @@ impl Connection {
         }
         let fresh = timestamps.echo != self.receive.last_echo;
         self.receive.last_echo = timestamps.echo;
-        if fresh && timestamps.echo != 0 && length >= self.acknowledge.segment_size {
+        if fresh && timestamps.echo != 0 && u64::from(segment.payload.length) >= self.acknowledge.segment_size {
             let elapsed = super::segment::timestamp(now).wrapping_sub(timestamps.echo).max(1);
             if elapsed < u32::MAX / 2 {
                 self.receive.window.on_rtt(Duration::from_millis(u64::from(elapsed)));
             }
         }
-    }
-
-    fn note_duplicate(&mut self, start: u64, end: u64) {
-        if self.negotiated.sack && start < end && end <= self.receive.nxt {
-            self.receive.duplicate = Some(start..end);
-        }
-    }
-
-    fn on_data(&mut self, sequence: Range<u64>, data: u64, now: Instant) {
-        let Range { start, end } = sequence;
-        if end <= self.receive.nxt {
-            self.note_duplicate(start, end);
-            return self.acknowledge.on_duplicate(self.window_left());
-        }
-        if matches!(self.state, State::CloseWait | State::Closing | State::LastAck | State::TimeWait) {
-            return;
-        }
-        if start >= self.receive.nxt + self.window_left() {
-            return self.acknowledge.on_duplicate(self.window_left());
-        }
-        let skip = self.receive.nxt.saturating_sub(start);
-        if skip > 0 {
-            self.note_duplicate(start, self.receive.nxt);
-        }
-        let run = Run { start: start + skip, end, data: data + skip };
-        let taken = Taken { payload_offset: skip as u32, stream: run.data..data + (end - start) };
-        if run.start == self.receive.nxt {
-            self.receive.taken = Some(taken);
-            self.on_in_order(run);
-        } else {
-            let stored = self.receive.reassembly.insert(run);
-            self.receive.taken = (!stored.dropped).then_some(taken);
-            if self.negotiated.sack && stored.duplicate.is_some() {
-                self.receive.duplicate = stored.duplicate;
-            }
-        }
-        self.after_data(end - start, now);
-    }
-
-    fn on_in_order(&mut self, run: Run) {
-        self.deliver(run);
-        if self.receive.reassembly.is_empty() {
-            return;
-        }
-        while let Some(run) = self.receive.reassembly.pop_ready(self.receive.nxt) {
-            self.deliver(run);
-        }
-        if self.receive.reassembly.is_empty() {
-            // RFC 5681, section 4.2: a filled gap is acknowledged at once.
-            self.acknowledge.now = true;
-        }
-    }
-
-    fn deliver(&mut self, run: Run) {
-        let length = run.end - run.start;
-        self.receive.nxt = run.end;
-        self.counters.bytes_received += length;
-        match self.receive.ready.last_mut() {
-            Some(last) if last.end == run.data => last.end += length,
-            _ => self.receive.ready.push(run.data..run.data + length),
-        }
-    }
-
-    /// The window that this connection shares rose by data that arrived here.
-    pub(crate) fn on_window_growth(&mut self) {
-        self.acknowledge.on_window_growth();
-    }
-
-    fn after_data(&mut self, length: u64, now: Instant) {
-        let held = self.receive.unread + self.receive.reassembly.bytes();
-        if self.acknowledge.is_immediate() {
-            self.acknowledge.owed = true;
-            self.acknowledge.now = true;
-        } else {
-            self.decide_acknowledgment(length, now);
-        }
-        if self.receive.shared_window.is_none() {
-            if self.receive.window.on_segment(length, held) {
-                self.acknowledge.on_window_growth();
-            }
-            if self.receive.unread == 0 {
-                self.receive.window.on_read(now, self.receive.nxt);
-                self.acknowledge.on_read(self.receive.nxt, self.receive.acknowledged);
-            }
-        }
-    }
-
-    fn decide_acknowledgment(&mut self, length: u64, now: Instant) {
-        let rtt = match (self.rtt.srtt(), self.receive.window.rtt()) {
-            (Some(sender), Some(receiver)) => Some(sender.min(receiver)),
-            (sender, receiver) => receiver.or(sender),
-        };
-        self.acknowledge.on_data(&DataContext {
-            now,
-            length,
-            next: self.receive.nxt,
-            acknowledged: self.receive.acknowledged,
-            out_of_order: !self.receive.reassembly.is_empty(),
-            window: self.window_left(),
-            rto: self.rto(),
-            rtt,
-            sack: self.negotiated.sack,
-        });
-    }
-
-    fn window_left(&self) -> u64 {
-        self.receive.window.left(self.receive.nxt)
-    }
-
-    /// How much in-order data the application has left unread: it shrinks the advertised window. A window that opens
-    /// again is announced at once.
-    pub fn set_unread(&mut self, unread: u64, now: Instant) {
-        let before = self.receive.window.left(self.receive.nxt);
-        let opened = self.receive.unread > unread;
-        self.receive.unread = unread;
-        if opened && self.state.is_synchronised() {
-            let held = unread + self.receive.reassembly.bytes();
-            let after = self.receive.window.clone().select(self.receive.nxt, held);
-            if after >= 2 * before && after > 0 {
-                self.acknowledge.owed = true;
-                self.acknowledge.now = true;
-            }
-            self.receive.window.on_read(now, self.receive.nxt - unread);
-        }
-    }
-
-    /// On an MPTCP subflow: the connection's window, in bytes, to advertise from now on.
-    pub fn share_window(&mut self, window: u64) {
-        self.receive.shared_window = Some(window);
-    }
-
-    /// Asks for an acknowledgment to leave now (MPTCP: one that carries a DATA_ACK or a signal).
-    pub fn request_ack(&mut self) {
-        self.acknowledge.owed = true;
-        self.acknowledge.now = true;
     }
 }

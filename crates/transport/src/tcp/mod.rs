@@ -19,7 +19,8 @@
 //! |---|---|
 //! | SYN, SYN/ACK, third ACK | `handshake.rs` |
 //! | arriving segments: whether they count | `acceptability.rs` |
-//! | what they do | `input.rs`, acknowledgments in `ack_input.rs`, SACK in `sack_input.rs`, `duplicate_acks.rs` without |
+//! | what they do | `input.rs`; data and FIN in `data_input.rs`, acknowledgments in `ack_input.rs`, |
+//! | | SACK in `sack_input.rs`, `duplicate_acks.rs` without |
 //! | loss detection | `loss_detection.rs` (RACK, RFC 6675) |
 //! | recovery states, PRR, undo, F-RTO | `recovery.rs`, `reduction.rs`, `undo.rs` |
 //! | timeouts and probes | `timeout.rs`, `loss_probe.rs` |
@@ -30,6 +31,7 @@ mod acceptability;
 mod ack_input;
 mod acknowledge;
 pub mod config;
+mod data_input;
 mod duplicate_acks;
 mod endpoint;
 mod handshake;

@@ -2,9 +2,11 @@
 
 use subflow_transport::Event;
 use subflow_transport::tcp::{Closed, State};
+use subflow_wire::Packet;
+use subflow_wire::tcp::TcpFlags;
 
 use crate::harness::tamper::{delay_first, drop_first, has_fin, is_pure_ack, is_reset};
-use crate::harness::{CLIENT, Fate, SERVER, Setup, ms, secs};
+use crate::harness::{CLIENT, Fate, Pair, SERVER, Setup, ms, secs};
 
 #[test]
 fn the_side_that_closes_first_waits_out_time_wait() {
@@ -149,4 +151,38 @@ fn segments_for_a_connection_that_is_over_are_answered_with_a_reset() {
     pair.write(CLIENT, 1000);
     pair.settle();
     assert_eq!(pair.state(CLIENT), State::Closed(Closed::Reset));
+}
+
+/// A FIN as the client would send it, `ahead` bytes from where it stands.
+fn forged_fin(pair: &Pair, ahead: i32) -> Packet {
+    let mut segment = pair.log.iter().rfind(|sent| sent.from == CLIENT).expect("the client has spoken").segment.clone();
+    segment.sequence = segment.sequence.wrapping_add(segment.payload.length).wrapping_add_signed(ahead);
+    segment.payload = Default::default();
+    segment.flags |= TcpFlags::FIN;
+    pair.first_path(SERVER, segment)
+}
+
+#[test]
+fn a_fin_below_what_has_arrived_ends_nothing() {
+    let mut pair = Setup::tcp().connected();
+    pair.transfer(CLIENT, 5000);
+    let fin = forged_fin(&pair, -1);
+    pair.inject(SERVER, &fin, ms(1));
+    pair.settle();
+    assert_eq!(pair.state(SERVER), State::Established);
+    pair.transfer(CLIENT, 5000);
+    pair.close_gracefully();
+}
+
+#[test]
+fn what_lies_beyond_a_fin_does_not_count() {
+    let mut pair = Setup::tcp().connected();
+    pair.transfer(CLIENT, 5000);
+    let fin = forged_fin(&pair, 700);
+    pair.inject(SERVER, &fin, ms(1));
+    pair.run_for(ms(5));
+    pair.write(CLIENT, 1000);
+    pair.run_for(ms(15));
+    assert_eq!((pair.received(SERVER), pair.state(SERVER)), (5700, State::CloseWait));
+    assert_eq!(pair.count(SERVER, Event::PeerFinished), 1);
 }

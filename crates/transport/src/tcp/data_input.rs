@@ -1,0 +1,183 @@
+//! Arriving data and FINs: what is new, what comes again, what waits behind a hole (RFC 9293, section 3.10.7.4, seventh and
+//! eighth check).
+
+use core::ops::Range;
+
+use subflow_quantity::Instant;
+use subflow_wire::tcp::{TcpFlags, TcpSegment};
+
+use super::acknowledge::DataContext;
+use super::reassembly::Run;
+use super::{Connection, State};
+use crate::edge::Taken;
+
+impl Connection {
+    /// The payload and FIN of an acceptable segment that begins at `start`; see [`on_segment`](Self::on_segment) for `data`.
+    pub(super) fn on_payload(&mut self, segment: &TcpSegment, start: u64, data: Option<u64>, now: Instant) {
+        let end = start + u64::from(segment.payload.length);
+        if segment.flags.contains(TcpFlags::FIN) {
+            self.on_fin(end, now);
+        }
+        if start < end {
+            self.on_data(start..end, data, now);
+        }
+        if self.receive.fin == Some(self.receive.nxt) {
+            self.receive.nxt += 1;
+            self.request_ack();
+            self.on_fin_received(now);
+        }
+    }
+
+    /// A FIN at offset `fin`. The first one within the window ends the peer's stream; what lies beyond it does not count.
+    fn on_fin(&mut self, fin: u64, now: Instant) {
+        if fin < self.receive.nxt {
+            // It was reached before, or it is none: the peer has sent data there.
+            self.on_fin_again(now);
+        } else if self.receive.fin.is_none() && fin <= self.receive.nxt + self.window_left() {
+            self.receive.fin = Some(fin);
+            self.receive.reassembly.discard_from(fin);
+        }
+    }
+
+    /// Notes that `start..end` came again, to be reported with the next acknowledgment (RFC 2883).
+    pub(super) fn note_duplicate(&mut self, start: u64, end: u64) {
+        if self.negotiated.sack && start < end && end <= self.receive.nxt {
+            self.receive.duplicate = Some(start..end);
+        }
+    }
+
+    fn on_data(&mut self, sequence: Range<u64>, data: Option<u64>, now: Instant) {
+        let Range { start, end } = sequence;
+        let next = self.receive.nxt;
+        if end <= next {
+            self.note_duplicate(start, end);
+            return self.acknowledge.on_duplicate(self.window_left());
+        }
+        if matches!(self.state, State::CloseWait | State::Closing | State::LastAck | State::TimeWait) {
+            return;
+        }
+        let fresh = start.max(next)..end.min(self.receive.fin.unwrap_or(u64::MAX));
+        if start >= next + self.window_left() || fresh.is_empty() {
+            return self.acknowledge.on_duplicate(self.window_left());
+        }
+        if start < next {
+            self.note_duplicate(start, next);
+        }
+        self.store(start, fresh, data);
+        self.after_data(end - start, now);
+    }
+
+    /// Keeps `fresh`, the new part of a payload that begins at `start`.
+    fn store(&mut self, start: u64, fresh: Range<u64>, data: Option<u64>) {
+        let skip = fresh.start - start;
+        let data = data.map_or(fresh.start - 1, |data| data + skip);
+        let stream = data..data + (fresh.end - fresh.start);
+        let taken = Taken { payload_offset: skip as u32, stream };
+        let run = Run { start: fresh.start, end: fresh.end, data };
+        if run.start == self.receive.nxt {
+            self.receive.taken = Some(taken);
+            return self.on_in_order(run);
+        }
+        let stored = self.receive.reassembly.insert(run);
+        self.receive.taken = (!stored.dropped).then_some(taken);
+        if self.negotiated.sack && stored.duplicate.is_some() {
+            self.receive.duplicate = stored.duplicate;
+        }
+    }
+
+    fn on_in_order(&mut self, run: Run) {
+        self.deliver(run);
+        if self.receive.reassembly.is_empty() {
+            return;
+        }
+        while let Some(run) = self.receive.reassembly.pop_ready(self.receive.nxt) {
+            self.deliver(run);
+        }
+        if self.receive.reassembly.is_empty() {
+            // RFC 5681, section 4.2: a filled gap is acknowledged at once.
+            self.acknowledge.now = true;
+        }
+    }
+
+    fn deliver(&mut self, run: Run) {
+        let length = run.end - run.start;
+        self.receive.nxt = run.end;
+        self.counters.bytes_received += length;
+        match self.receive.ready.last_mut() {
+            Some(last) if last.end == run.data => last.end += length,
+            _ => self.receive.ready.push(run.data..run.data + length),
+        }
+    }
+
+    /// The window that this connection shares rose by data that arrived here.
+    pub(crate) fn on_window_growth(&mut self) {
+        self.acknowledge.on_window_growth();
+    }
+
+    fn after_data(&mut self, length: u64, now: Instant) {
+        let held = self.receive.unread + self.receive.reassembly.bytes();
+        if self.acknowledge.is_immediate() {
+            self.request_ack();
+        } else {
+            self.decide_acknowledgment(length, now);
+        }
+        if self.receive.shared_window.is_none() {
+            if self.receive.window.on_segment(length, held) {
+                self.acknowledge.on_window_growth();
+            }
+            if self.receive.unread == 0 {
+                self.receive.window.on_read(now, self.receive.nxt);
+                self.acknowledge.on_read(self.receive.nxt, self.receive.acknowledged);
+            }
+        }
+    }
+
+    fn decide_acknowledgment(&mut self, length: u64, now: Instant) {
+        let rtt = match (self.rtt.srtt(), self.receive.window.rtt()) {
+            (Some(sender), Some(receiver)) => Some(sender.min(receiver)),
+            (sender, receiver) => receiver.or(sender),
+        };
+        self.acknowledge.on_data(&DataContext {
+            now,
+            length,
+            next: self.receive.nxt,
+            acknowledged: self.receive.acknowledged,
+            out_of_order: !self.receive.reassembly.is_empty(),
+            window: self.window_left(),
+            rto: self.rto(),
+            rtt,
+            sack: self.negotiated.sack,
+        });
+    }
+
+    pub(super) fn window_left(&self) -> u64 {
+        self.receive.window.left(self.receive.nxt)
+    }
+
+    /// How much in-order data the application has left unread: it shrinks the advertised window. A window that opens
+    /// again is announced at once.
+    pub fn set_unread(&mut self, unread: u64, now: Instant) {
+        let before = self.receive.window.left(self.receive.nxt);
+        let opened = self.receive.unread > unread;
+        self.receive.unread = unread;
+        if opened && self.state.is_synchronised() {
+            let held = unread + self.receive.reassembly.bytes();
+            let after = self.receive.window.clone().select(self.receive.nxt, held);
+            if after >= 2 * before && after > 0 {
+                self.request_ack();
+            }
+            self.receive.window.on_read(now, self.receive.nxt - unread);
+        }
+    }
+
+    /// On an MPTCP subflow: the connection's window, in bytes, to advertise from now on.
+    pub fn share_window(&mut self, window: u64) {
+        self.receive.shared_window = Some(window);
+    }
+
+    /// Asks for an acknowledgment to leave now (MPTCP: one that carries a DATA_ACK or a signal).
+    pub fn request_ack(&mut self) {
+        self.acknowledge.owed = true;
+        self.acknowledge.now = true;
+    }
+}
