@@ -1,14 +1,10 @@
 //! Whether a segment is acceptable (RFC 9293, sections 3.10.7.3 and 3.10.7.4, with RFC 5961 against blind attacks and
 //! PAWS of RFC 7323), decided before it has any effect.
 
-use subflow_quantity::{Duration, Instant};
+use subflow_quantity::Instant;
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::{Connection, State, sequence};
-
-/// Age at which TS.Recent no longer tells old from new (RFC 7323, section 5.5): the peer's clock may have gone half
-/// round.
-const TS_RECENT_LIFETIME: Duration = Duration::from_secs(24 * 24 * 3600);
 
 /// What [`Connection::judge`] decided about a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,15 +154,10 @@ impl Connection {
         end >= self.receive.acknowledged && start <= self.receive.window.right_edge().max(self.receive.nxt)
     }
 
-    /// PAWS (RFC 7323, section 5.3): the timestamp is older than the one last accepted, unless that one is itself too
-    /// old to be compared with.
+    /// Whether PAWS turns the segment away.
     #[inline]
     fn is_stale(&self, segment: &TcpSegment, now: Instant) -> bool {
-        let (true, Some(theirs), Some(recent)) =
-            (self.negotiated.timestamps, segment.options.timestamps, self.receive.timestamp)
-        else {
-            return false;
-        };
-        (theirs.value.wrapping_sub(recent) as i32) < 0 && now.since(self.receive.timestamp_at) <= TS_RECENT_LIFETIME
+        let theirs = segment.options.timestamps.filter(|_| self.negotiated.timestamps);
+        theirs.is_some_and(|theirs| self.receive.timestamps.is_stale(theirs.value, now))
     }
 }

@@ -186,11 +186,6 @@ impl Connection {
         }
     }
 
-    /// Whether the echoed timestamp is older than the transmission at `sent_at`.
-    fn echo_precedes(&self, sent_at: Instant) -> bool {
-        self.latest_echo().is_some_and(|echo| (echo.wrapping_sub(super::segment::timestamp(sent_at)) as i32) < 0)
-    }
-
     /// RTT samples (RFC 6298, section 3, Karn's rule): from originals acknowledged cumulatively, else from SACKed
     /// ones, else from the echoed timestamp. The newest segment's RTT goes to congestion control and RACK.
     fn update_rtt(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
@@ -203,12 +198,9 @@ impl Connection {
             let head_is_younger = self.sent.head().is_some_and(|head| first < head.sent_at);
             findings.rearm_timer |= head_is_younger;
         }
-        if let (None, true, Some(echo)) = (smoothed, findings.acknowledged > 0, self.latest_echo()) {
-            let elapsed = super::segment::timestamp(now).wrapping_sub(echo).max(1);
-            if elapsed < u32::MAX / 2 {
-                smoothed = Some(Duration::from_millis(u64::from(elapsed)));
-                findings.rtt = smoothed;
-            }
+        if smoothed.is_none() && findings.acknowledged > 0 {
+            smoothed = self.echoed_rtt(now);
+            findings.rtt = smoothed.or(findings.rtt);
         }
         if let (Some(smoothed), Some(latest)) = (smoothed, findings.rtt) {
             self.rtt.sample(smoothed, self.send.una, self.send.nxt);

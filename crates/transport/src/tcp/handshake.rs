@@ -13,6 +13,7 @@ use super::reassembly::Reassembly;
 use super::recovery::Recovery;
 use super::sent_queue::SentQueue;
 use super::timers::Purpose;
+use super::timestamps::PeerTimestamps;
 use super::{Closed, Config, Connection, Counters, Ends, Negotiated, ReceiveSide, RttEstimator, SendSide, State};
 
 /// How the handshake stands.
@@ -82,9 +83,7 @@ impl Connection {
                 window: ReceiveWindow::new(config.receive_buffer, segment, now),
                 reassembly: Reassembly::new(config.receive_buffer.largest()),
                 fin: None,
-                timestamp: None,
-                timestamp_at: now,
-                last_echo: 0,
+                timestamps: PeerTimestamps::default(),
                 duplicate: None,
                 ready: Vec::new(),
                 taken: None,
@@ -131,8 +130,7 @@ impl Connection {
             self.receive.window.without_scaling();
         }
         self.send.peer_mss = options.syn.mss.map_or(DEFAULT_MSS, u32::from);
-        self.receive.timestamp = options.timestamps.map(|timestamps| timestamps.value);
-        self.receive.timestamp_at = now;
+        self.receive.timestamps.on_syn(options.timestamps, now);
         self.send.window_end = self.send.una + u64::from(segment.window);
         self.send.max_window = u64::from(segment.window);
         self.fit_mss();

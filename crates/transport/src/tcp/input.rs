@@ -65,7 +65,7 @@ impl Connection {
         if segment.flags.contains(TcpFlags::SYN) {
             return true;
         }
-        self.note_timestamp(segment, offsets.start, now);
+        self.note_timestamps(segment, offsets.start, now);
         self.on_acknowledgment(segment, offsets, now, cc);
         if self.state.is_closed() {
             return true;
@@ -109,23 +109,6 @@ impl Connection {
             self.challenged_at = Some(now);
             self.acknowledge.on_duplicate(self.window_left());
             self.handshake.acknowledge |= self.state == State::SynReceived;
-        }
-    }
-
-    /// Notes what an acceptable segment says in its timestamps.
-    fn note_timestamp(&mut self, segment: &TcpSegment, start: u64, now: Instant) {
-        let Some(timestamps) = segment.options.timestamps.filter(|_| self.negotiated.timestamps) else { return };
-        if start <= self.receive.acknowledged {
-            self.receive.timestamp = Some(timestamps.value);
-            self.receive.timestamp_at = now;
-        }
-        let fresh = timestamps.echo != self.receive.last_echo;
-        self.receive.last_echo = timestamps.echo;
-        if fresh && timestamps.echo != 0 && u64::from(segment.payload.length) >= self.acknowledge.segment_size {
-            let elapsed = super::segment::timestamp(now).wrapping_sub(timestamps.echo).max(1);
-            if elapsed < u32::MAX / 2 {
-                self.receive.window.on_rtt(Duration::from_millis(u64::from(elapsed)));
-            }
         }
     }
 }

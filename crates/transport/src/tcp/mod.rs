@@ -18,7 +18,7 @@
 //! | concern | file |
 //! |---|---|
 //! | SYN, SYN/ACK, third ACK | `handshake.rs` |
-//! | arriving segments: whether they count | `acceptability.rs` |
+//! | arriving segments: whether they count | `acceptability.rs`, PAWS in `timestamps.rs` |
 //! | what they do | `input.rs`; data and FIN in `data_input.rs`, acknowledgments in `ack_input.rs`, |
 //! | | SACK in `sack_input.rs`, `duplicate_acks.rs` without |
 //! | loss detection | `loss_detection.rs` (RACK, RFC 6675) |
@@ -52,6 +52,7 @@ mod sequence;
 mod state;
 mod timeout;
 pub(crate) mod timers;
+mod timestamps;
 mod transmission_order;
 mod undo;
 
@@ -77,6 +78,7 @@ use reassembly::Reassembly;
 use recovery::Recovery;
 use sent_queue::SentQueue;
 use timers::{Purpose, Tick, TransmissionTimer};
+use timestamps::PeerTimestamps;
 
 /// Counters of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -155,10 +157,7 @@ pub(crate) struct ReceiveSide {
     reassembly: Reassembly,
     /// Offset of the peer's FIN, once known.
     fin: Option<u64>,
-    /// Latest TSval to echo (RFC 7323: TS.Recent), with its arrival.
-    timestamp: Option<u32>,
-    timestamp_at: Instant,
-    last_echo: u32,
+    timestamps: PeerTimestamps,
     /// Duplicate range to report (RFC 2883).
     duplicate: Option<core::ops::Range<u64>>,
     /// In-order data not yet taken by the owner: ranges of the application stream.

@@ -303,7 +303,7 @@ impl Connection {
         let is_head = id == self.sent.head_id();
         self.sent.note_retransmission(id, now);
         self.counters.retransmissions += 1;
-        self.recovery.undo.first_retransmission.get_or_insert(super::segment::timestamp(now));
+        self.recovery.undo.first_retransmission.get_or_insert(super::timestamps::timestamp(now));
         let undo = &mut self.recovery.undo;
         undo.unreported = undo.unreported.max(0) + 1;
         if is_reducing(self.recovery_state(cc)) {

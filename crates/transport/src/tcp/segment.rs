@@ -7,12 +7,8 @@ use subflow_wire::Payload;
 use subflow_wire::tcp::{SackBlock, SynOptions, TcpFlags, TcpOptions, TcpSegment, Timestamps};
 
 use super::output::Reset;
+use super::timestamps::timestamp;
 use super::{Connection, State, sequence};
-
-/// TSval at `now`: milliseconds, never zero (RFC 7323, section 5.4; Linux uses the same tick).
-pub(crate) fn timestamp(now: Instant) -> u32 {
-    (now.as_nanos() / 1_000_000) as u32 + 1
-}
 
 /// Most option bytes of a TCP header.
 const OPTION_SPACE: u32 = 40;
@@ -35,7 +31,7 @@ impl Connection {
         options.timestamps = self
             .negotiated
             .timestamps
-            .then(|| Timestamps { value: timestamp(now), echo: self.receive.timestamp.unwrap_or(0) });
+            .then(|| Timestamps { value: timestamp(now), echo: self.receive.timestamps.to_echo() });
         options.sack.clear();
         options.dss = None;
         options.mptcp.clear();

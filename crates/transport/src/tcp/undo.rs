@@ -44,10 +44,6 @@ impl Connection {
         }
     }
 
-    pub(crate) fn latest_echo(&self) -> Option<u32> {
-        (self.negotiated.timestamps && self.receive.last_echo != 0).then_some(self.receive.last_echo)
-    }
-
     fn may_undo(&self) -> bool {
         self.recovery.undo.marker.is_some() && (self.recovery.undo.unreported == 0 || self.original_arrived())
     }

@@ -1,9 +1,10 @@
 //! What the SYNs agree on: MSS, window scale, SACK, timestamps.
 
+use subflow_quantity::Instant;
 use subflow_transport::tcp::config::ReceiveBuffer;
 
 use crate::harness::tamper::{has_data, is_syn, is_syn_ack};
-use crate::harness::{CLIENT, Fate, SERVER, Setup};
+use crate::harness::{CLIENT, Fate, SERVER, Setup, ms, secs};
 
 #[test]
 fn the_smaller_mtu_decides_in_both_directions() {
@@ -71,4 +72,42 @@ fn options_that_one_side_lacks_are_used_by_neither() {
         assert!(pair.log.iter().all(|sent| plain(&sent)));
         assert!(pair.log.iter().any(|sent| has_data(&sent.segment)));
     }
+}
+
+#[test]
+fn a_peer_whose_syn_has_a_timestamp_of_zero_may_have_any_clock() {
+    // Linux, tcp_paws_check: some stacks send zero in the SYN and the values of another clock later.
+    const CLOCK: u32 = 0x9000_0000;
+    let mut pair = Setup::tcp().build();
+    pair.tamper(|leaving| {
+        let syn = is_syn(leaving.segment);
+        let timestamps = leaving.segment.options.timestamps.as_mut().expect("timestamps");
+        match leaving.from {
+            CLIENT if syn => timestamps.value = 0,
+            CLIENT => timestamps.value = timestamps.value.wrapping_add(CLOCK),
+            _ => timestamps.echo = timestamps.echo.wrapping_sub(if timestamps.echo == 0 { 0 } else { CLOCK }),
+        }
+        Fate::Pass
+    });
+    pair.connect();
+    assert!(pair.transfer(CLIENT, 100_000) < secs(1));
+    pair.close_gracefully();
+}
+
+#[test]
+fn a_connection_outlives_the_clock_of_its_timestamps() {
+    // 2^32 ms are 49.7 days; every 20 days something is said, or PAWS would have nothing to compare with.
+    let mut pair = Setup::tcp().connected();
+    for _ in 0..2 {
+        pair.run_for(secs(20 * 24 * 3600));
+        pair.transfer(CLIENT, 3000);
+    }
+    let wrap = Instant::from_nanos((1 << 32) * 1_000_000);
+    pair.run_to(Instant::from_nanos(((1 << 32) - 1) * 1_000_000));
+    for _ in 0..5 {
+        let took = pair.transfer(CLIENT, 3000);
+        assert!(took < ms(60), "{took:?}");
+    }
+    assert!(pair.now() > wrap && pair.tcp(CLIENT).rtt().srtt() < Some(ms(60)));
+    pair.close_gracefully();
 }
