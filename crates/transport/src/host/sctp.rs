@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use rand_core::RngCore;
 use subflow_quantity::Instant;
-use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk};
+use subflow_wire::sctp::{Chunk, InitChunk};
 use subflow_wire::{Body, Packet, SctpPacket};
 
 use super::{EndpointId, Host, Listener};
 use crate::Endpoint;
-use crate::sctp::{self, Association, Cookie, Identity, Refusal, Secret, answer_init, answer_to_nobody};
+use crate::sctp::{self, Association, Cookie, Identity, Secret, answer_init, answer_out_of_the_blue};
 use crate::tcp::Ends;
 
 impl Host {
@@ -90,7 +90,7 @@ impl Host {
                 self.accept_cookie(cookie, ends, packet, body, config, now)
             }
             _ => {
-                let answer = answer_to_nobody(body);
+                let answer = answer_out_of_the_blue(body);
                 self.reply_sctp(answer, packet, body);
                 None
             }
@@ -122,20 +122,13 @@ impl Host {
         config: Arc<sctp::Config>,
         now: Instant,
     ) -> Option<EndpointId> {
-        let secret = self.secret();
-        let cookie = match Cookie::verify(cookie, &secret, Some(now)) {
-            Ok(cookie) => cookie,
-            Err(Refusal::Forged) => return None,
-            Err(Refusal::Stale(by)) => {
-                let tag = Cookie::verify(cookie, &secret, None).ok()?.remote_tag;
-                let staleness_us = u32::try_from(by.as_nanos() / 1000).unwrap_or(u32::MAX);
-                let stale = Chunk::Error(vec![ErrorCause::StaleCookie { staleness_us }]);
-                self.reply_sctp(Some((tag, stale)), packet, body);
-                return None;
-            }
-        };
-        let same_ports = (cookie.local_port, cookie.remote_port) == (ends.local.port(), ends.remote.port());
-        if !same_ports || !cookie.remotes.contains(&ends.remote.ip()) || body.verification_tag != cookie.local_tag {
+        let (secret, ports) = (self.secret(), (ends.local.port(), ends.remote.port()));
+        let cookie = Cookie::verify(cookie, &secret, ports, body.verification_tag)?;
+        if !cookie.remotes.contains(&ends.remote.ip()) {
+            return None;
+        }
+        if let Some(stale) = cookie.stale_error(now) {
+            self.reply_sctp(Some((cookie.remote_tag, stale)), packet, body);
             return None;
         }
         let (locals, rng) = (self.sctp_addresses(cookie.local, &config), self.fork_rng());

@@ -4,7 +4,7 @@ use subflow_quantity::Instant;
 use subflow_wire::sctp::{Chunk, ErrorCause};
 
 use super::input::Origin;
-use super::output::{Control, Reply};
+use super::output::Control;
 use super::path_failure::Unanswered;
 use super::{Association, State};
 use crate::Event;
@@ -143,12 +143,6 @@ impl Association {
                 self.close(Closed::Gracefully);
                 let destination = origin.destination.unwrap_or(self.primary);
                 self.controls.push_back(Control::to(destination, Chunk::ShutdownComplete { reflected: false }));
-            }
-            // Section 8.5.1, rule E: as if it belonged to nobody.
-            State::CookieWait | State::CookieEchoed => {
-                let chunk = Chunk::ShutdownComplete { reflected: true };
-                let (local, remote) = (origin.local, origin.source);
-                self.replies.push_back(Reply { local, remote, tag: self.local_tag, chunk });
             }
             _ => {}
         }

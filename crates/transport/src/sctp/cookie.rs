@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use subflow_quantity::{Duration, Instant};
+use subflow_wire::sctp::{Chunk, ErrorCause};
 
 /// Length of the HMAC in front of the contents.
 const SIGNATURE_LENGTH: usize = 32;
@@ -47,15 +48,6 @@ pub(crate) struct Extensions {
     pub(crate) nr_sack: bool,
 }
 
-/// Why a cookie was not taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// It is not one of ours.
-    Forged,
-    /// Its life is over since so long.
-    Stale(Duration),
-}
-
 impl Cookie {
     /// The cookie in bytes, signed.
     pub(crate) fn sign(&self, secret: &Secret) -> Box<[u8]> {
@@ -66,16 +58,21 @@ impl Cookie {
         bytes.into_boxed_slice()
     }
 
-    /// Reads a cookie that comes back: signed by this host, and younger than its life, where `now` is given.
-    pub(crate) fn verify(bytes: &[u8], secret: &Secret, now: Option<Instant>) -> Result<Self, Refusal> {
-        let (signature, contents) = bytes.split_at_checked(SIGNATURE_LENGTH).ok_or(Refusal::Forged)?;
-        mac(secret, contents).verify_slice(signature).map_err(|_| Refusal::Forged)?;
-        let cookie = Self::read(contents).ok_or(Refusal::Forged)?;
-        let age = now.map_or(Duration::ZERO, |now| now.since(cookie.created));
-        if age > cookie.life {
-            return Err(Refusal::Stale(age - cookie.life));
-        }
-        Ok(cookie)
+    /// The cookie that comes back in a packet with these ports, local and remote, and this verification tag: signed by this host, and
+    /// made for such a packet (section 5.1.5, steps 1 to 3). One that is not is discarded silently.
+    pub(crate) fn verify(bytes: &[u8], secret: &Secret, ports: (u16, u16), tag: u32) -> Option<Self> {
+        let (signature, contents) = bytes.split_at_checked(SIGNATURE_LENGTH)?;
+        mac(secret, contents).verify_slice(signature).ok()?;
+        let cookie = Self::read(contents)?;
+        let fits = (cookie.local_port, cookie.remote_port) == ports && cookie.local_tag == tag;
+        fits.then_some(cookie)
+    }
+
+    /// The ERROR that reports a cookie whose life is over at `now` (step 4).
+    pub(crate) fn stale_error(&self, now: Instant) -> Option<Chunk> {
+        let age = now.since(self.created);
+        let staleness_us = u32::try_from((age.max(self.life) - self.life).as_nanos() / 1000).unwrap_or(u32::MAX);
+        (age > self.life).then(|| Chunk::Error(vec![ErrorCause::StaleCookie { staleness_us }]))
     }
 
     fn write(&self, out: &mut Vec<u8>) {
@@ -175,11 +172,15 @@ mod tests {
         }
     }
 
+    const PORTS: (u16, u16) = (80, 50_000);
+
+    fn verify(bytes: &[u8], secret: &Secret) -> Option<Cookie> {
+        Cookie::verify(bytes, secret, PORTS, 1)
+    }
+
     #[test]
     fn a_cookie_comes_back_as_it_was() {
-        let bytes = cookie().sign(&SECRET);
-        let soon = Instant::from_nanos(65_000_000_000);
-        assert_eq!(Cookie::verify(&bytes, &SECRET, Some(soon)), Ok(cookie()));
+        assert_eq!(verify(&cookie().sign(&SECRET), &SECRET), Some(cookie()));
     }
 
     #[test]
@@ -188,18 +189,26 @@ mod tests {
         for at in 0..bytes.len() {
             let mut changed = bytes.clone();
             changed[at] ^= 1;
-            assert_eq!(Cookie::verify(&changed, &SECRET, None), Err(Refusal::Forged), "byte {at}");
+            assert_eq!(verify(&changed, &SECRET), None, "byte {at}");
         }
         for length in 0..bytes.len() {
-            assert_eq!(Cookie::verify(&bytes[..length], &SECRET, None), Err(Refusal::Forged));
+            assert_eq!(verify(&bytes[..length], &SECRET), None);
         }
-        assert_eq!(Cookie::verify(&bytes, &[8; 32], None), Err(Refusal::Forged));
+        assert_eq!(verify(&bytes, &[8; 32]), None);
     }
 
     #[test]
-    fn an_old_cookie_is_stale_and_says_by_how_much() {
+    fn a_cookie_in_a_packet_with_other_ports_or_another_tag_is_refused() {
         let bytes = cookie().sign(&SECRET);
-        let late = Instant::from_nanos(68_000_000_000);
-        assert_eq!(Cookie::verify(&bytes, &SECRET, Some(late)), Err(Refusal::Stale(Duration::from_secs(3))));
+        for (ports, tag) in [((81, 50_000), 1), ((80, 50_001), 1), (PORTS, 2)] {
+            assert_eq!(Cookie::verify(&bytes, &SECRET, ports, tag), None);
+        }
+    }
+
+    #[test]
+    fn an_old_cookie_is_stale_and_the_error_says_by_how_much() {
+        let at = |seconds: u64| cookie().stale_error(Instant::from_nanos(seconds * 1_000_000_000));
+        assert_eq!(at(65), None);
+        assert_eq!(at(68), Some(Chunk::Error(vec![ErrorCause::StaleCookie { staleness_us: 3_000_000 }])));
     }
 }

@@ -3,10 +3,10 @@
 use std::net::IpAddr;
 
 use subflow_quantity::Instant;
-use subflow_wire::sctp::{Chunk, ErrorCause, RawChunk};
+use subflow_wire::sctp::{Chunk, ErrorCause, RawChunk, chunk_type};
 use subflow_wire::{IpHeader, SctpPacket};
 
-use super::output::Control;
+use super::output::{Control, Reply};
 use super::{Association, State, tags};
 use crate::Event;
 use crate::tcp::Closed;
@@ -18,6 +18,8 @@ pub(super) struct Origin {
     pub(super) local: IpAddr,
     /// The destination that has this address.
     pub(super) destination: Option<usize>,
+    /// The verification tag of its packet.
+    pub(super) tag: u32,
     pub(super) now: Instant,
 }
 
@@ -33,15 +35,30 @@ impl Association {
     pub(crate) fn handle_packet(&mut self, now: Instant, ip: &IpHeader, packet: &SctpPacket) {
         self.taken.clear();
         self.clock = now;
-        if self.state.is_closed() || !tags::is_right(packet, self.local_tag, self.remote_tag) {
+        if self.state.is_closed() {
+            return;
+        }
+        let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
+        if opening && tags::is_of_earlier_association(packet) {
+            let answer = tags::answer_out_of_the_blue(packet);
+            let (local, remote) = (ip.destination, ip.source);
+            self.replies.extend(answer.map(|(tag, chunk)| Reply { local, remote, tag, chunk }));
+            return;
+        }
+        if !tags::is_right(packet, self.local_tag, self.remote_tag) {
             return;
         }
         self.begin_burst();
         if let (Some(own), Some(theirs)) = (&mut self.encapsulation, packet.encapsulation) {
             own.destination_port = theirs.source_port;
         }
-        let origin =
-            Origin { source: ip.source, local: ip.destination, destination: self.destination_of(ip.source), now };
+        let origin = Origin {
+            source: ip.source,
+            local: ip.destination,
+            destination: self.destination_of(ip.source),
+            tag: packet.verification_tag,
+            now,
+        };
         self.acknowledge.begin_packet();
         for (index, chunk) in packet.chunks.iter().enumerate() {
             if self.on_chunk(index, chunk, origin) == Next::Stop || self.state.is_closed() {
@@ -75,11 +92,14 @@ impl Association {
             Chunk::HeartbeatAck(info) => self.on_heartbeat_ack(info, now),
             Chunk::Init(init) => self.on_init(init, origin.local, origin.source, now),
             Chunk::InitAck(init_ack) => self.on_init_ack(init_ack, origin.source, now),
+            // It comes first (section 5.1, C), and lets the rest of its packet in.
             Chunk::CookieEcho(cookie) => {
-                return if self.on_cookie_echo(cookie, origin.source, now) { Next::Chunk } else { Next::Stop };
+                return if index == 0 && self.on_cookie_echo(cookie, origin) { Next::Chunk } else { Next::Stop };
             }
             Chunk::CookieAck => self.on_cookie_ack(now),
             Chunk::Error(causes) => self.on_error(causes, now),
+            // Whoever has no association has nothing else to say.
+            Chunk::Abort { reflected: true, .. } if index > 0 => return Next::Stop,
             Chunk::Abort { .. } => {
                 let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
                 self.close(if opening { Closed::Refused } else { Closed::Reset });
@@ -90,6 +110,8 @@ impl Association {
             // ECN is not negotiated: its chunks mean nothing.
             Chunk::EcnEcho { .. } | Chunk::CongestionWindowReduced { .. } => {}
             Chunk::Unknown(raw) => return self.on_unknown(raw, origin),
+            // Section 9.1: no ABORT is answered.
+            Chunk::Malformed(raw) if raw.kind == chunk_type::ABORT => return Next::Stop,
             Chunk::Malformed(raw) => {
                 self.abort_with(vec![ErrorCause::ProtocolViolation(raw.to_bytes())], Closed::Aborted);
             }

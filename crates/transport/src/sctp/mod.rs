@@ -78,9 +78,9 @@ pub use reassembly::Delivery;
 pub use rto::RtoEstimator;
 pub use state::{Counters, State};
 
-pub(crate) use cookie::{Cookie, Refusal, Secret};
+pub(crate) use cookie::{Cookie, Secret};
 pub(crate) use handshake::{Identity, answer_init};
-pub(crate) use tags::answer_to_nobody;
+pub(crate) use tags::answer_out_of_the_blue;
 
 use crate::stream::Stream;
 use crate::tcp::timers::Tick;

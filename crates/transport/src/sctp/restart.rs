@@ -7,8 +7,9 @@ use rand_pcg::Pcg64Mcg;
 use subflow_quantity::Instant;
 use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk};
 
-use super::cookie::{Cookie, Refusal};
+use super::cookie::Cookie;
 use super::handshake::{Identity, answer_init};
+use super::input::Origin;
 use super::output::{Control, Reply};
 use super::{Association, State, nonzero};
 use crate::tcp::{Closed, Ends};
@@ -72,25 +73,14 @@ impl Association {
     }
 
     /// A COOKIE ECHO from an address of the peer (section 5.2.4). Returns whether what follows in its packet is to be processed.
-    pub(super) fn on_cookie_echo(&mut self, bytes: &[u8], source: IpAddr, now: Instant) -> bool {
-        let same = |cookie: &Cookie| cookie.local_tag == self.local_tag && cookie.remote_tag == self.remote_tag;
-        let cookie = match Cookie::verify(bytes, &self.secret, Some(now)) {
-            Ok(cookie) => cookie,
-            Err(Refusal::Forged) => return false,
-            // A repetition of the cookie that made this association is never too late.
-            Err(Refusal::Stale(by)) => match Cookie::verify(bytes, &self.secret, None) {
-                Ok(cookie) if same(&cookie) => cookie,
-                Ok(cookie) => {
-                    let staleness_us = u32::try_from(by.as_nanos() / 1000).unwrap_or(u32::MAX);
-                    let chunk = Chunk::Error(vec![ErrorCause::StaleCookie { staleness_us }]);
-                    let local = self.destinations[0].local;
-                    self.replies.push_back(Reply { local, remote: source, tag: cookie.remote_tag, chunk });
-                    return false;
-                }
-                Err(_) => return false,
-            },
-        };
-        if (cookie.local_port, cookie.remote_port) != (self.local_port, self.remote_port) {
+    pub(super) fn on_cookie_echo(&mut self, bytes: &[u8], origin: Origin) -> bool {
+        let (source, now) = (origin.source, origin.now);
+        let ports = (self.local_port, self.remote_port);
+        let Some(cookie) = Cookie::verify(bytes, &self.secret, ports, origin.tag) else { return false };
+        // A repetition of the cookie that made this association is never too late.
+        let is_repetition = (cookie.local_tag, cookie.remote_tag) == (self.local_tag, self.remote_tag);
+        if let Some(chunk) = cookie.stale_error(now).filter(|_| !is_repetition) {
+            self.replies.push_back(Reply { local: origin.local, remote: source, tag: cookie.remote_tag, chunk });
             return false;
         }
         let (local_same, remote_same) = (cookie.local_tag == self.local_tag, cookie.remote_tag == self.remote_tag);
@@ -206,6 +196,10 @@ mod tests {
         }
     }
 
+    fn origin() -> Origin {
+        Origin { source: address(2), local: address(1), destination: Some(0), tag: 1, now: Instant::ZERO }
+    }
+
     fn established() -> Association {
         let ends = Ends { local: (address(1), 80).into(), remote: (address(2), 81).into() };
         let (config, rng) = (Arc::new(Config::rfc9260()), Pcg64Mcg::seed_from_u64(1));
@@ -217,7 +211,7 @@ mod tests {
     #[test]
     fn a_peer_that_begins_anew_before_anything_was_used_is_heard_under_its_new_tag() {
         let mut association = established();
-        assert!(association.on_cookie_echo(&cookie(3, 3000).sign(&SECRET), address(2), Instant::ZERO));
+        assert!(association.on_cookie_echo(&cookie(3, 3000).sign(&SECRET), origin()));
         assert_eq!((association.remote_tag, association.remote_tsns), (3, TsnSpace::new(3000)));
         assert!(matches!(association.controls.front(), Some(Control { chunk: Chunk::CookieAck, .. })));
     }
@@ -226,7 +220,7 @@ mod tests {
     fn a_cookie_from_the_time_of_the_opening_changes_nothing_once_data_has_come() {
         let mut association = established();
         association.arrivals.insert(1);
-        association.on_cookie_echo(&cookie(3, 3000).sign(&SECRET), address(2), Instant::ZERO);
+        association.on_cookie_echo(&cookie(3, 3000).sign(&SECRET), origin());
         assert_eq!((association.remote_tag, association.remote_tsns), (2, TsnSpace::new(2000)));
     }
 }

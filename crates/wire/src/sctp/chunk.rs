@@ -129,6 +129,13 @@ impl RawChunk {
         self.kind & 0x40 != 0
     }
 
+    /// The initiate tag of an INIT or INIT ACK whose fixed part is there.
+    pub fn initiate_tag(&self) -> Option<u32> {
+        let opens = matches!(self.kind, chunk_type::INIT | chunk_type::INIT_ACK);
+        let tag = self.value.first_chunk().filter(|_| opens && self.value.len() >= InitChunk::FIXED_LENGTH)?;
+        Some(u32::from_be_bytes(*tag))
+    }
+
     /// The chunk with its type, flags and length, without padding: what is reported.
     pub fn to_bytes(&self) -> Box<[u8]> {
         let mut bytes = Vec::with_capacity(CHUNK_HEADER_LENGTH + self.value.len());
@@ -251,6 +258,11 @@ impl Chunk {
             Self::ForwardTsn(_) => chunk_type::FORWARD_TSN,
             Self::Unknown(raw) | Self::Malformed(raw) => raw.kind,
         }
+    }
+
+    /// Whether the T bit of an ABORT or SHUTDOWN COMPLETE is set: the packet carries its sender's own tag.
+    pub const fn reflects_tag(&self) -> bool {
+        matches!(self.kind(), chunk_type::ABORT | chunk_type::SHUTDOWN_COMPLETE) && self.flags() & FLAG_REFLECTED != 0
     }
 
     const fn flags(&self) -> u8 {

@@ -1,6 +1,7 @@
 //! INIT and INIT ACK (RFC 9260, sections 3.3.2 and 3.3.3), which have one format.
 
 use super::Parameter;
+use super::packet::CHUNK_HEADER_LENGTH;
 use super::parameter::{emit_parameters, parameters_length, parse_parameters};
 use crate::reader::Reader;
 
@@ -22,8 +23,11 @@ pub struct InitChunk {
 }
 
 impl InitChunk {
+    /// Bytes of what stands in front of the parameters, behind type, flags and length.
+    pub(super) const FIXED_LENGTH: usize = 16;
+
     pub(super) fn length(&self) -> u32 {
-        20 + parameters_length(&self.parameters)
+        (CHUNK_HEADER_LENGTH + Self::FIXED_LENGTH) as u32 + parameters_length(&self.parameters)
     }
 
     pub(super) fn emit(&self, out: &mut Vec<u8>) {
@@ -36,7 +40,7 @@ impl InitChunk {
     }
 
     pub(super) fn parse(value: &[u8]) -> Option<Self> {
-        let (fixed, parameters) = value.split_at_checked(16)?;
+        let (fixed, parameters) = value.split_at_checked(Self::FIXED_LENGTH)?;
         let mut reader = Reader::new(fixed);
         Some(Self {
             initiate_tag: reader.u32()?,

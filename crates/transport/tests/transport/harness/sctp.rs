@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use subflow_quantity::Instant;
 use subflow_transport::sctp::{Association, Delivery};
-use subflow_wire::SctpPacket;
 use subflow_wire::sctp::{Chunk, DataChunk, SackChunk};
+use subflow_wire::{Body, Ecn, IpHeader, Packet, SctpPacket};
 
 use super::edge::pattern;
 use super::{Fate, Pair};
@@ -177,6 +177,40 @@ impl Pair {
 
     pub(crate) fn stop_tampering_sctp(&mut self) {
         self.sctp.tampers.clear();
+    }
+
+    /// A packet with these chunks as the peer of `to` would send it over the first path, with the tag that `to` gave in its last INIT
+    /// or INIT ACK.
+    pub(crate) fn sctp_packet_to(&self, to: usize, chunks: Vec<Chunk>) -> Packet {
+        let opening = self.sctp.log.iter().rev().filter(|sent| sent.from == to).find_map(|sent| {
+            sent.packet.chunks.iter().find_map(|chunk| match chunk {
+                Chunk::Init(init) | Chunk::InitAck(init) => Some((init.initiate_tag, &sent.packet)),
+                _ => None,
+            })
+        });
+        let (verification_tag, like) = opening.expect("it has opened or answered");
+        let (source_port, destination_port) = (like.destination_port, like.source_port);
+        let body = SctpPacket {
+            source_port,
+            destination_port,
+            verification_tag,
+            encapsulation: like.encapsulation.map(|own| subflow_wire::sctp::UdpEncapsulation {
+                source_port: own.destination_port,
+                destination_port: own.source_port,
+            }),
+            chunks,
+        };
+        let (source, destination) = (self.address(1 - to, 0), self.address(to, 0));
+        Packet { ip: IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct }, body: Body::Sctp(body) }
+    }
+
+    /// [`sctp_packet_to`](Self::sctp_packet_to), changed by `change`, is on its way for a millisecond.
+    pub(crate) fn inject_sctp(&mut self, to: usize, chunks: Vec<Chunk>, change: impl FnOnce(&mut SctpPacket)) {
+        let mut packet = self.sctp_packet_to(to, chunks);
+        if let Body::Sctp(body) = &mut packet.body {
+            change(body);
+        }
+        self.inject(to, &packet, super::ms(1));
     }
 
     /// The SCTP packets that `from` has sent since `since`.

@@ -10,3 +10,4 @@ mod path_failure;
 mod properties;
 mod reliability;
 mod transfer;
+mod verification_tags;
