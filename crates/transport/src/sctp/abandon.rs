@@ -71,7 +71,7 @@ impl Association {
         }
     }
 
-    fn free_abandoned(&mut self, bytes: u64) {
+    pub(super) fn free_abandoned(&mut self, bytes: u64) {
         self.counters.bytes_abandoned += bytes;
         self.freed += bytes;
         self.wake_writer();

@@ -1,9 +1,8 @@
 //! Received data: what is taken, what is a duplicate, what has no room (RFC 9260, section 6.2).
 
-use subflow_wire::sctp::{Chunk, DataChunk, ErrorCause, ForwardTsnChunk};
+use subflow_wire::sctp::{DataChunk, ErrorCause, ForwardTsnChunk};
 
 use super::input::Origin;
-use super::output::Control;
 use super::reassembly::{Arrived, Delivery};
 use super::tsn::unwrap_ssn;
 use super::{Association, State};
@@ -23,7 +22,7 @@ pub struct TakenChunk {
 }
 
 impl Association {
-    pub(super) fn on_data(&mut self, index: usize, data: &DataChunk, origin: Origin) {
+    pub(super) fn on_data(&mut self, index: usize, data: &DataChunk) {
         if !self.state.may_receive_data() {
             return;
         }
@@ -51,8 +50,7 @@ impl Association {
         if data.stream >= self.inbound_streams {
             // It counts as received, and its data is of no use (section 6.5).
             self.arrivals.insert(tsn);
-            let error = Chunk::Error(vec![ErrorCause::InvalidStreamIdentifier { stream: data.stream }]);
-            self.controls.push_back(Control::to(origin.destination.unwrap_or(self.primary), error));
+            self.report(ErrorCause::InvalidStreamIdentifier { stream: data.stream });
             return;
         }
         self.take(index, tsn, data);

@@ -10,8 +10,12 @@ use super::outbound::{FastRetransmit, SentChunk, Status};
 use super::output::padded;
 
 impl Association {
-    /// Writes bytes as messages of the configured size; returns how many were accepted.
+    /// Writes bytes as messages of the configured size; returns how many were accepted: none, where the peer does not take their
+    /// stream.
     pub(crate) fn write(&mut self, bytes: u64) -> u64 {
+        if self.config.message.stream >= self.outbound_streams {
+            return 0;
+        }
         let offset = self.stream.written;
         let admitted = self.stream.admit(bytes, self.freed);
         let (size, options) = (u64::from(self.config.message_size), self.config.message);

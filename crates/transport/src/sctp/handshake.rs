@@ -10,7 +10,8 @@ use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk, Parameter, parameter_type
 
 use super::config::{Config, InitialThreshold};
 use super::cookie::{Cookie, Secret};
-use super::output::Control;
+use super::input::Origin;
+use super::output::{Control, padded, room_for_chunks};
 use super::peer::{Offer, Unusable, own_parameters};
 use super::tsn::TsnSpace;
 use super::{Association, State, nonzero};
@@ -57,7 +58,7 @@ pub(crate) fn answer_init(
 ) -> Option<(u32, Chunk)> {
     let offer = match Offer::read(init, ends.remote.ip(), config) {
         Ok(offer) => offer,
-        Err(Unusable::Silently) => return None,
+        Err(Unusable::NoTag) => return None,
         Err(Unusable::Because(cause)) => {
             return Some((init.initiate_tag, Chunk::Abort { reflected: false, causes: vec![cause] }));
         }
@@ -82,8 +83,14 @@ pub(crate) fn answer_init(
     };
     let mut parameters = own_parameters(config, locals);
     parameters.push(Parameter::StateCookie(cookie.sign(secret)));
-    parameters.extend(offer.unrecognized.into_iter().map(Parameter::Unrecognized));
-    let ack = init_chunk(config, identity.tag, identity.tsn, parameters);
+    let mut ack = InitChunk { outbound_streams, ..init_chunk(config, identity.tag, identity.tsn, parameters) };
+    // Reports take no more than is left of a packet: many small ones would not fit in any chunk.
+    let mut room = room_for_chunks(config, ends.remote.ip()).saturating_sub(padded(ack.length()));
+    for unrecognized in offer.unrecognized.into_iter().map(Parameter::Unrecognized) {
+        let Some(left) = room.checked_sub(padded(unrecognized.length())) else { break };
+        room = left;
+        ack.parameters.push(unrecognized);
+    }
     Some((offer.tag, Chunk::InitAck(Box::new(ack))))
 }
 
@@ -136,9 +143,16 @@ impl Association {
         self.remote_tag = cookie.remote_tag;
         self.remote_tsns = TsnSpace::new(cookie.remote_tsn);
         self.extensions = cookie.extensions;
-        (self.outbound_streams, self.inbound_streams) = (cookie.outbound_streams, cookie.inbound_streams);
+        self.set_streams((cookie.outbound_streams, cookie.inbound_streams));
         self.peer_offer = u64::from(cookie.remote_window);
         self.add_addresses(&cookie.remotes);
+    }
+
+    /// Streams to the peer and from it. What was written to a stream that the peer does not take is given up.
+    fn set_streams(&mut self, (outbound, inbound): (u16, u16)) {
+        (self.outbound_streams, self.inbound_streams) = (outbound, inbound);
+        let dropped = self.messages.drop_streams_from(outbound);
+        self.free_abandoned(dropped);
     }
 
     fn add_addresses(&mut self, addresses: &[IpAddr]) {
@@ -195,38 +209,51 @@ impl Association {
     }
 
     /// The peer's INIT ACK (section 5.1, C).
-    pub(super) fn on_init_ack(&mut self, init_ack: &InitChunk, source: IpAddr, now: Instant) {
+    pub(super) fn on_init_ack(&mut self, init_ack: &InitChunk, origin: Origin) {
+        let now = origin.now;
         if self.state != State::CookieWait {
             return;
         }
-        let offer = match Offer::read(init_ack, source, &self.config) {
+        let offer = match Offer::read(init_ack, origin.source, &self.config) {
             Ok(offer) => offer,
-            Err(Unusable::Silently) => {
-                self.close(Closed::Refused);
-                return;
-            }
+            Err(Unusable::NoTag) => return self.refuse_init_ack(None, Vec::new(), origin),
             Err(Unusable::Because(cause)) => {
-                self.remote_tag = init_ack.initiate_tag;
-                self.abort_with(vec![cause], Closed::Aborted);
-                return;
+                return self.refuse_init_ack(Some(init_ack.initiate_tag), vec![cause], origin);
             }
         };
-        self.remote_tag = offer.tag;
         let Some(cookie) = offer.cookie.clone() else {
             let missing = ErrorCause::MissingMandatoryParameter(vec![parameter_type::STATE_COOKIE]);
-            self.abort_with(vec![missing], Closed::Aborted);
-            return;
+            return self.refuse_init_ack(Some(offer.tag), vec![missing], origin);
         };
+        self.remote_tag = offer.tag;
         self.remote_tsns = TsnSpace::new(offer.tsn);
         self.extensions = offer.extensions;
-        (self.outbound_streams, self.inbound_streams) = offer.streams(&self.config);
+        self.set_streams(offer.streams(&self.config));
         self.peer_offer = u64::from(offer.window);
         self.add_addresses(&offer.addresses);
         self.opening = Opening { cookie: Some(cookie), timeout: self.config.rto.initial, ..Opening::default() };
         self.state = State::CookieEchoed;
         self.send_cookie(now);
         for parameter in offer.unrecognized {
-            self.controls.push_back(Control::to(0, Chunk::Error(vec![ErrorCause::UnrecognizedParameters(parameter)])));
+            self.report(ErrorCause::UnrecognizedParameters(parameter));
+        }
+    }
+
+    /// An INIT ACK that cannot be used ends the opening (sections 3.3.3 and 5.1; erratum 7148): with an ABORT under its initiate tag or,
+    /// where it has none, under the tag that it came with.
+    pub(super) fn refuse_init_ack(&mut self, initiate_tag: Option<u32>, causes: Vec<ErrorCause>, origin: Origin) {
+        if self.state != State::CookieWait {
+            return;
+        }
+        match initiate_tag.filter(|&tag| tag != 0) {
+            Some(tag) => {
+                self.remote_tag = tag;
+                self.abort_with(causes, Closed::Aborted);
+            }
+            None => {
+                self.close(Closed::Refused);
+                self.reply(origin, origin.tag, Chunk::Abort { reflected: true, causes });
+            }
         }
     }
 

@@ -6,8 +6,8 @@ use subflow_quantity::Instant;
 use subflow_wire::sctp::{Chunk, ErrorCause, RawChunk, chunk_type};
 use subflow_wire::{IpHeader, SctpPacket};
 
-use super::output::{Control, Reply};
-use super::{Association, State, tags};
+use super::tags::{self, violation};
+use super::{Association, State};
 use crate::Event;
 use crate::tcp::Closed;
 
@@ -22,6 +22,9 @@ pub(super) struct Origin {
     pub(super) tag: u32,
     pub(super) now: Instant,
 }
+
+/// Most bytes of a malformed chunk that are sent back with the ABORT.
+const MOST_BYTES_QUOTED: usize = 64;
 
 /// Whether to go on with the next chunk of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +41,19 @@ impl Association {
         if self.state.is_closed() {
             return;
         }
+        let origin = Origin {
+            source: ip.source,
+            local: ip.destination,
+            destination: self.destination_of(ip.source),
+            tag: packet.verification_tag,
+            now,
+        };
         let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
         if opening && tags::is_of_earlier_association(packet) {
             let answer = tags::answer_out_of_the_blue(packet);
-            let (local, remote) = (ip.destination, ip.source);
-            self.replies.extend(answer.map(|(tag, chunk)| Reply { local, remote, tag, chunk }));
+            if let Some((tag, chunk)) = answer {
+                self.reply(origin, tag, chunk);
+            }
             return;
         }
         if !tags::is_right(packet, self.local_tag, self.remote_tag) {
@@ -52,19 +63,13 @@ impl Association {
         if let (Some(own), Some(theirs)) = (&mut self.encapsulation, packet.encapsulation) {
             own.destination_port = theirs.source_port;
         }
-        let origin = Origin {
-            source: ip.source,
-            local: ip.destination,
-            destination: self.destination_of(ip.source),
-            tag: packet.verification_tag,
-            now,
-        };
         self.acknowledge.begin_packet();
         for (index, chunk) in packet.chunks.iter().enumerate() {
             if self.on_chunk(index, chunk, origin) == Next::Stop || self.state.is_closed() {
                 break;
             }
         }
+        self.send_reports(origin);
         self.finish_data(origin);
         if !self.state.is_closed() {
             self.continue_shutdown(now);
@@ -80,7 +85,7 @@ impl Association {
     fn on_chunk(&mut self, index: usize, chunk: &Chunk, origin: Origin) -> Next {
         let (now, from) = (origin.now, origin.destination.unwrap_or(self.primary));
         match chunk {
-            Chunk::Data(data) => self.on_data(index, data, origin),
+            Chunk::Data(data) => self.on_data(index, data),
             Chunk::Sack(sack) => self.on_sack(sack, &[], from, now),
             Chunk::NrSack(nr_sack) => self.on_sack(&nr_sack.sack, &nr_sack.non_renegable, from, now),
             Chunk::ForwardTsn(forward) => self.on_forward_tsn(forward),
@@ -90,8 +95,8 @@ impl Association {
                 }
             }
             Chunk::HeartbeatAck(info) => self.on_heartbeat_ack(info, now),
-            Chunk::Init(init) => self.on_init(init, origin.local, origin.source, now),
-            Chunk::InitAck(init_ack) => self.on_init_ack(init_ack, origin.source, now),
+            Chunk::Init(init) => self.on_init(init, origin),
+            Chunk::InitAck(init_ack) => self.on_init_ack(init_ack, origin),
             // It comes first (section 5.1, C), and lets the rest of its packet in.
             Chunk::CookieEcho(cookie) => {
                 return if index == 0 && self.on_cookie_echo(cookie, origin) { Next::Chunk } else { Next::Stop };
@@ -109,24 +114,39 @@ impl Association {
             Chunk::ShutdownComplete { .. } => self.on_shutdown_complete(),
             // ECN is not negotiated: its chunks mean nothing.
             Chunk::EcnEcho { .. } | Chunk::CongestionWindowReduced { .. } => {}
-            Chunk::Unknown(raw) => return self.on_unknown(raw, origin),
-            // Section 9.1: no ABORT is answered.
-            Chunk::Malformed(raw) if raw.kind == chunk_type::ABORT => return Next::Stop,
-            Chunk::Malformed(raw) => {
-                self.abort_with(vec![ErrorCause::ProtocolViolation(raw.to_bytes())], Closed::Aborted);
-            }
+            Chunk::Unknown(raw) => return self.on_unknown(raw),
+            Chunk::Malformed(raw) => return self.on_malformed(raw, origin),
         }
         Next::Chunk
     }
 
     /// A chunk of a type that nobody here knows: its two highest bits say what to do (section 3.2).
-    fn on_unknown(&mut self, raw: &RawChunk, origin: Origin) -> Next {
+    fn on_unknown(&mut self, raw: &RawChunk) -> Next {
         if raw.is_reportable() && self.state != State::CookieWait {
-            let destination = origin.destination.unwrap_or(self.primary);
-            let error = Chunk::Error(vec![ErrorCause::UnrecognizedChunkType(raw.to_bytes())]);
-            self.controls.push_back(Control::to(destination, error));
+            self.report(ErrorCause::UnrecognizedChunkType(raw.to_bytes()));
         }
         if raw.is_skippable() { Next::Chunk } else { Next::Stop }
+    }
+
+    /// A chunk whose contents do not follow its format. An INIT or INIT ACK ends no association but one that opens (sections 3.3.2 and
+    /// 3.3.3), an ABORT is discarded (section 3.3.7), all else is a violation of the protocol.
+    fn on_malformed(&mut self, raw: &RawChunk, origin: Origin) -> Next {
+        match raw.kind {
+            chunk_type::INIT => {
+                let answer = tags::refuse_init(raw.initiate_tag(), vec![violation()]);
+                if let Some((tag, chunk)) = answer {
+                    self.reply(origin, tag, chunk);
+                }
+            }
+            chunk_type::INIT_ACK => self.refuse_init_ack(raw.initiate_tag(), vec![violation()], origin),
+            chunk_type::ABORT => {}
+            _ => {
+                let mut bytes = raw.to_bytes().into_vec();
+                bytes.truncate(MOST_BYTES_QUOTED);
+                self.abort_with(vec![ErrorCause::ProtocolViolation(bytes.into())], Closed::Aborted);
+            }
+        }
+        Next::Stop
     }
 
     fn on_error(&mut self, causes: &[ErrorCause], now: Instant) {
@@ -144,6 +164,7 @@ impl Association {
         }
         self.state = State::Closed(how);
         self.controls.clear();
+        self.reports.clear();
         self.acknowledge.cancel();
         self.outbound.lost.clear();
         self.stream.tell(Event::Closed(how));

@@ -161,6 +161,15 @@ impl Messages {
         Some((begun.remaining, Fragment { ends: true, ..begun.next }))
     }
 
+    /// Drops messages for this stream and those above that are not begun; returns how many bytes they had.
+    pub(crate) fn drop_streams_from(&mut self, first: u16) -> u64 {
+        let before: u64 = self.writes.iter().map(|write| write.remaining).sum();
+        self.writes.retain(|write| write.options.stream < first);
+        let dropped = before - self.writes.iter().map(|write| write.remaining).sum::<u64>();
+        self.bytes -= dropped;
+        dropped
+    }
+
     /// Takes back every message that is not begun; returns how many bytes they had.
     pub(crate) fn discard(&mut self) -> u64 {
         let kept = self.begun.as_ref().map_or(0, |begun| begun.remaining);

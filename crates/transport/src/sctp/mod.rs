@@ -68,7 +68,7 @@ use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
 use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
-use subflow_wire::sctp::UdpEncapsulation;
+use subflow_wire::sctp::{ErrorCause, UdpEncapsulation};
 
 pub use config::Config;
 pub use cuc::CucVersion;
@@ -147,6 +147,8 @@ pub struct Association {
     opening: Opening,
     controls: VecDeque<Control>,
     replies: VecDeque<Reply>,
+    /// What is to be reported of the packet at hand.
+    reports: Vec<ErrorCause>,
     /// When SHUTDOWN or SHUTDOWN ACK is sent again (T2), where it was sent last, and when to give up (T5).
     shutdown_at: Option<Instant>,
     shutdown_to: usize,
@@ -209,6 +211,7 @@ impl Association {
             opening: Opening::default(),
             controls: VecDeque::new(),
             replies: VecDeque::new(),
+            reports: Vec::new(),
             shutdown_at: None,
             shutdown_to: 0,
             guard_at: None,

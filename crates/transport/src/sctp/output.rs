@@ -3,9 +3,11 @@
 use std::net::{IpAddr, SocketAddr};
 
 use subflow_quantity::Instant;
-use subflow_wire::sctp::{Chunk, HEADER_LENGTH};
+use subflow_wire::sctp::{CHUNK_HEADER_LENGTH, Chunk, ErrorCause, HEADER_LENGTH};
 use subflow_wire::{Body, Packet, SctpPacket};
 
+use super::config::Config;
+use super::input::Origin;
 use super::{Association, State};
 use crate::tcp::Ends;
 
@@ -43,7 +45,37 @@ pub(super) fn padded(length: u32) -> u32 {
     length.next_multiple_of(4)
 }
 
+/// Bytes for chunks in a packet to `remote`, UDP header or not.
+pub(super) fn room_for_chunks(config: &Config, remote: IpAddr) -> u32 {
+    let ip_header = if remote.is_ipv4() { 20 } else { 40 };
+    let udp_header = if config.encapsulation.is_some() { 8 } else { 0 };
+    config.mtu.saturating_sub(ip_header + udp_header + HEADER_LENGTH)
+}
+
 impl Association {
+    /// A packet of its own in answer to the one at hand.
+    pub(super) fn reply(&mut self, origin: Origin, tag: u32, chunk: Chunk) {
+        self.replies.push_back(Reply { local: origin.local, remote: origin.source, tag, chunk });
+    }
+
+    /// Notes something to report to the sender of the packet at hand. All reports on a packet share an ERROR that takes no more than
+    /// a packet (section 3.3.10); what does not fit is not reported.
+    pub(super) fn report(&mut self, cause: ErrorCause) {
+        let taken: u32 = self.reports.iter().map(|cause| padded(cause.length())).sum();
+        if CHUNK_HEADER_LENGTH + taken + padded(cause.length()) <= self.room() {
+            self.reports.push(cause);
+        }
+    }
+
+    /// The ERROR with everything to report of the packet at hand.
+    pub(super) fn send_reports(&mut self, origin: Origin) {
+        if !self.reports.is_empty() {
+            let destination = origin.destination.unwrap_or(self.primary);
+            let causes = core::mem::take(&mut self.reports);
+            self.controls.push_back(Control::to(destination, Chunk::Error(causes)));
+        }
+    }
+
     /// Fills `packet` with the next one to send, and returns whether there was one.
     pub(crate) fn poll_transmit(&mut self, now: Instant, packet: &mut Packet) -> bool {
         self.clock = now;
@@ -121,9 +153,7 @@ impl Association {
 
     /// Bytes for chunks in a packet.
     pub(super) fn room(&self) -> u32 {
-        let ip_header = if self.destinations[0].remote.is_ipv4() { 20 } else { 40 };
-        let udp_header = if self.encapsulation.is_some() { 8 } else { 0 };
-        self.config.mtu.saturating_sub(ip_header + udp_header + HEADER_LENGTH)
+        room_for_chunks(&self.config, self.destinations[0].remote)
     }
 
     /// The most user data of one chunk: it fits in a packet on every path.

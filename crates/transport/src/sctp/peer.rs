@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use subflow_quantity::Duration;
-use subflow_wire::sctp::{ErrorCause, InitChunk, Parameter, chunk_type, parameter_type};
+use subflow_wire::sctp::{ErrorCause, InitChunk, Parameter, chunk_type};
 
 use super::config::Config;
 use super::cookie::{Extensions, MOST_ADDRESSES};
@@ -33,8 +33,8 @@ pub(crate) struct Offer {
 /// Why one cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unusable {
-    /// It is passed over in silence: a tag of 0, a window below the least.
-    Silently,
+    /// Its initiate tag is 0: there is none to answer with.
+    NoTag,
     /// It is refused with this cause.
     Because(ErrorCause),
 }
@@ -42,12 +42,17 @@ pub(crate) enum Unusable {
 impl Offer {
     /// Reads what came from `source`.
     pub(crate) fn read(init: &InitChunk, source: IpAddr, config: &Config) -> Result<Self, Unusable> {
-        if init.initiate_tag == 0 || init.a_rwnd < LEAST_WINDOW {
-            return Err(Unusable::Silently);
+        if init.initiate_tag == 0 {
+            return Err(Unusable::NoTag);
         }
-        if init.outbound_streams == 0 || init.inbound_streams == 0 {
+        if init.a_rwnd < LEAST_WINDOW || init.outbound_streams == 0 || init.inbound_streams == 0 {
             return Err(Unusable::Because(ErrorCause::InvalidMandatoryParameter));
         }
+        // Also behind an unknown parameter that ends the processing: INIT ACK is answered with COOKIE ECHO then, too (section 3.2.1).
+        let cookie = init.parameters.iter().find_map(|parameter| match parameter {
+            Parameter::StateCookie(cookie) => Some(cookie.clone()),
+            _ => None,
+        });
         let mut offer = Self {
             tag: init.initiate_tag,
             tsn: init.initial_tsn,
@@ -56,7 +61,7 @@ impl Offer {
             inbound_streams: init.inbound_streams,
             addresses: vec![source],
             extensions: Extensions::default(),
-            cookie: None,
+            cookie,
             unrecognized: Vec::new(),
             prolongation: Duration::ZERO,
         };
@@ -64,13 +69,12 @@ impl Offer {
             match parameter {
                 Parameter::Ipv4Address(address) => offer.add_address(IpAddr::V4(*address)),
                 Parameter::Ipv6Address(address) => offer.add_address(IpAddr::V6(*address)),
-                Parameter::StateCookie(cookie) => offer.cookie = Some(cookie.clone()),
                 Parameter::CookiePreservative { increment_ms } => {
                     offer.prolongation = Duration::from_millis(u64::from(*increment_ms)).min(MOST_PROLONGATION);
                 }
                 Parameter::HostName(_) => {
-                    let parameter = parameter_type::HOST_NAME.to_be_bytes().into();
-                    return Err(Unusable::Because(ErrorCause::UnresolvableAddress(parameter)));
+                    let cause = ErrorCause::UnresolvableAddress(parameter.to_bytes());
+                    return Err(Unusable::Because(cause));
                 }
                 Parameter::SupportedExtensions(types) => {
                     offer.extensions.forward_tsn |= types.contains(&chunk_type::FORWARD_TSN);
@@ -79,13 +83,14 @@ impl Offer {
                 Parameter::ForwardTsnSupported => offer.extensions.forward_tsn = true,
                 Parameter::Unknown(raw) => {
                     if raw.is_reportable() {
-                        offer.unrecognized.push(raw.to_bytes());
+                        offer.unrecognized.push(parameter.to_bytes());
                     }
                     if !raw.is_skippable() {
                         break;
                     }
                 }
-                Parameter::Unrecognized(_)
+                Parameter::StateCookie(_)
+                | Parameter::Unrecognized(_)
                 | Parameter::SupportedAddressTypes(_)
                 | Parameter::EcnCapable
                 | Parameter::AdaptationIndication(_) => {}
@@ -98,14 +103,16 @@ impl Offer {
 
     /// Addresses that nobody can have, and those of another family than the one in use, are passed over (section 5.1.2).
     fn add_address(&mut self, address: IpAddr) {
-        let usable = !address.is_unspecified() && !address.is_multicast();
+        let is_broadcast = matches!(address, IpAddr::V4(v4) if v4.is_broadcast());
+        let usable = !address.is_unspecified() && !address.is_multicast() && !is_broadcast;
         let family = self.addresses[0].is_ipv4() == address.is_ipv4();
         if usable && family && !self.addresses.contains(&address) && self.addresses.len() < MOST_ADDRESSES {
             self.addresses.push(address);
         }
     }
 
-    /// Streams from this side to the peer and from the peer, where this side has `config`.
+    /// Streams from this side to the peer and from the peer, where this side has `config`: of each the smaller of what one side asks
+    /// for and the other allows (section 5.1.1).
     pub(crate) fn streams(&self, config: &Config) -> (u16, u16) {
         (config.streams.min(self.inbound_streams), config.inbound_streams.min(self.outbound_streams))
     }

@@ -5,23 +5,26 @@ use std::net::{IpAddr, SocketAddr};
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::Instant;
-use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk};
+use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk, Parameter};
 
 use super::cookie::Cookie;
 use super::handshake::{Identity, answer_init};
 use super::input::Origin;
-use super::output::{Control, Reply};
+use super::output::Control;
+use super::tags::refuse_init;
 use super::{Association, State, nonzero};
 use crate::tcp::{Closed, Ends};
 
 impl Association {
     /// An INIT from an address of the peer.
-    pub(super) fn on_init(&mut self, init: &InitChunk, local: IpAddr, source: IpAddr, now: Instant) {
+    pub(super) fn on_init(&mut self, init: &InitChunk, origin: Origin) {
         let identity = match self.state {
             State::Closed(_) => return,
+            _ if init.initiate_tag == 0 => return,
             // Section 9.2: the SHUTDOWN ACK is repeated, the INIT passed over.
             State::ShutdownAckSent => {
-                self.controls.push_back(Control::to(self.primary, Chunk::ShutdownAck));
+                let destination = origin.destination.unwrap_or(self.primary);
+                self.controls.push_back(Control::to(destination, Chunk::ShutdownAck));
                 return;
             }
             // Section 5.2.1: both sides open at once, and this one keeps what its own INIT said.
@@ -37,38 +40,30 @@ impl Association {
                 tie_tags: (self.local_tag, self.remote_tag),
             },
         };
-        let ends =
-            Ends { local: SocketAddr::new(local, self.local_port), remote: SocketAddr::new(source, self.remote_port) };
+        let ends = Ends {
+            local: SocketAddr::new(origin.local, self.local_port),
+            remote: SocketAddr::new(origin.source, self.remote_port),
+        };
         let answer = match self.new_address_of(init) {
             Some(parameter) if self.state != State::CookieWait => {
-                let cause = ErrorCause::RestartWithNewAddresses(parameter);
-                Some((init.initiate_tag, Chunk::Abort { reflected: false, causes: vec![cause] }))
+                refuse_init(Some(init.initiate_tag), vec![ErrorCause::RestartWithNewAddresses(parameter)])
             }
-            _ => answer_init(init, ends, &self.locals, &self.config, &self.secret, identity, now),
+            _ => answer_init(init, ends, &self.locals, &self.config, &self.secret, identity, origin.now),
         };
         if let Some((tag, chunk)) = answer {
-            self.replies.push_back(Reply { local, remote: source, tag, chunk });
+            self.reply(origin, tag, chunk);
         }
     }
 
     /// The first address of an INIT that the association does not have: whoever adds one may be hijacking it (section 5.2.2).
     fn new_address_of(&self, init: &InitChunk) -> Option<Box<[u8]>> {
-        use subflow_wire::sctp::{Parameter, parameter_type};
         init.parameters.iter().find_map(|parameter| {
-            let (kind, address, octets): (u16, IpAddr, Vec<u8>) = match parameter {
-                Parameter::Ipv4Address(address) => {
-                    (parameter_type::IPV4_ADDRESS, (*address).into(), address.octets().to_vec())
-                }
-                Parameter::Ipv6Address(address) => {
-                    (parameter_type::IPV6_ADDRESS, (*address).into(), address.octets().to_vec())
-                }
+            let address: IpAddr = match parameter {
+                Parameter::Ipv4Address(address) => (*address).into(),
+                Parameter::Ipv6Address(address) => (*address).into(),
                 _ => return None,
             };
-            if self.destinations.iter().any(|destination| destination.remote == address) {
-                return None;
-            }
-            let length = 4 + octets.len() as u16;
-            Some([&kind.to_be_bytes()[..], &length.to_be_bytes(), &octets].concat().into_boxed_slice())
+            self.destination_of(address).is_none().then(|| parameter.to_bytes())
         })
     }
 
@@ -80,7 +75,7 @@ impl Association {
         // A repetition of the cookie that made this association is never too late.
         let is_repetition = (cookie.local_tag, cookie.remote_tag) == (self.local_tag, self.remote_tag);
         if let Some(chunk) = cookie.stale_error(now).filter(|_| !is_repetition) {
-            self.replies.push_back(Reply { local: origin.local, remote: source, tag: cookie.remote_tag, chunk });
+            self.reply(origin, cookie.remote_tag, chunk);
             return false;
         }
         let (local_same, remote_same) = (cookie.local_tag == self.local_tag, cookie.remote_tag == self.remote_tag);

@@ -45,8 +45,12 @@ pub(crate) fn answer_out_of_the_blue(packet: &SctpPacket) -> Option<(u32, Chunk)
         return None;
     }
     if first.kind() == chunk_type::INIT {
-        let known = if tag == 0 { initiate_tag(first) } else { None };
-        return known.map(|(initiate_tag, causes)| (initiate_tag, Chunk::Abort { reflected: false, causes }));
+        return match first {
+            _ if tag != 0 => None,
+            Chunk::Init(init) => refuse_init(Some(init.initiate_tag), Vec::new()),
+            Chunk::Malformed(raw) => refuse_init(raw.initiate_tag(), vec![violation()]),
+            _ => None,
+        };
     }
     // Section 8.5.1, rule A: only an INIT has a tag of 0.
     if tag == 0 {
@@ -66,14 +70,14 @@ fn is_stale_cookie(chunk: &Chunk) -> bool {
     causes.iter().any(|cause| matches!(cause, ErrorCause::StaleCookie { .. }))
 }
 
-/// The tag that an INIT or INIT ACK asks for, and what is wrong with the chunk; `None` where nobody can be answered.
-fn initiate_tag(chunk: &Chunk) -> Option<(u32, Vec<ErrorCause>)> {
-    let (tag, causes) = match chunk {
-        Chunk::Init(init) => (init.initiate_tag, Vec::new()),
-        Chunk::Malformed(raw) => (raw.initiate_tag()?, vec![ErrorCause::ProtocolViolation(Box::default())]),
-        _ => return None,
-    };
-    (tag != 0).then_some((tag, causes))
+/// The ABORT that refuses an INIT, under the tag that it asks for; none where that is 0 or missing (sections 3.3.2 and 5.1).
+pub(super) fn refuse_init(initiate_tag: Option<u32>, causes: Vec<ErrorCause>) -> Option<(u32, Chunk)> {
+    initiate_tag.filter(|&tag| tag != 0).map(|tag| (tag, Chunk::Abort { reflected: false, causes }))
+}
+
+/// The cause that says no more than that a rule was broken.
+pub(super) fn violation() -> ErrorCause {
+    ErrorCause::ProtocolViolation(Box::default())
 }
 
 #[cfg(test)]
@@ -107,7 +111,7 @@ mod tests {
     fn an_abort_is_never_answered() {
         let malformed = malformed(chunk_type::ABORT, &[0, 12]);
         for abort in [REFLECTED, Chunk::Abort { reflected: false, causes: Vec::new() }, malformed] {
-            assert_eq!((answer(7, &[abort.clone()]), answer(7, &[OTHER, abort])), (None, None));
+            assert_eq!((answer(7, core::slice::from_ref(&abort)), answer(7, &[OTHER, abort.clone()])), (None, None));
         }
     }
 

@@ -88,8 +88,8 @@ impl ErrorCause {
         }
     }
 
-    /// Length with code and length, without padding.
-    fn length(&self) -> u32 {
+    /// Length in bytes with code and length, without padding.
+    pub fn length(&self) -> u32 {
         let value = match self {
             Self::InvalidStreamIdentifier { .. } | Self::StaleCookie { .. } | Self::NoUserData { .. } => 4,
             Self::MissingMandatoryParameter(types) => 4 + 2 * types.len(),
@@ -140,7 +140,7 @@ impl ErrorCause {
             }
             code::MISSING_MANDATORY_PARAMETER => {
                 let count = reader.u32()? as usize;
-                if reader.remaining() != 2 * count {
+                if count.checked_mul(2) != Some(reader.remaining()) {
                     return None;
                 }
                 Self::MissingMandatoryParameter((0..count).map(|_| reader.u16()).collect::<Option<_>>()?)

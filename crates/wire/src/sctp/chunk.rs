@@ -138,9 +138,10 @@ impl RawChunk {
 
     /// The chunk with its type, flags and length, without padding: what is reported.
     pub fn to_bytes(&self) -> Box<[u8]> {
-        let mut bytes = Vec::with_capacity(CHUNK_HEADER_LENGTH + self.value.len());
+        let length = CHUNK_HEADER_LENGTH as usize + self.value.len();
+        let mut bytes = Vec::with_capacity(length);
         bytes.extend_from_slice(&[self.kind, self.flags]);
-        bytes.extend_from_slice(&((CHUNK_HEADER_LENGTH + self.value.len()) as u16).to_be_bytes());
+        bytes.extend_from_slice(&(length as u16).to_be_bytes());
         bytes.extend_from_slice(&self.value);
         bytes.into_boxed_slice()
     }
@@ -220,7 +221,7 @@ impl Chunk {
     /// Length as the chunk states it: with type, flags and length, without the padding behind.
     #[inline]
     pub fn length(&self) -> u32 {
-        const HEADER: u32 = CHUNK_HEADER_LENGTH as u32;
+        const HEADER: u32 = CHUNK_HEADER_LENGTH;
         match self {
             Self::Data(data) => DATA_HEADER_LENGTH + data.payload.length,
             Self::Sack(sack) => sack.length(),

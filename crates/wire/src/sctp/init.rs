@@ -26,8 +26,9 @@ impl InitChunk {
     /// Bytes of what stands in front of the parameters, behind type, flags and length.
     pub(super) const FIXED_LENGTH: usize = 16;
 
-    pub(super) fn length(&self) -> u32 {
-        (CHUNK_HEADER_LENGTH + Self::FIXED_LENGTH) as u32 + parameters_length(&self.parameters)
+    /// Length of the chunk in bytes, without the padding behind.
+    pub fn length(&self) -> u32 {
+        CHUNK_HEADER_LENGTH + Self::FIXED_LENGTH as u32 + parameters_length(&self.parameters)
     }
 
     pub(super) fn emit(&self, out: &mut Vec<u8>) {

@@ -21,7 +21,7 @@ mod tlv;
 pub use cause::ErrorCause;
 pub use chunk::{Chunk, DataChunk, ForwardTsnChunk, RawChunk, SkippedStream, chunk_type};
 pub use init::InitChunk;
-pub use packet::{HEADER_LENGTH, SctpPacket, UDP_ENCAPSULATION_PORT, UdpEncapsulation};
+pub use packet::{CHUNK_HEADER_LENGTH, HEADER_LENGTH, SctpPacket, UDP_ENCAPSULATION_PORT, UdpEncapsulation};
 pub use parameter::{Parameter, RawParameter, parameter_type};
 pub use sack::{GapBlock, GapBlocks, NrSackChunk, SackChunk};
 

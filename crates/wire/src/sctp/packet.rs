@@ -12,7 +12,7 @@ pub const HEADER_LENGTH: u32 = 12;
 /// Where the checksum stands in the common header.
 const CHECKSUM_OFFSET: usize = 8;
 /// Length of a chunk's type, flags and length.
-pub(super) const CHUNK_HEADER_LENGTH: usize = 4;
+pub const CHUNK_HEADER_LENGTH: u32 = 4;
 
 /// The protocol number in the IP header (IANA).
 pub(crate) const PROTOCOL_SCTP: u8 = 132;
@@ -141,13 +141,14 @@ impl SctpPacket {
 fn parse_chunks(mut bytes: &[u8]) -> Result<Vec<Chunk>, ParseError> {
     let mut chunks = Vec::new();
     while !bytes.is_empty() {
+        let minimum = CHUNK_HEADER_LENGTH as usize;
         let truncated = |needed| ParseError::Truncated { header: Header::SctpChunk, needed, available: bytes.len() };
-        let [kind, flags, high, low, ..] = *bytes else { return Err(truncated(CHUNK_HEADER_LENGTH)) };
+        let [kind, flags, high, low, ..] = *bytes else { return Err(truncated(minimum)) };
         let stated = usize::from(u16::from_be_bytes([high, low]));
-        if stated < CHUNK_HEADER_LENGTH {
-            return Err(ParseError::LengthField { header: Header::SctpChunk, stated, minimum: CHUNK_HEADER_LENGTH });
+        if stated < minimum {
+            return Err(ParseError::LengthField { header: Header::SctpChunk, stated, minimum });
         }
-        let Some(value) = bytes.get(CHUNK_HEADER_LENGTH..stated) else { return Err(truncated(stated)) };
+        let Some(value) = bytes.get(minimum..stated) else { return Err(truncated(stated)) };
         chunks.push(Chunk::parse(kind, flags, value));
         // Padding of the last chunk that was cut off is forgiven, as Linux does.
         bytes = &bytes[stated.next_multiple_of(4).min(bytes.len())..];

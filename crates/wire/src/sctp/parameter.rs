@@ -56,14 +56,6 @@ impl RawParameter {
     pub const fn is_reportable(&self) -> bool {
         self.kind & 0x4000 != 0
     }
-
-    /// The parameter with its type and length, without padding: what is reported.
-    pub fn to_bytes(&self) -> Box<[u8]> {
-        let mut bytes = Vec::with_capacity(self.value.len() + 7);
-        tlv::emit(self.kind, &mut bytes, |out| out.extend_from_slice(&self.value));
-        bytes.truncate(tlv::HEADER_LENGTH + self.value.len());
-        bytes.into_boxed_slice()
-    }
 }
 
 /// Types of parameters (IANA, "Stream Control Transmission Protocol (SCTP) Parameters").
@@ -102,8 +94,16 @@ impl Parameter {
         }
     }
 
-    /// Length with type and length, without padding.
-    fn length(&self) -> u32 {
+    /// The parameter with its type and length, without padding: what is reported.
+    pub fn to_bytes(&self) -> Box<[u8]> {
+        let mut bytes = Vec::new();
+        self.emit(&mut bytes);
+        bytes.truncate(self.length() as usize);
+        bytes.into_boxed_slice()
+    }
+
+    /// Length in bytes with type and length, without padding.
+    pub fn length(&self) -> u32 {
         let value = match self {
             Self::Ipv4Address(_) | Self::CookiePreservative { .. } | Self::AdaptationIndication(_) => 4,
             Self::Ipv6Address(_) => 16,

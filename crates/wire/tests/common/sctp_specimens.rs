@@ -17,7 +17,7 @@ pub(crate) fn chunks_of_every_kind() -> Vec<(&'static str, Vec<Chunk>)> {
         initiate_tag: 0x0506_0708,
         parameters: vec![
             Parameter::StateCookie(bytes(65)),
-            Parameter::Unrecognized(RawParameter { kind: 0xc123, value: bytes(5) }.to_bytes()),
+            Parameter::Unrecognized(Parameter::Unknown(RawParameter { kind: 0xc123, value: bytes(5) }).to_bytes()),
             Parameter::SupportedExtensions(vec![chunk_type::NR_SACK, chunk_type::FORWARD_TSN]),
         ],
         ..init()

@@ -3,6 +3,7 @@
 mod any_chunks;
 mod buffers;
 mod handshake;
+mod init;
 mod kernel_switches;
 mod linux;
 mod multipath;

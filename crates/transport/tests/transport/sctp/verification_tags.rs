@@ -12,7 +12,7 @@ use crate::harness::{CLIENT, Fate, Pair, SERVER, Setup, ms, secs};
 /// A message of its own that follows what `from` has sent.
 fn next_data(pair: &Pair, from: usize) -> Chunk {
     let sent = pair.sctp.log.iter().filter(|sent| sent.from == from);
-    let last = sent.flat_map(|sent| &sent.packet.chunks).filter_map(data_of).last().expect("it has sent data");
+    let last = sent.flat_map(|sent| &sent.packet.chunks).filter_map(data_of).next_back().expect("it has sent data");
     let payload = Payload { length: 100, ..Payload::default() };
     Chunk::Data(DataChunk {
         tsn: last.tsn.wrapping_add(1),
@@ -25,8 +25,8 @@ fn next_data(pair: &Pair, from: usize) -> Chunk {
 }
 
 fn sent_cookie(pair: &Pair) -> Chunk {
-    let chunks = pair.sctp.log.iter().flat_map(|sent| &sent.packet.chunks);
-    chunks.filter(|chunk| matches!(chunk, Chunk::CookieEcho(_))).next_back().expect("a cookie was sent").clone()
+    let mut chunks = pair.sctp.log.iter().flat_map(|sent| &sent.packet.chunks);
+    chunks.rfind(|chunk| matches!(chunk, Chunk::CookieEcho(_))).expect("a cookie was sent").clone()
 }
 
 #[test]
