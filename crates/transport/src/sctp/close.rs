@@ -10,6 +10,9 @@ use super::{Association, State};
 use crate::Event;
 use crate::tcp::Closed;
 
+/// T5-shutdown-guard, in units of RTO.Max (section 9.2).
+const GUARD_RTO_MAX: u64 = 5;
+
 impl Association {
     /// No more will be written: the association ends once everything has arrived.
     pub(crate) fn finish(&mut self) {
@@ -53,20 +56,26 @@ impl Association {
         if !self.all_is_acknowledged() {
             return;
         }
-        match self.state {
-            State::ShutdownPending => {
-                self.tell_acknowledged();
-                self.state = State::ShutdownSent;
-                self.guard_at = Some(self.deadline(now, self.config.rto.max * 5));
-                self.send_shutdown(self.current_destination(), now);
-            }
-            State::ShutdownReceived => {
-                self.tell_acknowledged();
-                self.state = State::ShutdownAckSent;
-                self.guard_at = Some(self.deadline(now, self.config.rto.max * 5));
-                self.send_shutdown(self.current_destination(), now);
-            }
-            _ => {}
+        self.state = match self.state {
+            State::ShutdownPending => State::ShutdownSent,
+            State::ShutdownReceived => State::ShutdownAckSent,
+            _ => return,
+        };
+        self.tell_acknowledged();
+        self.start_guard(now);
+        self.send_shutdown(self.current_destination(), now);
+    }
+
+    /// T5-shutdown-guard (section 9.2). The receiver of SHUTDOWN has one, too, which starts anew as long as the peer takes the rest of
+    /// the data: one that answers and takes nothing would keep it for ever.
+    fn start_guard(&mut self, now: Instant) {
+        self.guard_at = Some(self.deadline(now, self.config.rto.max * GUARD_RTO_MAX));
+    }
+
+    /// The peer's cumulative TSN has advanced.
+    pub(super) fn restart_guard(&mut self, now: Instant) {
+        if self.state == State::ShutdownReceived {
+            self.start_guard(now);
         }
     }
 
@@ -84,6 +93,7 @@ impl Association {
             State::ShutdownAckSent => Chunk::ShutdownAck,
             _ => return,
         };
+        self.stop_heartbeats();
         self.controls.push_back(Control::to(destination, chunk));
         self.shutdown_to = destination;
         self.shutdown_at = Some(self.deadline(now, self.destinations[destination].rto.rto()));
@@ -114,14 +124,19 @@ impl Association {
     pub(super) fn on_shutdown(&mut self, cumulative_wire: u32, now: Instant) {
         match self.state {
             State::Established | State::ShutdownPending => {
-                self.acknowledge_up_to(cumulative_wire, now);
+                if !self.acknowledge_up_to(cumulative_wire, now) {
+                    return;
+                }
                 self.state = State::ShutdownReceived;
+                self.start_guard(now);
                 // What was written and not sent still goes out; no more is taken.
                 self.stream.finished = true;
                 self.stream.tell(Event::PeerFinished);
                 self.continue_shutdown(now);
             }
-            State::ShutdownReceived => self.acknowledge_up_to(cumulative_wire, now),
+            State::ShutdownReceived => {
+                self.acknowledge_up_to(cumulative_wire, now);
+            }
             // Both sides at once.
             State::ShutdownSent => {
                 self.stream.tell(Event::PeerFinished);

@@ -160,7 +160,8 @@ pub struct Config {
     pub probe_at_once: bool,
     /// Max.Init.Retransmits.
     pub max_init_retransmits: u32,
-    /// HB.interval; `None` sends heartbeats only to confirm addresses.
+    /// HB.interval; `None` disables HEARTBEATs, but for those that confirm an address (RFC 9260, section 5.4) or probe one that is
+    /// potentially failed (RFC 7829, section 3.2). An inactive address is used again when all others fail, too.
     pub heartbeat_interval: Option<Duration>,
     /// Valid.Cookie.Life.
     pub cookie_life: Duration,

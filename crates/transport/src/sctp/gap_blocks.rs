@@ -14,10 +14,21 @@ use subflow_wire::sctp::GapBlock;
 /// TSNs from one to another, and whether the receiver keeps them for certain (NR-SACK).
 type Block = (RangeInclusive<u64>, bool);
 
+/// What the blocks of a SACK are held against.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// Its cumulative TSN.
+    pub(super) cumulative: u64,
+    /// The highest TSN that it may name.
+    pub(super) last_sent: u64,
+    /// Blocks that are read: further ones are passed over.
+    pub(super) most_blocks: usize,
+}
+
 /// What the last SACK that came over a path names beyond its cumulative TSN.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GapReport {
-    /// In the order of where they start.
+    /// In ascending order; none overlaps another.
     blocks: Vec<Block>,
     /// Those of the SACK before.
     before: Vec<Block>,
@@ -30,23 +41,23 @@ pub(crate) struct GapReport {
 impl GapReport {
     /// Reads the blocks of a SACK. Those that cannot be are passed over. Gives whether all is to be looked at, since something
     /// that the SACK before named is missing.
-    pub(super) fn read(
-        &mut self,
-        cumulative: u64,
-        last_sent: u64,
-        gaps: &[GapBlock],
-        non_renegable: &[GapBlock],
-    ) -> bool {
+    pub(super) fn read(&mut self, bounds: Bounds, gaps: &[GapBlock], non_renegable: &[GapBlock]) -> bool {
+        let Bounds { cumulative, last_sent, most_blocks } = bounds;
         core::mem::swap(&mut self.blocks, &mut self.before);
         self.blocks.clear();
-        for (block, kept) in gaps.iter().map(|gap| (gap, false)).chain(non_renegable.iter().map(|gap| (gap, true))) {
+        let all = gaps.iter().map(|gap| (gap, false)).chain(non_renegable.iter().map(|gap| (gap, true)));
+        for (block, kept) in all.take(most_blocks) {
             let (start, end) = (cumulative + u64::from(block.start), cumulative + u64::from(block.end));
-            if block.start >= 1 && start <= end && start <= last_sent {
+            // The TSN behind the cumulative one is missing, or that would be higher.
+            if block.start >= 2 && start <= end && start <= last_sent {
                 self.blocks.push((start..=end.min(last_sent), kept));
             }
         }
         self.blocks.sort_by_key(|(range, _)| *range.start());
-        // Blocks of both kinds may overlap.
+        if self.blocks.windows(2).any(|pair| pair[0].0.end() >= pair[1].0.start()) {
+            make_disjoint(&mut self.blocks);
+        }
+        // What is kept from now on was named before as what may be dropped.
         let is_simple = gaps.is_empty() || non_renegable.is_empty();
         let trusted = !core::mem::take(&mut self.distrusted);
         let comparable = is_simple && trusted && self.settle(cumulative);
@@ -123,16 +134,45 @@ pub(super) struct Named {
 }
 
 fn end(blocks: &[Block]) -> u64 {
-    blocks.iter().map(|(range, _)| *range.end()).max().unwrap_or(0)
+    blocks.last().map_or(0, |(range, _)| *range.end())
 }
 
-/// Whether a block names `tsn`; blocks below it are left behind. Of blocks that overlap one that keeps counts.
+/// Cuts blocks so that none overlaps another. Of two that do, one that the receiver keeps for certain counts.
+fn make_disjoint(blocks: &mut Vec<Block>) {
+    let of_kind = |wanted: bool| {
+        let mut merged: Vec<RangeInclusive<u64>> = Vec::new();
+        for (range, _) in blocks.iter().filter(|&&(_, kept)| kept == wanted) {
+            match merged.last_mut().filter(|last| *last.end() >= *range.start()) {
+                Some(last) => *last = *last.start()..=*last.end().max(range.end()),
+                None => merged.push(range.clone()),
+            }
+        }
+        merged
+    };
+    let (renegable, kept) = (of_kind(false), of_kind(true));
+    blocks.clear();
+    for range in renegable {
+        let mut start = *range.start();
+        for inner in kept.iter().filter(|inner| inner.end() >= range.start() && inner.start() <= range.end()) {
+            if start < *inner.start() {
+                blocks.push((start..=inner.start() - 1, false));
+            }
+            start = inner.end() + 1;
+        }
+        if start <= *range.end() {
+            blocks.push((start..=*range.end(), false));
+        }
+    }
+    blocks.extend(kept.into_iter().map(|range| (range, true)));
+    blocks.sort_by_key(|(range, _)| *range.start());
+}
+
+/// Whether a block names `tsn`, and whether the receiver keeps it; blocks below it are left behind.
 fn find(blocks: &mut &[Block], tsn: u64) -> Option<bool> {
     while blocks.first().is_some_and(|(range, _)| *range.end() < tsn) {
         *blocks = &blocks[1..];
     }
-    let over = blocks.iter().take_while(|(range, _)| *range.start() <= tsn);
-    over.filter(|(range, _)| range.contains(&tsn)).map(|&(_, kept)| kept).max()
+    blocks.first().filter(|(range, _)| range.contains(&tsn)).map(|&(_, kept)| kept)
 }
 
 /// The numbers from `first` to below `limit` outside of `ranges`, which ascend.
@@ -158,6 +198,11 @@ mod tests {
         ranges.iter().map(|&(start, end)| GapBlock { start, end }).collect()
     }
 
+    /// Up to TSN 20.
+    fn after(cumulative: u64) -> Bounds {
+        Bounds { cumulative, last_sent: 20, most_blocks: 100 }
+    }
+
     fn reported(report: &GapReport) -> Vec<(u64, Option<bool>)> {
         report.unsettled(1, 0).map(|named| (named.tsn, named.now)).collect()
     }
@@ -165,14 +210,14 @@ mod tests {
     #[test]
     fn only_what_is_new_or_missing_is_looked_at() {
         let mut report = GapReport::default();
-        assert!(!report.read(0, 20, &blocks(&[(2, 4), (6, 7)]), &[]));
+        assert!(!report.read(after(0), &blocks(&[(2, 4), (6, 7)]), &[]));
         assert_eq!(reported(&report).len(), 7);
-        assert!(!report.read(0, 20, &blocks(&[(2, 4), (6, 9)]), &[]));
+        assert!(!report.read(after(0), &blocks(&[(2, 4), (6, 9)]), &[]));
         let expected = [(1, None), (5, None), (8, Some(false)), (9, Some(false))];
         assert_eq!(reported(&report), expected);
         assert_eq!(report.missing(1, 12).collect::<Vec<_>>(), [1, 5, 10, 11]);
         // The first gap closes: what was TSN 6 to 9 is named from another cumulative TSN.
-        assert!(!report.read(4, 20, &blocks(&[(2, 6)]), &[]));
+        assert!(!report.read(after(4), &blocks(&[(2, 6)]), &[]));
         let expected = [(5, None, false), (10, Some(false), false)];
         assert!(report.unsettled(5, 0).map(|named| (named.tsn, named.now, named.before)).eq(expected));
     }
@@ -180,21 +225,21 @@ mod tests {
     #[test]
     fn after_something_was_dropped_all_is_looked_at() {
         let mut report = GapReport::default();
-        report.read(0, 20, &blocks(&[(2, 9)]), &[]);
-        assert!(report.read(0, 20, &blocks(&[(2, 5), (8, 9)]), &[]));
+        report.read(after(0), &blocks(&[(2, 9)]), &[]);
+        assert!(report.read(after(0), &blocks(&[(2, 5), (8, 9)]), &[]));
         assert_eq!(reported(&report).len(), 9);
         let dropped = report.unsettled(1, 0).filter(|named| named.before && named.now.is_none());
         assert!(dropped.map(|named| named.tsn).eq([6, 7]));
-        assert!(report.read(0, 20, &[], &[]));
+        assert!(report.read(after(0), &[], &[]));
     }
 
     #[test]
     fn what_is_kept_from_now_on_is_looked_at_once() {
         let mut report = GapReport::default();
-        report.read(0, 20, &blocks(&[(2, 3)]), &[]);
-        assert!(!report.read(0, 20, &[], &blocks(&[(2, 3)])));
+        report.read(after(0), &blocks(&[(2, 3)]), &[]);
+        assert!(!report.read(after(0), &[], &blocks(&[(2, 3)])));
         assert_eq!(reported(&report), [(1, None), (2, Some(true)), (3, Some(true))]);
-        report.read(0, 20, &[], &blocks(&[(2, 3)]));
+        report.read(after(0), &[], &blocks(&[(2, 3)]));
         assert_eq!(reported(&report), [(1, None)]);
     }
 
@@ -202,9 +247,27 @@ mod tests {
     fn blocks_of_both_kinds_may_overlap() {
         let mut report = GapReport::default();
         for _ in 0..2 {
-            assert!(report.read(0, 20, &blocks(&[(2, 6)]), &blocks(&[(4, 5)])));
+            assert!(report.read(after(0), &blocks(&[(2, 6)]), &blocks(&[(4, 5)])));
             let kept: Vec<_> = reported(&report).into_iter().map(|(_, kept)| kept).collect();
             assert_eq!(kept, [None, Some(false), Some(false), Some(true), Some(true), Some(false)]);
         }
+    }
+
+    #[test]
+    fn many_blocks_that_overlap_are_held_as_few() {
+        let mut report = GapReport::default();
+        let many: Vec<(u16, u16)> =
+            (0..1000).map(|n| (2 + n % 7, 9 + n % 7)).chain([(1, 20), (5, 4), (0, 20)]).collect();
+        report.read(Bounds { most_blocks: 2000, ..after(0) }, &blocks(&many), &[]);
+        assert_eq!(report.blocks, [(2..=15, false)]);
+        report.read(Bounds { most_blocks: 2000, ..after(0) }, &blocks(&many), &blocks(&[(3, 3), (12, 40)]));
+        assert_eq!(report.blocks, [(2..=2, false), (3..=3, true), (4..=11, false), (12..=20, true)]);
+    }
+
+    #[test]
+    fn no_more_blocks_are_read_than_a_packet_has_room_for() {
+        let mut report = GapReport::default();
+        report.read(Bounds { most_blocks: 2, ..after(0) }, &blocks(&[(2, 2), (4, 4), (6, 6)]), &[]);
+        assert_eq!(report.end(), 4);
     }
 }

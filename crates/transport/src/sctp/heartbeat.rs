@@ -9,7 +9,7 @@ use subflow_wire::sctp::Chunk;
 use super::input::Origin;
 use super::output::Control;
 use super::path_failure::Unanswered;
-use super::{Association, Reachability};
+use super::{Association, Reachability, State};
 
 /// The heartbeats of one destination.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ impl Association {
             Reachability::PotentiallyFailed => self.config.probe_at_once,
             Reachability::Active | Reachability::Inactive => false,
         };
-        if at_once {
+        if at_once && self.probing_interval(index).is_some() {
             self.send_heartbeat(index, now);
         } else {
             self.schedule_heartbeat(index, now);
@@ -49,24 +49,36 @@ impl Association {
         self.schedule_heartbeat(index, now);
     }
 
-    /// The next one comes an RTO, give or take half of it, after HB.interval; to an address that is unconfirmed or potentially
-    /// failed without the interval.
+    /// The next one comes an RTO, give or take half of it, after the interval.
     fn schedule_heartbeat(&mut self, index: usize, now: Instant) {
-        let destination = &self.destinations[index];
-        let rto = destination.rto.rto();
-        let interval = match (destination.reachability, self.config.heartbeat_interval) {
-            (Reachability::Unconfirmed | Reachability::PotentiallyFailed, _) => Duration::ZERO,
-            (_, Some(interval)) => interval,
-            // Without heartbeats an inactive address would never come back.
-            (Reachability::Inactive, None) => self.config.rto.max,
-            (Reachability::Active, None) => {
-                self.destinations[index].heartbeat.at = None;
-                return;
-            }
+        let Some(interval) = self.probing_interval(index) else {
+            self.destinations[index].heartbeat.at = None;
+            return;
         };
+        let rto = self.destinations[index].rto.rto();
         let jitter = Duration::from_nanos(self.rng.next_u64() % rto.as_nanos().max(1));
         let delay = interval + rto / 2 + jitter;
         self.destinations[index].heartbeat.at = Some(self.deadline(now, delay));
+    }
+
+    /// HB.interval; zero for an address that is potentially failed (RFC 7829, section 3.2), or not confirmed yet, until
+    /// Path.Max.Retrans probes have gone unanswered (section 5.4). `None` where no HEARTBEAT is due: they are disabled, or end with
+    /// SHUTDOWN and SHUTDOWN ACK (section 8.3).
+    fn probing_interval(&self, index: usize) -> Option<Duration> {
+        let probes = matches!(self.state, State::Established | State::ShutdownPending | State::ShutdownReceived);
+        let destination = &self.destinations[index];
+        let at_once = match destination.reachability {
+            Reachability::PotentiallyFailed => true,
+            Reachability::Unconfirmed => destination.errors <= self.config.path_max_retransmissions,
+            Reachability::Active | Reachability::Inactive => false,
+        };
+        let interval = if at_once { Some(Duration::ZERO) } else { self.config.heartbeat_interval };
+        interval.filter(|_| probes)
+    }
+
+    /// SHUTDOWN or SHUTDOWN ACK leaves: no further HEARTBEAT does.
+    pub(super) fn stop_heartbeats(&mut self) {
+        self.destinations.iter_mut().for_each(|destination| destination.heartbeat.at = None);
     }
 
     pub(super) fn on_heartbeat_timer(&mut self, index: usize, now: Instant) {
@@ -75,7 +87,7 @@ impl Association {
         if destination.heartbeat.pending.take().is_some() {
             destination.rto.back_off();
             self.on_destination_error(index, Unanswered::Heartbeat, now);
-            if self.state.is_closed() {
+            if self.state.is_closed() || self.probing_interval(index).is_none() {
                 return;
             }
         } else if self.destinations[index].is_active() && self.is_busy(index, now) {

@@ -87,6 +87,8 @@ impl Association {
         match chunk {
             Chunk::Data(data) => self.on_data(index, data),
             Chunk::Sack(sack) => self.on_sack(sack, &[], from, now),
+            // Its type asks to be passed over with all behind it where it is unknown (section 3.2).
+            Chunk::NrSack(_) if !self.extensions.nr_sack => return Next::Stop,
             Chunk::NrSack(nr_sack) => self.on_sack(&nr_sack.sack, &nr_sack.non_renegable, from, now),
             Chunk::ForwardTsn(forward) => self.on_forward_tsn(forward),
             Chunk::Heartbeat(info) => {

@@ -1,13 +1,14 @@
 //! Processing a SACK or NR-SACK (RFC 9260, section 6.2.1): what it acknowledges, takes back, and makes room for.
 
 use subflow_quantity::{Duration, Instant};
-use subflow_wire::sctp::{ErrorCause, GapBlock, SackChunk};
+use subflow_wire::sctp::{GAP_BLOCK_LENGTH, GapBlock, SackChunk};
 
 use super::Association;
 use super::cuc::Reported;
-use super::gap_blocks::{GapReport, Named};
+use super::gap_blocks::{Bounds, GapReport, Named};
 use super::outbound::{SentChunk, Status};
 use super::reassembly::Delivery;
+use super::tags::violation;
 use crate::tcp::Closed;
 
 /// What one SACK says of one destination.
@@ -27,6 +28,10 @@ pub(super) struct Heard {
     pub(super) flight_before: u64,
     rtt: Option<Duration>,
 }
+
+/// The peer acknowledges what was never sent: the association has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Violation;
 
 /// Memory for one SACK at a time, kept from one to the next.
 #[derive(Clone, Debug, Default)]
@@ -61,15 +66,7 @@ impl Association {
         if self.remote_tag == 0 || self.opening.at.is_some() {
             return;
         }
-        let Some(cumulative) = self.local_tsns.unwrap(sack.cumulative_tsn, self.outbound.cumulative()) else { return };
-        // Older than one before it: it says nothing new (section 6.2.1, D i).
-        if cumulative < self.outbound.cumulative() {
-            return;
-        }
-        if cumulative >= self.outbound.next_tsn() {
-            self.abort_with(vec![ErrorCause::ProtocolViolation(Box::default())], Closed::Aborted);
-            return;
-        }
+        let Ok(Some(cumulative)) = self.read_cumulative(sack.cumulative_tsn) else { return };
         self.counters.sacks_received += 1;
         self.probe_answered = true;
         self.begin_sack();
@@ -81,12 +78,20 @@ impl Association {
         };
         self.leave_recovery(cumulative);
         self.acknowledge_cumulatively(cumulative, &mut verdict, now);
-        let last_sent = self.outbound.next_tsn() - 1;
         let mut report = core::mem::take(&mut self.destinations[from].report);
-        if report.read(cumulative, last_sent, &sack.gaps, non_renegable) {
+        let bounds = Bounds {
+            cumulative,
+            last_sent: self.outbound.next_tsn() - 1,
+            // No more fit in a packet.
+            most_blocks: (self.room() / GAP_BLOCK_LENGTH) as usize,
+        };
+        if report.read(bounds, &sack.gaps, non_renegable) {
             self.destinations.iter_mut().for_each(|destination| destination.highest_reported = None);
         }
-        let surprising = self.acknowledge_blocks(&report, &mut verdict, now);
+        let surprising = self.acknowledge_blocks(&report, &mut verdict, now) | self.take_back_next();
+        if self.state.is_closed() {
+            return;
+        }
         self.settle_destinations(&verdict, now);
         if !report.is_empty() {
             self.count_misses(&report, &verdict, now);
@@ -99,18 +104,55 @@ impl Association {
         self.advance_abandoned_point(now);
     }
 
-    /// The cumulative TSN of a SHUTDOWN acknowledges, too.
-    pub(super) fn acknowledge_up_to(&mut self, wire: u32, now: Instant) {
-        let Some(cumulative) = self.local_tsns.unwrap(wire, self.outbound.cumulative()) else { return };
-        if cumulative < self.outbound.cumulative() || cumulative >= self.outbound.next_tsn() {
-            return;
-        }
+    /// The cumulative TSN of a SHUTDOWN acknowledges, too. `false` where the association has ended with it.
+    pub(super) fn acknowledge_up_to(&mut self, wire: u32, now: Instant) -> bool {
+        let cumulative = match self.read_cumulative(wire) {
+            Ok(Some(cumulative)) => cumulative,
+            Ok(None) => return true,
+            Err(Violation) => return false,
+        };
         self.begin_sack();
         let advanced = cumulative > self.outbound.cumulative();
         let mut verdict = Verdict { cumulative_advanced: advanced, ..Verdict::default() };
         self.leave_recovery(cumulative);
         self.acknowledge_cumulatively(cumulative, &mut verdict, now);
+        if self.take_back_next() {
+            self.destinations.iter_mut().for_each(|destination| destination.report.distrust());
+        }
+        if self.state.is_closed() {
+            return false;
+        }
         self.settle_destinations(&verdict, now);
+        true
+    }
+
+    /// The cumulative TSN of a SACK or SHUTDOWN; `None` for one that is older than another before (section 6.2.1, D i). One that covers
+    /// what was never sent ends the association.
+    fn read_cumulative(&mut self, wire: u32) -> Result<Option<u64>, Violation> {
+        let acknowledged = self.outbound.cumulative();
+        let cumulative = self.local_tsns.unwrap(wire, acknowledged).filter(|&cumulative| cumulative >= acknowledged);
+        let Some(cumulative) = cumulative else { return Ok(None) };
+        let is_unsent = |tsn| self.outbound.chunk(tsn).is_none_or(|chunk| chunk.status == Status::Assigned);
+        if cumulative >= self.outbound.next_tsn() || (acknowledged + 1..=cumulative).any(is_unsent) {
+            self.abort_with(vec![violation()], Closed::Aborted);
+            return Err(Violation);
+        }
+        Ok(Some(cumulative))
+    }
+
+    /// The cumulative TSN says that the next one is missing, whatever gap blocks have said: it is in flight again, or nothing would ever
+    /// send it. A peer that has promised to keep it is in violation. Gives whether it was taken back.
+    fn take_back_next(&mut self) -> bool {
+        let tsn = self.outbound.cumulative() + 1;
+        let Some(chunk) = self.outbound.chunk_mut(tsn).filter(|chunk| chunk.is_acked()) else { return false };
+        if chunk.status == Status::Kept {
+            self.abort_with(vec![violation()], Closed::Aborted);
+            return false;
+        }
+        chunk.status = Status::InFlight;
+        let (index, length) = (chunk.destination, chunk.length());
+        self.on_reneged(index, length);
+        true
     }
 
     fn begin_sack(&mut self) {
@@ -259,6 +301,9 @@ impl Association {
 
     /// Estimates, windows, error counts and timers, after everything acknowledged is booked.
     fn settle_destinations(&mut self, verdict: &Verdict, now: Instant) {
+        if verdict.cumulative_advanced {
+            self.restart_guard(now);
+        }
         for index in 0..self.destinations.len() {
             let heard = self.scratch.heard[index];
             if let Some(rtt) = heard.rtt {

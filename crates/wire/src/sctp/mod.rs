@@ -23,6 +23,6 @@ pub use chunk::{Chunk, DataChunk, ForwardTsnChunk, RawChunk, SkippedStream, chun
 pub use init::InitChunk;
 pub use packet::{CHUNK_HEADER_LENGTH, HEADER_LENGTH, SctpPacket, UDP_ENCAPSULATION_PORT, UdpEncapsulation};
 pub use parameter::{Parameter, RawParameter, parameter_type};
-pub use sack::{GapBlock, GapBlocks, NrSackChunk, SackChunk};
+pub use sack::{GAP_BLOCK_LENGTH, GapBlock, GapBlocks, NrSackChunk, SackChunk};
 
 pub(crate) use packet::PROTOCOL_SCTP;

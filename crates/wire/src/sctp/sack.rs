@@ -13,6 +13,9 @@ pub struct GapBlock {
     pub end: u16,
 }
 
+/// Bytes that a gap block takes in its chunk.
+pub const GAP_BLOCK_LENGTH: u32 = 4;
+
 /// Gap blocks in rising order. Few of them are stored without heap memory.
 pub type GapBlocks = SmallVec<[GapBlock; 4]>;
 

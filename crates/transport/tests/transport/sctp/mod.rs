@@ -3,6 +3,8 @@
 mod any_chunks;
 mod buffers;
 mod handshake;
+mod heartbeats;
+mod hostile_sacks;
 mod init;
 mod kernel_switches;
 mod linux;
@@ -10,5 +12,6 @@ mod multipath;
 mod path_failure;
 mod properties;
 mod reliability;
+mod shutdown;
 mod transfer;
 mod verification_tags;
