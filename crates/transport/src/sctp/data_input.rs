@@ -8,9 +8,10 @@ use super::tsn::unwrap_ssn;
 use super::{Association, State};
 use crate::tcp::Closed;
 
-/// Most fragments and messages that wait. No peer that counts its messages right comes near it: what waits lies less than 65536 TSNs
-/// ahead, or belongs to one long message. One that leaves messages out would fill the memory with tiny ones.
-const MOST_PIECES: usize = 1 << 18;
+/// Most fragments and messages that wait. Those ahead of the cumulative TSN are [`MOST_TSNS_AHEAD`](super::config::MOST_TSNS_AHEAD) at
+/// most; behind it wait only the fragments of long messages, which are delivered in parts when there are so many, and messages on whose
+/// stream the peer has left one out.
+pub(super) const MOST_PIECES: usize = 1 << 16;
 
 /// A chunk whose data was taken in, for the edge that holds its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +60,7 @@ impl Association {
     /// Whether a chunk finds room. One that fills a hole goes before data beyond it, which is dropped where that is allowed; with
     /// NR-SACK the buffer is overdrawn instead, by no more than what is in flight.
     fn has_room_for(&mut self, tsn: u64, length: u64) -> bool {
-        if self.reassembly.pieces() >= MOST_PIECES {
+        if self.reassembly.pieces() >= MOST_PIECES && !self.deliver_partially() {
             return false;
         }
         if self.receive_window() >= length {

@@ -9,7 +9,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk, Parameter, parameter_type};
 
 use super::config::{Config, InitialThreshold};
-use super::cookie::{Cookie, Secret};
+use super::cookie::{Cookie, MOST_ADDRESSES, Secret};
 use super::input::Origin;
 use super::output::{Control, padded, room_for_chunks};
 use super::peer::{Offer, Unusable, own_parameters};
@@ -106,6 +106,11 @@ fn init_chunk(config: &Config, tag: u32, initial_tsn: u32, parameters: Vec<Param
 }
 
 impl Association {
+    /// Whether the handshake is under way.
+    pub(super) fn is_opening(&self) -> bool {
+        matches!(self.state, State::CookieWait | State::CookieEchoed)
+    }
+
     /// Opens an association: an INIT leaves. `locals` are this host's addresses, that of `ends` first.
     pub(crate) fn connect(
         config: Arc<Config>,
@@ -157,7 +162,7 @@ impl Association {
 
     fn add_addresses(&mut self, addresses: &[IpAddr]) {
         for &address in addresses {
-            if !self.destinations.iter().any(|destination| destination.remote == address) {
+            if self.destinations.len() < MOST_ADDRESSES && self.destination_of(address).is_none() {
                 self.add_destination(address, false);
             }
         }
@@ -174,6 +179,8 @@ impl Association {
 
     fn send_init(&mut self, now: Instant) {
         self.state = State::CookieWait;
+        // What an earlier INIT ACK said is void.
+        self.remote_tag = 0;
         let mut parameters = own_parameters(&self.config, &self.locals);
         let prolongation = self.opening.prolongation;
         parameters.extend(prolongation.map(|increment_ms| Parameter::CookiePreservative { increment_ms }));

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use subflow_quantity::Instant;
-use subflow_wire::sctp::{Chunk, ErrorCause, RawChunk, chunk_type};
+use subflow_wire::sctp::{Chunk, ErrorCause, RawChunk, UdpEncapsulation, chunk_type};
 use subflow_wire::{IpHeader, SctpPacket};
 
 use super::tags::{self, violation};
@@ -20,6 +20,8 @@ pub(super) struct Origin {
     pub(super) destination: Option<usize>,
     /// The verification tag of its packet.
     pub(super) tag: u32,
+    /// Its UDP ports.
+    pub(super) encapsulation: Option<UdpEncapsulation>,
     pub(super) now: Instant,
 }
 
@@ -46,10 +48,10 @@ impl Association {
             local: ip.destination,
             destination: self.destination_of(ip.source),
             tag: packet.verification_tag,
+            encapsulation: packet.encapsulation,
             now,
         };
-        let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
-        if opening && tags::is_of_earlier_association(packet) {
+        if self.is_opening() && tags::is_of_earlier_association(packet) {
             let answer = tags::answer_out_of_the_blue(packet);
             if let Some((tag, chunk)) = answer {
                 self.reply(origin, tag, chunk);
@@ -60,8 +62,9 @@ impl Association {
             return;
         }
         self.begin_burst();
-        if let (Some(own), Some(theirs)) = (&mut self.encapsulation, packet.encapsulation) {
-            own.destination_port = theirs.source_port;
+        // Of INIT and COOKIE ECHO the tag says nothing of who has sent them.
+        if packet.verification_tag == self.local_tag {
+            self.follow_encapsulation(origin);
         }
         self.acknowledge.begin_packet();
         for (index, chunk) in packet.chunks.iter().enumerate() {
@@ -75,6 +78,13 @@ impl Association {
             self.continue_shutdown(now);
         }
         self.wake_writer();
+    }
+
+    /// The peer's UDP port is the one that its packets come from (RFC 6951, section 5.4), once it is certain that they are the peer's.
+    pub(super) fn follow_encapsulation(&mut self, origin: Origin) {
+        if let (Some(own), Some(theirs)) = (&mut self.encapsulation, origin.encapsulation) {
+            own.destination_port = theirs.source_port;
+        }
     }
 
     /// The destination that has this address.
@@ -108,8 +118,7 @@ impl Association {
             // Whoever has no association has nothing else to say.
             Chunk::Abort { reflected: true, .. } if index > 0 => return Next::Stop,
             Chunk::Abort { .. } => {
-                let opening = matches!(self.state, State::CookieWait | State::CookieEchoed);
-                self.close(if opening { Closed::Refused } else { Closed::Reset });
+                self.close(if self.is_opening() { Closed::Refused } else { Closed::Reset });
             }
             Chunk::Shutdown { cumulative_tsn } => self.on_shutdown(*cumulative_tsn, now),
             Chunk::ShutdownAck => self.on_shutdown_ack(origin),

@@ -20,7 +20,7 @@
 //! | timeouts, failure of paths, heartbeats | `timeout.rs`, `rto.rs`, `path_failure.rs`, `heartbeat.rs` |
 //! | which destination gets new data, and which what is sent again | `distribution.rs`, `retransmission.rs` |
 //! | packets and what goes into them | `output.rs`, `data_output.rs` |
-//! | received data: order, buffer, SACKs | `data_input.rs`, `arrivals.rs`, `reassembly.rs`, `acknowledge.rs` |
+//! | received data: order, buffer, SACKs | `data_input.rs`, `arrivals.rs`, `reassembly.rs`, `stream_order.rs`, `acknowledge.rs` |
 //! | partial reliability | `abandon.rs` |
 //! | SHUTDOWN and ABORT | `close.rs` |
 
@@ -54,6 +54,7 @@ mod retransmission;
 mod rto;
 mod sack_input;
 mod state;
+mod stream_order;
 mod switches;
 mod tags;
 mod timeout;

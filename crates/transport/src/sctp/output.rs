@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use subflow_quantity::Instant;
-use subflow_wire::sctp::{CHUNK_HEADER_LENGTH, Chunk, ErrorCause, HEADER_LENGTH};
+use subflow_wire::sctp::{CHUNK_HEADER_LENGTH, Chunk, ErrorCause, HEADER_LENGTH, UdpEncapsulation};
 use subflow_wire::{Body, Packet, SctpPacket};
 
 use super::config::Config;
@@ -37,6 +37,7 @@ pub(crate) struct Reply {
     pub(super) local: IpAddr,
     pub(super) remote: IpAddr,
     pub(super) tag: u32,
+    pub(super) encapsulation: Option<UdpEncapsulation>,
     pub(super) chunk: Chunk,
 }
 
@@ -55,7 +56,11 @@ pub(super) fn room_for_chunks(config: &Config, remote: IpAddr) -> u32 {
 impl Association {
     /// A packet of its own in answer to the one at hand.
     pub(super) fn reply(&mut self, origin: Origin, tag: u32, chunk: Chunk) {
-        self.replies.push_back(Reply { local: origin.local, remote: origin.source, tag, chunk });
+        let encapsulation = origin.encapsulation.map(|theirs| UdpEncapsulation {
+            source_port: theirs.destination_port,
+            destination_port: theirs.source_port,
+        });
+        self.replies.push_back(Reply { local: origin.local, remote: origin.source, tag, encapsulation, chunk });
     }
 
     /// Notes something to report to the sender of the packet at hand. All reports on a packet share an ERROR that takes no more than
@@ -79,8 +84,10 @@ impl Association {
     /// Fills `packet` with the next one to send, and returns whether there was one.
     pub(crate) fn poll_transmit(&mut self, now: Instant, packet: &mut Packet) -> bool {
         self.clock = now;
-        if let Some(Reply { local, remote, tag, chunk }) = self.replies.pop_front() {
-            self.begin_packet(packet, local, remote, tag).chunks.push(chunk);
+        if let Some(Reply { local, remote, tag, encapsulation, chunk }) = self.replies.pop_front() {
+            let body = self.begin_packet(packet, local, remote, tag);
+            body.encapsulation = encapsulation;
+            body.chunks.push(chunk);
             return true;
         }
         if !self.state.is_closed() && self.stream.finished {

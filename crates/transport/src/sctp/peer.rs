@@ -67,8 +67,9 @@ impl Offer {
         };
         for parameter in &init.parameters {
             match parameter {
-                Parameter::Ipv4Address(address) => offer.add_address(IpAddr::V4(*address)),
-                Parameter::Ipv6Address(address) => offer.add_address(IpAddr::V6(*address)),
+                Parameter::Ipv4Address(_) | Parameter::Ipv6Address(_) => {
+                    parameter.address().into_iter().for_each(|address| offer.add_address(address));
+                }
                 Parameter::CookiePreservative { increment_ms } => {
                     offer.prolongation = Duration::from_millis(u64::from(*increment_ms)).min(MOST_PROLONGATION);
                 }
@@ -122,10 +123,7 @@ impl Offer {
 pub(crate) fn own_parameters(config: &Config, locals: &[IpAddr]) -> Vec<Parameter> {
     let mut parameters = Vec::new();
     if config.multihomed && locals.len() > 1 {
-        parameters.extend(locals.iter().map(|local| match local {
-            IpAddr::V4(address) => Parameter::Ipv4Address(*address),
-            IpAddr::V6(address) => Parameter::Ipv6Address(*address),
-        }));
+        parameters.extend(locals.iter().map(|&local| Parameter::of_address(local)));
     }
     let mut extensions = Vec::new();
     if config.partial_reliability {

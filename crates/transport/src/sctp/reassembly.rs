@@ -1,6 +1,8 @@
-//! From chunks to messages: reassembly of fragments, and the order within each stream (RFC 9260, sections 6.5, 6.6, 6.9).
+//! From chunks to messages: reassembly of fragments (RFC 9260, section 6.9). What is whole goes on to [`StreamOrder`].
 
 use std::collections::BTreeMap;
+
+use super::stream_order::StreamOrder;
 
 /// A message, or a part of a large one, that the application gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,14 +39,6 @@ pub(crate) struct Arrived {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Contradiction;
 
-#[derive(Clone, Debug, Default)]
-struct Stream {
-    /// The message that comes next.
-    next: u64,
-    /// Complete messages that wait for it.
-    ready: BTreeMap<u64, Delivery>,
-}
-
 /// A message that is being delivered in parts.
 #[derive(Clone, Copy, Debug)]
 struct Partial {
@@ -56,35 +50,28 @@ struct Partial {
 pub(crate) struct Reassembly {
     /// Fragments of messages that are not complete, by TSN.
     fragments: BTreeMap<u64, Arrived>,
-    streams: Vec<Stream>,
     partial: Option<Partial>,
+    /// It was found that no message may begin to be delivered in parts, and nothing has changed that.
+    nothing_may_begin: bool,
+    /// Bytes of the fragments.
     held: u64,
-    /// Messages that wait in `ready`.
-    waiting: usize,
+    order: StreamOrder,
 }
 
 impl Reassembly {
     /// Bytes held.
     pub(crate) fn held(&self) -> u64 {
-        self.held
+        self.held + self.order.held()
     }
 
     /// Fragments and messages held, each of which takes memory beside its bytes.
     pub(crate) fn pieces(&self) -> usize {
-        self.fragments.len() + self.waiting
+        self.fragments.len() + self.order.waiting()
     }
 
     /// The next message of a stream, for unwrapping numbers.
     pub(crate) fn next_of(&self, stream: u16) -> u64 {
-        self.streams.get(usize::from(stream)).map_or(0, |stream| stream.next)
-    }
-
-    fn stream(&mut self, stream: u16) -> &mut Stream {
-        let index = usize::from(stream);
-        if self.streams.len() <= index {
-            self.streams.resize_with(index + 1, Stream::default);
-        }
-        &mut self.streams[index]
+        self.order.next_of(stream)
     }
 
     /// Takes in a chunk that has not arrived before. What becomes deliverable goes to `out`.
@@ -95,19 +82,18 @@ impl Reassembly {
             return Ok(());
         }
         if arrived.begins && arrived.ends {
-            self.complete(tsn, tsn, arrived, arrived.length, out);
-            return Ok(());
+            return self.complete(tsn, tsn, arrived, arrived.length, out);
         }
         self.check_neighbours(tsn, &arrived)?;
         self.hold(tsn, arrived);
         let Some((first, last)) = self.whole_around(tsn) else { return Ok(()) };
         let bytes = (first..=last).map(|tsn| self.release(tsn)).sum();
-        self.complete(first, last, arrived, bytes, out);
-        Ok(())
+        self.complete(first, last, arrived, bytes, out)
     }
 
     fn hold(&mut self, tsn: u64, arrived: Arrived) {
         self.held += arrived.length;
+        self.nothing_may_begin &= !arrived.begins;
         self.fragments.insert(tsn, arrived);
     }
 
@@ -145,40 +131,29 @@ impl Reassembly {
     }
 
     /// A message is whole.
-    fn complete(&mut self, first: u64, last: u64, like: Arrived, bytes: u64, out: &mut Vec<Delivery>) {
+    fn complete(
+        &mut self,
+        first: u64,
+        last: u64,
+        like: Arrived,
+        bytes: u64,
+        out: &mut Vec<Delivery>,
+    ) -> Result<(), Contradiction> {
         let Arrived { stream, ssn, unordered, payload_protocol, .. } = like;
         let tsns = (first, last);
+        self.nothing_may_begin = false;
         let message = Delivery { stream, unordered, payload_protocol, tsns, bytes, begins: true, ends: true };
-        if unordered {
-            out.push(message);
-            return;
+        if !unordered {
+            return self.order.insert(message, ssn, out);
         }
-        let state = self.stream(stream);
-        if ssn == state.next {
-            state.next += 1;
-            out.push(message);
-            self.deliver_ready(stream, out);
-        } else if ssn > state.next && state.ready.insert(ssn, message).is_none() {
-            self.held += bytes;
-            self.waiting += 1;
-        }
-    }
-
-    /// Delivers the messages of a stream that are next.
-    fn deliver_ready(&mut self, stream: u16, out: &mut Vec<Delivery>) {
-        let state = &mut self.streams[usize::from(stream)];
-        while let Some(message) = state.ready.remove(&state.next) {
-            state.next += 1;
-            self.held -= message.bytes;
-            self.waiting -= 1;
-            out.push(message);
-        }
+        out.push(message);
+        Ok(())
     }
 
     /// Begins to deliver a message in parts: the first one that may come next and whose beginning is there. Gives whether there
     /// was one.
     pub(crate) fn begin_partial(&mut self, out: &mut Vec<Delivery>) -> bool {
-        if self.partial.is_some() {
+        if self.partial.is_some() || self.nothing_may_begin {
             return false;
         }
         let may_begin = |fragment: &Arrived| {
@@ -186,6 +161,7 @@ impl Reassembly {
         };
         let Some(next_tsn) = self.fragments.iter().find(|(_, fragment)| may_begin(fragment)).map(|(&tsn, _)| tsn)
         else {
+            self.nothing_may_begin = true;
             return false;
         };
         self.partial = Some(Partial { next_tsn });
@@ -204,8 +180,7 @@ impl Reassembly {
             if ends {
                 self.partial = None;
                 if !unordered {
-                    self.stream(stream).next += 1;
-                    self.deliver_ready(stream, out);
+                    self.order.advance(stream, out);
                 }
                 return;
             }
@@ -216,22 +191,13 @@ impl Reassembly {
     /// The peer has given up everything up to `cumulative`, and of these streams everything up to these messages (RFC 3758,
     /// section 3.6).
     pub(crate) fn forward(&mut self, cumulative: u64, streams: &[(u16, u64)], out: &mut Vec<Delivery>) {
+        self.nothing_may_begin = false;
         let beyond = self.fragments.split_off(&(cumulative + 1));
         let dropped = core::mem::replace(&mut self.fragments, beyond);
         self.held -= dropped.values().map(|fragment| fragment.length).sum::<u64>();
         self.partial = self.partial.filter(|partial| partial.next_tsn > cumulative);
         for &(stream, ssn) in streams {
-            let state = self.stream(stream);
-            if ssn < state.next {
-                continue;
-            }
-            let beyond = state.ready.split_off(&(ssn + 1));
-            let passed = core::mem::replace(&mut state.ready, beyond);
-            state.next = ssn + 1;
-            self.held -= passed.values().map(|message| message.bytes).sum::<u64>();
-            self.waiting -= passed.len();
-            out.extend(passed.into_values());
-            self.deliver_ready(stream, out);
+            self.order.skip(stream, ssn, out);
         }
     }
 
@@ -242,15 +208,7 @@ impl Reassembly {
             self.release(tsn);
             return true;
         }
-        for stream in &mut self.streams {
-            let found = stream.ready.iter().rev().find(|(_, message)| message.tsns == (tsn, tsn));
-            if let Some(ssn) = found.map(|(&ssn, _)| ssn) {
-                self.held -= stream.ready.remove(&ssn).map_or(0, |message| message.bytes);
-                self.waiting -= 1;
-                return true;
-            }
-        }
-        false
+        self.order.drop_chunk(tsn)
     }
 }
 

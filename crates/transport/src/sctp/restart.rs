@@ -44,7 +44,7 @@ impl Association {
             local: SocketAddr::new(origin.local, self.local_port),
             remote: SocketAddr::new(origin.source, self.remote_port),
         };
-        let answer = match self.new_address_of(init) {
+        let answer = match self.new_address_of(init, origin.source) {
             Some(parameter) if self.state != State::CookieWait => {
                 refuse_init(Some(init.initiate_tag), vec![ErrorCause::RestartWithNewAddresses(parameter)])
             }
@@ -55,16 +55,12 @@ impl Association {
         }
     }
 
-    /// The first address of an INIT that the association does not have: whoever adds one may be hijacking it (section 5.2.2).
-    fn new_address_of(&self, init: &InitChunk) -> Option<Box<[u8]>> {
-        init.parameters.iter().find_map(|parameter| {
-            let address: IpAddr = match parameter {
-                Parameter::Ipv4Address(address) => (*address).into(),
-                Parameter::Ipv6Address(address) => (*address).into(),
-                _ => return None,
-            };
-            self.destination_of(address).is_none().then(|| parameter.to_bytes())
-        })
+    /// The first address of an INIT from `source` that the association does not have: whoever adds one may be hijacking it (section
+    /// 5.2.2).
+    fn new_address_of(&self, init: &InitChunk, source: IpAddr) -> Option<Box<[u8]>> {
+        let listed = init.parameters.iter().filter_map(Parameter::address);
+        let new = core::iter::once(source).chain(listed).find(|&address| self.destination_of(address).is_none());
+        new.map(|address| Parameter::of_address(address).to_bytes())
     }
 
     /// A COOKIE ECHO from an address of the peer (section 5.2.4). Returns whether what follows in its packet is to be processed.
@@ -83,31 +79,29 @@ impl Association {
         match (local_same, remote_same, tied) {
             // D: a repetition, or the COOKIE ECHO of a collision.
             (true, true, _) => {
-                if matches!(self.state, State::CookieWait | State::CookieEchoed) {
+                if self.is_opening() {
                     self.on_established(now);
                 }
-                self.acknowledge_cookie(source);
-                true
             }
             // B: both sides opened at once.
-            (true, false, _) => {
-                if matches!(self.state, State::CookieWait | State::CookieEchoed) {
-                    self.take_back_unanswered();
-                    self.take_peer(&cookie);
-                    self.on_established(now);
-                } else if self.arrivals.highest() == 0 && self.outbound.cumulative() == 0 {
-                    // The peer has begun anew between its INIT ACK and its INIT: nothing of its earlier tag was used.
-                    self.take_back_unanswered();
-                    self.take_peer(&cookie);
-                }
-                self.acknowledge_cookie(source);
-                true
+            (true, false, _) if self.is_opening() => {
+                self.take_back_unanswered();
+                self.take_peer(&cookie);
+                self.on_established(now);
+            }
+            // B, too: the peer has begun anew between its INIT ACK and its INIT, and nothing of its earlier tag was used.
+            (true, false, _) if self.arrivals.highest() == 0 && self.outbound.cumulative() == 0 => {
+                self.take_back_unanswered();
+                self.take_peer(&cookie);
             }
             // A: the peer has restarted.
-            (false, false, true) => self.restart(&cookie, source, now),
-            // C: this side's own opening was faster.
-            _ => false,
+            (false, false, true) => return self.restart(&cookie, origin),
+            // C: this side's own opening was faster; or a cookie from the time of the opening, sent again.
+            _ => return false,
         }
+        self.follow_encapsulation(origin);
+        self.acknowledge_cookie(source);
+        true
     }
 
     fn acknowledge_cookie(&mut self, source: IpAddr) {
@@ -118,7 +112,8 @@ impl Association {
 
     /// The peer has lost its state and begins anew; what this side has not got acknowledged is lost (section 5.2.4.1). This
     /// association is reset, and another one of the same configuration takes its place.
-    fn restart(&mut self, cookie: &Cookie, source: IpAddr, now: Instant) -> bool {
+    fn restart(&mut self, cookie: &Cookie, origin: Origin) -> bool {
+        let (source, now) = (origin.source, origin.now);
         if self.state == State::ShutdownAckSent {
             self.controls.push_back(Control::to(self.primary, Chunk::ShutdownAck));
             let cause = ErrorCause::CookieReceivedWhileShuttingDown;
@@ -134,6 +129,7 @@ impl Association {
         self.rng.fill_bytes(&mut seed);
         let rng = Pcg64Mcg::from_seed(seed);
         let mut successor = Self::accept(self.config.clone(), self.secret, ends, locals, cookie, rng);
+        self.follow_encapsulation(origin);
         successor.encapsulation = self.encapsulation;
         successor.begin_accepted(source, now);
         self.successor = Some(Box::new(successor));
@@ -159,7 +155,7 @@ mod tests {
 
     use subflow_quantity::Duration;
 
-    use super::super::cookie::Extensions;
+    use super::super::cookie::{Extensions, MOST_ADDRESSES};
     use super::super::tsn::TsnSpace;
     use super::super::{Config, State};
     use super::*;
@@ -192,7 +188,8 @@ mod tests {
     }
 
     fn origin() -> Origin {
-        Origin { source: address(2), local: address(1), destination: Some(0), tag: 1, now: Instant::ZERO }
+        let (source, local) = (address(2), address(1));
+        Origin { source, local, destination: Some(0), tag: 1, encapsulation: None, now: Instant::ZERO }
     }
 
     fn established() -> Association {
@@ -215,7 +212,19 @@ mod tests {
     fn a_cookie_from_the_time_of_the_opening_changes_nothing_once_data_has_come() {
         let mut association = established();
         association.arrivals.insert(1);
-        association.on_cookie_echo(&cookie(3, 3000).sign(&SECRET), origin());
+        assert!(!association.on_cookie_echo(&cookie(3, 3000).sign(&SECRET), origin()));
         assert_eq!((association.remote_tag, association.remote_tsns), (2, TsnSpace::new(2000)));
+        assert!(association.controls.is_empty());
+    }
+
+    #[test]
+    fn two_openings_together_bring_no_more_addresses_than_one_may() {
+        let mut association = established();
+        let remotes = |network: u8| (1..=32).map(|last| IpAddr::from([10, 0, network, last])).collect();
+        for (tag, network) in [(3, 1), (4, 2)] {
+            let cookie = Cookie { remotes: remotes(network), ..cookie(tag, 3000) };
+            assert!(association.on_cookie_echo(&cookie.sign(&SECRET), origin()));
+        }
+        assert_eq!(association.destinations.len(), MOST_ADDRESSES);
     }
 }

@@ -1,6 +1,6 @@
 //! Parameters of INIT and INIT ACK (RFC 9260, section 3.3.2.1), and those that extensions add.
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::tlv;
 use crate::reader::Reader;
@@ -91,6 +91,23 @@ impl Parameter {
             Self::ForwardTsnSupported => parameter_type::FORWARD_TSN_SUPPORTED,
             Self::AdaptationIndication(_) => parameter_type::ADAPTATION_INDICATION,
             Self::Unknown(raw) => raw.kind,
+        }
+    }
+
+    /// The address that it lists.
+    pub const fn address(&self) -> Option<IpAddr> {
+        match self {
+            Self::Ipv4Address(address) => Some(IpAddr::V4(*address)),
+            Self::Ipv6Address(address) => Some(IpAddr::V6(*address)),
+            _ => None,
+        }
+    }
+
+    /// The parameter that lists an address.
+    pub const fn of_address(address: IpAddr) -> Self {
+        match address {
+            IpAddr::V4(address) => Self::Ipv4Address(address),
+            IpAddr::V6(address) => Self::Ipv6Address(address),
         }
     }
 

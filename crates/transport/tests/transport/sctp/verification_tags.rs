@@ -3,8 +3,8 @@
 use subflow_transport::Event;
 use subflow_transport::sctp::State;
 use subflow_transport::tcp::Closed;
-use subflow_wire::Payload;
-use subflow_wire::sctp::{Chunk, DataChunk, RawChunk, chunk_type};
+use subflow_wire::sctp::{Chunk, DataChunk, RawChunk, UdpEncapsulation, chunk_type};
+use subflow_wire::{Payload, SctpPacket};
 
 use crate::harness::sctp::{data_of, has};
 use crate::harness::{CLIENT, Fate, Pair, SERVER, Setup, ms, secs};
@@ -122,4 +122,32 @@ fn a_shutdown_ack_of_an_earlier_association_is_answered_by_one_that_opens() {
     // T1 repeats the INIT, which opens another association.
     pair.run_for(secs(2));
     assert_eq!(pair.sctp(CLIENT).state(), State::Established);
+}
+
+#[test]
+fn a_packet_without_the_associations_tag_does_not_move_its_udp_port() {
+    let ports = UdpEncapsulation { source_port: 9899, destination_port: 9899 };
+    let mut pair = Setup::sctp(1).both(|stack| stack.association().encapsulation = Some(ports)).connected();
+    pair.transfer(CLIENT, 1000);
+    pair.settle();
+    let elsewhere = |packet: &mut SctpPacket| packet.encapsulation = Some(UdpEncapsulation { source_port: 6, ..ports });
+    let opening = pair.sctp.log[0].packet.chunks.clone();
+    let start = pair.now();
+    pair.inject_sctp(SERVER, opening, |packet| {
+        packet.verification_tag = 0;
+        elsewhere(packet);
+    });
+    let cookie = sent_cookie(&pair);
+    pair.inject_sctp(SERVER, vec![cookie], |packet| {
+        packet.verification_tag ^= 1;
+        elsewhere(packet);
+    });
+    pair.run_for(ms(10));
+    // The INIT is answered where it came from.
+    let to =
+        |pair: &Pair, since| pair.sent_sctp(SERVER, since).map(|sent| sent.packet.encapsulation).collect::<Vec<_>>();
+    assert_eq!(to(&pair, start), [Some(UdpEncapsulation { destination_port: 6, ..ports })]);
+    let start = pair.now();
+    pair.transfer(CLIENT, 10_000);
+    assert!(to(&pair, start).iter().all(|&sent| sent == Some(ports)));
 }
