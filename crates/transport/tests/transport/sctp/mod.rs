@@ -4,6 +4,7 @@ mod any_chunks;
 mod buffers;
 mod handshake;
 mod heartbeats;
+mod hostile_data;
 mod hostile_sacks;
 mod init;
 mod kernel_switches;
