@@ -85,10 +85,10 @@ fn parse_remove_address(identifiers: &[u8]) -> Option<MptcpOption> {
     ArrayVec::try_from(identifiers).ok().map(MptcpOption::RemoveAddress)
 }
 
-/// The fourth byte of the RFC 6824 form, an address identifier, is ignored: the option applies to the subflow on which
-/// it arrives, as in version 1.
+/// Version 1 has one form, of 3 bytes, which changes the subflow that carries it. The form of 4 bytes in RFC 6824 names an
+/// address, whose subflows may be others: it is no option of version 1 and is ignored, as Linux does.
 fn parse_priority(flags: u8, reader: Reader<'_>) -> Option<MptcpOption> {
-    (reader.remaining() <= 1).then_some(MptcpOption::Priority { backup: flags & BACKUP != 0 })
+    reader.finish(MptcpOption::Priority { backup: flags & BACKUP != 0 })
 }
 
 /// The bytes of MP_FAIL and MP_FASTCLOSE after their subtype.
