@@ -2,19 +2,23 @@
 //! subflows each pair gets.
 //!
 //! - The mesh is static: a failed subflow is not opened again (as RFC 8684, section 3.4.1, requires) until one of its
-//!   two addresses is lost and returns.
+//!   two addresses is lost and returns. If the peer gave a permanent reason it is not tried even then (section 3.6).
 //! - A pair is a local address and a remote address **with its port**: an address announced with another port is
 //!   another pair. Addresses of different families form no pair.
 //! - If an address is lost, its subflows are closed and, if the peer knows its identifier, the address is withdrawn.
 //! - There are at most [`MAX_SUBFLOWS`] subflows. With several per pair, every pair gets its first subflow before any
 //!   pair gets its second. Pairs without a subflow get one as soon as another subflow closes.
 
+use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU8;
 
 use super::addresses::Addresses;
 use super::subflows::{Pair, Subflows};
 use super::{Address, Command, Event, MAX_SUBFLOWS, PathManager};
+
+/// How many refused pairs are remembered: a peer could announce, and refuse, one address after the other.
+const MAX_REFUSED: usize = MAX_SUBFLOWS;
 
 /// Which pairs of addresses a client opens subflows on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +44,8 @@ pub(super) struct Mesh {
     subflows: Subflows,
     /// The number of subflows that each pair has had since both of its addresses exist.
     opened: Vec<(Pair, usize)>,
+    /// Pairs on which the peer wants no subflow, the latest last.
+    refused: VecDeque<Pair>,
     /// Identifiers of local addresses that the peer knows from an announcement or a join.
     known_to_peer: Vec<u8>,
 }
@@ -65,6 +71,7 @@ impl PathManager for Mesh {
             Event::LocalAddressRemoved(Address { address, .. }) => self.lose_local(address, commands),
             Event::RemoteAddressAdded(address) => self.addresses.add_remote(address),
             Event::RemoteAddressRemoved { id } => self.lose_remote(id, commands),
+            Event::PathRefused(subflow) => self.refuse(subflow.into()),
             Event::SubflowEstablished(subflow) if requested && !self.has_both_ends(subflow.into()) => {
                 commands.extend(self.subflows.close_where(|open| open == subflow).map(Command::Close));
             }
@@ -89,6 +96,7 @@ impl Mesh {
             addresses: Addresses::default(),
             subflows: Subflows::default(),
             opened: Vec::new(),
+            refused: VecDeque::new(),
             known_to_peer: Vec::new(),
         }
     }
@@ -127,7 +135,16 @@ impl Mesh {
             Shape::Ports(_) => self.initial == Some(pair),
             Shape::Gateways => self.initial.is_some_and(|initial| initial.remote == pair.remote),
         };
-        wanted && self.opened_on(pair) < round
+        wanted && self.opened_on(pair) < round && !self.refused.contains(&pair)
+    }
+
+    fn refuse(&mut self, pair: Pair) {
+        if !self.refused.contains(&pair) {
+            self.refused.push_back(pair);
+            if self.refused.len() > MAX_REFUSED {
+                self.refused.pop_front();
+            }
+        }
     }
 
     fn announce_missing(&mut self, commands: &mut Vec<Command>) {

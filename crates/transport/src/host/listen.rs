@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use rand_core::RngCore;
 use subflow_quantity::Instant;
-use subflow_wire::tcp::mptcp::Join;
+use subflow_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 use subflow_wire::{Body, Ecn, IpHeader, Packet};
 
 use super::{EndpointId, Host};
 use crate::mptcp::keys::Key;
-use crate::mptcp::{self, join_of, reset_option};
+use crate::mptcp::{self, join_of};
 use crate::tcp::{Ends, TcpEndpoint, TcpOptions};
 use crate::{Endpoint, sctp};
 
@@ -94,7 +94,7 @@ impl Host {
     /// MP_JOIN for the connection with `token` (RFC 8684, section 3.2).
     fn join(&mut self, token: u32, ends: Ends, packet: &Packet, syn: &TcpSegment, now: Instant) -> Option<EndpointId> {
         let Some(&id) = self.tokens.get(&token) else {
-            self.refuse(packet, syn, Some(1));
+            self.refuse(packet, syn, Some(ResetReason::MPTCP_SPECIFIC));
             return None;
         };
         let Endpoint::Mptcp(connection) = self.endpoint_mut(id) else { return None };
@@ -111,7 +111,7 @@ impl Host {
     }
 
     /// A reset for a segment that nobody wants (RFC 9293, section 3.10.7.1).
-    fn refuse(&mut self, packet: &Packet, segment: &TcpSegment, code: Option<u8>) {
+    fn refuse(&mut self, packet: &Packet, segment: &TcpSegment, reason: Option<ResetReason>) {
         if segment.flags.contains(TcpFlags::RST) {
             return;
         }
@@ -129,7 +129,7 @@ impl Host {
             reset.flags |= TcpFlags::ACK;
             reset.acknowledgment = segment.sequence.wrapping_add(segment.payload.length).wrapping_add(control);
         }
-        reset.options.mptcp.extend(code.map(reset_option));
+        reset.options.mptcp.extend(reason.map(MptcpOption::Reset));
         self.replies.push_back(Packet {
             ip: IpHeader {
                 source: packet.ip.destination,

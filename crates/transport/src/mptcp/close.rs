@@ -2,12 +2,11 @@
 
 use subflow_policy::path_manager::{Event as PathEvent, FourTuple};
 use subflow_quantity::{Duration, Instant};
-use subflow_wire::tcp::mptcp::MptcpOption;
+use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
 
 use super::Connection;
 use super::data_send::DataFin;
 use super::fallback::Mode;
-use super::join::{reason, reset_option};
 use super::subflow::Stage;
 use crate::Event;
 use crate::tcp::Closed;
@@ -174,7 +173,7 @@ impl Connection {
         for index in 0..self.subflows.len() {
             let subflow = &mut self.subflows[index];
             if !subflow.is_closed() {
-                subflow.reset_with = vec![reset_option(reason::MPTCP)];
+                subflow.reset_with = vec![MptcpOption::Reset(ResetReason::UNSPECIFIED)];
                 match index == on && with_reset {
                     // A reset is never answered with a reset.
                     true => subflow.tcp.close(Closed::Reset),
@@ -213,12 +212,12 @@ impl Connection {
     /// Resets subflow `index` and lets the connection go on over the others (MP_TCPRST, RFC 8684, section 3.6; reason:
     /// administratively prohibited). Drain it afterwards.
     pub fn forbid_subflow(&mut self, index: usize, now: Instant) {
-        self.reset_subflow(index, reason::PROHIBITED, now);
+        self.reset_subflow(index, ResetReason::PROHIBITED, now);
     }
 
-    /// Resets a subflow for `code` (MP_TCPRST).
-    pub(super) fn reset_subflow(&mut self, index: usize, code: u8, now: Instant) {
-        self.subflows[index].reset_with = vec![reset_option(code)];
+    /// Resets a subflow and tells the peer why (MP_TCPRST).
+    pub(super) fn reset_subflow(&mut self, index: usize, reason: ResetReason, now: Instant) {
+        self.subflows[index].reset_with = vec![MptcpOption::Reset(reason)];
         self.close_subflow_with_reset(index, now);
     }
 
@@ -254,7 +253,11 @@ impl Connection {
             self.tell(Event::SubflowClosed(ends));
         }
         if self.mode == Mode::Multipath {
-            self.on_path_event(&PathEvent::SubflowClosed(FourTuple { local: ends.local, remote: ends.remote }), now);
+            let closed = FourTuple { local: ends.local, remote: ends.remote };
+            if self.subflows[index].reset_reason.is_some_and(|reason| !reason.transient) {
+                self.on_path_event(&PathEvent::PathRefused(closed), now);
+            }
+            self.on_path_event(&PathEvent::SubflowClosed(closed), now);
         }
         if self.subflows.iter().any(|subflow| !subflow.is_closed()) || self.has_open_requests() {
             return;

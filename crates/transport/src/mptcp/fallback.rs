@@ -2,11 +2,10 @@
 
 use subflow_quantity::Instant;
 use subflow_wire::TcpSegment;
-use subflow_wire::tcp::mptcp::{Mapping, MptcpOption};
+use subflow_wire::tcp::mptcp::{Mapping, MptcpOption, ResetReason};
 
 use super::Connection;
 use super::input::{DISCARD, Placement};
-use super::join::{reason, reset_option};
 use super::subflow::Stage;
 use crate::Event;
 
@@ -68,7 +67,7 @@ impl Connection {
     fn drop_other_subflows(&mut self, index: usize, now: Instant) {
         for other in (0..self.subflows.len()).filter(|&other| other != index) {
             if !self.subflows[other].is_closed() {
-                self.reset_subflow(other, reason::MPTCP, now);
+                self.reset_subflow(other, ResetReason::MPTCP_SPECIFIC, now);
             }
         }
     }
@@ -83,7 +82,7 @@ impl Connection {
         self.counters.checksum_failures += 1;
         if self.has_other_subflows(index) {
             let fail = self.fail_option(data);
-            self.subflows[index].reset_with = vec![fail, reset_option(reason::MIDDLEBOX)];
+            self.subflows[index].reset_with = vec![fail, MptcpOption::Reset(ResetReason::MIDDLEBOX_INTERFERENCE)];
             return self.close_subflow_with_reset(index, now);
         }
         self.infinite.failed_at = Some(self.receive.next);
@@ -200,7 +199,7 @@ impl Connection {
         if self.is_sole_carrier(index) {
             self.map_in_sequence(index, now);
         } else if self.subflows[index].is_established() && self.has_other_subflows(index) {
-            self.reset_subflow(index, reason::MIDDLEBOX, now);
+            self.reset_subflow(index, ResetReason::MIDDLEBOX_INTERFERENCE, now);
         }
     }
 

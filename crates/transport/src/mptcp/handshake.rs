@@ -26,6 +26,9 @@ use crate::tcp::{self, Ends};
 /// or without checksum, takes 24.
 pub(super) const DATA_OPTIONS: u32 = 24;
 
+/// The version of MPTCP that this is (RFC 8684).
+const VERSION: u8 = 1;
+
 impl Connection {
     /// Opens a connection from `ends.local`. `local` lists this host's addresses with their identifiers.
     pub(crate) fn connect(
@@ -57,7 +60,7 @@ impl Connection {
     ) -> Self {
         let initial = rng.next_u32();
         let mut connection = Self::new(config, false, key, local, rng, now);
-        let capable = capable_of(syn).filter(|capable| capable.version == 1);
+        let capable = capable_of(syn);
         if let Some(capable) = capable {
             connection.checksum |= capable.flags.checksum_required;
             connection.addresses.peer_denies_initial = capable.flags.deny_join_to_initial_address;
@@ -126,7 +129,7 @@ impl Connection {
     /// MP_CAPABLE of this side, as the segment at hand needs it.
     pub(super) fn capable(&self, sender_key: bool, receiver_key: bool) -> Capable {
         Capable {
-            version: 1,
+            version: VERSION,
             flags: CapableFlags {
                 checksum_required: self.checksum,
                 deny_join_to_initial_address: self.config.deny_join_to_initial_address,
@@ -141,7 +144,7 @@ impl Connection {
     /// The client's first look at the SYN/ACK: the server's key, or fallback.
     pub(super) fn on_capable_syn_ack(&mut self, segment: &TcpSegment, now: Instant) {
         match capable_of(segment) {
-            Some(Capable { version: 1, flags, sender_key: Some(key), .. }) => {
+            Some(Capable { flags, sender_key: Some(key), .. }) => {
                 self.take_remote_key(*key, *flags);
             }
             _ => self.fall_back(now),
@@ -224,10 +227,10 @@ impl Connection {
     }
 }
 
-/// The MP_CAPABLE of a segment.
+/// The MP_CAPABLE of a segment. One of another version than that negotiated is none, wherever in the handshake it stands.
 pub(super) fn capable_of(segment: &TcpSegment) -> Option<&Capable> {
     segment.options.mptcp.iter().find_map(|option| match option {
-        MptcpOption::Capable(capable) => Some(capable),
+        MptcpOption::Capable(capable) if capable.version == VERSION => Some(capable),
         _ => None,
     })
 }

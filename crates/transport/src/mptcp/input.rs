@@ -1,13 +1,12 @@
 //! Arriving segments: where their data belongs, and what their options say (RFC 8684, sections 3.3 to 3.7).
 
 use subflow_quantity::Instant;
-use subflow_wire::tcp::mptcp::{Mapping, MptcpOption};
+use subflow_wire::tcp::mptcp::{Mapping, MptcpOption, ResetReason};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::Connection;
 use super::fallback::Mode;
 use super::handshake::capable_of;
-use super::join::reason;
 use super::receive_mapping::{ReceivedMapping, Verdict};
 use super::subflow::Stage;
 use crate::tcp::State;
@@ -92,6 +91,9 @@ impl Connection {
     fn pass_to_tcp(&mut self, index: usize, segment: &TcpSegment, data: Option<u64>, now: Instant) -> bool {
         self.passed_to = Some(index);
         let accepted = self.subflows[index].tcp.on_segment(segment, data, now, &mut self.congestion);
+        if segment.flags.contains(TcpFlags::RST) && self.subflows[index].tcp.state().is_closed() {
+            self.subflows[index].reset_reason = reset_reason_of(segment);
+        }
         self.subflows[index].delivery.heard += u64::from(accepted);
         if accepted && self.observation.is_some() {
             self.observe(index, segment, now);
@@ -247,10 +249,7 @@ impl Connection {
     /// Data without a mapping: the peer fell back, or a middlebox took the option away (RFC 8684, section 3.7).
     fn on_unmapped(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
         let alone = self.is_sole_carrier(index);
-        if alone
-            && self.receive.next == 0
-            && !segment.options.mptcp.iter().any(|o| matches!(o, MptcpOption::Capable(_)))
-        {
+        if alone && self.receive.next == 0 && capable_of(segment).is_none() {
             self.fall_back(now);
             return self.handle_segment(index, segment, now);
         }
@@ -258,7 +257,7 @@ impl Connection {
             self.map_in_sequence(index, now);
             return self.handle_segment(index, segment, now);
         }
-        self.reset_subflow(index, reason::MIDDLEBOX, now);
+        self.reset_subflow(index, ResetReason::MIDDLEBOX_INTERFERENCE, now);
     }
 
     /// Moves what the subflow has in order to the data level.
@@ -298,4 +297,12 @@ impl Connection {
             MptcpOption::Capable(_) | MptcpOption::Reset(_) => {}
         }
     }
+}
+
+/// The MP_TCPRST of a segment.
+fn reset_reason_of(segment: &TcpSegment) -> Option<ResetReason> {
+    segment.options.mptcp.iter().find_map(|option| match option {
+        MptcpOption::Reset(reason) => Some(*reason),
+        _ => None,
+    })
 }

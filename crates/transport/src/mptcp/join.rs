@@ -15,24 +15,9 @@ use super::subflow::{Stage, Subflow};
 use crate::Event;
 use crate::tcp::{self, Ends};
 
-/// Reason codes of MP_TCPRST (RFC 8684, section 3.6, table 3).
-pub(super) mod reason {
-    /// MPTCP-specific error.
-    pub(crate) const MPTCP: u8 = 1;
-    /// Administratively prohibited.
-    pub(crate) const PROHIBITED: u8 = 3;
-    /// Middlebox interference.
-    pub(crate) const MIDDLEBOX: u8 = 6;
-}
-
-/// The MP_TCPRST option for `code`.
-pub(crate) fn reset_option(code: u8) -> MptcpOption {
-    MptcpOption::Reset(ResetReason { transient: false, code })
-}
-
-/// Why a join is refused.
+/// Why a join is refused: the reset that answers its SYN says so (MP_TCPRST).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Refused(pub(crate) u8);
+pub(crate) struct Refused(pub(crate) ResetReason);
 
 /// The MP_JOIN of a segment.
 pub(crate) fn join_of(segment: &TcpSegment) -> Option<&Join> {
@@ -61,18 +46,19 @@ impl Connection {
     pub(crate) fn accept_join(&mut self, ends: Ends, syn: &TcpSegment, now: Instant) -> Result<usize, Refused> {
         self.passed_to = None;
         let Some(Join::Syn { backup, address_id, nonce, .. }) = join_of(syn) else {
-            return Err(Refused(reason::MPTCP));
+            return Err(Refused(ResetReason::MPTCP_SPECIFIC));
         };
         let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count();
         if self.mode != Mode::Multipath || !self.confirmed || self.ended.is_some() {
-            return Err(Refused(reason::MPTCP));
+            return Err(Refused(ResetReason::MPTCP_SPECIFIC));
         }
         let initial_end = self.subflows[0].tcp.ends().local;
-        if open >= self.config.max_subflows
-            || self.subflows.len() >= u64::BITS as usize
-            || (self.config.deny_join_to_initial_address && ends.local == initial_end)
-        {
-            return Err(Refused(reason::PROHIBITED));
+        if self.config.deny_join_to_initial_address && ends.local == initial_end {
+            return Err(Refused(ResetReason::PROHIBITED));
+        }
+        if open >= self.config.max_subflows || self.subflows.len() >= u64::BITS as usize {
+            // RFC 8684, section 3.2, names this code for a limit on the number of subflows.
+            return Err(Refused(ResetReason::MPTCP_SPECIFIC));
         }
         let initial = self.rng.next_u32();
         let path = self.congestion.add_path(1, self.config.tcp.initial_window);
@@ -135,7 +121,7 @@ impl Connection {
                 subflow.peer_backup = backup;
                 subflow.remote_id = address_id;
                 if leftmost_64(&self.peer_hmac(&self.subflows[index])) != truncated_hmac {
-                    return self.reset_subflow(index, reason::MPTCP, now);
+                    return self.reset_subflow(index, ResetReason::MPTCP_SPECIFIC, now);
                 }
                 self.subflows[index].stage = Stage::PreEstablished;
                 self.schedule_join_ack(index, now);
@@ -143,13 +129,13 @@ impl Connection {
             (true, Stage::PreEstablished, None) => self.on_join_established(index, now),
             (false, Stage::Joining, Some(Join::Ack { hmac })) => {
                 if leftmost_160(&self.peer_hmac(&self.subflows[index])) != *hmac {
-                    return self.reset_subflow(index, reason::PROHIBITED, now);
+                    return self.reset_subflow(index, ResetReason::MPTCP_SPECIFIC, now);
                 }
                 self.on_join_established(index, now);
                 // The joiner waits for an acknowledgment of its third ACK.
                 self.subflows[index].tcp.request_ack();
             }
-            (_, Stage::Joining, _) => self.reset_subflow(index, reason::MPTCP, now),
+            (_, Stage::Joining, _) => self.reset_subflow(index, ResetReason::MPTCP_SPECIFIC, now),
             _ => {}
         }
     }
@@ -174,7 +160,7 @@ impl Connection {
     /// The third ACK of a join was not acknowledged in time: say it again (RFC 8684, section 3.2), as often as a SYN.
     pub(super) fn repeat_join_ack(&mut self, index: usize, now: Instant) {
         if self.subflows[index].confirmations >= self.config.tcp.syn_retries {
-            return self.reset_subflow(index, reason::MPTCP, now);
+            return self.reset_subflow(index, ResetReason::MPTCP_SPECIFIC, now);
         }
         self.subflows[index].confirmations += 1;
         self.subflows[index].tcp.repeat_third_ack();

@@ -57,7 +57,7 @@ pub use config::Config;
 pub use observation::{Bottleneck, PathRecord};
 pub use subflow::Subflow;
 
-pub(crate) use join::{join_of, reset_option};
+pub(crate) use join::join_of;
 
 use crate::Event;
 use crate::edge::Taken;

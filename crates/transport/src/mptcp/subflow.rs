@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use subflow_quantity::{Duration, Instant};
-use subflow_wire::tcp::mptcp::MptcpOption;
+use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
 
 use super::receive_mapping::ReceivedMapping;
 use super::stale::Delivery;
@@ -75,6 +75,8 @@ pub struct Subflow {
     pub(crate) copies: u64,
     /// What a reset of this subflow is to carry.
     pub(crate) reset_with: Vec<MptcpOption>,
+    /// Why the peer reset it.
+    pub(crate) reset_reason: Option<ResetReason>,
     /// The path manager has been told that it is established.
     pub(crate) announced: bool,
 }
@@ -101,6 +103,7 @@ impl Subflow {
             bytes_received: 0,
             copies: 0,
             reset_with: Vec::new(),
+            reset_reason: None,
             announced: false,
         }
     }
@@ -113,6 +116,11 @@ impl Subflow {
     /// Data bytes that arrived on this subflow first; a copy of what another had delivered does not count.
     pub fn bytes_received(&self) -> u64 {
         self.bytes_received
+    }
+
+    /// Why the peer reset it, where it did and said so (MP_TCPRST, RFC 8684, section 3.6).
+    pub fn reset_reason(&self) -> Option<ResetReason> {
+        self.reset_reason
     }
 
     /// Segments assigned to it that are copies of what another subflow was given before: the scheduler's, and those of

@@ -98,6 +98,16 @@ fn a_failed_subflow_is_not_opened_again() {
 }
 
 #[test]
+fn a_path_that_the_peer_refused_for_good_is_not_tried_again_when_its_address_returns() {
+    let mut manager = phone();
+    let subflow = tuple("10.0.1.1:1025", "10.9.0.1:80");
+    tell(&mut manager, &[Event::PathRefused(subflow), Event::SubflowClosed(subflow)]);
+    let lost = Event::LocalAddressRemoved(address(1, "10.0.1.1"));
+    assert_eq!(tell(&mut manager, &[lost, local(1, "10.0.1.1")]), [""; 0]);
+    assert_eq!(tell(&mut manager, &[remote(2, "10.9.1.1")]).len(), 2, "other paths are open to it");
+}
+
+#[test]
 fn joins_to_a_closed_initial_address_are_not_tried() {
     let initial = tuple("10.0.0.1:1024", "10.9.0.1:80");
     let established = Event::Established { initial, client: true, initial_address_closed: true };

@@ -148,6 +148,23 @@ fn a_version_that_the_server_does_not_know() {
     assert!(!pair.log.iter().any(|sent| is_syn_ack(&sent.segment) && capable(&sent.segment).is_some()));
 }
 
+/// The version is settled by the SYN/ACK: keys shown under another one afterwards are none.
+#[test]
+fn another_version_behind_the_handshake() {
+    let mut pair = Setup::mptcp(2, 1).build();
+    pair.tamper(|leaving| {
+        let opening = is_syn(leaving.segment) || is_syn_ack(leaving.segment);
+        for option in &mut leaving.segment.options.mptcp {
+            if let (MptcpOption::Capable(capable), false) = (option, opening) {
+                capable.version = 0;
+            }
+        }
+        Fate::Pass
+    });
+    pair.connect();
+    works_as_plain_tcp(&mut pair);
+}
+
 #[test]
 fn plain_tcp_has_the_room_that_options_took() {
     let mut pair = stripping(|leaving| is_syn(leaving.segment));

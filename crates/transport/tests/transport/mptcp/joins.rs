@@ -1,7 +1,8 @@
 //! MP_JOIN (RFC 8684, section 3.2).
 
-use subflow_transport::Event;
-use subflow_wire::tcp::mptcp::{Join, MptcpOption};
+use subflow_transport::{Endpoint, Event};
+use subflow_wire::TcpSegment;
+use subflow_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
 
 use super::{exchange_and_close, has, is_join, join};
 use crate::harness::tamper::{drop_all, drop_first, has_data, is_pure_ack, is_reset, is_syn, is_syn_ack};
@@ -16,6 +17,14 @@ fn connected_with_data(setup: Setup) -> Pair {
 
 fn subflow_events(pair: &Pair, side: usize) -> usize {
     pair.events(side).iter().filter(|(_, event)| matches!(event, Event::SubflowEstablished(_))).count()
+}
+
+/// The reason that a reset gives.
+fn reason(segment: &TcpSegment) -> Option<ResetReason> {
+    segment.options.mptcp.iter().find_map(|option| match option {
+        MptcpOption::Reset(reason) => Some(*reason),
+        _ => None,
+    })
 }
 
 /// Changes the MP_JOIN of every segment for which `which` holds.
@@ -147,7 +156,8 @@ fn a_wrong_hmac_of_either_side_resets_the_subflow_alone() {
         pair.settle();
         assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (1, 1));
         let reset = pair.log.iter().find(|sent| sent.path == 1 && is_reset(&sent.segment)).expect("a reset");
-        assert_eq!(reset.from, 1 - side);
+        assert_eq!((reset.from, reason(&reset.segment)), (1 - side, Some(ResetReason::MPTCP_SPECIFIC)));
+        assert_eq!(pair.mptcp(side).subflows()[1].reset_reason(), Some(ResetReason::MPTCP_SPECIFIC), "and it is heard");
         assert!(!pair.log.iter().any(|sent| sent.path == 1 && has_data(&sent.segment)));
         exchange_and_close(&mut pair);
     }
@@ -201,9 +211,36 @@ fn a_join_stripped_of_its_option_is_reset() {
 fn no_more_subflows_than_the_server_allows() {
     let mut pair = connected_with_data(Setup::mptcp(4, 1).on(SERVER, |stack| stack.multipath().max_subflows = 2));
     assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (2, 2));
-    let refused = pair.log.iter().filter(|sent| sent.from == SERVER && is_reset(&sent.segment)).count();
-    assert_eq!(refused, 2);
+    let refused: Vec<_> = pair.log.iter().filter(|sent| sent.from == SERVER && is_reset(&sent.segment)).collect();
+    assert_eq!(refused.len(), 2);
+    assert!(refused.iter().all(|sent| reason(&sent.segment) == Some(ResetReason::MPTCP_SPECIFIC)));
     exchange_and_close(&mut pair);
+}
+
+#[test]
+fn a_path_that_the_server_refused_for_good_is_tried_again_only_where_the_reason_may_pass() {
+    for transient in [false, true] {
+        let mut pair = connected_with_data(Setup::mptcp(2, 1));
+        pair.tamper(move |leaving| {
+            for option in &mut leaving.segment.options.mptcp {
+                if let MptcpOption::Reset(reason) = option {
+                    reason.transient = transient;
+                }
+            }
+            Fate::Pass
+        });
+        pair.act(SERVER, |endpoint, now| match endpoint {
+            Endpoint::Mptcp(connection) => connection.forbid_subflow(1, now),
+            _ => unreachable!("it speaks MPTCP"),
+        });
+        pair.settle();
+        assert_eq!(pair.established_subflows(CLIENT), 1);
+        pair.lose_address(CLIENT, 1);
+        pair.regain_address(CLIENT, 1);
+        pair.settle();
+        assert_eq!(pair.established_subflows(CLIENT), if transient { 2 } else { 1 });
+        exchange_and_close(&mut pair);
+    }
 }
 
 #[test]

@@ -176,5 +176,6 @@ fn any_event() -> impl Strategy<Value = Event> {
         any::<u8>().prop_map(|id| Event::RemoteAddressRemoved { id }),
         tuple().prop_map(Event::SubflowEstablished),
         tuple().prop_map(Event::SubflowClosed),
+        tuple().prop_map(Event::PathRefused),
     ]
 }
