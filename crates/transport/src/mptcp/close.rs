@@ -20,16 +20,15 @@ impl Connection {
         }
     }
 
-    /// The application stops: what no subflow has taken up yet is not sent.
+    /// The application stops: what no subflow has taken up yet is not sent. Nor is what waits on the subflow of a connection
+    /// that fell back, except for what was queued before that: it may be copies, which fill holes in what was sent.
     pub(crate) fn stop(&mut self) {
-        self.stream.written = self.send.next;
-        if matches!(self.mode, Mode::Plain | Mode::Infinite { .. }) {
-            for subflow in &mut self.subflows {
-                let unsent: u64 = subflow.tcp.discard_unsent().iter().map(|range| range.end - range.start).sum();
-                self.stream.written -= unsent;
-                self.send.next -= unsent;
-            }
+        if let Some((subflow, start)) = self.unmapped_from() {
+            let tcp = &mut self.subflows[subflow].tcp;
+            let queued_from = tcp.push_offset() - tcp.queued_bytes();
+            self.send.next -= tcp.discard_unsent(start.saturating_sub(queued_from));
         }
+        self.stream.written = self.send.next;
         self.finish();
     }
 
@@ -194,6 +193,28 @@ impl Connection {
             self.send.fin_repeat_at = None;
             self.addresses.repeat_at = None;
             self.tell(Event::Closed(how));
+        }
+    }
+
+    /// The peer has closed its direction of subflow `index`. This side closes the other one, and what the subflow carried
+    /// goes elsewhere. The last subflow stays half-open for what this side still has to send: the peer's FIN says nothing of
+    /// this side's stream (RFC 8684, section 3.3.3).
+    pub(super) fn follow_peer_fin(&mut self, index: usize, now: Instant) {
+        let is_last = !self.subflows.iter().enumerate().any(|(other, subflow)| other != index && subflow.takes_data());
+        let may_write = self.receive.finished && self.send.fin != DataFin::Acknowledged;
+        let has_data = self.send.una < self.stream.written;
+        if !(is_last && (may_write || has_data)) {
+            self.close_subflow(index, now);
+        }
+    }
+
+    /// Subflows that were kept half-open because there was no other are of no more use.
+    pub(super) fn close_half_open_subflows(&mut self, now: Instant) {
+        for index in 0..self.subflows.len() {
+            let subflow = &self.subflows[index];
+            if subflow.takes_data() && subflow.tcp.peer_finished() {
+                self.follow_peer_fin(index, now);
+            }
         }
     }
 

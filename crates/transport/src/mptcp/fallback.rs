@@ -123,8 +123,11 @@ impl Connection {
 
     /// From now on data is sent on `index` alone and without mappings: what follows, or where `again` is given, all from
     /// that data offset on.
-    fn enter_infinite(&mut self, index: usize, again: Option<u64>, now: Instant) {
+    fn enter_infinite(&mut self, index: usize, mut again: Option<u64>, now: Instant) {
         if !matches!(self.mode, Mode::Infinite { .. }) {
+            // What other subflows took along with them is sent again, too: nothing is reinjected any more.
+            let lost = self.send.outstanding.iter().find(|sent| !sent.carried_by.contains(index));
+            again = again.or(lost.map(|sent| sent.range.start.max(self.send.una)));
             self.mode = Mode::Infinite { subflow: index };
             self.tell(Event::FellBack);
             self.drop_other_subflows(index, now);
@@ -132,17 +135,32 @@ impl Connection {
             return;
         }
         if let Some(from) = again {
-            self.subflows[index].tcp.discard_unsent();
+            self.subflows[index].tcp.discard_unsent(0);
             self.send.rewind(from);
         }
         self.infinite.send = Some((self.subflows[index].tcp.push_offset(), self.send.next));
         self.touch(index);
     }
 
+    /// Where a connection that fell back sends without mappings: the subflow, and from which offset of it on.
+    pub(super) fn unmapped_from(&self) -> Option<(usize, u64)> {
+        match self.mode {
+            Mode::Plain => Some((0, 0)),
+            Mode::Infinite { subflow } => Some((subflow, self.infinite.send?.0)),
+            Mode::Opening | Mode::Multipath => None,
+        }
+    }
+
     /// The mapping of a data segment at subflow offset `offset`: its own before the infinite one, that one at its first
     /// segment, then none.
-    pub(super) fn infinite_mapping(&self, offset: u64, segment: &TcpSegment) -> Option<Mapping> {
-        let (start, data) = self.infinite.send?;
+    pub(super) fn infinite_mapping(&mut self, offset: u64, segment: &TcpSegment) -> Option<Mapping> {
+        let (mut start, mut data) = self.infinite.send?;
+        let end = offset + u64::from(segment.payload.length);
+        if offset < start && start < end {
+            // What was queued before and what came after share a segment, which has a mapping of its own.
+            (start, data) = (end, data + (end - start));
+            self.infinite.send = Some((start, data));
+        }
         match offset.cmp(&start) {
             core::cmp::Ordering::Less => Some(self.mapping(offset, segment)),
             core::cmp::Ordering::Equal => Some(Mapping {

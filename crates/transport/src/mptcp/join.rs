@@ -149,6 +149,7 @@ impl Connection {
         self.tell(Event::SubflowEstablished(ends));
         let subflow = FourTuple { local: ends.local, remote: ends.remote };
         self.on_path_event(&PathEvent::SubflowEstablished(subflow), now);
+        self.close_half_open_subflows(now);
     }
 
     fn schedule_join_ack(&mut self, index: usize, now: Instant) {

@@ -252,8 +252,7 @@ impl Connection {
         if subflow.tcp.state().is_closed() && !subflow.is_closed() {
             self.on_subflow_closed(index, now);
         } else if self.mode == Mode::Multipath && subflow.tcp.peer_finished() && !subflow.tcp.is_finishing() {
-            // The peer closes the subflow: this side does so, too, and what it carried goes elsewhere.
-            self.close_subflow(index, now);
+            self.follow_peer_fin(index, now);
         }
         self.release_send_memory();
     }

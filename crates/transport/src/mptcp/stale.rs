@@ -79,10 +79,11 @@ impl Connection {
             if !subflow.is_established() {
                 continue;
             }
+            let takes_data = subflow.takes_data();
             if subflow.tcp.buffered_packets() > 0 {
                 subflow.delivery.note_period();
                 self.replace_if_stale(index);
-            } else if idle.is_none() && !subflow.is_backup() {
+            } else if idle.is_none() && takes_data && !subflow.is_backup() {
                 idle = Some(index);
             }
         }
@@ -97,9 +98,9 @@ impl Connection {
         let limit = self.config.stale_loss_count;
         let delivery = self.subflows[index].delivery;
         let in_time = limit.saturating_sub(1).max(1);
-        let mut others = self.subflows.iter().enumerate().filter(|(other, _)| *other != index);
+        let mut others = self.subflows.iter().enumerate().filter(|&(other, _)| other != index);
         let taken_over = others
-            .any(|(_, other)| other.is_established() && !other.delivery.is_stale() && other.delivery.periods < in_time);
+            .any(|(_, other)| other.takes_data() && !other.delivery.is_stale() && other.delivery.periods < in_time);
         if delivery.stale || delivery.periods <= limit || !taken_over {
             return;
         }

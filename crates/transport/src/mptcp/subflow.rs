@@ -134,6 +134,11 @@ impl Subflow {
         matches!(self.stage, Stage::Established)
     }
 
+    /// Whether data may be assigned to it: it is established, and its stream has not been ended.
+    pub(crate) fn takes_data(&self) -> bool {
+        self.is_established() && self.tcp.state().may_send() && !self.tcp.is_finishing()
+    }
+
     /// Whether it is over.
     pub fn is_closed(&self) -> bool {
         self.stage == Stage::Closed

@@ -124,10 +124,21 @@ impl Connection {
         }
     }
 
-    /// Takes back what was pushed and not yet sent.
-    pub fn discard_unsent(&mut self) -> Vec<Range<u64>> {
-        self.queue.bytes = 0;
-        self.queue.ranges.drain(..).collect()
+    /// Takes back what was pushed and not yet sent, but for its first `keep` bytes. Returns how many bytes that was.
+    pub fn discard_unsent(&mut self, keep: u64) -> u64 {
+        let excess = self.queue.bytes.saturating_sub(keep);
+        let mut left = excess;
+        while left > 0 {
+            let last = self.queue.ranges.back_mut().expect("as many bytes as are counted");
+            let cut = left.min(last.end - last.start);
+            last.end -= cut;
+            left -= cut;
+            if last.start == last.end {
+                self.queue.ranges.pop_back();
+            }
+        }
+        self.queue.bytes -= excess;
+        excess
     }
 
     /// Fills `segment` with the next segment to send at `now` and returns the offset of its first payload byte in this

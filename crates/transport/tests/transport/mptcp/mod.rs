@@ -5,6 +5,7 @@ mod bottlenecks;
 mod checksums;
 mod ends;
 mod fallback;
+mod half_close;
 mod handshake;
 mod joins;
 mod path_managers;
@@ -13,6 +14,7 @@ mod reinjection;
 mod schedulers;
 mod send_buffer;
 mod shared_window;
+mod stop;
 
 use subflow_wire::TcpSegment;
 use subflow_wire::tcp::mptcp::{Capable, Join, MptcpOption};

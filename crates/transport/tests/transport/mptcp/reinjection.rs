@@ -2,9 +2,11 @@
 
 use subflow_policy::scheduler::Scheduling;
 use subflow_transport::mptcp::send_memory::SendBufferTuning;
+use subflow_transport::tcp::State;
+use subflow_wire::tcp::mptcp::MptcpOption;
 
 use super::exchange_and_close;
-use crate::harness::tamper::has_data;
+use crate::harness::tamper::{has_data, has_fin};
 use crate::harness::{CLIENT, Fate, Pair, Path, SERVER, Setup, ms, secs};
 
 fn two_paths(scheduler: &str) -> Pair {
@@ -64,6 +66,37 @@ fn a_stale_subflow_is_replaced_after_five_periods_and_all_that_is_outstanding_is
         pair.run_until("the data", |pair| pair.received(SERVER) == 2_020_000);
         pair.close_gracefully();
     }
+}
+
+/// The server announces an address and withdraws it with the same packet: the client closes the subflow that it opens there,
+/// and the server's answer to that is lost.
+#[test]
+fn a_subflow_that_has_sent_its_fin_is_given_nothing_more() {
+    let setup = Setup::mptcp(1, 2).both(|stack| {
+        let multipath = stack.multipath();
+        multipath.scheduler = Scheduling::from_name("linux-default").expect("a scheduler");
+        multipath.stale_loss_count = 4;
+    });
+    let mut pair = setup.build();
+    pair.tamper(|leaving| {
+        let options = &mut leaving.segment.options;
+        let announced = options.mptcp.iter().find_map(|option| match option {
+            MptcpOption::AddAddress(announced) if leaving.from == SERVER => Some(announced.address_id),
+            _ => None,
+        });
+        options.mptcp.extend(announced.map(|id| MptcpOption::RemoveAddress([id].into_iter().collect())));
+        let answers_fin = leaving.from == SERVER && leaving.path == 1 && has_fin(leaving.segment);
+        if answers_fin { Fate::Drop } else { Fate::Pass }
+    });
+    pair.connect();
+    pair.write(CLIENT, 20_000);
+    pair.settle();
+    assert_eq!(pair.mptcp(CLIENT).subflows()[1].connection().state(), State::FinWait2);
+    pair.paths[0].up = false;
+    pair.write(CLIENT, 100_000);
+    pair.run_for(secs(5));
+    pair.paths[0].up = true;
+    pair.run_until("the data", |pair| pair.received(SERVER) == 120_000);
 }
 
 #[test]
