@@ -62,9 +62,8 @@ impl Host {
             Listener::Sctp(_) => return None,
             Listener::Mptcp(config) => {
                 let key = self.fresh_key();
-                let addresses = self.mptcp_addresses(ends.local.ip());
                 let rng = self.fork_rng();
-                let connection = mptcp::Connection::accept(config, ends, addresses, syn, key, rng, now);
+                let connection = mptcp::Connection::accept(config, ends, &self.addresses, syn, key, rng, now);
                 let id = self.add(Endpoint::Mptcp(Box::new(connection)), ends);
                 self.tokens.insert(key.token, id);
                 self.accepted.push_back(id);

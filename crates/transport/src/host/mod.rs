@@ -16,7 +16,6 @@ use std::sync::Arc;
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use slab::Slab;
-use subflow_policy::path_manager::Address;
 use subflow_quantity::Instant;
 use subflow_wire::Packet;
 
@@ -97,9 +96,8 @@ impl Host {
         now: Instant,
     ) -> EndpointId {
         let ends = self.free_ends(local, remote);
-        let addresses = self.mptcp_addresses(local.ip());
         let rng = self.fork_rng();
-        let connection = mptcp::Connection::connect(config, ends, addresses, rng, now);
+        let connection = mptcp::Connection::connect(config, ends, &self.addresses, rng, now);
         let token = connection.token();
         let id = self.add(Endpoint::Mptcp(Box::new(connection)), ends);
         self.tokens.insert(token, id);
@@ -131,13 +129,6 @@ impl Host {
         let mut seed = [0; 16];
         self.rng.fill_bytes(&mut seed);
         Pcg64Mcg::from_seed(seed)
-    }
-
-    /// The host's addresses as MPTCP names them: the initial subflow's is 0, the others count from 1 in their order.
-    fn mptcp_addresses(&self, initial: IpAddr) -> Vec<Address> {
-        let others = self.addresses.iter().filter(|&&address| address != initial);
-        let rest = (1..).zip(others).map(|(id, &address)| Address { id, address, port: None });
-        core::iter::once(Address { id: 0, address: initial, port: None }).chain(rest).collect()
     }
 
     fn add(&mut self, endpoint: Endpoint, ends: Ends) -> EndpointId {
@@ -254,11 +245,8 @@ impl Host {
             self.addresses.push(address);
         }
         for id in self.endpoint_ids() {
-            let number = self.addresses.iter().position(|&known| known == address).unwrap_or(0) as u8;
             if let Endpoint::Mptcp(connection) = self.endpoint_mut(id) {
-                let initial = connection.subflows()[0].connection().ends().local.ip();
-                let id = if address == initial { 0 } else { number.max(1) };
-                connection.add_local_address(Address { id, address, port: None }, now);
+                connection.add_local_address(address, now);
             }
             self.open_requested(id, now);
         }

@@ -9,6 +9,7 @@ use subflow_wire::tcp::mptcp::{AddAddress, MptcpOption};
 use super::Connection;
 use super::fallback::Mode;
 use super::keys::add_address_hmac;
+use super::local_addresses::LocalAddresses;
 
 /// An announcement that is not echoed is repeated so often.
 const ANNOUNCEMENTS: u32 = 3;
@@ -35,7 +36,7 @@ pub struct OpenRequest {
 /// What is known of both sides' addresses.
 #[derive(Clone, Debug)]
 pub(crate) struct Addresses {
-    local: Vec<Address>,
+    pub(crate) local: LocalAddresses,
     /// Announced and not echoed, with how often.
     announced: Vec<(Address, u32)>,
     /// When to announce again.
@@ -47,18 +48,8 @@ pub(crate) struct Addresses {
 }
 
 impl Addresses {
-    pub(crate) fn new(local: Vec<Address>) -> Self {
+    pub(crate) fn new(local: LocalAddresses) -> Self {
         Self { local, announced: Vec::new(), repeat_at: None, peer_denies_initial: false, requests: Vec::new() }
-    }
-
-    /// Whether `address` is one of this host's.
-    pub(crate) fn has(&self, address: IpAddr) -> bool {
-        self.local.iter().any(|known| known.address == address)
-    }
-
-    /// Identifier of a local address; 0 for one that has none.
-    pub(crate) fn local_id(&self, address: IpAddr) -> u8 {
-        self.local.iter().find(|known| known.address == address).map_or(0, |known| known.id)
     }
 }
 
@@ -131,18 +122,15 @@ impl Connection {
     /// Tells the path manager of the local addresses beyond the initial one.
     pub(super) fn announce_local_addresses(&mut self, now: Instant) {
         let initial = self.subflows[0].tcp.ends().local.ip();
-        for address in self.addresses.local.clone() {
-            if address.address != initial {
-                self.on_path_event(&PathEvent::LocalAddressAdded(address), now);
-            }
+        let others: Vec<_> = self.addresses.local.present().filter(|address| address.address != initial).collect();
+        for address in others {
+            self.on_path_event(&PathEvent::LocalAddressAdded(address), now);
         }
     }
 
-    /// This host gained or got back an address.
-    pub(crate) fn add_local_address(&mut self, address: Address, now: Instant) {
-        if self.addresses.local.iter().all(|known| known.address != address.address) {
-            self.addresses.local.push(address);
-        }
+    /// This host gained or got back an address. One beyond the number of identifiers is not used.
+    pub(crate) fn add_local_address(&mut self, address: IpAddr, now: Instant) {
+        let Some(address) = self.addresses.local.add(address) else { return };
         if self.confirmed && self.mode == Mode::Multipath {
             self.on_path_event(&PathEvent::LocalAddressAdded(address), now);
         }
@@ -150,8 +138,7 @@ impl Connection {
 
     /// This host lost an address: its subflows are gone.
     pub(crate) fn remove_local_address(&mut self, address: IpAddr, now: Instant) {
-        let Some(at) = self.addresses.local.iter().position(|known| known.address == address) else { return };
-        let lost = self.addresses.local.remove(at);
+        let Some(lost) = self.addresses.local.remove(address) else { return };
         self.addresses.announced.retain(|(announced, _)| announced.address != address);
         if self.confirmed && self.mode == Mode::Multipath {
             self.on_path_event(&PathEvent::LocalAddressRemoved(lost), now);
@@ -239,10 +226,10 @@ impl Connection {
     }
 
     /// Asks for a subflow beside those of the path manager, from `local` to `remote`, as soon as the connection is
-    /// established. The peer's identifier for that
-    /// address is taken to be 0, the initial subflow's, unless it differs.
+    /// established. The peer's identifier for that address is taken to be 0, the initial subflow's, until its SYN/ACK names
+    /// another. Nothing happens where no identifier is left for `local`.
     pub fn request_subflow(&mut self, local: IpAddr, local_port: Option<u16>, remote: SocketAddr, backup: bool) {
-        let local_id = self.addresses.local_id(local);
+        let Some(local_id) = self.addresses.local.id_for(local) else { return };
         self.addresses.requests.push(OpenRequest { local, local_port, local_id, remote, remote_id: 0, backup });
     }
 

@@ -1,11 +1,12 @@
 //! Opening a connection with MP_CAPABLE (RFC 8684, section 3.1).
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
 use subflow_policy::congestion::Controller;
-use subflow_policy::path_manager::{Address, Event as PathEvent, FourTuple};
+use subflow_policy::path_manager::{Event as PathEvent, FourTuple};
 use subflow_quantity::Instant;
 use subflow_wire::tcp::mptcp::{Capable, CapableFlags, MptcpOption};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
@@ -15,6 +16,7 @@ use super::data_receive::DataReceive;
 use super::data_send::DataSend;
 use super::fallback::{Infinite, Mode};
 use super::keys::Key;
+use super::local_addresses::LocalAddresses;
 use super::observation::Observation;
 use super::subflow::{Stage, Subflow};
 use super::{Config, Connection, Counters};
@@ -30,17 +32,11 @@ pub(super) const DATA_OPTIONS: u32 = 24;
 const VERSION: u8 = 1;
 
 impl Connection {
-    /// Opens a connection from `ends.local`. `local` lists this host's addresses with their identifiers.
-    pub(crate) fn connect(
-        config: Arc<Config>,
-        ends: Ends,
-        local: Vec<Address>,
-        mut rng: Pcg64Mcg,
-        now: Instant,
-    ) -> Self {
+    /// Opens a connection from `ends.local`. `local` lists this host's addresses.
+    pub(crate) fn connect(config: Arc<Config>, ends: Ends, local: &[IpAddr], mut rng: Pcg64Mcg, now: Instant) -> Self {
         let key = Key::new(rng.next_u64());
         let initial = rng.next_u32();
-        let mut connection = Self::new(config, true, key, local, rng, now);
+        let mut connection = Self::new(config, true, key, LocalAddresses::new(ends.local.ip(), local), rng, now);
         let path = connection.congestion.add_path(1, connection.config.tcp.initial_window);
         let mut tcp = tcp::Connection::connect(connection.config.tcp.clone(), ends, path, initial, now);
         tcp.reserve_options(DATA_OPTIONS);
@@ -52,14 +48,14 @@ impl Connection {
     pub(crate) fn accept(
         config: Arc<Config>,
         ends: Ends,
-        local: Vec<Address>,
+        local: &[IpAddr],
         syn: &TcpSegment,
         key: Key,
         mut rng: Pcg64Mcg,
         now: Instant,
     ) -> Self {
         let initial = rng.next_u32();
-        let mut connection = Self::new(config, false, key, local, rng, now);
+        let mut connection = Self::new(config, false, key, LocalAddresses::new(ends.local.ip(), local), rng, now);
         let capable = capable_of(syn);
         if let Some(capable) = capable {
             connection.checksum |= capable.flags.checksum_required;
@@ -79,7 +75,7 @@ impl Connection {
         config: Arc<Config>,
         client: bool,
         local_key: Key,
-        local: Vec<Address>,
+        local: LocalAddresses,
         rng: Pcg64Mcg,
         now: Instant,
     ) -> Self {

@@ -60,12 +60,15 @@ impl Connection {
             // RFC 8684, section 3.2, names this code for a limit on the number of subflows.
             return Err(Refused(ResetReason::MPTCP_SPECIFIC));
         }
+        let Some(local_id) = self.addresses.local.id_for(ends.local.ip()) else {
+            return Err(Refused(ResetReason::LACK_OF_RESOURCES));
+        };
         let initial = self.rng.next_u32();
         let path = self.congestion.add_path(1, self.config.tcp.initial_window);
         let mut tcp = tcp::Connection::accept(self.config.tcp.clone(), ends, path, initial, syn, now);
         tcp.reserve_options(DATA_OPTIONS);
         let mut subflow = Subflow::new(tcp, Stage::Joining, false);
-        subflow.local_id = self.addresses.local_id(ends.local.ip());
+        subflow.local_id = local_id;
         subflow.remote_id = *address_id;
         subflow.peer_backup = *backup;
         subflow.remote_nonce = *nonce;

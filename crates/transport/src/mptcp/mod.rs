@@ -19,7 +19,7 @@
 //! | repeating data on other subflows | `reinjection.rs`; as upstream Linux does: `stale.rs` |
 //! | shared-bottleneck detection: samples, coupling by group | `observation.rs` |
 //! | segments and their options | `output.rs` |
-//! | addresses, path manager, MP_PRIO | `addresses.rs` |
+//! | addresses, path manager, MP_PRIO | `addresses.rs`; identifiers of local ones: `local_addresses.rs` |
 //! | fallback, infinite mapping, MP_FAIL | `fallback.rs` |
 //! | DATA_FIN, fast close, end of subflows | `close.rs` |
 
@@ -33,6 +33,7 @@ mod handshake;
 mod input;
 mod join;
 pub mod keys;
+mod local_addresses;
 mod observation;
 mod output;
 mod ranges;
@@ -264,7 +265,7 @@ impl Connection {
     /// A subflow that can carry a signal: established and answering, else any that lives. One whose address is gone cannot.
     fn signalling_subflow(&self) -> Option<usize> {
         let reachable = |subflow: &Subflow| {
-            let here = self.addresses.has(subflow.tcp.ends().local.ip());
+            let here = self.addresses.local.has(subflow.tcp.ends().local.ip());
             here && subflow.tcp.state().is_synchronised() && !subflow.is_closed()
         };
         let established = |subflow: &Subflow| subflow.stage == Stage::Established && reachable(subflow);

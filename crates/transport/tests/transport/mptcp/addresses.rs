@@ -1,5 +1,8 @@
 //! ADD_ADDR, REMOVE_ADDR, addresses that go and come back (RFC 8684, section 3.4).
 
+use std::net::IpAddr;
+
+use subflow_policy::path_manager::MAX_SUBFLOWS;
 use subflow_wire::tcp::mptcp::{AddAddress, MptcpOption};
 
 use super::exchange_and_close;
@@ -125,6 +128,33 @@ fn a_server_that_gains_an_address_is_joined_there() {
     pair.regain_address(SERVER, 1);
     pair.settle();
     assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (2, 2));
+    exchange_and_close(&mut pair);
+}
+
+/// A subflow is known to the client by the identifier in its SYN/ACK: that must be the one that was announced.
+#[test]
+fn an_address_that_returns_keeps_its_identifier() {
+    let mut pair = with_data(Setup::mptcp(1, 3));
+    pair.lose_address(SERVER, 1);
+    pair.settle();
+    pair.regain_address(SERVER, 1);
+    pair.settle();
+    assert_eq!(pair.established_subflows(CLIENT), 3);
+    pair.lose_address(SERVER, 2);
+    pair.settle();
+    assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (2, 2));
+    exchange_and_close(&mut pair);
+}
+
+#[test]
+fn a_host_may_have_more_addresses_than_there_are_identifiers() {
+    let mut setup = Setup::mptcp(1, 1);
+    setup.addresses[CLIENT] = (0..300u16).map(|n| IpAddr::from([10, 1, (n >> 8) as u8, n as u8])).collect();
+    setup.paths = vec![setup.paths[0].clone(); 300];
+    let mut pair = with_data(setup);
+    assert_eq!(pair.established_subflows(CLIENT), MAX_SUBFLOWS);
+    pair.lose_address(CLIENT, 299);
+    pair.regain_address(CLIENT, 299);
     exchange_and_close(&mut pair);
 }
 

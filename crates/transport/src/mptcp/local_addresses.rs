@@ -1,0 +1,110 @@
+//! This host's addresses and the identifiers by which the peer knows them (RFC 8684, sections 3.2 and 3.4).
+
+use std::net::IpAddr;
+
+use subflow_policy::path_manager::Address;
+
+/// How many identifiers there are, that of the initial subflow's address included.
+const IDENTIFIERS: usize = 256;
+
+/// Addresses that this host has, or had, and their identifiers. An identifier belongs to one address for as long as the
+/// connection lasts: the peer tells addresses apart by it alone. Only where all are used up does a new address get that of
+/// one that is lost.
+#[derive(Clone, Debug)]
+pub(crate) struct LocalAddresses {
+    /// In the order in which they came, those that were lost behind one another in the order of their loss.
+    known: Vec<Known>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    address: IpAddr,
+    id: u8,
+    present: bool,
+}
+
+impl LocalAddresses {
+    /// `initial`, the initial subflow's address, has identifier 0; the others of `all` are numbered in their order.
+    pub(crate) fn new(initial: IpAddr, all: &[IpAddr]) -> Self {
+        let mut addresses = Self { known: vec![Known { address: initial, id: 0, present: true }] };
+        for &address in all {
+            addresses.add(address);
+        }
+        addresses
+    }
+
+    /// This host has `address`. `None` where no identifier is left for it: it cannot be used.
+    pub(crate) fn add(&mut self, address: IpAddr) -> Option<Address> {
+        let id = self.id_for(address)?;
+        let known = self.known.iter_mut().find(|known| known.address == address)?;
+        known.present = true;
+        Some(Address { id, address, port: None })
+    }
+
+    /// This host lost `address`; the entry that it had.
+    pub(crate) fn remove(&mut self, address: IpAddr) -> Option<Address> {
+        let at = self.known.iter().position(|known| known.present && known.address == address)?;
+        let lost = Known { present: false, ..self.known.remove(at) };
+        self.known.push(lost);
+        Some(Address { id: lost.id, address, port: None })
+    }
+
+    /// Whether this host has `address`.
+    pub(crate) fn has(&self, address: IpAddr) -> bool {
+        self.known.iter().any(|known| known.present && known.address == address)
+    }
+
+    /// The addresses that this host has.
+    pub(crate) fn present(&self) -> impl Iterator<Item = Address> {
+        let present = self.known.iter().filter(|known| known.present);
+        present.map(|known| Address { id: known.id, address: known.address, port: None })
+    }
+
+    /// The identifier of `address`, which gets one where it has none.
+    pub(crate) fn id_for(&mut self, address: IpAddr) -> Option<u8> {
+        if let Some(known) = self.known.iter().find(|known| known.address == address) {
+            return Some(known.id);
+        }
+        let id = if self.known.len() < IDENTIFIERS {
+            (0..=u8::MAX).find(|&id| self.known.iter().all(|known| known.id != id))?
+        } else {
+            // The initial subflow's stays reserved (section 3.2).
+            let lost_first = self.known.iter().position(|known| !known.present && known.id != 0)?;
+            self.known.remove(lost_first).id
+        };
+        self.known.push(Known { address, id, present: false });
+        Some(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(n: u16) -> IpAddr {
+        IpAddr::from([10, 0, (n >> 8) as u8, n as u8])
+    }
+
+    #[test]
+    fn an_address_keeps_its_identifier_over_a_loss() {
+        let mut local = LocalAddresses::new(address(1), &[address(0), address(1), address(2)]);
+        assert_eq!([0, 1, 2].map(|n| local.id_for(address(n))), [Some(1), Some(0), Some(2)]);
+        assert_eq!(local.remove(address(0)).map(|lost| lost.id), Some(1));
+        assert!(!local.has(address(0)));
+        assert_eq!(local.add(address(3)).map(|added| added.id), Some(3), "not that of the one that is away");
+        assert_eq!(local.add(address(0)).map(|added| added.id), Some(1));
+        assert_eq!(local.present().map(|present| present.id).collect::<Vec<_>>(), [0, 2, 1, 3]);
+    }
+
+    #[test]
+    fn two_hundred_and_fifty_six_addresses_have_identifiers_and_another_waits_for_a_loss() {
+        let all: Vec<IpAddr> = (0..300).map(address).collect();
+        let mut local = LocalAddresses::new(address(0), &all);
+        assert_eq!(local.present().count(), 256);
+        assert_eq!(local.add(address(299)), None);
+        local.remove(address(7));
+        local.remove(address(0));
+        assert_eq!(local.add(address(299)).map(|added| added.id), Some(7));
+        assert_eq!(local.add(address(7)), None, "0 stays the initial subflow's");
+    }
+}
