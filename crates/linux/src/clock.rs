@@ -4,14 +4,14 @@ use std::time::Instant as Wall;
 
 use subflow_quantity::{Duration, Instant};
 
-/// Counts nanoseconds from the beginning of a run, as everything simulated does. Copies count from the same moment.
+/// The time since the start of a run in nanoseconds, as in a simulation. Copies have the same start.
 #[derive(Clone, Copy, Debug)]
 pub struct WallClock {
     start: Wall,
 }
 
 impl WallClock {
-    /// A clock that reads zero now.
+    /// Starts a clock at zero.
     pub fn start() -> Self {
         Self { start: Wall::now() }
     }
@@ -22,13 +22,13 @@ impl WallClock {
         Instant::from_nanos(self.start.elapsed().as_nanos() as u64)
     }
 
-    /// How long it is until `at`; nothing, where it has passed.
+    /// The time until `at`; zero if that is in the past.
     pub fn until(&self, at: Instant) -> std::time::Duration {
         let now = self.now();
         std::time::Duration::from_nanos(at.as_nanos().saturating_sub(now.as_nanos()))
     }
 
-    /// Sleeps until `at`, in pieces of at most `piece`, as long as `go_on` says so; returns whether it came to `at`.
+    /// Sleeps until `at`, in steps of at most `piece`, while `go_on` returns true. Returns whether `at` was reached.
     pub fn sleep_until(&self, at: Instant, piece: Duration, go_on: impl Fn() -> bool) -> bool {
         loop {
             if !go_on() {

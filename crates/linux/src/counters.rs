@@ -1,4 +1,4 @@
-//! What the kernel counted.
+//! Kernel counters.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::netlink::RouteControl;
 pub struct Counters(BTreeMap<String, i64>);
 
 impl Counters {
-    /// Those of the calling thread's namespace.
+    /// Reads the counters of the calling thread's namespace.
     pub fn read() -> Result<Self> {
         let mut counters = BTreeMap::new();
         for file in ["/proc/thread-self/net/snmp", "/proc/thread-self/net/netstat"] {
@@ -21,12 +21,12 @@ impl Counters {
         Ok(Self(counters))
     }
 
-    /// The counter `name`; zero where this kernel has none.
+    /// The counter `name`; zero if this kernel does not have it.
     pub fn of(&self, name: &str) -> i64 {
         self.0.get(name).copied().unwrap_or(0)
     }
 
-    /// Those above zero whose name begins with `prefix`, in alphabetical order.
+    /// The counters above zero whose names start with `prefix`, in alphabetical order.
     pub fn raised(&self, prefix: &str) -> impl Iterator<Item = (&str, i64)> {
         self.0
             .iter()
@@ -35,7 +35,7 @@ impl Counters {
     }
 }
 
-/// Pairs of lines: `Group: name name …` and `Group: value value …`.
+/// Parses pairs of lines: `Group: name name …` and `Group: value value …`.
 fn parse(text: &str, counters: &mut BTreeMap<String, i64>) {
     let lines: Vec<&str> = text.lines().collect();
     for pair in lines.chunks_exact(2) {
@@ -50,16 +50,16 @@ fn parse(text: &str, counters: &mut BTreeMap<String, i64>) {
     }
 }
 
-/// Packets that the interfaces of the calling thread's namespace dropped for want of room.
+/// Packets that interfaces of the calling thread's namespace dropped because a queue or buffer was full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InterfaceDrops {
-    /// That the kernel sent and we did not take in time.
+    /// Packets that the kernel sent and we did not read in time.
     pub outgoing: u64,
-    /// That we gave the kernel and it did not take.
+    /// Packets that we wrote and the kernel did not accept.
     pub incoming: u64,
 }
 
-/// The drops of `interfaces` together.
+/// The total drops of `interfaces`.
 pub fn interface_drops<'a>(interfaces: impl IntoIterator<Item = &'a str>) -> Result<InterfaceDrops> {
     let mut control = RouteControl::open()?;
     let mut drops = InterfaceDrops::default();

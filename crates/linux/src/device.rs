@@ -1,4 +1,4 @@
-//! What joins a kernel's interface to the emulator.
+//! The device between a kernel's interface and the emulator.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -6,13 +6,13 @@ use std::os::fd::{AsFd, BorrowedFd};
 use crate::error::Result;
 use crate::{Tun, Veth};
 
-/// The kinds of devices that there are.
+/// The kinds of devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceKind {
-    /// A TUN device: the cheapest way. It takes `/dev/net/tun`.
+    /// A TUN device: the most efficient kind. It needs `/dev/net/tun`.
     #[default]
     Tun,
-    /// A veth pair whose far end a packet socket reads and writes, for machines without `/dev/net/tun`.
+    /// A veth pair with a packet socket at our end, for machines without `/dev/net/tun`.
     Veth,
 }
 
@@ -26,19 +26,19 @@ impl DeviceKind {
     }
 }
 
-/// Our end of an interface of a kernel's: what that kernel sends is read here as IP packets, and what is written it
-/// gets.
+/// Our end of an interface of a kernel. Packets that the kernel sends are read from it, and packets written to it go to
+/// the kernel, as IP packets.
 #[derive(Debug)]
 pub enum Device {
-    /// Of a TUN device.
+    /// A TUN device.
     Tun(Tun),
-    /// Of a veth pair.
+    /// A veth pair.
     Veth(Veth),
 }
 
 impl Device {
-    /// Makes the interface `name`, of at most 15 bytes, in the calling thread's network namespace. It vanishes with
-    /// what is returned.
+    /// Creates the interface `name`, of at most 15 bytes, in the calling thread's network namespace. It is removed when
+    /// the returned value is dropped.
     pub fn create(kind: DeviceKind, name: &str) -> Result<Self> {
         match kind {
             DeviceKind::Tun => Tun::create(name).map(Self::Tun),
@@ -54,7 +54,7 @@ impl Device {
         }
     }
 
-    /// Takes the next packet that the kernel sends, if there is one. Returns its length.
+    /// Reads the next packet from the kernel, if there is one. Returns its length.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match self {
             Self::Tun(tun) => tun.read(buffer),
@@ -62,7 +62,7 @@ impl Device {
         }
     }
 
-    /// Gives the kernel a packet. Returns whether it took it: where its memory is short, it does not.
+    /// Writes a packet to the kernel. Returns whether it was accepted; it is not if the kernel has no memory.
     pub fn write(&self, packet: &[u8]) -> io::Result<bool> {
         match self {
             Self::Tun(tun) => tun.write(packet),
@@ -70,11 +70,11 @@ impl Device {
         }
     }
 
-    /// Packets that the kernel sent and that found no room on their way to us, and that its own counters of the
-    /// interface do not tell, since the last call.
+    /// Packets from the kernel, since the last call, that were dropped because a buffer was full and that the kernel's
+    /// interface counters do not include.
     pub fn missed(&self) -> u64 {
         match self {
-            // The device's queue is the only one, and the kernel counts what it drops.
+            // The device's queue is the only one, and the kernel counts its drops.
             Self::Tun(_) => 0,
             Self::Veth(veth) => veth.missed(),
         }

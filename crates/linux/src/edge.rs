@@ -1,9 +1,8 @@
-//! The edge between bytes and descriptions: devices on one side, the network and our stack on the other.
+//! The edge: converts between packets as bytes, on devices, and packets as descriptions, in the network and our stack.
 //!
-//! The network moves packets without their payload's bytes. What the kernel sent is kept beside, by the packet's place
-//! in the network, and goes on unchanged to a kernel at the other end. What our stack sent gets its bytes when a kernel
-//! is to have it: they are [`Pattern`](crate::Pattern), so they can be made when they are needed, and checked when they
-//! arrive.
+//! The network moves packets without payload bytes. The bytes of a packet that a kernel sent are stored by packet id
+//! and are passed on unchanged to a kernel at the other end. A packet of our stack gets its bytes when it is written to
+//! a kernel: they are [`Pattern`](crate::Pattern), so they can be generated when needed and checked on arrival.
 
 use core::ops::Range;
 use std::net::IpAddr;
@@ -14,9 +13,9 @@ use subflow_wire::Packet;
 
 use crate::{Device, PacketWriter, Punctuality, WallClock};
 
-/// Our stacks on the hosts that are not the kernel's.
+/// Our stacks, on the hosts that are not kernels.
 pub trait Userspace {
-    /// As [`Hosts::handle_packet`]; the packet is released by the caller. `payload` are its bytes.
+    /// As [`Hosts::handle_packet`], but the caller releases the packet. `payload` is its payload.
     fn handle_packet(
         &mut self,
         network: &mut Network,
@@ -30,29 +29,30 @@ pub trait Userspace {
     fn handle_timer(&mut self, network: &mut Network, timer: TimerId);
 }
 
-/// What a packet for our stack carries.
+/// The payload of a packet for our stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Payload<'a> {
-    /// From another stack of ours: as described, and no bytes.
+    /// The packet is from another of our stacks: there are no bytes, only the description.
     Described,
-    /// From a kernel: these bytes.
+    /// The packet is from a kernel, with these bytes.
     Bytes(&'a [u8]),
 }
 
-/// Sees packets as bytes, for captures: all that kernels send and receive, and those that our stacks receive.
+/// Observes packets as bytes, for captures: all packets that kernels send and receive, and those that our stacks
+/// receive.
 pub trait ByteTap {
-    /// A packet of these bytes passes `interface` of `host` at `time`. One that is sent is seen before its first queue.
+    /// Called when a packet passes `interface` of `host` at `time`. A sent packet is observed before its first queue.
     fn packet(&mut self, time: Instant, host: HostId, interface: InterfaceId, bytes: &[u8]);
 }
 
-/// The bytes of a packet that a kernel sent.
+/// The bytes of a packet from a kernel.
 #[derive(Clone, Debug, Default)]
 struct Frame {
     bytes: Vec<u8>,
     payload: Range<usize>,
 }
 
-/// A device, and which of the network's interfaces it stands for.
+/// A device with its interface in the network.
 #[derive(Debug)]
 pub(crate) struct Port {
     pub(crate) host: HostId,
@@ -60,30 +60,30 @@ pub(crate) struct Port {
     pub(crate) device: Device,
 }
 
-/// The hosts of a network as the network sees them: kernels behind devices, and our stacks.
+/// The hosts of a network: kernels behind devices, and our stacks.
 pub(crate) struct Edge<U> {
     pub(crate) userspace: U,
     pub(crate) ports: Vec<Port>,
-    /// By interface, its position in `ports`.
+    /// The index in `ports`, per interface.
     port_of: Vec<Option<u32>>,
-    /// The addresses of kernels: what comes from them has a frame.
+    /// The addresses of kernels. A packet from one of them has a frame.
     kernel_addresses: Vec<IpAddr>,
-    /// By packet.
+    /// Frames by packet id.
     frames: Vec<Frame>,
     clock: WallClock,
-    /// What a device is read into.
+    /// The read buffer for devices.
     incoming: Vec<u8>,
     writer: PacketWriter,
     pub(crate) tap: Option<Box<dyn ByteTap + Send>>,
     pub(crate) punctuality: Punctuality,
-    /// Packets from a kernel that the network does not carry: other protocols, fragments.
+    /// Packets from a kernel that the network does not support: other protocols, fragments.
     pub(crate) ignored: u64,
-    /// Packets that a kernel did not take.
+    /// Packets that a kernel did not accept.
     pub(crate) refused: u64,
 }
 
-/// The largest packet of a device.
-const LARGEST: usize = 1 << 16;
+/// The maximum size of a packet from a device.
+const MAX_PACKET_SIZE: usize = 1 << 16;
 
 impl<U: Userspace> Edge<U> {
     pub(crate) fn new(network: &Network, userspace: U, ports: Vec<Port>, clock: WallClock) -> Self {
@@ -100,7 +100,7 @@ impl<U: Userspace> Edge<U> {
             kernel_addresses,
             frames: Vec::new(),
             clock,
-            incoming: vec![0; LARGEST],
+            incoming: vec![0; MAX_PACKET_SIZE],
             writer: PacketWriter::default(),
             tap: None,
             punctuality: Punctuality::default(),
@@ -109,7 +109,7 @@ impl<U: Userspace> Edge<U> {
         }
     }
 
-    /// Takes the next packet that the kernel behind port `position` sends, and puts it on its way. Returns whether
+    /// Reads the next packet from the kernel behind port `position` and transmits it in the network. Returns whether
     /// there was one.
     pub(crate) fn receive(&mut self, network: &mut Network, position: usize) -> std::io::Result<bool> {
         let port = &self.ports[position];
@@ -139,7 +139,7 @@ impl<U: Userspace> Edge<U> {
         self.kernel_addresses.contains(&packet.ip.source)
     }
 
-    /// Gives a kernel a packet.
+    /// Writes a packet to a kernel.
     fn send(&mut self, network: &mut Network, position: usize, id: PacketId) {
         let late = self.clock.now().since(network.now());
         self.punctuality.record(late);
@@ -151,7 +151,7 @@ impl<U: Userspace> Edge<U> {
         };
         let port = &self.ports[position];
         let taken = port.device.write(bytes);
-        // One that cannot be written is lost, as on any link, and counted.
+        // A packet that cannot be written is lost and counted.
         if !matches!(taken, Ok(true)) {
             self.refused += 1;
         }
@@ -160,7 +160,7 @@ impl<U: Userspace> Edge<U> {
         }
     }
 
-    /// Shows the tap a packet that a stack of ours receives.
+    /// Passes a packet that one of our stacks receives to the tap.
     fn show(&mut self, network: &mut Network, host: HostId, interface: InterfaceId, id: PacketId) {
         let Some(tap) = &mut self.tap else { return };
         let time = network.now();

@@ -1,4 +1,4 @@
-//! The loop that keeps a network on the wall clock.
+//! The event loop that runs a network in real time.
 
 use std::os::fd::AsFd;
 
@@ -11,13 +11,13 @@ use crate::edge::{Edge, Port};
 use crate::error::{Result, While};
 use crate::{ByteTap, Device, Interrupt, Punctuality, Userspace, WallClock};
 
-/// A network in real time, between kernels behind devices and stacks of ours.
+/// A network in real time, between kernels behind devices and our stacks.
 ///
-/// Links settle when a packet leaves at the moment it comes ([`Network`]), in nanoseconds of their own. So waking up
-/// late makes a packet late, but changes no rate: the next one leaves as if the last had been punctual.
+/// Links compute the departure of a packet when it comes ([`Network`]), in exact nanoseconds. A late wake-up therefore
+/// delays a packet but does not change a rate: the next packet leaves as if the last one had been on time.
 ///
-/// How to drive it: make it, then call [`run_until`](Self::run_until) from one thread, which should have
-/// [`Priority::Network`](crate::Priority). Between the calls look at the [`network`](Self::network) and the
+/// How to use it: create it, then call [`run_until`](Self::run_until) from one thread, which should have
+/// [`Priority::Network`](crate::Priority). Between calls, read the state of the [`network`](Self::network) and the
 /// [`userspace`](Self::userspace).
 pub struct Emulator<U> {
     network: Network,
@@ -26,25 +26,25 @@ pub struct Emulator<U> {
     interrupt: Interrupt,
 }
 
-/// Why [`Emulator::run_until`] came back.
+/// Why [`Emulator::run_until`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
-    /// The time has come.
+    /// The end time was reached.
     Time,
-    /// What was waited for is there.
+    /// The condition is fulfilled.
     Done,
-    /// Somebody wants the run to end.
+    /// The run was interrupted.
     Interrupted,
 }
 
-/// Packets taken from a device before the clock is looked at again.
+/// The number of packets read from a device before the clock is read again.
 const BATCH: usize = 16;
-/// The longest sleep: how often the interrupt is looked at.
+/// The longest sleep, which is the interval of checks for an interrupt.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
 impl<U: Userspace> Emulator<U> {
-    /// A network whose `devices` are the kernels' interfaces; all other hosts are `userspace`. The clock's time is the
-    /// network's.
+    /// Creates an emulator whose `devices` are the kernels' interfaces; all other hosts are `userspace`. `clock` is the
+    /// network's clock.
     pub fn new(
         network: Network,
         userspace: U,
@@ -67,39 +67,38 @@ impl<U: Userspace> Emulator<U> {
         &self.edge.userspace
     }
 
-    /// The network and our stacks, to let these act.
+    /// The network and our stacks, to call the stacks.
     pub fn parts(&mut self) -> (&mut Network, &mut U) {
         (&mut self.network, &mut self.edge.userspace)
     }
 
-    /// From here on shows packets as bytes to `tap`.
+    /// From now on passes packets as bytes to `tap`.
     pub fn set_tap(&mut self, tap: Box<dyn ByteTap + Send>) {
         self.edge.tap = Some(tap);
     }
 
-    /// How late packets were given to kernels.
+    /// The lateness of packets written to kernels.
     pub fn punctuality(&self) -> &Punctuality {
         &self.edge.punctuality
     }
 
-    /// Packets that kernels sent and the network does not carry (neither TCP nor UDP, or fragments), and packets that
-    /// kernels did not take.
+    /// The number of packets from kernels that the network does not support (neither TCP nor UDP, or fragments), and of
+    /// packets that kernels did not accept.
     pub fn not_carried(&self) -> [u64; 2] {
         [self.edge.ignored, self.edge.refused]
     }
 
-    /// Packets that kernels sent and that we did not take in time, and that their counters do not tell, since the last
-    /// call.
+    /// Packets from kernels, since the last call, that we did not read in time and that their counters do not include.
     pub fn missed(&self) -> u64 {
         self.edge.ports.iter().map(|port| port.device.missed()).sum()
     }
 
-    /// Runs until the clock shows `end`.
+    /// Runs until the clock reaches `end`.
     pub fn run_until(&mut self, end: Instant) -> Result<Wake> {
         self.run_while(end, |_, _| true)
     }
 
-    /// Runs until the clock shows `end`, or `go_on` says no. It is asked whenever something has happened.
+    /// Runs until the clock reaches `end` or `go_on` returns false. `go_on` is called after each event.
     pub fn run_while(&mut self, end: Instant, mut go_on: impl FnMut(&mut Network, &mut U) -> bool) -> Result<Wake> {
         loop {
             let now = self.clock.now().min(end);
@@ -123,7 +122,7 @@ impl<U: Userspace> Emulator<U> {
         }
     }
 
-    /// Takes some of what a kernel sends. Returns whether there may be more.
+    /// Reads some packets from a kernel. Returns whether there may be more.
     fn receive_from(&mut self, position: usize) -> Result<bool> {
         for _ in 0..BATCH {
             let received = self.edge.receive(&mut self.network, position);

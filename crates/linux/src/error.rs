@@ -1,52 +1,50 @@
-//! What can go wrong between us and the machine, in words that say what is missing and how to get it.
+//! Errors of calls to the operating system. They say what is missing and how to provide it.
 
 use std::io;
 
-/// The result of a call that the machine may refuse.
+/// The result of a call to the operating system.
 pub type Result<T> = core::result::Result<T, Error>;
 
-/// Why the machine did not do it.
+/// Why a call to the operating system failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The machine lacks something that the run cannot do without.
+    /// The machine lacks something that the run needs.
     #[error("{missing}; {remedy}")]
     Missing {
         /// What is missing.
         missing: String,
-        /// How to get it.
+        /// How to provide it.
         remedy: String,
     },
-    /// Something of the same name is there already.
-    #[error(
-        "the network namespace {0} exists already; `subflow cleanup` removes what a run that was killed left behind"
-    )]
+    /// There is already something with the same name.
+    #[error("the network namespace {0} already exists; `subflow cleanup` removes the namespaces of killed runs")]
     NameClash(String),
-    /// A port that a flow listens on is taken.
+    /// The port of a listening flow is in use.
     #[error("port {0} of {1} is in use already; give the flow another with `port = …`")]
     PortInUse(u16, String),
     /// The operating system refused a call.
     #[error("{action}: {source}")]
     System {
-        /// What was being done.
+        /// The failed action.
         action: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The kernel's answer makes no sense to us.
+    /// The kernel's answer cannot be interpreted.
     #[error("{0}")]
     Unexpected(String),
 }
 
 impl Error {
-    /// Something that is missing, and how to get it.
+    /// Creates the error for something that is missing, with how to provide it.
     pub fn missing(missing: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Missing { missing: missing.into(), remedy: remedy.into() }
     }
 }
 
-/// Says what was being done when a call failed.
+/// Adds the failed action to an error.
 pub(crate) trait While<T> {
-    /// `action` is what was being done, as "cannot …".
+    /// `action` describes the failed action, as "cannot …".
     fn during(self, action: impl FnOnce() -> String) -> Result<T>;
 }
 

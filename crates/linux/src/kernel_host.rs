@@ -9,16 +9,16 @@ use crate::{Counters, Device, DeviceKind, InterfaceDrops, Namespace, Sysctl, int
 /// An interface of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelInterface {
-    /// Its name; the device's is as much of it as fits.
+    /// Its name. The device has the same name, shortened if necessary.
     pub name: String,
     /// Its addresses, at least one.
     pub addresses: Vec<IpAddr>,
 }
 
-/// What a host's kernel is told.
+/// The settings of a host's kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelSettings {
-    /// What its interfaces are.
+    /// The kind of its devices.
     pub device: DeviceKind,
     /// MTU of all interfaces in bytes.
     pub mtu: u32,
@@ -26,7 +26,8 @@ pub struct KernelSettings {
     pub initial_window: u32,
     /// Lower bound of TCP's retransmission timeout in milliseconds.
     pub minimum_rto_ms: u32,
-    /// Settings below `/proc/sys/net`, with their values. Those that this kernel does not have are told to the caller.
+    /// Settings below `/proc/sys/net`, with their values. Settings that this kernel does not have are reported by
+    /// [`KernelHost::unknown_settings`].
     pub sysctls: Vec<(String, String)>,
 }
 
@@ -36,7 +37,7 @@ impl Default for KernelSettings {
     }
 }
 
-/// A network namespace with a device for each interface. Every address has its own route, through its own device.
+/// A network namespace with a device for each interface. Every address has its own route through its own device.
 #[derive(Debug)]
 pub struct KernelHost {
     namespace: Namespace,
@@ -44,16 +45,16 @@ pub struct KernelHost {
     unknown_settings: Vec<String>,
 }
 
-/// Packets between the kernel and us. It is no queue of the scenario's, so it must not be the one that overflows.
+/// Queue length of the devices, in packets. It is not a queue of the scenario, so it must not overflow.
 const DEVICE_QUEUE: u32 = 10_000;
-/// Routing tables of interfaces count from here.
+/// The number of the first routing table of an interface.
 const FIRST_TABLE: u32 = 1000;
-/// MPTCP's in-kernel path manager takes no more than this.
-const MOST_SUBFLOWS: u32 = 8;
+/// The maximum that MPTCP's in-kernel path manager accepts.
+const MAX_SUBFLOWS: u32 = 8;
 const LOOPBACK: u32 = 1;
 
-/// Settings that every host has: packets from and to any address go everywhere, runs do not remember one another.
-const ALWAYS: [(&str, &str); 4] = [
+/// Settings of every host: no reverse-path filter, and no TCP metrics saved from earlier runs.
+const COMMON_SYSCTLS: [(&str, &str); 4] = [
     ("ipv4/conf/all/rp_filter", "0"),
     ("ipv4/conf/default/rp_filter", "0"),
     ("ipv4/tcp_no_metrics_save", "1"),
@@ -61,7 +62,7 @@ const ALWAYS: [(&str, &str); 4] = [
 ];
 
 impl KernelHost {
-    /// Makes the host `name`, and gives our ends of its interfaces, in their order.
+    /// Creates the host `name`. Returns it with our ends of its interfaces, in their order.
     pub fn create(
         name: &str,
         interfaces: &[KernelInterface],
@@ -71,7 +72,7 @@ impl KernelHost {
         let devices = device_names(interfaces);
         let (ends, unknown_settings) = namespace.run(|| {
             let mut unknown = Vec::new();
-            for (name, value) in ALWAYS {
+            for (name, value) in COMMON_SYSCTLS {
                 if Sysctl(name).exists() {
                     Sysctl(name).write(value)?;
                 }
@@ -90,7 +91,7 @@ impl KernelHost {
                 connect(&mut control, position, interface, device, settings)?;
             }
             if let Ok(mut path_manager) = MptcpPathManager::open() {
-                path_manager.set_limits(MOST_SUBFLOWS, MOST_SUBFLOWS)?;
+                path_manager.set_limits(MAX_SUBFLOWS, MAX_SUBFLOWS)?;
             }
             Ok((ends, unknown))
         })?;
@@ -102,22 +103,22 @@ impl KernelHost {
         &self.namespace
     }
 
-    /// Settings that were asked for and that this kernel does not have.
+    /// Requested settings that this kernel does not have.
     pub fn unknown_settings(&self) -> &[String] {
         &self.unknown_settings
     }
 
-    /// What its kernel counted.
+    /// The counters of its kernel.
     pub fn counters(&self) -> Result<Counters> {
         self.namespace.run(Counters::read)
     }
 
-    /// What its devices dropped.
+    /// The drops of its devices.
     pub fn drops(&self) -> Result<InterfaceDrops> {
         self.namespace.run(|| interface_drops(self.devices.iter().map(String::as_str)))
     }
 
-    /// Does `work` with the path managers of its kernel's MPTCP.
+    /// Runs `work` with the MPTCP path managers of its kernel.
     pub fn with_path_manager<T: Send>(
         &self,
         work: impl FnOnce(&mut MptcpPathManager) -> Result<T> + Send,
@@ -144,7 +145,7 @@ fn connect(
             initial_window: settings.initial_window,
             minimum_rto_ms: settings.minimum_rto_ms,
         };
-        // One table for each address: a route names the source address, too.
+        // One table per address, because a route also contains the source address.
         let table = FIRST_TABLE + (position * 256 + number) as u32;
         control.add_route_from(table, &route)?;
         if position == 0 && !main_families.contains(&source.is_ipv4()) {
@@ -155,7 +156,7 @@ fn connect(
     Ok(())
 }
 
-/// Names of devices have at most 15 bytes, and none may occur twice.
+/// Unique device names of at most 15 bytes.
 fn device_names(interfaces: &[KernelInterface]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (position, interface) in interfaces.iter().enumerate() {
@@ -172,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn device_names_fit() {
+    fn device_names_are_short_and_unique() {
         let interface = |name: &str| KernelInterface { name: name.into(), addresses: Vec::new() };
         let names = device_names(&[
             interface("wifi"),

@@ -1,24 +1,24 @@
-//! The real world: the simulator's network in real time, between hosts that are network namespaces with the kernel's
-//! own TCP and MPTCP, or our stack with real bytes.
+//! Emulation on Linux: the simulator's network in real time, between hosts that are network namespaces with the
+//! kernel's own TCP and MPTCP, or our stack with real bytes.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the loop that keeps the network on the wall clock | `emulator.rs`; what it promises about time: `punctuality.rs` |
-//! | where packets change between bytes and descriptions | `edge.rs` |
-//! | our stack on a host of its own | `station.rs` |
+//! | the event loop in real time | `emulator.rs`; how punctual it is: `punctuality.rs` |
+//! | conversion between packets as bytes and as descriptions | `edge.rs` |
+//! | our stack on a host | `station.rs` |
 //! | a host that is a network namespace: devices, routes, settings | `kernel_host.rs` |
-//! | network namespaces, and what a crash leaves | `namespace.rs` |
-//! | what joins a kernel's interface to us | `device.rs`: TUN devices (`tun.rs`), or veth pairs with packet sockets (`veth.rs`) |
+//! | network namespaces, and their removal after a crash | `namespace.rs` |
+//! | devices between a kernel's interface and us | `device.rs`: TUN (`tun.rs`) or veth (`veth.rs`) |
 //! | addresses, routes, rules; the kernel's MPTCP endpoints | `netlink/` |
-//! | kernel sockets and what they say of themselves | `socket.rs`, `socket_info.rs` |
+//! | kernel sockets and their state | `socket.rs`, `socket_info.rs` |
 //! | kernel counters | `counters.rs` |
-//! | what the machine has to have | `machine.rs` |
-//! | every line that the compiler cannot vouch for | `sys.rs` |
+//! | requirements on the machine | `machine.rs` |
+//! | all unsafe code | `sys.rs` |
 //!
-//! Everything happens in namespaces that this crate makes itself. It never changes a route, a setting or a rule of the
-//! namespace that it was started in.
+//! All changes happen in namespaces that this crate creates. It never changes a route, a setting or a rule of the
+//! namespace in which it was started.
 #![cfg(target_os = "linux")]
-// Here the wall clock is the subject.
+// This crate needs the wall clock.
 #![allow(clippy::disallowed_types)]
 
 mod buffers;

@@ -1,4 +1,4 @@
-//! What the machine has to have, said before anything is made.
+//! Requirements on the machine, checked before anything is created.
 
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,52 +6,52 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::error::{Error, Result, While};
 use crate::{Device, DeviceKind, Namespace};
 
-/// What a run needs of the machine, beside namespaces.
+/// What a run needs, in addition to namespaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Flows over the kernel's MPTCP.
+    /// Whether flows use the kernel's MPTCP.
     pub mptcp: bool,
-    /// Congestion controls that kernel sockets use.
+    /// Congestion controls of kernel sockets.
     pub congestion: Vec<String>,
-    /// What joins interfaces to us; `None` for TUN devices, or veth pairs where there are none.
+    /// The kind of devices; `None` means TUN devices, or veth pairs if TUN is not available.
     pub device: Option<DeviceKind>,
 }
 
-/// Kernels from here on tell what we ask: MPTCP_TCPINFO, TCP_CONGESTION on MPTCP sockets, the userspace path manager.
+/// The oldest kernel with MPTCP_TCPINFO, TCP_CONGESTION on MPTCP sockets, and the userspace path manager.
 const OLDEST_KERNEL: (u32, u32) = (5, 19);
 
-/// Checks that the machine has what a run needs, and chooses the devices. The error says what is missing and how to get
-/// it.
+/// Checks that the machine has what a run needs, and chooses the kind of devices. The error says what is missing and
+/// how to provide it.
 pub fn require(needs: &Needs) -> Result<DeviceKind> {
     let release = kernel_release();
     if version(&release).is_some_and(|version| version < OLDEST_KERNEL) {
         let (major, minor) = OLDEST_KERNEL;
         return Err(Error::missing(
             format!("the kernel is Linux {release}"),
-            format!("expected {major}.{minor} or newer, which tells what its MPTCP sockets do"),
+            format!("expected {major}.{minor} or newer, which reports the state of MPTCP sockets"),
         ));
     }
     if !rustix::process::geteuid().is_root() {
         return Err(Error::missing(
-            "making network namespaces and their devices takes the rights of root",
+            "creating network namespaces and devices needs root rights",
             "run the command with sudo, or in a container with --cap-add=NET_ADMIN,SYS_ADMIN --device=/dev/net/tun",
         ));
     }
     if needs.mptcp {
-        // Whether it is on here says nothing: each namespace has its own switch, which is on at first.
+        // The value does not matter: each namespace has its own, which is initially on.
         if !fs::exists("/proc/sys/net/mptcp/enabled").unwrap_or(false) {
             return Err(Error::missing(
-                "this kernel has no MPTCP",
-                "expected one built with CONFIG_MPTCP, as those of all major distributions since 2021",
+                "this kernel does not support MPTCP",
+                "expected a kernel built with CONFIG_MPTCP, as in all major distributions since 2021",
             ));
         }
     }
     let available = congestion_controls()?;
     if let Some(missing) = needs.congestion.iter().find(|name| !available.contains(name)) {
         return Err(Error::missing(
-            format!("this kernel has no congestion control {missing:?}"),
+            format!("this kernel does not have the congestion control {missing:?}"),
             format!(
-                "there are {} (/proc/sys/net/ipv4/tcp_available_congestion_control); load its module, or run another \
+                "it has {} (/proc/sys/net/ipv4/tcp_available_congestion_control); load the module, or run another \
                  with --set flows.NAME.congestion=cubic",
                 available.join(", ")
             ),
@@ -60,15 +60,15 @@ pub fn require(needs: &Needs) -> Result<DeviceKind> {
     try_out(needs.device)
 }
 
-/// Makes a namespace with a device, and removes it.
+/// Creates a namespace with a device, and removes it.
 fn try_out(wanted: Option<DeviceKind>) -> Result<DeviceKind> {
-    // Several runs of one process may ask at once.
+    // Several runs of one process may do this at the same time.
     static TRIES: AtomicU32 = AtomicU32::new(0);
     let name = format!("try{}", TRIES.fetch_add(1, Ordering::Relaxed));
     let namespace = Namespace::create(&name).map_err(|error| match error {
         Error::System { source, action } if source.kind() == std::io::ErrorKind::PermissionDenied => Error::missing(
             format!("{action}: {source}"),
-            "this container may not: start it with --cap-add=NET_ADMIN,SYS_ADMIN --device=/dev/net/tun",
+            "this container lacks the rights: start it with --cap-add=NET_ADMIN,SYS_ADMIN --device=/dev/net/tun",
         ),
         other => other,
     })?;
@@ -76,10 +76,10 @@ fn try_out(wanted: Option<DeviceKind>) -> Result<DeviceKind> {
     match wanted {
         Some(kind) => attempt(kind),
         None => attempt(DeviceKind::Tun).or_else(|error| {
-            // What is wrong with TUN devices is what can be helped most easily.
+            // The error of TUN devices is reported because it is the easiest to fix.
             attempt(DeviceKind::Veth).map_err(|other| match error {
                 Error::Missing { missing, remedy } => {
-                    Error::missing(format!("{missing}, and veth pairs do not serve either ({other})"), remedy)
+                    Error::missing(format!("{missing}, and veth pairs do not work either ({other})"), remedy)
                 }
                 error => error,
             })
@@ -87,7 +87,7 @@ fn try_out(wanted: Option<DeviceKind>) -> Result<DeviceKind> {
     }
 }
 
-/// The congestion controls that sockets can have now.
+/// The congestion controls available to sockets.
 pub fn congestion_controls() -> Result<Vec<String>> {
     const LIST: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
     let names = fs::read_to_string(LIST).during(|| format!("cannot read {LIST}"))?;

@@ -1,10 +1,10 @@
-//! Network namespaces: made, entered, removed.
+//! Network namespaces: creation, use and removal.
 //!
-//! A namespace has a name under `/run/netns`, where `ip netns exec` finds it while a run goes on. That name is all that
-//! outlives a process that is killed: devices and sockets vanish with their last descriptor. [`cleanup`] knows what is
-//! left over by two signs, and both have to be there: the process that the name tells, by its PID and by when it
-//! started (a PID alone may be somebody else's by now), does not live; and nobody holds the lock that a run has on its
-//! namespaces until its last thread has ended, whichever PID namespace that is in.
+//! A namespace has a name under `/run/netns`, where `ip netns exec` finds it during a run. Only this name remains after
+//! a process is killed: devices and sockets are removed with their last descriptor. [`cleanup`] removes a namespace if
+//! both of these conditions hold. First, the process identified by the name, by its PID and its start time (the PID may
+//! be reused), no longer exists. Second, no process holds the lock that a run has on its namespaces until its last
+//! thread ends; this also works across PID namespaces.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::fd::{AsFd, OwnedFd};
@@ -18,12 +18,13 @@ use rustix::thread::LinkNameSpaceType;
 use crate::error::{Error, Result, While};
 use crate::sys;
 
-/// Where `ip netns` keeps names, too.
+/// The folder of names, the same as that of `ip netns`.
 const FOLDER: &str = "/run/netns";
 const PREFIX: &str = "subflow-";
-pub(crate) const THIS_THREAD: &str = "/proc/thread-self/ns/net";
+pub(crate) const THREAD_NAMESPACE: &str = "/proc/thread-self/ns/net";
 
-/// A network namespace of ours. Dropping it takes its name away; it is gone when nothing in it is left.
+/// A network namespace that we created. Dropping it removes its name; the kernel removes the namespace when nothing
+/// uses it.
 #[derive(Debug)]
 pub struct Namespace {
     name: String,
@@ -31,32 +32,33 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// Makes the namespace `subflow-PID.START-NAME`; START is when the process started, in clock ticks since the
-    /// machine did.
+    /// Creates the namespace `subflow-PID.START-NAME`. START is the start time of the process in clock ticks since
+    /// boot.
     pub fn create(name: &str) -> Result<Self> {
         let process = std::process::id();
-        let missing =
-            || Error::missing("/proc does not tell when this process started", "mount it: mount -t proc proc /proc");
+        let missing = || {
+            Error::missing("/proc does not show the start time of this process", "mount it: mount -t proc proc /proc")
+        };
         let started = started(process).ok_or_else(missing)?;
         Self::create_named(Maker { process, started }.name_of(name))
     }
 
     fn create_named(name: String) -> Result<Self> {
-        fs::create_dir_all(FOLDER).during(|| format!("cannot make {FOLDER}"))?;
+        fs::create_dir_all(FOLDER).during(|| format!("cannot create {FOLDER}"))?;
         let path = path_of(&name);
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Err(Error::NameClash(name)),
-            Err(error) => return Err(error).during(|| format!("cannot make {}", path.display())),
+            Err(error) => return Err(error).during(|| format!("cannot create {}", path.display())),
         }
-        // A thread of its own enters the namespace, so that no other thread ever leaves the one it is in.
+        // A separate thread enters the namespace, so that no other thread leaves its own.
         let made = in_thread(|| {
-            sys::new_network_namespace().during(|| "cannot make a network namespace".into())?;
-            let handle = File::open(THIS_THREAD).during(|| format!("cannot open {THIS_THREAD}"))?;
-            // Before anybody can see it. It ends with the handle, however the process ends.
+            sys::new_network_namespace().during(|| "cannot create a network namespace".into())?;
+            let handle = File::open(THREAD_NAMESPACE).during(|| format!("cannot open {THREAD_NAMESPACE}"))?;
+            // Locked before it is visible. The lock ends with the handle, however the process ends.
             flock(&handle, FlockOperation::NonBlockingLockShared)
                 .during(|| "cannot lock a network namespace".into())?;
-            rustix::mount::mount_bind(THIS_THREAD, &path).during(|| format!("cannot mount {}", path.display()))?;
+            rustix::mount::mount_bind(THREAD_NAMESPACE, &path).during(|| format!("cannot mount {}", path.display()))?;
             Ok(OwnedFd::from(handle))
         });
         match made {
@@ -68,18 +70,19 @@ impl Namespace {
         }
     }
 
-    /// Its name for `ip netns exec`.
+    /// Its name, as used by `ip netns exec`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Moves the calling thread into it for good: what it opens from here on belongs to the namespace.
+    /// Moves the calling thread into the namespace permanently: sockets that it opens from now on belong to the
+    /// namespace.
     pub fn enter(&self) -> Result<()> {
         rustix::thread::move_into_link_name_space(self.handle.as_fd(), Some(LinkNameSpaceType::Network))
             .during(|| format!("cannot enter the network namespace {}", self.name))
     }
 
-    /// Does `work` inside, in a thread of its own.
+    /// Runs `work` in the namespace, in a separate thread.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         in_thread(|| {
             self.enter()?;
@@ -94,7 +97,7 @@ impl Drop for Namespace {
     }
 }
 
-/// Removes the namespaces of processes that are gone, and names them.
+/// Removes the namespaces of processes that no longer exist. Returns their names.
 pub fn cleanup() -> Result<Vec<String>> {
     let mut removed = Vec::new();
     let Ok(entries) = fs::read_dir(FOLDER) else { return Ok(removed) };
@@ -114,25 +117,25 @@ pub fn cleanup() -> Result<Vec<String>> {
     Ok(removed)
 }
 
-/// Whether `name`, at `path`, is a namespace of ours that nobody uses. Where in doubt it is not.
+/// Whether `name`, at `path`, is a namespace of ours that no process uses. In doubt the answer is no.
 fn is_left_over(name: &str, path: &Path) -> bool {
-    // What is mounted there, and what it is mounted on, are empty files.
+    // Both the mounted namespace and its mount point are empty files.
     let is_empty_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.len() == 0);
     is_empty_file && Maker::of(name).is_some_and(|maker| !maker.lives()) && !is_held(path)
 }
 
-/// Whether a run holds the namespace at `path`.
+/// Whether a run has locked the namespace at `path`.
 fn is_held(path: &Path) -> bool {
-    // Who may not even open it cannot remove it either, and is told so.
+    // Without the right to open it, removing it fails, too, with an error.
     let Ok(file) = File::open(path) else { return false };
     flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK)
 }
 
-/// The process that made a namespace.
+/// The process that created a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Maker {
     process: u32,
-    /// When it started, in clock ticks since the machine did.
+    /// Its start time in clock ticks since boot.
     started: u64,
 }
 
@@ -142,27 +145,28 @@ impl Maker {
         format!("{PREFIX}{}.{}-{}", self.process, self.started, file_name(name))
     }
 
-    /// Who made the namespace `name`, if it is one of ours.
+    /// The process that created the namespace `name`, if it is one of ours.
     fn of(name: &str) -> Option<Self> {
         let (process, started) = name.strip_prefix(PREFIX)?.split_once('-')?.0.split_once('.')?;
         let are_numbers = [process, started].iter().all(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
         are_numbers.then_some(Self { process: process.parse().ok()?, started: started.parse().ok()? })
     }
 
-    /// Whether it is there and has not ended.
+    /// Whether the process exists and has not ended.
     fn lives(self) -> bool {
         started(self.process) == Some(self.started)
     }
 }
 
-/// When a process started, if it is there and has not ended: one that nobody has waited for yet is a zombie.
+/// The start time of a process, if it exists and has not ended. A process whose parent has not waited for it is a
+/// zombie and has ended.
 fn started(process: u32) -> Option<u64> {
     started_by(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
 }
 
-/// The same from what `/proc/PID/stat` says: `PID (NAME) STATE …`, with the start as the 22nd field.
+/// Parses the start time from `/proc/PID/stat`: `PID (NAME) STATE …`; the start time is the 22nd field.
 fn started_by(stat: &str) -> Option<u64> {
-    // The name may contain anything.
+    // The name may contain any character.
     let mut after_name = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     let state = after_name.next()?;
     if matches!(state, "Z" | "X") { None } else { after_name.nth(18)?.parse().ok() }
@@ -172,18 +176,18 @@ fn path_of(name: &str) -> PathBuf {
     Path::new(FOLDER).join(name)
 }
 
-/// `name` with every character replaced that a file's name cannot have.
+/// Replaces the characters of `name` that are not allowed in a file name or reserved.
 fn file_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
 }
 
 fn remove(path: &Path) {
-    // Where it was not mounted yet, or somebody was faster, there is less to do.
+    // Errors are ignored: it may not be mounted yet, or another process has removed it.
     let _ = rustix::mount::unmount(path, UnmountFlags::DETACH);
     let _ = fs::remove_file(path);
 }
 
-/// Does `work` in a new thread and waits for it.
+/// Runs `work` in a new thread and waits for it.
 pub(crate) fn in_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().spawn_scoped(scope, work).during(|| "cannot start a thread".into())?;
@@ -196,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_its_maker() {
+    fn a_name_identifies_the_process_that_created_it() {
         let maker = Maker { process: 4711, started: 123_456 };
         assert_eq!(maker.name_of("my phone"), "subflow-4711.123456-my_phone");
         for name in ["subflow-4711.123456-phone", "subflow-4711.123456-my-phone"] {
@@ -208,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_start_is_found_behind_any_name() {
+    fn the_start_time_is_found_after_any_process_name() {
         let rest = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654 20 21";
         assert_eq!(started_by(&format!("42 (a) b (c)) {rest}\n")), Some(987_654));
         assert_eq!(started_by(&format!("42 (zombie) {}\n", rest.replacen('S', "Z", 1))), None);
@@ -217,11 +221,11 @@ mod tests {
     }
 
     #[test]
-    fn only_what_runs_lives() {
+    fn only_a_running_process_is_alive() {
         let process = std::process::id();
         let started_here = started(process).expect("this process runs");
         assert!(Maker { process, started: started_here }.lives());
-        assert!(!Maker { process, started: started_here - 1 }.lives(), "somebody else had this PID before");
+        assert!(!Maker { process, started: started_here - 1 }.lives(), "an earlier process with the same PID");
         let mut ended = std::process::Command::new("true").spawn().expect("starts");
         while started(ended.id()).is_some() {
             std::thread::yield_now();
@@ -230,18 +234,18 @@ mod tests {
         assert_eq!(started(ended.id()), None);
     }
 
-    /// As it looks from another PID namespace, in which the maker is not to be seen.
+    /// The situation in another PID namespace, in which the creating process is not visible.
     #[test]
-    fn a_namespace_in_use_is_not_left_over_even_where_its_maker_seems_to_be_gone() {
+    fn a_namespace_in_use_is_not_left_over_even_if_its_creator_is_not_visible() {
         if !rustix::process::geteuid().is_root() {
-            eprintln!("SKIPPED: it needs root");
+            eprintln!("SKIPPED: needs root");
             return;
         }
         let nobody = Maker { process: u32::MAX, started: std::process::id().into() };
         let namespace = Namespace::create_named(nobody.name_of("held")).expect("a namespace");
         let (name, path) = (namespace.name().to_owned(), path_of(namespace.name()));
         assert!(!nobody.lives() && !is_left_over(&name, &path));
-        // What a process leaves that is killed: the name, and no handle.
+        // A killed process leaves the name, but no handle.
         let Namespace { handle, .. } = &namespace;
         flock(handle, FlockOperation::Unlock).expect("unlocked");
         assert!(is_left_over(&name, &path));
@@ -250,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn names_become_names_of_files() {
+    fn names_are_converted_to_file_names() {
         assert_eq!(file_name("a/b c.d-e"), "a_b_c.d-e");
     }
 }

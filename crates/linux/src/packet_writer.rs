@@ -1,4 +1,4 @@
-//! From our stack's descriptions of packets to their bytes.
+//! Converts the packets of our stack to bytes.
 
 use subflow_transport::edge::set_payload_sum;
 use subflow_wire::checksum::ones_complement_sum;
@@ -6,7 +6,7 @@ use subflow_wire::{Packet, PayloadBytes};
 
 use crate::Pattern;
 
-/// Gives packets of our stack their payload, which is [`Pattern`], and writes them.
+/// Writes packets of our stack with their payload, which is [`Pattern`].
 #[derive(Debug, Default)]
 pub struct PacketWriter {
     identification: u16,
@@ -15,7 +15,7 @@ pub struct PacketWriter {
 }
 
 impl PacketWriter {
-    /// The bytes of `packet`, whose checksums are made to fit its payload.
+    /// The bytes of `packet`, after setting its checksums for this payload.
     pub fn write(&mut self, packet: &mut Packet) -> &[u8] {
         let description = *packet.payload();
         self.payload.resize(description.length as usize, 0);
@@ -25,7 +25,7 @@ impl PacketWriter {
         self.bytes.clear();
         packet
             .emit(PayloadBytes::Bytes(&self.payload), self.identification, &mut self.bytes)
-            .expect("endpoints make packets that can be written");
+            .expect("endpoints create only packets that can be written");
         &self.bytes
     }
 }

@@ -1,12 +1,13 @@
-//! The bytes that all transfers consist of.
+//! The payload bytes of all transfers.
 
-/// A stream of bytes that any part of can be made, and checked, without the rest: nobody has to keep what is in flight.
+/// A stream of bytes of which any part can be generated and checked independently, so data in flight need not be
+/// stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern;
 
 const WORD: u64 = 8;
 
-/// The eight bytes at `word · 8` (the finaliser of SplitMix64, so that no two places look alike).
+/// The eight bytes at `word · 8` (the finaliser of SplitMix64, so that different offsets have different bytes).
 fn word(word: u64) -> [u8; 8] {
     let mut x = word.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -14,7 +15,7 @@ fn word(word: u64) -> [u8; 8] {
 }
 
 impl Pattern {
-    /// Fills `bytes` with what stands at `offset` of the stream.
+    /// Fills `bytes` with the stream's bytes from `offset` on.
     pub fn fill(self, offset: u64, bytes: &mut [u8]) {
         let (head, body, tail) = split(offset, bytes.len());
         let first = word(offset / WORD);
@@ -27,7 +28,7 @@ impl Pattern {
         bytes[head + body..].copy_from_slice(&word(next)[..tail]);
     }
 
-    /// The position in `bytes` of the first that is not what stands there in the stream; `None` where all are right.
+    /// The index of the first byte that differs from the stream's bytes from `offset` on; `None` if all are equal.
     pub fn first_difference(self, offset: u64, bytes: &[u8]) -> Option<usize> {
         let (head, body, tail) = split(offset, bytes.len());
         let first = word(offset / WORD);
@@ -47,7 +48,7 @@ impl Pattern {
     }
 }
 
-/// How `length` bytes from `offset` on divide into the end of a word, whole words, and the beginning of one.
+/// Divides `length` bytes from `offset` on into the end of a word, whole words, and the start of a word.
 fn split(offset: u64, length: usize) -> (usize, usize, usize) {
     let head = ((WORD - offset % WORD) % WORD).min(length as u64) as usize;
     let tail = (length - head) % WORD as usize;
@@ -59,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_make_up_the_whole() {
+    fn parts_concatenate_to_the_whole() {
         let mut whole = [0; 100];
         Pattern.fill(0, &mut whole);
         for start in 0..100 {
@@ -81,6 +82,6 @@ mod tests {
             broken[position] ^= 0x40;
             assert_eq!(Pattern.first_difference(13, &broken), Some(position));
         }
-        assert!(Pattern.first_difference(14, &bytes).is_some(), "in the wrong place");
+        assert!(Pattern.first_difference(14, &bytes).is_some(), "at the wrong offset");
     }
 }

@@ -1,4 +1,4 @@
-//! Who runs first on the CPU, and that nothing is swapped out meanwhile.
+//! Real-time scheduling and locked memory.
 
 use std::num::NonZeroU64;
 
@@ -6,19 +6,19 @@ use rustix::mm::MlockAllFlags;
 
 use crate::sys;
 
-/// Real-time priorities of the run's threads.
+/// Real-time priorities of the threads of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Priority {
-    /// The applications, which only write and read: ahead of the rest of the machine.
+    /// The applications, which only read and write: before all other processes.
     Application,
-    /// The network, which has to be punctual: ahead of the applications.
+    /// The network, which has to be punctual: before the applications.
     Network,
 }
 
 impl Priority {
-    /// Gives the calling thread this priority (SCHED_FIFO). Returns whether the machine permits it.
+    /// Sets the priority of the calling thread (SCHED_FIFO). Returns whether that is permitted.
     pub fn take(self) -> bool {
-        // Timers of other threads may be 50 µs late on purpose.
+        // By default the kernel may delay timers by 50 µs (timer slack).
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         sys::schedule_first(match self {
             Self::Application => 1,
@@ -28,12 +28,12 @@ impl Priority {
     }
 }
 
-/// Keeps the process's memory from being swapped out. Returns whether the machine permits it.
+/// Prevents the process's memory from being swapped out. Returns whether that is permitted.
 pub fn lock_memory() -> bool {
     rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT).is_ok()
 }
 
-/// CPU seconds that the process has used, its threads together.
+/// CPU seconds used by all threads of the process.
 pub fn process_cpu_seconds() -> f64 {
     sys::process_cpu_seconds()
 }

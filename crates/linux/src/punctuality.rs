@@ -1,14 +1,14 @@
-//! How punctual a run was, and whether it may be believed.
+//! How punctual a run was, and whether its results are valid.
 
 use subflow_quantity::Duration;
 
 use crate::InterfaceDrops;
 
-/// Sub-divisions of each power of two, so that a percentile is within 1/16.
-const STEPS: u64 = 16;
-const BUCKETS: usize = 64 * STEPS as usize;
+/// Buckets per power of two, so that a percentile is exact to 1/16.
+const BUCKETS_PER_POWER: u64 = 16;
+const BUCKETS: usize = 64 * BUCKETS_PER_POWER as usize;
 
-/// How late packets were when the kernel got them, against the time that the links had settled.
+/// The lateness of packets: the time at which the kernel got them minus the arrival time computed by the links.
 #[derive(Clone, Debug)]
 pub struct Punctuality {
     buckets: Box<[u64]>,
@@ -23,7 +23,7 @@ impl Default for Punctuality {
 }
 
 impl Punctuality {
-    /// Notes a packet.
+    /// Records a packet.
     #[inline]
     pub(crate) fn record(&mut self, late: Duration) {
         let nanos = late.as_nanos();
@@ -32,17 +32,17 @@ impl Punctuality {
         self.latest = self.latest.max(nanos);
     }
 
-    /// How many packets were noted.
+    /// The number of recorded packets.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How late the latest was.
+    /// The largest lateness.
     pub fn maximum(&self) -> Duration {
         Duration::from_nanos(self.latest)
     }
 
-    /// How late all but the latest `1 - share` were at most.
+    /// The quantile `share` of the lateness.
     pub fn quantile(&self, share: f64) -> Duration {
         let rank = (share * self.count as f64).ceil() as u64;
         let mut below = 0;
@@ -58,49 +58,49 @@ impl Punctuality {
 
 /// Buckets of equal width within each power of two.
 fn bucket(nanos: u64) -> usize {
-    if nanos < STEPS {
+    if nanos < BUCKETS_PER_POWER {
         return nanos as usize;
     }
-    let shift = nanos.ilog2() - STEPS.ilog2();
-    (u64::from(shift + 1) * STEPS + (nanos >> shift) - STEPS) as usize
+    let shift = nanos.ilog2() - BUCKETS_PER_POWER.ilog2();
+    (u64::from(shift + 1) * BUCKETS_PER_POWER + (nanos >> shift) - BUCKETS_PER_POWER) as usize
 }
 
 fn upper_end(bucket: usize) -> u64 {
-    let (power, step) = (bucket as u64 / STEPS, bucket as u64 % STEPS);
-    if power == 0 { step } else { ((STEPS + step) << (power - 1)) + ((1 << (power - 1)) - 1) }
+    let (power, step) = (bucket as u64 / BUCKETS_PER_POWER, bucket as u64 % BUCKETS_PER_POWER);
+    if power == 0 { step } else { ((BUCKETS_PER_POWER + step) << (power - 1)) + ((1 << (power - 1)) - 1) }
 }
 
-/// Whether a run may be believed, and if not, why.
+/// Whether the results of a run are valid, and if not, why.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// What speaks against it; empty for a good run.
+    /// The reasons against it; empty if the run is valid.
     pub objections: Vec<String>,
 }
 
-/// Packets later than this at the 99th percentile change round-trip times.
+/// Bound of the 99th percentile of the lateness: later packets change round-trip times.
 const LATE_P99: Duration = Duration::from_millis(1);
-/// The same at the 99.9th percentile: a few pauses in a long run are to be expected.
+/// Bound of the 99.9th percentile: a few pauses in a long run are expected.
 const LATE_P999: Duration = Duration::from_millis(5);
-/// A pause that loses a round trip.
-const LATEST: Duration = Duration::from_millis(50);
-/// CPU that has to be left: without it, senders wait for the machine and not for their windows.
-const HEADROOM: f64 = 0.05;
+/// Bound of the maximum: a longer pause costs a round trip.
+const MAX_LATENESS: Duration = Duration::from_millis(50);
+/// The least fraction of CPU time that must be free. With less, senders wait for the CPU instead of their windows.
+const MIN_HEADROOM: f64 = 0.05;
 
 impl Verdict {
-    /// Judges a run. `headroom` is the share of the machine's CPU time that the run left to others, or that was idle
-    /// where it had to share; `lost` is how many packets the emulator could not carry.
+    /// Evaluates a run. `headroom` is the fraction of the machine's CPU time that the run did not use, or that was idle
+    /// if other processes used the CPU.
     pub fn of(punctuality: &Punctuality, drops: InterfaceDrops, headroom: f64) -> Self {
         let mut objections = Vec::new();
         let millis = |span: Duration| span.as_secs_f64() * 1e3;
         for (share, name, bound) in [
             (0.99, "1 % of the packets", LATE_P99),
             (0.999, "0.1 % of the packets", LATE_P999),
-            (1.0, "one packet", LATEST),
+            (1.0, "one packet", MAX_LATENESS),
         ] {
             let late = punctuality.quantile(share);
             if late > bound {
                 objections.push(format!(
-                    "{name} came {:.1} ms late or more (bound {} ms)",
+                    "{name} arrived at least {:.1} ms late (bound {} ms)",
                     millis(late),
                     millis(bound)
                 ));
@@ -108,19 +108,19 @@ impl Verdict {
         }
         if drops != InterfaceDrops::default() {
             let InterfaceDrops { outgoing, incoming } = drops;
-            objections.push(format!("the devices dropped {outgoing} packets going out and {incoming} coming in"));
+            objections.push(format!("the devices dropped {outgoing} outgoing and {incoming} incoming packets"));
         }
-        if headroom < HEADROOM {
+        if headroom < MIN_HEADROOM {
             objections.push(format!(
-                "only {:.0} % of the CPU time was left (bound {:.0} %)",
+                "only {:.0} % of the CPU time was free (bound {:.0} %)",
                 headroom * 100.0,
-                HEADROOM * 100.0
+                MIN_HEADROOM * 100.0
             ));
         }
         Self { objections }
     }
 
-    /// Whether nothing speaks against the run.
+    /// Whether there are no reasons against the run.
     pub fn is_valid(&self) -> bool {
         self.objections.is_empty()
     }
@@ -131,12 +131,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_follow_each_other() {
+    fn buckets_are_contiguous() {
         let mut before = 0;
         for nanos in (0..100_000).chain([u64::MAX / 2, u64::MAX]) {
             let bucket = bucket(nanos);
             assert!(bucket >= before && bucket < BUCKETS);
-            assert!(upper_end(bucket) >= nanos && upper_end(bucket) - nanos <= nanos / STEPS);
+            assert!(upper_end(bucket) >= nanos && upper_end(bucket) - nanos <= nanos / BUCKETS_PER_POWER);
             before = bucket;
         }
     }
@@ -149,7 +149,7 @@ mod tests {
         }
         let near = |share: f64, micros: f64| {
             let found = punctuality.quantile(share).as_secs_f64() * 1e6;
-            assert!((micros..=micros * (1.0 + 1.0 / STEPS as f64)).contains(&found), "{share}: {found}");
+            assert!((micros..=micros * (1.0 + 1.0 / BUCKETS_PER_POWER as f64)).contains(&found), "{share}: {found}");
         };
         near(0.5, 50.0);
         near(0.99, 99.0);
@@ -158,12 +158,12 @@ mod tests {
     }
 
     #[test]
-    fn what_speaks_against_a_run_is_said() {
+    fn each_exceeded_bound_is_reported() {
         let mut punctuality = Punctuality::default();
         punctuality.record(Duration::from_millis(60));
         let verdict = Verdict::of(&punctuality, InterfaceDrops { outgoing: 3, incoming: 0 }, 0.01);
         assert_eq!(verdict.objections.len(), 5, "{verdict:?}");
-        assert!(verdict.objections[3].contains("dropped 3 packets"));
+        assert!(verdict.objections[3].contains("dropped 3 outgoing"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The kernel's sockets: TCP, MPTCP and UDP.
+//! Kernel sockets: TCP, MPTCP and UDP.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -13,14 +13,14 @@ use crate::buffers::{set_receive_buffer, set_send_buffer};
 use crate::error::{Error, Result, While};
 use crate::{ConnectionInfo, Interrupt};
 
-/// How long a blocking call waits before it looks whether the run is to end.
-const PATIENCE: Duration = Duration::from_millis(50);
-/// Connections, and MPTCP joins, that a listener has waiting.
+/// The interval at which blocking calls check for an interrupt.
+const INTERRUPT_CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// The maximum number of connections and MPTCP joins that wait for a listener.
 const BACKLOG: i32 = 256;
-/// Room for bursts of datagrams that their reader has not come to yet, in bytes.
+/// Receive buffer for bursts of datagrams, in bytes.
 const DATAGRAM_BUFFER: usize = 8 << 20;
 
-/// A byte stream's protocol.
+/// The protocol of a byte stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// TCP.
@@ -29,16 +29,16 @@ pub enum Transport {
     Mptcp,
 }
 
-/// What a socket is told before it connects or listens.
+/// Options of a socket, set before it connects or listens.
 #[derive(Clone, Debug)]
 pub struct StreamOptions {
     /// TCP or MPTCP.
     pub transport: Transport,
-    /// Congestion control, of all subflows; `None` for the namespace's.
+    /// Congestion control of all subflows; `None` means the namespace's default.
     pub congestion: Option<String>,
-    /// A fixed receive buffer in bytes; `None` lets the kernel fit it.
+    /// A fixed receive buffer in bytes; `None` means autotuning.
     pub receive_buffer: Option<usize>,
-    /// A fixed send buffer in bytes; `None` lets the kernel fit it.
+    /// A fixed send buffer in bytes; `None` means autotuning.
     pub send_buffer: Option<usize>,
 }
 
@@ -51,9 +51,9 @@ impl StreamOptions {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket = match rustix::net::socket_with(family, SocketType::STREAM, flags, Some(protocol)) {
             Ok(socket) => socket,
-            // A kernel without MPTCP, and a namespace where it is turned off.
+            // A kernel without MPTCP, or a namespace in which it is disabled.
             Err(Errno::PROTONOSUPPORT | Errno::NOPROTOOPT) => {
-                let remedy = "turn it on with `sysctl net.mptcp.enabled=1`, or use a kernel that has it";
+                let remedy = "enable MPTCP with `sysctl net.mptcp.enabled=1`, or use a kernel that supports it";
                 return Err(Error::missing("MPTCP sockets cannot be opened here", remedy));
             }
             Err(error) => return Err(error).during(|| format!("cannot open a {:?} socket", self.transport)),
@@ -76,8 +76,8 @@ fn family_of(address: SocketAddr) -> AddressFamily {
     if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 }
 }
 
-/// The same port on all addresses: MPTCP joins come to other addresses than the first.
-fn everywhere(address: SocketAddr) -> SocketAddr {
+/// The same port on all addresses: MPTCP joins may go to other addresses than the first.
+fn any_address(address: SocketAddr) -> SocketAddr {
     match address {
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, address.port()).into(),
         SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, address.port()).into(),
@@ -93,28 +93,28 @@ fn port_in_use(error: &Error, address: SocketAddr) -> Option<Error> {
     }
 }
 
-/// Listens on the port of `address`, at all addresses of the namespace.
+/// Listens on the port of `address` on all addresses of the namespace.
 pub fn listen(options: &StreamOptions, address: SocketAddr) -> Result<TcpListener> {
     let socket = options.socket(family_of(address))?;
     let listening = || -> Result<()> {
-        rustix::net::bind(&socket, &everywhere(address)).during(|| format!("cannot listen on {address}"))?;
+        rustix::net::bind(&socket, &any_address(address)).during(|| format!("cannot listen on {address}"))?;
         rustix::net::listen(&socket, BACKLOG).during(|| format!("cannot listen on {address}"))
     };
     listening().map_err(|error| port_in_use(&error, address).unwrap_or(error))?;
     Ok(socket.into())
 }
 
-/// A UDP socket at `local`.
+/// Opens a UDP socket at `local`.
 pub fn udp(local: SocketAddr) -> Result<UdpSocket> {
     let socket = UdpSocket::bind(local).during(|| format!("cannot open a UDP socket at {local}"));
     let socket = socket.map_err(|error| port_in_use(&error, local).unwrap_or(error))?;
-    socket.set_read_timeout(Some(PATIENCE)).during(|| "cannot set a timeout".into())?;
+    socket.set_read_timeout(Some(INTERRUPT_CHECK_INTERVAL)).during(|| "cannot set a timeout".into())?;
     set_receive_buffer(&socket, DATAGRAM_BUFFER)?;
     set_send_buffer(&socket, DATAGRAM_BUFFER)?;
     Ok(socket)
 }
 
-/// A connection of the kernel's. Its calls give up when the run is to end.
+/// A connection of the kernel. Its blocking calls return when the run is interrupted.
 #[derive(Debug)]
 pub struct Stream {
     socket: TcpStream,
@@ -123,7 +123,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Connects from `local` (port 0: any) to `remote`; `None` if the run ended first.
+    /// Connects from `local` (port 0: any) to `remote`; `None` if the run was interrupted.
     pub fn connect(
         options: &StreamOptions,
         local: SocketAddr,
@@ -148,7 +148,7 @@ impl Stream {
         Ok(None)
     }
 
-    /// The next connection of a listener of `transport`; `None` if the run ended first.
+    /// Accepts the next connection of a listener of `transport`; `None` if the run was interrupted.
     pub fn accept(listener: &TcpListener, transport: Transport, interrupt: &Interrupt) -> Result<Option<Self>> {
         let action = || "cannot accept a connection".to_owned();
         while !interrupt.is_raised() {
@@ -167,30 +167,30 @@ impl Stream {
     fn new(socket: TcpStream, transport: Transport, interrupt: &Interrupt) -> Result<Self> {
         let set = || -> io::Result<()> {
             socket.set_nonblocking(false)?;
-            socket.set_read_timeout(Some(PATIENCE))?;
-            socket.set_write_timeout(Some(PATIENCE))
+            socket.set_read_timeout(Some(INTERRUPT_CHECK_INTERVAL))?;
+            socket.set_write_timeout(Some(INTERRUPT_CHECK_INTERVAL))
         };
         set().during(|| "cannot set a timeout".into())?;
         Ok(Self { socket, transport, interrupt: interrupt.clone() })
     }
 
-    /// Another handle on the same connection, to look at it.
+    /// Another handle of the same connection, to read its state.
     pub fn watch(&self) -> Result<Self> {
         let socket = self.socket.try_clone().during(|| "cannot duplicate a socket".into())?;
         Ok(Self { socket, transport: self.transport, interrupt: self.interrupt.clone() })
     }
 
-    /// Reads what there is, at least a byte; 0 at the end of the stream; `None` if the run ended first.
+    /// Reads at least one byte; 0 at the end of the stream; `None` if the run was interrupted.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        self.patiently(|mut socket| socket.read(buffer))
+        self.until_interrupted(|mut socket| socket.read(buffer))
     }
 
-    /// Writes some of `bytes`; `None` if the run ended first.
+    /// Writes some of `bytes`; `None` if the run was interrupted.
     pub fn write(&self, bytes: &[u8]) -> io::Result<Option<usize>> {
-        self.patiently(|mut socket| socket.write(bytes))
+        self.until_interrupted(|mut socket| socket.write(bytes))
     }
 
-    fn patiently(&self, mut call: impl FnMut(&TcpStream) -> io::Result<usize>) -> io::Result<Option<usize>> {
+    fn until_interrupted(&self, mut call: impl FnMut(&TcpStream) -> io::Result<usize>) -> io::Result<Option<usize>> {
         loop {
             if self.interrupt.is_raised() {
                 return Ok(None);
@@ -203,30 +203,30 @@ impl Stream {
         }
     }
 
-    /// Bytes written that the peer has not acknowledged.
+    /// Written bytes that the peer has not acknowledged.
     pub fn unacknowledged(&self) -> io::Result<u64> {
         crate::sys::unacknowledged(self.socket.as_fd())
     }
 
-    /// Writes no more: the stream ends.
+    /// Ends the stream in this direction.
     pub fn finish(&self) -> io::Result<()> {
         self.socket.shutdown(Shutdown::Write)
     }
 
-    /// Makes closing the socket a reset; of MPTCP, a fast close (RFC 8684, section 3.5).
+    /// Makes closing the socket send a reset; with MPTCP, a fast close (RFC 8684, section 3.5).
     pub fn reset_on_close(&self) -> Result<()> {
         sockopt::set_socket_linger(&self.socket, Some(Duration::ZERO)).during(|| "cannot set SO_LINGER".into())
     }
 
-    /// What the kernel says of the connection.
+    /// The kernel's information about the connection.
     pub fn info(&self) -> Result<ConnectionInfo> {
         ConnectionInfo::read(self.socket.as_fd(), self.transport)
     }
 }
 
-/// Waits until `fd` is ready for `what`, or a little while.
+/// Waits until `fd` is ready for `what`, or for the check interval.
 fn ready(fd: BorrowedFd<'_>, what: PollFlags) -> rustix::io::Result<bool> {
-    let timeout = Timespec { tv_sec: 0, tv_nsec: PATIENCE.subsec_nanos().into() };
+    let timeout = Timespec { tv_sec: 0, tv_nsec: INTERRUPT_CHECK_INTERVAL.subsec_nanos().into() };
     match poll(&mut [PollFd::from_borrowed_fd(fd, what)], Some(&timeout)) {
         Ok(count) => Ok(count > 0),
         Err(Errno::INTR) => Ok(false),

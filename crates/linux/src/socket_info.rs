@@ -1,5 +1,5 @@
-//! What the kernel says of a connection: TCP_INFO, and for MPTCP MPTCP_INFO with MPTCP_TCPINFO and MPTCP_SUBFLOW_ADDRS
-//! (Linux `include/uapi/linux/tcp.h`, `include/uapi/linux/mptcp.h`).
+//! The kernel's information about a connection: TCP_INFO, and for MPTCP also MPTCP_INFO, MPTCP_TCPINFO and
+//! MPTCP_SUBFLOW_ADDRS (Linux `include/uapi/linux/tcp.h`, `include/uapi/linux/mptcp.h`).
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -21,28 +21,28 @@ const MPTCP_SUBFLOW_ADDRS: i32 = 3;
 const INFO_FLAG_FALLBACK: u32 = 1;
 /// struct mptcp_subflow_data.
 const SUBFLOW_HEADER: usize = 16;
-/// More than struct tcp_info has in any kernel so far.
+/// Larger than struct tcp_info in all kernels so far.
 const TCP_INFO_SIZE: usize = 320;
 /// struct sockaddr_storage.
 const ADDRESS_SIZE: usize = 128;
-const MOST_SUBFLOWS: usize = 64;
+const MAX_SUBFLOWS: usize = 64;
 
-/// What one subflow, or a TCP connection, has done. Counters that this kernel does not have are zero.
+/// State and counters of a subflow or a TCP connection. Counters that this kernel does not have are zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubflowInfo {
     /// Its local end.
     pub local: SocketAddr,
     /// Its remote end.
     pub remote: SocketAddr,
-    /// Segments sent with data, retransmissions included.
+    /// Segments sent with data, including retransmissions.
     pub data_segments_sent: u64,
-    /// Segments sent, those without data included.
+    /// Segments sent, including those without data.
     pub segments_sent: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmissions: u64,
     /// Retransmission timeouts (since Linux 6.7).
     pub timeouts: u64,
-    /// Bytes received in order; at an MPTCP subflow, copies included.
+    /// Bytes received in order; on an MPTCP subflow, including copies.
     pub bytes_received: u64,
     /// Bytes sent and acknowledged.
     pub bytes_acknowledged: u64,
@@ -50,7 +50,7 @@ pub struct SubflowInfo {
     pub srtt: Duration,
     /// Congestion window in packets.
     pub cwnd: u32,
-    /// Slow-start threshold in packets, once there is one.
+    /// Slow-start threshold in packets; `None` before the first loss.
     pub ssthresh: Option<u32>,
     /// Packets in flight.
     pub in_flight: u32,
@@ -58,29 +58,29 @@ pub struct SubflowInfo {
     pub flight_size: u64,
 }
 
-/// What a connection has done.
+/// State and counters of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionInfo {
-    /// Its subflows that are open, in the order of their opening; plain TCP has one.
+    /// Its open subflows, in order of opening; plain TCP has one.
     pub subflows: Vec<SubflowInfo>,
-    /// The local token, of MPTCP.
+    /// The local token of an MPTCP connection.
     pub token: Option<u32>,
-    /// An MPTCP socket whose connection is plain TCP.
+    /// Whether the connection of an MPTCP socket has fallen back to TCP.
     pub fallback: bool,
     /// Bytes that MPTCP sent again on another subflow (since Linux 6.5).
     pub reinjected_bytes: u64,
-    /// DSS checksums are used.
+    /// Whether DSS checksums are used.
     pub checksum: bool,
 }
 
 impl ConnectionInfo {
-    /// Asks the kernel about a socket.
+    /// Reads the information about a socket.
     pub(crate) fn read(fd: BorrowedFd<'_>, transport: Transport) -> Result<Self> {
         match transport {
             Transport::Tcp => Self::of_tcp(fd),
             Transport::Mptcp => Self::of_mptcp(fd),
         }
-        .during(|| "cannot read what the kernel says of a connection".into())
+        .during(|| "cannot read the kernel's information about a connection".into())
     }
 
     fn of_tcp(fd: BorrowedFd<'_>) -> io::Result<Self> {
@@ -88,7 +88,7 @@ impl ConnectionInfo {
         sys::socket_option(fd, SOL_TCP, TCP_INFO, &mut bytes)?;
         let end = |address: rustix::net::SocketAddrAny| SocketAddr::try_from(address).map_err(io::Error::from);
         let local = end(rustix::net::getsockname(fd)?)?;
-        // A connection that is over has no other end any more.
+        // A closed connection has no remote address.
         let remote = match rustix::net::getpeername(fd) {
             Ok(Some(remote)) => end(remote)?,
             Ok(None) | Err(Errno::NOTCONN) => return Ok(Self::default()),
@@ -102,7 +102,7 @@ impl ConnectionInfo {
         let mut bytes = [0; 128];
         match sys::socket_option(fd, SOL_MPTCP, MPTCP_INFO, &mut bytes) {
             Ok(_) => {}
-            // Where the peer spoke plain TCP, what a listener accepted is a TCP socket.
+            // If the peer uses plain TCP, the accepted socket is a TCP socket.
             Err(error) if matches!(Errno::from_io_error(&error), Some(Errno::OPNOTSUPP | Errno::NOPROTOOPT)) => {
                 return Ok(Self { fallback: true, ..Self::of_tcp(fd)? });
             }
@@ -120,7 +120,7 @@ impl ConnectionInfo {
 
 /// The subflows of an MPTCP socket.
 fn subflows(fd: BorrowedFd<'_>) -> io::Result<Vec<SubflowInfo>> {
-    // One may come or go between the two questions.
+    // A subflow may be opened or closed between the two calls.
     for _ in 0..8 {
         let addresses = per_subflow(fd, MPTCP_SUBFLOW_ADDRS, 2 * ADDRESS_SIZE)?;
         let infos = per_subflow(fd, MPTCP_TCPINFO, TCP_INFO_SIZE)?;
@@ -128,7 +128,7 @@ fn subflows(fd: BorrowedFd<'_>) -> io::Result<Vec<SubflowInfo>> {
             let both = addresses.iter().zip(&infos);
             let subflows = both.filter_map(|(ends, info)| {
                 let local = socket_address(&ends[..ADDRESS_SIZE])?;
-                // The initial subflow stays in the list when it is over, without its ports and its counters.
+                // A closed initial subflow stays in the list, without ports and counters.
                 let remote = socket_address(&ends[ADDRESS_SIZE..]).filter(|remote| remote.port() != 0)?;
                 Some(SubflowInfo::parse(info, unmapped(local), unmapped(remote)))
             });
@@ -138,14 +138,14 @@ fn subflows(fd: BorrowedFd<'_>) -> io::Result<Vec<SubflowInfo>> {
     Ok(Vec::new())
 }
 
-/// The answer to a question about all subflows: `size` bytes for each.
-fn per_subflow(fd: BorrowedFd<'_>, question: i32, size: usize) -> io::Result<Vec<Vec<u8>>> {
-    let mut bytes = vec![0; SUBFLOW_HEADER + MOST_SUBFLOWS * size];
+/// Reads a socket option with `size` bytes per subflow.
+fn per_subflow(fd: BorrowedFd<'_>, option: i32, size: usize) -> io::Result<Vec<Vec<u8>>> {
+    let mut bytes = vec![0; SUBFLOW_HEADER + MAX_SUBFLOWS * size];
     bytes[..4].copy_from_slice(&(SUBFLOW_HEADER as u32).to_ne_bytes());
     bytes[12..16].copy_from_slice(&(size as u32).to_ne_bytes());
-    sys::socket_option(fd, SOL_MPTCP, question, &mut bytes)?;
-    let count = (u32_at(&bytes, 4) as usize).min(MOST_SUBFLOWS);
-    // The kernel packs its answers as closely as its own structure allows.
+    sys::socket_option(fd, SOL_MPTCP, option, &mut bytes)?;
+    let count = (u32_at(&bytes, 4) as usize).min(MAX_SUBFLOWS);
+    // The kernel's entries have the size of its own structure.
     let stride = (u32_at(&bytes, 8) as usize).min(size);
     let entry = |index: usize| {
         let mut entry = bytes[SUBFLOW_HEADER + index * stride..][..stride].to_vec();
@@ -188,7 +188,7 @@ fn socket_address(bytes: &[u8]) -> Option<SocketAddr> {
     Some(SocketAddr::new(address, port))
 }
 
-/// IPv4 behind an IPv6 socket is IPv4.
+/// Converts an IPv4-mapped IPv6 address to IPv4.
 fn unmapped(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

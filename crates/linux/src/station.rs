@@ -6,16 +6,16 @@ use subflow_transport::{Endpoint, EndpointId, Event, Host};
 
 use crate::{Pattern, Payload, Userspace};
 
-/// A host with our stack, whose peers are kernels. What it sends is [`Pattern`], and what arrives has to be.
+/// A host with our stack, whose peers are kernels. It sends [`Pattern`] and checks that it receives [`Pattern`].
 ///
-/// How to use it: act on the [`transport`](Self::transport), then [`drain`](Self::drain) the endpoint, then let the
-/// [`Emulator`](crate::Emulator) run, and read the [`events`](Self::take_events).
+/// How to use it: call the [`transport`](Self::transport), then [`drain`](Self::drain) the endpoint, run the
+/// [`Emulator`](crate::Emulator), and read the [`events`](Self::take_events).
 #[derive(Debug)]
 pub struct Station {
     id: HostId,
     interfaces: Vec<InterfaceId>,
     transport: Host,
-    /// By endpoint.
+    /// Timers by endpoint.
     timers: Vec<Option<TimerId>>,
     events: Vec<(EndpointId, Event)>,
     accepted: Vec<EndpointId>,
@@ -23,7 +23,7 @@ pub struct Station {
 }
 
 impl Station {
-    /// The host `id` with all its `interfaces` and their addresses. `rng` is its stream of randomness.
+    /// Creates the host `id` with all its `interfaces` and their addresses. `rng` is its random stream.
     pub fn new(network: &Network, id: HostId, interfaces: &[InterfaceId], rng: Pcg64Mcg) -> Self {
         let addresses = interfaces.iter().flat_map(|&interface| network.addresses(interface)).copied().collect();
         Self {
@@ -37,17 +37,17 @@ impl Station {
         }
     }
 
-    /// The stack. Drain what is acted upon.
+    /// The stack. After a call on an endpoint, drain the endpoint.
     pub fn transport(&mut self) -> &mut Host {
         &mut self.transport
     }
 
-    /// An endpoint, to look at.
+    /// An endpoint, to read its state.
     pub fn endpoint(&self, id: EndpointId) -> &Endpoint {
         self.transport.endpoint(id)
     }
 
-    /// What happened since the last call.
+    /// The events since the last call.
     pub fn take_events(&mut self) -> Vec<(EndpointId, Event)> {
         core::mem::take(&mut self.events)
     }
@@ -57,12 +57,12 @@ impl Station {
         &self.accepted
     }
 
-    /// The first byte that arrived and is not what was sent, in words.
+    /// A description of the first received byte that differs from what was sent.
     pub fn wrong_byte(&self) -> Option<&str> {
         self.wrong.as_deref()
     }
 
-    /// Sends what the endpoint has to send, and sets its timer.
+    /// Sends all packets of the endpoint and sets its timer.
     pub fn drain(&mut self, network: &mut Network, id: EndpointId) {
         let now = network.now();
         loop {
@@ -93,10 +93,10 @@ impl Station {
         let length = (taken.stream.end - taken.stream.start) as usize;
         if bytes.len() < length {
             let all = bytes.len();
-            self.wrong.get_or_insert_with(|| format!("{length} bytes were taken of a payload that has {all}"));
+            self.wrong.get_or_insert_with(|| format!("{length} bytes were accepted of a payload of {all} bytes"));
         } else if let Some(position) = Pattern.first_difference(taken.stream.start, &bytes[..length]) {
             let offset = taken.stream.start + position as u64;
-            self.wrong.get_or_insert_with(|| format!("byte {offset} is not what was sent"));
+            self.wrong.get_or_insert_with(|| format!("byte {offset} differs from what was sent"));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The wall around what the compiler cannot vouch for: system calls that no safe wrapper exists for. Each takes and
-//! gives plain values; no pointer leaves this file.
+//! All unsafe code: system calls without a safe wrapper. Every function takes and returns plain values; no pointer
+//! leaves this file.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
@@ -34,7 +34,7 @@ pub(crate) fn unacknowledged(fd: BorrowedFd<'_>) -> io::Result<u64> {
     Ok(bytes.max(0) as u64)
 }
 
-/// Makes the TUN device `name` behind `fd`, an open `/dev/net/tun`: IP packets without a header in front of them.
+/// Creates the TUN device `name` on `fd`, an open `/dev/net/tun`, for IP packets without an additional header.
 pub(crate) fn make_tun(fd: BorrowedFd<'_>, name: &str) -> io::Result<()> {
     let mut request = interface_request(name)?;
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
@@ -43,16 +43,16 @@ pub(crate) fn make_tun(fd: BorrowedFd<'_>, name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Work that the kernel leaves to a network device.
+/// An offload: work that the kernel leaves to a network device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offload {
-    /// Cutting large TCP packets up.
+    /// Segmentation of large TCP packets (TSO).
     TcpSegmentation,
-    /// Cutting other large packets up.
+    /// Segmentation of other large packets (GSO).
     Segmentation,
-    /// Making one packet of several that arrive.
+    /// Merging of received packets (GRO).
     Coalescing,
-    /// Filling in checksums of packets that are sent.
+    /// Checksums of sent packets.
     Checksums,
 }
 
@@ -107,7 +107,7 @@ fn interface_request(name: &str) -> io::Result<libc::ifreq> {
     // SAFETY: `ifreq` is plain data, for which all zeros is a value.
     let mut request: libc::ifreq = unsafe { core::mem::zeroed() };
     if name.len() >= request.ifr_name.len() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "an interface's name has at most 15 bytes"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "an interface name has at most 15 bytes"));
     }
     for (place, byte) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *place = byte as libc::c_char;
@@ -117,12 +117,12 @@ fn interface_request(name: &str) -> io::Result<libc::ifreq> {
 
 /// Moves the calling thread into a new network namespace.
 pub(crate) fn new_network_namespace() -> io::Result<()> {
-    // SAFETY: CLONE_NEWNET changes what the thread's later sockets belong to, and nothing in memory.
+    // SAFETY: CLONE_NEWNET changes the namespace of the thread's later sockets, and nothing in memory.
     checked(unsafe { libc::unshare(libc::CLONE_NEWNET) })?;
     Ok(())
 }
 
-/// Schedules the calling thread ahead of all others (SCHED_FIFO), but behind such threads of a higher `priority`.
+/// Schedules the calling thread before all others (SCHED_FIFO) except such threads with a higher `priority`.
 pub(crate) fn schedule_first(priority: i32) -> io::Result<()> {
     // SAFETY: `sched_param` is plain data, for which all zeros is a value.
     let mut parameters: libc::sched_param = unsafe { core::mem::zeroed() };
@@ -134,7 +134,7 @@ pub(crate) fn schedule_first(priority: i32) -> io::Result<()> {
     Ok(())
 }
 
-/// CPU seconds that the process has used, its threads together.
+/// CPU seconds used by all threads of the process.
 pub(crate) fn process_cpu_seconds() -> f64 {
     // SAFETY: `rusage` is plain data, for which all zeros is a value.
     let mut usage: libc::rusage = unsafe { core::mem::zeroed() };

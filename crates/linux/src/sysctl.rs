@@ -4,8 +4,8 @@ use std::fs;
 
 use crate::error::{Result, While};
 
-/// A setting of the calling thread's network namespace, below `/proc/sys/net`. That folder shows the namespace of
-/// whoever opens it, so the host's settings are never touched from inside one of ours.
+/// A setting of the calling thread's network namespace, below `/proc/sys/net`. This folder shows the namespace of the
+/// thread that opens it, so code in one of our namespaces never changes the machine's settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Sysctl<'a>(pub &'a str);
 
@@ -14,18 +14,18 @@ impl Sysctl<'_> {
         format!("/proc/sys/net/{}", self.0)
     }
 
-    /// Whether this kernel has it.
+    /// Whether this kernel has the setting.
     pub fn exists(self) -> bool {
         fs::exists(self.path()).unwrap_or(false)
     }
 
-    /// Its value, without the end of the line.
+    /// Reads its value, without the line break.
     pub fn read(self) -> Result<String> {
         let text = fs::read_to_string(self.path()).during(|| format!("cannot read net/{}", self.0))?;
         Ok(text.trim_end().to_owned())
     }
 
-    /// Sets it.
+    /// Sets its value.
     pub fn write(self, value: &str) -> Result<()> {
         fs::write(self.path(), value).during(|| format!("cannot set net/{} to {value:?}", self.0))
     }

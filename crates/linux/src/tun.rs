@@ -1,4 +1,4 @@
-//! TUN devices: interfaces whose packets we carry.
+//! TUN devices.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -11,9 +11,9 @@ use rustix::io::Errno;
 use crate::error::{Error, Result, While};
 use crate::sys;
 
-const DEVICE: &str = "/dev/net/tun";
+const TUN_PATH: &str = "/dev/net/tun";
 
-/// Our end of a TUN device. The device vanishes with it.
+/// Our end of a TUN device. Dropping it removes the device.
 #[derive(Debug)]
 pub struct Tun {
     fd: OwnedFd,
@@ -21,26 +21,26 @@ pub struct Tun {
 }
 
 impl Tun {
-    /// Makes the device `name`, of at most 15 bytes, in the calling thread's network namespace.
+    /// Creates the device `name`, of at most 15 bytes, in the calling thread's network namespace.
     pub fn create(name: &str) -> Result<Self> {
         let opened = OpenOptions::new()
             .read(true)
             .write(true)
             .custom_flags((OFlags::NONBLOCK | OFlags::CLOEXEC).bits() as i32)
-            .open(DEVICE);
+            .open(TUN_PATH);
         let fd: OwnedFd = match opened {
             Ok(file) => file.into(),
             Err(error) if Errno::from_io_error(&error) == Some(Errno::MFILE) => {
-                let missing = format!("the TUN device {name} is one open file too many ({error})");
+                let missing = format!("there are too many open files for the TUN device {name} ({error})");
                 return Err(Error::missing(missing, "raise the limit of open files (`ulimit -n 65536`)"));
             }
             Err(error) => {
-                let remedy = "load the module (`modprobe tun`), start the container with --device=/dev/net/tun, or take \
-                              veth pairs instead (--device veth)";
-                return Err(Error::missing(format!("{DEVICE} cannot be opened ({error})"), remedy));
+                let remedy = "load the module (`modprobe tun`), start the container with --device=/dev/net/tun, or \
+                              use veth pairs (--device veth)";
+                return Err(Error::missing(format!("{TUN_PATH} cannot be opened ({error})"), remedy));
             }
         };
-        sys::make_tun(fd.as_fd(), name).during(|| format!("cannot make the TUN device {name}"))?;
+        sys::make_tun(fd.as_fd(), name).during(|| format!("cannot create the TUN device {name}"))?;
         Ok(Self { fd, name: name.to_owned() })
     }
 
@@ -49,7 +49,7 @@ impl Tun {
         &self.name
     }
 
-    /// Takes the next packet that the kernel sends, if there is one. Returns its length.
+    /// Reads the next packet from the kernel, if there is one. Returns its length.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match rustix::io::read(&self.fd, buffer) {
             Ok(length) => Ok(Some(length)),
@@ -58,7 +58,7 @@ impl Tun {
         }
     }
 
-    /// Gives the kernel a packet. Returns whether it took it: where its memory is short, it does not.
+    /// Writes a packet to the kernel. Returns whether it was accepted; it is not if the kernel has no memory.
     pub fn write(&self, packet: &[u8]) -> io::Result<bool> {
         loop {
             match rustix::io::write(&self.fd, packet) {

@@ -1,9 +1,9 @@
-//! veth pairs with a packet socket at the far end: what TUN devices do, where there are none.
+//! veth pairs with a packet socket at our end, as an alternative to TUN devices.
 //!
-//! A veth pair is an Ethernet cable between two namespaces, and the kernel takes liberties on it that no cable would
-//! allow: it leaves checksums to hardware that is not there, and sends what is larger than any packet, to be cut up by
-//! the same hardware. Both are switched off at both ends. Nor does anybody ask who has which address: an interface
-//! without ARP puts its own address on every frame.
+//! A veth pair works like an Ethernet cable between two namespaces, but by default the kernel sends packets on it with
+//! incomplete checksums and larger than the MTU, because it leaves checksums and segmentation to the device (offloads).
+//! These offloads are disabled at both ends. ARP is disabled, too: an interface without ARP puts its own address on
+//! every frame.
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -14,19 +14,20 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use crate::buffers::{set_receive_buffer, set_send_buffer};
 use crate::error::{Result, While};
-use crate::namespace::{THIS_THREAD, in_thread};
+use crate::namespace::{THREAD_NAMESPACE, in_thread};
 use crate::netlink::RouteControl;
 use crate::sys::{self, Offload};
 
-/// The name of our ends: each has a namespace to itself.
+/// The name of our ends; each is in its own namespace.
 const OUR_END: &str = "subflow";
-/// The largest MTU that a veth device has: the kernel's end sets the limit, ours takes everything.
+/// The largest MTU of a veth device: the kernel's end sets the limit, ours accepts every size.
 const LARGEST_MTU: u32 = 65_535;
-/// Room for packets that we have not come to yet, in bytes as the kernel counts them (some 2300 for a packet of 1500).
+/// Receive buffer for packets that we have not read yet, in bytes as the kernel counts them (some 2300 for a packet of
+/// 1500).
 const RECEIVE_BUFFER: usize = 64 << 20;
 const SEND_BUFFER: usize = 8 << 20;
 
-/// The Ethernet address of every kernel's end: locally administered, and never on a wire with another.
+/// The Ethernet address of all kernel ends: locally administered; two of them are never on one link.
 const KERNEL_ADDRESS: [u8; 6] = [0x02, 0, 0, 0, 0, 1];
 const OUR_ADDRESS: [u8; 6] = [0x02, 0, 0, 0, 0, 2];
 const ETHERNET_HEADER: usize = 14;
@@ -37,7 +38,7 @@ const SOL_PACKET: i32 = 263;
 const PACKET_STATISTICS: i32 = 6;
 const PACKET_IGNORE_OUTGOING: i32 = 23;
 
-/// Our end of a veth pair. The pair vanishes with it.
+/// Our end of a veth pair. Dropping it removes the pair.
 #[derive(Debug)]
 pub struct Veth {
     socket: OwnedFd,
@@ -45,17 +46,17 @@ pub struct Veth {
 }
 
 impl Veth {
-    /// Makes the interface `name`, of at most 15 bytes, in the calling thread's network namespace.
+    /// Creates the interface `name`, of at most 15 bytes, in the calling thread's network namespace.
     pub fn create(name: &str) -> Result<Self> {
-        let theirs = File::open(THIS_THREAD).during(|| format!("cannot open {THIS_THREAD}"))?;
-        // Our end is in a namespace without a name, which only the socket keeps: nothing of it outlives the process.
+        let theirs = File::open(THREAD_NAMESPACE).during(|| format!("cannot open {THREAD_NAMESPACE}"))?;
+        // Our end is in a namespace without a name, which only the socket keeps alive: it is removed with the process.
         let socket = in_thread(|| {
             sys::new_network_namespace().during(|| "cannot make a network namespace".into())?;
             let mut control = RouteControl::open()?;
             control.add_veth([OUR_END, name], [OUR_ADDRESS, KERNEL_ADDRESS], theirs.as_fd())?;
             let interface = control.interface(OUR_END)?;
             switch_offloads_off(OUR_END)?;
-            // A packet socket wants its interface to be up.
+            // A packet socket needs its interface to be up.
             control.set_up(interface, Some(LARGEST_MTU), None)?;
             packet_socket(interface)
         })?;
@@ -68,7 +69,7 @@ impl Veth {
         &self.name
     }
 
-    /// Takes the next packet that the kernel sends, if there is one. Returns its length.
+    /// Reads the next packet from the kernel, if there is one. Returns its length.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         let mut header = [0; ETHERNET_HEADER];
         let mut parts = [IoSliceMut::new(&mut header), IoSliceMut::new(buffer)];
@@ -79,7 +80,7 @@ impl Veth {
         }
     }
 
-    /// Gives the kernel a packet. Returns whether it took it: where its memory is short, it does not.
+    /// Writes a packet to the kernel. Returns whether it was accepted; it is not if the kernel has no memory.
     pub fn write(&self, packet: &[u8]) -> io::Result<bool> {
         let header = ethernet_header(packet);
         loop {
@@ -92,9 +93,9 @@ impl Veth {
         }
     }
 
-    /// Packets that found the socket's buffer full, since the last call.
+    /// Packets dropped since the last call because the socket's buffer was full.
     pub fn missed(&self) -> u64 {
-        // struct tpacket_stats: packets, drops. Reading it sets it to zero.
+        // struct tpacket_stats: packets, drops. Reading resets the counters.
         let mut statistics = [0; 8];
         match sys::socket_option(self.socket.as_fd(), SOL_PACKET, PACKET_STATISTICS, &mut statistics) {
             Ok(8) => u32::from_ne_bytes([statistics[4], statistics[5], statistics[6], statistics[7]]).into(),
@@ -109,7 +110,7 @@ impl AsFd for Veth {
     }
 }
 
-/// A socket for all frames that come to `interface`.
+/// Opens a socket for all frames received by `interface`.
 fn packet_socket(interface: u32) -> Result<OwnedFd> {
     let cannot = || "cannot open a packet socket".to_owned();
     // With protocol 0 it receives nothing until it is bound to its interface.
@@ -122,10 +123,10 @@ fn packet_socket(interface: u32) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Makes the kernel finish its packets before they enter the device `name`: checksums filled in, none above the MTU.
+/// Disables offloads of the device `name`, so that its packets have complete checksums and are not larger than the MTU.
 fn switch_offloads_off(name: &str) -> Result<()> {
     for offload in Offload::ALL {
-        sys::switch_off(name, offload).during(|| format!("cannot switch {offload:?} of {name} off"))?;
+        sys::switch_off(name, offload).during(|| format!("cannot disable the offload {offload:?} of {name}"))?;
     }
     Ok(())
 }
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_say_which_ip_they_carry() {
+    fn the_ethertype_is_that_of_the_ip_version() {
         assert_eq!(ethernet_header(&[0x45])[12..], ETHERTYPE_IPV4);
         assert_eq!(ethernet_header(&[0x60])[12..], ETHERTYPE_IPV6);
         assert_eq!(ethernet_header(&[])[..6], KERNEL_ADDRESS);

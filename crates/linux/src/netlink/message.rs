@@ -3,7 +3,7 @@
 const HEADER: usize = 16;
 const ATTRIBUTE_HEADER: usize = 4;
 const NESTED: u16 = 1 << 15;
-/// The low bits of an attribute's type, without those that say how it is encoded.
+/// The bits of an attribute's type without the flags for its encoding.
 const TYPE_MASK: u16 = 0x3fff;
 
 const NLM_F_REQUEST: u16 = 1;
@@ -14,15 +14,15 @@ const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 const NLMSGERR_ATTR_MSG: u16 = 1;
 
-/// Makes a thing that must not exist yet.
+/// Creates an object that must not exist yet.
 pub(super) const CREATE: u16 = 0x400 | 0x200;
 
-/// A request in the making.
+/// A request under construction.
 #[derive(Clone, Debug)]
 pub struct Request(Vec<u8>);
 
 impl Request {
-    /// A request of type `kind` with further `flags`, and the fixed part that this type begins with.
+    /// Creates a request of type `kind` with additional `flags` and the fixed part of this type.
     pub(super) fn new(kind: u16, flags: u16, fixed: &[u8]) -> Self {
         let mut bytes = vec![0; HEADER];
         bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
@@ -41,14 +41,14 @@ impl Request {
         self
     }
 
-    /// Appends bytes that are no attribute: the fixed part that some nested attributes begin with.
+    /// Appends bytes outside of attributes: the fixed part at the start of some nested attributes.
     pub(super) fn fixed(mut self, bytes: &[u8]) -> Self {
         self.0.extend_from_slice(bytes);
         self.0.resize(self.0.len().next_multiple_of(4), 0);
         self
     }
 
-    /// Appends an attribute that consists of those that `fill` appends.
+    /// Appends an attribute that contains the attributes appended by `fill`.
     pub(super) fn nested(mut self, kind: u16, fill: impl FnOnce(Self) -> Self) -> Self {
         let start = self.0.len();
         self = fill(self.attribute(kind | NESTED, &[]));
@@ -71,25 +71,25 @@ impl Request {
 pub(super) struct Message(Vec<u8>);
 
 impl Message {
-    /// The fixed part and what follows.
+    /// The fixed part and the attributes.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The value of the attribute `kind`, behind a fixed part of `fixed` bytes.
+    /// The value of the attribute `kind`, after a fixed part of `fixed` bytes.
     pub(super) fn attribute(&self, fixed: usize, kind: u16) -> Option<&[u8]> {
         attributes(self.0.get(fixed..)?).find(|(found, _)| *found == kind).map(|(_, value)| value)
     }
 }
 
-/// What the kernel says.
+/// A message from the kernel.
 pub(super) enum Answer {
     Message { sequence: u32, message: Message },
     Done { sequence: u32 },
-    Refused { sequence: u32, errno: i32, words: String },
+    Refused { sequence: u32, errno: i32, explanation: String },
 }
 
-/// The messages in a datagram. Bytes that make no message end it.
+/// The messages in a datagram. Invalid bytes end it.
 pub(super) fn answers(mut bytes: &[u8]) -> Vec<Answer> {
     let mut answers = Vec::new();
     while let Some(length) = u32_at(bytes, 0).map(|length| length as usize)
@@ -112,12 +112,13 @@ fn answer(message: &[u8]) -> Answer {
         NLMSG_ERROR => match u32_at(message, HEADER).unwrap_or(0) as i32 {
             0 => Answer::Done { sequence },
             negative => {
-                let with_words = flags & NLM_F_ACK_TLVS != 0;
-                // The number, then the header of the request.
-                let tail = message.get(HEADER + 4 + HEADER..).filter(|_| with_words).unwrap_or(&[]);
-                let words = attributes(tail).find(|(kind, _)| *kind == NLMSGERR_ATTR_MSG).map(|(_, words)| words);
-                let words = String::from_utf8_lossy(words.unwrap_or(&[])).trim_end_matches('\0').to_owned();
-                Answer::Refused { sequence, errno: -negative, words }
+                let with_text = flags & NLM_F_ACK_TLVS != 0;
+                // The error number, then the header of the request.
+                let tail = message.get(HEADER + 4 + HEADER..).filter(|_| with_text).unwrap_or(&[]);
+                let explanation =
+                    attributes(tail).find(|(kind, _)| *kind == NLMSGERR_ATTR_MSG).map(|(_, explanation)| explanation);
+                let explanation = String::from_utf8_lossy(explanation.unwrap_or(&[])).trim_end_matches('\0').to_owned();
+                Answer::Refused { sequence, errno: -negative, explanation }
             }
         },
         _ => Answer::Message { sequence, message: Message(message[HEADER..].to_vec()) },
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attributes_come_out_as_they_went_in() {
+    fn written_attributes_parse_to_themselves() {
         let request = Request::new(24, 0, &[1, 2, 3, 4])
             .attribute(7, b"wifi\0")
             .nested(8, |request| request.attribute(1, &[9]).attribute(2, &[8; 6]));
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_messages_are_no_messages() {
+    fn truncated_messages_are_ignored() {
         let bytes = Request::new(24, 0, &[0; 12]).attribute(1, &[1; 9]).finish(1);
         for length in 0..bytes.len() {
             assert!(answers(&bytes[..length]).is_empty());

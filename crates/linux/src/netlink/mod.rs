@@ -1,5 +1,5 @@
-//! Netlink: how the kernel is told about addresses, routes and MPTCP endpoints. Requests and answers are made here,
-//! since the dozen that a run needs are smaller than a library for all of them.
+//! Netlink: configures addresses, routes and MPTCP endpoints. This is our own code because the dozen requests that a
+//! run needs take less code than a general library.
 
 mod message;
 mod mptcp;
@@ -23,7 +23,7 @@ const SOL_NETLINK: i32 = 270;
 const NETLINK_CAP_ACK: i32 = 10;
 const NETLINK_EXT_ACK: i32 = 11;
 
-/// A netlink socket of the network namespace that its maker was in.
+/// A netlink socket in the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub(crate) struct Netlink {
     socket: OwnedFd,
@@ -31,13 +31,13 @@ pub(crate) struct Netlink {
 }
 
 impl Netlink {
-    /// A socket for `protocol`; `None` is NETLINK_ROUTE, whose number is zero.
+    /// Opens a socket for `protocol`; `None` means NETLINK_ROUTE, whose number is zero.
     fn open(protocol: Option<Protocol>) -> Result<Self> {
         let cannot = || "cannot open a netlink socket".to_owned();
         let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)
             .during(cannot)?;
         rustix::net::bind(&socket, &SocketAddrNetlink::new(0, 0)).during(cannot)?;
-        // The kernel then says why it refuses, in words.
+        // The kernel then explains errors as text.
         for option in [NETLINK_EXT_ACK, NETLINK_CAP_ACK] {
             let one = 1i32.to_ne_bytes();
             sys::set_socket_option(std::os::fd::AsFd::as_fd(&socket), SOL_NETLINK, option, &one).during(cannot)?;
@@ -45,8 +45,8 @@ impl Netlink {
         Ok(Self { socket, sequence: 0 })
     }
 
-    /// Sends `request` and waits for what the kernel says: its messages, then that it is done. `action` is what is
-    /// being asked for, as "cannot …".
+    /// Sends `request` and waits for the kernel's messages and acknowledgment. `action` describes the request for
+    /// errors, as "cannot …".
     fn ask(&mut self, request: Request, action: impl Fn() -> String) -> Result<Vec<Message>> {
         self.sequence += 1;
         let bytes = request.finish(self.sequence);
@@ -59,12 +59,13 @@ impl Netlink {
                 match answer {
                     Answer::Message { sequence, message } if sequence == self.sequence => messages.push(message),
                     Answer::Done { sequence } if sequence == self.sequence => return Ok(messages),
-                    Answer::Refused { sequence, errno, words } if sequence == self.sequence => {
+                    Answer::Refused { sequence, errno, explanation } if sequence == self.sequence => {
                         let source = io::Error::from_raw_os_error(errno);
-                        let action = if words.is_empty() { action() } else { format!("{} ({words})", action()) };
+                        let action =
+                            if explanation.is_empty() { action() } else { format!("{} ({explanation})", action()) };
                         return Err(Error::System { action, source });
                     }
-                    // Of an earlier request.
+                    // An answer to an earlier request.
                     _ => {}
                 }
             }

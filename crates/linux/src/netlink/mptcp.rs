@@ -39,10 +39,10 @@ const ADDR_V6: u16 = 4;
 const ADDR_PORT: u16 = 5;
 const ADDR_FLAGS: u16 = 6;
 
-/// What an endpoint is for.
+/// The flags of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndpointFlags {
-    /// Announce it to peers (ADD_ADDR).
+    /// Announce the address to peers (ADD_ADDR).
     pub signal: bool,
     /// Open subflows from it.
     pub subflow: bool,
@@ -61,20 +61,20 @@ impl EndpointFlags {
     }
 }
 
-/// A local end for MPTCP subflows.
+/// A local endpoint for MPTCP subflows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Its address identifier; `None` for one that the kernel chooses.
+    /// Its address identifier; `None` lets the kernel choose.
     pub id: Option<u8>,
     /// The address.
     pub address: IpAddr,
-    /// The port to announce; `None` for that of the connection.
+    /// The port to announce; `None` means that of the connection.
     pub port: Option<u16>,
-    /// What it is for.
+    /// Its flags.
     pub flags: EndpointFlags,
 }
 
-/// Talks to the path managers of the network namespace it was made in.
+/// Controls the path managers of the network namespace in which it was opened.
 #[derive(Debug)]
 pub struct MptcpPathManager {
     netlink: Netlink,
@@ -82,7 +82,7 @@ pub struct MptcpPathManager {
 }
 
 impl MptcpPathManager {
-    /// For the calling thread's network namespace.
+    /// Opens it for the calling thread's network namespace.
     pub fn open() -> Result<Self> {
         let mut netlink = Netlink::open(Some(GENERIC))?;
         let request = Request::new(GENL_ID_CTRL, 0, &[CTRL_CMD_GETFAMILY, 1, 0, 0])
@@ -90,7 +90,9 @@ impl MptcpPathManager {
         let messages = netlink.ask(request, || "cannot find the kernel's MPTCP path manager".into())?;
         let id = messages.iter().find_map(|message| message.attribute(GENERIC_HEADER, CTRL_ATTR_FAMILY_ID));
         let family = id.and_then(|bytes| bytes.try_into().ok()).map(u16::from_ne_bytes);
-        let family = family.ok_or_else(|| Error::Unexpected("the kernel's MPTCP path manager has no number".into()))?;
+        let family = family.ok_or_else(|| {
+            Error::Unexpected("the kernel's answer has no number of the MPTCP path manager's netlink family".into())
+        })?;
         Ok(Self { netlink, family })
     }
 
@@ -98,8 +100,8 @@ impl MptcpPathManager {
         Request::new(self.family, 0, &[command, VERSION, 0, 0])
     }
 
-    /// The in-kernel path manager's limits for each connection: subflows besides the initial one, and announced
-    /// addresses that it connects to.
+    /// Sets the limits of the in-kernel path manager per connection: subflows in addition to the initial one, and
+    /// announced addresses to which it connects.
     pub fn set_limits(&mut self, subflows: u32, accepted_addresses: u32) -> Result<()> {
         let request = self
             .request(CMD_SET_LIMITS)
@@ -108,27 +110,27 @@ impl MptcpPathManager {
         self.netlink.ask(request, || "cannot set the limits of MPTCP's path manager".into()).map(drop)
     }
 
-    /// Gives the in-kernel path manager an endpoint.
+    /// Adds an endpoint to the in-kernel path manager.
     pub fn add_endpoint(&mut self, endpoint: &Endpoint) -> Result<()> {
         let request = self.request(CMD_ADD_ADDR).nested(ATTR_ADDR, |request| local(request, endpoint));
         self.netlink.ask(request, || format!("cannot add the MPTCP endpoint {}", endpoint.address)).map(drop)
     }
 
-    /// Takes an endpoint away again: peers are told (REMOVE_ADDR), its subflows end.
+    /// Removes an endpoint: peers are notified (REMOVE_ADDR) and its subflows are closed.
     pub fn remove_endpoint(&mut self, endpoint: &Endpoint) -> Result<()> {
         let request = self.request(CMD_DEL_ADDR).nested(ATTR_ADDR, |request| local(request, endpoint));
         self.netlink.ask(request, || format!("cannot remove the MPTCP endpoint {}", endpoint.address)).map(drop)
     }
 
-    /// Changes whether the subflows of an endpoint are backups: peers are told (MP_PRIO).
+    /// Sets whether the subflows of an endpoint are backups: peers are notified (MP_PRIO).
     pub fn set_backup(&mut self, endpoint: &Endpoint, backup: bool) -> Result<()> {
         let changed = Endpoint { flags: EndpointFlags { backup, ..endpoint.flags }, ..*endpoint };
         let request = self.request(CMD_SET_FLAGS).nested(ATTR_ADDR, |request| local(request, &changed));
         self.netlink.ask(request, || format!("cannot change the MPTCP endpoint {}", endpoint.address)).map(drop)
     }
 
-    /// Opens a subflow of the connection with `token` (the userspace path manager, `net.mptcp.pm_type=1`). Subflows
-    /// from one address have one `id`.
+    /// Opens a subflow of the connection with `token` (userspace path manager, `net.mptcp.pm_type=1`). All subflows
+    /// from one address must have the same `id`.
     pub fn open_subflow(&mut self, token: u32, id: u8, from: SocketAddr, to: SocketAddr, backup: bool) -> Result<()> {
         let flags = EndpointFlags { subflow: true, backup, ..EndpointFlags::default() };
         let port = (from.port() != 0).then_some(from.port());
@@ -136,7 +138,7 @@ impl MptcpPathManager {
         self.subflow(CMD_SUBFLOW_CREATE, token, &end, to, "open")
     }
 
-    /// Closes one, with a reset.
+    /// Closes a subflow with a reset (userspace path manager).
     pub fn close_subflow(&mut self, token: u32, from: SocketAddr, to: SocketAddr) -> Result<()> {
         let flags = EndpointFlags::default();
         let end = Endpoint { id: None, address: from.ip(), port: Some(from.port()), flags };
@@ -163,7 +165,7 @@ impl MptcpPathManager {
         self.netlink.ask(request, || format!("cannot announce the MPTCP address {address}")).map(drop)
     }
 
-    /// Takes an announced address back (userspace path manager).
+    /// Withdraws an announced address (userspace path manager).
     pub fn withdraw(&mut self, token: u32, id: u8) -> Result<()> {
         let request =
             self.request(CMD_REMOVE).attribute(ATTR_TOKEN, &token.to_ne_bytes()).attribute(ATTR_LOC_ID, &[id]);

@@ -45,16 +45,16 @@ const INTERFACE_MESSAGE: usize = 16;
 /// The main routing table.
 const MAIN_TABLE: u32 = 254;
 
-/// Changes interfaces, addresses and routes of the network namespace it was made in.
+/// Configures interfaces, addresses and routes of the network namespace in which it was opened.
 #[derive(Debug)]
 pub struct RouteControl(Netlink);
 
-/// Where packets to everywhere leave, and what TCP is to know about the way.
+/// A default route with its TCP metrics.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     /// The interface.
     pub interface: u32,
-    /// The address that sockets get which have none.
+    /// The source address of packets from unbound sockets.
     pub source: IpAddr,
     /// TCP's initial congestion window in packets.
     pub initial_window: u32,
@@ -63,16 +63,16 @@ pub struct Route {
 }
 
 impl RouteControl {
-    /// For the calling thread's network namespace.
+    /// Opens it for the calling thread's network namespace.
     pub fn open() -> Result<Self> {
         Netlink::open(None).map(Self)
     }
 
-    /// The number of the interface `name`.
+    /// The index of the interface `name`.
     pub fn interface(&mut self, name: &str) -> Result<u32> {
         let message = self.link(name)?;
         let index = message.bytes().get(4..8).and_then(|bytes| bytes.try_into().ok());
-        index.map(u32::from_ne_bytes).ok_or_else(|| Error::Unexpected(format!("interface {name} has no number")))
+        index.map(u32::from_ne_bytes).ok_or_else(|| Error::Unexpected(format!("interface {name} has no index")))
     }
 
     fn link(&mut self, name: &str) -> Result<super::Message> {
@@ -81,9 +81,9 @@ impl RouteControl {
         messages.into_iter().next().ok_or_else(|| Error::Unexpected(format!("no answer about interface {name}")))
     }
 
-    /// Packets to and from the interface `name` that were dropped for want of room: on receiving, on sending.
+    /// Packets that the interface `name` dropped because a queue or buffer was full: on receiving, on sending.
     pub fn drops(&mut self, name: &str) -> Result<[u64; 2]> {
-        // struct rtnl_link_stats64: packets, bytes and errors of both ways, then drops.
+        // struct rtnl_link_stats64: packets, bytes and errors of both directions, then drops.
         const DROPS: usize = 6 * 8;
         let message = self.link(name)?;
         let statistics = message.attribute(INTERFACE_MESSAGE, IFLA_STATS64);
@@ -95,7 +95,7 @@ impl RouteControl {
         }
     }
 
-    /// Sets an interface up, with this MTU, and room for this many packets between the kernel and us.
+    /// Sets an interface up, with this MTU and this queue length in packets.
     pub fn set_up(&mut self, interface: u32, mtu: Option<u32>, queue: Option<u32>) -> Result<()> {
         let mut fixed = [0; INTERFACE_MESSAGE];
         fixed[4..8].copy_from_slice(&interface.to_ne_bytes());
@@ -110,8 +110,8 @@ impl RouteControl {
         self.0.ask(request, || format!("cannot set interface {interface} up")).map(drop)
     }
 
-    /// Makes a veth pair with these names and Ethernet addresses: the first end here, the second in the network
-    /// namespace `theirs`. Neither asks for its neighbours' addresses.
+    /// Creates a veth pair with these names and Ethernet addresses: the first end in this network namespace, the second
+    /// in the namespace `theirs`. Neither uses ARP.
     pub(crate) fn add_veth(&mut self, names: [&str; 2], addresses: [[u8; 6]; 2], theirs: BorrowedFd<'_>) -> Result<()> {
         let mut fixed = [0; INTERFACE_MESSAGE];
         fixed[8..12].copy_from_slice(&IFF_NOARP.to_ne_bytes());
@@ -130,10 +130,10 @@ impl RouteControl {
                     })
                 })
             });
-        self.0.ask(request, || format!("cannot make the veth device {}", names[1])).map(drop)
+        self.0.ask(request, || format!("cannot create the veth device {}", names[1])).map(drop)
     }
 
-    /// Gives `interface` an address that has no neighbours: everything else is behind routes.
+    /// Adds an address with a full-length prefix to `interface`: all other addresses are reached by routes.
     pub fn add_address(&mut self, interface: u32, address: IpAddr) -> Result<()> {
         let bytes = octets(address);
         let mut fixed = vec![family(address), 8 * bytes.len() as u8, IFA_F_NODAD, 0];
@@ -143,7 +143,7 @@ impl RouteControl {
         self.0.ask(request, || format!("cannot add the address {address}")).map(drop)
     }
 
-    /// Adds `route` to everywhere for packets that have its source address, by a rule and a routing table of their own.
+    /// Adds the default route `route` for packets with its source address, by a rule and a separate routing table.
     pub fn add_route_from(&mut self, table: u32, route: &Route) -> Result<()> {
         self.add_default_route(table, route)?;
         let bytes = octets(route.source);
@@ -154,13 +154,13 @@ impl RouteControl {
         self.0.ask(request, || format!("cannot add a rule for packets from {}", route.source)).map(drop)
     }
 
-    /// Adds `route` to everywhere for packets without a source address.
+    /// Adds the default route `route` for packets without a source address.
     pub fn add_main_route(&mut self, route: &Route) -> Result<()> {
         self.add_default_route(MAIN_TABLE, route)
     }
 
     fn add_default_route(&mut self, table: u32, route: &Route) -> Result<()> {
-        // Table numbers above 255 stand in the attribute alone.
+        // Table numbers above 255 are only in the attribute.
         let fixed = [family(route.source), 0, 0, 0, 0, RTPROT_STATIC, RT_SCOPE_LINK, RTN_UNICAST, 0, 0, 0, 0];
         let request = Request::new(RTM_NEWROUTE, CREATE, &fixed)
             .attribute(RTA_TABLE, &table.to_ne_bytes())

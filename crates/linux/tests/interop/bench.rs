@@ -1,4 +1,4 @@
-//! The bench that tests are set up on: two hosts, paths between them, a run in the background.
+//! The test setup: two hosts, paths between them, a run in the background.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,7 +7,7 @@ use subflow_linux::{
 };
 use subflow_network::{HostId, InterfaceId, LinkConfig, Network, TopologyBuilder};
 
-/// The devices that this machine has for the tests; `None` where it cannot run them. Says why not.
+/// The kind of devices for the tests on this machine. If it cannot run them, prints why and returns `None`.
 pub(crate) fn machine_serves(test: &str) -> Option<DeviceKind> {
     let needs = Needs { mptcp: true, congestion: vec!["reno".into(), "cubic".into()], device: None };
     match subflow_linux::require(&needs) {
@@ -25,11 +25,11 @@ pub(crate) const CLIENT: usize = 0;
 pub(crate) const SERVER: usize = 1;
 pub(crate) const PORT: u16 = 5001;
 
-/// Two hosts with as many interfaces as there are paths; path `p` joins their interfaces `p`.
+/// Two hosts with one interface per path; path `p` connects their interfaces `p`.
 pub(crate) struct Paths {
     pub(crate) network: Network,
     pub(crate) hosts: [HostId; 2],
-    /// By host and path.
+    /// Interfaces by host and path.
     pub(crate) interfaces: [Vec<InterfaceId>; 2],
 }
 
@@ -43,12 +43,12 @@ pub(crate) fn end(host: usize, path: usize, port: u16) -> SocketAddr {
 }
 
 impl Paths {
-    /// Paths whose directions are alike.
+    /// Paths with the same configuration in both directions.
     pub(crate) fn new(paths: &[LinkConfig]) -> Self {
         let mut topology = TopologyBuilder::new();
         let hosts = [topology.host("client"), topology.host("server")];
         let mut interfaces = [Vec::new(), Vec::new()];
-        // Every address of one host can be reached from every interface of the other: the paths cross in a router.
+        // Every address of one host can be reached from every interface of the other, through a router.
         let router = topology.router("middle", subflow_network::RouterMode::ShortestPath);
         for (path, config) in paths.iter().enumerate() {
             for host in [CLIENT, SERVER] {
@@ -65,7 +65,7 @@ impl Paths {
         Self { network, hosts, interfaces }
     }
 
-    /// Makes `host` a namespace of the kernel's.
+    /// Creates a kernel namespace for `host`.
     pub(crate) fn kernel(
         &self,
         host: usize,
@@ -92,10 +92,10 @@ pub(crate) fn options(transport: Transport) -> StreamOptions {
     StreamOptions { transport, congestion: Some("cubic".into()), receive_buffer: None, send_buffer: None }
 }
 
-/// Ends what waits for a run when the run is over, however that comes: a test that fails must not hang.
-pub(crate) struct Curfew<'a>(pub(crate) &'a Interrupt);
+/// Raises the interrupt when dropped, so that a failing test does not leave threads waiting for the run.
+pub(crate) struct InterruptOnDrop<'a>(pub(crate) &'a Interrupt);
 
-impl Drop for Curfew<'_> {
+impl Drop for InterruptOnDrop<'_> {
     fn drop(&mut self) {
         self.0.raise();
     }

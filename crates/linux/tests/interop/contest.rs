@@ -1,4 +1,4 @@
-//! Our stack at one end, the kernel at the other.
+//! Transfers between our stack and the kernel.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use subflow_transport::tcp::TcpOptions;
 use subflow_transport::{Endpoint, EndpointId, Event, Listener, mptcp};
 use subflow_wire::Body;
 
-use crate::bench::{CLIENT, Curfew, PORT, Paths, SERVER, end, machine_serves, options};
+use crate::bench::{CLIENT, InterruptOnDrop, PORT, Paths, SERVER, end, machine_serves, options};
 
-/// No contest lasts longer, even on a machine that is busy with other things.
+/// The time limit of a test, also on a busy machine.
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// A fast path with some delay.
@@ -28,7 +28,7 @@ pub(crate) fn fast() -> LinkConfig {
     LinkConfig::new(Rate::from_mbit(200), Duration::from_millis(3))
 }
 
-/// Our host, behind something on the path that may take MPTCP's options away from what comes to it.
+/// Our host, behind a middlebox that may remove the MPTCP options of the packets to it.
 pub(crate) struct Ours {
     pub(crate) station: Station,
     pub(crate) strips_options: bool,
@@ -55,7 +55,7 @@ impl Userspace for Ours {
     }
 }
 
-/// What our end says it is.
+/// The configuration of our end.
 pub(crate) fn ours(path_manager: &str, change: impl FnOnce(&mut mptcp::Config)) -> Arc<mptcp::Config> {
     let algorithm = Algorithm::from_name("cubic").expect("an algorithm");
     let scheduler = Scheduling::from_name("ll").expect("a scheduler");
@@ -73,37 +73,38 @@ pub(crate) fn plain_tcp() -> TcpOptions {
     }
 }
 
-/// Both hosts, ready to run.
+/// Both hosts and the network between them.
 pub(crate) struct Contest {
     pub(crate) emulator: Emulator<Ours>,
     pub(crate) kernel: KernelHost,
-    /// What the kernel's application speaks.
+    /// The protocol of the kernel's application.
     pub(crate) transport: Transport,
     interrupt: Interrupt,
     clock: WallClock,
 }
 
-/// What a contest begins with.
+/// The setup of a contest.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
-    /// Which of the two hosts is the kernel; the other is ours.
+    /// The index of the host that is the kernel; the other host is ours.
     pub(crate) kernel: usize,
     pub(crate) paths: Vec<LinkConfig>,
     /// Settings of the kernel's namespace.
     pub(crate) sysctls: Vec<(&'static str, &'static str)>,
-    /// The devices; `None` for what the machine has.
+    /// The kind of devices; `None` means what the machine supports.
     pub(crate) device: Option<DeviceKind>,
 }
 
 impl Setting {
-    /// So many fast paths.
+    /// This number of fast paths.
     pub(crate) fn fast(kernel: usize, paths: usize) -> Self {
         Self { kernel, paths: vec![fast(); paths], sysctls: Vec::new(), device: None }
     }
 }
 
 impl Contest {
-    /// Prepares `test`, whose namespaces have its name; `None` where this machine cannot run it, which is said.
+    /// Prepares `test`, whose name is part of its namespaces' names. If this machine cannot run it, prints why and
+    /// returns `None`.
     pub(crate) fn new(test: &str, setting: &Setting) -> Option<Self> {
         let found = machine_serves(test)?;
         let device = setting.device.unwrap_or(found);
@@ -118,7 +119,7 @@ impl Contest {
         Some(Self { emulator, kernel: host, transport: Transport::Mptcp, interrupt, clock })
     }
 
-    /// Our end connects and writes `bytes`; the kernel's accepts, and then `application` acts, which need not close.
+    /// Our end connects and writes `bytes`; the kernel's end accepts and runs `application`, which need not close.
     pub(crate) fn with_our_client(
         &mut self,
         config: &Arc<mptcp::Config>,
@@ -128,7 +129,7 @@ impl Contest {
     ) {
         let transport = self.transport;
         let id = EndpointId(0);
-        // It has to be there before our SYN comes, and to stay: joins come to it, too.
+        // The listener must exist before our SYN arrives, and stay: joins also need it.
         let listen = || listen(&options(transport), end(SERVER, 0, PORT));
         let listener = self.kernel.namespace().run(listen).expect("listens");
         self.run(
@@ -141,8 +142,8 @@ impl Contest {
         );
     }
 
-    /// The kernel's end connects to ours, which listens, and then `application` acts. `done` is asked about the
-    /// connection that was accepted.
+    /// The kernel's end connects to ours, which listens, and runs `application`. `done` is called with the accepted
+    /// connection.
     pub(crate) fn with_our_server(
         &mut self,
         listener: Listener,
@@ -161,7 +162,8 @@ impl Contest {
         );
     }
 
-    /// Lets both ends act: ours in `begin`, the kernel's in `application`, until that returns and `done` says so, too.
+    /// Runs both ends, ours with `begin` and the kernel's with `application`, until `application` has returned and
+    /// `done` returns true.
     fn run(
         &mut self,
         begin: impl FnOnce(&mut Network, &mut Station),
@@ -172,8 +174,9 @@ impl Contest {
         let deadline = self.clock.now() + LIMIT;
         thread::scope(|scope| {
             let application = scope.spawn(move || application(kernel, interrupt));
-            let curfew = Curfew(interrupt);
-            // What happened since the contest was made is over before ours acts: its time is that of the clock.
+            let curfew = InterruptOnDrop(interrupt);
+            // Our end starts after the events since the creation of the contest are processed: its time is that of the
+            // clock.
             emulator.run_until(self.clock.now()).expect("runs");
             let (network, ours) = emulator.parts();
             begin(network, &mut ours.station);
@@ -187,7 +190,7 @@ impl Contest {
         });
     }
 
-    /// Counters of the kernel's MPTCP that tell of an error, but for those that are expected.
+    /// Checks that no error counter of the kernel's MPTCP is raised, except `expected` ones.
     pub(crate) fn assert_no_errors(&self, expected: &[&str]) {
         let counters = self.kernel.counters().expect("counters");
         let errors: Vec<_> = counters
@@ -206,7 +209,7 @@ impl Contest {
     }
 }
 
-/// What the kernel counts when a peer makes a mistake, or when it takes one for having made one.
+/// Counters that the kernel raises when it detects an error of the peer.
 const ERRORS: [&str; 24] = [
     "FallbackACK",
     "FallbackSYNACK",
@@ -258,7 +261,7 @@ fn connect(network: &mut Network, station: &mut Station, config: &Arc<mptcp::Con
     id
 }
 
-/// The kernel's application sends this part of the stream.
+/// Sends this part of the stream from the kernel's application.
 pub(crate) fn send(stream: &Stream, part: Range<u64>) {
     let (mut sent, mut buffer) = (part.start, vec![0; 1 << 16]);
     while sent < part.end {
@@ -269,7 +272,8 @@ pub(crate) fn send(stream: &Stream, part: Range<u64>) {
     }
 }
 
-/// The kernel's application sends the first `bytes` of the stream, while it receives the first `receive` of the other.
+/// Sends the first `bytes` of the stream from the kernel's application while it receives the first `receive` bytes of
+/// ours.
 pub(crate) fn talk(stream: &Stream, bytes: u64, receive: u64) {
     thread::scope(|scope| {
         scope.spawn(|| send(stream, 0..bytes));
@@ -284,11 +288,11 @@ pub(crate) fn talk(stream: &Stream, bytes: u64, receive: u64) {
     });
 }
 
-/// Ends the kernel's side and waits for the end of the other.
+/// Closes the kernel's side and waits for the end of ours.
 pub(crate) fn close(stream: &Stream) {
     stream.finish().expect("ends");
     let mut buffer = [0; 1024];
-    while stream.read(&mut buffer).expect("ends in good order").is_some_and(|length| length > 0) {}
+    while stream.read(&mut buffer).expect("ends without a reset").is_some_and(|length| length > 0) {}
 }
 
 /// The kernel connects.
@@ -297,8 +301,7 @@ fn connect_kernel(kernel: &KernelHost, transport: Transport, interrupt: &Interru
     kernel.namespace().run(connect).expect("connects").expect("in time")
 }
 
-/// Whether our `endpoint` has received `bytes` and all that it wrote is acknowledged; if so, it says that it will write
-/// no more.
+/// Whether our endpoint has received `bytes` and all its written data is acknowledged. If so, finishes its stream.
 pub(crate) fn finish_after(network: &mut Network, station: &mut Station, id: EndpointId, bytes: u64) -> bool {
     let endpoint = station.endpoint(id);
     let all = endpoint.bytes_received() >= bytes && endpoint.bytes_acknowledged() >= endpoint.bytes_written();
@@ -309,7 +312,7 @@ pub(crate) fn finish_after(network: &mut Network, station: &mut Station, id: End
     all
 }
 
-/// The subflows of ours that are up.
+/// The number of our established subflows.
 pub(crate) fn subflows_up(station: &Station, id: EndpointId) -> usize {
     match station.endpoint(id) {
         Endpoint::Mptcp(mptcp) => mptcp.subflows().iter().filter(|s| s.is_established() && !s.is_closed()).count(),
@@ -321,7 +324,7 @@ pub(crate) fn has_fallen_back(station: &Station, id: EndpointId) -> bool {
     matches!(station.endpoint(id), Endpoint::Mptcp(mptcp) if mptcp.has_fallen_back())
 }
 
-/// Our end as MPTCP has it.
+/// Our end as an MPTCP connection.
 pub(crate) fn connection(station: &mut Station, id: EndpointId) -> &mut mptcp::Connection {
     match station.transport().endpoint_mut(id) {
         Endpoint::Mptcp(mptcp) => mptcp,
@@ -329,15 +332,15 @@ pub(crate) fn connection(station: &mut Station, id: EndpointId) -> &mut mptcp::C
     }
 }
 
-/// Whether `event` has happened, among the events noted so far.
+/// Whether `event` is among the events so far, which are collected in `seen`.
 pub(crate) fn happened(seen: &mut Vec<Event>, station: &mut Station, event: impl Fn(&Event) -> bool) -> bool {
     seen.extend(station.take_events().into_iter().map(|(_, event)| event));
     seen.iter().any(event)
 }
 
-/// Changes a path of the contest in both directions.
+/// The links of a path, in both directions.
 pub(crate) fn links_of(path: usize) -> [LinkId; 2] {
-    // Each path has a link to the middle and one from there, of two directions each.
+    // Each path has two links, one on each side of the router, with two directions each.
     [LinkId::from_index(4 * path), LinkId::from_index(4 * path + 1)]
 }
 

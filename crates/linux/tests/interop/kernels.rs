@@ -1,4 +1,4 @@
-//! A kernel against itself through the emulator: packets pass unchanged, links keep their rate, loss and delay.
+//! Two kernel hosts connected by the emulator: packets pass unchanged, links keep their rate, loss and delay.
 
 use std::thread;
 
@@ -9,9 +9,9 @@ use subflow_linux::{
 use subflow_network::{HostId, InterfaceId, LinkConfig, LossConfig, Network, PacketId, Probability, TimerId};
 use subflow_quantity::{Duration, Instant, Rate};
 
-use crate::bench::{CLIENT, Curfew, PORT, Paths, SERVER, end, machine_serves, options};
+use crate::bench::{CLIENT, InterruptOnDrop, PORT, Paths, SERVER, end, machine_serves, options};
 
-/// No stack of ours is on the network.
+/// A network without our stack.
 struct Nobody;
 
 impl Userspace for Nobody {
@@ -19,7 +19,7 @@ impl Userspace for Nobody {
     fn handle_timer(&mut self, _: &mut Network, _: TimerId) {}
 }
 
-/// Sends `bytes` from the client to the server; whether they arrived whole.
+/// Sends `bytes` from the client to the server. Returns whether all of them arrived.
 fn transfer(client: &KernelHost, server: &KernelHost, transport: Transport, bytes: u64, interrupt: &Interrupt) -> bool {
     let (client, server) = (client.namespace(), server.namespace());
     let listener = server.run(|| listen(&options(transport), end(SERVER, 0, PORT))).expect("listens");
@@ -54,7 +54,7 @@ fn transfer(client: &KernelHost, server: &KernelHost, transport: Transport, byte
     })
 }
 
-/// Both hosts are the kernel's; `test` tells their namespaces apart.
+/// Runs a transfer between two kernel hosts; `test` is part of their namespaces' names.
 fn run(test: &str, paths: Paths, device: DeviceKind, transport: Transport, bytes: u64) -> (bool, Duration) {
     let (client, mut ports) = paths.kernel(CLIENT, &format!("{test}-c"), &[], device);
     let (server, more) = paths.kernel(SERVER, &format!("{test}-s"), &[], device);
@@ -65,7 +65,7 @@ fn run(test: &str, paths: Paths, device: DeviceKind, transport: Transport, bytes
     thread::scope(|scope| {
         let applications = scope.spawn(|| transfer(&client, &server, transport, bytes, &interrupt));
         let end = Instant::ZERO + Duration::from_secs(30);
-        let curfew = Curfew(&interrupt);
+        let curfew = InterruptOnDrop(&interrupt);
         emulator.run_while(end, |_, _| !applications.is_finished()).expect("runs");
         let took = clock.now().since(Instant::ZERO);
         drop(curfew);
@@ -74,8 +74,8 @@ fn run(test: &str, paths: Paths, device: DeviceKind, transport: Transport, bytes
 }
 
 #[test]
-fn tcp_arrives_whole_and_no_faster_than_the_link() {
-    let Some(device) = machine_serves("tcp_arrives_whole_and_no_faster_than_the_link") else { return };
+fn a_tcp_transfer_completes_and_is_not_faster_than_the_link() {
+    let Some(device) = machine_serves("a_tcp_transfer_completes_and_is_not_faster_than_the_link") else { return };
     let link = LinkConfig::new(Rate::from_mbit(50), Duration::from_millis(5));
     for device in [device, DeviceKind::Veth] {
         let test = format!("tcp-{}", device.name());
@@ -87,8 +87,10 @@ fn tcp_arrives_whole_and_no_faster_than_the_link() {
 }
 
 #[test]
-fn mptcp_arrives_whole_over_lossy_duplicating_paths() {
-    let Some(device) = machine_serves("mptcp_arrives_whole_over_lossy_duplicating_paths") else { return };
+fn an_mptcp_transfer_completes_over_paths_with_loss_and_duplication() {
+    let Some(device) = machine_serves("an_mptcp_transfer_completes_over_paths_with_loss_and_duplication") else {
+        return;
+    };
     let percent = Probability::new(0.01).expect("a probability");
     let link = LinkConfig { duplication: percent, ..LinkConfig::new(Rate::from_mbit(100), Duration::from_millis(2)) }
         .with_loss(LossConfig::Bernoulli(percent));
@@ -99,15 +101,15 @@ fn mptcp_arrives_whole_over_lossy_duplicating_paths() {
 }
 
 #[test]
-fn what_is_taken_is_said() {
-    let Some(device) = machine_serves("what_is_taken_is_said") else { return };
+fn a_name_or_port_in_use_is_reported() {
+    let Some(device) = machine_serves("a_name_or_port_in_use_is_reported") else { return };
     let (host, _ports) = Paths::new(&[LinkConfig::default()]).kernel(SERVER, "taken", &[], device);
     let namespace = host.namespace();
     let at = end(SERVER, 0, PORT);
     let _first = namespace.run(|| listen(&options(Transport::Tcp), at)).expect("listens");
     let second = namespace.run(|| listen(&options(Transport::Tcp), at)).expect_err("taken");
     assert!(matches!(second, Error::PortInUse(PORT, _)), "{second}");
-    let clash = Namespace::create("taken").expect_err("there is one");
+    let clash = Namespace::create("taken").expect_err("the name is in use");
     assert!(matches!(&clash, Error::NameClash(_)) && clash.to_string().contains("subflow cleanup"), "{clash}");
     let missing = namespace.run(|| {
         subflow_linux::Sysctl("mptcp/enabled").write("0")?;
@@ -117,8 +119,8 @@ fn what_is_taken_is_said() {
 }
 
 #[test]
-fn a_namespace_goes_with_its_host() {
-    let Some(device) = machine_serves("a_namespace_goes_with_its_host") else { return };
+fn dropping_a_host_removes_its_namespace() {
+    let Some(device) = machine_serves("dropping_a_host_removes_its_namespace") else { return };
     for device in [device, DeviceKind::Veth] {
         let (host, ports) = Paths::new(&[LinkConfig::default()]).kernel(SERVER, "left", &[], device);
         let path = std::path::Path::new("/run/netns").join(host.namespace().name());
@@ -129,8 +131,8 @@ fn a_namespace_goes_with_its_host() {
 }
 
 #[test]
-fn packets_from_a_veth_pair_are_finished() {
-    if machine_serves("packets_from_a_veth_pair_are_finished").is_none() {
+fn packets_from_a_veth_pair_have_checksums_and_fit_the_mtu() {
+    if machine_serves("packets_from_a_veth_pair_have_checksums_and_fit_the_mtu").is_none() {
         return;
     }
     let (host, ports) = Paths::new(&[LinkConfig::default()]).kernel(CLIENT, "finished", &[], DeviceKind::Veth);
@@ -138,7 +140,7 @@ fn packets_from_a_veth_pair_are_finished() {
     host.namespace()
         .run(|| {
             let socket = subflow_linux::udp(end(CLIENT, 0, 4000))?;
-            // Larger than any packet of 1500 bytes: what the kernel cannot cut up as UDP it cuts up as IP.
+            // Larger than the MTU of 1500 bytes: the kernel fragments it.
             socket.send_to(&[7; 4000], end(SERVER, 0, 4001)).expect("sent");
             socket.send_to(&[7; 400], end(SERVER, 0, 4001)).expect("sent");
             Ok(())
@@ -154,5 +156,5 @@ fn packets_from_a_veth_pair_are_finished() {
     }
     let udp = lengths.iter().filter(|&&length| length > 100).count();
     assert!(udp == 4 && lengths.iter().all(|&length| length <= 1500), "three fragments and a packet: {lengths:?}");
-    assert_eq!(whole, [400], "with a right checksum");
+    assert_eq!(whole, [400], "with a correct checksum");
 }

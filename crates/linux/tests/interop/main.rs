@@ -1,7 +1,7 @@
-//! Our stack against the kernel's, and the kernel's against itself, over TUN devices in namespaces made here.
+//! Our stack with the kernel as its peer, and two kernel hosts, over TUN devices in namespaces created by the tests.
 //!
-//! The tests need root, or CAP_NET_ADMIN and CAP_SYS_ADMIN, and /dev/net/tun. Where the machine does not give that,
-//! each says so and passes; `SUBFLOW_REQUIRE_INTEROP=1` makes that a failure.
+//! The tests need root, or CAP_NET_ADMIN and CAP_SYS_ADMIN, and /dev/net/tun. Without them each test prints a message
+//! and passes; with `SUBFLOW_REQUIRE_INTEROP=1` it fails.
 #![cfg(target_os = "linux")]
 
 mod bench;

@@ -1,4 +1,5 @@
-//! Whole transfers, byte by byte: who connects, who joins, checksums, devices, losses, a path that fails.
+//! Complete transfers, checked byte by byte: either side connects, joins, uses checksums; both kinds of devices; loss;
+//! a failing path.
 
 use subflow_linux::netlink::{Endpoint, EndpointFlags};
 use subflow_linux::{DeviceKind, KernelHost};
@@ -11,25 +12,26 @@ use crate::contest::{Contest, Setting, at, close, finish_after, links_of, ours, 
 
 const MEGABYTE: u64 = 1_000_000;
 
-/// Gives the kernel's path manager an endpoint at each of `paths` of its host.
+/// Adds an endpoint for each of `paths` of its host to the kernel's path manager.
 fn add_endpoints(kernel: &KernelHost, host: usize, paths: core::ops::Range<usize>, flags: EndpointFlags) {
     let endpoint = |path| Endpoint { id: None, address: address(host, path), port: None, flags };
     let all = paths.map(endpoint);
     kernel.with_path_manager(|manager| all.into_iter().try_for_each(|one| manager.add_endpoint(&one))).expect("added");
 }
 
-/// Both ends send `bytes`; both sides of DSS checksums are ours and the kernel's wish. A subflow per path.
+/// A transfer of `bytes` in both directions, with one subflow per path. `checksum` is whether our end and the kernel
+/// request DSS checksums.
 #[derive(Clone, Debug)]
 struct Transfer {
     setting: Setting,
     checksum: [bool; 2],
-    /// After how many periods ours gives a subflow up; 0 for at its first timeout.
+    /// The number of loss periods after which our end treats a subflow as stale; 0 means at its first timeout.
     stale_loss_count: u8,
     bytes: u64,
 }
 
 impl Transfer {
-    /// `kernel` is the kernel's host.
+    /// `kernel` is the index of the kernel's host.
     fn new(kernel: usize, paths: usize) -> Self {
         let bytes = paths as u64 * MEGABYTE;
         Self { setting: Setting::fast(kernel, paths), checksum: [false; 2], stale_loss_count: 0, bytes }
@@ -49,7 +51,7 @@ impl Transfer {
         self
     }
 
-    /// Runs it; `prepare` may change the network before. Nothing where this machine cannot.
+    /// Runs it, after `prepare` may have changed the network. `None` if this machine cannot run it.
     fn run(mut self, test: &str, prepare: impl FnOnce(&mut Contest)) -> Option<Contest> {
         self.setting.sysctls.push(("mptcp/checksum_enabled", if self.checksum[1] { "1" } else { "0" }));
         let mut contest = Contest::new(test, &self.setting)?;
@@ -72,7 +74,7 @@ impl Transfer {
                 &config,
                 bytes,
                 |kernel, stream| {
-                    // The kernel announces its other addresses; ours joins them.
+                    // The kernel announces its other addresses; our end joins them.
                     let flags = EndpointFlags { signal: true, ..EndpointFlags::default() };
                     add_endpoints(kernel, SERVER, 1..paths, flags);
                     exchange(stream);
@@ -146,7 +148,7 @@ fn the_kernels_client_with_checksums() {
 }
 
 #[test]
-fn veth_pairs_serve_as_tun_devices_do() {
+fn veth_pairs_work_like_tun_devices() {
     for (kernel, test) in [(SERVER, "veth-our-client"), (CLIENT, "veth-kernels-client")] {
         let transfer = Transfer::new(kernel, 2).over(DeviceKind::Veth).checksums([false, true]);
         let contest = transfer.run(test, |_| {});
@@ -159,12 +161,12 @@ fn lossy(mbit: u64, delay_ms: u64, loss: f64) -> LinkConfig {
         .with_loss(LossConfig::Bernoulli(Probability::new(loss).expect("a probability")))
 }
 
-/// How much is sent each way over lossy paths.
+/// The amount sent in each direction over lossy paths.
 fn megabytes() -> u64 {
     std::env::var("SUBFLOW_INTEROP_MEGABYTES").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
 }
 
-/// Many bytes each way over two lossy unequal paths, with DSS checksums.
+/// A large transfer in each direction over two lossy unequal paths, with DSS checksums.
 fn every_byte_arrives(kernel: usize, test: &str) {
     let paths = [lossy(300, 2, 0.0002), lossy(100, 10, 0.0005)];
     let transfer = Transfer::new(kernel, 2).paths(&paths).checksums([false, true]);

@@ -1,4 +1,4 @@
-//! Our end: a host with one association, over a UDP socket for each of its addresses, and with real bytes.
+//! Our end: a host with one association, with a UDP socket for each of its addresses, and with real bytes.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -15,19 +15,19 @@ use subflow_transport::{Endpoint, EndpointId, Event, Host, Listener};
 use subflow_wire::sctp::{Chunk, UdpEncapsulation};
 use subflow_wire::{Body, Ecn, IpHeader, Packet, PayloadBytes, SctpPacket};
 
-/// The most that a test may take.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// How long to sleep when nothing is to be done.
-const NAP: std::time::Duration = std::time::Duration::from_micros(300);
+/// The time limit of a test.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// How long to sleep if there is nothing to do.
+const IDLE_SLEEP: std::time::Duration = std::time::Duration::from_micros(300);
 
-/// What the two directions carry: byte `offset` of side 0, which is ours, or 1, the peer's.
+/// The data of each direction: byte `offset` from side 0, ours, or 1, the peer's.
 fn pattern(side: u64, offset: u64) -> u8 {
     ((offset ^ side << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
 }
 
-/// Where the packets of a test go.
+/// The addresses and ports of a test.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Addressing {
     pub(crate) locals: Vec<IpAddr>,
     pub(crate) remotes: Vec<IpAddr>,
     pub(crate) udp: UdpEncapsulation,
@@ -35,15 +35,15 @@ pub(crate) struct Place {
     pub(crate) remote_port: u16,
 }
 
-/// The association and the bytes around it.
+/// The association with its data and counters.
 pub(crate) struct Driver {
     clock: WallClock,
     host: Host,
-    place: Place,
+    place: Addressing,
     sockets: Vec<(IpAddr, UdpSocket)>,
     endpoint: Option<EndpointId>,
     to_send: u64,
-    /// User data that was taken and not delivered yet, by TSN.
+    /// User data that is accepted and not yet delivered, by TSN.
     kept: BTreeMap<u64, Vec<u8>>,
     pub(crate) received: u64,
     /// User data sent from each local address.
@@ -51,14 +51,14 @@ pub(crate) struct Driver {
     /// User data received on each local address.
     pub(crate) received_on: BTreeMap<IpAddr, u64>,
     pub(crate) events: Vec<Event>,
-    /// Types of the chunks received.
+    /// The number of received chunks by type.
     pub(crate) chunk_types: BTreeMap<u8, u64>,
-    /// Largest count of packets that a SACK of the peer stated (DAC).
+    /// The largest number of packets in a SACK of the peer (DAC).
     pub(crate) most_packets_acknowledged: u8,
 }
 
 impl Driver {
-    pub(crate) fn new(place: &Place) -> Self {
+    pub(crate) fn new(place: &Addressing) -> Self {
         let socket = |&address: &IpAddr| {
             let socket = UdpSocket::bind(SocketAddr::new(address, place.udp.source_port)).expect("a UDP socket");
             socket.set_nonblocking(true).expect("a socket that does not block");
@@ -82,7 +82,7 @@ impl Driver {
         }
     }
 
-    /// Opens the association, to send `bytes`.
+    /// Opens the association and sends `bytes`.
     pub(crate) fn connect(&mut self, config: Config, bytes: u64) {
         let local = SocketAddr::new(self.place.locals[0], self.place.local_port);
         let remote = SocketAddr::new(self.place.remotes[0], self.place.remote_port);
@@ -93,7 +93,7 @@ impl Driver {
         self.drain();
     }
 
-    /// Waits for the peer to open it, to send `bytes` then.
+    /// Waits for the peer to open the association, then sends `bytes`.
     pub(crate) fn listen(&mut self, config: Config, bytes: u64) {
         self.to_send = bytes;
         self.host.listen(self.place.local_port, Listener::Sctp(Arc::new(config)));
@@ -123,9 +123,9 @@ impl Driver {
         })
     }
 
-    /// Lets the other side act until `done`; what it was waiting for is said where it takes too long.
+    /// Runs until `done`. `what` describes the condition for the error after the time limit.
     pub(crate) fn run_until(&mut self, what: &str, done: impl Fn(&Self) -> bool) {
-        let deadline = self.clock.now() + PATIENCE;
+        let deadline = self.clock.now() + TIME_LIMIT;
         loop {
             let busy = self.step();
             if done(self) {
@@ -133,34 +133,34 @@ impl Driver {
             }
             assert!(self.clock.now() < deadline, "still waiting: {what}; {:?} {:?}", self.events, self.endpoint);
             if !busy {
-                std::thread::sleep(NAP);
+                std::thread::sleep(IDLE_SLEEP);
             }
         }
     }
 
-    /// Finishes, and drains.
+    /// Shuts down the association.
     pub(crate) fn finish(&mut self) {
         self.endpoint().finish();
         self.drain();
     }
 
-    /// Aborts, and drains.
+    /// Aborts the association.
     pub(crate) fn abort(&mut self) {
         self.endpoint().abort();
         self.drain();
     }
 
-    /// Takes what has come and what time has brought; returns whether there was anything.
+    /// Processes received packets and expired timers. Returns whether there were any.
     fn step(&mut self) -> bool {
         let mut busy = false;
         let mut buffer = [0; 65_536];
         for index in 0..self.sockets.len() {
-            // Some packets at a time, so that no path starves the other.
+            // A limited number of packets at a time, so that both paths are served.
             for _ in 0..16 {
                 match self.sockets[index].1.recv_from(&mut buffer) {
                     Ok((length, from)) => self.handle(self.sockets[index].0, from, &buffer[..length]),
                     Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                    // The peer's socket may not be there yet, or no more (ICMP).
+                    // The peer's socket may not exist yet or any more (ICMP).
                     Err(error) if error.kind() == ErrorKind::ConnectionRefused => break,
                     Err(error) => panic!("receiving: {error}"),
                 }
@@ -177,7 +177,7 @@ impl Driver {
     }
 
     fn handle(&mut self, local: IpAddr, from: SocketAddr, bytes: &[u8]) {
-        let mut body = SctpPacket::parse(bytes).expect("usrsctp sends good packets");
+        let mut body = SctpPacket::parse(bytes).expect("usrsctp sends valid packets");
         let destination_port = self.place.udp.source_port;
         body.encapsulation = Some(UdpEncapsulation { source_port: from.port(), destination_port });
         for chunk in &body.chunks {
@@ -201,7 +201,7 @@ impl Driver {
         let packet = Packet { ip, body: Body::Sctp(body) };
         let taker = self.host.handle_packet(self.clock.now(), &packet);
         if let Some(accepted) = self.host.poll_accept() {
-            assert!(self.endpoint.is_none(), "one association is enough");
+            assert!(self.endpoint.is_none(), "there is one association");
             self.endpoint = Some(accepted);
             self.write();
         }
@@ -224,7 +224,7 @@ impl Driver {
         }
     }
 
-    /// Sends what is to be sent, notes what happened, checks what was delivered.
+    /// Sends packets, collects events, and checks delivered data.
     fn drain(&mut self) {
         let Some(id) = self.endpoint else { return };
         loop {
@@ -241,7 +241,7 @@ impl Driver {
             let Endpoint::Sctp(association) = self.host.endpoint_mut(id) else { return };
             let Some(delivery) = association.poll_delivery() else { return };
             for tsn in delivery.tsns.0..=delivery.tsns.1 {
-                for byte in self.kept.remove(&tsn).expect("what is delivered was taken before") {
+                for byte in self.kept.remove(&tsn).expect("delivered data was accepted before") {
                     assert_eq!(byte, pattern(1, self.received), "byte {} of what we received", self.received);
                     self.received += 1;
                 }
@@ -255,12 +255,12 @@ impl Driver {
             body.payloads().map(|payload| payload.stream_offset..payload.stream_offset + u64::from(payload.length));
         let data: Vec<u8> = chunks.flatten().map(|offset| pattern(0, offset)).collect();
         let mut bytes = Vec::new();
-        body.emit(PayloadBytes::Bytes(&data), &mut bytes).expect("our packets have a form in bytes");
+        body.emit(PayloadBytes::Bytes(&data), &mut bytes).expect("our packets can be written");
         *self.sent_on.entry(packet.ip.source).or_default() += data.len() as u64;
         let ports = body.encapsulation.expect("we send in UDP");
         let (_, socket) =
             self.sockets.iter().find(|(local, _)| *local == packet.ip.source).expect("one of our addresses");
-        // A full socket buffer or a peer that is gone is a lost packet.
+        // With a full socket buffer or without a peer the packet is lost.
         let _ = socket.send_to(&bytes, SocketAddr::new(packet.ip.destination, ports.destination_port));
     }
 }

@@ -1,9 +1,9 @@
-//! Our SCTP against usrsctp, over UDP encapsulation: handshakes from either side, 8 MiB each way, both ways to close,
-//! on one path and on two with concurrent multipath transfer.
+//! Our SCTP with usrsctp as its peer, in UDP encapsulation: handshakes from either side, 8 MiB in each direction,
+//! shutdown and abort, on one path, and on two paths with concurrent multipath transfer.
 //!
-//! One path is the loopback interface, which every machine has. Two paths are veth pairs between two namespaces made
-//! here, which needs root. Without usrsctp (Debian: libusrsctp-dev), a C compiler or, for two paths, root, a test says
-//! so and passes; `SUBFLOW_REQUIRE_INTEROP=1` makes that a failure.
+//! One path is the loopback interface. Two paths are veth pairs between two namespaces created by the tests, which
+//! needs root. Without usrsctp (Debian: libusrsctp-dev), a C compiler or, for two paths, root, a test prints a message
+//! and passes; with `SUBFLOW_REQUIRE_INTEROP=1` it fails.
 #![cfg(target_os = "linux")]
 
 mod driver;
@@ -12,7 +12,7 @@ mod peer;
 
 use std::net::IpAddr;
 
-use driver::{Driver, Place};
+use driver::{Addressing, Driver};
 use peer::{Peer, Role};
 use subflow_transport::Event;
 use subflow_transport::sctp::Config;
@@ -22,20 +22,26 @@ use subflow_wire::sctp::{UdpEncapsulation, chunk_type};
 
 const MIB: u64 = 1 << 20;
 
-/// Says why a test does not run.
+/// Prints why a test is skipped.
 fn skip(why: &str) {
     assert!(std::env::var_os("SUBFLOW_REQUIRE_INTEROP").is_none(), "cannot run: {why}");
     eprintln!("SKIPPED: {why}");
 }
 
-/// Both ends on the loopback interface, told apart by ports that no other test uses.
-fn on_loopback(number: u16) -> Place {
+/// Both ends on the loopback interface, with ports that no other test uses.
+fn on_loopback(number: u16) -> Addressing {
     let loopback = vec![IpAddr::from([127, 0, 0, 1])];
     let udp = UdpEncapsulation { source_port: 19_900 + number, destination_port: 19_950 + number };
-    Place { locals: loopback.clone(), remotes: loopback, udp, local_port: 7000 + number, remote_port: 8000 + number }
+    Addressing {
+        locals: loopback.clone(),
+        remotes: loopback,
+        udp,
+        local_port: 7000 + number,
+        remote_port: 8000 + number,
+    }
 }
 
-fn config(place: &Place) -> Config {
+fn config(place: &Addressing) -> Config {
     Config {
         encapsulation: Some(place.udp),
         record_deliveries: true,
@@ -46,7 +52,7 @@ fn config(place: &Place) -> Config {
     }
 }
 
-fn start(place: &Place, namespace: Option<&str>, role: &Role<'_>) -> Option<Peer> {
+fn start(place: &Addressing, namespace: Option<&str>, role: &Role<'_>) -> Option<Peer> {
     let program = match peer::build() {
         Ok(program) => program,
         Err(why) => {
@@ -72,7 +78,7 @@ fn we_open_send_8_mib_and_shut_down() {
     ours.connect(config(&place), 8 * MIB);
     ours.run_until("everything is acknowledged", Driver::has_sent_all);
     ours.finish();
-    ours.run_until("the association is over", |ours| ours.closed().is_some());
+    ours.run_until("the association is closed", |ours| ours.closed().is_some());
     peer.expect("received 8388608");
     peer.expect("closed");
     assert_eq!(ours.closed(), Some(Closed::Gracefully));
@@ -85,16 +91,16 @@ fn the_peer_opens_sends_8_mib_and_shuts_down() {
     ours.listen(config(&place), 0);
     let role = Role { opens: "connect", send: 8 * MIB, receive: 0, end: "finish", cmt: false };
     let Some(mut peer) = start(&place, None, &role) else { return };
-    ours.run_until("8 MiB have come", |ours| ours.received == 8 * MIB);
+    ours.run_until("8 MiB were received", |ours| ours.received == 8 * MIB);
     ours.run_until("the peer shuts down", |ours| ours.events.contains(&Event::PeerFinished));
     ours.finish();
-    ours.run_until("the association is over", |ours| ours.closed().is_some());
+    ours.run_until("the association is closed", |ours| ours.closed().is_some());
     peer.expect("closed");
     assert_eq!(ours.closed(), Some(Closed::Gracefully));
 }
 
 #[test]
-fn we_abort_and_the_peer_knows_at_once() {
+fn the_peer_is_notified_of_our_abort() {
     let place = on_loopback(3);
     let role = Role { opens: "listen", send: 0, receive: 2 * MIB, end: "wait", cmt: false };
     let Some(mut peer) = start(&place, None, &role) else { return };
@@ -106,18 +112,18 @@ fn we_abort_and_the_peer_knows_at_once() {
 }
 
 #[test]
-fn the_peer_aborts_and_we_know_at_once() {
+fn we_are_notified_of_the_peers_abort() {
     let place = on_loopback(4);
     let mut ours = Driver::new(&place);
     ours.listen(config(&place), 0);
     let role = Role { opens: "connect", send: MIB, receive: 0, end: "abort", cmt: false };
     let Some(mut peer) = start(&place, None, &role) else { return };
-    ours.run_until("the association is over", |ours| ours.closed().is_some());
+    ours.run_until("the association is closed", |ours| ours.closed().is_some());
     peer.expect("closed");
     assert_eq!(ours.closed(), Some(Closed::Reset));
 }
 
-/// Both directions at once, over both paths, with CMT, DAC and NR-SACK.
+/// Both directions at the same time, over both paths, with CMT, DAC and NR-SACK.
 fn two_paths(we_open: bool) {
     let network = match paths::TwoPaths::make(if we_open { "a" } else { "b" }) {
         Ok(network) => network,
@@ -139,7 +145,9 @@ fn two_paths(we_open: bool) {
             let Some(started) = start(&place, Some(network.peer()), &role) else { return };
             peer = started;
         }
-        ours.run_until("8 MiB went each way", |ours| ours.has_sent_all() && ours.received == 8 * MIB);
+        ours.run_until("8 MiB were transferred in each direction", |ours| {
+            ours.has_sent_all() && ours.received == 8 * MIB
+        });
         peer.expect("received 8388608");
         if we_open {
             ours.finish();
@@ -147,28 +155,29 @@ fn two_paths(we_open: bool) {
             ours.run_until("the peer shuts down", |ours| ours.events.contains(&Event::PeerFinished));
             ours.finish();
         }
-        ours.run_until("the association is over", |ours| ours.closed().is_some());
+        ours.run_until("the association is closed", |ours| ours.closed().is_some());
         peer.expect("closed");
         assert_eq!(ours.closed(), Some(Closed::Gracefully));
 
-        let active = peer.said().iter().filter(|line| line.starts_with("path") && line.ends_with("active")).count();
-        assert_eq!(active, 2, "the peer holds both of our addresses for active: {:?}", peer.said());
+        let active =
+            peer.output_lines().iter().filter(|line| line.starts_with("path") && line.ends_with("active")).count();
+        assert_eq!(active, 2, "both of our addresses are active at the peer: {:?}", peer.output_lines());
         println!("sent {:?}, received {:?}", ours.sent_on, ours.received_on);
         for (direction, bytes) in [("sent", &ours.sent_on), ("received", &ours.received_on)] {
             let least = bytes.values().copied().min().unwrap_or(0);
             assert!(bytes.len() == 2 && least > MIB, "{direction} on both paths: {bytes:?}");
         }
-        assert!(ours.chunk_types.contains_key(&chunk_type::NR_SACK), "NR-SACKs came: {:?}", ours.chunk_types);
+        assert!(ours.chunk_types.contains_key(&chunk_type::NR_SACK), "NR-SACKs were received: {:?}", ours.chunk_types);
         assert!(ours.most_packets_acknowledged >= 2, "the peer's SACKs count packets");
     });
 }
 
 #[test]
-fn eight_mib_each_way_over_two_paths_that_we_open() {
+fn eight_mib_in_each_direction_over_two_paths_opened_by_us() {
     two_paths(true);
 }
 
 #[test]
-fn eight_mib_each_way_over_two_paths_that_the_peer_opens() {
+fn eight_mib_in_each_direction_over_two_paths_opened_by_the_peer() {
     two_paths(false);
 }

@@ -1,4 +1,4 @@
-//! Two namespaces with two paths between them, 50 Mbit/s and 5 ms each way.
+//! Two namespaces with two paths between them, 50 Mbit/s and 5 ms in each direction.
 
 use std::net::IpAddr;
 use std::process::Command;
@@ -6,16 +6,16 @@ use std::process::Command;
 use subflow_linux::Namespace;
 use subflow_wire::sctp::UdpEncapsulation;
 
-use crate::driver::Place;
+use crate::driver::Addressing;
 
-/// Ours, the peer's, and the links between them. Dropping it takes all of it away.
+/// Our namespace, the peer's, and the links between them. Dropping it removes all of them.
 pub(crate) struct TwoPaths {
     ours: Namespace,
     peer: Namespace,
 }
 
 impl TwoPaths {
-    /// Makes them; `Err` with the reason where the machine does not let us.
+    /// Creates them. `Err` contains the reason if that is not possible on this machine.
     pub(crate) fn make(name: &str) -> Result<Self, String> {
         let namespace = |side: &str| Namespace::create(&format!("{side}-{name}")).map_err(|error| error.to_string());
         let made = Self { ours: namespace("ours")?, peer: namespace("peer")? };
@@ -39,8 +39,7 @@ impl TwoPaths {
                 let device = format!("{prefix}{path}");
                 ip(&["-n", side, "addr", "add", &format!("10.{path}.0.{host}/24"), "dev", &device])?;
                 ip(&["-n", side, "link", "set", &device, "up"])?;
-                // Fewer packets than a burst drops them; usrsctp bursts. Where netem is missing the paths are merely
-                // fast.
+                // The limit is larger than a burst of usrsctp. Without netem the paths have no rate limit and no delay.
                 let shape = [
                     "netns", "exec", side, "tc", "qdisc", "add", "dev", &device, "root", "netem", "rate", "50mbit",
                     "delay", "5ms", "limit", "400",
@@ -59,13 +58,13 @@ impl TwoPaths {
         self.peer.name()
     }
 
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Addressing {
         let addresses = |host| [1, 2].map(|path| IpAddr::from([10, path, 0, host])).to_vec();
         let udp = UdpEncapsulation { source_port: 9899, destination_port: 9899 };
-        Place { locals: addresses(1), remotes: addresses(2), udp, local_port: 7000, remote_port: 8000 }
+        Addressing { locals: addresses(1), remotes: addresses(2), udp, local_port: 7000, remote_port: 8000 }
     }
 
-    /// Does `work` in our namespace.
+    /// Runs `work` in our namespace.
     pub(crate) fn inside(&self, work: impl FnOnce() + Send) {
         self.ours
             .run(|| {

@@ -1,4 +1,4 @@
-//! The peer: `peer.c`, compiled against the system's usrsctp, as a process of its own.
+//! The peer: `peer.c`, compiled with the system's usrsctp, as a separate process.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// What it is to do.
+/// The role of the peer.
 pub(crate) struct Role<'a> {
     /// `connect` or `listen`.
     pub(crate) opens: &'a str,
@@ -22,10 +22,10 @@ pub(crate) struct Role<'a> {
 pub(crate) struct Peer {
     child: Child,
     lines: Receiver<String>,
-    said: Vec<String>,
+    output_lines: Vec<String>,
 }
 
-/// The compiled peer; `Err` with the reason where usrsctp or a C compiler is not there.
+/// Compiles the peer. `Err` contains the reason if usrsctp or a C compiler is missing.
 pub(crate) fn build() -> Result<&'static Path, String> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
@@ -41,18 +41,18 @@ pub(crate) fn build() -> Result<&'static Path, String> {
         if output.status.success() {
             return Ok(program);
         }
-        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-        // Without the library there is no peer; anything else is our mistake.
-        let missing = complaint.contains("usrsctp.h") || complaint.contains("-lusrsctp");
-        assert!(missing, "{compiler} does not compile peer.c:\n{complaint}");
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        // A missing library is allowed; any other error is a defect of `peer.c`.
+        let missing = errors.contains("usrsctp.h") || errors.contains("-lusrsctp");
+        assert!(missing, "{compiler} does not compile peer.c:\n{errors}");
         Err("usrsctp is not installed (Debian: libusrsctp-dev)".to_owned())
     });
     built.as_deref().map_err(Clone::clone)
 }
 
 impl Peer {
-    /// Starts `program` with `role`, in the network namespace `namespace` where one is given. `ports` are its UDP port,
-    /// ours, its SCTP port, ours.
+    /// Starts `program` with `role`, in the network namespace `namespace` if given. `ports` are its UDP port, ours, its
+    /// SCTP port, ours.
     pub(crate) fn start(
         program: &Path,
         namespace: Option<&str>,
@@ -74,26 +74,26 @@ impl Peer {
             command.arg("cmt");
         }
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the peer starts");
-        let (teller, lines) = channel();
+        let (sender, lines) = channel();
         let output = BufReader::new(child.stdout.take().expect("its output is ours"));
-        std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| teller.send(line)));
-        Self { child, lines, said: Vec::new() }
+        std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Self { child, lines, output_lines: Vec::new() }
     }
 
-    /// Waits until it says something that begins with `word`.
+    /// Waits for an output line that starts with `word`.
     pub(crate) fn expect(&mut self, word: &str) {
-        while !self.said.iter().any(|line| line.starts_with(word)) {
+        while !self.output_lines.iter().any(|line| line.starts_with(word)) {
             match self.lines.recv_timeout(Duration::from_secs(30)) {
-                Ok(line) => self.said.push(line),
-                Err(_) => panic!("the peer does not say {word:?}, but {:?}", self.said),
+                Ok(line) => self.output_lines.push(line),
+                Err(_) => panic!("the peer does not print {word:?}, but {:?}", self.output_lines),
             }
         }
     }
 
-    /// What it has said so far.
-    pub(crate) fn said(&mut self) -> &[String] {
-        self.said.extend(self.lines.try_iter());
-        &self.said
+    /// Its output lines so far.
+    pub(crate) fn output_lines(&mut self) -> &[String] {
+        self.output_lines.extend(self.lines.try_iter());
+        &self.output_lines
     }
 }
 
