@@ -19,6 +19,8 @@
 
 /* Growth is kept in units of 2^-40 packet. */
 #define OLIA_FRACTION 40
+/* Credit that lacks less than this counts as a whole packet: what rounding may take from a thousand increases. */
+#define OLIA_TOLERANCE (1ULL << 24)
 
 /* What OLIA remembers of a subflow. */
 struct olia {
@@ -149,11 +151,11 @@ static __always_inline __u32 olia_grow(struct olia *state, __u32 cwnd, __u32 ack
 		acked = 1U << 20;
 	state->credit += increase * (__s64)acked;
 	if (state->credit >= 0) {
-		whole = (__u64)state->credit >> OLIA_FRACTION;
+		whole = ((__u64)state->credit + OLIA_TOLERANCE) >> OLIA_FRACTION;
 		state->credit -= (__s64)(whole << OLIA_FRACTION);
 		return cwnd + (__u32)whole;
 	}
-	whole = (__u64)-state->credit >> OLIA_FRACTION;
+	whole = ((__u64)-state->credit + OLIA_TOLERANCE) >> OLIA_FRACTION;
 	state->credit += (__s64)(whole << OLIA_FRACTION);
 	return cwnd > whole + 1 ? cwnd - (__u32)whole : 1;
 }

@@ -12,7 +12,7 @@
 
 #define PATHS_MAX 32
 
-enum { NEW, SET, SAMPLE, ACK, LOSS, STATE, RESTART };
+enum { NEW, SET, SAMPLE, ACK, LOSS, STATE, RESTART, FLUSH };
 
 struct command {
 	__u32 what;
@@ -187,6 +187,9 @@ int main(void)
 		case RESTART:
 			if (ALGORITHM.cwnd_event)
 				ALGORITHM.cwnd_event(sk, CA_EVENT_CWND_RESTART);
+			break;
+		case FLUSH:
+			fflush(stdout);
 			break;
 		default:
 			return 2;

@@ -102,8 +102,9 @@ impl Native {
         }
     }
 
-    /// Sends what is waiting to be sent. Answers may be read after it, as many as there were questions.
+    /// Sends what is waiting to be sent. After it answers may be read, as many as there were questions; more would block.
     pub(crate) fn flush(&mut self) {
+        self.send(7, 0, [0; 6]);
         self.commands.flush().expect("the program runs");
     }
 
