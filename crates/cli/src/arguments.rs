@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Bench(Bench),
     /// Run scenarios both in the simulator and on this kernel, and put the figures side by side
     Validate(Validate),
+    /// Load coupled congestion control into this kernel, list it, or unload it, which takes root
+    Cc(Cc),
     /// Remove the network namespaces that a killed run on Linux left behind
     Cleanup,
 }
@@ -170,6 +172,39 @@ pub(crate) struct BenchTun {
     /// Largest packet in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
     pub(crate) mtu: u16,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
+    pub(crate) format: BenchFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Cc {
+    #[command(subcommand)]
+    pub(crate) action: CcAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CcAction {
+    /// Load congestion controls for good, for every socket that asks for one by name
+    Load(CcNames),
+    /// Say which of them are loaded, and what they cost
+    List(CcList),
+    /// Unload congestion controls; sockets that have one keep it until they are closed
+    Unload(CcNames),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CcNames {
+    /// Their names, in scenarios or in the kernel
+    #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
+    pub(crate) names: Vec<String>,
+    /// All that there are
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CcList {
     /// What to print
     #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
     pub(crate) format: BenchFormat,

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Reproduce(reproduce) => commands::reproduce(reproduce),
         Command::Bench(bench) => commands::bench(bench),
         Command::Validate(validate) => commands::validate(validate),
+        Command::Cc(cc) => commands::cc(cc),
         Command::Cleanup => commands::cleanup(),
     };
     match outcome {

@@ -12,6 +12,7 @@
 //! | addresses, routes, rules; the kernel's MPTCP endpoints | `netlink/` |
 //! | kernel sockets and their state | `socket.rs`, `socket_info.rs` |
 //! | kernel counters | `counters.rs` |
+//! | coupled congestion control for kernel sockets, by eBPF | `congestion/` |
 //! | requirements on the machine | `machine.rs` |
 //! | all unsafe code | `sys.rs` |
 //!
@@ -23,6 +24,7 @@
 
 mod buffers;
 mod clock;
+pub mod congestion;
 mod counters;
 mod device;
 mod edge;

@@ -5,6 +5,8 @@
 use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
+#[cfg(feature = "ebpf")]
+use std::os::fd::{FromRawFd, OwnedFd};
 
 fn checked(result: c_int) -> io::Result<c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
@@ -113,6 +115,25 @@ fn interface_request(name: &str) -> io::Result<libc::ifreq> {
         *place = byte as libc::c_char;
     }
     Ok(request)
+}
+
+/// Opens the eBPF link with this number. Whoever has it open keeps what it attaches attached.
+#[cfg(feature = "ebpf")]
+pub(crate) fn link_by_id(id: u32) -> io::Result<OwnedFd> {
+    // SAFETY: it takes a number and gives a descriptor, or a negative error.
+    let fd = checked(unsafe { libbpf_sys::bpf_link_get_fd_by_id(id) })?;
+    // SAFETY: the descriptor is new, and nobody else knows of it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Gives the eBPF link behind `fd` a name in the bpf file system, which keeps it when `fd` is closed.
+#[cfg(feature = "ebpf")]
+pub(crate) fn pin(fd: &OwnedFd, path: &std::path::Path) -> io::Result<()> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = std::ffi::CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: the kernel reads the path, which ends with a zero, until the call returns.
+    checked(unsafe { libbpf_sys::bpf_obj_pin(fd.as_raw_fd(), path.as_ptr()) })?;
+    Ok(())
 }
 
 /// Moves the calling thread into a new network namespace.

@@ -1,6 +1,7 @@
 //! The commands, each in its own file.
 
 mod bench;
+mod cc;
 mod check;
 mod cleanup;
 mod list;
@@ -10,6 +11,7 @@ mod run;
 mod validate;
 
 pub(crate) use bench::bench;
+pub(crate) use cc::cc;
 pub(crate) use check::check;
 pub(crate) use cleanup::cleanup;
 pub(crate) use list::list;

@@ -135,6 +135,6 @@ pub(crate) fn cleanup() -> Result<Vec<String>, Failure> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn only_linux() -> Failure {
+pub(super) fn only_linux() -> Failure {
     RunError::failed("this system is not Linux: runs in real time need its network namespaces and MPTCP").into()
 }

@@ -1,0 +1,37 @@
+//! What is said where the programs were not built in.
+
+use super::{Loaded, Program, Status, Unloaded};
+use crate::error::{Error, Result};
+
+/// Programs that are in the kernel for as long as this is not dropped: none.
+#[derive(Debug)]
+pub struct Lease(());
+
+impl Lease {
+    /// Fails: there are no programs.
+    pub fn take(_: &[&'static Program]) -> Result<Self> {
+        Err(absent())
+    }
+}
+
+/// Fails: there are no programs.
+pub fn load(_: &[&'static Program]) -> Result<Vec<Loaded>> {
+    Err(absent())
+}
+
+/// Fails: there are no programs.
+pub fn unload(_: &[&'static Program]) -> Result<Vec<Unloaded>> {
+    Err(absent())
+}
+
+/// Fails: there are no programs.
+pub fn list() -> Result<Vec<Status>> {
+    Err(absent())
+}
+
+fn absent() -> Error {
+    Error::missing(
+        "this subflow was built without its eBPF programs",
+        "build it with them: cargo build --release --features ebpf, which needs clang and libelf (Debian: clang, libelf-dev)",
+    )
+}

@@ -1,0 +1,80 @@
+//! From bytes to a congestion control that the kernel offers.
+
+use std::sync::Mutex;
+
+use libbpf_rs::{ErrorKind, Link, MapCore, MapType, ObjectBuilder, PrintLevel, set_print};
+
+use super::Program;
+use crate::error::{Error, Result};
+
+macro_rules! object {
+    ($name:literal) => {
+        include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".bpf.o"))
+    };
+}
+
+/// Loads a program and has the kernel offer it for as long as the link, or a pin of it, is there.
+pub(super) fn attach(program: &Program) -> Result<Link> {
+    // What libbpf says goes to one place for the whole process.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock();
+    if let Ok(mut said) = SAID.lock() {
+        said.clear();
+    }
+    set_print(Some((PrintLevel::Warn, |_, text| {
+        if let Ok(mut said) = SAID.lock() {
+            said.push_str(&text);
+        }
+    })));
+    let mut object = ObjectBuilder::default()
+        .name(program.kernel_name)
+        .and_then(|builder| builder.open_memory(bytes_of(program)))
+        .and_then(|object| object.load())
+        .map_err(|error| refused(program, &error))?;
+    let operations = object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
+    let mut operations =
+        operations.ok_or_else(|| Error::Unexpected(format!("the program {} has no operations", program.name)))?;
+    operations.attach_struct_ops().map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => name_taken(program),
+        _ => refused(program, &error),
+    })
+}
+
+/// What libbpf has said of the program at hand.
+static SAID: Mutex<String> = Mutex::new(String::new());
+/// Lines of it that an error quotes: the end of a verifier's log has its reason.
+const QUOTED: usize = 6;
+
+fn refused(program: &Program, error: &libbpf_rs::Error) -> Error {
+    if error.kind() == ErrorKind::PermissionDenied {
+        return Error::missing(
+            format!("the kernel does not let this process load eBPF programs ({error})"),
+            "this container may not: start it with --cap-add=BPF,NET_ADMIN,SYS_ADMIN, and leave kernel lockdown off",
+        );
+    }
+    let said = SAID.lock().map(|said| said.clone()).unwrap_or_default();
+    let lines: Vec<&str> = said.lines().collect();
+    let last = lines[lines.len().saturating_sub(QUOTED)..].join("\n");
+    Error::Unexpected(format!("the kernel refuses the program {}: {error}\n{last}", program.name))
+}
+
+/// Somebody else's congestion control has the name.
+pub(super) fn name_taken(program: &Program) -> Error {
+    let name = program.kernel_name;
+    Error::missing(
+        format!("the name {name} is taken: this kernel has a congestion control of that name, which is not ours"),
+        format!("unload it, if it is a module: modprobe -r tcp_{name}, or mptcp_{name}"),
+    )
+}
+
+fn bytes_of(program: &Program) -> &'static [u8] {
+    match program.kernel_name {
+        "lia" => object!("lia"),
+        "olia" => object!("olia"),
+        "balia" => object!("balia"),
+        "wvegas" => object!("wvegas"),
+        "cmt_rpv1" => object!("cmt_rpv1"),
+        "cmt_rpv2" => object!("cmt_rpv2"),
+        other => unreachable!("{other} is not in PROGRAMS"),
+    }
+}

@@ -1,0 +1,102 @@
+//! Programs that stay in the kernel when the command has ended: each is kept by a pin, a name for its link.
+
+use std::fs;
+use std::io;
+use std::time::{Duration, Instant};
+
+use libbpf_rs::Link;
+
+use super::bpffs::{self, Folder, pin_of};
+use super::requirements::{require, require_root};
+use super::status::{is_offered, link_of};
+use super::{Loaded, Program, Unloaded, object};
+use crate::Sysctl;
+use crate::error::{Error, Result, While};
+
+/// How long the kernel may take to let go of a program after its last link is gone.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Loads programs for good: until [`unload`] or until the machine restarts. All of them, or, where it fails, none.
+pub fn load(programs: &[&'static Program]) -> Result<Vec<Loaded>> {
+    require()?;
+    let _folder = Folder::make()?;
+    let mut pins = Pins(Vec::new());
+    let loaded = programs.iter().map(|program| pins.load(program)).collect::<Result<_>>()?;
+    pins.0.clear();
+    Ok(loaded)
+}
+
+/// Takes programs out of the kernel. Sockets that have one keep it until they are closed.
+pub fn unload(programs: &[&'static Program]) -> Result<Vec<Unloaded>> {
+    require_root()?;
+    if let Some(program) = programs.iter().find(|program| is_pinned(program) && is_default(program)) {
+        return Err(Error::missing(
+            format!("{} is what new connections get here", program.kernel_name),
+            "set another before it is unloaded: sysctl -w net.ipv4.tcp_congestion_control=cubic",
+        ));
+    }
+    let unloaded = programs.iter().map(|program| unpin(program)).collect::<Result<_>>();
+    bpffs::tidy();
+    unloaded
+}
+
+/// Pins made so far; dropped, they are taken back.
+struct Pins(Vec<&'static Program>);
+
+impl Pins {
+    fn load(&mut self, program: &'static Program) -> Result<Loaded> {
+        if is_offered(program)? {
+            if is_pinned(program) {
+                return Ok(Loaded::Before);
+            }
+            // A run may hold it, and what a run holds can be pinned, too.
+            let held = link_of(program)?.ok_or_else(|| object::name_taken(program))?;
+            crate::sys::pin(&held, &pin_of(program)).during(|| format!("cannot pin {}", program.name))?;
+        } else {
+            // What is pinned but not offered has been detached by other means, and serves nobody.
+            let _ = fs::remove_file(pin_of(program));
+            let pinned = object::attach(program)?.pin(pin_of(program));
+            pinned.map_err(|error| Error::Unexpected(format!("cannot pin {}: {error}", program.name)))?;
+        }
+        self.0.push(program);
+        Ok(Loaded::Now)
+    }
+}
+
+impl Drop for Pins {
+    fn drop(&mut self) {
+        for program in &self.0 {
+            let _ = unpin(program);
+        }
+    }
+}
+
+pub(super) fn is_pinned(program: &Program) -> bool {
+    fs::exists(pin_of(program)).unwrap_or(false)
+}
+
+fn unpin(program: &Program) -> Result<Unloaded> {
+    // Held while its name goes: the kernel lets go of the program when the last descriptor is closed, at once.
+    let link = Link::open(pin_of(program));
+    match fs::remove_file(pin_of(program)) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(if link_of(program)?.is_some() { Unloaded::WhenRunEnds } else { Unloaded::Before });
+        }
+        Err(error) => return Err(error).during(|| format!("cannot unpin {}", program.name)),
+    }
+    drop(link);
+    let begun = Instant::now();
+    while is_offered(program)? {
+        if begun.elapsed() > PATIENCE {
+            return Ok(Unloaded::WhenRunEnds);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(Unloaded::Now)
+}
+
+/// Whether new connections of this network namespace get it.
+fn is_default(program: &Program) -> bool {
+    Sysctl("ipv4/tcp_congestion_control").read().is_ok_and(|name| name == program.kernel_name)
+}

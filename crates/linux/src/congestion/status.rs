@@ -1,0 +1,60 @@
+//! What is loaded, and what it costs.
+
+use std::os::fd::OwnedFd;
+
+use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, ProgInfoIter};
+use libbpf_rs::{MapCore, MapHandle, ProgramType};
+
+use super::pinned::is_pinned;
+use super::requirements::require_root;
+use super::{PROGRAMS, Place, Program, Status};
+use crate::error::{Result, While};
+use crate::machine::congestion_controls;
+
+/// What of the programs is in the kernel.
+pub fn list() -> Result<Vec<Status>> {
+    require_root()?;
+    PROGRAMS.iter().map(status).collect()
+}
+
+fn status(program: &Program) -> Result<Status> {
+    let place = if !is_offered(program)? {
+        Place::Nowhere
+    } else if is_pinned(program) {
+        Place::Pinned
+    } else if link_of(program)?.is_some() {
+        Place::Held
+    } else {
+        Place::Foreign
+    };
+    let (calls, ns) = if matches!(place, Place::Pinned | Place::Held) { calls_of(program) } else { (0, 0) };
+    Ok(Status { program: *program, place, calls, call_ns: (calls > 0).then(|| ns as f64 / calls as f64) })
+}
+
+/// Whether sockets can have it.
+pub(super) fn is_offered(program: &Program) -> Result<bool> {
+    Ok(congestion_controls()?.iter().any(|name| name == program.kernel_name))
+}
+
+/// The link by which a program is in the kernel, whoever made it. As long as it is open, the program stays.
+pub(super) fn link_of(program: &Program) -> Result<Option<OwnedFd>> {
+    for link in LinkInfoIter::default() {
+        let LinkTypeInfo::StructOps(operations) = &link.info else { continue };
+        // Gone since, or the one?
+        let Ok(map) = MapHandle::from_map_id(operations.map_id) else { continue };
+        if map.name() == program.kernel_name {
+            return crate::sys::link_by_id(link.id)
+                .during(|| format!("cannot open the link of {}", program.name))
+                .map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// How often the kernel asked the program how a window grows while it counted, and the nanoseconds that took.
+fn calls_of(program: &Program) -> (u64, u64) {
+    // The kernel keeps 15 letters of a name.
+    let name: String = format!("{}_cong_avoid", program.kernel_name).chars().take(15).collect();
+    let ours = |info: &libbpf_rs::query::ProgramInfo| info.ty == ProgramType::StructOps && info.name == *name;
+    ProgInfoIter::default().filter(ours).fold((0, 0), |(calls, ns), info| (calls + info.run_cnt, ns + info.run_time_ns))
+}
