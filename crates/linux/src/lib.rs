@@ -55,7 +55,7 @@ pub use emulator::{Emulator, Wake};
 pub use error::{Error, Result};
 pub use interrupt::Interrupt;
 pub use kernel_host::{KernelHost, KernelInterface, KernelSettings};
-pub use machine::{Needs, congestion_controls, kernel_release, require};
+pub use machine::{Needs, Provided, congestion_controls, kernel_release, require};
 pub use namespace::{Namespace, cleanup};
 pub use packet_writer::PacketWriter;
 pub use pattern::Pattern;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::congestion::{Lease, Program};
 use crate::error::{Error, Result, While};
 use crate::{Device, DeviceKind, Namespace};
 
@@ -11,18 +12,27 @@ use crate::{Device, DeviceKind, Namespace};
 pub struct Needs {
     /// Whether flows use the kernel's MPTCP.
     pub mptcp: bool,
-    /// Congestion controls of kernel sockets.
+    /// Congestion controls that kernel sockets use, by their names in scenarios.
     pub congestion: Vec<String>,
     /// The kind of devices; `None` means TUN devices, or veth pairs if TUN is not available.
     pub device: Option<DeviceKind>,
 }
 
+/// What the machine provides for a run, until this is dropped.
+#[derive(Debug)]
+pub struct Provided {
+    /// The kind of devices between the kernel's interfaces and the emulator.
+    pub device: DeviceKind,
+    /// The eBPF programs among its congestion controls, in the kernel until this is dropped.
+    pub congestion: Lease,
+}
+
 /// The oldest kernel with MPTCP_TCPINFO, TCP_CONGESTION on MPTCP sockets, and the userspace path manager.
 const OLDEST_KERNEL: (u32, u32) = (5, 19);
 
-/// Checks that the machine has what a run needs, and chooses the kind of devices. The error says what is missing and
-/// how to provide it.
-pub fn require(needs: &Needs) -> Result<DeviceKind> {
+/// Checks that the machine has what a run needs, loads the congestion controls that it can be given, and chooses the devices.
+/// The error says what is missing and how to get it.
+pub fn require(needs: &Needs) -> Result<Provided> {
     let release = kernel_release();
     if version(&release).is_some_and(|version| version < OLDEST_KERNEL) {
         let (major, minor) = OLDEST_KERNEL;
@@ -46,18 +56,41 @@ pub fn require(needs: &Needs) -> Result<DeviceKind> {
             ));
         }
     }
+    let congestion = provide(&needs.congestion)?;
+    Ok(Provided { device: try_out(needs.device)?, congestion })
+}
+
+/// Has the kernel offer these congestion controls.
+fn provide(names: &[String]) -> Result<Lease> {
     let available = congestion_controls()?;
-    if let Some(missing) = needs.congestion.iter().find(|name| !available.contains(name)) {
-        return Err(Error::missing(
-            format!("this kernel does not have the congestion control {missing:?}"),
-            format!(
-                "it has {} (/proc/sys/net/ipv4/tcp_available_congestion_control); load the module, or run another \
-                 with --set flows.NAME.congestion=cubic",
-                available.join(", ")
-            ),
-        ));
+    let unavailable = |name: &str, missing: &str, remedy: &str| {
+        Error::missing(
+            format!("this kernel has no congestion control {name:?}{missing}"),
+            format!("{remedy}, or run another with --set flows.NAME.congestion=cubic"),
+        )
+    };
+    let mut programs: Vec<&Program> = Vec::new();
+    for name in names {
+        match Program::from_name(name) {
+            Some(program) => programs.push(program),
+            None if available.contains(name) => {}
+            None => {
+                let list = available.join(", ");
+                let remedy =
+                    format!("there are {list} (/proc/sys/net/ipv4/tcp_available_congestion_control); load its module");
+                return Err(unavailable(name, "", &remedy));
+            }
+        }
     }
-    try_out(needs.device)
+    programs.sort_by_key(|program| program.name);
+    programs.dedup();
+    let loaded = programs.iter().find(|program| !available.iter().any(|name| name == program.kernel_name));
+    Lease::take(&programs).map_err(|error| match (error, loaded) {
+        (Error::Missing { missing, remedy }, Some(program)) => {
+            unavailable(program.name, &format!(", and {missing}"), &remedy)
+        }
+        (error, _) => error,
+    })
 }
 
 /// Creates a namespace with a device, and removes it.

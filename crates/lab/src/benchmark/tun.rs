@@ -63,7 +63,7 @@ impl TunThroughput {
     }
 
     fn measure(self, stop: &Interrupt) -> Result<TunResult> {
-        let device = subflow_linux::require(&Needs { mptcp: true, ..Needs::default() })?;
+        let device = subflow_linux::require(&Needs { mptcp: true, ..Needs::default() })?.device;
         let mut topology = TopologyBuilder::new();
         let [ours, theirs] = ["ours", "kernel"].map(|name| {
             let host = topology.host(name);

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope};
 
 use rand_pcg::Pcg64Mcg;
+use subflow_linux::congestion::kernel_name;
 use subflow_linux::{
     Error, Interrupt, Namespace, Pattern, Priority, Result, Stream, StreamOptions, Transport, WallClock, listen, udp,
 };
@@ -160,8 +161,8 @@ fn stream_options(flow: &Flow) -> Option<[StreamOptions; 2]> {
     let options = |transport, congestion: &str, stack: &Stack| StreamOptions {
         transport,
         congestion: subflow_linux::congestion_controls()
-            .is_ok_and(|known| known.iter().any(|name| name == congestion))
-            .then(|| congestion.to_owned()),
+            .is_ok_and(|known| known.iter().any(|name| name == kernel_name(congestion)))
+            .then(|| kernel_name(congestion).to_owned()),
         receive_buffer: fixed(stack.tcp.receive_buffer),
         send_buffer: fixed(stack.tcp.send_buffer),
     };

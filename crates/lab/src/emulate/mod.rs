@@ -22,7 +22,7 @@ mod userspace;
 use std::thread;
 
 pub use subflow_linux::{DeviceKind, Interrupt as Stop, cleanup};
-use subflow_linux::{Emulator, Interrupt, Needs, Priority, Wake, WallClock};
+use subflow_linux::{Emulator, Interrupt, Needs, Priority, Provided, Wake, WallClock};
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{HostStack, Protocol, Scenario};
 
@@ -47,12 +47,12 @@ pub fn check(scenario: &Scenario, device: Option<DeviceKind>) -> Result<(), RunE
     prepare(scenario, device).map(drop)
 }
 
-/// What the hosts' kernels are told, and what joins them to the links; an error that says what is missing or refused.
-fn prepare(scenario: &Scenario, device: Option<DeviceKind>) -> Result<(Vec<Plan>, DeviceKind), RunError> {
+/// What the hosts' kernels are told, and what the machine provides; an error that says what is missing or refused.
+fn prepare(scenario: &Scenario, device: Option<DeviceKind>) -> Result<(Vec<Plan>, Provided), RunError> {
     refuse_sctp(scenario)?;
     let plans = settings::plans(scenario)?;
-    let used = subflow_linux::require(&Needs { device, ..needs(scenario) });
-    Ok((plans, used.map_err(|error| RunError::failed(error.to_string()))?))
+    let provided = subflow_linux::require(&Needs { device, ..needs(scenario) });
+    Ok((plans, provided.map_err(|error| RunError::failed(error.to_string()))?))
 }
 
 /// Runs `scenario` once in real time. `seed` makes the links' randomness, and our stacks'. `device` is what joins kernels to
@@ -66,7 +66,8 @@ pub fn emulate(
     interrupt: &Interrupt,
 ) -> Result<RunResult, RunError> {
     let failed = |error: subflow_linux::Error| RunError::failed(error.to_string());
-    let (plans, used) = prepare(scenario, device)?;
+    // Sockets may have the congestion controls for as long as they are provided.
+    let (plans, Provided { device: used, congestion: _provided }) = prepare(scenario, device)?;
     let is_kernel = |host: usize| scenario.hosts[host].stack == HostStack::Kernel;
     let run = build_for(scenario, seed, false, |host| !is_kernel(host))?;
     let (hosts, devices) = KernelHosts::create(scenario, &run, &plans, used).map_err(failed)?;

@@ -10,44 +10,34 @@ use crate::error::{Result, While};
 /// Programs that are in the kernel at least until this is dropped or the process ends, however it ends: the kernel takes out
 /// what no open descriptor and no pin refers to.
 #[derive(Debug)]
-pub struct Lease(Vec<OwnedFd>);
+pub struct Lease {
+    /// What keeps them there.
+    _links: Vec<OwnedFd>,
+}
 
 impl Lease {
     /// Has the kernel offer `programs`: loads what is missing, and holds what is there, be it pinned or another run's.
     pub fn take(programs: &[&'static Program]) -> Result<Self> {
-        if programs.is_empty() {
-            return Ok(Self(Vec::new()));
-        }
-        require()?;
-        let mut held = Vec::new();
+        let mut links = Vec::new();
         for program in programs {
-            held.extend(hold(program)?);
+            links.extend(hold(program)?);
         }
-        Ok(Self(held))
-    }
-
-    /// How many links it holds.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether it holds none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        Ok(Self { _links: links })
     }
 }
 
 /// `None` where the kernel has it from elsewhere, a module: that stays.
 fn hold(program: &'static Program) -> Result<Option<OwnedFd>> {
     if is_offered(program)? {
-        // Unless it has gone in between.
         if let Some(link) = link_of(program)? {
             return Ok(Some(link));
         }
+        // Unless it has gone in between.
         if is_offered(program)? {
             return Ok(None);
         }
     }
+    require()?;
     let link = object::attach(program)?;
     link.as_fd().try_clone_to_owned().during(|| format!("cannot hold {}", program.name)).map(Some)
 }

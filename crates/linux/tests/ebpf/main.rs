@@ -1,6 +1,16 @@
-//! The eBPF programs of `bpf/`: the same decisions as the simulator's algorithms, on this machine's processor.
+//! The eBPF programs of `bpf/`: the same decisions as the simulator's algorithms, on this machine's processor; and, with the
+//! feature `ebpf`, what they do in its kernel.
+//!
+//! The tests in the kernel need root and a kernel that can have the programs. Where the machine does not give that, each says
+//! so and passes; `SUBFLOW_REQUIRE_INTEROP=1` makes that a failure.
 #![cfg(target_os = "linux")]
 
 mod against_policy;
+#[cfg(feature = "ebpf")]
+mod connections;
+#[cfg(feature = "ebpf")]
+mod loading;
+#[cfg(feature = "ebpf")]
+mod machine;
 mod native;
 mod states;

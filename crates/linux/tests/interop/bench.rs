@@ -11,7 +11,7 @@ use subflow_network::{HostId, InterfaceId, LinkConfig, Network, TopologyBuilder}
 pub(crate) fn machine_serves(test: &str) -> Option<DeviceKind> {
     let needs = Needs { mptcp: true, congestion: vec!["reno".into(), "cubic".into()], device: None };
     match subflow_linux::require(&needs) {
-        Ok(device) => Some(device),
+        Ok(provided) => Some(provided.device),
         Err(error) => {
             assert!(std::env::var_os("SUBFLOW_REQUIRE_INTEROP").is_none(), "{test}: {error}");
             eprintln!("SKIPPED {test}: {error}");

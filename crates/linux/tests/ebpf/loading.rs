@@ -1,0 +1,96 @@
+//! Programs get into the kernel and out of it, and leave nothing behind.
+
+use std::path::Path;
+
+use subflow_linux::congestion::{Lease, Loaded, PROGRAMS, Place, Program, Unloaded, list, load, unload};
+use subflow_linux::{KernelHost, KernelSettings, Sysctl};
+
+use crate::machine::{assert_gone, in_the_kernel, is_offered, program, serves, turn};
+
+const PINS: &str = "/sys/fs/bpf/subflow";
+
+#[test]
+fn what_is_loaded_stays_until_it_is_unloaded_and_leaves_nothing() {
+    let _turn = turn();
+    if serves("what_is_loaded_stays_until_it_is_unloaded_and_leaves_nothing") {
+        let all: Vec<&Program> = PROGRAMS.iter().collect();
+        assert_eq!(load(&all).expect("they load"), vec![Loaded::Now; all.len()]);
+        assert_eq!(load(&all).expect("once more"), vec![Loaded::Before; all.len()]);
+        assert!(all.iter().all(|program| is_offered(program) && Path::new(PINS).join(program.kernel_name).exists()));
+        assert!(list().expect("a list").iter().all(|status| status.place == Place::Pinned));
+        assert_eq!(unload(&all).expect("they unload"), vec![Unloaded::Now; all.len()]);
+        assert_eq!(unload(&all).expect("once more"), vec![Unloaded::Before; all.len()]);
+        assert!(list().expect("a list").iter().all(|status| status.place == Place::Nowhere));
+        assert!(!Path::new(PINS).exists());
+        all.iter().for_each(|program| assert_gone(program));
+    }
+}
+
+#[test]
+fn a_lease_holds_a_program_that_another_lease_loaded() {
+    let _turn = turn();
+    if serves("a_lease_holds_a_program_that_another_lease_loaded") {
+        let lia = program("lia");
+        let first = Lease::take(&[lia]).expect("it loads");
+        let second = Lease::take(&[lia]).expect("it is there");
+        drop(first);
+        assert!(is_offered(lia));
+        assert_eq!(list().expect("a list")[0].place, Place::Held);
+        drop(second);
+        assert_gone(lia);
+    }
+}
+
+#[test]
+fn what_a_run_holds_can_be_loaded_for_good_and_unloading_leaves_it_to_the_run() {
+    let _turn = turn();
+    if serves("what_a_run_holds_can_be_loaded_for_good_and_unloading_leaves_it_to_the_run") {
+        let lia = program("lia");
+        let run = Lease::take(&[lia]).expect("it loads");
+        assert_eq!(load(&[lia]).expect("a pin is made"), [Loaded::Now]);
+        assert_eq!(unload(&[lia]).expect("the pin is removed"), [Unloaded::WhenRunEnds]);
+        assert!(is_offered(lia));
+        drop(run);
+        assert_gone(lia);
+    }
+}
+
+#[test]
+fn where_one_cannot_be_loaded_none_is() {
+    let _turn = turn();
+    if serves("where_one_cannot_be_loaded_none_is") {
+        let (lia, olia) = (program("lia"), program("olia"));
+        // A folder where the second one's pin is to be.
+        drop(load(&[lia]).expect("it loads"));
+        let in_the_way = Path::new(PINS).join("olia");
+        std::fs::create_dir(&in_the_way).expect("it is a file system");
+        unload(&[lia]).expect("it unloads");
+        let error = load(&[lia, olia]).expect_err("the name of the pin is taken").to_string();
+        std::fs::remove_dir(&in_the_way).expect("it is empty");
+        assert!(error.contains("cannot pin olia"), "{error}");
+        [lia, olia].iter().for_each(|program| assert_gone(program));
+        unload(&[lia]).expect("nothing to do but to tidy up");
+        assert!(!Path::new(PINS).exists());
+    }
+}
+
+#[test]
+fn what_new_connections_get_is_not_unloaded() {
+    let _turn = turn();
+    if serves("what_new_connections_get_is_not_unloaded") {
+        let balia = program("balia");
+        load(&[balia]).expect("it loads");
+        let (host, _) = KernelHost::create("default", &[], &KernelSettings::default()).expect("a namespace");
+        let refusal = host.namespace().run(|| {
+            Sysctl("ipv4/tcp_congestion_control").write("balia")?;
+            let refusal = unload(&[balia]).expect_err("it is the default here").to_string();
+            Sysctl("ipv4/tcp_congestion_control").write("reno")?;
+            Ok(refusal)
+        });
+        let refusal = refusal.expect("the setting takes it: it is not restricted");
+        assert!(refusal.contains("what new connections get") && refusal.contains("sysctl -w"), "{refusal}");
+        assert!(is_offered(balia) && in_the_kernel(balia) > 0);
+        assert_eq!(unload(&[balia]).expect("it is the default nowhere"), [Unloaded::Now]);
+        assert_gone(balia);
+    }
+}
