@@ -1,0 +1,224 @@
+//! The model: what was written, what was delivered, and what each connection may be excused for.
+
+mod bytes;
+mod messages;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use subflow_transport::tcp::Closed;
+use subflow_transport::{Endpoint, EndpointId};
+use subflow_wire::{Body, Packet};
+
+use crate::setup::{CLIENT, SERVER, Setup};
+use crate::wiretap::host_of;
+use bytes::Received;
+use messages::{Deliveries, SentMessages};
+
+/// The ends of a connection, by host and port: the addresses of an SCTP association are many.
+type Key = ((usize, u16), (usize, u16));
+
+fn key((one, other): (SocketAddr, SocketAddr)) -> Key {
+    let end = |address: SocketAddr| (host_of(address.ip()), address.port());
+    (end(one), end(other))
+}
+
+/// Every connection of the case.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    pub(crate) connections: Vec<Connection>,
+    owners: BTreeMap<(usize, EndpointId), usize>,
+    /// Honest connections by their ends.
+    by_ends: BTreeMap<Key, usize>,
+    /// MPTCP connections have DSS checksums.
+    checksums: bool,
+}
+
+/// A connection between two hosts, or between one and the attacker.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    /// Whether both ends are hosts.
+    pub(crate) honest: bool,
+    /// The ends as its opener sees them: local and remote.
+    pub(crate) ends: (SocketAddr, SocketAddr),
+    /// Client and server, once they are there.
+    pub(crate) sides: [Option<Side>; 2],
+    /// It may end before everything has arrived: a host, its application, the network or an informed attacker saw to it.
+    pub(crate) may_end_early: bool,
+    /// What arrives may be what an informed attacker sent.
+    pub(crate) forged: bool,
+    /// Somebody on the path has rewritten payload.
+    pub(crate) rewritten: bool,
+    /// Packets that the network has lost.
+    lost: u32,
+}
+
+/// So many losses end no connection: a SYN is sent seven times.
+const LOSSES_SURVIVED: u32 = 5;
+
+/// One end of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Side {
+    /// The endpoint, while there is one.
+    pub(crate) id: Option<EndpointId>,
+    /// Bytes that wait for room in the send buffer.
+    pub(crate) unwritten: u64,
+    /// The stream ends after them.
+    pub(crate) finishing: bool,
+    /// [`Event::Established`](subflow_transport::Event::Established) came.
+    pub(crate) established: bool,
+    /// Its application has ended the stream.
+    pub(crate) finished: bool,
+    /// How it ended.
+    pub(crate) ended: Option<Ended>,
+    received: Received,
+    sent: SentMessages,
+    delivered: Deliveries,
+}
+
+/// How one end of a connection ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    /// `None`: its application crashed.
+    pub(crate) how: Option<Closed>,
+    pub(crate) written: u64,
+    pub(crate) received: u64,
+}
+
+impl Connection {
+    /// Whether it has yet to end, and nothing excuses it from doing so in order.
+    pub(crate) fn is_awaited(&self) -> bool {
+        let is_over = |side: &Option<Side>| side.as_ref().is_some_and(|side| side.ended.is_some());
+        self.honest && !self.may_end_early && !self.sides.iter().all(is_over)
+    }
+
+    /// The network lost so many of its packets.
+    pub(crate) fn lose(&mut self, packets: u32) {
+        self.lost += packets;
+        self.may_end_early |= self.lost > LOSSES_SURVIVED;
+    }
+
+    /// An informed attacker has spoken in its name: nothing about its content or its end is sure any more.
+    pub(crate) fn give_up(&mut self) {
+        (self.may_end_early, self.forged) = (true, true);
+    }
+}
+
+impl Ledger {
+    pub(crate) fn new(setup: &Setup) -> Self {
+        Self { checksums: setup.ends.iter().any(|end| end.checksum), ..Self::default() }
+    }
+
+    /// The client, or `side`, opened or accepted a connection that nobody knew of.
+    pub(crate) fn open(&mut self, side: usize, id: EndpointId, ends: (SocketAddr, SocketAddr), honest: bool) -> usize {
+        let mut sides = [None, None];
+        sides[side] = Some(Side { id: Some(id), ..Side::default() });
+        let forged = !honest;
+        self.connections.push(Connection { honest, ends, sides, may_end_early: forged, forged, rewritten: false, lost: 0 });
+        let index = self.connections.len() - 1;
+        self.owners.insert((side, id), index);
+        if honest {
+            self.by_ends.insert(key(ends), index);
+        }
+        index
+    }
+
+    /// The server accepted endpoint `id`; returns its connection.
+    pub(crate) fn accept(&mut self, id: EndpointId, endpoint: &Endpoint) -> usize {
+        let ends = endpoint.ends();
+        let theirs = (ends.remote, ends.local);
+        match self.by_ends.get(&key(theirs)) {
+            Some(&index) if self.connections[index].sides[SERVER].is_none() => {
+                self.connections[index].sides[SERVER] = Some(Side { id: Some(id), ..Side::default() });
+                self.owners.insert((SERVER, id), index);
+                index
+            }
+            _ => self.open(SERVER, id, theirs, false),
+        }
+    }
+
+    /// The connection of an endpoint.
+    pub(crate) fn owner(&self, host: usize, id: EndpointId) -> usize {
+        self.owners[&(host, id)]
+    }
+
+    pub(crate) fn side(&mut self, host: usize, id: EndpointId) -> &mut Side {
+        let owner = self.owner(host, id);
+        self.connections[owner].sides[host].as_mut().expect("its owner has this side")
+    }
+
+    /// The endpoint is gone.
+    pub(crate) fn end(&mut self, host: usize, id: EndpointId, ended: Ended) {
+        let side = self.side(host, id);
+        (side.id, side.ended) = (None, Some(ended));
+        let established = side.established;
+        let owner = self.owners.remove(&(host, id)).expect("it had a side");
+        // What a stranger's SYN began in the client's name was not the connection.
+        if host == SERVER && !established {
+            self.connections[owner].sides[SERVER] = None;
+        }
+    }
+
+    /// Connections, indices below which are taken modulo their number; only those with an endpoint at `side`.
+    pub(crate) fn pick(&self, index: u8, side: usize) -> Option<(usize, EndpointId)> {
+        let ids = |connection: &Connection| connection.sides[side].as_ref().and_then(|side| side.id);
+        let open: Vec<_> =
+            self.connections.iter().enumerate().filter_map(|(at, connection)| Some((at, ids(connection)?))).collect();
+        open.get(usize::from(index) % open.len().max(1)).copied()
+    }
+
+    /// The honest connection between these two ends, whichever opened it.
+    pub(crate) fn between(&mut self, one: SocketAddr, other: SocketAddr) -> Option<&mut Connection> {
+        let index = *self.by_ends.get(&key((one, other))).or_else(|| self.by_ends.get(&key((other, one))))?;
+        Some(&mut self.connections[index])
+    }
+
+    /// The bytes that a packet of an endpoint carries.
+    pub(crate) fn bytes_of(&mut self, host: usize, id: EndpointId, packet: &Packet) -> Vec<u8> {
+        let owner = self.owner(host, id);
+        match &packet.body {
+            Body::Sctp(body) => {
+                self.side(host, id).sent.note(body);
+                body.payloads().flat_map(|payload| bytes::of(owner, host, payload)).collect()
+            }
+            _ => bytes::of(owner, host, packet.payload()).collect(),
+        }
+    }
+
+    /// Keeps what an endpoint took of a packet, and checks what it reports.
+    pub(crate) fn on_packet(
+        &mut self,
+        host: usize,
+        id: EndpointId,
+        endpoint: &mut Endpoint,
+        packet: &Packet,
+        bytes: &[u8],
+    ) {
+        let owner = self.owner(host, id);
+        let connection = &mut self.connections[owner];
+        let trusted = !connection.forged && !(connection.rewritten && may_be_rewritten(endpoint, self.checksums));
+        let [client, server] = &mut connection.sides;
+        let (own, peer) = if host == CLIENT { (client, server) } else { (server, client) };
+        let own = own.as_mut().expect("its owner has this side");
+        match (&packet.body, endpoint) {
+            (Body::Sctp(body), Endpoint::Sctp(association)) => {
+                own.delivered.take(association, body, bytes);
+                let sent = peer.as_ref().filter(|_| trusted).map(|peer| &peer.sent);
+                own.delivered.check((owner, 1 - host), sent, association);
+            }
+            (_, endpoint) => {
+                own.received.take(endpoint, bytes);
+                own.received.check(trusted.then_some((owner, 1 - host)), endpoint);
+            }
+        }
+    }
+}
+
+/// Whether an endpoint cannot tell that payload was rewritten on the way: DSS checksums show it, until a connection has
+/// fallen back.
+fn may_be_rewritten(endpoint: &Endpoint, checksums: bool) -> bool {
+    match endpoint {
+        Endpoint::Mptcp(connection) => !checksums || connection.has_fallen_back(),
+        _ => true,
+    }
+}

@@ -1,0 +1,60 @@
+//! Hostile traffic against whole hosts, in virtual time.
+//!
+//! A [`Case`] is two hosts and a list of [`Action`](action::Action)s: applications that connect, write, read, stop and crash; a
+//! network that drops, delays, duplicates, corrupts, splits, strips and replays; addresses that come and go; pauses of up to 60
+//! days; an attacker who sees nothing, or everything, or is the peer itself. [`run`] lets it happen to two
+//! [`Host`](subflow_transport::Host)s and holds them to a model that knows what was written and what was delivered. After every
+//! action:
+//!
+//! - no panic and no debug assertion;
+//! - memory within stated bounds, for each endpoint and for each host, counted at the allocator;
+//! - CPU time for each packet within a bound, and packets in answer to a packet, too;
+//! - what is delivered is what was written, in order and once.
+//!
+//! At the end the network heals and everybody ends what they have. Connections that nobody who knew them has attacked complete,
+//! both ends fall silent, and what they held is free again.
+//!
+//! Cases come from seeds (the driver, `src/main.rs`), from a fuzzer's bytes (`fuzz/`), or from files: those that once failed are in
+//! `counterexamples/`, and the tests replay them.
+
+pub mod action;
+pub mod case;
+pub mod forgery;
+pub mod setup;
+pub mod shrink;
+
+mod attempt;
+mod forge;
+mod generate;
+mod ledger;
+mod limits;
+mod wiretap;
+mod world;
+
+pub use attempt::{Failure, attempt};
+pub use case::{Case, Stack};
+pub use world::Report;
+
+use cpu_time::ThreadTime;
+
+use world::World;
+
+/// Lets a case happen.
+///
+/// # Panics
+///
+/// Where something did not hold that has to.
+pub fn run(case: &Case) -> Report {
+    let mut world = World::new(case);
+    let mut most_held = (0, 1);
+    let larger = |one: (i64, i64), other: (i64, i64)| if one.0 * other.1 > other.0 * one.1 { one } else { other };
+    for action in &case.actions {
+        let (before, start) = (world.steps(), ThreadTime::now());
+        world.act(action);
+        most_held = larger(world.check(), most_held);
+        let (steps, spent) = (world.steps() - before, start.elapsed().as_micros() as u64);
+        let allowed = limits::CPU_PER_ACTION_US + limits::CPU_PER_STEP_US * steps;
+        assert!(spent <= allowed, "slow: {spent} µs of CPU time for {steps} packets and timers");
+    }
+    Report { most_held, ..world.finish() }
+}

@@ -1,0 +1,97 @@
+//! What both sides of an MPTCP connection have said: keys, and where they are in the data.
+
+use subflow_transport::mptcp::keys::Key;
+use subflow_wire::TcpSegment;
+use subflow_wire::tcp::mptcp::{Join, MptcpOption};
+
+use super::Wiretap;
+
+/// By side: the one that opened the connection, and the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Keys {
+    /// The keys, once they are known.
+    pub(crate) keys: [Option<u64>; 2],
+    /// The data sequence number behind the last that each side has sent.
+    pub(crate) next: [u64; 2],
+    /// The data sequence number that each side expects.
+    pub(crate) acknowledged: [u64; 2],
+}
+
+impl Keys {
+    pub(super) fn swapped(self) -> Self {
+        let swap = |[one, other]: [u64; 2]| [other, one];
+        Self {
+            keys: [self.keys[1], self.keys[0]],
+            next: swap(self.next),
+            acknowledged: swap(self.acknowledged),
+        }
+    }
+
+    /// The token of a side: names the connection in an MP_JOIN to it.
+    pub(crate) fn token(&self, side: usize) -> u32 {
+        self.keys[side].map_or(0, |key| Key::new(key).token)
+    }
+
+    fn learn(&mut self, side: usize, key: u64) {
+        if self.keys[side].is_none() {
+            self.keys[side] = Some(key);
+            self.next[side] = Key::new(key).data_sequence(0);
+            self.acknowledged[1 - side] = self.next[side];
+        }
+    }
+}
+
+impl Wiretap {
+    pub(super) fn hear_mptcp(&mut self, flow: usize, from: usize, segment: &TcpSegment) {
+        for option in &segment.options.mptcp {
+            match option {
+                MptcpOption::Capable(capable) => {
+                    let index = match self.flows[flow].mptcp {
+                        Some((index, _)) => index,
+                        None => self.begin(flow),
+                    };
+                    let keys = &mut self.keys[index];
+                    capable.sender_key.into_iter().for_each(|key| keys.learn(from, key));
+                    capable.receiver_key.into_iter().for_each(|key| keys.learn(1 - from, key));
+                }
+                MptcpOption::Join(Join::Syn { token, .. }) => self.join(flow, from, *token),
+                _ => {}
+            }
+        }
+        let (Some(dss), Some((index, swapped))) = (&segment.options.dss, self.flows[flow].mptcp) else { return };
+        let (keys, side) = (&mut self.keys[index], from ^ usize::from(swapped));
+        if let Some(ack) = dss.data_ack {
+            keys.acknowledged[side] = widen(ack.value, ack.wide, keys.acknowledged[side]);
+        }
+        if let Some(mapping) = dss.mapping {
+            let end = widen(mapping.data_sequence, mapping.wide, keys.next[side]).wrapping_add(mapping.length.into());
+            if end.wrapping_sub(keys.next[side]) as i64 > 0 {
+                keys.next[side] = end;
+            }
+        }
+    }
+
+    fn begin(&mut self, flow: usize) -> usize {
+        self.keys.push(Keys::default());
+        self.firsts.push(flow);
+        let index = self.keys.len() - 1;
+        self.flows[flow].mptcp = Some((index, false));
+        index
+    }
+
+    /// The token is that of the side which did not send it.
+    fn join(&mut self, flow: usize, from: usize, token: u32) {
+        let named = |keys: &Keys| [0, 1].into_iter().find(|&side| keys.keys[side].is_some() && keys.token(side) == token);
+        let found = self.keys.iter().enumerate().find_map(|(index, keys)| Some((index, named(keys)?)));
+        self.flows[flow].mptcp = found.map(|(index, side)| (index, side != 1 - from));
+    }
+}
+
+/// The number of 64 bits near `near` that a number of 32 bits stands for.
+fn widen(number: u64, wide: bool, near: u64) -> u64 {
+    if wide {
+        return number;
+    }
+    let delta = (number as u32).wrapping_sub(near as u32) as i32;
+    near.wrapping_add_signed(delta.into())
+}

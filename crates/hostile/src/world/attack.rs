@@ -1,0 +1,79 @@
+//! Forged packets, one or many.
+
+use subflow_quantity::Duration;
+use subflow_wire::PayloadBytes;
+
+use super::World;
+use crate::action::Forge;
+use crate::forge::Forger;
+use crate::limits;
+use crate::setup::{CLIENT, SERVER};
+use crate::wiretap::host_of;
+
+/// From the attacker to whom it attacks.
+const DELAY: Duration = Duration::from_millis(1);
+
+impl World<'_> {
+    pub(super) fn forge(&mut self, forge: &Forge) {
+        let flows = self.wiretap.flows();
+        if flows == 0 {
+            return;
+        }
+        let flow = usize::from(forge.flow) % flows;
+        let every = Duration::from_micros(forge.every_us.into());
+        if !forge.blind {
+            self.give_up(flow);
+        }
+        for number in 0..u32::from(forge.times.max(1)) {
+            self.forge_one(forge, flow, number);
+            self.run_for(every, limits::STEPS_PER_WAIT);
+        }
+        // What was forged arrives before the next action, or it would not know of it.
+        self.run_for(DELAY, limits::STEPS_PER_WAIT);
+    }
+
+    fn forge_one(&mut self, forge: &Forge, flow: usize, number: u32) {
+        let to = usize::from(forge.to % 2);
+        let base = Forger {
+            setup: &self.case.setup,
+            wiretap: &self.wiretap,
+            flow,
+            to,
+            blind: forge.blind,
+            stride: forge.stride,
+            number,
+        };
+        // Where it comes from the end of another flow, the numbers of that flow count.
+        let (from, destination) = base.ends();
+        let (flow, to) = match self.wiretap.find(from, destination) {
+            Some((other, side)) if forge.moves() => (other, 1 - side),
+            _ => (flow, to),
+        };
+        let packet = Forger { flow, to, ..base }.packet(&forge.forgery, from, destination);
+        let Some(packet) = packet else { return };
+        let victim = host_of(packet.ip.destination);
+        if !matches!(victim, CLIENT | SERVER) {
+            return;
+        }
+        let mut wire = Vec::new();
+        if packet.emit(PayloadBytes::Zero, 0, &mut wire).is_err() {
+            return;
+        }
+        if !forge.blind {
+            self.give_up(flow);
+        }
+        self.put_on_wire(victim, wire, DELAY, forge.blind);
+    }
+
+    /// Somebody who knows a flow speaks in its name.
+    fn give_up(&mut self, flow: usize) {
+        let [one, other] = self.wiretap.flow(flow).ends;
+        let first = self.wiretap.first_of(flow);
+        let [first_one, first_other] = self.wiretap.flow(first).ends;
+        for (one, other) in [(one, other), (first_one, first_other)] {
+            if let Some(connection) = self.ledger.between(one, other) {
+                connection.give_up();
+            }
+        }
+    }
+}

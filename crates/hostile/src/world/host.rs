@@ -1,0 +1,154 @@
+//! A host whose memory is counted: every call passes here, and nothing else touches it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use rand_core::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+use subflow_quantity::Instant;
+use subflow_transport::{Endpoint, EndpointId, Event, Host, Listener};
+use subflow_wire::Packet;
+
+/// A host, what it holds, and when its endpoints want to be called.
+pub(crate) struct MeteredHost {
+    host: Host,
+    /// Bytes of heap memory that the host holds.
+    held: i64,
+    deadlines: BTreeMap<EndpointId, Instant>,
+    queue: BTreeSet<(Instant, EndpointId)>,
+}
+
+impl MeteredHost {
+    pub(crate) fn new(addresses: Vec<IpAddr>, seed: u64) -> Self {
+        let (mut host, mut held) = (None, 0);
+        metered(&mut held, || host = Some(Host::new(addresses.clone(), Pcg64Mcg::seed_from_u64(seed))));
+        let host = host.expect("made above");
+        Self { host, held, deadlines: BTreeMap::new(), queue: BTreeSet::new() }
+    }
+
+    /// Bytes of heap memory that the host holds.
+    pub(crate) fn held(&self) -> i64 {
+        self.held
+    }
+
+    pub(crate) fn listen(&mut self, port: u16, listener: Listener) {
+        self.call(|host| host.listen(port, listener));
+    }
+
+    /// Opens a connection of the kind that `listener` would accept, from any port of `local`.
+    /// `None` where it has no port left.
+    pub(crate) fn connect(
+        &mut self,
+        kind: &Listener,
+        local: IpAddr,
+        remote: SocketAddr,
+        now: Instant,
+    ) -> Option<EndpointId> {
+        let local = SocketAddr::new(local, 0);
+        let id = self.call(|host| match kind {
+            Listener::Tcp(options) => host.connect_tcp(options, local, remote, now),
+            Listener::Mptcp(config) => host.connect_mptcp(config.clone(), local, remote, now),
+            Listener::Sctp(config) => host.connect_sctp(config.clone(), local, remote, now),
+        });
+        Some(id)
+    }
+
+    pub(crate) fn handle_packet(&mut self, now: Instant, packet: &Packet) -> Option<EndpointId> {
+        self.call(|host| host.handle_packet(now, packet))
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Instant, id: EndpointId) {
+        self.call(|host| host.handle_timeout(now, id));
+    }
+
+    pub(crate) fn poll_transmit(&mut self, now: Instant, id: EndpointId) -> Option<Packet> {
+        self.call(|host| host.poll_transmit(now, id))
+    }
+
+    pub(crate) fn poll_event(&mut self, id: EndpointId) -> Option<Event> {
+        self.call(|host| host.poll_event(id))
+    }
+
+    pub(crate) fn poll_accept(&mut self) -> Option<EndpointId> {
+        self.call(Host::poll_accept)
+    }
+
+    pub(crate) fn poll_reply(&mut self) -> Option<Packet> {
+        self.call(Host::poll_reply)
+    }
+
+    /// Gives back a packet that the host made.
+    pub(crate) fn release(&mut self, packet: Packet) {
+        self.call(|_| drop(packet));
+    }
+
+    /// Lets the application do something with an endpoint.
+    pub(crate) fn apply<T>(&mut self, id: EndpointId, act: impl FnOnce(&mut Endpoint) -> T) -> T {
+        self.call(|host| act(host.endpoint_mut(id)))
+    }
+
+    pub(crate) fn endpoint(&self, id: EndpointId) -> &Endpoint {
+        self.host.endpoint(id)
+    }
+
+    /// How many endpoints it has.
+    pub(crate) fn endpoints(&self) -> usize {
+        self.deadlines.len()
+    }
+
+    pub(crate) fn endpoint_ids(&self) -> Vec<EndpointId> {
+        self.deadlines.keys().copied().collect()
+    }
+
+    pub(crate) fn has_address(&self, address: IpAddr) -> bool {
+        self.host.addresses().contains(&address)
+    }
+
+    pub(crate) fn set_address(&mut self, address: IpAddr, present: bool, now: Instant) {
+        self.call(|host| match present {
+            true => host.add_address(address, now),
+            false => host.remove_address(address, now),
+        });
+    }
+
+    pub(crate) fn remove(&mut self, id: EndpointId) {
+        if let Some(at) = self.deadlines.remove(&id) {
+            self.queue.remove(&(at, id));
+        }
+        self.call(|host| host.remove(id));
+    }
+
+    /// The earliest time that an endpoint wants to be called, and which.
+    pub(crate) fn next_timeout(&self) -> Option<(Instant, EndpointId)> {
+        self.queue.first().copied().filter(|&(at, _)| at != Instant::MAX)
+    }
+
+    /// Notes when a drained endpoint wants to be called: not at once, or time would stand still.
+    pub(crate) fn arm(&mut self, now: Instant, id: EndpointId) {
+        let at = self.host.poll_timeout(id).unwrap_or(Instant::MAX);
+        assert!(at > now, "an endpoint that was drained at {now:?} wants to be called at {at:?}");
+        if let Some(before) = self.deadlines.insert(id, at) {
+            self.queue.remove(&(before, id));
+        }
+        self.queue.insert((at, id));
+    }
+
+    fn call<T>(&mut self, act: impl FnOnce(&mut Host) -> T) -> T {
+        let Self { host, held, .. } = self;
+        let mut result = None;
+        metered(held, || result = Some(act(host)));
+        result.expect("it has returned")
+    }
+}
+
+/// Lets `act` run, and adds what it allocates, less what it frees, to `held`.
+fn metered(held: &mut i64, act: impl FnOnce()) {
+    let mut panicked = None;
+    // A panic must not pass through the measurement, which would never end.
+    let change = allocation_counter::measure(|| panicked = catch_unwind(AssertUnwindSafe(act)).err());
+    if let Some(panic) = panicked {
+        resume_unwind(panic);
+    }
+    *held += change.bytes_current;
+}

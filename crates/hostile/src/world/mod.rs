@@ -1,0 +1,273 @@
+//! Two hosts in virtual time, the paths between them, and everyone who has no business there.
+
+mod act;
+mod attack;
+mod check;
+mod host;
+mod path;
+mod puppet;
+mod transmit;
+mod verdict;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::IpAddr;
+
+use subflow_quantity::{Duration, Instant};
+use subflow_transport::{EndpointId, Event};
+use subflow_wire::Packet;
+
+use crate::case::Case;
+use crate::forgery::Greeting;
+use crate::ledger::{Ended, Ledger};
+use crate::limits;
+use crate::setup::{ATTACKER, CLIENT, PORT, SERVER};
+use crate::wiretap::Wiretap;
+use host::MeteredHost;
+use path::Paths;
+
+/// The addresses of the attacker's below this answer whoever connects to them, as
+/// [`Greeting::default`](crate::forgery::Greeting) says.
+const HOSPITABLE: u16 = 100;
+
+/// Everything that a case happens to.
+pub(crate) struct World<'a> {
+    case: &'a Case,
+    now: Instant,
+    hosts: [MeteredHost; 2],
+    in_flight: BTreeMap<(Instant, u64), Arrival>,
+    order: u64,
+    paths: Paths,
+    wiretap: Wiretap,
+    ledger: Ledger,
+    /// How the attacker behaves at which of its addresses.
+    greetings: BTreeMap<IpAddr, Greeting>,
+    /// Packets that passed: the first ones, and the last.
+    first: Vec<(usize, Vec<u8>)>,
+    last: VecDeque<(usize, Vec<u8>)>,
+    /// Packets and timers that were handled.
+    steps: u64,
+    /// Packets that hosts have sent.
+    sent: u64,
+    /// Most endpoints that each host has had at once.
+    most_endpoints: [usize; 2],
+    /// Everybody ends what they have, new connections too.
+    closing: bool,
+}
+
+/// A packet on its way.
+struct Arrival {
+    to: usize,
+    wire: Vec<u8>,
+    /// It is forged by someone who sees nothing: a host says one word about it at most.
+    blind: bool,
+}
+
+/// What a case came to, where nothing was wrong.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Report {
+    /// Packets and timers.
+    pub steps: u64,
+    /// Packets that the hosts sent.
+    pub sent: u64,
+    /// Application bytes that arrived at hosts.
+    pub delivered: u64,
+    /// Most bytes that a host held, and how many it was allowed then.
+    pub most_held: (i64, i64),
+    /// Honest connections that had to complete, and did.
+    pub completed: u64,
+}
+
+impl<'a> World<'a> {
+    pub(crate) fn new(case: &'a Case) -> Self {
+        let host = |index: usize| {
+            let seed = case.seed.wrapping_mul(2).wrapping_add(index as u64);
+            let mut host = MeteredHost::new(case.setup.addresses_of(index), seed);
+            host.listen(PORT, case.setup.ends[index].listener(case.stack));
+            host
+        };
+        Self {
+            case,
+            now: Instant::from_nanos(1_000_000_000),
+            hosts: [host(CLIENT), host(SERVER)],
+            in_flight: BTreeMap::new(),
+            order: 0,
+            paths: Paths::default(),
+            wiretap: Wiretap::default(),
+            ledger: Ledger::new(&case.setup),
+            greetings: BTreeMap::new(),
+            first: Vec::new(),
+            last: VecDeque::new(),
+            steps: 0,
+            sent: 0,
+            most_endpoints: [0; 2],
+            closing: false,
+        }
+    }
+
+    /// Packets and timers so far.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// When something happens next.
+    fn next(&self) -> Option<Instant> {
+        let arrival = self.in_flight.keys().next().map(|&(at, _)| at);
+        let timers = self.hosts.iter().filter_map(|host| host.next_timeout().map(|(at, _)| at));
+        arrival.into_iter().chain(timers).min()
+    }
+
+    /// Runs until `time`, or until `most` packets and timers have been handled.
+    fn run_to(&mut self, time: Instant, most: u64) {
+        let end = (self.steps + most).min(if self.closing { u64::MAX } else { limits::STEPS_PER_CASE });
+        while self.steps < end && self.next().is_some_and(|next| next <= time) {
+            self.step();
+        }
+        if self.next().is_none_or(|next| next > time) {
+            self.now = self.now.max(time);
+        }
+    }
+
+    fn run_for(&mut self, time: Duration, most: u64) {
+        self.run_to(self.now + time, most);
+    }
+
+    /// Handles one packet or one timer.
+    fn step(&mut self) {
+        let Some(at) = self.next() else { return };
+        self.steps += 1;
+        self.now = self.now.max(at);
+        if self.in_flight.first_key_value().is_some_and(|(&(arrival, _), _)| arrival <= at) {
+            let (_, arrival) = self.in_flight.pop_first().expect("just seen");
+            self.deliver(&arrival);
+            return;
+        }
+        for host in [CLIENT, SERVER] {
+            if let Some((due, id)) = self.hosts[host].next_timeout()
+                && due <= at
+            {
+                self.hosts[host].handle_timeout(self.now, id);
+                self.drain(host, id);
+                return;
+            }
+        }
+    }
+
+    fn deliver(&mut self, arrival: &Arrival) {
+        // A corrupt packet is refused here.
+        let Ok((packet, payload)) = Packet::parse(&arrival.wire) else { return };
+        if arrival.to == ATTACKER {
+            self.answer_as_attacker(&packet);
+            return;
+        }
+        let host = arrival.to;
+        if !self.hosts[host].has_address(packet.ip.destination) {
+            return;
+        }
+        let sent = self.sent;
+        let taken_by = self.hosts[host].handle_packet(self.now, &packet);
+        self.welcome(host);
+        if let Some(id) = taken_by {
+            let bytes = user_data(&packet, &arrival.wire[payload]);
+            let ledger = &mut self.ledger;
+            self.hosts[host].apply(id, |endpoint| ledger.on_packet(host, id, endpoint, &packet, &bytes));
+            self.push_unwritten(host, id);
+            self.drain(host, id);
+        }
+        self.drain_replies(host);
+        let answers = self.sent - sent;
+        assert!(!arrival.blind || answers <= 1, "{answers} packets in answer to one of a stranger");
+    }
+
+    /// Takes in the connections that a host has accepted.
+    fn welcome(&mut self, host: usize) {
+        while let Some(id) = self.hosts[host].poll_accept() {
+            match host {
+                SERVER => self.ledger.accept(id, self.hosts[SERVER].endpoint(id)),
+                _ => {
+                    let ends = self.hosts[host].endpoint(id).ends();
+                    self.ledger.open(host, id, (ends.local, ends.remote), false)
+                }
+            };
+            if self.closing {
+                self.ledger.side(host, id).finishing = true;
+            }
+            self.drain(host, id);
+        }
+    }
+
+    /// Takes everything out of an endpoint, as its invariant demands, and lets it go once it is over.
+    fn drain(&mut self, host: usize, id: EndpointId) {
+        let mut packets = 0;
+        loop {
+            while let Some(packet) = self.hosts[host].poll_transmit(self.now, id) {
+                packets += 1;
+                assert!(packets <= limits::PACKETS_AT_ONCE, "an endpoint sends without end at {:?}", self.now);
+                self.transmit(host, Some(id), packet);
+            }
+            let mut again = false;
+            while let Some(event) = self.hosts[host].poll_event(id) {
+                match event {
+                    Event::Writable => again |= self.push_unwritten(host, id),
+                    Event::Established => again |= self.on_established(host, id),
+                    _ => {}
+                }
+            }
+            if !again {
+                break;
+            }
+        }
+        let endpoint = self.hosts[host].endpoint(id);
+        if endpoint.is_closed() {
+            let (how, written, received) = (endpoint.ended(), endpoint.bytes_written(), endpoint.bytes_received());
+            self.ledger.end(host, id, Ended { how, written, received });
+            self.hosts[host].remove(id);
+        } else {
+            self.hosts[host].arm(self.now, id);
+        }
+        self.most_endpoints[host] = self.most_endpoints[host].max(self.hosts[host].endpoints());
+        self.drain_replies(host);
+        self.welcome(host);
+    }
+
+    fn drain_all(&mut self, host: usize) {
+        for id in self.hosts[host].endpoint_ids() {
+            self.drain(host, id);
+        }
+    }
+
+    fn drain_replies(&mut self, host: usize) {
+        while let Some(packet) = self.hosts[host].poll_reply() {
+            self.transmit(host, None, packet);
+        }
+    }
+
+    fn on_established(&mut self, host: usize, id: EndpointId) -> bool {
+        self.ledger.side(host, id).established = true;
+        self.push_unwritten(host, id)
+    }
+
+    /// Writes what waits for room in the send buffer; returns whether the endpoint has to be drained.
+    fn push_unwritten(&mut self, host: usize, id: EndpointId) -> bool {
+        let side = self.ledger.side(host, id);
+        let (unwritten, finishing) = (side.unwritten, side.finishing);
+        if unwritten == 0 && !finishing {
+            return false;
+        }
+        let written = if unwritten == 0 { 0 } else { self.hosts[host].apply(id, |endpoint| endpoint.write(unwritten)) };
+        let side = self.ledger.side(host, id);
+        side.unwritten -= written;
+        if side.unwritten == 0 && finishing {
+            side.finishing = false;
+            self.hosts[host].apply(id, |endpoint| endpoint.finish());
+        }
+        true
+    }
+}
+
+/// The bytes of a packet's payload; of SCTP, those of its DATA chunks, one after the other.
+fn user_data(packet: &Packet, payload: &[u8]) -> Vec<u8> {
+    match &packet.body {
+        subflow_wire::Body::Sctp(body) => body.payload_ranges().flat_map(|range| payload[range].to_vec()).collect(),
+        _ => payload.to_vec(),
+    }
+}

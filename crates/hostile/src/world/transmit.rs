@@ -1,0 +1,159 @@
+//! What becomes of a packet between its sender and the host that has its destination.
+
+use subflow_quantity::Duration;
+use subflow_transport::{EndpointId, edge};
+use subflow_wire::Packet;
+use subflow_wire::checksum::ones_complement_sum;
+
+use super::path::Loaded;
+use super::{Arrival, HOSPITABLE, World, puppet};
+use crate::action::Interference;
+use crate::forgery::Greeting;
+use crate::setup::{ATTACKER, CLIENT, SERVER};
+use crate::wiretap::{host_of, index_of};
+
+/// Packets that are recorded: the first ones, and the last.
+const FIRST_RECORDED: usize = 64;
+const LAST_RECORDED: usize = 512;
+/// A delay that a sender may take for a loss.
+const LONG_DELAY_MS: u32 = 10_000;
+/// The delay of every path to the attacker and from it.
+const ATTACKER_DELAY: Duration = Duration::from_millis(10);
+
+impl World<'_> {
+    /// A host sends a packet: of an endpoint, or of its own.
+    pub(super) fn transmit(&mut self, host: usize, id: Option<EndpointId>, packet: Packet) {
+        self.sent += 1;
+        let bytes = id.map_or_else(Vec::new, |id| self.ledger.bytes_of(host, id, &packet));
+        let mut loaded = Loaded { packet: packet.clone(), bytes };
+        self.hosts[host].release(packet);
+        edge::set_payload_sum(&mut loaded.packet, ones_complement_sum(&loaded.bytes));
+        let (source, destination) = (loaded.packet.ip.source, loaded.packet.ip.destination);
+        if !self.hosts[host].has_address(source) {
+            return;
+        }
+        self.wiretap.overhear(&loaded.packet);
+        match host_of(destination) {
+            ATTACKER => self.arrive(ATTACKER, &loaded, ATTACKER_DELAY),
+            to if to == 1 - host => self.cross(host, id, loaded),
+            // Nobody has this address.
+            _ => {}
+        }
+    }
+
+    /// A packet goes from one host to the other.
+    fn cross(&mut self, from: usize, id: Option<EndpointId>, mut loaded: Loaded) {
+        let place = |address| usize::from(index_of(address));
+        let ip = loaded.packet.ip;
+        let (client, server) = match from {
+            CLIENT => (place(ip.source), place(ip.destination)),
+            _ => (place(ip.destination), place(ip.source)),
+        };
+        if !self.paths.is_up(client, server) {
+            return;
+        }
+        let delay = self.case.setup.delay(client, server);
+        let connection = id.map(|id| self.ledger.owner(from, id));
+        let lose = |world: &mut Self, packets: u32| {
+            if let Some(connection) = connection {
+                world.ledger.connections[connection].lose(packets);
+            }
+        };
+        match self.paths.next_interference(from) {
+            None => self.arrive(1 - from, &loaded, delay),
+            Some(Interference::Drop) => lose(self, 1),
+            Some(Interference::Delay(ms)) => {
+                lose(self, u32::from(ms > LONG_DELAY_MS));
+                self.arrive(1 - from, &loaded, delay + Duration::from_millis(ms.into()));
+            }
+            Some(Interference::Duplicate) => {
+                self.arrive(1 - from, &loaded, delay);
+                self.arrive(1 - from, &loaded, delay);
+            }
+            Some(Interference::Flip(bit)) => {
+                lose(self, 1);
+                let mut wire = loaded.to_wire();
+                let bit = usize::from(bit) % (8 * wire.len());
+                wire[bit / 8] ^= 1 << (bit % 8);
+                self.put_on_wire(1 - from, wire, delay, false);
+            }
+            Some(Interference::Rewrite(at)) => {
+                if loaded.rewrite(at)
+                    && let Some(connection) = connection
+                {
+                    let connection = &mut self.ledger.connections[connection];
+                    (connection.rewritten, connection.may_end_early) = (true, true);
+                }
+                self.arrive(1 - from, &loaded, delay);
+            }
+            Some(Interference::Split(at)) => {
+                for part in loaded.split(at) {
+                    self.arrive(1 - from, &part, delay);
+                }
+            }
+            Some(Interference::Strip(what)) => {
+                if loaded.strip(what)
+                    && let Some(connection) = connection
+                {
+                    self.ledger.connections[connection].may_end_early = true;
+                }
+                self.arrive(1 - from, &loaded, delay);
+            }
+        }
+    }
+
+    /// The packet gets there after `delay`.
+    fn arrive(&mut self, to: usize, loaded: &Loaded, delay: Duration) {
+        let wire = loaded.to_wire();
+        if to != ATTACKER {
+            self.record(to, &wire);
+        }
+        self.put_on_wire(to, wire, delay, false);
+    }
+
+    pub(super) fn put_on_wire(&mut self, to: usize, wire: Vec<u8>, delay: Duration, blind: bool) {
+        self.order += 1;
+        self.in_flight.insert((self.now + delay, self.order), Arrival { to, wire, blind });
+    }
+
+    fn record(&mut self, to: usize, wire: &[u8]) {
+        if self.first.len() < FIRST_RECORDED {
+            self.first.push((to, wire.to_vec()));
+        }
+        if self.last.len() == LAST_RECORDED {
+            self.last.pop_front();
+        }
+        self.last.push_back((to, wire.to_vec()));
+    }
+
+    /// A packet has come to one of the attacker's addresses.
+    pub(super) fn answer_as_attacker(&mut self, packet: &Packet) {
+        let address = packet.ip.destination;
+        let hospitable = Greeting::default();
+        let greeting = match self.greetings.get(&address) {
+            Some(greeting) => greeting,
+            None if index_of(address) < HOSPITABLE => &hospitable,
+            None => return,
+        };
+        if greeting.silent {
+            return;
+        }
+        if let Some(answer) = puppet::answer(&self.wiretap, greeting, packet) {
+            self.send_as_attacker(answer);
+        }
+    }
+
+    /// The attacker sends a packet in its own name.
+    pub(super) fn send_as_attacker(&mut self, packet: Packet) {
+        let to = host_of(packet.ip.destination);
+        if !matches!(to, CLIENT | SERVER) {
+            return;
+        }
+        self.wiretap.overhear(&packet);
+        let mut wire = Vec::new();
+        // Options that do not fit are the attacker's bad luck.
+        if packet.emit(subflow_wire::PayloadBytes::Zero, 0, &mut wire).is_ok() {
+            self.put_on_wire(to, wire, ATTACKER_DELAY, false);
+        }
+    }
+}
