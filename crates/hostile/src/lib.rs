@@ -45,10 +45,20 @@ use world::World;
 ///
 /// Where something did not hold that has to.
 pub fn run(case: &Case) -> Report {
-    let mut world = World::new(case);
+    run_traced(case, false)
+}
+
+/// As [`run`]; prints every action, every packet and every end of a connection where `traced`.
+///
+/// # Panics
+///
+/// As [`run`].
+pub fn run_traced(case: &Case, traced: bool) -> Report {
+    let mut world = World::new(case, traced);
     let mut most_held = (0, 1);
     let larger = |one: (i64, i64), other: (i64, i64)| if one.0 * other.1 > other.0 * one.1 { one } else { other };
     for action in &case.actions {
+        world.trace(|| format!("{action:?}"));
         let (before, start) = (world.steps(), ThreadTime::now());
         world.act(action);
         most_held = larger(world.check(), most_held);

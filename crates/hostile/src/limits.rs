@@ -35,7 +35,7 @@ pub(crate) const CPU_PER_STEP_US: u64 = 100;
 
 /// Bytes that a host may hold beside its endpoints: tables that have been larger keep their room.
 pub(crate) fn of_host(most_endpoints: usize) -> i64 {
-    65_536 + 256 * most_endpoints as i64
+    65_536 + 512 * most_endpoints as i64
 }
 
 /// Bytes that an endpoint of such an end may hold.

@@ -10,9 +10,10 @@
 //! was found, which `--keep` writes to a folder. The exit code is 1 where any case failed.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -20,7 +21,7 @@ use std::time::Duration;
 use clap::Parser;
 use cpu_time::ProcessTime;
 use subflow_hostile::shrink::shrink;
-use subflow_hostile::{Case, Failure, Report, Stack, attempt};
+use subflow_hostile::{Case, Failure, Report, Stack, attempt, run_traced};
 
 /// Lets hostile traffic loose on whole TCP, MPTCP and SCTP hosts.
 #[derive(Parser)]
@@ -37,6 +38,9 @@ struct Arguments {
     /// Run this case alone: a seed (of one stack), or a file.
     #[arg(long)]
     case: Option<String>,
+    /// With --case: print every action and every packet.
+    #[arg(long)]
+    trace: bool,
     /// Write the smallest case of each kind of failure into this folder.
     #[arg(long)]
     keep: Option<PathBuf>,
@@ -59,15 +63,19 @@ impl FromStr for Stacks {
 /// CPU time after which a case is taken to go on for ever.
 const ENDLESS: Duration = Duration::from_secs(60);
 
-/// Cases begun: what the watch sees of the work.
+/// Cases begun, and the last of them: what the watch sees of the work.
 static BEGUN: AtomicU64 = AtomicU64::new(0);
+static LAST: Mutex<Option<(Stack, u64)>> = Mutex::new(None);
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if !cfg!(debug_assertions) {
-        eprintln!("This build has no debug assertions, so half of what should be checked is not: --profile hostile has them");
+        eprintln!(
+            "This build has no debug assertions, so half of what should be checked is not: --profile hostile has them"
+        );
         return ExitCode::from(2);
     }
+    thread::spawn(watch);
     match &arguments.case {
         Some(case) => run_one(case, &arguments),
         None => run_many(&arguments),
@@ -89,13 +97,22 @@ fn run_one(name: &str, arguments: &Arguments) -> ExitCode {
         }
     };
     print!("{}", case.to_json());
+    if arguments.trace {
+        println!("{:?}", run_traced(&case, true));
+        return ExitCode::SUCCESS;
+    }
     match attempt(&case) {
         Ok(report) => {
             println!("{report:?}");
             ExitCode::SUCCESS
         }
-        Err(failure) => {
-            println!("FAILED: {failure}");
+        Err(first) => {
+            println!("FAILED: {first}");
+            if arguments.keep.is_some() {
+                let stem =
+                    Path::new(name).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+                keep_smallest(&case, &first, &format!("{}-{stem}", case.stack), arguments);
+            }
             ExitCode::FAILURE
         }
     }
@@ -172,15 +189,20 @@ fn say(stack: Stack, totals: &Totals, spent: Duration) {
 fn tell(kind: &Kind, arguments: &Arguments) {
     let Kind { stack, seed, first, cases } = kind;
     println!("\nFAILED in {cases} case(s), first --stack {stack} --case {seed}: {first}");
-    let case = Case::from_seed(*stack, *seed);
+    begin(*stack, *seed);
+    keep_smallest(&Case::from_seed(*stack, *seed), first, &format!("{stack}-{seed}"), arguments);
+}
+
+/// Prints a smaller case that fails like `case`, and writes it into the folder that was asked for.
+fn keep_smallest(case: &Case, first: &Failure, name: &str, arguments: &Arguments) {
     let wanted = first.kind();
-    let smallest = shrink(&case, arguments.shrink, |candidate| {
-        begin(*stack, *seed);
+    let smallest = shrink(case, arguments.shrink, |candidate| {
+        BEGUN.fetch_add(1, Ordering::Relaxed);
         attempt(candidate).is_err_and(|failure| failure.kind() == wanted)
     });
     print!("{}", smallest.to_json());
     if let Some(folder) = &arguments.keep {
-        let file = folder.join(format!("{stack}-{seed}.json"));
+        let file = folder.join(format!("{name}.json"));
         match std::fs::create_dir_all(folder).map_err(|error| error.to_string()).and_then(|()| smallest.save(&file)) {
             Ok(()) => println!("kept in {}", file.display()),
             Err(error) => eprintln!("{error}"),
@@ -188,25 +210,29 @@ fn tell(kind: &Kind, arguments: &Arguments) {
     }
 }
 
-/// A case begins. Ends the process if one never ends.
+/// A case begins.
 fn begin(stack: Stack, seed: u64) {
-    static CURRENT: AtomicU64 = AtomicU64::new(0);
-    CURRENT.store(seed, Ordering::Relaxed);
-    if BEGUN.fetch_add(1, Ordering::Relaxed) > 0 {
-        return;
-    }
-    thread::spawn(move || {
-        let (mut seen, mut since) = (0, ProcessTime::now());
-        loop {
-            thread::sleep(Duration::from_secs(1));
-            let begun = BEGUN.load(Ordering::Relaxed);
-            if begun != seen {
-                (seen, since) = (begun, ProcessTime::now());
-            } else if since.elapsed() > ENDLESS {
-                let seed = CURRENT.load(Ordering::Relaxed);
-                println!("FAILED: --stack {stack} --case {seed} has not ended after {ENDLESS:?} of CPU time");
-                std::process::exit(1);
+    *LAST.lock().expect("nobody panics with it") = Some((stack, seed));
+    BEGUN.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Ends the process if a case never ends.
+fn watch() {
+    let (mut seen, mut since) = (0, ProcessTime::now());
+    loop {
+        thread::sleep(Duration::from_secs(1));
+        let begun = BEGUN.load(Ordering::Relaxed);
+        if begun != seen {
+            (seen, since) = (begun, ProcessTime::now());
+        } else if since.elapsed() > ENDLESS {
+            match *LAST.lock().expect("nobody panics with it") {
+                Some((stack, seed)) => {
+                    println!("FAILED: --stack {stack} --case {seed} has not ended, or a smaller one like it")
+                }
+                None => println!("FAILED: the case has not ended"),
             }
+            println!("{ENDLESS:?} of CPU time have passed");
+            std::process::exit(1);
         }
-    });
+    }
 }

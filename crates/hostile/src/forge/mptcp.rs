@@ -3,7 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 
 use subflow_transport::mptcp::keys;
-use subflow_wire::tcp::mptcp::{AddAddress, Capable, CapableFlags, DataAck, Dss, Join, Mapping, MptcpOption, ResetReason};
+use subflow_wire::tcp::mptcp::{
+    AddAddress, Capable, CapableFlags, DataAck, Dss, Join, Mapping, MptcpOption, ResetReason,
+};
 
 use super::Forger;
 use crate::forgery::{DssForgery, OptionForgery};
@@ -22,10 +24,9 @@ impl Forger<'_> {
     pub(super) fn dss(&self, forgery: &DssForgery, sequence: u32, payload: u16) -> Dss {
         let keys = self.keys();
         let narrow = |number: u64| if forgery.wide { number } else { number & 0xffff_ffff };
-        let data_ack = forgery.ack.map(|by| DataAck {
-            value: narrow(keys.next[self.to].wrapping_add_signed(by)),
-            wide: forgery.wide,
-        });
+        let data_ack = forgery
+            .ack
+            .map(|by| DataAck { value: narrow(keys.next[self.to].wrapping_add_signed(by)), wide: forgery.wide });
         let mapping = forgery.mapping.as_ref().map(|mapping| {
             let data = keys.acknowledged[self.to].wrapping_add_signed(self.growing(mapping.data, self.stride.data));
             let length = (i32::from(payload) + mapping.length).clamp(0, u16::MAX.into()) as u16;
@@ -101,7 +102,9 @@ impl Forger<'_> {
             0xfffd => self.setup.address(SERVER, 0),
             0xfffe => self.setup.address(SERVER, 3),
             0xffff => from.ip(),
-            index => self.setup.address(ATTACKER, index.wrapping_add(self.stride.address.wrapping_mul(self.number as u16))),
+            index => {
+                self.setup.address(ATTACKER, index.wrapping_add(self.stride.address.wrapping_mul(self.number as u16)))
+            }
         }
     }
 }

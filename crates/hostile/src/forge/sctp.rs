@@ -65,7 +65,8 @@ impl Forger<'_> {
                 }
             }
             ChunkForgery::ForwardTsn { cumulative, streams } => {
-                let streams = streams.iter().map(|&(stream, stream_sequence)| SkippedStream { stream, stream_sequence });
+                let streams =
+                    streams.iter().map(|&(stream, stream_sequence)| SkippedStream { stream, stream_sequence });
                 Chunk::ForwardTsn(ForwardTsnChunk {
                     new_cumulative_tsn: off(expected, *cumulative),
                     streams: streams.collect(),

@@ -3,7 +3,7 @@
 use arbitrary::{Result, Unstructured};
 
 use super::{chance, chunks, magnitude, near, optional, segments};
-use crate::action::{Action, Call, Forge, Interference, Strip, Stride};
+use crate::action::{Action, Call, Forge, Interference, Stride, Strip};
 use crate::case::Stack;
 use crate::forgery::Greeting;
 
@@ -15,11 +15,10 @@ pub(super) fn first_connect() -> Action {
 }
 
 pub(super) fn connect(u: &mut Unstructured<'_>) -> Result<Action> {
-    // Once in a while so many that ports run out.
     let times = match u.int_in_range(0..=999)? {
         0..=899 => 1,
         900..=998 => u.int_in_range(1..=4)?,
-        _ => u.int_in_range(1..=20_000)?,
+        _ => u.int_in_range(1..=200)?,
     };
     Ok(Action::Connect { to: u.arbitrary()?, times })
 }
@@ -32,16 +31,12 @@ pub(super) fn action(stack: Stack, u: &mut Unstructured<'_>) -> Result<Action> {
         43..=45 => Action::Lure(greeting(u)?),
         46..=48 => Action::Intrude(greeting(u)?),
         49 | 50 => Action::Path { client: u.arbitrary()?, server: u.arbitrary()?, up: u.arbitrary()? },
-        51 | 52 => Action::Address {
-            side: u.int_in_range(0..=1)?,
-            index: u.int_in_range(0..=3)?,
-            present: u.arbitrary()?,
-        },
-        53..=62 => Action::Interfere {
-            from: u.int_in_range(0..=1)?,
-            packets: magnitude(u, 40)? as u8,
-            how: interference(u)?,
-        },
+        51 | 52 => {
+            Action::Address { side: u.int_in_range(0..=1)?, index: u.int_in_range(0..=3)?, present: u.arbitrary()? }
+        }
+        53..=62 => {
+            Action::Interfere { from: u.int_in_range(0..=1)?, packets: magnitude(u, 40)? as u8, how: interference(u)? }
+        }
         63..=66 => Action::Replay { age: magnitude(u, u16::MAX.into())? as u16 },
         _ => Action::Forge(forge(stack, u)?),
     })

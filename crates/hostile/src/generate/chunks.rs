@@ -42,10 +42,7 @@ fn chunk(u: &mut Unstructured<'_>) -> Result<ChunkForgery> {
             streams: *u.choose(&[(10, 10), (0, 0), (1, 1), (u16::MAX, u16::MAX)])?,
             parameters: several(u, 4, parameter)?,
         },
-        19 | 20 => ChunkForgery::CookieEcho {
-            seen: chance(u, 3, 4)?,
-            flip: optional(u, (1, 2), |u| u.arbitrary())?,
-        },
+        19 | 20 => ChunkForgery::CookieEcho { seen: chance(u, 3, 4)?, flip: optional(u, (1, 2), |u| u.arbitrary())? },
         21 => ChunkForgery::CookieAck,
         22 => ChunkForgery::Heartbeat(u.arbitrary()?),
         23 => ChunkForgery::HeartbeatAck(optional(u, (1, 2), |u| u.arbitrary())?),

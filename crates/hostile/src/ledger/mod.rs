@@ -39,8 +39,6 @@ pub(crate) struct Ledger {
 pub(crate) struct Connection {
     /// Whether both ends are hosts.
     pub(crate) honest: bool,
-    /// The ends as its opener sees them: local and remote.
-    pub(crate) ends: (SocketAddr, SocketAddr),
     /// Client and server, once they are there.
     pub(crate) sides: [Option<Side>; 2],
     /// It may end before everything has arrived: a host, its application, the network or an informed attacker saw to it.
@@ -88,8 +86,8 @@ pub(crate) struct Ended {
 impl Connection {
     /// Whether it has yet to end, and nothing excuses it from doing so in order.
     pub(crate) fn is_awaited(&self) -> bool {
-        let is_over = |side: &Option<Side>| side.as_ref().is_some_and(|side| side.ended.is_some());
-        self.honest && !self.may_end_early && !self.sides.iter().all(is_over)
+        let is_open = |side: &Option<Side>| side.as_ref().is_some_and(|side| side.ended.is_none());
+        self.honest && !self.may_end_early && self.sides.iter().any(is_open)
     }
 
     /// The network lost so many of its packets.
@@ -114,7 +112,7 @@ impl Ledger {
         let mut sides = [None, None];
         sides[side] = Some(Side { id: Some(id), ..Side::default() });
         let forged = !honest;
-        self.connections.push(Connection { honest, ends, sides, may_end_early: forged, forged, rewritten: false, lost: 0 });
+        self.connections.push(Connection { honest, sides, may_end_early: forged, forged, rewritten: false, lost: 0 });
         let index = self.connections.len() - 1;
         self.owners.insert((side, id), index);
         if honest {
@@ -168,9 +166,8 @@ impl Ledger {
     }
 
     /// The honest connection between these two ends, whichever opened it.
-    pub(crate) fn between(&mut self, one: SocketAddr, other: SocketAddr) -> Option<&mut Connection> {
-        let index = *self.by_ends.get(&key((one, other))).or_else(|| self.by_ends.get(&key((other, one))))?;
-        Some(&mut self.connections[index])
+    pub(crate) fn between(&self, one: SocketAddr, other: SocketAddr) -> Option<usize> {
+        self.by_ends.get(&key((one, other))).or_else(|| self.by_ends.get(&key((other, one)))).copied()
     }
 
     /// The bytes that a packet of an endpoint carries.

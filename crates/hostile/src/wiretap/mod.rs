@@ -23,6 +23,8 @@ pub(crate) struct Wiretap {
     keys: Vec<Keys>,
     /// The flow that began each of them.
     firsts: Vec<usize>,
+    /// Which of them a token names, and which side's it is.
+    tokens: BTreeMap<u32, (usize, usize)>,
 }
 
 /// What passes between two ends.

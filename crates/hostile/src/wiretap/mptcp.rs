@@ -20,11 +20,7 @@ pub(crate) struct Keys {
 impl Keys {
     pub(super) fn swapped(self) -> Self {
         let swap = |[one, other]: [u64; 2]| [other, one];
-        Self {
-            keys: [self.keys[1], self.keys[0]],
-            next: swap(self.next),
-            acknowledged: swap(self.acknowledged),
-        }
+        Self { keys: [self.keys[1], self.keys[0]], next: swap(self.next), acknowledged: swap(self.acknowledged) }
     }
 
     /// The token of a side: names the connection in an MP_JOIN to it.
@@ -32,12 +28,16 @@ impl Keys {
         self.keys[side].map_or(0, |key| Key::new(key).token)
     }
 
-    fn learn(&mut self, side: usize, key: u64) {
-        if self.keys[side].is_none() {
-            self.keys[side] = Some(key);
-            self.next[side] = Key::new(key).data_sequence(0);
-            self.acknowledged[1 - side] = self.next[side];
+    /// Notes the key of a side; returns its token, where it is new.
+    fn learn(&mut self, side: usize, key: u64) -> Option<u32> {
+        if self.keys[side].is_some() {
+            return None;
         }
+        let key = Key::new(key);
+        self.keys[side] = Some(key.key);
+        self.next[side] = key.data_sequence(0);
+        self.acknowledged[1 - side] = self.next[side];
+        Some(key.token)
     }
 }
 
@@ -50,9 +50,10 @@ impl Wiretap {
                         Some((index, _)) => index,
                         None => self.begin(flow),
                     };
-                    let keys = &mut self.keys[index];
-                    capable.sender_key.into_iter().for_each(|key| keys.learn(from, key));
-                    capable.receiver_key.into_iter().for_each(|key| keys.learn(1 - from, key));
+                    for (side, key) in [(from, capable.sender_key), (1 - from, capable.receiver_key)] {
+                        let token = key.and_then(|key| self.keys[index].learn(side, key));
+                        self.tokens.extend(token.map(|token| (token, (index, side))));
+                    }
                 }
                 MptcpOption::Join(Join::Syn { token, .. }) => self.join(flow, from, *token),
                 _ => {}
@@ -81,9 +82,7 @@ impl Wiretap {
 
     /// The token is that of the side which did not send it.
     fn join(&mut self, flow: usize, from: usize, token: u32) {
-        let named = |keys: &Keys| [0, 1].into_iter().find(|&side| keys.keys[side].is_some() && keys.token(side) == token);
-        let found = self.keys.iter().enumerate().find_map(|(index, keys)| Some((index, named(keys)?)));
-        self.flows[flow].mptcp = found.map(|(index, side)| (index, side != 1 - from));
+        self.flows[flow].mptcp = self.tokens.get(&token).map(|&(index, side)| (index, side != 1 - from));
     }
 }
 

@@ -44,8 +44,10 @@ impl World<'_> {
         let kind = setup.ends[CLIENT].listener(self.case.stack);
         for _ in 0..times {
             let Some(id) = self.hosts[CLIENT].connect(&kind, local, remote, self.now) else { return };
+            self.steps += 1;
             let local = self.hosts[CLIENT].endpoint(id).ends().local;
-            self.ledger.open(CLIENT, id, (local, remote), true);
+            let connection = self.ledger.open(CLIENT, id, (local, remote), true);
+            self.ledger.connections[connection].may_end_early = self.unsettled;
             self.drain(CLIENT, id);
         }
     }
@@ -68,7 +70,8 @@ impl World<'_> {
         let setup = &self.case.setup;
         let address = setup.address(ATTACKER, INTRUSIONS + self.greetings.len() as u16);
         self.greetings.insert(address, greeting.clone());
-        let (local, remote) = (SocketAddr::new(address, INTRUDER_PORT), SocketAddr::new(setup.address(SERVER, 0), PORT));
+        let (local, remote) =
+            (SocketAddr::new(address, INTRUDER_PORT), SocketAddr::new(setup.address(SERVER, 0), PORT));
         self.send_as_attacker(puppet::hello(self.case.stack, greeting, local, remote));
     }
 
@@ -125,6 +128,7 @@ impl World<'_> {
     fn set_address(&mut self, side: usize, index: u8, present: bool) {
         let address = self.case.setup.address(side, (index % 4).into());
         self.excuse_all();
+        self.unsettled = true;
         self.hosts[side].set_address(address, present, self.now);
         self.drain_all(side);
     }

@@ -1,17 +1,27 @@
 //! Forged packets, one or many.
 
 use subflow_quantity::Duration;
-use subflow_wire::PayloadBytes;
+use subflow_wire::tcp::TcpFlags;
+use subflow_wire::{Body, Packet, PayloadBytes};
 
-use super::World;
+use super::{World, trace};
 use crate::action::Forge;
 use crate::forge::Forger;
 use crate::limits;
 use crate::setup::{CLIENT, SERVER};
-use crate::wiretap::host_of;
+use crate::wiretap::{TcpSaid, host_of};
 
 /// From the attacker to whom it attacks.
 const DELAY: Duration = Duration::from_millis(1);
+
+/// Whether a SYN meets an endpoint that has sent one and has no answer yet. That is how two sides open a connection to each other
+/// at once (RFC 9293, figure 7), needs no sequence number, and ends the connection that was meant.
+fn opens_against_opener(packet: &Packet, victim: TcpSaid) -> bool {
+    match &packet.body {
+        Body::Tcp(segment) => segment.flags.contains(TcpFlags::SYN) && victim.acknowledged.is_none(),
+        _ => false,
+    }
+}
 
 impl World<'_> {
     pub(super) fn forge(&mut self, forge: &Forge) {
@@ -59,9 +69,10 @@ impl World<'_> {
         if packet.emit(PayloadBytes::Zero, 0, &mut wire).is_err() {
             return;
         }
-        if !forge.blind {
+        if !forge.blind || opens_against_opener(&packet, self.wiretap.flow(flow).tcp[to]) {
             self.give_up(flow);
         }
+        self.trace(|| format!("forged:  {}", trace::line(&packet)));
         self.put_on_wire(victim, wire, DELAY, forge.blind);
     }
 
@@ -72,7 +83,7 @@ impl World<'_> {
         let [first_one, first_other] = self.wiretap.flow(first).ends;
         for (one, other) in [(one, other), (first_one, first_other)] {
             if let Some(connection) = self.ledger.between(one, other) {
-                connection.give_up();
+                self.ledger.connections[connection].give_up();
             }
         }
     }

@@ -6,6 +6,7 @@ mod check;
 mod host;
 mod path;
 mod puppet;
+mod trace;
 mod transmit;
 mod verdict;
 
@@ -50,8 +51,11 @@ pub(crate) struct World<'a> {
     sent: u64,
     /// Most endpoints that each host has had at once.
     most_endpoints: [usize; 2],
+    /// Addresses come and go: connections need not survive it.
+    unsettled: bool,
     /// Everybody ends what they have, new connections too.
     closing: bool,
+    traced: bool,
 }
 
 /// A packet on its way.
@@ -78,7 +82,7 @@ pub struct Report {
 }
 
 impl<'a> World<'a> {
-    pub(crate) fn new(case: &'a Case) -> Self {
+    pub(crate) fn new(case: &'a Case, traced: bool) -> Self {
         let host = |index: usize| {
             let seed = case.seed.wrapping_mul(2).wrapping_add(index as u64);
             let mut host = MeteredHost::new(case.setup.addresses_of(index), seed);
@@ -100,7 +104,9 @@ impl<'a> World<'a> {
             steps: 0,
             sent: 0,
             most_endpoints: [0; 2],
+            unsettled: false,
             closing: false,
+            traced,
         }
     }
 
@@ -147,6 +153,11 @@ impl<'a> World<'a> {
             {
                 self.hosts[host].handle_timeout(self.now, id);
                 self.drain(host, id);
+                let stands = self.hosts[host].next_timeout().is_some_and(|next| next == (due, id));
+                assert!(
+                    !stands,
+                    "time stands still: an endpoint of host {host} wants to be called at {due:?} for ever"
+                );
                 return;
             }
         }
@@ -155,6 +166,7 @@ impl<'a> World<'a> {
     fn deliver(&mut self, arrival: &Arrival) {
         // A corrupt packet is refused here.
         let Ok((packet, payload)) = Packet::parse(&arrival.wire) else { return };
+        self.trace(|| format!("arrives: {}", trace::line(&packet)));
         if arrival.to == ATTACKER {
             self.answer_as_attacker(&packet);
             return;
@@ -165,21 +177,22 @@ impl<'a> World<'a> {
         }
         let sent = self.sent;
         let taken_by = self.hosts[host].handle_packet(self.now, &packet);
-        self.welcome(host);
+        let accepted = self.take_accepted(host);
         if let Some(id) = taken_by {
             let bytes = user_data(&packet, &arrival.wire[payload]);
-            let ledger = &mut self.ledger;
-            self.hosts[host].apply(id, |endpoint| ledger.on_packet(host, id, endpoint, &packet, &bytes));
+            self.ledger.on_packet(host, id, self.hosts[host].endpoint_mut(id), &packet, &bytes);
             self.push_unwritten(host, id);
             self.drain(host, id);
         }
+        accepted.into_iter().filter(|&id| Some(id) != taken_by).for_each(|id| self.drain(host, id));
         self.drain_replies(host);
         let answers = self.sent - sent;
         assert!(!arrival.blind || answers <= 1, "{answers} packets in answer to one of a stranger");
     }
 
-    /// Takes in the connections that a host has accepted.
-    fn welcome(&mut self, host: usize) {
+    /// Notes the connections that a host has accepted; they are yet to be drained.
+    fn take_accepted(&mut self, host: usize) -> Vec<EndpointId> {
+        let mut accepted = Vec::new();
         while let Some(id) = self.hosts[host].poll_accept() {
             match host {
                 SERVER => self.ledger.accept(id, self.hosts[SERVER].endpoint(id)),
@@ -189,10 +202,12 @@ impl<'a> World<'a> {
                 }
             };
             if self.closing {
-                self.ledger.side(host, id).finishing = true;
+                let side = self.ledger.side(host, id);
+                (side.finishing, side.finished) = (true, true);
             }
-            self.drain(host, id);
+            accepted.push(id);
         }
+        accepted
     }
 
     /// Takes everything out of an endpoint, as its invariant demands, and lets it go once it is over.
@@ -219,6 +234,7 @@ impl<'a> World<'a> {
         let endpoint = self.hosts[host].endpoint(id);
         if endpoint.is_closed() {
             let (how, written, received) = (endpoint.ended(), endpoint.bytes_written(), endpoint.bytes_received());
+            self.trace(|| format!("endpoint {} of host {host} is over: {how:?}", id.0));
             self.ledger.end(host, id, Ended { how, written, received });
             self.hosts[host].remove(id);
         } else {
@@ -226,7 +242,6 @@ impl<'a> World<'a> {
         }
         self.most_endpoints[host] = self.most_endpoints[host].max(self.hosts[host].endpoints());
         self.drain_replies(host);
-        self.welcome(host);
     }
 
     fn drain_all(&mut self, host: usize) {

@@ -7,7 +7,6 @@ use subflow_wire::checksum::ones_complement_sum;
 use subflow_wire::{Body, Packet, TcpSegment};
 
 use crate::action::{Interference, Strip};
-use crate::setup::Setup;
 
 /// The paths between the addresses of client and server, and what happens to their packets.
 #[derive(Debug)]
@@ -19,14 +18,12 @@ pub(crate) struct Paths {
     pub(crate) down_for: Duration,
     /// What happens to the next packets of client and server, and to how many.
     interferences: [VecDeque<(u8, Interference)>; 2],
-    /// Packets lost by interference.
-    pub(crate) dropped: u32,
 }
 
 impl Default for Paths {
     fn default() -> Self {
         let interferences = [VecDeque::new(), VecDeque::new()];
-        Self { up: [[true; 4]; 4], down_since: None, down_for: Duration::ZERO, interferences, dropped: 0 }
+        Self { up: [[true; 4]; 4], down_since: None, down_for: Duration::ZERO, interferences }
     }
 }
 
@@ -55,7 +52,7 @@ impl Paths {
     }
 
     pub(crate) fn is_up(&self, client: usize, server: usize) -> bool {
-        self.up[client][server]
+        self.up.get(client).and_then(|row| row.get(server)).copied().unwrap_or(false)
     }
 
     /// The next `packets` packets of `from`, after those that are spoken for, are handled so.
@@ -73,11 +70,6 @@ impl Paths {
         *left -= 1;
         Some(how.clone())
     }
-}
-
-/// The one-way delay from an address of the client to one of the server; elsewhere 10 ms.
-pub(crate) fn delay(setup: &Setup, places: Option<(usize, usize)>) -> Duration {
-    places.map_or(Duration::from_millis(10), |(client, server)| setup.delay(client, server))
 }
 
 /// A packet with the bytes of its payload.

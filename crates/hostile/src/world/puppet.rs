@@ -50,9 +50,7 @@ pub(super) fn answer(wiretap: &Wiretap, greeting: &Greeting, packet: &Packet) ->
         (SocketAddr::new(packet.ip.source, source), SocketAddr::new(packet.ip.destination, destination));
     let (flow, from) = wiretap.flow_of(packet)?;
     let body = match &packet.body {
-        Body::Tcp(segment) => {
-            Body::Tcp(Answer { wiretap, greeting, flow, from }.to_segment(segment, local, remote)?)
-        }
+        Body::Tcp(segment) => Body::Tcp(Answer { wiretap, greeting, flow, from }.to_segment(segment, local, remote)?),
         Body::Sctp(body) => Body::Sctp(answer_chunks(greeting, body, wiretap.flow(flow).sctp[from].tag)?),
         Body::Udp(_) => return None,
     };
@@ -74,7 +72,8 @@ impl Answer<'_> {
         let has = |flag| received.flags.contains(flag);
         let opens = has(TcpFlags::SYN) && !has(TcpFlags::ACK);
         let news = received.payload.length > 0 || has(TcpFlags::FIN);
-        if has(TcpFlags::RST) || opens && local.port() != PORT || !(has(TcpFlags::SYN) || news && greeting.acknowledges) {
+        if has(TcpFlags::RST) || opens && local.port() != PORT || !(has(TcpFlags::SYN) || news && greeting.acknowledges)
+        {
             return None;
         }
         let sequence = if opens { INITIAL } else { flow.tcp[1 - from].next };
@@ -208,4 +207,3 @@ fn answer_chunks(greeting: &Greeting, received: &SctpPacket, tag: u32) -> Option
     }
     (!answer.chunks.is_empty()).then_some(answer)
 }
-

@@ -1,16 +1,18 @@
 //! What becomes of a packet between its sender and the host that has its destination.
 
+use std::net::SocketAddr;
+
 use subflow_quantity::Duration;
 use subflow_transport::{EndpointId, edge};
 use subflow_wire::Packet;
 use subflow_wire::checksum::ones_complement_sum;
 
 use super::path::Loaded;
-use super::{Arrival, HOSPITABLE, World, puppet};
+use super::{Arrival, HOSPITABLE, World, puppet, trace};
 use crate::action::Interference;
 use crate::forgery::Greeting;
 use crate::setup::{ATTACKER, CLIENT, SERVER};
-use crate::wiretap::{host_of, index_of};
+use crate::wiretap::{host_of, index_of, ports};
 
 /// Packets that are recorded: the first ones, and the last.
 const FIRST_RECORDED: usize = 64;
@@ -32,6 +34,7 @@ impl World<'_> {
         if !self.hosts[host].has_address(source) {
             return;
         }
+        self.trace(|| format!("leaves:  {}", trace::line(&loaded.packet)));
         self.wiretap.overhear(&loaded.packet);
         match host_of(destination) {
             ATTACKER => self.arrive(ATTACKER, &loaded, ATTACKER_DELAY),
@@ -53,13 +56,23 @@ impl World<'_> {
             return;
         }
         let delay = self.case.setup.delay(client, server);
-        let connection = id.map(|id| self.ledger.owner(from, id));
+        let (source, destination) = ports(&loaded.packet);
+        let ends = (SocketAddr::new(ip.source, source), SocketAddr::new(ip.destination, destination));
+        // Further subflows have ends of their own, and replies belong to no endpoint.
+        let connection = match id {
+            Some(id) => Some(self.ledger.owner(from, id)),
+            None => self.ledger.between(ends.0, ends.1),
+        };
         let lose = |world: &mut Self, packets: u32| {
             if let Some(connection) = connection {
                 world.ledger.connections[connection].lose(packets);
             }
         };
-        match self.paths.next_interference(from) {
+        let interference = self.paths.next_interference(from);
+        if let Some(how) = &interference {
+            self.trace(|| format!("         on its way: {how:?}"));
+        }
+        match interference {
             None => self.arrive(1 - from, &loaded, delay),
             Some(Interference::Drop) => lose(self, 1),
             Some(Interference::Delay(ms)) => {

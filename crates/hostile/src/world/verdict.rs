@@ -20,6 +20,7 @@ impl World<'_> {
         self.heal();
         self.close();
         self.run_until_closed();
+        self.leave_attackers();
         let (before, most) = (self.steps, STEPS_AT_REST + STEPS_PER_ENDPOINT * self.endpoints());
         self.run_for(REST, most + 1);
         assert!(self.steps - before <= most, "packets and timers without end, though nobody has anything to say");
@@ -73,6 +74,19 @@ impl World<'_> {
             assert!(self.steps - before < most, "connection {open}: too many packets: {}", self.progress(open));
             // Looking for those that are open takes longer than a step.
             (0..64).for_each(|_| self.step());
+        }
+    }
+
+    /// Gives up the connections with the attacker: who offers a window of a few bytes keeps a sender busy.
+    fn leave_attackers(&mut self) {
+        let alone = self.ledger.connections.iter().filter(|connection| !connection.honest);
+        let ends = alone.flat_map(|connection| {
+            let id = |host: usize| Some((host, connection.sides[host].as_ref()?.id?));
+            [CLIENT, SERVER].into_iter().filter_map(id)
+        });
+        for (host, id) in ends.collect::<Vec<_>>() {
+            self.hosts[host].apply(id, |endpoint| endpoint.abort());
+            self.drain(host, id);
         }
     }
 
