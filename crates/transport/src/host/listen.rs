@@ -52,7 +52,11 @@ impl Host {
                 return Some(id);
             }
         }
-        self.refuse(packet, segment, None);
+        let listens = matches!(self.listeners.get(&ends.local.port()), Some(Listener::Tcp(_) | Listener::Mptcp(_)));
+        // RFC 9293, section 3.10.7.2: LISTEN drops what neither opens a connection nor acknowledges anything.
+        if !listens || segment.flags.contains(TcpFlags::ACK) {
+            self.refuse(packet, segment, None);
+        }
         None
     }
 

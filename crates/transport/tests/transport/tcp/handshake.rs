@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use subflow_transport::Event;
 use subflow_transport::tcp::{Closed, State};
-use subflow_wire::tcp::TcpFlags;
+use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use crate::harness::tamper::{drop_all, drop_first, has_data, is_pure_ack, is_reset, is_syn, is_syn_ack};
 use crate::harness::{CLIENT, Pair, SERVER, Setup, ms, secs};
@@ -163,4 +163,20 @@ fn an_acknowledgment_of_a_syn_never_sent_is_answered_with_a_reset() {
     let answer = pair.log.last().expect("something was sent");
     assert!(answer.from == CLIENT && is_reset(&answer.segment) && !has_data(&answer.segment));
     assert_eq!(pair.state(CLIENT), State::SynSent);
+}
+
+#[test]
+fn a_listening_port_drops_what_neither_opens_nor_acknowledges() {
+    // RFC 9293, section 3.10.7.2: an ACK is answered with a reset, a segment without SYN, ACK and RST with nothing.
+    let fin_psh = TcpFlags::FIN | TcpFlags::PSH;
+    for (flags, port, resets) in [(TcpFlags(0), 80, 0), (fin_psh, 80, 0), (TcpFlags::ACK, 80, 1), (TcpFlags(0), 81, 1)]
+    {
+        let mut pair = Setup::tcp().build();
+        let segment = TcpSegment { source_port: 5000, destination_port: port, flags, ..TcpSegment::default() };
+        let packet = pair.first_path(SERVER, segment);
+        pair.inject(SERVER, &packet, ms(1));
+        pair.run_for(ms(5));
+        let sent = pair.log.iter().filter(|sent| is_reset(&sent.segment)).count();
+        assert_eq!((sent, pair.log.len()), (resets, resets), "{flags:?} to port {port}");
+    }
 }
