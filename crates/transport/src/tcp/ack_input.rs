@@ -17,6 +17,12 @@ pub(crate) struct AckFindings {
     pub(crate) acknowledgment: u64,
     /// End of the highest segment SACKed before.
     pub(crate) prior_highest: u64,
+    /// Segments outstanding, and believed in flight, before.
+    prior_out: u32,
+    prior_in_flight: u32,
+    /// Segments delivered, and lost, since the beginning.
+    prior_delivered: u64,
+    prior_lost: u64,
     /// The cumulative acknowledgment advanced.
     pub(crate) una_advanced: bool,
     /// Segments newly acknowledged cumulatively.
@@ -52,54 +58,65 @@ impl Connection {
         now: Instant,
         cc: &mut Controller,
     ) {
-        let Offsets { start, acknowledgment } = offsets;
         let mut findings = AckFindings {
             prior_una: self.send.una,
             prior_highest: self.highest_sacked(),
-            acknowledgment,
+            prior_out: self.sent.packets_out(),
+            prior_in_flight: self.sent.in_flight(),
+            prior_delivered: self.recovery.delivered,
+            prior_lost: self.sent.lost_total,
+            acknowledgment: offsets.acknowledgment,
             ..AckFindings::default()
         };
-        let outstanding = self.sent.packets_out();
-        let in_flight = self.sent.in_flight();
-        let (delivered, lost) = (self.recovery.delivered, self.sent.lost_total);
-        let mut window_update = false;
-        if acknowledgment >= self.send.una {
-            findings.una_advanced = acknowledgment > self.send.una;
-            window_update = self.update_window(segment, start, acknowledgment);
-            if findings.una_advanced {
-                self.send.una = acknowledgment;
-                self.retries = 0;
-            }
-        }
+        let window_update = self.advance_una(segment, offsets, &mut findings);
         if !segment.options.sack.is_empty() && self.negotiated.sack {
             self.on_sack_blocks(segment, &mut findings, now, cc);
             self.recovery.delivered += u64::from(findings.newly_sacked);
         } else if !self.recovery.last_blocks.is_empty() {
             self.recovery.last_blocks.clear();
         }
-        if outstanding == 0 {
-            return self.on_answer_to_probe(now);
+        // RFC 5681, section 2; an older acknowledgment was only overtaken.
+        let repeats = !findings.una_advanced && offsets.acknowledgment == self.send.una && !window_update;
+        let repeats = repeats && segment.payload.length == 0 && !segment.flags.contains(TcpFlags::FIN);
+        findings.duplicate = repeats && findings.newly_sacked == 0 && !findings.dsack;
+        if findings.prior_out == 0 {
+            return self.on_ack_with_nothing_out(&mut findings, now, cc);
         }
+        self.counters.duplicate_acks += u64::from(repeats);
         self.remove_acknowledged(&mut findings, now);
         self.update_rtt(&mut findings, now, cc);
         self.recovery.rack.adapt(self.send.una, self.send.nxt);
-
-        let plain = segment.payload.length == 0 && !segment.flags.contains(TcpFlags::FIN);
-        let silent = !findings.una_advanced && findings.newly_sacked == 0 && !window_update;
-        findings.duplicate = silent && plain && !findings.dsack;
-        if !findings.una_advanced && plain && !window_update {
-            self.counters.duplicate_acks += 1;
-        }
         if self.recovery.probe.is_some() {
             self.on_ack_of_probe(&findings, now, cc);
         }
+        self.recover_and_grow(&mut findings, now, cc);
+    }
+
+    /// Takes in the acknowledgment number and the window. Returns whether the window alone changed.
+    fn advance_una(&mut self, segment: &TcpSegment, offsets: Offsets, findings: &mut AckFindings) -> bool {
+        let Offsets { start, acknowledgment } = offsets;
+        if acknowledgment < self.send.una {
+            return false;
+        }
+        let window_update = self.update_window(segment, start, acknowledgment);
+        if acknowledgment > self.send.una {
+            findings.una_advanced = true;
+            self.counters.bytes_acknowledged += acknowledgment - self.send.una;
+            self.send.una = acknowledgment;
+            self.retries = 0;
+        }
+        window_update
+    }
+
+    /// Moves the state of recovery, sets the timer and adapts the window.
+    fn recover_and_grow(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
         let mut sample = Ack {
             now,
-            acked: (self.recovery.delivered - delivered) as u32,
+            acked: (self.recovery.delivered - findings.prior_delivered) as u32,
             rtt: findings.rtt,
             una: self.send.una,
             nxt: self.send.nxt,
-            in_flight,
+            in_flight: findings.prior_in_flight,
         };
         cc.on_sample(self.path, &sample);
         let settled = self.recovery_state(cc) == RecoveryState::Open
@@ -109,13 +126,13 @@ impl Connection {
         if settled {
             self.recovery.undo.first_retransmission = None;
         } else {
-            self.on_dubious_ack(&mut findings, now, cc);
-            sample.acked = (self.recovery.delivered - delivered) as u32;
+            self.on_dubious_ack(findings, now, cc);
+            sample.acked = (self.recovery.delivered - findings.prior_delivered) as u32;
         }
         if findings.rearm_timer {
             self.set_transmission_timer(now, cc);
         }
-        self.control_window(&sample, &findings, lost, cc);
+        self.control_window(&sample, findings, cc);
     }
 
     /// RFC 9293, section 3.10.7.4: SND.WND follows the newest segment.
@@ -169,8 +186,8 @@ impl Connection {
         if !self.negotiated.sack {
             self.uncount_duplicate_acks(findings.acknowledged);
         }
+        self.sent.trim_head(una);
         if findings.acknowledged > 0 {
-            self.counters.bytes_acknowledged += una - findings.prior_una;
             findings.rearm_timer = true;
             if reordered < findings.prior_highest {
                 self.note_reordering(reordered);
@@ -179,7 +196,7 @@ impl Connection {
         if !findings.retransmission_acknowledged {
             findings.originals = first.map(|first| (first, last));
         }
-        if self.queue.fin_acknowledged(una) {
+        if self.queue.acknowledge_fin(una) {
             // The FIN has a sequence number and is no byte.
             self.counters.bytes_acknowledged -= 1;
             self.on_fin_acknowledged(now);
@@ -211,9 +228,9 @@ impl Connection {
     }
 
     /// Growth, or reduction, of the window by this acknowledgment (Linux `tcp_cong_control`).
-    fn control_window(&mut self, sample: &Ack, findings: &AckFindings, lost_before: u64, cc: &mut Controller) {
+    fn control_window(&mut self, sample: &Ack, findings: &AckFindings, cc: &mut Controller) {
         if is_reducing(self.recovery_state(cc)) {
-            let newly_lost = self.sent.lost_total > lost_before;
+            let newly_lost = self.sent.lost_total > findings.prior_lost;
             return self.reduce_window(sample.acked, newly_lost, findings.una_advanced, cc);
         }
         // With a network known to reorder, SACKed data counts as progress; otherwise only the cumulative point does.
@@ -224,8 +241,19 @@ impl Connection {
         }
     }
 
-    /// An acknowledgment while nothing is outstanding: an answer to a window probe, or a window update.
-    fn on_answer_to_probe(&mut self, now: Instant) {
+    /// Nothing was outstanding: a D-SACK may tell about what went before, or the window opens (Linux `tcp_ack`, `no_queue`).
+    fn on_ack_with_nothing_out(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
+        if findings.dsack {
+            self.on_dubious_ack(findings, now, cc);
+        }
+        self.on_answer_to_window_probe(now);
+        if self.recovery.probe.is_some() {
+            self.on_ack_of_probe(findings, now, cc);
+        }
+    }
+
+    /// An answer to a window probe, or a window update.
+    fn on_answer_to_window_probe(&mut self, now: Instant) {
         if self.queue.is_empty() {
             return;
         }

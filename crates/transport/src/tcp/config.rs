@@ -119,6 +119,9 @@ pub struct Config {
     pub growth: Growth,
     /// Restart slow start after an idle time of one RTO (RFC 5681, section 4.1).
     pub slow_start_after_idle: bool,
+    /// Nagle's algorithm (RFC 9293, section 3.7.4) in Minshall's variant, as in Linux: a segment below full size waits
+    /// while another small one is unacknowledged. Linux turns it off with the socket option `TCP_NODELAY`.
+    pub nagle: bool,
     /// The receive buffer.
     pub receive_buffer: ReceiveBuffer,
     /// The kernel timer's tick: timers fire on its multiples, never early. Zero for exact timers.
@@ -167,6 +170,7 @@ impl Default for Config {
             window_validation: true,
             growth: Growth::default(),
             slow_start_after_idle: true,
+            nagle: true,
             receive_buffer: ReceiveBuffer::Automatic { initial: 131_072, maximum: 16_777_216 },
             timer_tick: Duration::from_millis(4),
             timer_wheel: true,

@@ -8,12 +8,13 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::ReceiveWindow;
 use super::acknowledge::Acknowledge;
-use super::output::SendQueue;
 use super::reassembly::Reassembly;
 use super::recovery::Recovery;
+use super::send_queue::SendQueue;
 use super::sent_queue::SentQueue;
 use super::timers::Purpose;
 use super::timestamps::PeerTimestamps;
+use super::window_use::WindowUse;
 use super::{Closed, Config, Connection, Counters, Ends, Negotiated, ReceiveSide, RttEstimator, SendSide, State};
 
 /// How the handshake stands.
@@ -70,9 +71,11 @@ impl Connection {
                 scale: 0,
                 mss: segment,
                 last_sent_at: now,
+                small_until: 0,
                 peer_mss: DEFAULT_MSS,
             },
             queue: SendQueue::default(),
+            window_use: WindowUse::default(),
             sent: SentQueue::new(),
             recovery: Recovery::default(),
             rtt: RttEstimator::new(config.min_rto),

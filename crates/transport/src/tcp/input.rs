@@ -5,7 +5,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::acceptability::{Answer, Offsets, Verdict};
-use super::output::Reset;
+use super::send_queue::Reset;
 use super::{Closed, Connection, State, sequence};
 
 /// Time between answers to unacceptable segments without data (Linux `tcp_invalid_ratelimit`).

@@ -52,11 +52,7 @@ impl Connection {
         }
         self.counters.loss_probes += 1;
         let has_new = self.queue.bytes() > 0 && self.state.may_send() && self.admits_next();
-        let probe = if has_new {
-            self.send_new(segment, now, cc)
-        } else {
-            self.retransmit(self.sent.last_id(), segment, now, cc)
-        };
+        let probe = if has_new { self.send_new(segment, now, cc) } else { self.probe_with_last(segment, now) };
         self.recovery.probe = Some((self.send.nxt, !has_new));
         self.timer = None;
         self.rearm_retransmission(now);

@@ -3,7 +3,7 @@
 //! # How to drive it
 //!
 //! [`Connection`] owns neither a clock nor its congestion window. Whoever holds it (a plain TCP endpoint, or an MPTCP
-//! connection with its subflows) passes the time and the [`Controller`] whose path [`Connection::path`] is this one:
+//! connection with its subflows) passes the time and the [`Controller`](subflow_policy::congestion::Controller) whose path [`Connection::path`] is this one:
 //!
 //! 1. mutate it: [`on_segment`](Connection::on_segment), [`on_timeout`](Connection::on_timeout),
 //!    [`push_data`](Connection::push_data), [`finish`](Connection::finish), [`abort`](Connection::abort);
@@ -23,8 +23,10 @@
 //! | | SACK in `sack_input.rs`, `duplicate_acks.rs` without |
 //! | loss detection | `loss_detection.rs` (RACK, RFC 6675) |
 //! | recovery states, PRR, undo, F-RTO | `recovery.rs`, `reduction.rs`, `undo.rs` |
-//! | timeouts and probes | `timeout.rs`, `loss_probe.rs` |
-//! | what may be sent, and segments | `output.rs`, `segment.rs` |
+//! | timers, timeouts and probes | `timers.rs`, `timeout.rs`, `loss_probe.rs` |
+//! | what may be sent, and segments | `send_queue.rs`, `output.rs`, `segment.rs` |
+//! | what was sent | `sent_queue.rs`, `sent_segment.rs`, `transmission_order.rs` |
+//! | a congestion window that is not used | `window_use.rs` |
 //! | acknowledging, receive window | `acknowledge.rs`, `receive_window.rs`, `reassembly.rs` |
 
 mod acceptability;
@@ -46,6 +48,7 @@ mod reduction;
 mod rtt;
 mod sack_input;
 mod segment;
+mod send_queue;
 mod sent_queue;
 mod sent_segment;
 mod sequence;
@@ -55,12 +58,12 @@ pub(crate) mod timers;
 mod timestamps;
 mod transmission_order;
 mod undo;
+mod window_use;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use subflow_policy::congestion::Controller;
-use subflow_quantity::{Duration, Instant};
+use subflow_quantity::Instant;
 use subflow_wire::{Ecn, IpHeader};
 
 pub use acceptability::{Answer, Offsets, Verdict};
@@ -73,12 +76,13 @@ pub use state::{Closed, State};
 
 use crate::edge::Taken;
 use acknowledge::Acknowledge;
-use output::SendQueue;
 use reassembly::Reassembly;
 use recovery::Recovery;
+use send_queue::SendQueue;
 use sent_queue::SentQueue;
-use timers::{Purpose, Tick, TransmissionTimer};
+use timers::TransmissionTimer;
 use timestamps::PeerTimestamps;
+use window_use::WindowUse;
 
 /// Counters of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -142,6 +146,8 @@ pub(crate) struct SendSide {
     /// Payload bytes of a full-sized segment.
     mss: u32,
     last_sent_at: Instant,
+    /// End of the last segment below full size (Minshall's variant of Nagle's algorithm).
+    small_until: u64,
     /// Largest segment payload the peer accepts, before options.
     peer_mss: u32,
 }
@@ -190,6 +196,7 @@ pub struct Connection {
     negotiated: Negotiated,
     send: SendSide,
     queue: SendQueue,
+    window_use: WindowUse,
     sent: SentQueue,
     recovery: Recovery,
     rtt: RttEstimator,
@@ -250,11 +257,6 @@ impl Connection {
         self.sent.in_flight()
     }
 
-    /// Bytes pushed and not yet sent.
-    pub fn queued_bytes(&self) -> u64 {
-        self.queue.bytes()
-    }
-
     /// Packets sent and not yet cumulatively acknowledged, and those that what is queued makes.
     pub fn buffered_packets(&self) -> u64 {
         u64::from(self.sent.packets_out()) + self.queue.packets(u64::from(self.send.mss.max(1)))
@@ -301,11 +303,6 @@ impl Connection {
         self.retries
     }
 
-    /// Whether this side's FIN, and with it every byte pushed, has been acknowledged.
-    pub fn fin_is_acknowledged(&self) -> bool {
-        self.queue.fin_is_acknowledged()
-    }
-
     /// In-order data that arrived since the last call, as ranges of the application stream. The caller clears `into`.
     pub fn take_received(&mut self, into: &mut Vec<core::ops::Range<u64>>) {
         into.append(&mut self.receive.ready);
@@ -330,59 +327,5 @@ impl Connection {
     /// 64: the memory that a peer can make this side spend on them is bounded so, whatever it sends.
     pub fn out_of_order_pieces(&self) -> usize {
         self.receive.reassembly.pieces()
-    }
-
-    /// When to call [`on_timeout`](Self::on_timeout) next.
-    #[inline]
-    pub fn timeout(&self) -> Option<Instant> {
-        let deadline = self.deadline();
-        (deadline != Instant::MAX).then_some(deadline)
-    }
-
-    /// [`Self::timeout`]; [`Instant::MAX`] for never. Asked after every packet, so without a branch.
-    #[inline]
-    pub(crate) fn deadline(&self) -> Instant {
-        let transmission = self.timer.map_or(Instant::MAX, |timer| timer.wake_at());
-        self.acknowledge.deadline().min(transmission).min(self.close_timer.unwrap_or(Instant::MAX))
-    }
-
-    /// When the transmission timer fires at the earliest: retransmission, loss probe, reordering or window probe.
-    pub(crate) fn transmission_deadline(&self) -> Option<Instant> {
-        self.timer.map(|timer| timer.wake_at())
-    }
-
-    /// The retransmission timeout in force, without backoff.
-    pub(crate) fn rto(&self) -> Duration {
-        self.rtt.rto().unwrap_or(self.config.initial_rto).min(self.config.max_rto)
-    }
-
-    pub(crate) fn backed_off_rto(&self) -> Duration {
-        self.rto().saturating_mul(1u64.checked_shl(self.backoff).unwrap_or(u64::MAX)).min(self.config.max_rto)
-    }
-
-    fn tick(&self) -> Tick {
-        self.config.tick()
-    }
-
-    fn arm(&mut self, purpose: Purpose, now: Instant, delay: Duration) {
-        self.timer = Some(TransmissionTimer::new(purpose, now, delay));
-    }
-
-    fn pending(&self, purpose: Purpose) -> bool {
-        self.timer.is_some_and(|timer| timer.purpose == purpose)
-    }
-
-    /// Takes time forward: whatever is due at `now` happens.
-    pub fn on_timeout(&mut self, now: Instant, cc: &mut Controller) {
-        self.acknowledge.on_timeout(now, self.rto());
-        if self.close_timer.is_some_and(|at| at <= now) {
-            self.close_timer = None;
-            self.close(Closed::Gracefully);
-        }
-        let tick = self.tick();
-        if let Some(purpose) = self.timer.as_mut().and_then(|timer| timer.fires(now, tick).then_some(timer.purpose)) {
-            self.timer = None;
-            self.on_transmission_timer(purpose, now, cc);
-        }
     }
 }

@@ -54,7 +54,7 @@ impl Connection {
     /// A segment arrived twice: one retransmission of this episode was not needed.
     fn on_dsack(&mut self, duplicate: Range<u64>, findings: &mut AckFindings) {
         let length = duplicate.end - duplicate.start;
-        if length > self.send.max_window.max(65_535) {
+        if duplicate.end > self.send.nxt || length > self.send.max_window.max(65_535) {
             return;
         }
         findings.dsack = true;
@@ -69,15 +69,10 @@ impl Connection {
         if undo.marker.is_some_and(|marker| duplicate.end > marker) && undo.unreported > 0 {
             undo.unreported = (undo.unreported - segments).max(0);
         }
-        let first = self.sent.first_ending_after(duplicate.start);
-        let repeated: Vec<u32> = self
-            .sent
-            .ids()
-            .skip(first.wrapping_sub(self.sent.head_id()) as usize)
-            .take_while(|&id| self.sent.get(id).end <= duplicate.end)
-            .collect();
-        for id in repeated {
+        let mut id = self.sent.first_ending_after(duplicate.start);
+        while self.sent.contains(id) && self.sent.get(id).end <= duplicate.end {
             self.sent.clear_retransmission(id);
+            id = id.wrapping_add(1);
         }
     }
 

@@ -6,7 +6,7 @@ use subflow_quantity::Instant;
 use subflow_wire::Payload;
 use subflow_wire::tcp::{SackBlock, SynOptions, TcpFlags, TcpOptions, TcpSegment, Timestamps};
 
-use super::output::Reset;
+use super::send_queue::Reset;
 use super::timestamps::timestamp;
 use super::{Connection, State, sequence};
 

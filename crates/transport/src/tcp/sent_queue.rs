@@ -128,6 +128,14 @@ impl SentQueue {
         segment
     }
 
+    /// Takes what lies below `una` off the first segment: an acknowledgment may fall inside it.
+    pub(crate) fn trim_head(&mut self, una: u64) {
+        if let Some(head) = self.ring.front_mut().filter(|head| head.start < una) {
+            head.data += una - head.start;
+            head.start = una;
+        }
+    }
+
     /// Marks a segment as lost; one whose retransmission was in flight counts as lost again.
     pub(crate) fn mark_lost(&mut self, id: u32) {
         let tags = self.get(id).tags;
@@ -170,6 +178,16 @@ impl SentQueue {
         self.unlink(id);
         self.get_mut(id).tags.set(Tags::SACKED);
         self.sacked_out += 1;
+    }
+
+    /// Notes that `id` was sent again at `now` as a loss probe. Nothing is believed lost, so that it is no retransmission in
+    /// flight (Linux `tcp_send_loss_probe`).
+    pub(crate) fn note_probe(&mut self, id: u32, now: Instant) {
+        self.unlink(id);
+        let segment = self.get_mut(id);
+        segment.sent_at = now;
+        segment.tags.set(Tags::EVER_RETRANSMITTED);
+        self.link_newest(id);
     }
 
     /// Forgets that a segment's retransmission is in flight (a D-SACK reported it).
@@ -217,15 +235,12 @@ impl SentQueue {
 
     /// Notes a retransmission of `id` at `now`.
     pub(crate) fn note_retransmission(&mut self, id: u32, now: Instant) {
-        self.unlink(id);
+        self.note_probe(id, now);
         let segment = self.get_mut(id);
-        segment.sent_at = now;
-        segment.tags.set(Tags::EVER_RETRANSMITTED);
         if !segment.tags.has(Tags::RETRANSMITTED) {
             segment.tags.set(Tags::RETRANSMITTED);
             self.retrans_out += 1;
         }
-        self.link_newest(id);
     }
 
     /// Whether anything of the present window was ever retransmitted, judged by the head (Linux

@@ -15,6 +15,8 @@ impl Tags {
     pub(crate) const RETRANSMITTED: Self = Self(4);
     /// Retransmitted at some time.
     pub(crate) const EVER_RETRANSMITTED: Self = Self(8);
+    /// Its data was the last that the application had written (PSH).
+    pub(crate) const PUSH: Self = Self(32);
     /// Linked into the order of transmissions.
     pub(super) const LISTED: Self = Self(16);
 

@@ -3,7 +3,7 @@
 use subflow_quantity::Instant;
 
 use super::Connection;
-use super::output::Reset;
+use super::send_queue::Reset;
 
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,16 +63,6 @@ impl State {
 }
 
 impl Connection {
-    /// No more data will be pushed: a FIN follows what is queued.
-    pub fn finish(&mut self) {
-        self.queue.finish();
-    }
-
-    /// Whether [`finish`](Self::finish) was called.
-    pub fn is_finishing(&self) -> bool {
-        self.queue.is_finishing()
-    }
-
     /// Gives up at once: a reset goes out.
     pub fn abort(&mut self) {
         if !self.state.is_closed() {

@@ -2,6 +2,7 @@
 
 use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_quantity::{Duration, Instant};
+use subflow_wire::TcpSegment;
 
 use super::recovery::DUP_THRESH;
 use super::timers::Purpose;
@@ -128,5 +129,20 @@ impl Connection {
         if !self.schedule_loss_probe(now, true, cc) {
             self.rearm_retransmission(now);
         }
+    }
+
+    /// The window has been too small for too long: what little it admits goes, or else a segment that asks for an
+    /// answer (Linux `tcp_write_wakeup`).
+    pub(super) fn probe_window(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> u64 {
+        if self.send.nxt < self.send.window_end && self.queue.bytes() > 0 {
+            return self.send_new(segment, now, cc);
+        }
+        self.build_window_probe(segment, now)
+    }
+
+    /// The zero-window probe timer (RFC 9293, section 3.8.6.1).
+    pub(crate) fn arm_window_probe(&mut self, now: Instant) {
+        let delay = self.backed_off_rto().max(Duration::from_millis(200));
+        self.arm(Purpose::WindowProbe, now, delay);
     }
 }

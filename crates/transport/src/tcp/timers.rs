@@ -1,7 +1,10 @@
 //! The connection's timers. One timer serves retransmission, loss probe, reordering and window probe, as in Linux
 //! (`icsk_pending`): they exclude each other.
 
+use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
+
+use super::{Closed, Connection};
 
 /// When the kernel's timers fire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +80,62 @@ impl TransmissionTimer {
             self.rounded = true;
         }
         self.at <= now
+    }
+}
+
+impl Connection {
+    /// When to call [`on_timeout`](Self::on_timeout) next.
+    #[inline]
+    pub fn timeout(&self) -> Option<Instant> {
+        let deadline = self.deadline();
+        (deadline != Instant::MAX).then_some(deadline)
+    }
+
+    /// [`Self::timeout`]; [`Instant::MAX`] for never. Asked after every packet, so without a branch.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Instant {
+        let transmission = self.timer.map_or(Instant::MAX, |timer| timer.wake_at());
+        self.acknowledge.deadline().min(transmission).min(self.close_timer.unwrap_or(Instant::MAX))
+    }
+
+    /// When the transmission timer fires at the earliest: retransmission, loss probe, reordering or window probe.
+    pub(crate) fn transmission_deadline(&self) -> Option<Instant> {
+        self.timer.map(|timer| timer.wake_at())
+    }
+
+    /// The retransmission timeout in force, without backoff.
+    pub(crate) fn rto(&self) -> Duration {
+        self.rtt.rto().unwrap_or(self.config.initial_rto).min(self.config.max_rto)
+    }
+
+    pub(crate) fn backed_off_rto(&self) -> Duration {
+        self.rto().saturating_mul(1u64.checked_shl(self.backoff).unwrap_or(u64::MAX)).min(self.config.max_rto)
+    }
+
+    fn tick(&self) -> Tick {
+        self.config.tick()
+    }
+
+    pub(super) fn arm(&mut self, purpose: Purpose, now: Instant, delay: Duration) {
+        self.timer = Some(TransmissionTimer::new(purpose, now, delay));
+    }
+
+    pub(super) fn pending(&self, purpose: Purpose) -> bool {
+        self.timer.is_some_and(|timer| timer.purpose == purpose)
+    }
+
+    /// Takes time forward: whatever is due at `now` happens.
+    pub fn on_timeout(&mut self, now: Instant, cc: &mut Controller) {
+        self.acknowledge.on_timeout(now, self.rto());
+        if self.close_timer.is_some_and(|at| at <= now) {
+            self.close_timer = None;
+            self.close(Closed::Gracefully);
+        }
+        let tick = self.tick();
+        if let Some(purpose) = self.timer.as_mut().and_then(|timer| timer.fires(now, tick).then_some(timer.purpose)) {
+            self.timer = None;
+            self.on_transmission_timer(purpose, now, cc);
+        }
     }
 }
 

@@ -54,6 +54,19 @@ fn a_needless_reduction_is_taken_back() {
 }
 
 #[test]
+fn a_needless_reduction_is_taken_back_by_a_d_sack_that_comes_after_everything() {
+    let mut pair = setup().both(|stack| stack.tcp.timestamps = false).connected();
+    pair.transfer(CLIENT, 5 * 1460);
+    pair.run_for(ms(100));
+    let window = pair.cwnd(CLIENT, 0);
+    pair.tamper(delay_first(ms(8), |leaving| leaving.from == CLIENT && has_data(leaving.segment)));
+    pair.transfer(CLIENT, 12 * 1460);
+    pair.settle();
+    let counters = *pair.tcp(CLIENT).counters();
+    assert_eq!((counters.recoveries, counters.undos, pair.cwnd(CLIENT, 0)), (1, 1, window), "{counters:?}");
+}
+
+#[test]
 fn once_reordering_is_known_rack_waits_for_it() {
     let mut pair = wide();
     for round in 0..10 {

@@ -108,6 +108,39 @@ fn two_segments_lost_at_the_tail_are_found_by_the_probe() {
     assert_eq!((after.loss_probes - before.loss_probes, after.timeouts - before.timeouts), (1, 0));
 }
 
+#[test]
+fn a_segment_that_the_probe_repeated_waits_for_one_timeout_only() {
+    let mut pair = warm(Setup::tcp());
+    let before = *pair.tcp(CLIENT).counters();
+    let mut number = 0;
+    pair.tamper(move |leaving| {
+        // The last three segments are lost, and the probe that repeats the last one.
+        number += u32::from(leaving.from == CLIENT && has_data(leaving.segment));
+        if leaving.from == CLIENT && (8..=11).contains(&number) { Fate::Drop } else { Fate::Pass }
+    });
+    pair.transfer(CLIENT, 10 * 1448);
+    let after = *pair.tcp(CLIENT).counters();
+    assert_eq!((after.loss_probes - before.loss_probes, after.timeouts - before.timeouts), (1, 1));
+}
+
+#[test]
+fn a_probe_that_overtakes_a_late_original_costs_nothing() {
+    // The D-SACK that tells so comes when nothing is outstanding any more.
+    let mut pair = warm(Setup::tcp());
+    let (window, before) = (pair.cwnd(CLIENT, 0), *pair.tcp(CLIENT).counters());
+    let mut number = 0;
+    pair.tamper(move |leaving| {
+        number += u32::from(leaving.from == CLIENT && has_data(leaving.segment));
+        if leaving.from == CLIENT && number == 10 { Fate::Late(ms(320)) } else { Fate::Pass }
+    });
+    for _ in 0..2 {
+        pair.transfer(CLIENT, 10 * 1448);
+        pair.settle();
+    }
+    assert_eq!(pair.tcp(CLIENT).counters().loss_probes - before.loss_probes, 1);
+    assert!(pair.cwnd(CLIENT, 0) >= window, "{} < {window}", pair.cwnd(CLIENT, 0));
+}
+
 /// The path stands still for a moment: everything the client sends within it arrives at its end.
 fn delay_spike(pair: &mut Pair, length: subflow_quantity::Duration) {
     let end = pair.now() + length;

@@ -1,0 +1,167 @@
+//! What waits to be sent for the first time: data, the FIN behind it, a reset.
+
+use core::ops::Range;
+use std::collections::VecDeque;
+
+use super::Connection;
+
+/// What waits to be sent for the first time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SendQueue {
+    /// Ranges of the application stream (MPTCP: of the data level), in the order in which they are to leave.
+    ranges: VecDeque<Range<u64>>,
+    bytes: u64,
+    fin: Fin,
+    /// A reset is to leave.
+    pub(crate) reset: Option<Reset>,
+}
+
+/// Why a reset leaves (RFC 9293, section 3.5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reset {
+    /// This side gave up.
+    Abort,
+    /// The peer acknowledged this number, which was never sent: its connection is not this one.
+    Refusal(u32),
+}
+
+/// How far this side's FIN is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Fin {
+    #[default]
+    None,
+    /// It follows the data.
+    Wanted,
+    /// It was sent at this offset.
+    Sent(u64),
+    Acknowledged,
+}
+
+impl SendQueue {
+    /// Bytes of data.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Packets of `mss` bytes that the data makes: none holds data of two ranges.
+    pub(crate) fn packets(&self, mss: u64) -> u64 {
+        self.ranges.iter().map(|range| (range.end - range.start).div_ceil(mss)).sum()
+    }
+
+    /// Whether neither data nor a FIN waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ranges.is_empty() && !self.wants_fin()
+    }
+
+    /// Bytes of the first range, which are the most that the next segment can carry; `None` without data.
+    pub(crate) fn front_bytes(&self) -> Option<u64> {
+        self.ranges.front().map(|range| range.end - range.start)
+    }
+
+    /// Takes at most `most` bytes of contiguous data off the front; an empty range where there are none.
+    pub(crate) fn take(&mut self, most: u64) -> Range<u64> {
+        let Some(front) = self.ranges.front_mut() else { return 0..0 };
+        let end = front.end.min(front.start.saturating_add(most));
+        let taken = front.start..end;
+        front.start = end;
+        if front.start == front.end {
+            self.ranges.pop_front();
+        }
+        self.bytes -= taken.end - taken.start;
+        taken
+    }
+
+    /// A FIN is to follow the data.
+    pub(crate) fn finish(&mut self) {
+        if self.fin == Fin::None {
+            self.fin = Fin::Wanted;
+        }
+    }
+
+    /// Whether a FIN is to follow, or has been sent.
+    pub(crate) fn is_finishing(&self) -> bool {
+        self.fin != Fin::None
+    }
+
+    /// Whether the FIN waits to be sent.
+    #[inline]
+    pub(crate) fn wants_fin(&self) -> bool {
+        self.fin == Fin::Wanted
+    }
+
+    /// The FIN was sent at `offset`.
+    pub(crate) fn on_fin_sent(&mut self, offset: u64) {
+        self.fin = Fin::Sent(offset);
+    }
+
+    /// Whether the FIN stands at `offset` and waits for its acknowledgment.
+    pub(crate) fn has_fin_at(&self, offset: u64) -> bool {
+        self.fin == Fin::Sent(offset)
+    }
+
+    /// Notes that everything below `una` is acknowledged. Returns whether this is the first time that it covers the FIN.
+    pub(crate) fn acknowledge_fin(&mut self, una: u64) -> bool {
+        let covered = matches!(self.fin, Fin::Sent(offset) if una > offset);
+        if covered {
+            self.fin = Fin::Acknowledged;
+        }
+        covered
+    }
+
+    /// Whether the FIN has been acknowledged.
+    pub(crate) fn fin_is_acknowledged(&self) -> bool {
+        self.fin == Fin::Acknowledged
+    }
+}
+
+impl Connection {
+    /// Appends `data`, a range of the application stream (MPTCP: data-level offsets), to what is to be sent.
+    pub fn push_data(&mut self, data: Range<u64>) {
+        debug_assert!(!self.is_finishing(), "data after the FIN");
+        if data.is_empty() {
+            return;
+        }
+        self.queue.bytes += data.end - data.start;
+        match self.queue.ranges.back_mut() {
+            Some(last) if last.end == data.start => last.end = data.end,
+            _ => self.queue.ranges.push_back(data),
+        }
+    }
+
+    /// Takes back what was pushed and not yet sent, but for its first `keep` bytes. Returns how many bytes that was.
+    pub fn discard_unsent(&mut self, keep: u64) -> u64 {
+        let excess = self.queue.bytes.saturating_sub(keep);
+        let mut left = excess;
+        while left > 0 {
+            let last = self.queue.ranges.back_mut().expect("as many bytes as are counted");
+            let cut = left.min(last.end - last.start);
+            last.end -= cut;
+            left -= cut;
+            if last.start == last.end {
+                self.queue.ranges.pop_back();
+            }
+        }
+        self.queue.bytes -= excess;
+        excess
+    }
+
+    /// No more data will be pushed: a FIN follows what is queued.
+    pub fn finish(&mut self) {
+        self.queue.finish();
+    }
+
+    /// Whether [`finish`](Self::finish) was called.
+    pub fn is_finishing(&self) -> bool {
+        self.queue.is_finishing()
+    }
+
+    /// Whether this side's FIN, and with it every byte pushed, has been acknowledged.
+    pub fn fin_is_acknowledged(&self) -> bool {
+        self.queue.fin_is_acknowledged()
+    }
+
+    /// Bytes pushed and not yet sent.
+    pub fn queued_bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+}
