@@ -11,8 +11,9 @@ use subflow_wire::checksum::ones_complement_add;
 use subflow_wire::tcp::mptcp::MptcpOption;
 use subflow_wire::{Body, Packet};
 
-/// The part of a packet's payload that an endpoint took in, and where it belongs. It may wait behind a hole, and it may
-/// come again: bytes that were taken before need not be kept twice.
+/// The part of a packet's payload that an endpoint took in, and where it belongs. It may wait behind a hole, or for a
+/// checksum over more than this packet. It may come again: then the bytes replace those that were taken before, whose checksum
+/// was wrong if they differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken {
     /// Offset in the payload of the first byte taken.

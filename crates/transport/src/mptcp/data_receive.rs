@@ -5,7 +5,10 @@ use core::ops::Range;
 use subflow_quantity::Instant;
 
 use super::Connection;
+use super::fallback::Mode;
+use super::placement::DISCARD;
 use super::ranges::RangeSet;
+use super::received_mappings::InOrder;
 use crate::Event;
 use crate::tcp::ReceiveWindow;
 use crate::tcp::config::ReceiveBuffer;
@@ -31,6 +34,61 @@ impl DataReceive {
 }
 
 impl Connection {
+    /// Moves what the subflow has in order to the data level.
+    pub(super) fn collect_data(&mut self, index: usize, now: Instant) {
+        if !self.subflows[index].tcp.has_received() {
+            return;
+        }
+        let mut ready = core::mem::take(&mut self.scratch);
+        self.subflows[index].tcp.take_received(&mut ready);
+        if self.mode == Mode::Plain {
+            self.take_stream(index, &mut ready, now);
+        } else if self.subflows[index].mappings.is_empty() {
+            for range in ready.drain(..).filter(|range| range.start < DISCARD) {
+                self.on_data(index, range, now);
+            }
+        } else {
+            self.take_verified(index, &mut ready, now);
+        }
+        self.scratch = ready;
+    }
+
+    /// Plain TCP: the subflow's stream is the data.
+    fn take_stream(&mut self, index: usize, ready: &mut Vec<Range<u64>>, now: Instant) {
+        for range in ready.drain(..) {
+            let length = range.end - range.start;
+            self.subflows[index].bytes_received += length;
+            self.receive.next += length;
+            self.stream.on_received(length);
+        }
+        if !self.stream.reading {
+            self.subflows[index].tcp.set_unread(self.stream.unread(), now);
+        }
+    }
+
+    /// Data of a mapping with a checksum waits until all of the mapping has been verified (RFC 8684, section 3.3).
+    #[cold]
+    fn take_verified(&mut self, index: usize, ready: &mut Vec<Range<u64>>, now: Instant) {
+        let done = self.subflows[index].tcp.counters().bytes_received;
+        let mut at = done - ready.iter().map(|range| range.end - range.start).sum::<u64>();
+        for mut range in ready.drain(..) {
+            while !range.is_empty() {
+                let (until, fate) = self.subflows[index].mappings.in_order(at, at + (range.end - range.start));
+                let piece = range.start..range.start + (until - at);
+                (at, range.start) = (until, piece.end);
+                let data = match fate {
+                    InOrder::Passes => piece,
+                    InOrder::Completes(data) => data,
+                    InOrder::Waits | InOrder::Discarded => continue,
+                };
+                if data.start < DISCARD {
+                    self.on_data(index, data, now);
+                }
+            }
+        }
+        self.subflows[index].mappings.forget_below(done);
+    }
+
     /// Data `range` arrived on subflow `index`, in that subflow's order.
     pub(super) fn on_data(&mut self, index: usize, range: Range<u64>, now: Instant) {
         let length = range.end - range.start;
@@ -74,10 +132,12 @@ impl Connection {
         self.receive.window.on_read(now, read);
     }
 
-    /// The peer's stream ends at `offset`.
+    /// The peer's stream ends at `offset`. It cannot end below what has arrived.
     pub(super) fn on_data_fin(&mut self, offset: u64) {
-        self.receive.fin.get_or_insert(offset);
-        self.reach_data_fin();
+        if offset >= self.receive.next {
+            self.receive.fin.get_or_insert(offset);
+            self.reach_data_fin();
+        }
     }
 
     fn reach_data_fin(&mut self) {

@@ -1,11 +1,12 @@
 //! Fallback to plain TCP, the infinite mapping and MP_FAIL (RFC 8684, section 3.7).
 
+use arrayvec::ArrayVec;
 use subflow_quantity::Instant;
 use subflow_wire::TcpSegment;
 use subflow_wire::tcp::mptcp::{Mapping, MptcpOption, ResetReason};
 
 use super::Connection;
-use super::input::{DISCARD, Placement};
+use super::placement::{DISCARD, Placement};
 use super::subflow::Stage;
 use crate::Event;
 
@@ -25,6 +26,9 @@ pub(crate) enum Mode {
     },
 }
 
+/// The most infinite mappings of the peer that are kept at a time. It begins anew where this side asks it to.
+const MAX_INFINITE: usize = 8;
+
 /// The infinite mappings of both directions: from subflow offset `.0` on, bytes are data from offset `.1` on.
 ///
 /// Bytes before that keep the mappings they were sent with, also when they are sent again. Where they were corrupted the
@@ -33,8 +37,8 @@ pub(crate) enum Mode {
 pub(crate) struct Infinite {
     /// This side's.
     send: Option<(u64, u64)>,
-    /// The peer's, in ascending order: a second one where it had to begin anew.
-    receive: Vec<(u64, u64)>,
+    /// The peer's that still apply, in ascending order: more than one where it had to begin anew.
+    receive: ArrayVec<(u64, u64), MAX_INFINITE>,
     /// The data offset that this side's MP_FAIL names. It is said with every acknowledgment until the peer begins an
     /// infinite mapping there: an acknowledgment may be lost.
     pub(crate) failed_at: Option<u64>,
@@ -76,10 +80,11 @@ impl Connection {
         self.subflows.iter().enumerate().any(|(i, subflow)| i != index && subflow.is_established())
     }
 
-    /// A mapping's checksum was wrong; it begins at data offset `data`. With other subflows this one is reset. Alone it
-    /// falls back, and everything that has not arrived in order is asked for again.
-    pub(super) fn on_checksum_failure(&mut self, index: usize, data: u64, now: Instant) {
+    /// A mapping of subflow byte `offset` cannot be verified; it begins at data offset `data`. With other subflows this one is
+    /// reset. Alone it falls back, and everything that has not arrived in order is asked for again.
+    pub(super) fn on_checksum_failure(&mut self, index: usize, data: u64, offset: u64, now: Instant) {
         self.counters.checksum_failures += 1;
+        self.subflows[index].mappings.give_up(offset);
         if self.has_other_subflows(index) {
             let fail = self.fail_option(data);
             self.subflows[index].reset_with = vec![fail, MptcpOption::Reset(ResetReason::MIDDLEBOX_INTERFERENCE)];
@@ -174,13 +179,17 @@ impl Connection {
         }
     }
 
-    /// The peer's infinite mapping.
-    pub(super) fn on_infinite_mapping(&mut self, index: usize, mapping: &Mapping, now: Instant) {
+    /// The peer's infinite mapping, on a segment at subflow offset `offset`. Returns whether the segment may be placed: not
+    /// where there is no room for the mapping.
+    pub(super) fn on_infinite_mapping(&mut self, index: usize, mapping: &Mapping, offset: u64, now: Instant) -> bool {
         if !matches!(self.mode, Mode::Multipath | Mode::Infinite { .. }) || self.has_other_subflows(index) {
-            return;
+            return true;
         }
-        let Some(data) = self.data_offset(mapping) else { return };
         let start = self.subflow_offset(index, mapping.subflow_sequence);
+        let Some(data) = self.data_offset(mapping).filter(|_| start <= offset) else { return true };
+        if !self.map_from(index, start, data) {
+            return false;
+        }
         self.enter_infinite(index, None, now);
         if self.infinite.failed_at.is_some_and(|failed| data <= failed) {
             self.infinite.failed_at = None;
@@ -188,14 +197,20 @@ impl Connection {
         if self.infinite.asked.is_some_and(|asked| data <= asked) {
             self.infinite.asked = None;
         }
-        self.map_from(start, data);
+        true
     }
 
-    fn map_from(&mut self, start: u64, data: u64) {
-        let at = self.infinite.receive.partition_point(|&(known, _)| known < start);
-        if self.infinite.receive.get(at).is_none_or(|&(known, _)| known != start) {
-            self.infinite.receive.insert(at, (start, data));
-        }
+    /// Notes that the bytes of subflow `index` from offset `start` on are data from offset `data` on. Returns whether there was
+    /// room.
+    fn map_from(&mut self, index: usize, start: u64, data: u64) -> bool {
+        let done = self.subflows[index].tcp.counters().bytes_received;
+        let known = &mut self.infinite.receive;
+        // Of those that begin below what has arrived only the last one still applies.
+        let past = known.partition_point(|&(start, _)| start <= done);
+        known.drain(..past.saturating_sub(1));
+        self.subflows[index].mappings.cut(start);
+        let at = known.partition_point(|&(known, _)| known < start);
+        known.get(at).is_some_and(|&(known, _)| known == start) || known.try_insert(at, (start, data)).is_ok()
     }
 
     /// Data without a mapping on the only subflow there ever was: options are being taken away. Its bytes are the data, so
@@ -203,7 +218,7 @@ impl Connection {
     pub(super) fn map_in_sequence(&mut self, index: usize, now: Instant) {
         self.enter_infinite(index, None, now);
         let done = self.subflows[index].tcp.counters().bytes_received;
-        self.map_from(done, self.receive.next);
+        self.map_from(index, done, self.receive.next);
     }
 
     /// A subflow says nothing of MPTCP any more, though every segment of a peer that speaks it does. Where it is the only one
@@ -230,23 +245,29 @@ impl Connection {
     }
 
     /// Where the payload of `segment` belongs once there is an infinite mapping, or one must come.
-    pub(super) fn place_infinite(&mut self, index: usize, segment: &TcpSegment) -> Placement {
-        let Some(offset) = self.subflows[index].tcp.offset_of(segment) else { return Placement::Drop };
-        let own = self.place_mapped(index, segment);
-        let mapped = self.infinite.receive.iter().rfind(|&&(start, _)| start <= offset);
-        match (own, mapped) {
-            // The segment's own mapping, where it has one that is right.
-            (Placement::At(data), _) => Placement::At(data),
-            (Placement::Unmapped, Some(_))
-                if self.infinite.asked.is_some() && offset > self.subflows[index].tcp.counters().bytes_received =>
-            {
-                self.subflows[index].tcp.request_ack();
-                Placement::Drop
-            }
-            (Placement::Unmapped, Some(&(start, data))) => Placement::At(data + (offset - start)),
-            // Without the infinite mapping nobody knows what it is: it will come again after the mapping.
-            (Placement::Unmapped, None) if self.infinite.receive.is_empty() => Placement::Drop,
-            _ => Placement::At(DISCARD + offset),
+    pub(super) fn place_infinite(&mut self, index: usize, segment: &TcpSegment, offset: u64) -> Placement {
+        let Some(&(start, data)) = self.infinite.receive.iter().rfind(|&&(start, _)| start <= offset) else {
+            return match self.place_mapped(index, segment, offset) {
+                // Without the infinite mapping nobody knows what it is: it will come again after the mapping.
+                Placement::Unmapped if self.infinite.receive.is_empty() => Placement::Drop,
+                Placement::Unmapped | Placement::Broken(_) => Placement::At(DISCARD + offset),
+                own => own,
+            };
+        };
+        // The segment's own mapping, where it has one that is right.
+        let length = u64::from(segment.payload.length);
+        if let Some(Some(own)) = self.mapping_of(index, segment)
+            && own.covers_exactly(offset, length)
+        {
+            return match own.place_whole(segment.payload.sum) {
+                Placement::Broken(_) => Placement::At(DISCARD + offset),
+                own => own,
+            };
         }
+        if self.infinite.asked.is_some() && offset > self.subflows[index].tcp.counters().bytes_received {
+            self.subflows[index].tcp.request_ack();
+            return Placement::Drop;
+        }
+        Placement::At(data + (offset - start))
     }
 }

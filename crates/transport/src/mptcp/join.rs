@@ -76,6 +76,16 @@ impl Connection {
         Ok(self.add_subflow(subflow))
     }
 
+    /// Whether `segment` is to prove that who opened subflow `index` has the keys, and does not. Until then nothing that the
+    /// subflow brings counts.
+    pub(super) fn lacks_proof(&self, index: usize, segment: &TcpSegment) -> bool {
+        let subflow = &self.subflows[index];
+        if subflow.initiator || subflow.stage != Stage::Joining {
+            return false;
+        }
+        !matches!(join_of(segment), Some(Join::Ack { hmac }) if leftmost_160(&self.peer_hmac(subflow)) == *hmac)
+    }
+
     fn keys(&self) -> (u64, u64) {
         (self.local_key.key, self.remote_key.map_or(0, |key| key.key))
     }
@@ -130,10 +140,7 @@ impl Connection {
                 self.schedule_join_ack(index, now);
             }
             (true, Stage::PreEstablished, None) => self.on_join_established(index, now),
-            (false, Stage::Joining, Some(Join::Ack { hmac })) => {
-                if leftmost_160(&self.peer_hmac(&self.subflows[index])) != *hmac {
-                    return self.reset_subflow(index, ResetReason::MPTCP_SPECIFIC, now);
-                }
+            (false, Stage::Joining, Some(Join::Ack { .. })) => {
                 self.on_join_established(index, now);
                 // The joiner waits for an acknowledgment of its third ACK.
                 self.subflows[index].tcp.request_ack();

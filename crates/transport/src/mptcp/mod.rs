@@ -12,7 +12,8 @@
 //! | keys, tokens, HMACs | `keys.rs` |
 //! | MP_CAPABLE | `handshake.rs` |
 //! | MP_JOIN | `join.rs` |
-//! | arriving segments, mappings | `input.rs`, `receive_mapping.rs` |
+//! | arriving segments: order of judgement, options | `input.rs` |
+//! | mappings, checksums: where a payload belongs | `placement.rs`, `received_mappings.rs` |
 //! | data-level receiving: reassembly, DATA_ACK, window | `data_receive.rs`, `ranges.rs` |
 //! | data-level sending: scheduler, outstanding data | `data_send.rs`, `views.rs` |
 //! | the send buffer, where data is queued ahead of windows | `send_memory.rs` |
@@ -36,8 +37,9 @@ pub mod keys;
 mod local_addresses;
 mod observation;
 mod output;
+mod placement;
 mod ranges;
-mod receive_mapping;
+mod received_mappings;
 mod reinjection;
 pub mod send_memory;
 mod stale;
@@ -174,7 +176,7 @@ impl Connection {
 
     /// What of the latest segment's payload was taken in.
     pub(crate) fn taken(&self) -> Option<Taken> {
-        self.subflows[self.passed_to?].tcp.taken().filter(|taken| taken.stream.start < input::DISCARD)
+        self.subflows[self.passed_to?].tcp.taken().filter(|taken| taken.stream.start < placement::DISCARD)
     }
 
     fn nonce(&mut self) -> u32 {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
 
-use super::receive_mapping::ReceivedMapping;
+use super::received_mappings::ReceivedMappings;
 use super::stale::Delivery;
 use crate::tcp;
 
@@ -58,8 +58,8 @@ pub struct Subflow {
     pub(crate) peer_backup: bool,
     /// Options that wait for an acknowledgment to carry them.
     pub(crate) signals: VecDeque<MptcpOption>,
-    /// Mappings that more segments than one fill.
-    pub(crate) mappings: VecDeque<ReceivedMapping>,
+    /// Mappings that more than one segment fills.
+    pub(crate) mappings: ReceivedMappings,
     pub(crate) delivery: Delivery,
     /// Timeouts seen so far: a new one makes the connection reinject.
     pub(crate) timeouts_seen: u64,
@@ -94,7 +94,7 @@ impl Subflow {
             backup: false,
             peer_backup: false,
             signals: VecDeque::new(),
-            mappings: VecDeque::new(),
+            mappings: ReceivedMappings::default(),
             delivery: Delivery::default(),
             timeouts_seen: 0,
             confirm_at: None,

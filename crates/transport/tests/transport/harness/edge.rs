@@ -1,5 +1,7 @@
 //! The bytes: attached when a packet leaves, kept when an endpoint takes them, checked when it reports them.
 
+use core::ops::Range;
+
 use subflow_transport::Endpoint;
 use subflow_wire::{Body, Packet, Payload};
 
@@ -8,11 +10,15 @@ pub(super) fn pattern(side: usize, offset: u64) -> u8 {
     ((offset ^ (side as u64) << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
 }
 
+/// The bytes `offsets` of the stream that side `side` sends.
+pub(crate) fn stream_bytes(side: usize, offsets: Range<u64>) -> Vec<u8> {
+    offsets.map(|offset| pattern(side, offset)).collect()
+}
+
 /// The bytes that `packet` of side `side` carries.
 pub(crate) fn bytes_of(side: usize, packet: &Packet) -> Vec<u8> {
     let bytes = |payload: &Payload| {
-        let offsets = payload.stream_offset..payload.stream_offset + u64::from(payload.length);
-        offsets.map(|offset| pattern(side, offset)).collect::<Vec<_>>()
+        stream_bytes(side, payload.stream_offset..payload.stream_offset + u64::from(payload.length))
     };
     match &packet.body {
         Body::Sctp(body) => body.payloads().flat_map(bytes).collect(),
@@ -34,12 +40,12 @@ impl Edge {
         let Some(taken) = endpoint.taken() else { return };
         let (start, end) = (taken.stream.start as usize, taken.stream.end as usize);
         let from = taken.payload_offset as usize;
-        let payload = &payload[from..][..end - start];
+        assert!(payload.len() - from >= end - start, "no more than the payload from {from} on is taken");
         if self.bytes.len() < end {
             self.bytes.resize(end, 0);
             self.filled.resize(end, false);
         }
-        self.bytes[start..end].copy_from_slice(payload);
+        self.bytes[start..end].copy_from_slice(&payload[from..from + end - start]);
         self.filled[start..end].fill(true);
     }
 

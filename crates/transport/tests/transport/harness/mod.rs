@@ -12,6 +12,7 @@ mod setup;
 pub(crate) mod tamper;
 mod verbs;
 
+pub(crate) use edge::stream_bytes;
 pub(crate) use pair::{CLIENT, Leaving, Pair, SERVER, Sent};
 pub(crate) use path::{Fate, Path};
 pub(crate) use setup::{Setup, Stack, algorithm};

@@ -8,6 +8,7 @@ mod fallback;
 mod half_close;
 mod handshake;
 mod joins;
+mod long_mappings;
 mod path_managers;
 mod priorities;
 mod reinjection;

@@ -1,0 +1,186 @@
+//! Where the payload of an acceptable segment belongs at the data level (RFC 8684, sections 3.3.1 and 3.7).
+
+use subflow_quantity::Instant;
+use subflow_wire::TcpSegment;
+use subflow_wire::tcp::TcpFlags;
+use subflow_wire::tcp::mptcp::{Capable, Dss, Mapping, ResetReason};
+
+use super::Connection;
+use super::fallback::Mode;
+use super::handshake::capable_of;
+use super::keys::Key;
+use super::received_mappings::{Fit, ReceivedMapping};
+
+/// Data offsets from here on stand for subflow bytes that are acknowledged and thrown away. No stream gets that far.
+pub(super) const DISCARD: u64 = 1 << 62;
+
+/// How far beyond the data-level window a mapping may begin: a window probe, or what an older window of the peer's subflow
+/// admitted.
+const WINDOW_TOLERANCE: u64 = 1 << 16;
+
+/// Where a segment's payload belongs at the data level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Placement {
+    /// Where the subflow's stream has it: there is no payload, or the connection is plain TCP.
+    SubflowStream,
+    /// At this data offset.
+    At(u64),
+    /// Only so many bytes of it belong there; the rest has no mapping.
+    Prefix { data: u64, length: u64 },
+    /// At this data offset, to be verified with the rest of its mapping.
+    Piece(u64),
+    /// At this data offset, all of which has been taken before.
+    Repeated(u64),
+    /// No mapping covers it.
+    Unmapped,
+    /// Its mapping cannot be verified; the mapping begins at this data offset.
+    Broken(u64),
+    /// It is of no use now: as if it had been lost.
+    Drop,
+}
+
+impl Connection {
+    /// Where the payload of `segment` belongs, whose first byte is byte `offset` of subflow `index`'s stream.
+    pub(super) fn place(&mut self, index: usize, segment: &TcpSegment, offset: u64, now: Instant) -> Placement {
+        if segment.payload.length == 0 || segment.flags.contains(TcpFlags::SYN) {
+            return Placement::SubflowStream;
+        }
+        let infinite = segment.options.dss.and_then(|dss| dss.mapping).filter(|mapping| mapping.length == 0);
+        if let Some(mapping) = infinite
+            && !self.on_infinite_mapping(index, &mapping, offset, now)
+        {
+            return Placement::Drop;
+        }
+        match self.mode {
+            Mode::Opening => Placement::Drop,
+            Mode::Plain => Placement::SubflowStream,
+            Mode::Infinite { .. } => self.place_infinite(index, segment, offset),
+            Mode::Multipath => self.place_mapped(index, segment, offset),
+        }
+    }
+
+    /// By the mapping that the segment carries, or one that is known.
+    pub(super) fn place_mapped(&mut self, index: usize, segment: &TcpSegment, offset: u64) -> Placement {
+        let length = u64::from(segment.payload.length);
+        let Some(own) = self.mapping_of(index, segment) else { return self.place_by_known(index, offset, length) };
+        let Some(own) = own else { return Placement::Drop };
+        if own.covers_exactly(offset, length) && self.subflows[index].mappings.is_empty() {
+            return own.place_whole(segment.payload.sum);
+        }
+        self.place_by_own(index, own, segment, offset)
+    }
+
+    /// By a mapping that other segments fill as well, or that comes while such a one is unfinished.
+    #[cold]
+    fn place_by_own(&mut self, index: usize, own: ReceivedMapping, segment: &TcpSegment, offset: u64) -> Placement {
+        let length = u64::from(segment.payload.length);
+        let done = self.subflows[index].tcp.counters().bytes_received;
+        let lies_within = (own.start..own.end).contains(&offset);
+        let mappings = &mut self.subflows[index].mappings;
+        let known = mappings.around(offset).is_some();
+        if !lies_within || known || offset + length <= done {
+            return self.place_by_known(index, offset, length);
+        }
+        if own.covers_exactly(offset, length) {
+            return own.place_whole(segment.payload.sum);
+        }
+        if own.start >= done && mappings.keep(own.clone()) {
+            return self.place_by_known(index, offset, length);
+        }
+        match own.fit(offset, length) {
+            Fit::Within => Placement::At(own.data_of(offset)),
+            Fit::Prefix(length) => Placement::Prefix { data: own.data_of(offset), length },
+            // It comes again when there is room to verify it.
+            _ if own.start >= done => Placement::Drop,
+            // The bytes before it were taken under another mapping.
+            _ => Placement::Broken(own.data),
+        }
+    }
+
+    fn place_by_known(&mut self, index: usize, offset: u64, length: u64) -> Placement {
+        let subflow = &self.subflows[index];
+        let Some(mapping) = subflow.mappings.around(offset) else {
+            // Data that TCP has already taken in needs no mapping any more.
+            let old = offset + length <= subflow.tcp.counters().bytes_received;
+            return if old { Placement::At(0) } else { Placement::Unmapped };
+        };
+        let data = mapping.data_of(offset);
+        match subflow.mappings.fit(mapping, offset, length) {
+            Fit::Within => Placement::At(data),
+            Fit::Prefix(length) => Placement::Prefix { data, length },
+            Fit::Piece => Placement::Piece(data),
+            Fit::Repeated => Placement::Repeated(data),
+            Fit::Broken => Placement::Broken(mapping.data),
+            Fit::NoRoom => Placement::Drop,
+        }
+    }
+
+    /// The mapping that `segment` itself carries, where it has one; `Some(None)` where that lies beyond the window.
+    pub(super) fn mapping_of(&self, index: usize, segment: &TcpSegment) -> Option<Option<ReceivedMapping>> {
+        let remote = self.remote_key?;
+        let proper = |mapping: &Mapping| mapping.subflow_sequence != 0 && mapping.length > 0;
+        let (mut mapping, start, fin) = match segment.options.dss {
+            Some(Dss { mapping: Some(mapping), data_fin, .. }) if proper(&mapping) => {
+                (mapping, self.subflow_offset(index, mapping.subflow_sequence), data_fin)
+            }
+            _ => (initial_mapping(capable_of(segment)?, remote)?, 0, false),
+        };
+        let Some(data) = self.data_offset(&mapping) else { return Some(None) };
+        mapping.data_sequence = remote.data_sequence(data);
+        let covered = u64::from(mapping.length) - u64::from(fin);
+        Some(Some(ReceivedMapping::new(start, covered, data, mapping)))
+    }
+
+    /// The data offset at which `mapping` begins; `None` where that lies beyond the window.
+    pub(super) fn data_offset(&self, mapping: &Mapping) -> Option<u64> {
+        let offset = self.remote_key?.offset(mapping.data_sequence, mapping.wide, self.receive.next);
+        (offset <= self.receive.window.right_edge() + WINDOW_TOLERANCE).then_some(offset)
+    }
+
+    /// Subflow offset of relative subflow sequence number `relative`, which counts from 1 and wraps at 32 bits.
+    pub(super) fn subflow_offset(&self, index: usize, relative: u32) -> u64 {
+        let near = self.subflows[index].tcp.counters().bytes_received;
+        let delta = relative.wrapping_sub(1).wrapping_sub(near as u32) as i32;
+        near.saturating_add_signed(i64::from(delta))
+    }
+
+    /// Data without a mapping: the peer fell back, or a middlebox took the option away (RFC 8684, section 3.7). Returns whether
+    /// the segment is to be placed anew, now that the connection goes on without mappings. Ahead of a hole nothing is decided:
+    /// what fills it may bring the mapping.
+    pub(super) fn on_unmapped(&mut self, index: usize, segment: &TcpSegment, offset: u64, now: Instant) -> bool {
+        let subflow = &mut self.subflows[index];
+        if offset > subflow.tcp.counters().bytes_received || subflow.mappings.is_full() {
+            subflow.tcp.request_ack();
+            return false;
+        }
+        let alone = self.is_sole_carrier(index);
+        if alone && self.receive.next == 0 && capable_of(segment).is_none() {
+            self.fall_back(now);
+            return true;
+        }
+        if alone && matches!(self.mode, Mode::Multipath) {
+            self.map_in_sequence(index, now);
+            return true;
+        }
+        self.reset_subflow(index, ResetReason::MIDDLEBOX_INTERFERENCE, now);
+        false
+    }
+}
+
+impl ReceivedMapping {
+    /// Where a segment belongs that alone fills the mapping; `sum` is that of its payload.
+    pub(super) fn place_whole(&self, sum: u16) -> Placement {
+        if self.is_intact(sum) { Placement::At(self.data) } else { Placement::Broken(self.data) }
+    }
+}
+
+/// The mapping of the first data, which MP_CAPABLE carries (RFC 8684, section 3.1).
+fn initial_mapping(capable: &Capable, remote: Key) -> Option<Mapping> {
+    Some(Mapping {
+        data_sequence: remote.data_sequence(0),
+        wide: true,
+        subflow_sequence: 1,
+        length: capable.data_length?,
+        checksum: capable.checksum,
+    })
+}

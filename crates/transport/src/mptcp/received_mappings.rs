@@ -1,0 +1,270 @@
+//! Mappings that more than one segment fills (RFC 8684, section 3.3.1): senders with segmentation offload map up to 64 KB at
+//! once. Where the mapping has a checksum, its data counts only when all of it has arrived and the checksum is right.
+
+use std::collections::VecDeque;
+
+use core::ops::Range;
+
+use subflow_wire::checksum::{ones_complement_add, sum_at_offset};
+use subflow_wire::tcp::mptcp::Mapping;
+
+/// The most mappings that are kept of a subflow, and the most pieces of those with checksums that lie apart: what does not
+/// fit is not taken in and comes again. A window of 32 MB in mappings of 64 KB fits.
+const MAX_KEPT: usize = 512;
+
+/// What a subflow's segments have mapped and its stream has not passed yet: disjoint, in ascending order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReceivedMappings {
+    kept: VecDeque<ReceivedMapping>,
+    /// Pieces of all of them.
+    pieces: usize,
+}
+
+/// A mapping of subflow bytes onto data bytes. Offsets count from 0.
+#[derive(Clone, Debug)]
+pub(crate) struct ReceivedMapping {
+    /// First subflow byte.
+    pub(crate) start: u64,
+    /// Subflow byte after the last. A DATA_FIN counts in the mapping's length and is no byte.
+    pub(crate) end: u64,
+    /// Data-level offset of the first byte.
+    pub(crate) data: u64,
+    /// The mapping as received, to check its checksum with.
+    wire: Mapping,
+    verification: Verification,
+}
+
+#[derive(Clone, Debug)]
+enum Verification {
+    /// It has no checksum.
+    NotNeeded,
+    /// These pieces have arrived: disjoint and not adjacent, in ascending order.
+    Pending(Vec<Piece>),
+    Intact,
+    Broken,
+}
+
+/// Subflow bytes that have arrived, with their one's-complement sum as it counts from the mapping's first byte on.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    start: u64,
+    end: u64,
+    sum: u16,
+}
+
+/// How a segment fits a mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fit {
+    /// It lies within it, and nothing needs to be verified.
+    Within,
+    /// Only its first bytes, so many, lie within it.
+    Prefix(u64),
+    /// It brings bytes that are to be verified with others: pass them to [`ReceivedMappings::add_piece`] once TCP has taken
+    /// them.
+    Piece,
+    /// All of its bytes have been taken before.
+    Repeated,
+    /// The mapping cannot be verified: its checksum is wrong, or the sender cut its segments anew, so that no sum is known of
+    /// the bytes in common.
+    Broken,
+    /// There is no room to take note of it.
+    NoRoom,
+}
+
+/// What becomes of bytes that the subflow has in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum InOrder {
+    /// They go up.
+    Passes,
+    /// They wait for the rest of their mapping.
+    Waits,
+    /// With them a verified mapping is complete: all of this data goes up.
+    Completes(Range<u64>),
+    /// Their mapping was not what the sender sent.
+    Discarded,
+}
+
+impl ReceivedMapping {
+    /// The mapping `wire`, whose first byte is subflow byte `start` and data byte `data`; `covered` subflow bytes belong to it.
+    pub(crate) fn new(start: u64, covered: u64, data: u64, wire: Mapping) -> Self {
+        let verification = match wire.checksum {
+            Some(_) => Verification::Pending(Vec::new()),
+            None => Verification::NotNeeded,
+        };
+        Self { start, end: start + covered, data, wire, verification }
+    }
+
+    /// Whether a segment of `length` bytes at subflow offset `offset` alone fills it.
+    pub(crate) fn covers_exactly(&self, offset: u64, length: u64) -> bool {
+        self.start == offset && self.end == offset + length
+    }
+
+    /// Whether bytes with this one's-complement sum, all that it covers, match its checksum.
+    pub(crate) fn is_intact(&self, sum: u16) -> bool {
+        self.wire.is_intact(sum)
+    }
+
+    /// Data-level offset of subflow byte `offset`, which lies within.
+    pub(crate) fn data_of(&self, offset: u64) -> u64 {
+        self.data + (offset - self.start)
+    }
+
+    /// How a segment of `length` bytes at subflow offset `offset`, which lies within, fits.
+    pub(crate) fn fit(&self, offset: u64, length: u64) -> Fit {
+        let end = offset + length;
+        match &self.verification {
+            Verification::NotNeeded if end > self.end => Fit::Prefix(self.end - offset),
+            Verification::NotNeeded => Fit::Within,
+            Verification::Broken => Fit::Broken,
+            Verification::Intact if end > self.end => Fit::Prefix(self.end - offset),
+            Verification::Intact => Fit::Repeated,
+            Verification::Pending(_) if end > self.end => Fit::Broken,
+            Verification::Pending(pieces) => {
+                let first = pieces.partition_point(|piece| piece.end <= offset);
+                match pieces.get(first).filter(|piece| piece.start < end) {
+                    None => Fit::Piece,
+                    Some(piece) if piece.start <= offset && end <= piece.end => Fit::Repeated,
+                    Some(_) if swallows(&pieces[first..], offset, end) => Fit::Piece,
+                    Some(_) => Fit::Broken,
+                }
+            }
+        }
+    }
+
+    /// Adds a piece and returns by how many the pieces became more.
+    fn add(&mut self, offset: u64, length: u64, sum: u16) -> isize {
+        let Verification::Pending(pieces) = &mut self.verification else { return 0 };
+        let mut added = Piece { start: offset, end: offset + length, sum: sum_at_offset(sum, offset - self.start) };
+        let before = pieces.len();
+        let first = pieces.partition_point(|piece| piece.end < added.start);
+        while let Some(next) = pieces.get(first).copied().filter(|next| next.start <= added.end) {
+            pieces.remove(first);
+            let apart = next.end == added.start || next.start == added.end;
+            // Its bytes are in the sum already where the segment brought them again among others.
+            added.sum = if apart { ones_complement_add(added.sum, next.sum) } else { added.sum };
+            (added.start, added.end) = (added.start.min(next.start), added.end.max(next.end));
+        }
+        pieces.insert(first, added);
+        let change = pieces.len() as isize - before as isize;
+        if (added.start, added.end) != (self.start, self.end) {
+            return change;
+        }
+        let intact = self.wire.is_intact(added.sum);
+        self.verification = if intact { Verification::Intact } else { Verification::Broken };
+        change - 1
+    }
+}
+
+/// Whether `start..end` covers every piece that it touches; `pieces` begins with the first of these.
+fn swallows(pieces: &[Piece], start: u64, end: u64) -> bool {
+    let mut touched = pieces.iter().take_while(|piece| piece.start < end);
+    touched.all(|piece| start <= piece.start && piece.end <= end)
+}
+
+impl ReceivedMappings {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// Whether no further mapping is kept.
+    pub(crate) fn is_full(&self) -> bool {
+        self.kept.len() >= MAX_KEPT
+    }
+
+    /// Keeps `mapping`. What the sender has once mapped it must not map otherwise: a mapping that overlaps a known one is not
+    /// kept, nor is one too many. Returns whether a mapping that begins there is known now.
+    pub(crate) fn keep(&mut self, mapping: ReceivedMapping) -> bool {
+        let at = self.kept.partition_point(|known| known.end <= mapping.start);
+        match self.kept.get(at).filter(|known| known.start < mapping.end) {
+            Some(known) => known.start == mapping.start,
+            None if self.is_full() => false,
+            None => {
+                self.kept.insert(at, mapping);
+                true
+            }
+        }
+    }
+
+    /// The mapping that subflow byte `offset` lies in.
+    pub(crate) fn around(&self, offset: u64) -> Option<&ReceivedMapping> {
+        let at = self.kept.partition_point(|known| known.end <= offset);
+        self.kept.get(at).filter(|known| known.start <= offset)
+    }
+
+    /// How a segment at subflow offset `offset` fits `mapping`, which is one of these.
+    pub(crate) fn fit(&self, mapping: &ReceivedMapping, offset: u64, length: u64) -> Fit {
+        match mapping.fit(offset, length) {
+            Fit::Piece if self.pieces >= MAX_KEPT => Fit::NoRoom,
+            fit => fit,
+        }
+    }
+
+    /// TCP has taken `length` bytes with this sum at subflow offset `offset`. Returns the data offset of the mapping that is
+    /// complete with them and has a wrong checksum.
+    pub(crate) fn add_piece(&mut self, offset: u64, length: u64, sum: u16) -> Option<u64> {
+        let at = self.kept.partition_point(|known| known.end <= offset);
+        let mapping = self.kept.get_mut(at).filter(|known| known.start <= offset)?;
+        self.pieces = self.pieces.saturating_add_signed(mapping.add(offset, length, sum));
+        matches!(mapping.verification, Verification::Broken).then_some(mapping.data)
+    }
+
+    /// The mapping around `offset` cannot be verified.
+    pub(crate) fn give_up(&mut self, offset: u64) {
+        let at = self.kept.partition_point(|known| known.end <= offset);
+        if let Some(mapping) = self.kept.get_mut(at).filter(|known| known.start <= offset) {
+            self.pieces -= mapping.pieces();
+            mapping.verification = Verification::Broken;
+        }
+    }
+
+    /// From subflow byte `offset` on bytes have another mapping: what these mapped there never comes.
+    pub(crate) fn cut(&mut self, offset: u64) {
+        while let Some(last) = self.kept.back_mut().filter(|last| last.end > offset) {
+            self.pieces -= last.pieces();
+            last.verification = Verification::Broken;
+            last.end = offset;
+            if last.start >= last.end {
+                self.kept.pop_back();
+            }
+        }
+    }
+
+    /// What becomes of the first of the in-order bytes `start..end` of the subflow, and up to where.
+    pub(crate) fn in_order(&self, start: u64, end: u64) -> (u64, InOrder) {
+        let at = self.kept.partition_point(|known| known.end <= start);
+        let Some(mapping) = self.kept.get(at).filter(|known| known.start < end) else { return (end, InOrder::Passes) };
+        if start < mapping.start {
+            return (mapping.start, InOrder::Passes);
+        }
+        let until = end.min(mapping.end);
+        match mapping.verification {
+            Verification::NotNeeded => (until, InOrder::Passes),
+            Verification::Broken => (until, InOrder::Discarded),
+            Verification::Intact if end >= mapping.end => {
+                let length = mapping.end - mapping.start;
+                (until, InOrder::Completes(mapping.data..mapping.data + length))
+            }
+            Verification::Intact | Verification::Pending(_) => (until, InOrder::Waits),
+        }
+    }
+
+    /// The subflow's stream has passed `offset`.
+    pub(crate) fn forget_below(&mut self, offset: u64) {
+        while let Some(front) = self.kept.front().filter(|front| front.end <= offset) {
+            self.pieces -= front.pieces();
+            self.kept.pop_front();
+        }
+    }
+}
+
+impl ReceivedMapping {
+    fn pieces(&self) -> usize {
+        match &self.verification {
+            Verification::Pending(pieces) => pieces.len(),
+            _ => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
