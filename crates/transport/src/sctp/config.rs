@@ -158,6 +158,10 @@ pub struct Config {
     /// Whether a destination is probed as soon as it is potentially failed (CMT-PF: Natarajan, Ekiz, Amer, Stewart 2009), not an
     /// RTO later (Linux, `sctp_do_8_2_transport_strike`).
     pub probe_at_once: bool,
+    /// Whether the acknowledgment of data that went to a potentially failed destination, and nowhere else, makes it active (RFC 7829,
+    /// section 3.2). In Linux a SACK does that only for an inactive or unconfirmed one (`sctp_check_transmitted`): a potentially
+    /// failed one loses its error count, and stays so until a HEARTBEAT is answered.
+    pub sack_ends_potentially_failed: bool,
     /// Max.Init.Retransmits.
     pub max_init_retransmits: u32,
     /// HB.interval; `None` disables HEARTBEATs, but for those that confirm an address (RFC 9260, section 5.4) or probe one that is
@@ -225,6 +229,7 @@ impl Config {
             path_max_retransmissions: 5,
             potentially_failed_max_retransmissions: None,
             probe_at_once: true,
+            sack_ends_potentially_failed: true,
             max_init_retransmits: 8,
             heartbeat_interval: Some(second * 30),
             cookie_life: second * 60,

@@ -83,9 +83,15 @@ impl Association {
         if !proven {
             return;
         }
-        match self.destinations[index].reachability {
-            Reachability::Active | Reachability::Unconfirmed => self.destinations[index].errors = 0,
-            Reachability::PotentiallyFailed | Reachability::Inactive => self.set_active(index),
+        let revives = match self.destinations[index].reachability {
+            Reachability::Active | Reachability::Unconfirmed => false,
+            Reachability::PotentiallyFailed => self.config.sack_ends_potentially_failed,
+            Reachability::Inactive => true,
+        };
+        if revives {
+            self.set_active(index);
+        } else {
+            self.destinations[index].errors = 0;
         }
     }
 

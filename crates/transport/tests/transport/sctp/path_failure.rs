@@ -6,7 +6,10 @@ use subflow_transport::sctp::config::{Distribution, InitialThreshold, WindowGrow
 use subflow_transport::sctp::{Config, Reachability};
 use subflow_transport::tcp::Closed;
 
+use subflow_wire::sctp::Chunk;
+
 use super::multipath::{SECOND, bytes_sent, two_paths};
+use crate::harness::sctp::{drop_first, has};
 use crate::harness::{CLIENT, Pair, SERVER, ms, secs};
 
 fn on_linux(config: &mut Config) {
@@ -106,6 +109,34 @@ fn where_all_are_suspect_data_goes_where_the_fewest_errors_are() {
     pair.paths[SECOND].up = true;
     pair.run_until("the rest", |pair| pair.received(SERVER) == 5_000_000);
     assert_eq!(reachability(&pair)[1], Reachability::Active);
+}
+
+#[test]
+fn in_linux_a_sack_revives_an_inactive_path_and_only_a_heartbeat_a_potentially_failed_one() {
+    for (sack_ends_it, fail_after, expected) in [(true, 5, true), (false, 5, false), (false, 0, true)] {
+        let mut pair = two_paths(|config| {
+            on_linux(config);
+            config.sack_ends_potentially_failed = sack_ends_it;
+            config.path_max_retransmissions = fail_after;
+        })
+        .connected();
+        pair.write(CLIENT, 3_000_000);
+        pair.run_for(ms(500));
+        pair.paths.iter_mut().for_each(|path| path.up = false);
+        pair.run_until("the failure of both", |pair| reachability(pair).iter().all(|&now| now != Reachability::Active));
+        pair.paths.iter_mut().for_each(|path| path.up = true);
+        pair.tamper_sctp(drop_first(usize::MAX, |leaving| {
+            has(leaving.packet, |chunk| matches!(chunk, Chunk::Heartbeat(_)))
+        }));
+        let mut revived = false;
+        while pair.received(SERVER) < 3_000_000 {
+            assert!(pair.step());
+            revived |= reachability(&pair).contains(&Reachability::Active);
+        }
+        assert_eq!(revived, expected, "{sack_ends_it} {fail_after}");
+        pair.stop_tampering_sctp();
+        pair.run_until("HEARTBEATs", |pair| reachability(pair) == [Reachability::Active; 2]);
+    }
 }
 
 #[test]
