@@ -6,6 +6,17 @@ use subflow_wire::sctp::{Chunk, ForwardTsnChunk, SkippedStream};
 use super::Association;
 use super::outbound::{SentChunk, Status};
 
+/// How far data was given up, and what the peer was sent about it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ForwardTsnState {
+    /// Advanced.Peer.Ack.Point (RFC 3758, section 3.5).
+    pub(super) advanced_peer_ack_point: u64,
+    /// A FORWARD-TSN leaves with the next packet.
+    pub(super) due: bool,
+    /// The new cumulative TSN of the last FORWARD-TSN, and when it was sent.
+    last_sent: Option<(u64, Instant)>,
+}
+
 impl Association {
     /// Whether a chunk is not worth sending again.
     fn is_expired(chunk: &SentChunk, now: Instant) -> bool {
@@ -66,7 +77,7 @@ impl Association {
         let Some(chunk) = self.outbound.chunk_mut(tsn) else { return };
         let (length, status) = (chunk.length(), chunk.status);
         chunk.status = Status::Abandoned;
-        if status != Status::Kept {
+        if status != Status::NonRenegable {
             self.free_abandoned(length);
         }
     }
@@ -80,7 +91,8 @@ impl Association {
     /// Advanced.Peer.Ack.Point (rules C1 and C2): how far the peer may count as received. A FORWARD-TSN is due where that is beyond
     /// what it has (C3).
     pub(super) fn advance_abandoned_point(&mut self, now: Instant) {
-        self.abandoned_point = self.abandoned_point.max(self.outbound.cumulative());
+        self.forward_tsn.advanced_peer_ack_point =
+            self.forward_tsn.advanced_peer_ack_point.max(self.outbound.cumulative());
         if !self.extensions.forward_tsn {
             return;
         }
@@ -89,27 +101,32 @@ impl Association {
                 self.abandon_if_expired(tsn, now);
             }
         }
-        while self.outbound.chunk(self.abandoned_point + 1).is_some_and(|chunk| chunk.status == Status::Abandoned) {
-            self.abandoned_point += 1;
+        while self
+            .outbound
+            .chunk(self.forward_tsn.advanced_peer_ack_point + 1)
+            .is_some_and(|chunk| chunk.status == Status::Abandoned)
+        {
+            self.forward_tsn.advanced_peer_ack_point += 1;
         }
         if self.forward_is_outstanding() {
-            self.forward_due |= self.is_forward_news(now);
+            self.forward_tsn.due |= self.has_news_for_peer(now);
             self.keep_timer_running(now);
         }
     }
 
     /// Whether there is more to tell than the last FORWARD-TSN did, or that one is a round trip ago: rule C3 asks for one with every
     /// SACK until then, and each of them is answered by a SACK.
-    fn is_forward_news(&self, now: Instant) -> bool {
+    fn has_news_for_peer(&self, now: Instant) -> bool {
         let round_trip = self.destinations[self.current_destination()].rto.srtt();
-        self.forward_told.is_none_or(|(point, at)| {
-            self.abandoned_point > point || round_trip.is_none_or(|round_trip| now.since(at) >= round_trip)
+        self.forward_tsn.last_sent.is_none_or(|(point, at)| {
+            self.forward_tsn.advanced_peer_ack_point > point
+                || round_trip.is_none_or(|round_trip| now.since(at) >= round_trip)
         })
     }
 
     /// Whether the peer has yet to hear that data was given up.
     pub(super) fn forward_is_outstanding(&self) -> bool {
-        self.abandoned_point > self.outbound.cumulative()
+        self.forward_tsn.advanced_peer_ack_point > self.outbound.cumulative()
     }
 
     /// A FORWARD-TSN may be lost: some T3 has to run (rule C5).
@@ -123,13 +140,13 @@ impl Association {
 
     /// The FORWARD-TSN that is due (rule C4).
     pub(super) fn take_forward_tsn(&mut self, now: Instant) -> Option<Chunk> {
-        if !core::mem::take(&mut self.forward_due) || !self.forward_is_outstanding() {
+        if !core::mem::take(&mut self.forward_tsn.due) || !self.forward_is_outstanding() {
             return None;
         }
         self.counters.forward_tsns_sent += 1;
-        self.forward_told = Some((self.abandoned_point, now));
+        self.forward_tsn.last_sent = Some((self.forward_tsn.advanced_peer_ack_point, now));
         let mut streams: Vec<SkippedStream> = Vec::new();
-        for tsn in self.outbound.cumulative() + 1..=self.abandoned_point {
+        for tsn in self.outbound.cumulative() + 1..=self.forward_tsn.advanced_peer_ack_point {
             let Some(chunk) = self.outbound.chunk(tsn) else { break };
             if chunk.fragment.unordered {
                 continue;
@@ -140,7 +157,7 @@ impl Association {
                 None => streams.push(skipped),
             }
         }
-        let new_cumulative_tsn = self.local_tsns.wire(self.abandoned_point);
+        let new_cumulative_tsn = self.local_tsns.wire(self.forward_tsn.advanced_peer_ack_point);
         Some(Chunk::ForwardTsn(ForwardTsnChunk { new_cumulative_tsn, streams }))
     }
 }

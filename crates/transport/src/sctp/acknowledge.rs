@@ -7,11 +7,11 @@ use subflow_wire::sctp::{Chunk, GapBlock, GapBlocks, NrSackChunk, SackChunk};
 use super::Association;
 
 /// Most packets that the DAC count can name: two bits of the flags.
-const MOST_COUNTED: u32 = 3;
+const MAX_DAC_COUNT: u32 = 3;
 
 /// What is owed to the peer.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Acknowledge {
+pub(crate) struct SackSchedule {
     /// When a delayed SACK is due.
     pub(super) at: Option<Instant>,
     /// A SACK is due now.
@@ -23,13 +23,13 @@ pub(crate) struct Acknowledge {
     /// The destination that data came from last.
     destination: usize,
     /// The window that the peer was told of.
-    told_window: u64,
+    advertised_window: u64,
     /// Of the packet at hand.
     had_data: bool,
     urgent: bool,
 }
 
-impl Acknowledge {
+impl SackSchedule {
     pub(super) fn begin_packet(&mut self) {
         (self.had_data, self.urgent) = (false, false);
     }
@@ -77,7 +77,7 @@ impl Association {
     pub(super) fn schedule_sack(&mut self, source: Option<usize>, now: Instant) {
         let holes = self.arrivals.has_holes() && !self.config.delayed_ack_cmt;
         let deadline = self.deadline(now, self.config.sack_delay);
-        let state = &mut self.acknowledge;
+        let state = &mut self.sack;
         state.packets += 1;
         state.destination = source.unwrap_or(state.destination);
         let enough = state.packets >= self.config.sack_frequency;
@@ -99,8 +99,8 @@ impl Association {
     pub(super) fn update_window(&mut self) {
         let worthwhile =
             u64::from(self.config.mtu).max(self.config.receive_buffer / 8).min(self.config.receive_buffer / 2);
-        if self.state.may_receive_data() && self.receive_window() >= self.acknowledge.told_window + worthwhile.max(1) {
-            self.acknowledge.now();
+        if self.state.may_receive_data() && self.receive_window() >= self.sack.advertised_window + worthwhile.max(1) {
+            self.sack.now();
         }
     }
 
@@ -118,9 +118,9 @@ impl Association {
         let duplicates = self.arrivals.duplicates.drain(..).take(fit - blocks.len());
         let duplicates: Vec<u32> = duplicates.map(|tsn| self.remote_tsns.wire(tsn)).collect();
         let window = self.receive_window();
-        let state = &mut self.acknowledge;
-        let data_packets = if self.config.delayed_ack_cmt { state.packets.min(MOST_COUNTED) as u8 } else { 0 };
-        (state.packets, state.begun, state.due, state.at, state.told_window) = (0, true, false, None, window);
+        let state = &mut self.sack;
+        let data_packets = if self.config.delayed_ack_cmt { state.packets.min(MAX_DAC_COUNT) as u8 } else { 0 };
+        (state.packets, state.begun, state.due, state.at, state.advertised_window) = (0, true, false, None, window);
         self.counters.sacks_sent += 1;
         let mut sack = SackChunk {
             cumulative_tsn: self.remote_tsns.wire(cumulative),

@@ -4,7 +4,7 @@ use core::ops::RangeInclusive;
 use std::collections::VecDeque;
 
 /// Most duplicates that one SACK reports.
-const MOST_DUPLICATES: usize = 16;
+const MAX_REPORTED_DUPLICATES: usize = 16;
 
 /// TSNs received.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ impl Arrivals {
 
     /// Notes a TSN that came again.
     pub(crate) fn note_duplicate(&mut self, tsn: u64) {
-        if self.duplicates.len() < MOST_DUPLICATES {
+        if self.duplicates.len() < MAX_REPORTED_DUPLICATES {
             self.duplicates.push(tsn);
         }
     }

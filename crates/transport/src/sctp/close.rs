@@ -11,7 +11,20 @@ use crate::Event;
 use crate::tcp::Closed;
 
 /// T5-shutdown-guard, in units of RTO.Max (section 9.2).
-const GUARD_RTO_MAX: u64 = 5;
+const GUARD_IN_RTO_MAX: u64 = 5;
+
+/// SHUTDOWN's timers, and what is known about its progress.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shutdown {
+    /// When T2-shutdown expires, where it runs: SHUTDOWN or SHUTDOWN ACK is sent again.
+    pub(super) t2_at: Option<Instant>,
+    /// The destination that it was sent to last.
+    destination: usize,
+    /// When T5-shutdown-guard expires, where it runs.
+    pub(super) t5_at: Option<Instant>,
+    /// The application was told that everything is acknowledged.
+    acknowledged_reported: bool,
+}
 
 impl Association {
     /// No more will be written: the association ends once everything has arrived.
@@ -61,7 +74,7 @@ impl Association {
             State::ShutdownReceived => State::ShutdownAckSent,
             _ => return,
         };
-        self.tell_acknowledged();
+        self.report_all_acknowledged();
         self.start_guard(now);
         self.send_shutdown(self.current_destination(), now);
     }
@@ -69,7 +82,7 @@ impl Association {
     /// T5-shutdown-guard (section 9.2). The receiver of SHUTDOWN has one, too, which starts anew as long as the peer takes the rest of
     /// the data: one that answers and takes nothing would keep it for ever.
     fn start_guard(&mut self, now: Instant) {
-        self.guard_at = Some(self.deadline(now, self.config.rto.max * GUARD_RTO_MAX));
+        self.shutdown.t5_at = Some(self.deadline(now, self.config.rto.max * GUARD_IN_RTO_MAX));
     }
 
     /// The peer's cumulative TSN has advanced.
@@ -79,9 +92,9 @@ impl Association {
         }
     }
 
-    fn tell_acknowledged(&mut self) {
-        if !self.told_acknowledged {
-            self.told_acknowledged = true;
+    fn report_all_acknowledged(&mut self) {
+        if !self.shutdown.acknowledged_reported {
+            self.shutdown.acknowledged_reported = true;
             self.stream.tell(Event::Acknowledged);
         }
     }
@@ -95,8 +108,8 @@ impl Association {
         };
         self.stop_heartbeats();
         self.controls.push_back(Control::to(destination, chunk));
-        self.shutdown_to = destination;
-        self.shutdown_at = Some(self.deadline(now, self.destinations[destination].rto.rto()));
+        self.shutdown.destination = destination;
+        self.shutdown.t2_at = Some(self.deadline(now, self.destinations[destination].rto.rto()));
     }
 
     fn shutdown_chunk(&self) -> Chunk {
@@ -105,9 +118,9 @@ impl Association {
 
     /// T2 expired.
     pub(super) fn on_shutdown_timeout(&mut self, now: Instant) {
-        self.shutdown_at = None;
-        self.destinations[self.shutdown_to].rto.back_off();
-        self.on_destination_error(self.shutdown_to, Unanswered::Data, now);
+        self.shutdown.t2_at = None;
+        self.destinations[self.shutdown.destination].rto.back_off();
+        self.on_destination_error(self.shutdown.destination, Unanswered::Data, now);
         if !self.state.is_closed() {
             self.send_shutdown(self.current_destination(), now);
         }
@@ -116,8 +129,8 @@ impl Association {
     /// In SHUTDOWN-SENT each packet with data is answered with a SACK and a SHUTDOWN at once (section 9.2), where it came from
     /// (section 6.4): T2 starts anew each time, so a path that is dead would never be found out.
     pub(super) fn on_data_after_shutdown(&mut self, now: Instant) {
-        self.acknowledge.now();
-        self.send_shutdown(self.acknowledge.destination(), now);
+        self.sack.now();
+        self.send_shutdown(self.sack.destination(), now);
     }
 
     /// The peer has got everything acknowledged and will send no more.

@@ -9,9 +9,9 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::sctp::{Chunk, ErrorCause};
 
 /// Length of the HMAC in front of the contents.
-const SIGNATURE_LENGTH: usize = 32;
+const COOKIE_HMAC_LENGTH: usize = 32;
 /// More addresses than this are not taken from a peer.
-pub(crate) const MOST_ADDRESSES: usize = 32;
+pub(crate) const MAX_PEER_ADDRESSES: usize = 32;
 
 /// The key that a host signs its cookies with.
 pub(crate) type Secret = [u8; 32];
@@ -51,17 +51,17 @@ pub(crate) struct Extensions {
 impl Cookie {
     /// The cookie in bytes, signed.
     pub(crate) fn sign(&self, secret: &Secret) -> Box<[u8]> {
-        let mut bytes = vec![0; SIGNATURE_LENGTH];
+        let mut bytes = vec![0; COOKIE_HMAC_LENGTH];
         self.write(&mut bytes);
-        let signature = mac(secret, &bytes[SIGNATURE_LENGTH..]).finalize().into_bytes();
-        bytes[..SIGNATURE_LENGTH].copy_from_slice(&signature);
+        let signature = mac(secret, &bytes[COOKIE_HMAC_LENGTH..]).finalize().into_bytes();
+        bytes[..COOKIE_HMAC_LENGTH].copy_from_slice(&signature);
         bytes.into_boxed_slice()
     }
 
     /// The cookie that comes back in a packet with these ports, local and remote, and this verification tag: signed by this host, and
     /// made for such a packet (section 5.1.5, steps 1 to 3). One that is not is discarded silently.
     pub(crate) fn verify(bytes: &[u8], secret: &Secret, ports: (u16, u16), tag: u32) -> Option<Self> {
-        let (signature, contents) = bytes.split_at_checked(SIGNATURE_LENGTH)?;
+        let (signature, contents) = bytes.split_at_checked(COOKIE_HMAC_LENGTH)?;
         mac(secret, contents).verify_slice(signature).ok()?;
         let cookie = Self::read(contents)?;
         let fits = (cookie.local_port, cookie.remote_port) == ports && cookie.local_tag == tag;
@@ -121,7 +121,7 @@ impl Cookie {
             local: take_address(from)?,
             remotes: Vec::new(),
         };
-        let remotes = core::iter::from_fn(|| take_address(from)).take(MOST_ADDRESSES + 1).collect();
+        let remotes = core::iter::from_fn(|| take_address(from)).take(MAX_PEER_ADDRESSES + 1).collect();
         Some(Self { remotes, ..cookie })
     }
 }

@@ -11,7 +11,7 @@ use crate::tcp::Closed;
 /// Most fragments and messages that wait. Those ahead of the cumulative TSN are [`MOST_TSNS_AHEAD`](super::config::MOST_TSNS_AHEAD) at
 /// most; behind it wait only the fragments of long messages, which are delivered in parts when there are so many, and messages on whose
 /// stream the peer has left one out.
-pub(super) const MOST_PIECES: usize = 1 << 16;
+pub(super) const MAX_HELD_PIECES: usize = 1 << 16;
 
 /// A chunk whose data was taken in, for the edge that holds its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,18 +36,18 @@ impl Association {
         if tsn == 0 || self.arrivals.contains(tsn) {
             self.counters.duplicates_received += 1;
             self.arrivals.note_duplicate(tsn);
-            self.acknowledge.note_data(true);
+            self.sack.note_data(true);
             return;
         }
         if tsn - self.arrivals.cumulative() > u64::from(self.config.most_tsns_ahead) {
-            self.acknowledge.note_data(true);
+            self.sack.note_data(true);
             return;
         }
         if !self.has_room_for(tsn, u64::from(data.payload.length)) {
-            self.acknowledge.note_data(true);
+            self.sack.note_data(true);
             return;
         }
-        self.acknowledge.note_data(data.immediate);
+        self.sack.note_data(data.immediate);
         if data.stream >= self.inbound_streams {
             // It counts as received, and its data is of no use (section 6.5).
             self.arrivals.insert(tsn);
@@ -60,7 +60,7 @@ impl Association {
     /// Whether a chunk finds room. One that fills a hole goes before data beyond it, which is dropped where that is allowed; with
     /// NR-SACK the buffer is overdrawn instead, by no more than what is in flight.
     fn has_room_for(&mut self, tsn: u64, length: u64) -> bool {
-        if self.reassembly.pieces() >= MOST_PIECES && !self.deliver_partially() {
+        if self.reassembly.pieces() >= MAX_HELD_PIECES && !self.deliver_partially() {
             return false;
         }
         if self.receive_window() >= length {
@@ -111,8 +111,8 @@ impl Association {
             length: u64::from(data.payload.length),
         };
         let mut out = core::mem::take(&mut self.scratch.deliveries);
-        if self.reassembly.insert(tsn, arrived, &mut out).is_err() {
-            self.abort_with(vec![ErrorCause::ProtocolViolation(Box::default())], Closed::Aborted);
+        if let Err(violation) = self.reassembly.insert(tsn, arrived, &mut out) {
+            self.abort_with(vec![violation.cause()], Closed::Aborted);
         }
         self.deliver(&mut out);
         self.scratch.deliveries = out;
@@ -141,7 +141,7 @@ impl Association {
 
     /// A packet is behind: what its data asks for.
     pub(super) fn finish_data(&mut self, origin: Origin) {
-        if !self.acknowledge.had_data() || self.state.is_closed() {
+        if !self.sack.had_data() || self.state.is_closed() {
             return;
         }
         self.schedule_sack(origin.destination, origin.now);
@@ -156,7 +156,7 @@ impl Association {
             return;
         }
         let Some(tsn) = self.remote_tsns.unwrap(forward.new_cumulative_tsn, self.arrivals.cumulative()) else { return };
-        self.acknowledge.note_data(true);
+        self.sack.note_data(true);
         let ahead = tsn.saturating_sub(self.arrivals.cumulative());
         if ahead == 0 || ahead > u64::from(u16::MAX) {
             return;

@@ -100,11 +100,11 @@ impl Association {
                 return None;
             }
         }
-        if self.acknowledge.is_owed() {
+        if self.sack.is_owed() {
             let beside = room.saturating_sub(data);
-            let most = if self.acknowledge.is_due() { room } else { beside };
+            let most = if self.sack.is_due() { room } else { beside };
             // Enough for a SACK without gaps.
-            if beside >= 24 || self.acknowledge.is_due() {
+            if beside >= 24 || self.sack.is_due() {
                 let sack = self.take_sack(if beside >= 24 { beside } else { most });
                 room -= padded(sack.length());
                 body.chunks.push(sack);
@@ -241,7 +241,7 @@ impl Association {
         let timeout = destination.restart_rto.take().unwrap_or(destination.rto.rto());
         let deadline = self.deadline(now, timeout);
         let destination = &mut self.destinations[index];
-        destination.take_off(length);
+        destination.add_in_flight(length);
         destination.counters.data_chunks_sent += 1;
         destination.counters.data_bytes_sent += length;
         (destination.last_sent, destination.halvings) = (Some(now), 0);

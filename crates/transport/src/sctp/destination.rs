@@ -68,7 +68,7 @@ pub struct Destination {
     /// Timeouts in a row without an answer.
     pub(crate) errors: u32,
     /// When it was last suspected or given up.
-    pub(crate) silent_since: Option<Instant>,
+    pub(crate) failed_since: Option<Instant>,
     /// Bytes in flight.
     pub(crate) in_flight: u64,
     /// Chunks in flight.
@@ -112,7 +112,7 @@ impl Destination {
             rto: RtoEstimator::new(config.rto),
             t3: None,
             errors: 0,
-            silent_since: None,
+            failed_since: None,
             in_flight: 0,
             chunks_in_flight: 0,
             queue: VecDeque::new(),
@@ -194,13 +194,13 @@ impl Destination {
     }
 
     /// So many bytes more are in flight.
-    pub(crate) fn take_off(&mut self, length: u64) {
+    pub(crate) fn add_in_flight(&mut self, length: u64) {
         self.in_flight += length;
         self.chunks_in_flight += 1;
     }
 
     /// So many bytes are no longer in flight.
-    pub(crate) fn land(&mut self, length: u64) {
+    pub(crate) fn remove_in_flight(&mut self, length: u64) {
         self.in_flight -= length;
         self.chunks_in_flight -= 1;
     }

@@ -13,11 +13,11 @@ use super::destination::{Destination, Reachability};
 use super::outbound::{SentChunk, Status};
 
 /// How often a scheduler that queues ahead is asked before something has to leave.
-const MOST_QUESTIONS: usize = 64;
+const MAX_SCHEDULER_QUERIES: usize = 64;
 /// Windows that a destination may hold of data queued ahead, as many as Linux's TCP send buffers have room for.
-const WINDOWS_BUFFERED: u64 = 3;
+const MAX_WINDOWS_QUEUED: u64 = 3;
 /// The smallest window that counts there, in packets.
-const SMALLEST_BUFFERED_WINDOW: u32 = 10;
+const MIN_QUEUED_WINDOW: u32 = 10;
 
 /// A scheduler and what it is shown. Data-level offsets are bytes in the order of TSNs.
 #[derive(Clone, Debug)]
@@ -123,7 +123,7 @@ impl Association {
             return Some(index);
         }
         if self.scheduler.is_some() {
-            return self.ask_scheduler(now);
+            return self.query_scheduler(now);
         }
         let length = self.messages.next_length(self.fragmentation_point())?;
         if !self.peer_has_room(u64::from(length)) || self.waits_for_more() {
@@ -206,9 +206,9 @@ impl Association {
     }
 
     /// Asks the scheduler until something can leave.
-    fn ask_scheduler(&mut self, now: Instant) -> Option<usize> {
+    fn query_scheduler(&mut self, now: Instant) -> Option<usize> {
         let waits = self.waits_for_more();
-        for _ in 0..MOST_QUESTIONS {
+        for _ in 0..MAX_SCHEDULER_QUERIES {
             self.update_views(now);
             self.note_blocked();
             let peer_window = self.peer_window();
@@ -309,10 +309,10 @@ impl Association {
                 .srtt()
                 .map_or(u64::MAX, |srtt| u64::from(path.cwnd) * gain / 10 * 1_000_000_000 / srtt.as_nanos().max(1));
             let packets = destination.chunks_in_flight + queued;
-            let window = u64::from((path.cwnd / self.config.mtu).max(SMALLEST_BUFFERED_WINDOW));
+            let window = u64::from((path.cwnd / self.config.mtu).max(MIN_QUEUED_WINDOW));
             views.push(SubflowView {
                 held_bytes: packets * u64::from(mss),
-                buffer_full: packets >= WINDOWS_BUFFERED * window,
+                buffer_full: packets >= MAX_WINDOWS_QUEUED * window,
                 srtt: destination.rto.srtt(),
                 rtt_variation: destination.rto.variation(),
                 latest_rtt: destination.rto.latest(),

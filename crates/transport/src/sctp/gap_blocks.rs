@@ -1,7 +1,7 @@
 //! The gap blocks of a SACK as TSNs, and what is new in them against the SACK before (RFC 9260, section 3.3.4).
 //!
 //! SACKs repeat themselves: with a gap at the front, each names everything behind it again. What two in a row name alike is
-//! settled and passed over, so that a SACK costs what it changes and what is missing, not a look at the whole window.
+//! unchanged and passed over, so that a SACK costs what it changes and what is missing, not a look at the whole window.
 //!
 //! There is one report for each path that SACKs come over. They overtake each other between paths, and one that is old and names
 //! less does not say that the peer has dropped anything; one behind another on the same path does, and so does one whose cumulative
@@ -33,9 +33,9 @@ pub(crate) struct GapReport {
     /// Those of the SACK before.
     before: Vec<Block>,
     /// What both name alike.
-    settled: Vec<RangeInclusive<u64>>,
+    unchanged: Vec<RangeInclusive<u64>>,
     /// The next SACK is to be compared with nothing.
-    distrusted: bool,
+    invalidated: bool,
 }
 
 impl GapReport {
@@ -59,17 +59,17 @@ impl GapReport {
         }
         // What is kept from now on was named before as what may be dropped.
         let is_simple = gaps.is_empty() || non_renegable.is_empty();
-        let trusted = !core::mem::take(&mut self.distrusted);
-        let comparable = is_simple && trusted && self.settle(cumulative);
+        let trusted = !core::mem::take(&mut self.invalidated);
+        let comparable = is_simple && trusted && self.compare(cumulative);
         if !comparable {
-            self.settled.clear();
+            self.unchanged.clear();
         }
         !comparable
     }
 
     /// Finds what both SACKs name alike. Gives whether the new one names everything that the old one did.
-    fn settle(&mut self, cumulative: u64) -> bool {
-        self.settled.clear();
+    fn compare(&mut self, cumulative: u64) -> bool {
+        self.unchanged.clear();
         let mut blocks = self.blocks.iter().peekable();
         for (range, kept) in self.before.iter().filter(|(range, _)| *range.end() > cumulative) {
             let (start, end) = (*range.start().max(&(cumulative + 1)), *range.end());
@@ -77,7 +77,7 @@ impl GapReport {
             match blocks.peek() {
                 Some((now, kept_now)) if now.contains(&start) && now.contains(&end) => {
                     if kept == kept_now {
-                        self.settled.push(start..=end);
+                        self.unchanged.push(start..=end);
                     }
                 }
                 _ => return false,
@@ -87,8 +87,8 @@ impl GapReport {
     }
 
     /// A TSN is named that was not sent: what is named again has to be looked at again.
-    pub(super) fn distrust(&mut self) {
-        self.distrusted = true;
+    pub(super) fn invalidate(&mut self) {
+        self.invalidated = true;
     }
 
     /// Nothing is named.
@@ -102,15 +102,15 @@ impl GapReport {
     }
 
     /// What two SACKs in a row name.
-    pub(super) fn settled(&self) -> &[RangeInclusive<u64>] {
-        &self.settled
+    pub(super) fn unchanged(&self) -> &[RangeInclusive<u64>] {
+        &self.unchanged
     }
 
-    /// TSNs from `first` to `last`, and as far as blocks reach, now or before, that are not settled.
-    pub(super) fn unsettled(&self, first: u64, last: u64) -> impl Iterator<Item = Named> {
+    /// TSNs from `first` to `last`, and as far as blocks reach, now or before, that are not unchanged.
+    pub(super) fn changed_or_missing(&self, first: u64, last: u64) -> impl Iterator<Item = ReportedTsn> {
         let (mut blocks, mut before) = (&self.blocks[..], &self.before[..]);
         let limit = end(&self.blocks).max(end(&self.before)).max(last) + 1;
-        outside(self.settled.iter(), first, limit).map(move |tsn| Named {
+        outside(self.unchanged.iter(), first, limit).map(move |tsn| ReportedTsn {
             tsn,
             now: find(&mut blocks, tsn),
             before: find(&mut before, tsn).is_some(),
@@ -125,7 +125,7 @@ impl GapReport {
 
 /// A TSN as two SACKs in a row name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct ReportedTsn {
     pub(super) tsn: u64,
     /// Whether the new one does, and whether the receiver keeps it for certain.
     pub(super) now: Option<bool>,
@@ -204,7 +204,7 @@ mod tests {
     }
 
     fn reported(report: &GapReport) -> Vec<(u64, Option<bool>)> {
-        report.unsettled(1, 0).map(|named| (named.tsn, named.now)).collect()
+        report.changed_or_missing(1, 0).map(|named| (named.tsn, named.now)).collect()
     }
 
     #[test]
@@ -219,7 +219,7 @@ mod tests {
         // The first gap closes: what was TSN 6 to 9 is named from another cumulative TSN.
         assert!(!report.read(after(4), &blocks(&[(2, 6)]), &[]));
         let expected = [(5, None, false), (10, Some(false), false)];
-        assert!(report.unsettled(5, 0).map(|named| (named.tsn, named.now, named.before)).eq(expected));
+        assert!(report.changed_or_missing(5, 0).map(|named| (named.tsn, named.now, named.before)).eq(expected));
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
         report.read(after(0), &blocks(&[(2, 9)]), &[]);
         assert!(report.read(after(0), &blocks(&[(2, 5), (8, 9)]), &[]));
         assert_eq!(reported(&report).len(), 9);
-        let dropped = report.unsettled(1, 0).filter(|named| named.before && named.now.is_none());
+        let dropped = report.changed_or_missing(1, 0).filter(|named| named.before && named.now.is_none());
         assert!(dropped.map(|named| named.tsn).eq([6, 7]));
         assert!(report.read(after(0), &[], &[]));
     }

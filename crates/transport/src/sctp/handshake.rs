@@ -9,12 +9,12 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk, Parameter, parameter_type};
 
 use super::config::{Config, InitialThreshold};
-use super::cookie::{Cookie, MOST_ADDRESSES, Secret};
+use super::cookie::{Cookie, MAX_PEER_ADDRESSES, Secret};
 use super::input::Origin;
 use super::output::{Control, padded, room_for_chunks};
 use super::peer::{Offer, Unusable, own_parameters};
 use super::tsn::TsnSpace;
-use super::{Association, State, nonzero};
+use super::{Association, State, random_tag};
 use crate::Event;
 use crate::tcp::{Closed, Ends};
 
@@ -41,7 +41,7 @@ pub(crate) struct Identity {
 impl Identity {
     /// One for a peer that is not known yet.
     pub(crate) fn fresh(rng: &mut Pcg64Mcg) -> Self {
-        Self { tag: nonzero(rng), tsn: rng.next_u32(), tie_tags: (0, 0) }
+        Self { tag: random_tag(rng), tsn: rng.next_u32(), tie_tags: (0, 0) }
     }
 }
 
@@ -162,7 +162,7 @@ impl Association {
 
     fn add_addresses(&mut self, addresses: &[IpAddr]) {
         for &address in addresses {
-            if self.destinations.len() < MOST_ADDRESSES && self.destination_of(address).is_none() {
+            if self.destinations.len() < MAX_PEER_ADDRESSES && self.destination_of(address).is_none() {
                 self.add_destination(address, false);
             }
         }

@@ -21,7 +21,7 @@ pub(crate) struct Heartbeat {
 }
 
 /// What a HEARTBEAT carries and its answer brings back: index of the destination and a number that only this side knows.
-const INFO_LENGTH: usize = 16;
+const HEARTBEAT_INFO_LENGTH: usize = 16;
 
 impl Association {
     /// The association is established, or the destination potentially failed: what has to be probed is probed at once, or after an
@@ -114,7 +114,7 @@ impl Association {
     }
 
     pub(super) fn on_heartbeat_ack(&mut self, info: &[u8], now: Instant) {
-        let Some((index, nonce)) = info.split_at_checked(INFO_LENGTH / 2) else { return };
+        let Some((index, nonce)) = info.split_at_checked(HEARTBEAT_INFO_LENGTH / 2) else { return };
         let (Ok(index), Ok(nonce)) = (index.try_into(), nonce.try_into()) else { return };
         let (index, nonce) = (u64::from_be_bytes(index) as usize, u64::from_be_bytes(nonce));
         let Some(destination) = self.destinations.get_mut(index) else { return };

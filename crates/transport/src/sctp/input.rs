@@ -6,8 +6,8 @@ use subflow_quantity::Instant;
 use subflow_wire::sctp::{Chunk, ErrorCause, RawChunk, UdpEncapsulation, chunk_type};
 use subflow_wire::{IpHeader, SctpPacket};
 
-use super::tags::{self, violation};
-use super::{Association, State};
+use super::violation::Violation;
+use super::{Association, State, tags};
 use crate::Event;
 use crate::tcp::Closed;
 
@@ -24,9 +24,6 @@ pub(super) struct Origin {
     pub(super) encapsulation: Option<UdpEncapsulation>,
     pub(super) now: Instant,
 }
-
-/// Most bytes of a malformed chunk that are sent back with the ABORT.
-const MOST_BYTES_QUOTED: usize = 64;
 
 /// Whether to go on with the next chunk of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +63,7 @@ impl Association {
         if packet.verification_tag == self.local_tag {
             self.follow_encapsulation(origin);
         }
-        self.acknowledge.begin_packet();
+        self.sack.begin_packet();
         for (index, chunk) in packet.chunks.iter().enumerate() {
             if self.on_chunk(index, chunk, origin) == Next::Stop || self.state.is_closed() {
                 break;
@@ -144,17 +141,15 @@ impl Association {
     fn on_malformed(&mut self, raw: &RawChunk, origin: Origin) -> Next {
         match raw.kind {
             chunk_type::INIT => {
-                let answer = tags::refuse_init(raw.initiate_tag(), vec![violation()]);
+                let answer = tags::refuse_init(raw.initiate_tag(), vec![Violation.cause()]);
                 if let Some((tag, chunk)) = answer {
                     self.reply(origin, tag, chunk);
                 }
             }
-            chunk_type::INIT_ACK => self.refuse_init_ack(raw.initiate_tag(), vec![violation()], origin),
+            chunk_type::INIT_ACK => self.refuse_init_ack(raw.initiate_tag(), vec![Violation.cause()], origin),
             chunk_type::ABORT => {}
             _ => {
-                let mut bytes = raw.to_bytes().into_vec();
-                bytes.truncate(MOST_BYTES_QUOTED);
-                self.abort_with(vec![ErrorCause::ProtocolViolation(bytes.into())], Closed::Aborted);
+                self.abort_with(vec![Violation.cause_with(raw)], Closed::Aborted);
             }
         }
         Next::Stop
@@ -176,7 +171,7 @@ impl Association {
         self.state = State::Closed(how);
         self.controls.clear();
         self.reports.clear();
-        self.acknowledge.cancel();
+        self.sack.cancel();
         self.outbound.lost.clear();
         self.stream.tell(Event::Closed(how));
     }

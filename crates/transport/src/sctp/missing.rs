@@ -5,20 +5,20 @@ use subflow_quantity::Instant;
 
 use super::Association;
 use super::gap_blocks::GapReport;
+use super::newly_acked::{DestinationUpdate, SackSummary};
 use super::outbound::{FastRetransmit, Status};
-use super::sack_input::{Heard, Verdict};
 
 /// Misses that make a chunk lost.
-const THRESHOLD: u8 = 3;
+const FAST_RETRANSMIT_THRESHOLD: u8 = 3;
 
 impl Association {
     /// Goes over what a SACK shows missing below the highest TSN that it newly acknowledges.
-    pub(super) fn count_misses(&mut self, report: &GapReport, verdict: &Verdict, now: Instant) {
-        let Some(highest_new) = verdict.highest_new else { return };
+    pub(super) fn count_misses(&mut self, report: &GapReport, summary: &SackSummary, now: Instant) {
+        let Some(highest_new) = summary.highest_new else { return };
         // In fast recovery a SACK that advances shows everything missing that it does not name.
         let recovering = (0..self.destinations.len()).any(|index| self.is_recovering(index));
-        let whole = verdict.cumulative_advanced && recovering;
-        let limit = if whole { verdict.highest_reported } else { highest_new };
+        let whole = summary.cumulative_advanced && recovering;
+        let limit = if whole { summary.highest_reported } else { highest_new };
         let (first, limit) = (self.outbound.cumulative() + 1, limit.min(self.outbound.next_tsn()));
         let mut indicated = 0_u64;
         for tsn in report.missing(first, limit) {
@@ -27,14 +27,14 @@ impl Association {
                 continue;
             }
             let index = chunk.destination;
-            let heard = self.scratch.heard[index];
-            if self.config.split_fast_retransmit && !self.is_passed(index, tsn, &heard, verdict) {
+            let update = self.scratch.updates[index];
+            if self.config.split_fast_retransmit && !self.is_passed(index, tsn, &update, summary) {
                 continue;
             }
-            let weight = self.weight(tsn, verdict);
+            let weight = self.weight(tsn, summary);
             let Some(chunk) = self.outbound.chunk_mut(tsn) else { break };
             chunk.misses = chunk.misses.saturating_add(weight);
-            if chunk.misses >= THRESHOLD {
+            if chunk.misses >= FAST_RETRANSMIT_THRESHOLD {
                 chunk.fast = FastRetransmit::Needed;
                 self.mark_lost(tsn);
                 indicated |= 1 << index;
@@ -46,22 +46,22 @@ impl Association {
     }
 
     /// SFR: whether something sent later to the same destination is acknowledged, so that it is not just slower.
-    fn is_passed(&self, index: usize, tsn: u64, heard: &Heard, verdict: &Verdict) -> bool {
-        let recovering = verdict.cumulative_advanced && self.is_recovering(index);
+    fn is_passed(&self, index: usize, tsn: u64, update: &DestinationUpdate, summary: &SackSummary) -> bool {
+        let recovering = summary.cumulative_advanced && self.is_recovering(index);
         let reported = self.destinations[index].highest_reported;
-        let highest = if recovering { reported.max(heard.highest_new) } else { heard.highest_new };
+        let highest = if recovering { reported.max(update.highest_new) } else { update.highest_new };
         highest.is_some_and(|highest| highest > tsn)
     }
 
     /// By how much a SACK raises the count. One that the receiver delayed stands for several packets; that is certain only where
     /// all that it newly acknowledges went to one destination and lies beyond the chunk.
-    fn weight(&self, tsn: u64, verdict: &Verdict) -> u8 {
-        if !self.config.delayed_ack_cmt || verdict.data_packets <= 1 {
+    fn weight(&self, tsn: u64, summary: &SackSummary) -> u8 {
+        if !self.config.delayed_ack_cmt || summary.data_packets <= 1 {
             return 1;
         }
-        let destinations = self.scratch.heard.iter().filter(|heard| heard.highest_new.is_some()).count();
-        let beyond = verdict.lowest_new.is_some_and(|lowest| lowest > tsn);
-        if destinations == 1 && beyond { verdict.data_packets } else { 1 }
+        let destinations = self.scratch.updates.iter().filter(|update| update.highest_new.is_some()).count();
+        let beyond = summary.lowest_new.is_some_and(|lowest| lowest > tsn);
+        if destinations == 1 && beyond { summary.data_packets } else { 1 }
     }
 
     /// Takes a chunk out of flight, to be sent again.
@@ -73,7 +73,7 @@ impl Association {
         let (length, index, timed) = (chunk.length(), chunk.destination, chunk.timed);
         (chunk.misses, chunk.timed) = (0, false);
         let destination = &mut self.destinations[index];
-        destination.land(length);
+        destination.remove_in_flight(length);
         destination.timing &= !timed;
         destination.counters.chunks_lost += 1;
         if chunk.copies != 0 {

@@ -10,21 +10,24 @@
 //! | concern | file |
 //! |---|---|
 //! | constants and switches; states and counters | `config.rs`, `switches.rs`; `state.rs` |
+//! | what can be read from outside | `accessors.rs` |
 //! | INIT to COOKIE ACK; the signed cookie | `handshake.rs`, `peer.rs`, `cookie.rs` |
 //! | restarts and collisions | `restart.rs` |
 //! | arriving packets and chunks | `input.rs`, `tags.rs` |
 //! | messages, their cutting into chunks | `messages.rs` |
 //! | the retransmission queue | `outbound.rs`, `lost.rs` |
-//! | SACKs: what is acknowledged, what is missing | `sack_input.rs`, `gap_blocks.rs`, `missing.rs` |
+//! | SACKs: what is acknowledged, what is missing | `sack_input.rs`, `gap_blocks.rs`, `newly_acked.rs`, `missing.rs` |
 //! | windows: CUC, growth, fast recovery | `cuc.rs`, `window.rs` |
-//! | timeouts, failure of paths, heartbeats | `timeout.rs`, `rto.rs`, `path_failure.rs`, `heartbeat.rs` |
+//! | timers; T3-rtx and the RTO | `timers.rs`; `timeout.rs`, `rto.rs` |
+//! | failure of paths, heartbeats | `path_failure.rs`, `heartbeat.rs` |
 //! | which destination gets new data, and which what is sent again | `distribution.rs`, `retransmission.rs` |
 //! | packets and what goes into them | `output.rs`, `data_output.rs` |
 //! | received data: order, buffer, SACKs | `data_input.rs`, `arrivals.rs`, `reassembly.rs`, `stream_order.rs`, `acknowledge.rs` |
 //! | partial reliability | `abandon.rs` |
-//! | SHUTDOWN and ABORT | `close.rs` |
+//! | SHUTDOWN and ABORT; violations of the protocol | `close.rs`, `violation.rs` |
 
 mod abandon;
+mod accessors;
 mod acknowledge;
 mod arrivals;
 mod close;
@@ -42,6 +45,7 @@ mod input;
 mod lost;
 mod messages;
 mod missing;
+mod newly_acked;
 mod outbound;
 mod output;
 #[cfg(test)]
@@ -58,7 +62,9 @@ mod stream_order;
 mod switches;
 mod tags;
 mod timeout;
+mod timers;
 mod tsn;
+mod violation;
 mod window;
 
 use std::collections::VecDeque;
@@ -68,7 +74,7 @@ use std::sync::Arc;
 use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
 use subflow_policy::congestion::Controller;
-use subflow_quantity::{Duration, Instant};
+use subflow_quantity::Instant;
 use subflow_wire::sctp::{ErrorCause, UdpEncapsulation};
 
 pub use config::Config;
@@ -84,18 +90,19 @@ pub(crate) use handshake::{Identity, answer_init};
 pub(crate) use tags::answer_out_of_the_blue;
 
 use crate::stream::Stream;
-use crate::tcp::timers::Tick;
-use crate::tcp::{Closed, Ends};
-use acknowledge::Acknowledge;
+use crate::tcp::Ends;
+use abandon::ForwardTsnState;
+use acknowledge::SackSchedule;
 use arrivals::Arrivals;
+use close::Shutdown;
 use cookie::Extensions;
 use distribution::SchedulerState;
 use handshake::Opening;
 use messages::Messages;
+use newly_acked::SackScratch;
 use outbound::Outbound;
 use output::{Control, Reply};
 use reassembly::Reassembly;
-use sack_input::SackScratch;
 use tsn::TsnSpace;
 
 /// An SCTP association. See the [module documentation](self).
@@ -135,14 +142,10 @@ pub struct Association {
     recovery_exit: Option<u64>,
     /// Highest TSN that a gap block has acknowledged.
     highest_gap_acked: u64,
-    /// Advanced.Peer.Ack.Point (RFC 3758, section 3.5).
-    abandoned_point: u64,
-    forward_due: bool,
-    /// What the last FORWARD-TSN told, and when.
-    forward_told: Option<(u64, Instant)>,
+    forward_tsn: ForwardTsnState,
     arrivals: Arrivals,
     reassembly: Reassembly,
-    acknowledge: Acknowledge,
+    sack: SackSchedule,
     taken: Vec<TakenChunk>,
     deliveries: VecDeque<Delivery>,
     opening: Opening,
@@ -150,17 +153,13 @@ pub struct Association {
     replies: VecDeque<Reply>,
     /// What is to be reported of the packet at hand.
     reports: Vec<ErrorCause>,
-    /// When SHUTDOWN or SHUTDOWN ACK is sent again (T2), where it was sent last, and when to give up (T5).
-    shutdown_at: Option<Instant>,
-    shutdown_to: usize,
-    guard_at: Option<Instant>,
+    shutdown: Shutdown,
     /// Timeouts in a row, over all destinations.
     errors: u32,
     pub(crate) stream: Stream,
     /// Bytes written that need no send buffer any more, and those of them that the peer has.
     freed: u64,
     acknowledged: u64,
-    told_acknowledged: bool,
     /// The time of the last call that told it.
     clock: Instant,
     counters: Counters,
@@ -174,7 +173,7 @@ pub struct Association {
 
 impl Association {
     fn new(config: Arc<Config>, secret: Secret, ends: Ends, locals: Vec<IpAddr>, mut rng: Pcg64Mcg) -> Self {
-        let (local_tag, initial) = (nonzero(&mut rng), rng.next_u32());
+        let (local_tag, initial) = (random_tag(&mut rng), rng.next_u32());
         let mut association = Self {
             secret,
             state: State::CookieWait,
@@ -201,26 +200,21 @@ impl Association {
             probe_answered: false,
             recovery_exit: None,
             highest_gap_acked: 0,
-            abandoned_point: 0,
-            forward_due: false,
-            forward_told: None,
+            forward_tsn: ForwardTsnState::default(),
             arrivals: Arrivals::default(),
             reassembly: Reassembly::default(),
-            acknowledge: Acknowledge::default(),
+            sack: SackSchedule::default(),
             taken: Vec::new(),
             deliveries: VecDeque::new(),
             opening: Opening::default(),
             controls: VecDeque::new(),
             replies: VecDeque::new(),
             reports: Vec::new(),
-            shutdown_at: None,
-            shutdown_to: 0,
-            guard_at: None,
+            shutdown: Shutdown::default(),
             errors: 0,
             stream: Stream::new(config.send_buffer),
             freed: 0,
             acknowledged: 0,
-            told_acknowledged: false,
             clock: Instant::ZERO,
             counters: Counters::default(),
             scratch: SackScratch::default(),
@@ -256,171 +250,10 @@ impl Association {
     pub(crate) fn take_new_ends(&mut self) -> Vec<Ends> {
         core::mem::take(&mut self.new_ends)
     }
-
-    /// How it ended, once it is over.
-    pub fn ended(&self) -> Option<Closed> {
-        match self.state {
-            State::Closed(how) => Some(how),
-            _ => None,
-        }
-    }
-
-    /// The state.
-    pub fn state(&self) -> State {
-        self.state
-    }
-
-    /// The peer's addresses, in the order of the handshake.
-    pub fn destinations(&self) -> &[Destination] {
-        &self.destinations
-    }
-
-    /// Congestion control; path `i` belongs to destination `i`, windows count bytes.
-    pub fn congestion(&self) -> &Controller {
-        &self.congestion
-    }
-
-    /// Counters since the start.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
-    }
-
-    /// The primary destination.
-    pub fn primary(&self) -> usize {
-        self.primary
-    }
-
-    /// Makes `destination` the primary one, where it exists.
-    pub fn set_primary(&mut self, destination: usize) {
-        if destination < self.destinations.len() {
-            self.primary = destination;
-        }
-    }
-
-    /// Whether the association as a whole is in fast recovery (see [`config::RecoveryScope::Association`]).
-    pub fn in_recovery(&self) -> bool {
-        self.recovery_exit.is_some()
-    }
-
-    /// Streams to the peer and from it, as negotiated.
-    pub fn streams(&self) -> (u16, u16) {
-        (self.outbound_streams, self.inbound_streams)
-    }
-
-    /// Whether SACKs are NR-SACKs.
-    pub fn uses_nr_sack(&self) -> bool {
-        self.extensions.nr_sack
-    }
-
-    /// Bytes written that are neither acknowledged nor given up: what the send buffer holds.
-    pub fn bytes_outstanding(&self) -> u64 {
-        self.stream.written - self.freed
-    }
-
-    /// Bytes that the peer has room for beyond those in flight (RFC 9260, section 6.2.1).
-    fn peer_window(&self) -> u64 {
-        self.peer_offer.saturating_sub(self.outbound.in_flight)
-    }
-
-    /// User data in flight to all destinations, in bytes.
-    pub fn bytes_in_flight(&self) -> u64 {
-        self.outbound.in_flight
-    }
-
-    /// User data received that waits for order or for the rest of its message.
-    pub fn out_of_order_bytes(&self) -> u64 {
-        self.reassembly.held()
-    }
-
-    /// Bytes written that the peer has acknowledged for good.
-    pub fn bytes_acknowledged(&self) -> u64 {
-        self.acknowledged
-    }
-
-    /// Bytes delivered to the application.
-    pub fn bytes_received(&self) -> u64 {
-        self.stream.received
-    }
-
-    /// The next message, or part of one, that was delivered; only where [`Config::record_deliveries`] is on.
-    pub fn poll_delivery(&mut self) -> Option<Delivery> {
-        self.deliveries.pop_front()
-    }
-
-    /// The chunks of the packet last handled whose data was taken in.
-    pub fn taken_chunks(&self) -> &[TakenChunk] {
-        &self.taken
-    }
-
-    /// The two ends: initial addresses and ports.
-    pub fn ends(&self) -> Ends {
-        let destination = &self.destinations[0];
-        Ends {
-            local: SocketAddr::new(destination.local, self.local_port),
-            remote: SocketAddr::new(destination.remote, self.remote_port),
-        }
-    }
-
-    fn deadline(&self, now: Instant, delay: Duration) -> Instant {
-        Tick { tick: self.config.timer_tick, wheel: self.config.timer_wheel }.deadline(now, delay)
-    }
-
-    /// When to call [`handle_timeout`](Self::handle_timeout) next.
-    pub(crate) fn timeout(&self) -> Option<Instant> {
-        if self.state.is_closed() {
-            return None;
-        }
-        let own = [self.opening.at, self.shutdown_at, self.guard_at, self.acknowledge.at];
-        let theirs = self.destinations.iter().flat_map(|destination| [destination.t3, destination.heartbeat.at]);
-        own.into_iter().chain(theirs).flatten().min()
-    }
-
-    /// Takes time forward: whatever is due at `now` happens.
-    pub(crate) fn handle_timeout(&mut self, now: Instant) {
-        self.clock = now;
-        self.begin_burst();
-        let due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
-        if due(self.opening.at) {
-            self.on_opening_timeout(now);
-        }
-        if due(self.acknowledge.at) {
-            self.acknowledge.expire();
-        }
-        for index in 0..self.destinations.len() {
-            if due(self.destinations[index].t3) {
-                self.on_t3(index, now);
-            }
-            if due(self.destinations[index].heartbeat.at) {
-                self.on_heartbeat_timer(index, now);
-            }
-        }
-        if due(self.shutdown_at) {
-            self.on_shutdown_timeout(now);
-        }
-        if due(self.guard_at) {
-            self.guard_at = None;
-            self.abort_with(Vec::new(), Closed::TimedOut);
-        }
-    }
-
-    /// An event begins: what it lets out is a burst of its own (see [`Config::max_burst`]), and what an earlier one did not let
-    /// out is no longer privileged.
-    fn begin_burst(&mut self) {
-        (self.retransmission_room, self.bursts) = (None, 0);
-        let mut leftover = false;
-        for destination in &mut self.destinations {
-            (destination.burst_end, destination.restart_rto) = (None, None);
-            leftover |= self.config.single_fast_packet && core::mem::take(&mut destination.fast_packet);
-        }
-        if leftover {
-            // What was marked for fast retransmission and has not left waits for the window from now on.
-            self.outbound.let_indicated_wait();
-        }
-    }
 }
 
 /// A verification tag.
-fn nonzero(rng: &mut Pcg64Mcg) -> u32 {
+fn random_tag(rng: &mut Pcg64Mcg) -> u32 {
     loop {
         let tag = rng.next_u32();
         if tag != 0 {

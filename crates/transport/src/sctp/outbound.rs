@@ -19,7 +19,7 @@ pub(crate) enum Status {
     /// Acknowledged by a gap block; the receiver may yet drop it.
     GapAcked,
     /// Acknowledged by a block of an NR-SACK: it will not be dropped.
-    Kept,
+    NonRenegable,
     /// Given up (RFC 3758).
     Abandoned,
 }
@@ -83,7 +83,7 @@ impl SentChunk {
     }
 
     pub(crate) fn is_acked(&self) -> bool {
-        matches!(self.status, Status::GapAcked | Status::Kept)
+        matches!(self.status, Status::GapAcked | Status::NonRenegable)
     }
 }
 

@@ -28,9 +28,9 @@ impl Association {
         let may_fail = matches!(destination.reachability, Reachability::Active | Reachability::PotentiallyFailed);
         let suspect_after = self.config.potentially_failed_max_retransmissions;
         if may_fail && destination.errors > self.config.path_max_retransmissions {
-            self.fail_destination(index, what, now);
+            self.set_inactive(index, what, now);
         } else if destination.is_active() && suspect_after.is_some_and(|most| destination.errors > most) {
-            self.suspect_destination(index, what, now);
+            self.set_potentially_failed(index, what, now);
         }
         if counts {
             self.errors += 1;
@@ -51,10 +51,10 @@ impl Association {
     }
 
     /// RFC 7829, section 3.2.
-    fn suspect_destination(&mut self, index: usize, what: Unanswered, now: Instant) {
+    fn set_potentially_failed(&mut self, index: usize, what: Unanswered, now: Instant) {
         let destination = &mut self.destinations[index];
         destination.reachability = Reachability::PotentiallyFailed;
-        destination.silent_since = Some(now);
+        destination.failed_since = Some(now);
         destination.counters.suspicions += 1;
         self.reassign_queue(index);
         // An unanswered HEARTBEAT is followed by the next one anyway.
@@ -63,10 +63,10 @@ impl Association {
         }
     }
 
-    fn fail_destination(&mut self, index: usize, what: Unanswered, now: Instant) {
+    fn set_inactive(&mut self, index: usize, what: Unanswered, now: Instant) {
         let destination = &mut self.destinations[index];
         destination.reachability = Reachability::Inactive;
-        destination.silent_since = Some(now);
+        destination.failed_since = Some(now);
         destination.counters.failures += 1;
         self.congestion.set_established(index, false);
         self.reassign_queue(index);
@@ -98,15 +98,15 @@ impl Association {
     /// Whether the acknowledgment of a chunk proves that its destination works. It went nowhere else, or another copy may have
     /// arrived (section 8.2 allows to heed that, RFC 7829 demands it in section 3.2). And where the destination is silent, it was sent
     /// since: what arrived before may become known only now.
-    pub(super) fn is_proof(&self, chunk: &SentChunk) -> bool {
-        let silent_since = self.destinations[chunk.destination].silent_since;
-        !chunk.moved && silent_since.is_none_or(|since| chunk.sent_at >= since)
+    pub(super) fn proves_reachability(&self, chunk: &SentChunk) -> bool {
+        let failed_since = self.destinations[chunk.destination].failed_since;
+        !chunk.moved && failed_since.is_none_or(|since| chunk.sent_at >= since)
     }
 
     /// The destination is known to work.
     pub(super) fn set_active(&mut self, index: usize) {
         let destination = &mut self.destinations[index];
-        (destination.errors, destination.silent_since) = (0, None);
+        (destination.errors, destination.failed_since) = (0, None);
         destination.reachability = Reachability::Active;
         self.congestion.set_established(index, true);
         // What was assigned to others while none was active has not left.

@@ -6,12 +6,12 @@ use subflow_quantity::Duration;
 use subflow_wire::sctp::{ErrorCause, InitChunk, Parameter, chunk_type};
 
 use super::config::Config;
-use super::cookie::{Extensions, MOST_ADDRESSES};
+use super::cookie::{Extensions, MAX_PEER_ADDRESSES};
 
 /// The least receive window that a peer may offer (RFC 9260, section 3.3.2).
-const LEAST_WINDOW: u32 = 1500;
+const MIN_PEER_WINDOW: u32 = 1500;
 /// By how much a cookie's life is prolonged at most, on request (section 5.2.6 asks for caution).
-const MOST_PROLONGATION: Duration = Duration::from_secs(60);
+const MAX_COOKIE_PROLONGATION: Duration = Duration::from_secs(60);
 
 /// An INIT or INIT ACK that can be used.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl Offer {
         if init.initiate_tag == 0 {
             return Err(Unusable::NoTag);
         }
-        if init.a_rwnd < LEAST_WINDOW || init.outbound_streams == 0 || init.inbound_streams == 0 {
+        if init.a_rwnd < MIN_PEER_WINDOW || init.outbound_streams == 0 || init.inbound_streams == 0 {
             return Err(Unusable::Because(ErrorCause::InvalidMandatoryParameter));
         }
         // Also behind an unknown parameter that ends the processing: INIT ACK is answered with COOKIE ECHO then, too (section 3.2.1).
@@ -71,7 +71,7 @@ impl Offer {
                     parameter.address().into_iter().for_each(|address| offer.add_address(address));
                 }
                 Parameter::CookiePreservative { increment_ms } => {
-                    offer.prolongation = Duration::from_millis(u64::from(*increment_ms)).min(MOST_PROLONGATION);
+                    offer.prolongation = Duration::from_millis(u64::from(*increment_ms)).min(MAX_COOKIE_PROLONGATION);
                 }
                 Parameter::HostName(_) => {
                     let cause = ErrorCause::UnresolvableAddress(parameter.to_bytes());
@@ -107,7 +107,7 @@ impl Offer {
         let is_broadcast = matches!(address, IpAddr::V4(v4) if v4.is_broadcast());
         let usable = !address.is_unspecified() && !address.is_multicast() && !is_broadcast;
         let family = self.addresses[0].is_ipv4() == address.is_ipv4();
-        if usable && family && !self.addresses.contains(&address) && self.addresses.len() < MOST_ADDRESSES {
+        if usable && family && !self.addresses.contains(&address) && self.addresses.len() < MAX_PEER_ADDRESSES {
             self.addresses.push(address);
         }
     }

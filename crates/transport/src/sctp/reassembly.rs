@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::stream_order::StreamOrder;
+use super::violation::Violation;
 
 /// A message, or a part of a large one, that the application gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,10 +35,6 @@ pub(crate) struct Arrived {
     pub(crate) ends: bool,
     pub(crate) length: u64,
 }
-
-/// Fragments of one message contradict each other: the peer breaks the protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Contradiction;
 
 /// A message that is being delivered in parts.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +72,7 @@ impl Reassembly {
     }
 
     /// Takes in a chunk that has not arrived before. What becomes deliverable goes to `out`.
-    pub(crate) fn insert(&mut self, tsn: u64, arrived: Arrived, out: &mut Vec<Delivery>) -> Result<(), Contradiction> {
+    pub(crate) fn insert(&mut self, tsn: u64, arrived: Arrived, out: &mut Vec<Delivery>) -> Result<(), Violation> {
         if self.partial.is_some_and(|partial| partial.next_tsn == tsn) {
             self.hold(tsn, arrived);
             self.deliver_partial(out);
@@ -105,7 +102,7 @@ impl Reassembly {
     }
 
     /// Adjacent fragments are of one message, or one ends and the other begins.
-    fn check_neighbours(&self, tsn: u64, arrived: &Arrived) -> Result<(), Contradiction> {
+    fn check_neighbours(&self, tsn: u64, arrived: &Arrived) -> Result<(), Violation> {
         let fit = |first: &Arrived, second: &Arrived| {
             let same = (first.stream, first.unordered) == (second.stream, second.unordered)
                 && (first.unordered || first.ssn == second.ssn);
@@ -113,7 +110,7 @@ impl Reassembly {
         };
         let before = self.fragments.get(&(tsn - 1)).is_none_or(|before| fit(before, arrived));
         let behind = self.fragments.get(&(tsn + 1)).is_none_or(|behind| fit(arrived, behind));
-        if before && behind { Ok(()) } else { Err(Contradiction) }
+        if before && behind { Ok(()) } else { Err(Violation) }
     }
 
     /// The first and the last fragment of the message around `tsn`, where all of it is there. It looks both ways in step, so that
@@ -138,7 +135,7 @@ impl Reassembly {
         like: Arrived,
         bytes: u64,
         out: &mut Vec<Delivery>,
-    ) -> Result<(), Contradiction> {
+    ) -> Result<(), Violation> {
         let Arrived { stream, ssn, unordered, payload_protocol, .. } = like;
         let tsns = (first, last);
         self.nothing_may_begin = false;
@@ -226,7 +223,7 @@ mod tests {
 
     fn inserted(reassembly: &mut Reassembly, tsn: u64, arrived: Arrived) -> Vec<(u64, u64)> {
         let mut out = Vec::new();
-        reassembly.insert(tsn, arrived, &mut out).expect("no contradiction");
+        reassembly.insert(tsn, arrived, &mut out).expect("no violation");
         out.iter().map(|delivery| delivery.tsns).collect()
     }
 
@@ -264,11 +261,11 @@ mod tests {
     }
 
     #[test]
-    fn fragments_that_do_not_fit_are_a_contradiction() {
+    fn fragments_that_do_not_fit_are_a_violation() {
         let mut reassembly = Reassembly::default();
         inserted(&mut reassembly, 1, fragment(0, true, false));
-        assert_eq!(reassembly.insert(2, fragment(1, true, false), &mut Vec::new()), Err(Contradiction));
-        assert_eq!(reassembly.insert(2, fragment(1, false, true), &mut Vec::new()), Err(Contradiction));
+        assert_eq!(reassembly.insert(2, fragment(1, true, false), &mut Vec::new()), Err(Violation));
+        assert_eq!(reassembly.insert(2, fragment(1, false, true), &mut Vec::new()), Err(Violation));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::handshake::{Identity, answer_init};
 use super::input::Origin;
 use super::output::Control;
 use super::tags::refuse_init;
-use super::{Association, State, nonzero};
+use super::{Association, State, random_tag};
 use crate::tcp::{Closed, Ends};
 
 impl Association {
@@ -35,7 +35,7 @@ impl Association {
             },
             // Section 5.2.2: new numbers, and the old tags tie them to this association.
             _ => Identity {
-                tag: nonzero(&mut self.rng),
+                tag: random_tag(&mut self.rng),
                 tsn: self.rng.next_u32(),
                 tie_tags: (self.local_tag, self.remote_tag),
             },
@@ -155,7 +155,7 @@ mod tests {
 
     use subflow_quantity::Duration;
 
-    use super::super::cookie::{Extensions, MOST_ADDRESSES};
+    use super::super::cookie::{Extensions, MAX_PEER_ADDRESSES};
     use super::super::tsn::TsnSpace;
     use super::super::{Config, State};
     use super::*;
@@ -225,6 +225,6 @@ mod tests {
             let cookie = Cookie { remotes: remotes(network), ..cookie(tag, 3000) };
             assert!(association.on_cookie_echo(&cookie.sign(&SECRET), origin()));
         }
-        assert_eq!(association.destinations.len(), MOST_ADDRESSES);
+        assert_eq!(association.destinations.len(), MAX_PEER_ADDRESSES);
     }
 }

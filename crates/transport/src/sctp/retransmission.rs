@@ -11,7 +11,7 @@ use super::outbound::{FastRetransmit, Status};
 use super::output::padded;
 
 /// Most bytes that segmentation offload cuts into packets.
-const MOST_OFFLOADED: u32 = 1 << 16;
+const MAX_OFFLOADED_BYTES: u32 = 1 << 16;
 
 impl Association {
     /// The lost chunk that is to be sent again now, and where. Those for a destination whose window is full wait.
@@ -72,7 +72,7 @@ impl Association {
     pub(super) fn allow_retransmission_packet(&mut self, index: usize) {
         let packet = self.room();
         let whole = match self.config.segmentation_offload {
-            true => packet.max(MOST_OFFLOADED.min(self.congestion.path(index).cwnd / 2)),
+            true => packet.max(MAX_OFFLOADED_BYTES.min(self.congestion.path(index).cwnd / 2)),
             false => packet,
         };
         self.retransmission_room = Some(self.retransmission_room.unwrap_or(0) + whole);

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::reassembly::{Contradiction, Delivery};
+use super::reassembly::Delivery;
+use super::violation::Violation;
 
 /// Stream number and stream sequence number of a message.
 type Place = (u16, u64);
@@ -37,7 +38,7 @@ impl StreamOrder {
 
     /// Takes in a complete ordered message with sequence number `ssn`. What becomes deliverable goes to `out`; one from before the next
     /// is dropped.
-    pub(crate) fn insert(&mut self, message: Delivery, ssn: u64, out: &mut Vec<Delivery>) -> Result<(), Contradiction> {
+    pub(crate) fn insert(&mut self, message: Delivery, ssn: u64, out: &mut Vec<Delivery>) -> Result<(), Violation> {
         let next = self.next_of(message.stream);
         if ssn < next {
             return Ok(());
@@ -49,7 +50,7 @@ impl StreamOrder {
         }
         let place = (message.stream, ssn);
         if self.waiting.contains_key(&place) {
-            return Err(Contradiction);
+            return Err(Violation);
         }
         self.waiting.insert(place, message);
         if message.tsns.0 == message.tsns.1 {
@@ -120,7 +121,7 @@ mod tests {
 
     fn inserted(order: &mut StreamOrder, stream: u16, tsn: u64, ssn: u64) -> Vec<u64> {
         let mut out = Vec::new();
-        order.insert(message(stream, tsn), ssn, &mut out).expect("no contradiction");
+        order.insert(message(stream, tsn), ssn, &mut out).expect("no violation");
         out.iter().map(|delivery| delivery.tsns.0).collect()
     }
 
@@ -143,10 +144,10 @@ mod tests {
     }
 
     #[test]
-    fn two_messages_of_one_number_are_a_contradiction_and_the_first_one_stays() {
+    fn two_messages_of_one_number_are_a_violation_and_the_first_one_stays() {
         let mut order = StreamOrder::default();
         inserted(&mut order, 0, 10, 1);
-        assert_eq!(order.insert(message(0, 1000), 1, &mut Vec::new()), Err(Contradiction));
+        assert_eq!(order.insert(message(0, 1000), 1, &mut Vec::new()), Err(Violation));
         assert_eq!(order.held(), 10);
         assert_eq!(inserted(&mut order, 0, 1, 0), [1, 10]);
         assert_eq!(order.held(), 0);

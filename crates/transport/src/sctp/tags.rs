@@ -4,6 +4,8 @@
 use subflow_wire::SctpPacket;
 use subflow_wire::sctp::{Chunk, ErrorCause, chunk_type};
 
+use super::violation::Violation;
+
 /// Whether the tag is right for an association whose packets carry `local` and whose peer's carry `remote`, 0 while it is unknown.
 /// That of a COOKIE ECHO is compared with the cookie's (section 5.1.5).
 pub(super) fn is_right(packet: &SctpPacket, local: u32, remote: u32) -> bool {
@@ -48,7 +50,7 @@ pub(crate) fn answer_out_of_the_blue(packet: &SctpPacket) -> Option<(u32, Chunk)
         return match first {
             _ if tag != 0 => None,
             Chunk::Init(init) => refuse_init(Some(init.initiate_tag), Vec::new()),
-            Chunk::Malformed(raw) => refuse_init(raw.initiate_tag(), vec![violation()]),
+            Chunk::Malformed(raw) => refuse_init(raw.initiate_tag(), vec![Violation.cause()]),
             _ => None,
         };
     }
@@ -73,11 +75,6 @@ fn is_stale_cookie(chunk: &Chunk) -> bool {
 /// The ABORT that refuses an INIT, under the tag that it asks for; none where that is 0 or missing (sections 3.3.2 and 5.1).
 pub(super) fn refuse_init(initiate_tag: Option<u32>, causes: Vec<ErrorCause>) -> Option<(u32, Chunk)> {
     initiate_tag.filter(|&tag| tag != 0).map(|tag| (tag, Chunk::Abort { reflected: false, causes }))
-}
-
-/// The cause that says no more than that a rule was broken.
-pub(super) fn violation() -> ErrorCause {
-    ErrorCause::ProtocolViolation(Box::default())
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ impl Association {
         self.destinations[index].t3 = None;
         if self.destinations[index].in_flight == 0 {
             // Only a FORWARD-TSN waits for an answer.
-            self.forward_due = self.forward_is_outstanding();
-            if self.forward_due {
+            self.forward_tsn.due = self.forward_is_outstanding();
+            if self.forward_tsn.due {
                 self.destinations[index].rto.back_off();
                 self.keep_timer_running(now);
                 self.on_destination_error(index, Unanswered::Data, now);
@@ -54,7 +54,7 @@ impl Association {
         let destination = &mut self.destinations[index];
         for chunk in self.outbound.chunks_mut().filter(|chunk| chunk.copies >> index & 1 == 1) {
             chunk.copies &= !(1 << index);
-            destination.land(chunk.length());
+            destination.remove_in_flight(chunk.length());
         }
     }
 

@@ -5,19 +5,25 @@ use subflow_quantity::Instant;
 
 use super::Association;
 use super::config::{RecoveryScope, WindowGrowth};
-use super::sack_input::{Heard, Verdict};
+use super::newly_acked::{DestinationUpdate, SackSummary};
 
 impl Association {
-    /// `heard.bytes` sent to a destination are newly acknowledged: its window grows, where the mode allows it and the window was
+    /// `update.bytes` sent to a destination are newly acknowledged: its window grows, where the mode allows it and the window was
     /// fully used.
-    pub(super) fn grow_window(&mut self, index: usize, heard: &Heard, verdict: &Verdict, now: Instant) {
+    pub(super) fn grow_window(
+        &mut self,
+        index: usize,
+        update: &DestinationUpdate,
+        summary: &SackSummary,
+        now: Instant,
+    ) {
         let path = self.congestion.path(index);
         let (cwnd, quantum) = (path.cwnd, path.quantum);
         let slow_start = cwnd <= path.ssthresh;
         if path.state == RecoveryState::Loss {
             self.congestion.on_state(index, RecoveryState::Open);
         }
-        let bytes = u32::try_from(heard.bytes).unwrap_or(u32::MAX);
+        let bytes = u32::try_from(update.bytes).unwrap_or(u32::MAX);
         // Section 7.2.1: at most one PMTU per SACK, so that a receiver cannot split acknowledgments to its advantage.
         let acked = if slow_start { bytes.min(quantum) } else { bytes };
         let ack = Ack {
@@ -26,13 +32,13 @@ impl Association {
             rtt: self.destinations[index].rto.latest(),
             una: self.destinations[index].counters.bytes_acknowledged,
             nxt: self.destinations[index].counters.data_bytes_sent,
-            in_flight: u32::try_from(heard.flight_before).unwrap_or(u32::MAX),
+            in_flight: u32::try_from(update.flight_before).unwrap_or(u32::MAX),
         };
         self.congestion.on_sample(index, &ack);
-        if !self.may_grow(index, slow_start, verdict) {
+        if !self.may_grow(index, slow_start, summary) {
             return;
         }
-        if heard.flight_before >= u64::from(cwnd) {
+        if update.flight_before >= u64::from(cwnd) {
             self.congestion.on_ack(index, &ack);
         } else if !slow_start {
             // Section 7.2.2, (3): partial_bytes_acked saves up at most one window.
@@ -41,12 +47,12 @@ impl Association {
         }
     }
 
-    fn may_grow(&self, index: usize, slow_start: bool, verdict: &Verdict) -> bool {
+    fn may_grow(&self, index: usize, slow_start: bool, summary: &SackSummary) -> bool {
         if self.is_recovering(index) && (slow_start || !self.config.avoidance_in_recovery) {
             return false;
         }
         match self.config.window_growth {
-            WindowGrowth::Rfc4960 => verdict.cumulative_advanced,
+            WindowGrowth::Rfc4960 => summary.cumulative_advanced,
             WindowGrowth::Rfc9260 | WindowGrowth::PerDestination => true,
             WindowGrowth::Cuc(_) => self.destinations[index].cuc.has_new(),
         }

@@ -2,7 +2,7 @@
 
 use super::cause::{causes_length, emit_causes, parse_causes};
 use super::packet::CHUNK_HEADER_LENGTH;
-use super::{ErrorCause, InitChunk, NrSackChunk, SackChunk, parameter_type, tlv};
+use super::{DataChunk, ErrorCause, ForwardTsnChunk, InitChunk, NrSackChunk, RawChunk, SackChunk, parameter_type, tlv};
 use crate::reader::Reader;
 use crate::{Payload, PayloadBytes};
 
@@ -66,87 +66,6 @@ pub enum Chunk {
     Malformed(RawChunk),
 }
 
-/// A DATA chunk (section 3.3.1) without its bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DataChunk {
-    /// I: the receiver should acknowledge without delay.
-    pub immediate: bool,
-    /// U: the message has no place in the order of its stream.
-    pub unordered: bool,
-    /// B: first fragment of its message.
-    pub begin: bool,
-    /// E: last fragment of its message.
-    pub end: bool,
-    /// Transmission sequence number.
-    pub tsn: u32,
-    /// Stream identifier.
-    pub stream: u16,
-    /// Stream sequence number of the message.
-    pub stream_sequence: u16,
-    /// Payload protocol identifier: the application's.
-    pub protocol_identifier: u32,
-    /// What it carries.
-    pub payload: Payload,
-}
-
-/// FORWARD-TSN (RFC 3758, section 3.2).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ForwardTsnChunk {
-    /// The receiver shall count everything up to here as received.
-    pub new_cumulative_tsn: u32,
-    /// Ordered streams of which messages were abandoned.
-    pub streams: Vec<SkippedStream>,
-}
-
-/// A stream with abandoned messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SkippedStream {
-    /// Stream identifier.
-    pub stream: u16,
-    /// The largest stream sequence number abandoned.
-    pub stream_sequence: u16,
-}
-
-/// A chunk as it stands on the wire.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RawChunk {
-    /// Type. Its two highest bits say what to do about one that is unknown (RFC 9260, section 3.2).
-    pub kind: u8,
-    /// Flags.
-    pub flags: u8,
-    /// What stands behind type, flags and length.
-    pub value: Box<[u8]>,
-}
-
-impl RawChunk {
-    /// Whether the chunks behind an unknown one are to be processed (bit 7 of the type).
-    pub const fn is_skippable(&self) -> bool {
-        self.kind & 0x80 != 0
-    }
-
-    /// Whether an unknown chunk is to be reported to its sender (bit 6 of the type).
-    pub const fn is_reportable(&self) -> bool {
-        self.kind & 0x40 != 0
-    }
-
-    /// The initiate tag of an INIT or INIT ACK whose fixed part is there.
-    pub fn initiate_tag(&self) -> Option<u32> {
-        let opens = matches!(self.kind, chunk_type::INIT | chunk_type::INIT_ACK);
-        let tag = self.value.first_chunk().filter(|_| opens && self.value.len() >= InitChunk::FIXED_LENGTH)?;
-        Some(u32::from_be_bytes(*tag))
-    }
-
-    /// The chunk with its type, flags and length, without padding: what is reported.
-    pub fn to_bytes(&self) -> Box<[u8]> {
-        let length = CHUNK_HEADER_LENGTH as usize + self.value.len();
-        let mut bytes = Vec::with_capacity(length);
-        bytes.extend_from_slice(&[self.kind, self.flags]);
-        bytes.extend_from_slice(&(length as u16).to_be_bytes());
-        bytes.extend_from_slice(&self.value);
-        bytes.into_boxed_slice()
-    }
-}
-
 /// Types of chunks (IANA, "Stream Control Transmission Protocol (SCTP) Parameters").
 pub mod chunk_type {
     #![allow(missing_docs, reason = "the names are those of the registry")]
@@ -169,44 +88,8 @@ pub mod chunk_type {
     pub const FORWARD_TSN: u8 = 192;
 }
 
-/// Length of a DATA chunk without user data.
-const DATA_HEADER_LENGTH: u32 = 16;
-
-/// Flags of DATA: I, U, B, E.
-const FLAG_IMMEDIATE: u8 = 0x08;
-const FLAG_UNORDERED: u8 = 0x04;
-const FLAG_BEGIN: u8 = 0x02;
-const FLAG_END: u8 = 0x01;
 /// T, of ABORT and SHUTDOWN COMPLETE.
 const FLAG_REFLECTED: u8 = 0x01;
-
-impl DataChunk {
-    /// Bytes that a DATA chunk takes beside its user data.
-    pub const HEADER_LENGTH: u32 = DATA_HEADER_LENGTH;
-
-    const fn flags(&self) -> u8 {
-        (self.immediate as u8) << 3 | (self.unordered as u8) << 2 | (self.begin as u8) << 1 | self.end as u8
-    }
-
-    fn parse(flags: u8, value: &[u8]) -> Option<Self> {
-        let mut reader = Reader::new(value);
-        Some(Self {
-            immediate: flags & FLAG_IMMEDIATE != 0,
-            unordered: flags & FLAG_UNORDERED != 0,
-            begin: flags & FLAG_BEGIN != 0,
-            end: flags & FLAG_END != 0,
-            tsn: reader.u32()?,
-            stream: reader.u16()?,
-            stream_sequence: reader.u16()?,
-            protocol_identifier: reader.u32()?,
-            payload: Payload {
-                stream_offset: 0,
-                length: reader.remaining() as u32,
-                sum: crate::checksum::ones_complement_sum(&value[value.len() - reader.remaining()..]),
-            },
-        })
-    }
-}
 
 impl Chunk {
     /// What a DATA chunk carries.
@@ -223,7 +106,7 @@ impl Chunk {
     pub fn length(&self) -> u32 {
         const HEADER: u32 = CHUNK_HEADER_LENGTH;
         match self {
-            Self::Data(data) => DATA_HEADER_LENGTH + data.payload.length,
+            Self::Data(data) => DataChunk::HEADER_LENGTH + data.payload.length,
             Self::Sack(sack) => sack.length(),
             Self::NrSack(nr_sack) => nr_sack.length(),
             Self::Init(init) | Self::InitAck(init) => init.length(),
@@ -232,7 +115,7 @@ impl Chunk {
             Self::Shutdown { .. } | Self::EcnEcho { .. } | Self::CongestionWindowReduced { .. } => HEADER + 4,
             Self::CookieEcho(cookie) => HEADER + cookie.len() as u32,
             Self::ShutdownAck | Self::CookieAck | Self::ShutdownComplete { .. } => HEADER,
-            Self::ForwardTsn(forward) => HEADER + 4 + 4 * forward.streams.len() as u32,
+            Self::ForwardTsn(forward) => forward.length(),
             Self::Unknown(raw) | Self::Malformed(raw) => HEADER + raw.value.len() as u32,
         }
     }
@@ -283,16 +166,7 @@ impl Chunk {
         out.extend_from_slice(&[self.kind(), self.flags()]);
         out.extend_from_slice(&(self.length() as u16).to_be_bytes());
         match self {
-            Self::Data(data) => {
-                out.extend_from_slice(&data.tsn.to_be_bytes());
-                out.extend_from_slice(&data.stream.to_be_bytes());
-                out.extend_from_slice(&data.stream_sequence.to_be_bytes());
-                out.extend_from_slice(&data.protocol_identifier.to_be_bytes());
-                match payload {
-                    PayloadBytes::Zero => out.resize(out.len() + data.payload.length as usize, 0),
-                    PayloadBytes::Bytes(bytes) => out.extend_from_slice(bytes),
-                }
-            }
+            Self::Data(data) => data.emit(payload, out),
             Self::Init(init) | Self::InitAck(init) => init.emit(out),
             Self::Sack(sack) => sack.emit(out),
             Self::NrSack(nr_sack) => nr_sack.emit(out),
@@ -305,13 +179,7 @@ impl Chunk {
             | Self::CongestionWindowReduced { lowest_tsn: tsn } => out.extend_from_slice(&tsn.to_be_bytes()),
             Self::CookieEcho(cookie) => out.extend_from_slice(cookie),
             Self::ShutdownAck | Self::CookieAck | Self::ShutdownComplete { .. } => {}
-            Self::ForwardTsn(forward) => {
-                out.extend_from_slice(&forward.new_cumulative_tsn.to_be_bytes());
-                for skipped in &forward.streams {
-                    out.extend_from_slice(&skipped.stream.to_be_bytes());
-                    out.extend_from_slice(&skipped.stream_sequence.to_be_bytes());
-                }
-            }
+            Self::ForwardTsn(forward) => forward.emit(out),
             Self::Unknown(raw) | Self::Malformed(raw) => out.extend_from_slice(&raw.value),
         }
         tlv::pad(start, out);
@@ -350,18 +218,6 @@ impl Chunk {
             chunk_type::FORWARD_TSN => ForwardTsnChunk::parse(value).map(Self::ForwardTsn),
             _ => return None,
         })
-    }
-}
-
-impl ForwardTsnChunk {
-    fn parse(value: &[u8]) -> Option<Self> {
-        let mut reader = Reader::new(value);
-        let new_cumulative_tsn = reader.u32()?;
-        let mut streams = Vec::with_capacity(reader.remaining() / 4);
-        while reader.remaining() > 0 {
-            streams.push(SkippedStream { stream: reader.u16()?, stream_sequence: reader.u16()? });
-        }
-        Some(Self { new_cumulative_tsn, streams })
     }
 }
 

@@ -1,0 +1,114 @@
+//! What an application or an experiment can read from an association.
+
+use std::net::SocketAddr;
+
+use subflow_policy::congestion::Controller;
+
+use super::{Association, Counters, Delivery, Destination, State, TakenChunk};
+use crate::tcp::{Closed, Ends};
+
+impl Association {
+    /// How it ended, once it is over.
+    pub fn ended(&self) -> Option<Closed> {
+        match self.state {
+            State::Closed(how) => Some(how),
+            _ => None,
+        }
+    }
+
+    /// The state.
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// The peer's addresses, in the order of the handshake.
+    pub fn destinations(&self) -> &[Destination] {
+        &self.destinations
+    }
+
+    /// Congestion control; path `i` belongs to destination `i`, windows count bytes.
+    pub fn congestion(&self) -> &Controller {
+        &self.congestion
+    }
+
+    /// Counters since the start.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The primary destination.
+    pub fn primary(&self) -> usize {
+        self.primary
+    }
+
+    /// Makes `destination` the primary one, where it exists.
+    pub fn set_primary(&mut self, destination: usize) {
+        if destination < self.destinations.len() {
+            self.primary = destination;
+        }
+    }
+
+    /// Whether the association as a whole is in fast recovery (see [`super::config::RecoveryScope::Association`]).
+    pub fn in_recovery(&self) -> bool {
+        self.recovery_exit.is_some()
+    }
+
+    /// Streams to the peer and from it, as negotiated.
+    pub fn streams(&self) -> (u16, u16) {
+        (self.outbound_streams, self.inbound_streams)
+    }
+
+    /// Whether SACKs are NR-SACKs.
+    pub fn uses_nr_sack(&self) -> bool {
+        self.extensions.nr_sack
+    }
+
+    /// Bytes written that are neither acknowledged nor given up: what the send buffer holds.
+    pub fn bytes_outstanding(&self) -> u64 {
+        self.stream.written - self.freed
+    }
+
+    /// Bytes that the peer has room for beyond those in flight (RFC 9260, section 6.2.1).
+    pub(super) fn peer_window(&self) -> u64 {
+        self.peer_offer.saturating_sub(self.outbound.in_flight)
+    }
+
+    /// User data in flight to all destinations, in bytes.
+    pub fn bytes_in_flight(&self) -> u64 {
+        self.outbound.in_flight
+    }
+
+    /// User data received that waits for order or for the rest of its message.
+    pub fn out_of_order_bytes(&self) -> u64 {
+        self.reassembly.held()
+    }
+
+    /// Bytes written that the peer has acknowledged for good.
+    pub fn bytes_acknowledged(&self) -> u64 {
+        self.acknowledged
+    }
+
+    /// Bytes delivered to the application.
+    pub fn bytes_received(&self) -> u64 {
+        self.stream.received
+    }
+
+    /// The next message, or part of one, that was delivered; only where [`super::Config::record_deliveries`] is on.
+    pub fn poll_delivery(&mut self) -> Option<Delivery> {
+        self.deliveries.pop_front()
+    }
+
+    /// The chunks of the packet last handled whose data was taken in.
+    pub fn taken_chunks(&self) -> &[TakenChunk] {
+        &self.taken
+    }
+
+    /// The two ends: initial addresses and ports.
+    pub fn ends(&self) -> Ends {
+        let destination = &self.destinations[0];
+        Ends {
+            local: SocketAddr::new(destination.local, self.local_port),
+            remote: SocketAddr::new(destination.remote, self.remote_port),
+        }
+    }
+}
