@@ -4,6 +4,7 @@
 //! `SUBFLOW_REQUIRE_INTEROP=1` makes that a failure.
 #![cfg(target_os = "linux")]
 
+mod congestion;
 mod refusals;
 mod runs;
 mod support;

@@ -9,12 +9,12 @@ const PHONE_IPV6: &str =
     "[{ name = \"wifi\", address = \"2001:db8:1::1\" }, { name = \"lte\", address = \"2001:db8:2::1\" }]";
 
 /// A copy of the command and a scenario that anybody may read, and a shell in a mount namespace of its own to run them.
-struct Machine {
+pub(crate) struct Machine {
     folder: tempfile::TempDir,
 }
 
 impl Machine {
-    fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let (folder, path) = scenario(text);
         let copy = folder.path().join("subflow");
         std::fs::copy(assert_cmd::cargo::cargo_bin("subflow"), &copy).expect("copied");
@@ -26,7 +26,7 @@ impl Machine {
 
     /// Runs `script`, in which `$SUBFLOW` is the command and `$RUN` its arguments, and looks whether namespaces are left of
     /// it. The command has to replace the shell (`exec`), so that both have one number.
-    fn run(&self, script: &str) -> Output {
+    pub(crate) fn run(&self, script: &str) -> Output {
         let at = |name: &str| self.folder.path().join(name).to_string_lossy().into_owned();
         let mut shell = Command::new("unshare");
         shell.args(["--mount", "sh", "-ec", script]);
@@ -168,7 +168,6 @@ fn what_linux_does_not_have_is_told() {
     if machine_serves("what_linux_does_not_have_is_told") {
         let machine = Machine::new(SCENARIO);
         let set = |what: &str| format!("exec $SUBFLOW $RUN --set flows.file.{what}");
-        machine.refuses(&set("congestion=olia"), &["no congestion control \"olia\"", "flows.NAME.congestion=cubic"]);
         machine.refuses(&set("path_manager=ndiffports"), &["found the path manager \"ndiffports\"", "full-mesh"]);
         let sctp = SCENARIO.replace("\"mptcp\"", "\"sctp\"").replace("scheduler = \"linux-default\"\n", "");
         let sctp = Machine::new(&sctp.replace("congestion = \"cubic\"\n", ""));
@@ -182,11 +181,11 @@ fn what_linux_does_not_have_is_told() {
         let ipv6 = Machine::new(&ipv6.replace("[\"wifi\", \"lte\"]", PHONE_IPV6));
         ipv6.refuses("exec $SUBFLOW $RUN --set 'tcp.mtu=\"600 bytes\"'", &["an MTU of 600 bytes", "at least 1280"]);
         // Before the first run, which could do without.
-        let last = SCENARIO.to_owned() + "[sweep]\n\"flows.file.congestion\" = [\"cubic\", \"olia\"]\n";
+        let last = SCENARIO.to_owned() + "[sweep]\n\"flows.file.path_manager\" = [\"default\", \"ndiffports\"]\n";
         let last = Machine::new(&last);
         last.refuses(
             "exec timeout 100 $SUBFLOW $RUN --set 'duration=\"300 s\"'",
-            &["run 1", "no congestion control \"olia\""],
+            &["run 1", "found the path manager \"ndiffports\""],
         );
         let output = subflow(&["validate", "--case", "tcp-rino"]);
         assert_eq!(output.status.code(), Some(2));

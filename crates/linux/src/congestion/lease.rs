@@ -1,6 +1,7 @@
-//! Programs for as long as a process runs.
+//! Programs for as long as a process runs. Several processes may want the same one, and each may end first.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
 
 use super::requirements::require;
 use super::status::{is_offered, link_of};
@@ -26,18 +27,25 @@ impl Lease {
     }
 }
 
-/// `None` where the kernel has it from elsewhere, a module: that stays.
-fn hold(program: &'static Program) -> Result<Option<OwnedFd>> {
-    if is_offered(program)? {
-        if let Some(link) = link_of(program)? {
+/// How long the name of a program may be taken while its link is not to be seen: another run is about to make it, or has
+/// just let go of it.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// A descriptor that keeps the program in the kernel, loaded where it is not; `None` where the kernel has it from elsewhere,
+/// a module, which stays anyway.
+pub(super) fn hold(program: &Program) -> Result<Option<OwnedFd>> {
+    let begun = Instant::now();
+    loop {
+        if !is_offered(program)? {
+            require()?;
+            if let Some(link) = object::attach(program)? {
+                return link.as_fd().try_clone_to_owned().during(|| format!("cannot hold {}", program.name)).map(Some);
+            }
+        } else if let Some(link) = link_of(program)? {
             return Ok(Some(link));
-        }
-        // Unless it has gone in between.
-        if is_offered(program)? {
+        } else if begun.elapsed() > PATIENCE {
             return Ok(None);
         }
+        std::thread::sleep(Duration::from_millis(10));
     }
-    require()?;
-    let link = object::attach(program)?;
-    link.as_fd().try_clone_to_owned().during(|| format!("cannot hold {}", program.name)).map(Some)
 }

@@ -13,8 +13,9 @@ macro_rules! object {
     };
 }
 
-/// Loads a program and has the kernel offer it for as long as the link, or a pin of it, is there.
-pub(super) fn attach(program: &Program) -> Result<Link> {
+/// Loads a program and has the kernel offer it for as long as the link, or a pin of it, is there. `None` where the name is
+/// taken.
+pub(super) fn attach(program: &Program) -> Result<Option<Link>> {
     // What libbpf says goes to one place for the whole process.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _turn = ONE_AT_A_TIME.lock();
@@ -34,10 +35,11 @@ pub(super) fn attach(program: &Program) -> Result<Link> {
     let operations = object.maps_mut().find(|map| map.map_type() == MapType::StructOps);
     let mut operations =
         operations.ok_or_else(|| Error::Unexpected(format!("the program {} has no operations", program.name)))?;
-    operations.attach_struct_ops().map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => name_taken(program),
-        _ => refused(program, &error),
-    })
+    match operations.attach_struct_ops() {
+        Ok(link) => Ok(Some(link)),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
+        Err(error) => Err(refused(program, &error)),
+    }
 }
 
 /// What libbpf has said of the program at hand.
@@ -56,15 +58,6 @@ fn refused(program: &Program, error: &libbpf_rs::Error) -> Error {
     let lines: Vec<&str> = said.lines().collect();
     let last = lines[lines.len().saturating_sub(QUOTED)..].join("\n");
     Error::Unexpected(format!("the kernel refuses the program {}: {error}\n{last}", program.name))
-}
-
-/// Somebody else's congestion control has the name.
-pub(super) fn name_taken(program: &Program) -> Error {
-    let name = program.kernel_name;
-    Error::missing(
-        format!("the name {name} is taken: this kernel has a congestion control of that name, which is not ours"),
-        format!("unload it, if it is a module: modprobe -r tcp_{name}, or mptcp_{name}"),
-    )
 }
 
 fn bytes_of(program: &Program) -> &'static [u8] {

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use libbpf_rs::Link;
 
 use super::bpffs::{self, Folder, pin_of};
+use super::lease::hold;
 use super::requirements::{require, require_root};
 use super::status::{is_offered, link_of};
-use super::{Loaded, Program, Unloaded, object};
+use super::{Loaded, Program, Unloaded};
 use crate::Sysctl;
 use crate::error::{Error, Result, While};
 
@@ -45,19 +46,16 @@ struct Pins(Vec<&'static Program>);
 
 impl Pins {
     fn load(&mut self, program: &'static Program) -> Result<Loaded> {
-        if is_offered(program)? {
-            if is_pinned(program) {
+        if is_pinned(program) {
+            if is_offered(program)? {
                 return Ok(Loaded::Before);
             }
-            // A run may hold it, and what a run holds can be pinned, too.
-            let held = link_of(program)?.ok_or_else(|| object::name_taken(program))?;
-            crate::sys::pin(&held, &pin_of(program)).during(|| format!("cannot pin {}", program.name))?;
-        } else {
-            // What is pinned but not offered has been detached by other means, and serves nobody.
-            let _ = fs::remove_file(pin_of(program));
-            let pinned = object::attach(program)?.pin(pin_of(program));
-            pinned.map_err(|error| Error::Unexpected(format!("cannot pin {}: {error}", program.name)))?;
+            // It has been detached by other means, and serves nobody.
+            fs::remove_file(pin_of(program)).during(|| format!("cannot replace the pin of {}", program.name))?;
         }
+        // What a run holds can be pinned, too.
+        let link = hold(program)?.ok_or_else(|| name_taken(program))?;
+        crate::sys::pin(&link, &pin_of(program)).during(|| format!("cannot pin {}", program.name))?;
         self.0.push(program);
         Ok(Loaded::Now)
     }
@@ -94,6 +92,14 @@ fn unpin(program: &Program) -> Result<Unloaded> {
         std::thread::sleep(Duration::from_millis(10));
     }
     Ok(Unloaded::Now)
+}
+
+fn name_taken(program: &Program) -> Error {
+    let name = program.kernel_name;
+    Error::missing(
+        format!("the name {name} is taken: this kernel has a congestion control of that name, which is not ours"),
+        format!("unload it, if it is a module: modprobe -r tcp_{name}, or mptcp_{name}"),
+    )
 }
 
 /// Whether new connections of this network namespace get it.

@@ -42,6 +42,26 @@ fn a_lease_holds_a_program_that_another_lease_loaded() {
 }
 
 #[test]
+fn leases_that_are_taken_and_dropped_at_once_never_lack_the_program() {
+    let _turn = turn();
+    if serves("leases_that_are_taken_and_dropped_at_once_never_lack_the_program") {
+        let lia = program("lia");
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..25 {
+                        let lease = Lease::take(&[lia]).expect("there or loaded");
+                        assert!(is_offered(lia));
+                        drop(lease);
+                    }
+                });
+            }
+        });
+        assert_gone(lia);
+    }
+}
+
+#[test]
 fn what_a_run_holds_can_be_loaded_for_good_and_unloading_leaves_it_to_the_run() {
     let _turn = turn();
     if serves("what_a_run_holds_can_be_loaded_for_good_and_unloading_leaves_it_to_the_run") {
@@ -67,7 +87,7 @@ fn where_one_cannot_be_loaded_none_is() {
         unload(&[lia]).expect("it unloads");
         let error = load(&[lia, olia]).expect_err("the name of the pin is taken").to_string();
         std::fs::remove_dir(&in_the_way).expect("it is empty");
-        assert!(error.contains("cannot pin olia"), "{error}");
+        assert!(error.contains("cannot replace the pin of olia"), "{error}");
         [lia, olia].iter().for_each(|program| assert_gone(program));
         unload(&[lia]).expect("nothing to do but to tidy up");
         assert!(!Path::new(PINS).exists());

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use libbpf_rs::query::{MapInfoIter, ProgInfoIter};
-use subflow_linux::congestion::Program;
+use subflow_linux::congestion::{PROGRAMS, Program};
 use subflow_linux::{congestion_controls, require};
 
 /// The kernel has one list of congestion controls for everybody: a test that changes it holds this.
@@ -13,13 +13,22 @@ pub(crate) fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether this machine can run the tests; says why not.
+/// Whether this machine can run the tests; says why not. Programs that somebody else has loaded are left alone.
 pub(crate) fn serves(test: &str) -> bool {
-    let needs = subflow_linux::Needs { mptcp: true, congestion: vec!["lia".into()], device: None };
-    let Err(error) = require(&needs) else { return true };
-    assert!(std::env::var_os("SUBFLOW_REQUIRE_INTEROP").is_none(), "{test}: {error}");
-    eprintln!("SKIPPED {test}: {error}");
+    let Some(obstacle) = obstacle() else { return true };
+    assert!(std::env::var_os("SUBFLOW_REQUIRE_INTEROP").is_none(), "{test}: {obstacle}");
+    eprintln!("SKIPPED {test}: {obstacle}");
     false
+}
+
+fn obstacle() -> Option<String> {
+    if let Some(used) = PROGRAMS.iter().find(|program| is_offered(program)) {
+        return Some(format!("{} is loaded, and in use for all one knows", used.name));
+    }
+    let needs = subflow_linux::Needs { mptcp: true, congestion: vec!["lia".into()], device: None };
+    let obstacle = require(&needs).err().map(|error| error.to_string());
+    assert_gone(program("lia"));
+    obstacle
 }
 
 pub(crate) fn program(name: &str) -> &'static Program {
