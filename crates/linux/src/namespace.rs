@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn a_namespace_in_use_is_not_left_over_even_if_its_creator_is_not_visible() {
         if !rustix::process::geteuid().is_root() {
-            eprintln!("SKIPPED: needs root");
+            subflow_prerequisite::Prerequisite::Kernel.missing("only root makes network namespaces with names");
             return;
         }
         let nobody = Maker { process: u32::MAX, started: std::process::id().into() };

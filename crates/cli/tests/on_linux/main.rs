@@ -1,7 +1,7 @@
 //! Runs on the kernel as a user meets them: what is printed, what is left when they end, and when they are ended.
 //!
-//! The tests need root and a kernel with MPTCP. Where the machine does not give that, each says so and passes;
-//! `SUBFLOW_REQUIRE_INTEROP=1` makes that a failure.
+//! The tests need root and a kernel with MPTCP. Where the machine does not give that, each says so and passes, unless
+//! `SUBFLOW_REQUIRE` names the kernel.
 #![cfg(target_os = "linux")]
 
 mod congestion;

@@ -3,6 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 
+use subflow_prerequisite::Prerequisite;
+
 use crate::support::{SCENARIO, left_behind, machine_serves, namespaces_of, results, scenario, subflow, text};
 
 const PHONE_IPV6: &str =
@@ -52,7 +54,7 @@ impl Machine {
 
 #[test]
 fn who_is_not_root_is_told_so() {
-    if machine_serves("who_is_not_root_is_told_so") {
+    if machine_serves() {
         let machine = Machine::new(SCENARIO);
         let nobody = "exec setpriv --reuid=65534 --regid=65534 --clear-groups $SUBFLOW $RUN";
         machine.refuses(nobody, &["takes the rights of root", "sudo", "--cap-add=NET_ADMIN,SYS_ADMIN"]);
@@ -65,12 +67,12 @@ fn who_is_not_root_is_told_so() {
 /// Without any rights on the machine: root in a user namespace, where TUN devices and real-time priority are not to be had.
 #[test]
 fn a_user_namespace_serves_who_is_not_root() {
-    if machine_serves("a_user_namespace_serves_who_is_not_root") {
+    if machine_serves() {
         let nobody =
             "exec setpriv --reuid=65534 --regid=65534 --clear-groups unshare --user --map-root-user --net --mount";
         let machine = Machine::new(SCENARIO);
         if !machine.run(&format!("{nobody} mount -t tmpfs none /run")).status.success() {
-            eprintln!("SKIPPED a_user_namespace_serves_who_is_not_root: this machine lets nobody make user namespaces");
+            Prerequisite::UserNamespaces.missing("this machine lets nobody make user namespaces");
             return;
         }
         // Nothing runs ahead of others there, so it may take long.
@@ -84,7 +86,7 @@ fn a_user_namespace_serves_who_is_not_root() {
 
 #[test]
 fn a_machine_without_tun_devices_is_served_otherwise_or_told_so() {
-    if machine_serves("a_machine_without_tun_devices_is_served_otherwise_or_told_so") {
+    if machine_serves() {
         let machine = Machine::new(SCENARIO);
         let without = "mkdir -p /dev/net; mount -t tmpfs none /dev/net; exec $SUBFLOW $RUN";
         machine.refuses(
@@ -102,7 +104,7 @@ fn a_machine_without_tun_devices_is_served_otherwise_or_told_so() {
 
 #[test]
 fn a_kernel_that_is_too_old_or_lacks_mptcp_is_named() {
-    if machine_serves("a_kernel_that_is_too_old_or_lacks_mptcp_is_named") {
+    if machine_serves() {
         let machine = Machine::new(SCENARIO);
         // The kernel can pretend to be an old one, for programs that know no numbers above 2.6.
         machine
@@ -118,7 +120,7 @@ fn a_kernel_that_is_too_old_or_lacks_mptcp_is_named() {
 /// Each namespace has its own switch, and a new one is on.
 #[test]
 fn where_mptcp_is_off_outside_it_is_on_inside() {
-    if machine_serves("where_mptcp_is_off_outside_it_is_on_inside") {
+    if machine_serves() {
         let off = "exec unshare --net sh -ec 'echo 0 > /proc/sys/net/mptcp/enabled; exec $SUBFLOW $RUN'";
         let output = Machine::new(SCENARIO).run(off);
         let json = results(&output);
@@ -128,7 +130,7 @@ fn where_mptcp_is_off_outside_it_is_on_inside() {
 
 #[test]
 fn a_name_that_is_taken_is_told_and_left_alone() {
-    if machine_serves("a_name_that_is_taken_is_told_and_left_alone") {
+    if machine_serves() {
         let _mine = left_behind();
         let machine = Machine::new(SCENARIO);
         let mut shell = Command::new("sh");
@@ -152,7 +154,7 @@ fn a_name_that_is_taken_is_told_and_left_alone() {
 
 #[test]
 fn a_port_that_is_taken_is_told() {
-    if machine_serves("a_port_that_is_taken_is_told") {
+    if machine_serves() {
         let second = "[flows.second]\nfrom = \"phone\"\nto = \"server\"\nprotocol = \"tcp\"\ncongestion = \"cubic\"\nsend = \"1 MB\"\n";
         let machine = Machine::new(&format!("{}{second}port = 5001\n", SCENARIO.to_owned() + "port = 5001\n"));
         let output = machine.run("exec $SUBFLOW $RUN");
@@ -165,7 +167,7 @@ fn a_port_that_is_taken_is_told() {
 
 #[test]
 fn what_linux_does_not_have_is_told() {
-    if machine_serves("what_linux_does_not_have_is_told") {
+    if machine_serves() {
         let machine = Machine::new(SCENARIO);
         let set = |what: &str| format!("exec $SUBFLOW $RUN --set flows.file.{what}");
         machine.refuses(&set("path_manager=ndiffports"), &["found the path manager \"ndiffports\"", "full-mesh"]);

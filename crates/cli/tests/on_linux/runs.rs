@@ -11,7 +11,7 @@ use crate::support::{
 
 #[test]
 fn a_run_gives_results_and_leaves_nothing() {
-    if !machine_serves("a_run_gives_results_and_leaves_nothing") {
+    if !machine_serves() {
         return;
     }
     let (_folder, path) = scenario(SCENARIO);
@@ -37,7 +37,7 @@ fn a_run_gives_results_and_leaves_nothing() {
 /// Hosts without TCP have as large an MTU as their datagrams take.
 #[test]
 fn datagrams_larger_than_1500_bytes_arrive_whole() {
-    if !machine_serves("datagrams_larger_than_1500_bytes_arrive_whole") {
+    if !machine_serves() {
         return;
     }
     let flows = SCENARIO.find("[flows.file]").expect("a flow");
@@ -58,7 +58,7 @@ fn datagrams_larger_than_1500_bytes_arrive_whole() {
 /// By netlink, once the connection can have them; the peer is the kernel, or ours.
 #[test]
 fn a_kernel_opens_the_subflows_that_the_scenario_names() {
-    if !machine_serves("a_kernel_opens_the_subflows_that_the_scenario_names") {
+    if !machine_serves() {
         return;
     }
     let named = "path_manager = \"default\"\nsubflows = [{ from = \"phone.lte\", to = \"server.eth\" }]\n";
@@ -79,7 +79,7 @@ fn a_kernel_opens_the_subflows_that_the_scenario_names() {
 
 #[test]
 fn ctrl_c_ends_a_run_and_leaves_nothing() {
-    if !machine_serves("ctrl_c_ends_a_run_and_leaves_nothing") {
+    if !machine_serves() {
         return;
     }
     let (_folder, path) = scenario(SCENARIO);
@@ -94,7 +94,7 @@ fn ctrl_c_ends_a_run_and_leaves_nothing() {
 
 #[test]
 fn what_a_killed_run_leaves_is_cleaned_up() {
-    if !machine_serves("what_a_killed_run_leaves_is_cleaned_up") {
+    if !machine_serves() {
         return;
     }
     let _mine = left_behind();
@@ -112,7 +112,7 @@ fn what_a_killed_run_leaves_is_cleaned_up() {
 /// Files as names of namespaces: what is mounted on them does not matter to who judges by names and processes.
 #[test]
 fn cleaning_up_leaves_what_lives_and_what_is_not_ours() {
-    if !machine_serves("cleaning_up_leaves_what_lives_and_what_is_not_ours") {
+    if !machine_serves() {
         return;
     }
     let _mine = left_behind();
@@ -145,7 +145,7 @@ fn cleaning_up_leaves_what_lives_and_what_is_not_ours() {
 
 #[test]
 fn runs_at_the_same_time_do_not_meet() {
-    if !machine_serves("runs_at_the_same_time_do_not_meet") {
+    if !machine_serves() {
         return;
     }
     let (_folder, path) = scenario(SCENARIO);
@@ -164,7 +164,7 @@ fn runs_at_the_same_time_do_not_meet() {
 /// A pause of the whole process makes packets late, on any machine.
 #[test]
 fn a_run_that_may_not_be_believed_ends_with_an_error_and_its_results() {
-    if !machine_serves("a_run_that_may_not_be_believed_ends_with_an_error_and_its_results") {
+    if !machine_serves() {
         return;
     }
     let (_folder, path) = scenario(SCENARIO);
@@ -182,7 +182,7 @@ fn a_run_that_may_not_be_believed_ends_with_an_error_and_its_results() {
 /// Metrics over time, and captures, whoever's stacks they are of.
 #[test]
 fn a_run_leaves_series_and_captures_where_they_are_wanted() {
-    if !machine_serves("a_run_leaves_series_and_captures_where_they_are_wanted") {
+    if !machine_serves() {
         return;
     }
     let (folder, path) = scenario(SCENARIO);
@@ -258,7 +258,7 @@ fn outside() -> BTreeMap<String, String> {
 
 #[test]
 fn a_run_touches_nothing_outside_its_namespaces() {
-    if !machine_serves("a_run_touches_nothing_outside_its_namespaces") {
+    if !machine_serves() {
         return;
     }
     let (_folder, path) = scenario(SCENARIO);

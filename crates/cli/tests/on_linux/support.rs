@@ -5,6 +5,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use subflow_prerequisite::Prerequisite;
 use tempfile::TempDir;
 
 pub(crate) const SCENARIO: &str = r#"title = "Two paths"
@@ -35,12 +36,11 @@ send = "1 MB"
 "#;
 
 /// Whether this machine can run the tests; says why not.
-pub(crate) fn machine_serves(test: &str) -> bool {
+pub(crate) fn machine_serves() -> bool {
     let root = std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
     let able = root && Path::new("/proc/sys/net/mptcp").exists();
     if !able {
-        assert!(std::env::var_os("SUBFLOW_REQUIRE_INTEROP").is_none(), "{test}: no root, or no MPTCP");
-        eprintln!("SKIPPED {test}: it needs root and a kernel with MPTCP");
+        Prerequisite::Kernel.missing("it takes root and a kernel with MPTCP");
     }
     able
 }

@@ -6,15 +6,15 @@ use subflow_linux::{
     Device, DeviceKind, Interrupt, KernelHost, KernelInterface, KernelSettings, Needs, StreamOptions, Transport,
 };
 use subflow_network::{HostId, InterfaceId, LinkConfig, Network, TopologyBuilder};
+use subflow_prerequisite::Prerequisite;
 
-/// The kind of devices for the tests on this machine. If it cannot run them, prints why and returns `None`.
-pub(crate) fn machine_serves(test: &str) -> Option<DeviceKind> {
+/// The kind of devices for the tests on this machine; `None`, with the reason printed, if it cannot run them.
+pub(crate) fn machine_serves() -> Option<DeviceKind> {
     let needs = Needs { mptcp: true, congestion: vec!["reno".into(), "cubic".into()], device: None };
     match subflow_linux::require(&needs) {
         Ok(provided) => Some(provided.device),
         Err(error) => {
-            assert!(std::env::var_os("SUBFLOW_REQUIRE_INTEROP").is_none(), "{test}: {error}");
-            eprintln!("SKIPPED {test}: {error}");
+            Prerequisite::Kernel.missing(error);
             None
         }
     }

@@ -106,7 +106,7 @@ impl Contest {
     /// Prepares `test`, whose name is part of its namespaces' names. If this machine cannot run it, prints why and
     /// returns `None`.
     pub(crate) fn new(test: &str, setting: &Setting) -> Option<Self> {
-        let found = machine_serves(test)?;
+        let found = machine_serves()?;
         let device = setting.device.unwrap_or(found);
         let paths = Paths::new(&setting.paths);
         let our_side = 1 - setting.kernel;

@@ -75,7 +75,7 @@ fn run(test: &str, paths: Paths, device: DeviceKind, transport: Transport, bytes
 
 #[test]
 fn a_tcp_transfer_completes_and_is_not_faster_than_the_link() {
-    let Some(device) = machine_serves("a_tcp_transfer_completes_and_is_not_faster_than_the_link") else { return };
+    let Some(device) = machine_serves() else { return };
     let link = LinkConfig::new(Rate::from_mbit(50), Duration::from_millis(5));
     for device in [device, DeviceKind::Veth] {
         let test = format!("tcp-{}", device.name());
@@ -88,9 +88,7 @@ fn a_tcp_transfer_completes_and_is_not_faster_than_the_link() {
 
 #[test]
 fn an_mptcp_transfer_completes_over_paths_with_loss_and_duplication() {
-    let Some(device) = machine_serves("an_mptcp_transfer_completes_over_paths_with_loss_and_duplication") else {
-        return;
-    };
+    let Some(device) = machine_serves() else { return };
     let percent = Probability::new(0.01).expect("a probability");
     let link = LinkConfig { duplication: percent, ..LinkConfig::new(Rate::from_mbit(100), Duration::from_millis(2)) }
         .with_loss(LossConfig::Bernoulli(percent));
@@ -102,7 +100,7 @@ fn an_mptcp_transfer_completes_over_paths_with_loss_and_duplication() {
 
 #[test]
 fn a_name_or_port_in_use_is_reported() {
-    let Some(device) = machine_serves("a_name_or_port_in_use_is_reported") else { return };
+    let Some(device) = machine_serves() else { return };
     let (host, _ports) = Paths::new(&[LinkConfig::default()]).kernel(SERVER, "taken", &[], device);
     let namespace = host.namespace();
     let at = end(SERVER, 0, PORT);
@@ -120,7 +118,7 @@ fn a_name_or_port_in_use_is_reported() {
 
 #[test]
 fn dropping_a_host_removes_its_namespace() {
-    let Some(device) = machine_serves("dropping_a_host_removes_its_namespace") else { return };
+    let Some(device) = machine_serves() else { return };
     for device in [device, DeviceKind::Veth] {
         let (host, ports) = Paths::new(&[LinkConfig::default()]).kernel(SERVER, "left", &[], device);
         let path = std::path::Path::new("/run/netns").join(host.namespace().name());
@@ -132,7 +130,7 @@ fn dropping_a_host_removes_its_namespace() {
 
 #[test]
 fn packets_from_a_veth_pair_have_checksums_and_fit_the_mtu() {
-    if machine_serves("packets_from_a_veth_pair_have_checksums_and_fit_the_mtu").is_none() {
+    if machine_serves().is_none() {
         return;
     }
     let (host, ports) = Paths::new(&[LinkConfig::default()]).kernel(CLIENT, "finished", &[], DeviceKind::Veth);

@@ -3,7 +3,7 @@
 //!
 //! One path is the loopback interface. Two paths are veth pairs between two namespaces created by the tests, which
 //! needs root. Without usrsctp (Debian: libusrsctp-dev), a C compiler or, for two paths, root, a test prints a message
-//! and passes; with `SUBFLOW_REQUIRE_INTEROP=1` it fails.
+//! and passes, unless `SUBFLOW_REQUIRE` names what is missing.
 #![cfg(target_os = "linux")]
 
 mod driver;
@@ -14,6 +14,7 @@ use std::net::IpAddr;
 
 use driver::{Addressing, Driver};
 use peer::{Peer, Role};
+use subflow_prerequisite::Prerequisite;
 use subflow_transport::Event;
 use subflow_transport::sctp::Config;
 use subflow_transport::sctp::config::WindowGrowth;
@@ -21,12 +22,6 @@ use subflow_transport::tcp::Closed;
 use subflow_wire::sctp::{UdpEncapsulation, chunk_type};
 
 const MIB: u64 = 1 << 20;
-
-/// Prints why a test is skipped.
-fn skip(why: &str) {
-    assert!(std::env::var_os("SUBFLOW_REQUIRE_INTEROP").is_none(), "cannot run: {why}");
-    eprintln!("SKIPPED: {why}");
-}
 
 /// Both ends on the loopback interface, with ports that no other test uses.
 fn on_loopback(number: u16) -> Addressing {
@@ -56,7 +51,7 @@ fn start(place: &Addressing, namespace: Option<&str>, role: &Role<'_>) -> Option
     let program = match peer::build() {
         Ok(program) => program,
         Err(why) => {
-            skip(&why);
+            Prerequisite::Usrsctp.missing(why);
             return None;
         }
     };
@@ -127,7 +122,7 @@ fn we_are_notified_of_the_peers_abort() {
 fn two_paths(we_open: bool) {
     let network = match paths::TwoPaths::make(if we_open { "a" } else { "b" }) {
         Ok(network) => network,
-        Err(why) => return skip(&why),
+        Err(why) => return Prerequisite::Kernel.missing(why),
     };
     let place = network.place();
     let cmt = Config { nr_sack: true, ..config(&place) }.with_cmt(WindowGrowth::PerDestination);

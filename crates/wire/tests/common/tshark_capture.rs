@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use subflow_prerequisite::Prerequisite;
 use subflow_wire::{Packet, PayloadBytes, PcapngWriter};
 
 use crate::common::emit;
@@ -41,7 +42,7 @@ impl Capture {
         }
         let output = match command.output() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                eprintln!("SKIPPED: tshark is not installed; the captures are not checked");
+                Prerequisite::Tshark.missing("it is not installed, so it has not seen our captures");
                 return None;
             }
             output => output.unwrap(),

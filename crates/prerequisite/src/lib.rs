@@ -1,0 +1,85 @@
+//! What tests need of the machine that they run on.
+//!
+//! A test that needs more than Rust calls [`Prerequisite::missing`] where the machine does not have it, and returns: the reason is
+//! printed, and the test passes. `SUBFLOW_REQUIRE` names the prerequisites that must be there, separated by commas, or `all`: a test
+//! that misses one of them fails. `.ci/run` sets it to `all`.
+
+use std::env;
+use std::fmt::Display;
+use std::thread;
+
+/// The environment variable that names what must be there.
+pub const VARIABLE: &str = "SUBFLOW_REQUIRE";
+
+/// Something that not every machine has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prerequisite {
+    /// `kernel`: root, or the capabilities for network namespaces, a kernel with MPTCP, and TUN devices.
+    Kernel,
+    /// `user-namespaces`: namespaces that a user without rights may make.
+    UserNamespaces,
+    /// `tshark`: Debian's package tshark.
+    Tshark,
+    /// `chromium`: Debian's package chromium.
+    Chromium,
+    /// `usrsctp`: Debian's package libusrsctp-dev, and a C compiler.
+    Usrsctp,
+}
+
+impl Prerequisite {
+    const ALL: [Self; 5] = [Self::Kernel, Self::UserNamespaces, Self::Tshark, Self::Chromium, Self::Usrsctp];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::UserNamespaces => "user-namespaces",
+            Self::Tshark => "tshark",
+            Self::Chromium => "chromium",
+            Self::Usrsctp => "usrsctp",
+        }
+    }
+
+    /// The test that calls this cannot run here, because of `why`: says so.
+    ///
+    /// # Panics
+    ///
+    /// Where [`VARIABLE`] demands the prerequisite, or names one that there is not.
+    #[track_caller]
+    pub fn missing(self, why: impl Display) {
+        let required = env::var(VARIABLE).unwrap_or_default();
+        let (here, name) = (thread::current(), self.name());
+        let test = here.name().unwrap_or("a test");
+        assert!(!is_required(self, &required), "{test} cannot run without {name}, which {VARIABLE} demands: {why}");
+        eprintln!("SKIPPED {test}: it needs {name}: {why}");
+    }
+}
+
+/// Whether `list` names `prerequisite`.
+#[track_caller]
+fn is_required(prerequisite: Prerequisite, list: &str) -> bool {
+    let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let known = |name: &str| name == "all" || Prerequisite::ALL.iter().any(|one| one.name() == name);
+    let all = Prerequisite::ALL.map(Prerequisite::name).join(", ");
+    names.inspect(|name| assert!(known(name), "{VARIABLE}: {name:?} is none of all, {all}")).fold(false, |found, name| {
+        found || name == "all" || name == prerequisite.name()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_required_unless_it_is_named() {
+        assert!(!is_required(Prerequisite::Tshark, ""));
+        assert!(!is_required(Prerequisite::Tshark, "kernel, usrsctp"));
+        assert!(is_required(Prerequisite::Tshark, "kernel, tshark"));
+        assert!(Prerequisite::ALL.into_iter().all(|one| is_required(one, "all")));
+    }
+
+    #[test]
+    #[should_panic(expected = "\"tshrak\" is none of all, kernel, user-namespaces, tshark, chromium, usrsctp")]
+    fn a_name_that_is_none_is_refused() {
+        is_required(Prerequisite::Kernel, "tshrak");
+    }
+}
