@@ -1,8 +1,8 @@
 //! Running a case without falling with it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::panic::{PanicHookInfo, catch_unwind, set_hook};
+use std::panic::{PanicHookInfo, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
 use crate::{Case, Report, run};
@@ -36,11 +36,19 @@ pub fn attempt(case: &Case) -> Result<Report, Failure> {
 
 fn attempt_once(case: &Case) -> Result<Report, Failure> {
     static HOOK: Once = Once::new();
-    HOOK.call_once(|| set_hook(Box::new(note)));
-    catch_unwind(|| run(case)).map_err(|_| LAST.take().expect("the hook was called"))
+    HOOK.call_once(|| {
+        let others = take_hook();
+        set_hook(Box::new(move |info| if ATTEMPTING.get() { note(info) } else { others(info) }));
+    });
+    ATTEMPTING.set(true);
+    let result = catch_unwind(|| run(case));
+    ATTEMPTING.set(false);
+    result.map_err(|_| LAST.take().expect("the hook was called"))
 }
 
 thread_local! {
+    /// Panics of this thread are caught, and not printed.
+    static ATTEMPTING: Cell<bool> = const { Cell::new(false) };
     static LAST: RefCell<Option<Failure>> = const { RefCell::new(None) };
 }
 

@@ -1,6 +1,7 @@
 //! The bounds that every case is held to. They are stated here, with what they are made of, and nowhere else.
 
 use subflow_transport::Endpoint;
+use subflow_transport::sctp::config::MOST_TSNS_AHEAD;
 
 use crate::setup::End;
 
@@ -47,7 +48,8 @@ pub(crate) fn of_endpoint(endpoint: &Endpoint, end: &End) -> i64 {
         Endpoint::Tcp(_) => (64 << 10, 48),
         // As many subflows as a connection may have.
         Endpoint::Mptcp(_) => (512 << 10, 48),
-        Endpoint::Sctp(_) => (256 << 10, end.message_size.clamp(1, 500)),
+        // As many TSNs as one may have arrived ahead of a hole.
+        Endpoint::Sctp(_) => ((256 << 10) + 128 * i64::from(MOST_TSNS_AHEAD), end.message_size.clamp(1, 500)),
         Endpoint::Udp(_) => (1 << 10, 1),
     };
     let records = (end.send_buffer / u64::from(smallest_segment)) as i64;

@@ -1,9 +1,9 @@
 //! The driver: cases from seeds, for so many seconds of CPU time.
 //!
 //! ```sh
-//! cargo run --profile hostile -p subflow-hostile -- --stack all --cpu-seconds 60
-//! cargo run --profile hostile -p subflow-hostile -- --stack tcp --case 1234
-//! cargo run --profile hostile -p subflow-hostile -- --case crates/hostile/counterexamples/tcp/NAME.json
+//! cargo run --profile test -p subflow-hostile -- --stack all --cpu-seconds 60
+//! cargo run --profile test -p subflow-hostile -- --stack tcp --case 1234
+//! cargo run --profile test -p subflow-hostile -- --case crates/hostile/counterexamples/tcp/NAME.json
 //! ```
 //!
 //! It says how many cases it ran, and of each kind of failure the first seed, the number of cases, and the smallest case that
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if !cfg!(debug_assertions) {
         eprintln!(
-            "This build has no debug assertions, so half of what should be checked is not: --profile hostile has them"
+            "This build has no debug assertions, so half of what should be checked is not: --profile test has them"
         );
         return ExitCode::from(2);
     }

@@ -60,9 +60,9 @@ fn is_required(prerequisite: Prerequisite, list: &str) -> bool {
     let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
     let known = |name: &str| name == "all" || Prerequisite::ALL.iter().any(|one| one.name() == name);
     let all = Prerequisite::ALL.map(Prerequisite::name).join(", ");
-    names.inspect(|name| assert!(known(name), "{VARIABLE}: {name:?} is none of all, {all}")).fold(false, |found, name| {
-        found || name == "all" || name == prerequisite.name()
-    })
+    names
+        .inspect(|name| assert!(known(name), "{VARIABLE}: {name:?} is none of all, {all}"))
+        .fold(false, |found, name| found || name == "all" || name == prerequisite.name())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 
-use super::{chance, chunks, magnitude, near, optional, segments};
+use super::{Mood, chance, chunks, magnitude, near, optional, segments};
 use crate::action::{Action, Call, Forge, Interference, Stride, Strip};
 use crate::case::Stack;
 use crate::forgery::Greeting;
@@ -23,22 +23,24 @@ pub(super) fn connect(u: &mut Unstructured<'_>) -> Result<Action> {
     Ok(Action::Connect { to: u.arbitrary()?, times })
 }
 
-pub(super) fn action(stack: Stack, u: &mut Unstructured<'_>) -> Result<Action> {
+pub(super) fn action(stack: Stack, mood: Mood, u: &mut Unstructured<'_>) -> Result<Action> {
     Ok(match u.int_in_range(0..=99)? {
         0..=19 => Action::Wait { ms: pause(u)? },
-        20..=39 => Action::Apply { connection: u.arbitrary()?, side: u.int_in_range(0..=1)?, call: call(u)? },
+        20..=39 => Action::Apply { connection: u.arbitrary()?, side: u.int_in_range(0..=1)?, call: call(mood, u)? },
         40..=42 => connect(u)?,
         43..=45 => Action::Lure(greeting(u)?),
         46..=48 => Action::Intrude(greeting(u)?),
         49 | 50 => Action::Path { client: u.arbitrary()?, server: u.arbitrary()?, up: u.arbitrary()? },
-        51 | 52 => {
+        51 | 52 if mood.rough => {
             Action::Address { side: u.int_in_range(0..=1)?, index: u.int_in_range(0..=3)?, present: u.arbitrary()? }
         }
-        53..=62 => {
-            Action::Interfere { from: u.int_in_range(0..=1)?, packets: magnitude(u, 40)? as u8, how: interference(u)? }
-        }
+        53..=62 => Action::Interfere {
+            from: u.int_in_range(0..=1)?,
+            packets: magnitude(u, 40)? as u8,
+            how: interference(mood, u)?,
+        },
         63..=66 => Action::Replay { age: magnitude(u, u16::MAX.into())? as u16 },
-        _ => Action::Forge(forge(stack, u)?),
+        _ => Action::Forge(forge(stack, mood, u)?),
     })
 }
 
@@ -50,27 +52,31 @@ fn pause(u: &mut Unstructured<'_>) -> Result<u64> {
     }
 }
 
-fn call(u: &mut Unstructured<'_>) -> Result<Call> {
+fn call(mood: Mood, u: &mut Unstructured<'_>) -> Result<Call> {
     Ok(match u.int_in_range(0..=31)? {
         0..=19 => Call::Write(magnitude(u, 1_000_000)? as u32),
         20..=22 => Call::Read(false),
         23..=26 => Call::Read(true),
         27 | 28 => Call::Finish,
         29 => Call::Stop,
-        30 => Call::Abort,
-        _ => Call::Crash,
+        30 if mood.rough => Call::Abort,
+        31 if mood.rough => Call::Crash,
+        _ => Call::Write(1),
     })
 }
 
-fn interference(u: &mut Unstructured<'_>) -> Result<Interference> {
+fn interference(mood: Mood, u: &mut Unstructured<'_>) -> Result<Interference> {
     Ok(match u.int_in_range(0..=9)? {
         0..=2 => Interference::Drop,
         3 | 4 => Interference::Delay(magnitude(u, 120_000)? as u32),
         5 => Interference::Duplicate,
         6 => Interference::Flip(u.arbitrary()?),
-        7 => Interference::Rewrite(u.arbitrary()?),
-        8 => Interference::Split(magnitude(u, 1500)? as u16),
-        _ => Interference::Strip(*u.choose(&[Strip::Mptcp, Strip::Timestamps, Strip::Sack, Strip::All])?),
+        7 if mood.rough => Interference::Rewrite(u.arbitrary()?),
+        7 | 8 => Interference::Split(magnitude(u, 1500)? as u16),
+        _ if mood.rough => {
+            Interference::Strip(*u.choose(&[Strip::Mptcp, Strip::Timestamps, Strip::Sack, Strip::All])?)
+        }
+        _ => Interference::Duplicate,
     })
 }
 
@@ -92,8 +98,8 @@ fn greeting(u: &mut Unstructured<'_>) -> Result<Greeting> {
     })
 }
 
-fn forge(stack: Stack, u: &mut Unstructured<'_>) -> Result<Forge> {
-    let blind = u.arbitrary()?;
+fn forge(stack: Stack, mood: Mood, u: &mut Unstructured<'_>) -> Result<Forge> {
+    let blind = !mood.informed || u.arbitrary()?;
     let (times, stride, every_us) = repetition(u)?;
     Ok(Forge {
         flow: u.arbitrary()?,

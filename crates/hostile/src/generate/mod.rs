@@ -22,15 +22,31 @@ const MOST_ACTIONS: usize = 60;
 pub(crate) fn case(stack: Stack, u: &mut Unstructured<'_>) -> Case {
     let seed = u.arbitrary().unwrap_or(0);
     let setup = setup(stack, u).unwrap_or_else(|_| plain_setup());
+    let mood = Mood::arbitrary(u).unwrap_or_default();
     // Nothing happens without a connection.
     let mut actions = vec![actions::connect(u).unwrap_or_else(|_| actions::first_connect())];
     while !u.is_empty() && actions.len() < MOST_ACTIONS {
-        match actions::action(stack, u) {
+        match actions::action(stack, mood, u) {
             Ok(action) => actions.push(action),
             Err(_) => break,
         }
     }
     Case { stack, seed, setup, actions }
+}
+
+/// What may happen in a case. In a rough one a connection has many excuses, and little is asked of it in the end; so not all are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mood {
+    /// Attackers may know the connections that they attack.
+    informed: bool,
+    /// Applications crash, addresses come and go, middleboxes rewrite and strip.
+    rough: bool,
+}
+
+impl Mood {
+    fn arbitrary(u: &mut Unstructured<'_>) -> Result<Self> {
+        Ok(Self { informed: chance(u, 2, 3)?, rough: u.arbitrary()? })
+    }
 }
 
 fn plain_setup() -> Setup {
