@@ -16,6 +16,8 @@ pub const VARIABLE: &str = "SUBFLOW_REQUIRE";
 pub enum Prerequisite {
     /// `kernel`: root, or the capabilities for network namespaces, a kernel with MPTCP, and TUN devices.
     Kernel,
+    /// `ebpf`: the same, and a kernel that takes congestion controls as eBPF programs.
+    Ebpf,
     /// `user-namespaces`: namespaces that a user without rights may make.
     UserNamespaces,
     /// `tshark`: Debian's package tshark.
@@ -27,11 +29,13 @@ pub enum Prerequisite {
 }
 
 impl Prerequisite {
-    const ALL: [Self; 5] = [Self::Kernel, Self::UserNamespaces, Self::Tshark, Self::Chromium, Self::Usrsctp];
+    const ALL: [Self; 6] =
+        [Self::Kernel, Self::Ebpf, Self::UserNamespaces, Self::Tshark, Self::Chromium, Self::Usrsctp];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Kernel => "kernel",
+            Self::Ebpf => "ebpf",
             Self::UserNamespaces => "user-namespaces",
             Self::Tshark => "tshark",
             Self::Chromium => "chromium",
@@ -78,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "\"tshrak\" is none of all, kernel, user-namespaces, tshark, chromium, usrsctp")]
+    #[should_panic(expected = "\"tshrak\" is none of all, kernel, ebpf, user-namespaces, tshark, chromium, usrsctp")]
     fn a_name_that_is_none_is_refused() {
         is_required(Prerequisite::Kernel, "tshrak");
     }

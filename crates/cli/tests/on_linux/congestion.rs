@@ -1,29 +1,11 @@
-//! Coupled congestion control in the kernel: `subflow cc`, and runs that load it for themselves.
+//! Coupled congestion control in the kernel: names, and a command that was built without the programs.
 
-use std::path::Path;
 use std::process::Output;
-use std::time::{Duration, Instant};
 
-use crate::refusals::Machine;
-use crate::support::{SCENARIO, left_behind, machine_serves, results, scenario, start_a_long_run, subflow, text};
-
-const OFFERED: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-
-fn offered(name: &str) -> bool {
-    std::fs::read_to_string(OFFERED).expect("the list is there").split_whitespace().any(|offered| offered == name)
-}
-
-/// Waits until the kernel does not offer it any more.
-fn assert_gone(name: &str) {
-    let begun = Instant::now();
-    while offered(name) {
-        assert!(begun.elapsed() < Duration::from_secs(5), "{name} is still there");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
+use crate::support::{subflow, text};
 
 /// A command that is refused as bad input, with all of `words`.
-fn assert_refused(output: &Output, words: &[&str]) {
+pub(crate) fn assert_refused(output: &Output, words: &[&str]) {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(words.iter().all(|word| said.contains(word)), "{said}");
@@ -41,84 +23,16 @@ fn a_name_that_is_none_is_refused() {
 #[cfg(not(feature = "ebpf"))]
 #[test]
 fn without_the_programs_the_command_says_how_to_build_them() {
+    use crate::support::{SCENARIO, machine_serves, scenario};
+
     for arguments in [&["cc", "load", "lia"][..], &["cc", "list"], &["cc", "unload", "--all"]] {
         assert_refused(&subflow(arguments), &["built without", "--features ebpf", "clang"]);
     }
-    if machine_serves("without_the_programs_the_command_says_how_to_build_them") {
+    if machine_serves() {
         let (_folder, path) = scenario(SCENARIO);
         let output = subflow(&["run", &path, "--on", "linux", "--set", "flows.file.congestion=olia"]);
         let said = text(&output.stderr);
         assert!(said.contains("no congestion control \"olia\", and this subflow was built without"), "{said}");
         assert!(said.contains("flows.NAME.congestion=cubic"), "{said}");
-    }
-}
-
-#[cfg(feature = "ebpf")]
-#[test]
-fn what_is_loaded_is_listed_and_unloaded() {
-    let _mine = left_behind();
-    if machine_serves("what_is_loaded_is_listed_and_unloaded") {
-        let loaded = subflow(&["cc", "load", "cmt-rpv1", "cmt_rpv2", "cmt-rpv1"]);
-        let said = text(&loaded.stdout);
-        assert!(loaded.status.success(), "{}", text(&loaded.stderr));
-        assert!(said.contains("loaded cmt-rpv1, in the kernel cmt_rpv1\nloaded cmt-rpv2"), "{said}");
-        for way in ["setsockopt(TCP_CONGESTION", "sysctl -w net.ipv4.tcp_congestion_control=cmt_rpv1", "mptcpize"] {
-            assert!(said.contains(way), "{said}");
-        }
-        assert!(offered("cmt_rpv1") && offered("cmt_rpv2"));
-        let list = subflow(&["cc", "list", "--format", "json"]);
-        let list: serde_json::Value = serde_json::from_slice(&list.stdout).expect("JSON");
-        let state = |name: &str| list.as_array()?.iter().find(|entry| entry["name"] == name)?["state"].as_str();
-        assert_eq!([state("cmt-rpv2"), state("balia")], [Some("loaded"), Some("not-loaded")]);
-        let unloaded = subflow(&["cc", "unload", "cmt-rpv1", "cmt-rpv2", "balia"]);
-        let said = text(&unloaded.stdout);
-        assert!(said.contains("unloaded cmt-rpv1") && said.contains("balia was not loaded"), "{said}");
-        assert!(!offered("cmt_rpv1") && !offered("cmt_rpv2") && !Path::new("/sys/fs/bpf/subflow").exists());
-    }
-}
-
-#[cfg(feature = "ebpf")]
-#[test]
-fn what_a_machine_lacks_for_loading_is_told_and_nothing_is_left() {
-    let _mine = left_behind();
-    if machine_serves("what_a_machine_lacks_for_loading_is_told_and_nothing_is_left") {
-        let machine = Machine::new(SCENARIO);
-        let load = "$SUBFLOW cc load lia wvegas";
-        let nobody = format!("exec setpriv --reuid=65534 --regid=65534 --clear-groups {load}");
-        assert_refused(&machine.run(&nobody), &["for root to load", "sudo"]);
-        let untyped = format!("mount -t tmpfs none /sys/kernel/btf; exec {load}");
-        assert_refused(&machine.run(&untyped), &["does not describe its types", "CONFIG_DEBUG_INFO_BTF"]);
-        let container = format!("exec setpriv --bounding-set=-sys_admin,-bpf,-net_admin {load}");
-        let refused = machine.run(&container);
-        assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
-        assert!(!offered("lia") && !offered("wvegas") && !Path::new("/sys/fs/bpf/subflow").exists());
-    }
-}
-
-#[cfg(feature = "ebpf")]
-#[test]
-fn a_run_loads_what_it_needs_and_takes_it_back() {
-    let _mine = left_behind();
-    if machine_serves("a_run_loads_what_it_needs_and_takes_it_back") {
-        let (_folder, path) = scenario(SCENARIO);
-        let run = ["run", &path, "--on", "linux", "--format", "json", "--set", "flows.file.congestion=cmt-rpv2"];
-        let json = results(&subflow(&run));
-        assert_eq!(json["runs"][0]["flows"][0]["bytes_delivered"], 1_000_000);
-        assert_gone("cmt_rpv2");
-    }
-}
-
-#[cfg(feature = "ebpf")]
-#[test]
-fn a_killed_run_leaves_no_congestion_control() {
-    let _mine = left_behind();
-    if machine_serves("a_killed_run_leaves_no_congestion_control") {
-        let (_folder, path) = scenario(&SCENARIO.replace("\"cubic\"", "\"balia\""));
-        let mut child = start_a_long_run(&path);
-        assert!(offered("balia"));
-        child.kill().expect("killed");
-        child.wait().expect("it ends");
-        assert_gone("balia");
-        assert!(subflow(&["cleanup"]).status.success());
     }
 }

@@ -5,6 +5,8 @@
 #![cfg(target_os = "linux")]
 
 mod congestion;
+#[cfg(feature = "ebpf")]
+mod congestion_programs;
 mod refusals;
 mod runs;
 mod support;

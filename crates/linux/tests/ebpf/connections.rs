@@ -18,7 +18,7 @@ const TRANSFER: usize = 8 << 20;
 #[test]
 fn a_transfer_over_two_subflows_arrives_with_every_program() {
     let _turn = turn();
-    if serves("a_transfer_over_two_subflows_arrives_with_every_program") {
+    if serves() {
         for program in &PROGRAMS {
             let _lease = Lease::take(&[program]).expect("it loads");
             let (received, subflows) = host().namespace().run(|| transfer(program, TRANSFER)).expect("a transfer");
@@ -31,7 +31,7 @@ fn a_transfer_over_two_subflows_arrives_with_every_program() {
 #[test]
 fn a_thousand_connections_leave_no_program_and_no_map() {
     let _turn = turn();
-    if serves("a_thousand_connections_leave_no_program_and_no_map") {
+    if serves() {
         let olia = program("olia");
         let lease = Lease::take(&[olia]).expect("it loads");
         let before = in_the_kernel(olia);
@@ -48,7 +48,7 @@ fn a_thousand_connections_leave_no_program_and_no_map() {
 #[test]
 fn a_connection_outlives_the_name_of_its_program() {
     let _turn = turn();
-    if serves("a_connection_outlives_the_name_of_its_program") {
+    if serves() {
         let lia = program("lia");
         let lease = Lease::take(&[lia]).expect("it loads");
         let host = host();

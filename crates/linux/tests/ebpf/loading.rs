@@ -12,7 +12,7 @@ const PINS: &str = "/sys/fs/bpf/subflow";
 #[test]
 fn what_is_loaded_stays_until_it_is_unloaded_and_leaves_nothing() {
     let _turn = turn();
-    if serves("what_is_loaded_stays_until_it_is_unloaded_and_leaves_nothing") {
+    if serves() {
         let all: Vec<&Program> = PROGRAMS.iter().collect();
         assert_eq!(load(&all).expect("they load"), vec![Loaded::Now; all.len()]);
         assert_eq!(load(&all).expect("once more"), vec![Loaded::Before; all.len()]);
@@ -29,7 +29,7 @@ fn what_is_loaded_stays_until_it_is_unloaded_and_leaves_nothing() {
 #[test]
 fn a_lease_holds_a_program_that_another_lease_loaded() {
     let _turn = turn();
-    if serves("a_lease_holds_a_program_that_another_lease_loaded") {
+    if serves() {
         let lia = program("lia");
         let first = Lease::take(&[lia]).expect("it loads");
         let second = Lease::take(&[lia]).expect("it is there");
@@ -44,7 +44,7 @@ fn a_lease_holds_a_program_that_another_lease_loaded() {
 #[test]
 fn leases_that_are_taken_and_dropped_at_once_never_lack_the_program() {
     let _turn = turn();
-    if serves("leases_that_are_taken_and_dropped_at_once_never_lack_the_program") {
+    if serves() {
         let lia = program("lia");
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -64,7 +64,7 @@ fn leases_that_are_taken_and_dropped_at_once_never_lack_the_program() {
 #[test]
 fn what_a_run_holds_can_be_loaded_for_good_and_unloading_leaves_it_to_the_run() {
     let _turn = turn();
-    if serves("what_a_run_holds_can_be_loaded_for_good_and_unloading_leaves_it_to_the_run") {
+    if serves() {
         let lia = program("lia");
         let run = Lease::take(&[lia]).expect("it loads");
         assert_eq!(load(&[lia]).expect("a pin is made"), [Loaded::Now]);
@@ -78,7 +78,7 @@ fn what_a_run_holds_can_be_loaded_for_good_and_unloading_leaves_it_to_the_run() 
 #[test]
 fn where_one_cannot_be_loaded_none_is() {
     let _turn = turn();
-    if serves("where_one_cannot_be_loaded_none_is") {
+    if serves() {
         let (lia, olia) = (program("lia"), program("olia"));
         // A folder where the second one's pin is to be.
         drop(load(&[lia]).expect("it loads"));
@@ -97,7 +97,7 @@ fn where_one_cannot_be_loaded_none_is() {
 #[test]
 fn what_new_connections_get_is_not_unloaded() {
     let _turn = turn();
-    if serves("what_new_connections_get_is_not_unloaded") {
+    if serves() {
         let balia = program("balia");
         load(&[balia]).expect("it loads");
         let (host, _) = KernelHost::create("default", &[], &KernelSettings::default()).expect("a namespace");

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use libbpf_rs::query::{MapInfoIter, ProgInfoIter};
 use subflow_linux::congestion::{PROGRAMS, Program};
 use subflow_linux::{congestion_controls, require};
+use subflow_prerequisite::Prerequisite;
 
 /// The kernel has one list of congestion controls for everybody: a test that changes it holds this.
 pub(crate) fn turn() -> MutexGuard<'static, ()> {
@@ -14,10 +15,9 @@ pub(crate) fn turn() -> MutexGuard<'static, ()> {
 }
 
 /// Whether this machine can run the tests; says why not. Programs that somebody else has loaded are left alone.
-pub(crate) fn serves(test: &str) -> bool {
+pub(crate) fn serves() -> bool {
     let Some(obstacle) = obstacle() else { return true };
-    assert!(std::env::var_os("SUBFLOW_REQUIRE_INTEROP").is_none(), "{test}: {obstacle}");
-    eprintln!("SKIPPED {test}: {obstacle}");
+    Prerequisite::Ebpf.missing(obstacle);
     false
 }
 

@@ -2,7 +2,7 @@
 //! feature `ebpf`, what they do in its kernel.
 //!
 //! The tests in the kernel need root and a kernel that can have the programs. Where the machine does not give that, each says
-//! so and passes; `SUBFLOW_REQUIRE_INTEROP=1` makes that a failure.
+//! so and passes; `SUBFLOW_REQUIRE=ebpf` makes that a failure.
 #![cfg(target_os = "linux")]
 
 mod against_policy;
