@@ -161,3 +161,6 @@ impl Connection {
         theirs.is_some_and(|theirs| self.receive.timestamps.is_stale(theirs.value, now))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,7 @@ struct End {
     proportional: bool,
     loss_probe: bool,
     every_segment: bool,
+    nagle: bool,
     receive_buffer: Option<u64>,
     send_buffer: Option<u64>,
     scheduler: &'static str,
@@ -47,6 +48,10 @@ pub(super) struct Case {
     paths: Vec<Path>,
     /// Bytes from the client and from the server.
     pub(super) bytes: [u64; 2],
+    /// In how many writes each side hands them over.
+    pub(super) writes: u64,
+    /// By how many bytes every so many acknowledgments fall short of what has arrived (plain TCP only).
+    pub(super) short_acks: Option<(u32, u32)>,
     /// Whether the transfers and their ends are asked for at once, or when the connection has settled.
     pub(super) early: bool,
     pub(super) turns: Vec<(u64, Turn)>,
@@ -60,9 +65,9 @@ fn end() -> impl Strategy<Value = End> {
         || prop_oneof![4 => Just(None), 1 => (1u64..3000).prop_map(Some), 2 => (3000u64..100_000).prop_map(Some)];
     let schedulers: Vec<_> = Scheduling::all().iter().map(|entry| entry.name).collect();
     let names = (proptest::sample::select(Algorithm::NAMES), proptest::sample::select(schedulers));
-    let switches = (proptest::array::uniform8(any::<bool>()), proptest::bool::weighted(0.2));
+    let switches = (proptest::array::uniform9(any::<bool>()), proptest::bool::weighted(0.2));
     (names, switches, buffer(), buffer()).prop_map(|((congestion, scheduler), (switches, checksum), receive, send)| {
-        let [sack, timestamps, rack, proportional, loss_probe, every_segment, opportunistic, stale] = switches;
+        let [sack, timestamps, rack, proportional, loss_probe, every_segment, nagle, opportunistic, stale] = switches;
         End {
             congestion,
             sack: sack || rack,
@@ -71,6 +76,7 @@ fn end() -> impl Strategy<Value = End> {
             proportional,
             loss_probe,
             every_segment,
+            nagle,
             receive_buffer: receive,
             send_buffer: send,
             scheduler,
@@ -126,25 +132,40 @@ pub(super) fn case(mptcp: bool) -> impl Strategy<Value = Case> {
             proptest::collection::vec(path(0.2), paths),
             [size(), size()],
             any::<bool>(),
+            prop_oneof![Just(1u64), 2u64..20],
+            proptest::option::weighted(0.3, (1u32..3000, 2u32..6)),
         );
         let disturbances = (proptest::collection::vec(turn(clients, paths), 0..6), stripping(), 0u64..1000);
-        (steady, disturbances).prop_map(
-            move |((seed, ends, paths, bytes, early), (mut turns, stripping, strips_after))| {
-                turns.sort_by_key(|&(at, _)| at);
-                // A byte at a time over a lossy path takes a timeout for every loss: not too many of those.
-                let bytes = [0, 1].map(|side: usize| {
-                    let smallest = ends[side].send_buffer.into_iter().chain(ends[1 - side].receive_buffer).min();
-                    smallest.map_or(bytes[side], |buffer| bytes[side].min(300 * buffer))
-                });
-                let stripping = match stripping {
-                    _ if !mptcp => Stripping::None,
-                    // In mid-connection a stripped path among others is dead, and path 0 is the one that survives.
-                    Stripping::From(_) | Stripping::Both if paths.len() > 1 => Stripping::Syns,
-                    other => other,
-                };
-                Case { seed, mptcp, clients, servers, ends, paths, bytes, early, turns, stripping, strips_after }
-            },
-        )
+        (steady, disturbances).prop_map(move |(steady, (mut turns, stripping, strips_after))| {
+            let (seed, ends, paths, bytes, early, writes, short_acks) = steady;
+            turns.sort_by_key(|&(at, _)| at);
+            // A byte at a time over a lossy path takes a timeout for every loss: not too many of those.
+            let bytes = [0, 1].map(|side: usize| {
+                let smallest = ends[side].send_buffer.into_iter().chain(ends[1 - side].receive_buffer).min();
+                smallest.map_or(bytes[side], |buffer| bytes[side].min(300 * buffer))
+            });
+            let stripping = match stripping {
+                _ if !mptcp => Stripping::None,
+                // In mid-connection a stripped path among others is dead, and path 0 is the one that survives.
+                Stripping::From(_) | Stripping::Both if paths.len() > 1 => Stripping::Syns,
+                other => other,
+            };
+            Case {
+                seed,
+                mptcp,
+                clients,
+                servers,
+                ends,
+                paths,
+                bytes,
+                writes,
+                short_acks: short_acks.filter(|_| !mptcp),
+                early,
+                turns,
+                stripping,
+                strips_after,
+            }
+        })
     })
 }
 
@@ -154,6 +175,7 @@ impl End {
         stack.send_buffer = self.send_buffer;
         let tcp = &mut stack.tcp;
         (tcp.sack, tcp.timestamps, tcp.tail_loss_probe) = (self.sack, self.timestamps, self.loss_probe);
+        tcp.nagle = self.nagle;
         tcp.loss_detection = if self.rack { LossDetection::Rack } else { LossDetection::DupThresh };
         tcp.window_reduction =
             if self.proportional { WindowReduction::Proportional } else { WindowReduction::Immediate };

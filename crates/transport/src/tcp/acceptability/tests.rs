@@ -1,0 +1,190 @@
+//! What is not acceptable changes nothing, by the words of the RFCs.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use subflow_policy::congestion::{Algorithm, Controller};
+use subflow_quantity::Duration;
+use subflow_wire::tcp::Timestamps;
+
+use super::*;
+use crate::tcp::{Config, Ends};
+
+/// Two connections that face each other, their controllers, and what is under way to each.
+struct Two {
+    ends: [Connection; 2],
+    controllers: [Controller; 2],
+    under_way: [Vec<TcpSegment>; 2],
+    now: Instant,
+}
+
+/// One thing that happens to a side.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Write(usize, u64),
+    Finish(usize),
+    Deliver(usize, usize),
+    Lose(usize),
+    Wait(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let side = || 0usize..2;
+    prop_oneof![
+        3 => (side(), 1u64..6000).prop_map(|(side, bytes)| Step::Write(side, bytes)),
+        1 => side().prop_map(Step::Finish),
+        8 => (side(), 0usize..4).prop_map(|(side, index)| Step::Deliver(side, index)),
+        1 => side().prop_map(Step::Lose),
+        2 => (0u64..300).prop_map(Step::Wait),
+    ]
+}
+
+impl Two {
+    fn new(initial: [u32; 2]) -> Self {
+        let ends = Ends { local: ([10, 0, 0, 1], 1).into(), remote: ([10, 0, 0, 2], 2).into() };
+        let config = Arc::new(Config::default());
+        let now = Instant::from_nanos(1_000_000_000);
+        let mut controllers = [0, 1].map(|_| Controller::new(Algorithm::from_name("reno").expect("it is one")));
+        controllers.iter_mut().for_each(|controller| _ = controller.add_path(1, 10));
+        let mut client = Connection::connect(config.clone(), ends, 0, initial[0], now);
+        let mut syn = TcpSegment::default();
+        client.poll_transmit(now, &mut syn, &mut controllers[0]);
+        let server = Connection::accept(config, ends, 0, initial[1], &syn, now);
+        let mut two = Self { ends: [client, server], controllers, under_way: [Vec::new(), Vec::new()], now };
+        two.drain();
+        two.take(Step::Deliver(0, 0));
+        two.take(Step::Deliver(1, 0));
+        two
+    }
+
+    fn drain(&mut self) {
+        for side in 0..2 {
+            let mut segment = TcpSegment::default();
+            while self.ends[side].poll_transmit(self.now, &mut segment, &mut self.controllers[side]).is_some() {
+                self.under_way[1 - side].push(segment.clone());
+            }
+        }
+    }
+
+    fn take(&mut self, step: Step) {
+        match step {
+            Step::Write(side, bytes) if self.ends[side].state().may_send() && !self.ends[side].is_finishing() => {
+                let start = self.ends[side].push_offset();
+                self.ends[side].push_data(start..start + bytes);
+            }
+            Step::Write(..) => {}
+            Step::Finish(side) => self.ends[side].finish(),
+            Step::Deliver(side, index) if index < self.under_way[side].len() => {
+                let segment = self.under_way[side].remove(index);
+                self.ends[side].on_segment(&segment, None, self.now, &mut self.controllers[side]);
+            }
+            Step::Deliver(..) => {}
+            Step::Lose(side) => self.under_way[side].clear(),
+            Step::Wait(ms) => {
+                self.now += Duration::from_millis(ms);
+                for side in 0..2 {
+                    self.ends[side].on_timeout(self.now, &mut self.controllers[side]);
+                }
+            }
+        }
+        self.drain();
+    }
+}
+
+/// A segment by its distances from what the connection expects.
+#[derive(Clone, Copy, Debug)]
+struct Arriving {
+    sequence: i32,
+    acknowledgment: i32,
+    flags: u8,
+    length: u32,
+    timestamp: Option<i32>,
+}
+
+fn arriving() -> impl Strategy<Value = Arriving> {
+    let distance = || prop_oneof![Just(0), -2i32..3, -3000i32..3000, -200_000i32..200_000, any::<i32>()];
+    let flags = prop_oneof![3 => Just(TcpFlags::ACK.0), 1 => any::<u8>().prop_map(|flags| flags & 0x1f)];
+    let timestamp = proptest::option::of(prop_oneof![Just(0), -1000i32..1000]);
+    (distance(), distance(), flags, prop_oneof![Just(0), 1u32..3000], timestamp).prop_map(
+        |(sequence, acknowledgment, flags, length, timestamp)| Arriving {
+            sequence,
+            acknowledgment,
+            flags,
+            length,
+            timestamp,
+        },
+    )
+}
+
+impl Arriving {
+    fn at(self, end: &Connection) -> TcpSegment {
+        let receive = sequence::wrap(end.receive.nxt, end.receive.initial);
+        let send = sequence::wrap(end.send.una, end.send.initial);
+        let mut segment = TcpSegment {
+            sequence: receive.wrapping_add_signed(self.sequence),
+            acknowledgment: send.wrapping_add_signed(self.acknowledgment),
+            flags: TcpFlags(self.flags),
+            window: 1000,
+            ..TcpSegment::default()
+        };
+        segment.payload.length = self.length;
+        let recent = end.receive.timestamps.to_echo();
+        let value = |by| Timestamps { value: recent.wrapping_add_signed(by), echo: 0 };
+        segment.options.timestamps = self.timestamp.map(value);
+        segment
+    }
+
+    /// RFC 9293, section 3.10.7.4 and RFC 5961, told by distances: may the segment have an effect on `end`?
+    fn may_count(self, end: &Connection) -> bool {
+        let (flags, behind) = (TcpFlags(self.flags), i64::from(self.sequence));
+        let unacknowledged = (end.receive.nxt - end.receive.acknowledged) as i64;
+        let ahead = end.receive.window.left(end.receive.nxt) as i64;
+        let last = behind + i64::from(self.length) + i64::from(flags.contains(TcpFlags::FIN));
+        // Nothing lies before the SYN.
+        let in_window = last >= -unacknowledged && behind <= ahead && behind >= -(end.receive.nxt as i64);
+        let oldest = -(end.send.max_window.min(end.send.una - 1) as i64);
+        let outstanding = (end.send.nxt - end.send.una) as i64;
+        let known = (oldest..=outstanding).contains(&i64::from(self.acknowledgment));
+        let stale = self.timestamp.is_some_and(|by| by < 0);
+        match (flags.contains(TcpFlags::RST), flags.contains(TcpFlags::SYN)) {
+            (true, _) => behind == 0 && end.state != State::TimeWait,
+            (_, true) => false,
+            _ => in_window && !stale && flags.contains(TcpFlags::ACK) && known,
+        }
+    }
+}
+
+/// Everything about a connection but what an answer to an unacceptable segment changes.
+fn image(end: &Connection, like: &Connection) -> String {
+    let mut end = end.clone();
+    end.acknowledge = like.acknowledge.clone();
+    end.challenged_at = like.challenged_at;
+    end.handshake = like.handshake.clone();
+    end.receive.duplicate.clone_from(&like.receive.duplicate);
+    end.receive.taken.clone_from(&like.receive.taken);
+    format!("{end:?}")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, max_global_rejects: 10_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_not_acceptable_changes_nothing(
+        initial in any::<[u32; 2]>(),
+        steps in proptest::collection::vec(step(), 0..40),
+        segment in arriving(),
+        side in 0usize..2,
+    ) {
+        let mut two = Two::new(initial);
+        steps.into_iter().for_each(|step| two.take(step));
+        let before = two.ends[side].clone();
+        prop_assume!(before.state.is_synchronised());
+        let arriving = segment.at(&before);
+        let verdict = before.judge(&arriving, two.now);
+        prop_assert_eq!(matches!(verdict, Verdict::Unacceptable(_)), !segment.may_count(&before), "{:?}", verdict);
+        if matches!(verdict, Verdict::Unacceptable(_)) {
+            two.ends[side].on_segment(&arriving, None, two.now, &mut two.controllers[side]);
+            prop_assert_eq!(image(&two.ends[side], &before), image(&before, &before));
+        }
+    }
+}
