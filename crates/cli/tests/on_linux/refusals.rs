@@ -57,10 +57,10 @@ fn who_is_not_root_is_told_so() {
     if machine_serves() {
         let machine = Machine::new(SCENARIO);
         let nobody = "exec setpriv --reuid=65534 --regid=65534 --clear-groups $SUBFLOW $RUN";
-        machine.refuses(nobody, &["takes the rights of root", "sudo", "--cap-add=NET_ADMIN,SYS_ADMIN"]);
+        machine.refuses(nobody, &["needs root rights", "sudo", "--cap-add=NET_ADMIN,SYS_ADMIN"]);
         // As root is in a container without further rights.
         let container = "exec setpriv --bounding-set=-sys_admin,-net_admin $SUBFLOW $RUN";
-        machine.refuses(container, &["cannot make a network namespace", "--cap-add=NET_ADMIN,SYS_ADMIN"]);
+        machine.refuses(container, &["cannot create a network namespace", "--cap-add=NET_ADMIN,SYS_ADMIN"]);
     }
 }
 
@@ -110,7 +110,7 @@ fn a_kernel_that_is_too_old_or_lacks_mptcp_is_named() {
         machine
             .refuses("exec setarch --uname-2.6 $SUBFLOW $RUN", &["the kernel is Linux 2.6.", "expected 5.19 or newer"]);
         let hidden = "mount -t tmpfs none /proc/sys/net/mptcp; exec $SUBFLOW $RUN";
-        machine.refuses(hidden, &["this kernel has no MPTCP", "CONFIG_MPTCP"]);
+        machine.refuses(hidden, &["this kernel does not support MPTCP", "CONFIG_MPTCP"]);
         // TCP asks for none.
         let tcp = SCENARIO.replace("\"mptcp\"", "\"tcp\"").replace("scheduler = \"linux-default\"\n", "");
         results(&Machine::new(&tcp).run(hidden));
@@ -144,7 +144,7 @@ fn a_name_that_is_taken_is_told_and_left_alone() {
         let output = child.wait_with_output().expect("it ends");
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains("-server exists already") && said.contains("subflow cleanup"), "{said}");
+        assert!(said.contains("-server already exists") && said.contains("subflow cleanup"), "{said}");
         let [left] = &namespaces_of(pid)[..] else { panic!("the phone's is gone, the other one is not ours") };
         assert!(left.ends_with("-server"), "{left}");
         assert!(subflow(&["cleanup"]).status.success());
