@@ -7,6 +7,8 @@ use subflow_quantity::{Duration, Instant};
 /// Bytes per delivery opportunity (mahimahi: one MTU-sized packet).
 const OPPORTUNITY_BYTES: u32 = 1500;
 const NANOS_PER_MILLISECOND: u64 = 1_000_000;
+/// The latest time of an opportunity: longer than any run, and still representable in nanoseconds.
+const LATEST_MILLISECOND: u64 = 1_000_000_000_000;
 
 /// Delivery opportunities over time, repeated without end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +48,10 @@ impl CapacityTrace {
                 let found = if time.is_empty() { "an empty line".into() } else { format!("'{time}'") };
                 TraceError::new(number + 1, EXPECTED, found)
             })?;
+            if time > LATEST_MILLISECOND {
+                let expected = format!("a time of at most {LATEST_MILLISECOND} ms, 31 years");
+                return Err(TraceError::new(number + 1, expected, format!("{time} ms")));
+            }
             if let Some(&last) = milliseconds.last()
                 && time < last
             {
@@ -145,8 +151,10 @@ impl TraceCursor {
     }
 
     fn time(&self) -> Instant {
-        let milliseconds = self.period * self.trace.period_milliseconds() + self.trace.milliseconds[self.next];
-        Instant::from_nanos(milliseconds * NANOS_PER_MILLISECOND)
+        // A packet that would depart after the end of the clock never departs.
+        let periods = self.period.saturating_mul(self.trace.period_milliseconds());
+        let milliseconds = periods.saturating_add(self.trace.milliseconds[self.next]);
+        Instant::from_nanos(milliseconds.saturating_mul(NANOS_PER_MILLISECOND))
     }
 }
 
@@ -178,6 +186,13 @@ mod tests {
     }
 
     #[test]
+    fn a_packet_queued_for_centuries_never_departs() {
+        let mut cursor = cursor("1000000000000\n");
+        let last = (0..20).map(|_| cursor.departure(at(0), 1500)).last();
+        assert_eq!(last, Some(Instant::MAX));
+    }
+
+    #[test]
     fn unused_opportunities_are_lost() {
         let mut cursor = cursor("1\n5\n10\n");
         assert_eq!(cursor.departure(Instant::from_nanos(1_000_001), 100), at(5));
@@ -197,6 +212,10 @@ mod tests {
         assert_eq!(
             message("1\n7"),
             "line 2: expected a line break after the last time, found the end of the file (is it truncated?)"
+        );
+        assert_eq!(
+            message("1\n18446744073709551615\n"),
+            "line 2: expected a time of at most 1000000000000 ms, 31 years, found 18446744073709551615 ms"
         );
         assert_eq!(
             message("0\n0\n"),

@@ -2,7 +2,7 @@
 
 use core::hint::select_unpredictable;
 
-use subflow_quantity::Instant;
+use subflow_quantity::{Duration, Instant};
 
 /// At most one pending event per source. The earliest one is always known.
 ///
@@ -33,10 +33,21 @@ type Key = u64;
 const NEVER: Key = Key::MAX;
 const GROUP: usize = 4;
 
+/// The longest that a network with so many links can be run: 2⁵² ns = 52 days with up to 2048 links, half of that with each
+/// doubling. (A link is two sources of events, one for each direction.)
+pub fn longest_run(links: usize) -> Duration {
+    // The end itself means never.
+    EventQueue::end_of_time_with(source_bits(2 * links)).since(Instant::from_nanos(1))
+}
+
+fn source_bits(sources: usize) -> u32 {
+    sources.next_power_of_two().trailing_zeros()
+}
+
 impl EventQueue {
     /// Creates a queue for sources below `sources`.
     pub(crate) fn new(sources: usize) -> Self {
-        let source_bits = sources.next_power_of_two().trailing_zeros();
+        let source_bits = source_bits(sources);
         let rounds = source_bits.div_ceil(2).max(1);
         let slots: usize = (1..=rounds).map(|round| GROUP.pow(round)).sum();
         Self {
@@ -50,7 +61,11 @@ impl EventQueue {
     /// Events at or after this time never happen: 2⁵² ns = 52 days with up to 4096 sources, half of that with each
     /// doubling.
     pub(crate) fn end_of_time(&self) -> Instant {
-        Instant::from_nanos(NEVER >> self.source_bits)
+        Self::end_of_time_with(self.source_bits)
+    }
+
+    fn end_of_time_with(source_bits: u32) -> Instant {
+        Instant::from_nanos(NEVER >> source_bits)
     }
 
     /// The time of the first event; [`Self::end_of_time`] if there is none.

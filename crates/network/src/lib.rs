@@ -49,6 +49,7 @@ mod timer;
 mod topology;
 
 pub use capacity_trace::{CapacityTrace, TraceError};
+pub use event_queue::longest_run;
 pub use ids::{HostId, InterfaceId, LinkId, PacketId, RouterId, TimerId};
 pub use link::{LinkChange, LinkConfig, LossPosition, Peak, Reordering, Service, TokenBucketConfig};
 pub use loss::{GilbertElliott, LossConfig, LossTrace};

@@ -68,8 +68,9 @@ pub(crate) struct LinkCounters {
     pub(crate) dropped_down: u64,
     /// Sum of transmission times, in nanoseconds.
     busy: u64,
-    /// Sum of the times that packets spend in the queue, in nanoseconds: the integral of the queue length over time.
-    sojourn: u64,
+    /// Sum of the times that packets spend in the queue, in nanoseconds: the integral of the queue length over time. Ten
+    /// thousand packets in the queue for weeks exceed 64 bits.
+    sojourn: u128,
     pub(crate) max_queue: u32,
 }
 
@@ -79,7 +80,7 @@ impl LinkCounters {
     #[inline]
     pub(crate) fn count_accepted(&mut self, now: Instant, start: Instant, departure: Instant, held: u32) {
         self.busy += departure.since(start).as_nanos();
-        self.sojourn += departure.since(now).as_nanos();
+        self.sojourn += u128::from(departure.since(now).as_nanos());
         if departure > now {
             self.max_queue = self.max_queue.max(held);
         }
@@ -97,18 +98,18 @@ impl LinkCounters {
 
     /// Moves the departure of a packet from `before` to `after`.
     pub(crate) fn move_departure(&mut self, before: Instant, after: Instant) {
-        self.sojourn = (self.sojourn + after.as_nanos()) - before.as_nanos();
+        self.sojourn = (self.sojourn + u128::from(after.as_nanos())) - u128::from(before.as_nanos());
     }
 
     /// Moves the end of a busy period from `before` to `after`.
     pub(crate) fn move_end_of_busy_period(&mut self, before: Instant, after: Instant) {
-        self.busy = (self.busy + after.as_nanos()) - before.as_nanos();
+        self.busy = self.busy.wrapping_add(after.as_nanos()).wrapping_sub(before.as_nanos());
     }
 
     /// The counters at `now`, where `unfinished` is the remaining transmission time and `to_wait` the sum of the
-    /// remaining times in the queue of all held packets.
-    pub(crate) fn report(&self, now: Instant, unfinished: Duration, to_wait: Duration) -> LinkMetrics {
-        let sojourn = (self.sojourn - to_wait.as_nanos()) as f64;
+    /// remaining times in the queue of all held packets, in nanoseconds.
+    pub(crate) fn report(&self, now: Instant, unfinished: Duration, to_wait: u128) -> LinkMetrics {
+        let sojourn = (self.sojourn - to_wait) as f64;
         LinkMetrics {
             packets: self.packets,
             bytes: self.bytes,

@@ -8,7 +8,7 @@ use subflow_network::{
     CapacityTrace, Distribution, Jitter, LinkChange, LinkConfig, LossConfig, LossPosition, LossTrace, Overtaking, Peak,
     Probability, QueueConfig, Reordering, Service, TokenBucketConfig,
 };
-use subflow_quantity::{Duration, Rate};
+use subflow_quantity::{Duration, Instant, Rate};
 use support::{Pair, ms, us};
 
 const MICROSECOND: u64 = 1000;
@@ -36,11 +36,60 @@ fn packets_are_sent_in_sequence_and_then_propagate() {
 }
 
 #[test]
-fn odd_rates_round_each_packet_up_to_a_nanosecond() {
+fn a_packet_leaves_at_the_first_nanosecond_by_which_all_before_it_and_itself_have_been_sent() {
     let mut pair = Pair::new(LinkConfig::new(Rate::from_mbit(7), Duration::ZERO));
-    pair.burst(0, 3);
+    pair.burst(0, 7);
     pair.run_until(ms(100));
-    assert_eq!(pair.hosts.times(), [1_714_286, 2 * 1_714_286, 3 * 1_714_286]);
+    // 12,000 bits at 7 Mbit/s are 1,714,285 5/7 ns.
+    let expected: Vec<u64> = (1..=7u64).map(|n| (n * 12_000_000).div_ceil(7)).collect();
+    assert_eq!(pair.hosts.times(), expected);
+    assert_eq!(expected[6], 12_000_000, "seven of them end with a whole one");
+}
+
+#[test]
+fn after_a_pause_nothing_is_carried_over() {
+    let mut pair = Pair::new(LinkConfig::new(Rate::from_mbit(7), Duration::ZERO));
+    let Pair { network, hosts, a, b, .. } = &mut pair;
+    for (number, at) in [(0, 0), (1, 1_714_285), (2, 3_428_572), (3, 9_000_000)] {
+        hosts.send_at(network, Instant::from_nanos(at), *a, *b, number, 1500);
+    }
+    pair.run_until(ms(100));
+    // The first leaves at ….71, the second comes before that; the third in the nanosecond in which that has left (….43),
+    // and begins there.
+    assert_eq!(pair.hosts.times(), [1_714_286, 3_428_572, 5_142_858, 10_714_286]);
+}
+
+#[test]
+fn a_busy_link_of_100_gbit_carries_100_gbit_of_packets_that_take_no_whole_nanosecond() {
+    let mut pair = Pair::new(LinkConfig::new(Rate::from_mbit(100_000), Duration::ZERO));
+    let (a, b) = (pair.a, pair.b);
+    for number in 0..100_000 {
+        support::send(&mut pair.network, a, b, number, 128);
+    }
+    pair.run_until(us(1000));
+    let metrics = pair.network.link_metrics(pair.link);
+    assert_eq!(metrics.packets, 1_000_000 * 100 / 1024, "10.24 ns each");
+    assert_eq!(metrics.busy, Duration::from_millis(1));
+    pair.run_until(ms(2));
+    assert_eq!(pair.hosts.times().last(), Some(&1_024_000));
+    assert_eq!(pair.network.link_metrics(pair.link).busy, Duration::from_nanos(1_024_000));
+}
+
+#[test]
+fn a_queue_that_is_full_for_centuries_is_counted_and_lets_nothing_through() {
+    let mut pair = Pair::new(LinkConfig::new(Rate::from_bits_per_second(1), Duration::from_secs(3600)));
+    let (a, b) = (pair.a, pair.b);
+    for number in 0..40_000 {
+        support::send(&mut pair.network, a, b, number, 65_000);
+    }
+    let end = Instant::ZERO + Duration::from_secs(1_000_000);
+    pair.run_until(end);
+    let metrics = pair.network.link_metrics(pair.link);
+    assert_eq!((metrics.packets, metrics.busy), (1, end.since(Instant::ZERO)));
+    assert!((metrics.mean_queue - 39_999.0).abs() < 1.0, "{}", metrics.mean_queue);
+    pair.network.schedule_change(end, pair.link, rate(1000));
+    pair.run_until(end + Duration::from_secs(10_000));
+    assert_eq!(pair.hosts.arrivals.len(), 40_000);
 }
 
 #[test]

@@ -55,7 +55,7 @@ impl Link {
             let departure = if number == self.departed {
                 self.transmitter.departure_of_rest(&before, packet.departure.since(now), now, bytes)
             } else {
-                self.transmitter.departure(turn, bytes)
+                self.transmitter.departure(now, turn, bytes)
             };
             self.counters.move_departure(packet.departure, departure);
             packet.departure = departure;
@@ -100,7 +100,7 @@ impl Link {
             if self.departed == self.delivered { now } else { self.ring.at(self.departed.wrapping_sub(1)).arrival };
         for number in self.held_numbers() {
             let packet = self.ring.at_mut(number);
-            packet.arrival = (packet.departure + self.delay).max(self.last_arrival);
+            packet.arrival = packet.departure.saturating_add(self.delay).max(self.last_arrival);
             self.last_arrival = packet.arrival;
         }
     }

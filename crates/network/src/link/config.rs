@@ -14,7 +14,8 @@ pub enum Service {
     /// Infinitely fast: a packet leaves at the instant at which it comes, and no packet waits.
     #[default]
     Unlimited,
-    /// A constant rate. A packet occupies the link for (IP length + overhead) · 8 / rate, rounded up to a nanosecond.
+    /// A constant rate. A packet occupies the link for (IP length + overhead) · 8 / rate. It leaves at the first whole
+    /// nanosecond after that; packets without a pause between them take their rate exactly.
     Rate(Rate),
     /// Delivery opportunities from a recorded trace.
     Trace(Arc<CapacityTrace>),

@@ -143,8 +143,8 @@ impl Link {
             return None;
         }
         let start = now.max(self.last_departure);
-        let departure = self.transmitter.departure(start, occupied);
-        let arrival = (departure + self.delay).max(self.last_arrival);
+        let departure = self.transmitter.departure(now, self.last_departure, occupied);
+        let arrival = departure.saturating_add(self.delay).max(self.last_arrival);
         let lost = !self.plain && self.extras.loses_after_queue();
         self.ring.push(self.oldest(), Descriptor { departure, arrival, parcel, lost });
         self.last_start = start;
@@ -234,10 +234,8 @@ impl Link {
     /// The counters at `now`, to which the link has been updated.
     pub(crate) fn metrics(&self, now: Instant) -> LinkMetrics {
         let unfinished = self.last_departure.since(now);
-        let mut to_wait = Duration::ZERO;
-        for number in 0..self.held() {
-            to_wait += self.ring.at(self.departed.wrapping_add(number)).departure.since(now);
-        }
+        let held = (0..self.held()).map(|number| self.ring.at(self.departed.wrapping_add(number)));
+        let to_wait = held.map(|packet| u128::from(packet.departure.since(now).as_nanos())).sum();
         self.counters.report(now, unfinished, to_wait)
     }
 

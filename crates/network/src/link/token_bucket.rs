@@ -22,12 +22,11 @@ pub struct Peak {
     pub burst: u32,
 }
 
-/// The state of one or two token buckets (Linux `tbf_dequeue`). Tokens are stored as the time in which they accumulate.
+/// The state of one or two token buckets (Linux `tbf_dequeue`).
 #[derive(Debug)]
 pub(crate) struct TokenBucket {
-    config: TokenBucketConfig,
-    tokens: Duration,
-    peak_tokens: Duration,
+    tokens: Bucket,
+    peak: Option<Bucket>,
     /// The time of the last update.
     counted_at: Instant,
 }
@@ -36,9 +35,8 @@ impl TokenBucket {
     /// Creates full buckets.
     pub(crate) fn new(config: TokenBucketConfig) -> Self {
         Self {
-            config,
-            tokens: config.rate.transmission_time(config.burst.into()),
-            peak_tokens: config.peak.map_or(Duration::ZERO, |peak| peak.rate.transmission_time(peak.burst.into())),
+            tokens: Bucket::full(config.rate, config.burst),
+            peak: config.peak.map(|peak| Bucket::full(peak.rate, peak.burst)),
             counted_at: Instant::ZERO,
         }
     }
@@ -46,32 +44,60 @@ impl TokenBucket {
     /// The departure time of a packet of `bytes` that is at the head of the queue from `start` on. A packet larger than
     /// a bucket waits until enough tokens have accumulated; Linux drops it, and scenarios do not allow such buckets.
     pub(crate) fn departure(&mut self, start: Instant, bytes: u32) -> Instant {
-        let TokenBucketConfig { rate, burst, peak } = self.config;
         let passed = start.since(self.counted_at);
-        let (have, need) = (filled(self.tokens, passed, rate, burst), rate.transmission_time(bytes.into()));
-        let mut wait = need - have;
-        let mut peak_left = Duration::ZERO;
-        if let Some(peak) = peak {
-            let have = filled(self.peak_tokens, passed, peak.rate, peak.burst);
-            let need = peak.rate.transmission_time(bytes.into());
-            wait = wait.max(need - have);
-            peak_left = filled(have, wait, peak.rate, peak.burst.max(bytes)) - need;
-        }
-        self.tokens = filled(have, wait, rate, burst.max(bytes)) - need;
-        self.peak_tokens = peak_left;
-        self.counted_at = start + wait;
+        self.buckets().for_each(|bucket| bucket.fill(passed, 0));
+        let wait = self.buckets().map(|bucket| bucket.wait_for(bytes)).max().unwrap_or_default();
+        self.buckets().for_each(|bucket| bucket.take(wait, bytes));
+        self.counted_at = start.saturating_add(wait);
         self.counted_at
+    }
+
+    fn buckets(&mut self) -> impl Iterator<Item = &mut Bucket> {
+        [&mut self.tokens].into_iter().chain(&mut self.peak)
     }
 
     /// The long-term time per packet of `bytes`.
     pub(crate) fn typical_time(&self, bytes: u32) -> Duration {
-        self.config.rate.transmission_time(bytes.into())
+        self.tokens.rate.transmission_time(bytes.into())
     }
 }
 
-/// The tokens of a bucket after the time `passed`, limited by its size.
-fn filled(tokens: Duration, passed: Duration, rate: Rate, burst: u32) -> Duration {
-    tokens.saturating_add(passed).min(rate.transmission_time(burst.into()))
+/// One bucket. A token is 10⁻⁹ bit, so that the tokens of a nanosecond are the rate in bits per second: nothing is rounded.
+#[derive(Debug)]
+struct Bucket {
+    rate: Rate,
+    size: u64,
+    tokens: u64,
+}
+
+/// Tokens per byte.
+const BYTE: u64 = 8_000_000_000;
+
+impl Bucket {
+    fn full(rate: Rate, bytes: u32) -> Self {
+        let size = u64::from(bytes).saturating_mul(BYTE);
+        Self { rate, size, tokens: size }
+    }
+
+    /// Adds the tokens of the time `passed`. The bucket holds its size at most, or `least` where that is more.
+    fn fill(&mut self, passed: Duration, least: u64) {
+        let come = u128::from(passed.as_nanos()) * u128::from(self.rate.bits_per_second());
+        let most = self.size.max(least);
+        self.tokens = u64::try_from(u128::from(self.tokens) + come).map_or(most, |tokens| tokens.min(most));
+    }
+
+    /// The time until there are enough tokens for a packet of `bytes`.
+    fn wait_for(&self, bytes: u32) -> Duration {
+        let missing = (u64::from(bytes) * BYTE).saturating_sub(self.tokens);
+        Duration::from_nanos(missing.div_ceil(self.rate.bits_per_second()))
+    }
+
+    /// Waits for `wait`, then removes the tokens for a packet of `bytes`.
+    fn take(&mut self, wait: Duration, bytes: u32) {
+        let needed = u64::from(bytes) * BYTE;
+        self.fill(wait, needed);
+        self.tokens -= needed;
+    }
 }
 
 #[cfg(test)]
@@ -119,14 +145,15 @@ mod tests {
 
     #[test]
     fn in_the_long_run_it_is_the_rate_whatever_the_sizes() {
-        let mut bucket = bucket(1600, None);
-        let (mut turn, mut bytes) = (Instant::ZERO, 0u64);
-        for n in 0..10_000u32 {
-            let size = 40 + n * 37 % 1461;
-            turn = bucket.departure(turn, size);
-            bytes += u64::from(size);
+        for rate in [Rate::from_mbit(8), Rate::from_mbit(97_111)] {
+            let mut bucket = TokenBucket::new(TokenBucketConfig { rate, burst: 1600, peak: None });
+            let (mut turn, mut bytes) = (Instant::ZERO, 0u64);
+            for n in 0..10_000u32 {
+                let size = 40 + n * 37 % 1461;
+                turn = bucket.departure(turn, size);
+                bytes += u64::from(size);
+            }
+            assert_eq!(turn, Instant::ZERO + rate.transmission_time(bytes - 1600), "the first 1600 were there");
         }
-        let rate = bytes as f64 * 8.0 / turn.as_secs_f64();
-        assert!((rate / 8e6 - 1.0).abs() < 1e-3, "{rate}");
     }
 }

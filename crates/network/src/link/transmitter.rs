@@ -1,5 +1,7 @@
 //! Transmission times.
 
+use core::hint::select_unpredictable;
+
 use subflow_quantity::{Duration, Instant, Rate};
 
 use super::Service;
@@ -25,12 +27,13 @@ impl Transmitter {
         }
     }
 
-    /// The departure time of a packet of `bytes` that is at the head of the queue from `start` on.
+    /// The departure time of a packet of `bytes` that arrives at `now`, where the packet ahead of it departs at `before`.
     #[inline]
-    pub(crate) fn departure(&mut self, start: Instant, bytes: u32) -> Instant {
+    pub(crate) fn departure(&mut self, now: Instant, before: Instant, bytes: u32) -> Instant {
+        let start = now.max(before);
         match self {
             Self::Unlimited => start,
-            Self::Rate(rate) => start + rate.transmission_time(bytes),
+            Self::Rate(rate) => start.saturating_add(rate.occupy(now < before, bytes)),
             Self::Trace(cursor) => cursor.departure(start, bytes),
             Self::TokenBucket(bucket) => bucket.departure(start, bytes),
         }
@@ -53,19 +56,28 @@ impl Transmitter {
     /// sent again.
     pub(crate) fn departure_of_rest(&mut self, before: &Self, left: Duration, now: Instant, bytes: u32) -> Instant {
         match (before, self) {
-            (Self::Rate(old), Self::Rate(new)) => now + new.time_for_rest(left, old.rate),
-            (_, new) => new.departure(now, bytes),
+            (Self::Rate(old), Self::Rate(new)) => now.saturating_add(new.occupy_with_rest(left, old.rate)),
+            (_, new) => new.departure(now, now, bytes),
         }
     }
 }
 
-/// A constant rate with its reciprocal.
+/// A constant rate, its reciprocal and the rounding of the last departure.
+///
+/// A packet occupies the link for bytes · 8·10⁹ / rate nanoseconds, which is seldom a whole number. Its departure is rounded
+/// up to a nanosecond. The excess is subtracted from the time of the next packet if that one follows without a pause, so that
+/// a busy link sends at exactly its rate: at 100 Gbit/s, packets of 128 bytes take 10.24 ns each, not 11.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConstantRate {
     rate: Rate,
     /// ⌊8·10⁹ · 2²⁰ / rate⌋: nanoseconds per byte in 2⁻²⁰ steps.
     nanos_per_byte: u64,
+    /// The excess of the last departure over the exact one, in nanoseconds times bits per second; less than the rate.
+    ahead: i64,
 }
+
+/// The highest rate, 4.6 Ebit/s: twice the rate fits into a signed integer. Higher rates are limited to it.
+const FASTEST: u64 = 1 << 62;
 
 const FRACTION_BITS: u32 = 20;
 const BITS_PER_BYTE_TIMES_NANOS: u64 = 8_000_000_000;
@@ -73,30 +85,44 @@ const BITS_PER_BYTE_TIMES_NANOS: u64 = 8_000_000_000;
 impl ConstantRate {
     /// `rate` must not be zero: take the link down instead.
     pub(crate) fn new(rate: Rate) -> Self {
-        let bits = rate.bits_per_second();
+        let bits = rate.bits_per_second().min(FASTEST);
         assert!(bits > 0, "the rate of a link is zero; take the link down instead");
         let scaled = u128::from(BITS_PER_BYTE_TIMES_NANOS) << FRACTION_BITS;
-        Self { rate, nanos_per_byte: (scaled / u128::from(bits)) as u64 }
+        let rate = Rate::from_bits_per_second(bits);
+        Self { rate, nanos_per_byte: (scaled / u128::from(bits)) as u64, ahead: 0 }
     }
 
-    /// The exact [`Rate::transmission_time`] of `bytes` below 2¹⁸, without a division.
+    /// The time that a packet of `bytes`, below 2¹⁸, adds to the last departure if it `follows` that one without a pause, or
+    /// else to its own arrival. Exact, without a division.
     #[inline]
-    pub(crate) fn transmission_time(self, bytes: u32) -> Duration {
+    pub(crate) fn occupy(&mut self, follows: bool, bytes: u32) -> Duration {
         debug_assert!(bytes < 1 << 18);
         let exact = u64::from(bytes) * BITS_PER_BYTE_TIMES_NANOS;
-        // The reciprocal is too small by less than 2⁻²⁰ per byte, in total less than ¼ ns. The estimate is therefore
-        // the quotient rounded down, or one less, and the quotient rounded up is at most two more.
-        let mut nanos = ((u128::from(bytes) * u128::from(self.nanos_per_byte)) >> FRACTION_BITS) as u64;
         let rate = self.rate.bits_per_second();
-        nanos += u64::from(nanos.wrapping_mul(rate) < exact);
-        nanos += u64::from(nanos.wrapping_mul(rate) < exact);
+        // The reciprocal is too small by less than 2⁻²⁰ per byte, in total less than ¼ ns. The estimate is therefore
+        // the quotient rounded down, or one less, and the remainder is less than twice the rate.
+        let mut nanos = ((u128::from(bytes) * u128::from(self.nanos_per_byte)) >> FRACTION_BITS) as u64;
+        let mut ahead = select_unpredictable(follows, self.ahead, 0) - (exact - nanos * rate).cast_signed();
+        for _ in 0..2 {
+            nanos += u64::from(ahead < 0);
+            ahead += select_unpredictable(ahead < 0, rate.cast_signed(), 0);
+        }
+        self.ahead = ahead;
         Duration::from_nanos(nanos)
     }
 
-    /// The time for data that takes `left` at rate `old`, rounded up.
-    fn time_for_rest(self, left: Duration, old: Rate) -> Duration {
-        let product = u128::from(left.as_nanos()) * u128::from(old.bits_per_second());
-        Duration::from_nanos(product.div_ceil(u128::from(self.rate.bits_per_second())) as u64)
+    /// The same for data that takes `left`, taken as exact, at rate `old` from now on.
+    fn occupy_with_rest(&mut self, left: Duration, old: Rate) -> Duration {
+        let exact = u128::from(left.as_nanos()) * u128::from(old.bits_per_second());
+        let rate = u128::from(self.rate.bits_per_second());
+        let nanos = exact.div_ceil(rate);
+        self.ahead = (nanos * rate - exact) as i64;
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    }
+
+    /// The [`Rate::transmission_time`] of a single packet.
+    fn transmission_time(self, bytes: u32) -> Duration {
+        Self { ..self }.occupy(false, bytes)
     }
 }
 
@@ -124,10 +150,28 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn packets_that_follow_each_other_take_no_longer_than_all_their_bytes_at_once(
+            bits in prop_oneof![1u64..2_000_000_000_000, 1 << 55..u64::MAX],
+            sizes in proptest::collection::vec(0u32..1 << 18, 1..50),
+        ) {
+            let mut link = ConstantRate::new(Rate::from_bits_per_second(bits));
+            let (mut bytes, mut nanos) = (0, 0);
+            for size in sizes {
+                nanos += link.occupy(bytes > 0, size).as_nanos();
+                bytes += u64::from(size);
+                let whole = Rate::from_bits_per_second(bits.min(FASTEST)).transmission_time(bytes);
+                prop_assert_eq!(nanos, whole.as_nanos());
+            }
+        }
+    }
+
     #[test]
     fn the_rest_of_a_packet_takes_longer_at_a_lower_rate() {
-        let slow = ConstantRate::new(Rate::from_mbit(3));
-        let rest = slow.time_for_rest(Duration::from_nanos(100), Rate::from_mbit(10));
+        let mut slow = ConstantRate::new(Rate::from_mbit(3));
+        let rest = slow.occupy_with_rest(Duration::from_nanos(100), Rate::from_mbit(10));
         assert_eq!(rest, Duration::from_nanos(334), "1000/3, rounded up");
+        assert_eq!(slow.ahead, 2_000_000, "2/3 ns at 3 Mbit/s");
     }
 }
