@@ -42,20 +42,23 @@ impl Failure {
     }
 }
 
-fn rendered(Problems(problems): &Problems) -> String {
+fn rendered(problems: &Problems) -> String {
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let theme = if colours { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_links(false).with_context_lines(1);
     let mut text = String::new();
-    for problem in problems {
+    for problem in &problems.first {
         let before = text.len();
         if handler.render_report(&mut text, problem as &dyn Diagnostic).is_err() {
             text.truncate(before);
             text += &format!("{problem:?}\n");
         }
     }
-    if problems.len() > 1 {
-        text += &format!("\n{} problems; nothing was run\n", problems.len());
+    let (count, shown) = (problems.count, problems.first.len());
+    match count {
+        1 => {}
+        _ if count == shown => text += &format!("\n{count} problems; nothing was run\n"),
+        _ => text += &format!("\n{count} problems, of which these are the first {shown}; nothing was run\n"),
     }
     text
 }

@@ -18,9 +18,9 @@ fn read(text: &str, sets: &[String]) -> Result<Plan, Problems> {
         Ok(document)
     });
     let outcome = outcome.map_err(Problems::from).and_then(Plan::read);
-    if let Err(Problems(problems)) = &outcome {
+    if let Err(problems) = &outcome {
         let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
-        for problem in problems {
+        for problem in &problems.first {
             handler.render_report(&mut String::new(), problem).expect("spans lie within the text");
         }
     }

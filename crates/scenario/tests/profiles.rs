@@ -10,7 +10,7 @@ use subflow_transport::tcp::config::{AckPolicy, Config, LossDetection, ReceiveBu
 fn options(profile: &str) -> TcpOptions {
     let text = format!(
         "profile = {profile:?}\n[hosts]\na = [\"x\"]\nb = [\"x\"]\n\
-         [links.l]\nbetween = [\"a\", \"b\"]\nrate = \"unlimited\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\n"
+         [links.l]\nbetween = [\"a\", \"b\"]\nrate = \"1 Gbit/s\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\n"
     );
     let document = Document::parse(Path::new("profile.toml"), text).expect("TOML");
     let scenario = Scenario::read(&document).expect("a good scenario");

@@ -1,5 +1,6 @@
 //! What is wrong with a scenario, where, and the way out.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use miette::{Diagnostic, LabeledSpan, SourceCode};
@@ -107,31 +108,51 @@ impl SourceCode for Source {
     }
 }
 
-/// Everything found wrong with a scenario; never empty.
+/// What was found wrong with a scenario; never nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problems(pub Vec<Problem>);
+pub struct Problems {
+    /// The first ones in the order in which they were found, at most [`Self::MOST_KEPT`].
+    pub first: Vec<Problem>,
+    /// How many there are in all.
+    pub count: usize,
+}
+
+impl Problems {
+    /// How many problems are kept to be shown: a mistake in a generated file is made thousands of times.
+    pub const MOST_KEPT: usize = 20;
+}
 
 impl From<Problem> for Problems {
     fn from(problem: Problem) -> Self {
-        Self(vec![problem])
+        Self { first: vec![problem], count: 1 }
     }
 }
 
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.0.iter().enumerate() {
+        for (index, problem) in self.first.iter().enumerate() {
             let separator = if index == 0 { "" } else { "\n" };
             write!(f, "{separator}{problem:?}")?;
         }
-        Ok(())
+        match self.count - self.first.len() {
+            0 => Ok(()),
+            more => write!(f, "\nand {more} more"),
+        }
     }
 }
 
 impl std::error::Error for Problems {}
 
-/// Gathers problems while reading goes on, so that one look at a file finds all of them.
+/// Gathers problems while reading goes on, so that one look at a file finds all of them. The same one, found at several
+/// points of a sweep, counts once.
 #[derive(Debug, Default)]
-pub(crate) struct Collector(Vec<Problem>);
+pub(crate) struct Collector {
+    first: Vec<Problem>,
+    known: BTreeSet<Identity>,
+}
+
+/// What tells a problem from others: the message, and where it is said.
+type Identity = (String, Option<(String, usize)>);
 
 impl Collector {
     /// The value, or nothing and its problem is kept.
@@ -140,21 +161,38 @@ impl Collector {
     }
     /// Keeps a problem, unless it was found before.
     pub(crate) fn add(&mut self, problem: Problem) {
-        if !self.0.contains(&problem) {
-            self.0.push(problem);
+        let place = problem.place.as_ref().map(|place| (place.source.name.clone(), place.span.start));
+        let is_new = self.known.insert((problem.message.clone(), place));
+        if is_new && self.first.len() < Problems::MOST_KEPT {
+            self.first.push(problem);
         }
+    }
+    /// Adds what another reading has found.
+    pub(crate) fn merge(&mut self, other: Self) {
+        other.first.into_iter().for_each(|problem| self.add(problem));
+        self.known.extend(other.known);
     }
     /// Whether nothing is wrong so far.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-    /// Ends with what was found wrong.
-    pub(crate) fn fail<T>(self) -> Result<T, Problems> {
-        assert!(!self.0.is_empty(), "reading fails only with a problem");
-        Err(Problems(self.0))
+        self.known.is_empty()
     }
     /// The value, if nothing was wrong.
-    pub(crate) fn finish<T>(self, value: T) -> Result<T, Problems> {
-        if self.0.is_empty() { Ok(value) } else { Err(Problems(self.0)) }
+    pub(crate) fn finish<T>(self, value: T) -> Result<T, Self> {
+        if self.is_empty() { Ok(value) } else { Err(self) }
+    }
+}
+
+impl From<Problem> for Collector {
+    fn from(problem: Problem) -> Self {
+        let mut collector = Self::default();
+        collector.add(problem);
+        collector
+    }
+}
+
+impl From<Collector> for Problems {
+    fn from(Collector { first, known }: Collector) -> Self {
+        assert!(!known.is_empty(), "reading fails only with a problem");
+        Self { first, count: known.len() }
     }
 }

@@ -104,11 +104,6 @@ impl<'a> Field<'a> {
         Ok(entries.iter().map(|entry| (entry.key.as_str(), self.child(entry, ""))).collect())
     }
 
-    /// The value under a name that the user gave.
-    pub(crate) fn named(&self, name: &str) -> Option<Field<'_>> {
-        self.node.entry(name).map(|entry| self.child(entry, ""))
-    }
-
     /// The table, whose keys are all in `schema`.
     pub(crate) fn section(&self, schema: &'static TableSchema) -> Result<Section<'_>, Problem> {
         let Value::Table(entries) = self.value() else {
@@ -177,6 +172,20 @@ impl<'a> Section<'a> {
     pub(crate) fn given(&self, key: &'static str) -> Option<Field<'a>> {
         let doc = self.schema.field(key).doc;
         self.field.node.entry(key).map(|entry| self.field.child(entry, doc))
+    }
+
+    /// The entries of the table under `key`, where the file has one, whose keys are names that the user gives.
+    pub(crate) fn entries_of(&self, key: &'static str) -> impl Iterator<Item = (&'a str, Field<'a>)> + use<'a> {
+        let field = self.field;
+        let entries = match field.node.entry(key).map(|entry| &entry.node.value) {
+            Some(Value::Table(entries)) => &entries[..],
+            _ => &[],
+        };
+        let path = field.path_of(key);
+        entries.iter().map(move |entry| {
+            let path = format!("{path}.{}", entry.key);
+            (entry.key.as_str(), Field { path, node: Cow::Borrowed(&entry.node), doc: "" })
+        })
     }
 
     /// The value of `key`: the file's, or the default.

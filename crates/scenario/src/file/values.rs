@@ -10,6 +10,13 @@ use subflow_quantity::{Duration, Rate, Size};
 use super::node::Value;
 use super::{Field, Problem};
 
+/// No duration of a scenario is longer, that of a run included: what is computed with them stays far from the end of the
+/// clock, 584 years.
+pub(crate) const LONGEST_DURATION: Duration = Duration::from_secs(1_000_000);
+
+/// No link sends faster than this, unless it takes no time at all: full-sized packets are a nanosecond apart.
+pub(crate) const FASTEST_RATE: Rate = Rate::from_mbit(10_000_000);
+
 impl Field<'_> {
     /// A quantity in its notation. A bare number is told which units there are.
     pub(crate) fn quantity<T: FromStr<Err = NotationError>>(&self, expected: &str) -> Result<T, Problem> {
@@ -41,9 +48,13 @@ impl Field<'_> {
         }
     }
 
-    /// A duration, zero allowed.
+    /// A duration of at most [`LONGEST_DURATION`], zero allowed.
     pub(crate) fn duration(&self) -> Result<Duration, Problem> {
-        self.quantity("a duration such as \"20 ms\"")
+        let duration = self.quantity("a duration such as \"20 ms\"")?;
+        if duration > LONGEST_DURATION {
+            return Err(self.expected(&format!("at most {LONGEST_DURATION}")).label("longer than any run"));
+        }
+        Ok(duration)
     }
 
     /// A duration above zero.
@@ -55,11 +66,14 @@ impl Field<'_> {
         Ok(duration)
     }
 
-    /// A rate above zero.
+    /// A rate above zero, at most [`FASTEST_RATE`].
     pub(crate) fn rate(&self) -> Result<Rate, Problem> {
         let rate: Rate = self.quantity("a rate such as \"50 Mbit/s\"")?;
         if rate.bits_per_second() == 0 {
             return Err(self.expected("a rate above zero").label("zero"));
+        }
+        if rate > FASTEST_RATE {
+            return Err(self.expected(&format!("at most {FASTEST_RATE}")).label("faster than any link"));
         }
         Ok(rate)
     }

@@ -1,6 +1,5 @@
 //! Addresses of interfaces: those that the file gives, and numbers for the rest.
 
-use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::topology::Topology;
@@ -9,16 +8,15 @@ use crate::file::{Collector, Problem};
 
 /// Gives every interface without an address one of `10.A.B.C`, and refuses addresses that two interfaces have.
 pub(super) fn assign(topology: &mut Topology, problems: &mut Collector) -> Option<()> {
-    let mut owners: BTreeMap<IpAddr, InterfaceIndex> = BTreeMap::new();
     for host in 0..topology.hosts.len() {
         for interface in 0..topology.hosts[host].interfaces.len() {
             let index = InterfaceIndex { host, interface };
-            let addresses = &mut topology.hosts[host].interfaces[interface].addresses;
+            let addresses = &mut topology.hosts.get_mut(host).interfaces[interface].addresses;
             if addresses.is_empty() {
                 addresses.push(automatic(index));
             }
             for address in addresses.clone() {
-                let Some(other) = owners.insert(address, index) else { continue };
+                let Some(other) = topology.owners.insert(address, index) else { continue };
                 let what = format!("{} has the address {address}", topology.interface_name(index));
                 let place = &topology.interface_places[host][interface];
                 let other_place = &topology.interface_places[other.host][other.interface];

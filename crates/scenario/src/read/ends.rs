@@ -16,9 +16,9 @@ impl Topology {
     pub(super) fn host_end(&self, field: &Field<'_>) -> Result<HostEnd, Problem> {
         let text = field.string("a host, or \"host.interface\"")?;
         let (name, interface) = split(text);
-        let Some(host) = self.hosts.iter().position(|host| host.name == name) else {
+        let Some(host) = self.hosts.number(name) else {
             let names = || self.hosts.iter().map(|host| host.name.as_str());
-            let what = match self.routers.iter().any(|router| router.name == name) {
+            let what = match self.routers.number(name).is_some() {
                 true => format!("{name:?} is a router, expected a host"),
                 false => format!("there is no host {name:?}"),
             };
@@ -53,10 +53,10 @@ impl Topology {
     pub(super) fn attachment(&self, field: &Field<'_>) -> Result<Attachment, Problem> {
         let text = field.string("\"host.interface\" or the name of a router")?;
         let (name, _) = split(text);
-        if let Some(router) = self.routers.iter().position(|router| router.name == text) {
+        if let Some(router) = self.routers.number(text) {
             return Ok(Attachment::Router(router));
         }
-        if self.hosts.iter().any(|host| host.name == name) {
+        if self.hosts.number(name).is_some() {
             return self.interface(field).map(Attachment::Interface);
         }
         let names = || self.hosts.iter().map(|h| h.name.as_str()).chain(self.routers.iter().map(|r| r.name.as_str()));

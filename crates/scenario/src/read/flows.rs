@@ -1,24 +1,21 @@
 //! `[flows.NAME]`: ends, times, ports and algorithms.
 
 use core::cmp::Ordering;
-use std::collections::BTreeMap;
 
 use subflow_quantity::Duration;
 
 use super::RunLength;
 use super::algorithms;
 use super::bottleneck;
+use super::ports::Ports;
 use super::reachability::Islands;
 use super::reliability;
 use super::stacks::Stacks;
 use super::topology::Topology;
-use super::traffic;
+use super::traffic::{self, largest_datagram};
 use crate::choice::Choice;
 use crate::file::{Collector, Field, Place, Problem, Section};
 use crate::{Flow, InterfaceIndex, Mptcp, PathManager, Protocol, Sctp, SubflowPlan, Tcp, schema};
-
-/// The port of the first flow that gives none.
-const FIRST_PORT: usize = 5001;
 
 /// Reads flows against the nodes and stacks that there are.
 struct FlowReader<'a> {
@@ -59,21 +56,24 @@ pub(super) fn read(
     }
     let reader = FlowReader { topology, stacks, islands: Islands::of(topology), run };
     let mut flows = Vec::new();
-    let mut ports: BTreeMap<(usize, u16), Place> = BTreeMap::new();
+    let mut ports = Ports::default();
     for (index, (name, entry)) in entries.iter().enumerate() {
-        let Some((flow, place)) = problems.keep(reader.read(index, name, entry)) else { continue };
-        if let Some(other) = ports.insert((flow.to.host, flow.port), place.clone()) {
-            let what = format!("flows.{name}: port {} of {} is taken", flow.port, topology.hosts[flow.to.host].name);
-            problems.add(Problem::at(&place, what).also(&other, "by this flow").help("give one of them another port"));
-        }
+        let port = |host| ports.automatic(index, host);
+        let Some((flow, place)) = problems.keep(reader.read(name, entry, port)) else { continue };
+        problems.keep(ports.take(topology, entry, (flow.to.host, flow.port), &place));
         flows.push(flow);
     }
     flows
 }
 
 impl FlowReader<'_> {
-    /// The flow, and the place that decided its port.
-    fn read(&self, index: usize, name: &str, field: &Field<'_>) -> Result<(Flow, Place), Problem> {
+    /// The flow, and the place that decided its port; where it gives none, `automatic` is asked for a port of its host.
+    fn read(
+        &self,
+        name: &str,
+        field: &Field<'_>,
+        automatic: impl FnOnce(usize) -> Option<u16>,
+    ) -> Result<(Flow, Place), Problem> {
         let section = field.section(&schema::FLOW)?;
         let kind = section.value("protocol").choice("a protocol", &PROTOCOLS)?;
         refuse_strays(&section, kind)?;
@@ -88,10 +88,17 @@ impl FlowReader<'_> {
         }
         let (from, to) = self.islands.connect(self.topology, (from_end, &from_field), (to_end, &to_field))?;
 
+        let address = self.topology.hosts[to.host].interfaces[to.interface].addresses[0];
         let (start, stop) = self.times(&section)?;
         let (port, port_place) = match section.given("port") {
             Some(given) => (given.integer(1..=65_535)? as u16, given.place().clone()),
-            None => (u16::try_from(FIRST_PORT + index).unwrap_or(u16::MAX), field.place().clone()),
+            None => match automatic(to.host) {
+                Some(port) => (port, field.place().clone()),
+                None => {
+                    let host = &self.topology.hosts[to.host].name;
+                    return Err(field.problem(format!("all 65535 ports of {host} are taken by other flows")));
+                }
+            },
         };
         let flow = Flow {
             name: name.to_owned(),
@@ -100,7 +107,7 @@ impl FlowReader<'_> {
             port,
             source_port: source_port(&section)?,
             protocol: self.protocol(kind, &section, from, to)?,
-            traffic: traffic::read(&section, kind == Kind::Udp)?,
+            traffic: traffic::read(&section, (kind == Kind::Udp).then(|| largest_datagram(address)))?,
             start,
             stop,
         };

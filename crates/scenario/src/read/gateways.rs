@@ -2,21 +2,20 @@
 
 use super::reachability::Islands;
 use super::topology::Topology;
-use crate::file::{Collector, Field, Problem, Value, did_you_mean, list};
+use crate::file::{Collector, Field, Problem, Section, Value, did_you_mean, list};
 use crate::{InterfaceIndex, schema};
 
 /// Reads the gateways of all interfaces; the routers and links are there.
-pub(super) fn read(hosts: &Field<'_>, topology: &mut Topology, problems: &mut Collector) {
+pub(super) fn read(scenario: &Section<'_>, topology: &mut Topology, problems: &mut Collector) {
     let islands = Islands::of(topology);
-    for host in 0..topology.hosts.len() {
-        let name = topology.hosts[host].name.clone();
-        let Some(field) = hosts.named(&name) else { continue };
+    for (name, field) in scenario.entries_of("hosts") {
+        let Some(host) = topology.hosts.number(name) else { continue };
         let read = |interfaces: &Field<'_>, problems: &mut Collector, topology: &mut Topology| {
             let Some(elements) = problems.keep(interfaces.list("a list of interfaces")) else { return };
             for (interface, element) in elements.iter().enumerate() {
                 let index = InterfaceIndex { host, interface };
                 if let Some(gateways) = problems.keep(of_interface(element, index, topology, &islands)) {
-                    topology.hosts[host].interfaces[interface].gateways = gateways;
+                    topology.hosts.get_mut(host).interfaces[interface].gateways = gateways;
                 }
             }
         };
@@ -58,7 +57,7 @@ fn of_interface(
 fn gateway(field: &Field<'_>, index: InterfaceIndex, topology: &Topology, islands: &Islands) -> Result<usize, Problem> {
     let name = field.string("the name of a router")?;
     let names = || topology.routers.iter().map(|router| router.name.as_str());
-    let Some(router) = names().position(|known| known == name) else {
+    let Some(router) = topology.routers.number(name) else {
         return Err(field
             .problem(format!("there is no router {name:?}"))
             .label(did_you_mean(name, names(), "no such router"))

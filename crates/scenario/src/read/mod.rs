@@ -9,9 +9,12 @@ mod gateways;
 mod hosts;
 mod links;
 mod loss;
+mod names;
+mod ports;
 mod queue;
 mod reachability;
 mod reliability;
+mod round_trips;
 mod routing;
 mod sctp;
 mod shape;
@@ -22,6 +25,7 @@ mod traces;
 mod traffic;
 pub(super) mod words;
 
+use subflow_network::longest_run;
 use subflow_quantity::Duration;
 
 use super::file::{Collector, Document, Field, Node, Place, Problem, Problems, Section};
@@ -29,9 +33,6 @@ use super::{Scenario, schema};
 use stacks::Stacks;
 use topology::Topology;
 pub(crate) use traces::Traces;
-
-/// No run is longer; times add up without overflow and still mean something.
-const LONGEST_RUN: Duration = Duration::from_secs(1_000_000);
 
 /// Seeds stay below this so that JSON readers that only have floats read them exactly.
 const LARGEST_SEED: u64 = (1 << 53) - 1;
@@ -57,6 +58,20 @@ struct RunLength {
 }
 
 impl RunLength {
+    /// Refuses a run that is longer than the clock of a network with so many links.
+    fn check_clock(&self, topology: &Topology) -> Result<(), Problem> {
+        let links = topology.links.len();
+        let longest = longest_run(links);
+        if self.duration <= longest {
+            return Ok(());
+        }
+        let seconds = longest.as_nanos() / 1_000_000_000;
+        let found = format!("duration: found {}, expected at most {seconds} s with {links} links", self.duration);
+        Err(Problem::at(&self.place, found)
+            .label("after the end of the clock")
+            .help("one 64-bit word tells events apart by time and link: the more links, the shorter the longest run"))
+    }
+
     /// Refuses a time at or after the end of the run.
     fn check_before_end(&self, field: &Field<'_>, time: Duration) -> Result<(), Problem> {
         match time < self.duration {
@@ -73,26 +88,29 @@ impl RunLength {
 impl Scenario {
     /// Reads one scenario; what `[sweep]` says is left to [`crate::sweep`].
     pub fn read(document: &Document) -> Result<Self, Problems> {
-        Self::read_from(&document.name, &document.root, &Traces::new(document.directory()))
+        Ok(Self::read_from(&document.name, &document.root, &Traces::new(document.directory()))?)
     }
 
     /// The same from a document's tree, with traces that were perhaps read before.
-    pub(crate) fn read_from(name: &str, root: &Node, traces: &Traces) -> Result<Self, Problems> {
+    pub(crate) fn read_from(name: &str, root: &Node, traces: &Traces) -> Result<Self, Collector> {
         let root = Field::root(root);
         let section = root.section(&schema::ROOT)?;
         let mut problems = Collector::default();
 
         let general = problems.keep(general(&section, name));
         let topology = Topology::read(&section, traces, &mut problems);
-        let (Some(general), Some(topology)) = (general, topology) else { return problems.fail() };
+        let (Some(general), Some(topology)) = (general, topology) else { return Err(problems) };
         // Flows and events refer to what stands above: with half a topology they would only raise false alarms.
         if !problems.is_empty() {
-            return problems.fail();
+            return Err(problems);
         }
 
+        problems.keep(general.run.check_clock(&topology));
         let stacks = problems.keep(Stacks::read(&section, &topology));
         let flows = stacks.map(|stacks| flows::read(&section, &topology, &stacks, &general.run, &mut problems));
+        let flows = flows.unwrap_or_default();
         let (timeline, host_timeline) = timeline::read(&section, &topology, traces, &general.run, &mut problems);
+        round_trips::check(&section, &topology, &flows, &timeline, &mut problems);
         problems.finish(Self {
             name: name.to_owned(),
             title: general.title,
@@ -102,13 +120,13 @@ impl Scenario {
             sample_interval: general.sample_interval,
             seed: general.seed,
             repeat: general.repeat,
-            flows: flows.unwrap_or_default(),
+            flows,
             timeline,
             host_timeline,
-            hosts: topology.hosts,
-            routers: topology.routers,
+            hosts: topology.hosts.into_vec(),
+            routers: topology.routers.into_vec(),
             routing: topology.routing,
-            links: topology.links,
+            links: topology.links.into_vec(),
         })
     }
 }
@@ -120,9 +138,6 @@ fn general(section: &Section<'_>, name: &str) -> Result<General, Problem> {
     };
     let duration_field = section.value("duration");
     let duration = duration_field.positive_duration()?;
-    if duration > LONGEST_RUN {
-        return Err(duration_field.expected(&format!("at most {LONGEST_RUN}")));
-    }
     let warm_up = section.value("warm_up");
     let measure_from = warm_up.duration()?;
     if measure_from >= duration {

@@ -1,6 +1,6 @@
 //! Which interfaces can exchange packets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::ends::HostEnd;
 use super::topology::Topology;
@@ -12,14 +12,16 @@ use crate::{Attachment, InterfaceIndex};
 pub(super) struct Islands {
     of_interface: BTreeMap<InterfaceIndex, usize>,
     of_router: Vec<usize>,
+    /// The hosts on each island.
+    hosts: BTreeMap<usize, Vec<usize>>,
 }
 
 impl Islands {
     pub(super) fn of(topology: &Topology) -> Self {
         let mut of_router: Vec<usize> = (0..topology.routers.len()).collect();
-        for link in &topology.links {
+        for link in topology.links.iter() {
             if let [Attachment::Router(a), Attachment::Router(b)] = link.ends {
-                let (a, b) = (root(&of_router, a), root(&of_router, b));
+                let (a, b) = (root(&mut of_router, a), root(&mut of_router, b));
                 of_router[b] = a;
             }
         }
@@ -28,15 +30,19 @@ impl Islands {
             for (end, other) in [(link.ends[0], link.ends[1]), (link.ends[1], link.ends[0])] {
                 let Attachment::Interface(interface) = end else { continue };
                 let island = match other {
-                    Attachment::Router(router) => root(&of_router, router),
+                    Attachment::Router(router) => root(&mut of_router, router),
                     // A link between two hosts is an island of its own, numbered after the routers'.
                     Attachment::Interface(_) => topology.routers.len() + index,
                 };
                 of_interface.insert(interface, island);
             }
         }
-        let of_router = (0..topology.routers.len()).map(|router| root(&of_router, router)).collect();
-        Self { of_interface, of_router }
+        let of_router = (0..topology.routers.len()).map(|router| root(&mut of_router, router)).collect();
+        let mut hosts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (interface, island) in &of_interface {
+            hosts.entry(*island).or_default().push(interface.host);
+        }
+        Self { of_interface, of_router, hosts }
     }
 
     /// Whether packets of an interface can reach a router.
@@ -63,18 +69,25 @@ impl Islands {
         let (from_name, to_name) = (end_name(topology, from), end_name(topology, to));
         if joined().next().is_some() {
             return Err(to_field
-                .problem(format!("{from_name} and {to_name} have no addresses of the same family"))
+                .problem(format!("{from_name} and {to_name} have no first addresses of the same family"))
                 .label("IPv4 here and IPv6 there")
-                .also(from_field.place(), "from here"));
+                .also(from_field.place(), "from here")
+                .help(
+                    "connections go from and to the first address of an interface: let one family come first at both",
+                ));
         }
-        let reached = (0..topology.hosts.len()).filter(|&host| {
-            let end = HostEnd { host, interface: None };
-            host != from.host && interfaces(topology, from).any(|a| interfaces(topology, end).any(|b| self.join(a, b)))
-        });
-        let names: Vec<&str> = reached.map(|host| topology.hosts[host].name.as_str()).collect();
-        let reached = match names.is_empty() {
+        let islands: BTreeSet<usize> =
+            interfaces(topology, from).filter_map(|interface| self.of_interface.get(&interface).copied()).collect();
+        let mut reached: Vec<usize> = islands.iter().flat_map(|island| &self.hosts[island]).copied().collect();
+        reached.sort_unstable();
+        reached.dedup();
+        reached.retain(|&host| host != from.host);
+        let reached = match reached.is_empty() {
             true => "no other host is reached from there".to_owned(),
-            false => format!("what is reached from there: {}", list(names)),
+            false => {
+                let names = reached.iter().map(|&host| topology.hosts[host].name.as_str());
+                format!("what is reached from there: {}", list(names))
+            }
         };
         Err(to_field
             .problem(format!("{to_name} cannot be reached from {from_name}: no chain of links and routers joins them"))
@@ -84,9 +97,10 @@ impl Islands {
     }
 }
 
-/// The router that stands for its island.
-fn root(of_router: &[usize], mut router: usize) -> usize {
+/// The router that stands for its island. Ways to it grow shorter with each that is gone.
+fn root(of_router: &mut [usize], mut router: usize) -> usize {
     while of_router[router] != router {
+        of_router[router] = of_router[of_router[router]];
         router = of_router[router];
     }
     router
@@ -100,9 +114,10 @@ fn interfaces(topology: &Topology, end: HostEnd) -> impl Iterator<Item = Interfa
     all.map(move |interface| InterfaceIndex { host: end.host, interface })
 }
 
+/// Whether the first addresses of two interfaces, which connections go from and to, are both IPv4 or both IPv6.
 fn share_a_family(topology: &Topology, a: InterfaceIndex, b: InterfaceIndex) -> bool {
-    let addresses = |index: InterfaceIndex| &topology.hosts[index.host].interfaces[index.interface].addresses;
-    addresses(a).iter().any(|a| addresses(b).iter().any(|b| a.is_ipv4() == b.is_ipv4()))
+    let address = |index: InterfaceIndex| topology.hosts[index.host].interfaces[index.interface].addresses[0];
+    address(a).is_ipv4() == address(b).is_ipv4()
 }
 
 fn end_name(topology: &Topology, end: HostEnd) -> String {

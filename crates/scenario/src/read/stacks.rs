@@ -1,6 +1,8 @@
 //! The stack of each end of a flow: what the flow says goes before what its host says, that before the scenario, and
 //! that before the profile.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use subflow_policy::path_manager::MAX_SUBFLOWS;
@@ -22,24 +24,31 @@ const COUNT: RangeInclusive<u64> = 0..=1_000_000;
 pub(super) struct Stacks<'a> {
     scenario: Section<'a>,
     profiles: Vec<&'static Profile>,
-    host_names: Vec<String>,
+    /// The table of each host; hosts in the short form and those of a topology have none.
+    tables: Vec<Option<Field<'a>>>,
+    /// What profiles make of the scenario's own switches, by name: the stacks of hosts and flows that have none.
+    usual: RefCell<BTreeMap<&'static str, Stack>>,
 }
+
+/// The tables of switches.
+const SWITCHES: [&str; 3] = ["tcp", "mptcp", "sctp"];
 
 impl<'a> Stacks<'a> {
     pub(super) fn read(scenario: &Section<'a>, topology: &Topology) -> Result<Self, Problem> {
         let general = profile(&scenario.value("profile"))?;
-        let hosts = scenario.given("hosts");
-        let mut profiles = Vec::new();
-        for host in &topology.hosts {
-            let field = table_of(hosts.as_ref(), &host.name);
-            let own = match &field {
-                Some(field) => field.section(&schema::HOST)?.given("profile"),
-                None => None,
-            };
-            profiles.push(own.map_or(Ok(general), |own| profile(&own))?);
+        let mut tables = vec![None; topology.hosts.len()];
+        let mut profiles = vec![general; topology.hosts.len()];
+        for (name, field) in scenario.entries_of("hosts") {
+            let Some(host) = topology.hosts.number(name) else { continue };
+            if !matches!(field.value(), Value::Table(_)) {
+                continue;
+            }
+            if let Some(own) = field.section(&schema::HOST)?.given("profile") {
+                profiles[host] = profile(&own)?;
+            }
+            tables[host] = Some(field);
         }
-        let host_names = topology.hosts.iter().map(|host| host.name.clone()).collect();
-        Ok(Self { scenario: *scenario, profiles, host_names })
+        Ok(Self { scenario: *scenario, profiles, tables, usual: RefCell::default() })
     }
 
     /// The profile of a host.
@@ -50,14 +59,27 @@ impl<'a> Stacks<'a> {
     /// The stack of `host` in the flow that `flow` describes.
     pub(super) fn stack(&self, flow: &Section<'_>, host: usize) -> Result<Stack, Problem> {
         let profile = self.profiles[host];
-        self.layered(flow, host, |given| {
-            let (tcp, mptcp, sctp) = (given("tcp"), given("mptcp"), given("sctp"));
+        let own = |table: &Section<'_>| SWITCHES.iter().any(|key| table.given(key).is_some());
+        let is_usual = !own(flow) && !self.table(host)?.is_some_and(|table| own(&table));
+        if let (true, Some(known)) = (is_usual, self.usual.borrow().get(profile.name)) {
+            return Ok(known.clone());
+        }
+        let stack = self.layered(flow, host, |given| {
+            let [tcp, mptcp, sctp] = SWITCHES.map(given);
             Ok(Stack {
                 tcp: tcp_options(&Layers::new(&tcp, profile.tcp, &schema::TCP)?)?,
                 mptcp: mptcp_options(&Layers::new(&mptcp, profile.mptcp, &schema::MPTCP)?)?,
                 sctp: sctp_options(&Layers::new(&sctp, profile.sctp, &schema::SCTP)?)?,
             })
-        })
+        })?;
+        if is_usual {
+            self.usual.borrow_mut().insert(profile.name, stack.clone());
+        }
+        Ok(stack)
+    }
+
+    fn table(&self, host: usize) -> Result<Option<Section<'_>>, Problem> {
+        self.tables[host].as_ref().map(|field| field.section(&schema::HOST)).transpose()
     }
 
     /// Where the SCTP switch `key` of `host` in the flow is written; `None` where it is a default.
@@ -80,23 +102,13 @@ impl<'a> Stacks<'a> {
         host: usize,
         read: impl FnOnce(Tables<'_>) -> Result<T, Problem>,
     ) -> Result<T, Problem> {
-        let hosts = self.scenario.given("hosts");
-        let host_field = table_of(hosts.as_ref(), &self.host_names[host]);
-        let host_section = match &host_field {
-            Some(field) => Some(field.section(&schema::HOST)?),
-            None => None,
-        };
-        read(&|key| [flow.given(key), host_section.and_then(|host| host.given(key)), self.scenario.given(key)])
+        let table = self.table(host)?;
+        read(&|key| [flow.given(key), table.and_then(|host| host.given(key)), self.scenario.given(key)])
     }
 }
 
 /// Tables of a name from the top down, each of which may be absent.
 type Tables<'r> = &'r dyn Fn(&'static str) -> [Option<Field<'r>>; 3];
-
-/// The table of host `name`; hosts in the short form and those of a topology have none.
-fn table_of<'a>(hosts: Option<&'a Field<'a>>, name: &str) -> Option<Field<'a>> {
-    hosts?.named(name).filter(|field| matches!(field.value(), Value::Table(_)))
-}
 
 fn profile(field: &Field<'_>) -> Result<&'static Profile, Problem> {
     let choices: Vec<_> = PROFILES.iter().map(|profile| Choice::new(profile.name, profile, profile.doc)).collect();

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use subflow_network::{RouterMode, RoutingConfig};
 
 use super::links::LinkReader;
+use super::names::Named;
 use super::shape::Generated;
 use super::traces::Traces;
 use super::{addresses, gateways, hosts, routing, shape};
@@ -14,14 +15,16 @@ use crate::{Attachment, Host, HostStack, Interface, InterfaceIndex, Link, Router
 
 /// Hosts, routers and links, every link plugged in, every interface and router on a link.
 pub(super) struct Topology {
-    pub(super) hosts: Vec<Host>,
-    pub(super) routers: Vec<Router>,
-    pub(super) links: Vec<Link>,
+    pub(super) hosts: Named<Host>,
+    pub(super) routers: Named<Router>,
+    pub(super) links: Named<Link>,
     pub(super) routing: RoutingConfig,
     /// Where each host's interfaces are named.
     pub(super) interface_places: Vec<Vec<Place>>,
     /// Which link an attachment's interface has, and where the link says so.
     pub(super) plugged: BTreeMap<Attachment, (usize, Place)>,
+    /// Which interface has an address.
+    pub(super) owners: BTreeMap<IpAddr, InterfaceIndex>,
 }
 
 impl Topology {
@@ -41,12 +44,13 @@ impl Topology {
         let (mode, routing) = problems.keep(routing::read(section))?;
 
         let mut topology = Self {
-            hosts: Vec::new(),
-            routers: Vec::new(),
-            links: Vec::new(),
+            hosts: Named::default(),
+            routers: Named::default(),
+            links: Named::default(),
             routing,
             interface_places: Vec::new(),
             plugged: BTreeMap::new(),
+            owners: BTreeMap::new(),
         };
         if let Some((generated, field)) = &generated {
             topology.add_generated_nodes(generated, mode, field.place());
@@ -69,8 +73,9 @@ impl Topology {
             (None, Some((_, field))) => topology.check_all_plugged_in(field, problems),
             (None, None) => {}
         }
-        if let Some(field) = &hosts_field {
-            gateways::read(field, &mut topology, problems);
+        // Whose name is taken has no interfaces of its own.
+        if problems.is_empty() {
+            gateways::read(section, &mut topology, problems);
         }
         Some(topology)
     }
@@ -79,32 +84,35 @@ impl Topology {
         for name in &generated.shape.hosts {
             let interface =
                 Interface { name: "eth".to_owned(), addresses: Vec::new(), gateways: Vec::new(), backup: false };
-            self.hosts.push(Host { name: name.clone(), interfaces: vec![interface], stack: HostStack::default() });
+            let host = Host { name: name.clone(), interfaces: vec![interface], stack: HostStack::default() };
+            self.hosts.push(name, host);
             self.interface_places.push(vec![place.clone()]);
         }
-        self.routers.extend(generated.shape.switches.iter().map(|name| Router { name: name.clone(), mode }));
+        for name in &generated.shape.switches {
+            self.routers.push(name, Router { name: name.clone(), mode });
+        }
     }
 
     fn read_hosts(&mut self, field: &Field<'_>, problems: &mut Collector) -> Option<()> {
         let (hosts, places) = hosts::read(field, problems)?;
-        for host in &hosts {
+        for host in hosts {
             if self.is_node(&host.name) {
                 problems.add(name_taken(field, &host.name));
             }
+            self.hosts.push(&host.name.clone(), host);
         }
-        self.hosts.extend(hosts);
         self.interface_places.extend(places);
         Some(())
     }
 
     /// Whether there is a host or router of this name.
     fn is_node(&self, name: &str) -> bool {
-        self.hosts.iter().any(|host| host.name == name) || self.routers.iter().any(|router| router.name == name)
+        self.hosts.number(name).is_some() || self.routers.number(name).is_some()
     }
 
     fn read_routers(&mut self, field: &Field<'_>, default: RouterMode, problems: &mut Collector) -> Option<()> {
         for (name, router) in problems.keep(field.named_entries("router"))? {
-            if self.hosts.iter().any(|host| host.name == name) {
+            if self.hosts.number(name).is_some() {
                 problems.add(router.problem("there is a host of this name, too").help("give one of them another name"));
             } else if self.is_node(name) {
                 problems.add(name_taken(field, name));
@@ -120,7 +128,8 @@ impl Topology {
             if let Some((mode, place)) = &known {
                 self.check_control(name, *mode, place, problems);
             }
-            self.routers.push(Router { name: name.to_owned(), mode: known.map_or(default, |(mode, _)| mode) });
+            let mode = known.map_or(default, |(mode, _)| mode);
+            self.routers.push(name, Router { name: name.to_owned(), mode });
         }
         Some(())
     }
@@ -128,7 +137,10 @@ impl Topology {
     /// A controller has all routers or none.
     fn check_control(&self, name: &str, mode: RouterMode, place: &Place, problems: &mut Collector) {
         let controlled = |mode| mode == RouterMode::Multiflow;
-        let Some(other) = self.routers.iter().find(|other| controlled(other.mode) != controlled(mode)) else { return };
+        // One that is not as the first one has been told of.
+        let Some(other) = self.routers.first().filter(|first| controlled(first.mode) != controlled(mode)) else {
+            return;
+        };
         let (under, free) = if controlled(mode) { (name, &*other.name) } else { (&*other.name, name) };
         problems.add(
             Problem::at(place, format!("router {under} is under a controller (multiflow), but router {free} is not"))
@@ -155,7 +167,7 @@ impl Topology {
 
     /// Adds a link whose ends are written at `places`.
     fn plug_in(&mut self, link: Link, places: [Place; 2]) -> Result<(), Problem> {
-        if self.links.iter().any(|other| other.name == link.name) {
+        if self.links.number(&link.name).is_some() {
             let what = format!("links.{0}: the topology has a link {0:?} already", link.name);
             return Err(Problem::at(&places[0], what).help("give this one another name"));
         }
@@ -173,7 +185,7 @@ impl Topology {
         for (end, place) in link.ends.iter().zip(places) {
             self.plugged.entry(*end).or_insert((self.links.len(), place));
         }
-        self.links.push(link);
+        self.links.push(&link.name.clone(), link);
         Ok(())
     }
 
@@ -223,21 +235,15 @@ impl Topology {
     pub(super) fn address(&self, field: &Field<'_>) -> Result<(InterfaceIndex, IpAddr), Problem> {
         let text = field.string("an IP address of a host")?;
         let address: IpAddr = text.parse().map_err(|_| field.expected("an IP address such as \"10.0.1.1\""))?;
-        for (host, interfaces) in self.hosts.iter().map(|host| &host.interfaces).enumerate() {
-            for (interface, known) in interfaces.iter().enumerate() {
-                if known.addresses.contains(&address) {
-                    return Ok((InterfaceIndex { host, interface }, address));
-                }
-            }
-        }
-        Err(field.problem(format!("no host has the address {address}")).label("nobody's address"))
+        let owner = self.owners.get(&address).map(|&index| (index, address));
+        owner.ok_or_else(|| field.problem(format!("no host has the address {address}")).label("nobody's address"))
     }
 
     /// The link of this name.
     pub(super) fn link(&self, field: &Field<'_>) -> Result<usize, Problem> {
         let name = field.string("the name of a link")?;
         let names = || self.links.iter().map(|link| link.name.as_str());
-        names().position(|known| known == name).ok_or_else(|| {
+        self.links.number(name).ok_or_else(|| {
             field
                 .problem(format!("there is no link {name:?}"))
                 .label(did_you_mean(name, names(), "no such link"))

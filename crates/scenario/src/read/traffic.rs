@@ -1,12 +1,18 @@
 //! What a flow sends: `send`, `on_off` or `requests`.
 
+use std::net::IpAddr;
+
 use subflow_quantity::Duration;
 
 use crate::file::{Field, Problem, Section, Value};
 use crate::{Period, Traffic, schema};
 
-/// The largest UDP payload over IPv4.
-const LARGEST_DATAGRAM: u64 = 65_507;
+/// The largest payload of a datagram to `address`: with the headers of UDP and IP it makes a packet of 65,535 bytes. RFC 8200
+/// lets packets of IPv6 be 40 bytes longer, but links count up to here.
+pub(super) fn largest_datagram(address: IpAddr) -> u64 {
+    let headers = if address.is_ipv4() { 8 + 20 } else { 8 + 40 };
+    u64::from(u16::MAX) - headers
+}
 
 /// A packet every 10 ns: more than any link of today carries.
 const MOST_DATAGRAMS_PER_SECOND: u64 = 100_000_000;
@@ -14,7 +20,8 @@ const MOST_DATAGRAMS_PER_SECOND: u64 = 100_000_000;
 /// More than any experiment moves; sums of it still fit into 64 bits.
 const MOST_BYTES: u64 = 1 << 60;
 
-pub(super) fn read(section: &Section<'_>, udp: bool) -> Result<Traffic, Problem> {
+/// What the flow sends. UDP has a `largest` datagram.
+pub(super) fn read(section: &Section<'_>, largest: Option<u64>) -> Result<Traffic, Problem> {
     let given: Vec<_> = ["send", "on_off", "requests"].iter().filter_map(|key| section.given(key)).collect();
     if let [first, second, ..] = &given[..] {
         return Err(second
@@ -23,9 +30,9 @@ pub(super) fn read(section: &Section<'_>, udp: bool) -> Result<Traffic, Problem>
             .also(first.place(), "the other one")
             .help("a flow has one of send, on_off and requests"));
     }
-    if udp {
+    if let Some(largest) = largest {
         return match (section.given("on_off"), given.first()) {
-            (Some(field), _) => on_off(&field),
+            (Some(field), _) => on_off(&field, largest),
             (None, Some(other)) => Err(other
                 .problem("a UDP flow sends at a rate, expected on_off")
                 .label("not over UDP")
@@ -55,7 +62,7 @@ fn bulk(field: &Field<'_>) -> Result<Traffic, Problem> {
     }
 }
 
-fn on_off(field: &Field<'_>) -> Result<Traffic, Problem> {
+fn on_off(field: &Field<'_>, largest: u64) -> Result<Traffic, Problem> {
     let section = field.section(&schema::ON_OFF)?;
     let on_field = section.value("on");
     let on = period(&on_field)?;
@@ -64,7 +71,7 @@ fn on_off(field: &Field<'_>) -> Result<Traffic, Problem> {
     }
     let rate_field = section.required("rate")?;
     let rate = rate_field.rate()?;
-    let packet = section.value("packet").size(1..=LARGEST_DATAGRAM)?;
+    let packet = section.value("packet").size(1..=largest)?;
     if rate.bits_per_second() / (8 * packet) > MOST_DATAGRAMS_PER_SECOND {
         return Err(rate_field.expected(&format!("at most {MOST_DATAGRAMS_PER_SECOND} packets per second")));
     }

@@ -201,7 +201,7 @@ pub(crate) const ON_OFF: TableSchema = TableSchema {
     doc: "UDP packets of one size at a constant rate while on, nothing while off, beginning with on. A period is a duration, or `{ exponential = \"1 s\" }`: drawn anew each time, with this mean.",
     fields: &[
         required("rate", "a rate above zero", "the payload rate while on"),
-        value("packet", "a size from 1 to 65507 bytes", "'1400 bytes'", "the payload of a packet"),
+        value("packet", "a size from 1 to 65507 bytes, over IPv6 to 65487", "'1400 bytes'", "the payload of a packet"),
         value("on", "a period", "'1 s'", "how long it sends"),
         value("off", "a period", "'0 s'", "how long it pauses; 0 s makes a constant bit rate"),
     ],

@@ -65,7 +65,7 @@ impl Plan {
             }
             match Scenario::read_from(&document.name, &root, &traces) {
                 Ok(scenario) => points.push(Point { parameters, scenario: Arc::new(scenario) }),
-                Err(Problems(found)) => found.into_iter().for_each(|problem| problems.add(problem)),
+                Err(found) => problems.merge(found),
             }
         }
         let plan = Self { document, points, traces: traces.files() };

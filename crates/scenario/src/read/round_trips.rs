@@ -1,0 +1,161 @@
+//! Round trips take time. Where packets go there and back in none, an endless connection sends and hears for ever in one
+//! instant, and simulated time stands still.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use subflow_network::{LinkChange, LinkConfig, Probability, Service};
+use subflow_quantity::Duration;
+
+use super::topology::Topology;
+use crate::file::{Collector, Section};
+use crate::{Attachment, Flow, InterfaceIndex, LinkEvent, Protocol};
+
+/// A round trip over links of unlimited rate alone takes at least this. A window of 6 MB then makes 48 Tbit/s, and every
+/// other way to bound the rate is slower.
+const SHORTEST: Duration = Duration::from_micros(1);
+
+/// Refuses connections whose packets can come back sooner than [`SHORTEST`] although no link bounds their rate.
+pub(super) fn check(
+    section: &Section<'_>,
+    topology: &Topology,
+    flows: &[Flow],
+    timeline: &[LinkEvent],
+    problems: &mut Collector,
+) {
+    let ways = Ways::of(topology, timeline);
+    if ways.from.is_empty() {
+        return;
+    }
+    let mut flows = flows.iter().peekable();
+    for (name, field) in section.entries_of("flows") {
+        let Some(flow) = flows.next_if(|flow| flow.name == name) else { continue };
+        let Some((from, to, time)) = ways.shortest_round_trip(topology, flow) else { continue };
+        let (from_name, to_name) = (topology.interface_name(from), topology.interface_name(to));
+        let (link, place) = &topology.plugged[&Attachment::Interface(from)];
+        let link = &topology.links[*link].name;
+        problems.add(
+            field
+                .problem(format!(
+                    "packets go from {from_name} to {to_name} and back in {time}, and no link on the way bounds their \
+                     rate; expected at least {SHORTEST}"
+                ))
+                .label("simulated time would stand still")
+                .also(place, "they leave over this link")
+                .help(format!("give a link on the way a rate or a delay, such as links.{link}")),
+        );
+    }
+}
+
+/// The directions of links that bound no rate and take less than [`SHORTEST`].
+struct Ways {
+    from: BTreeMap<Attachment, Vec<(Attachment, Duration)>>,
+}
+
+impl Ways {
+    fn of(topology: &Topology, timeline: &[LinkEvent]) -> Self {
+        let mut directions: Vec<[Direction; 2]> =
+            topology.links.iter().map(|link| [Direction::of(&link.up), Direction::of(&link.down)]).collect();
+        for event in timeline {
+            for (direction, changes) in directions[event.link].iter_mut().zip([&event.up, &event.down]) {
+                changes.iter().for_each(|change| direction.change(change));
+            }
+        }
+        let mut from: BTreeMap<Attachment, Vec<(Attachment, Duration)>> = BTreeMap::new();
+        for (link, [up, down]) in topology.links.iter().zip(directions) {
+            let [first, second] = link.ends;
+            for (start, end, direction) in [(first, second, up), (second, first, down)] {
+                if let Some(time) = direction.time().filter(|time| *time < SHORTEST) {
+                    from.entry(start).or_default().push((end, time));
+                }
+            }
+        }
+        Self { from }
+    }
+
+    /// Of all pairs of interfaces that a connection can use, the first with a way there and back that is too short.
+    fn shortest_round_trip(
+        &self,
+        topology: &Topology,
+        flow: &Flow,
+    ) -> Option<(InterfaceIndex, InterfaceIndex, Duration)> {
+        let uses_all = match flow.protocol {
+            Protocol::Tcp(_) => false,
+            Protocol::Mptcp(_) | Protocol::Sctp(_) => true,
+            // Datagrams go at their own rate, whatever becomes of them.
+            Protocol::Udp => return None,
+        };
+        let interfaces = |end: InterfaceIndex| {
+            let all = 0..topology.hosts[end.host].interfaces.len();
+            let used = if uses_all { all } else { end.interface..end.interface + 1 };
+            used.map(move |interface| InterfaceIndex { interface, ..end })
+        };
+        interfaces(flow.from).filter(|from| self.from.contains_key(&Attachment::Interface(*from))).find_map(|from| {
+            let there = self.times_from(from);
+            interfaces(flow.to).find_map(|to| {
+                let there = there.get(&Attachment::Interface(to))?;
+                let back = *self.times_from(to).get(&Attachment::Interface(from))?;
+                let time = *there + back;
+                (time < SHORTEST).then_some((from, to, time))
+            })
+        })
+    }
+
+    /// How long it takes from `start` to whatever is reached in less than [`SHORTEST`] (Dijkstra's algorithm). Hosts forward
+    /// nothing.
+    fn times_from(&self, start: InterfaceIndex) -> BTreeMap<Attachment, Duration> {
+        let start = Attachment::Interface(start);
+        let mut times: BTreeMap<Attachment, Duration> = BTreeMap::new();
+        let mut next = BinaryHeap::from([Reverse((Duration::ZERO, start))]);
+        while let Some(Reverse((time, at))) = next.pop() {
+            if times.contains_key(&at) || time >= SHORTEST {
+                continue;
+            }
+            times.insert(at, time);
+            if at != start && matches!(at, Attachment::Interface(_)) {
+                continue;
+            }
+            let onwards = self.from.get(&at).into_iter().flatten();
+            next.extend(onwards.map(|&(end, link)| Reverse((time + link, end))));
+        }
+        times
+    }
+}
+
+/// What one direction of a link is at its fastest.
+#[derive(Clone, Copy)]
+struct Direction {
+    bounds_rate: bool,
+    delay: Duration,
+    /// What jitter adds.
+    deviation: Duration,
+    /// No packet takes the delay.
+    skips_delay: bool,
+}
+
+impl Direction {
+    fn of(config: &LinkConfig) -> Self {
+        Self {
+            bounds_rate: !matches!(config.service, Service::Unlimited),
+            delay: config.delay,
+            deviation: config.jitter.map_or(Duration::ZERO, |jitter| jitter.deviation),
+            skips_delay: config
+                .overtaking
+                .is_some_and(|overtaking| overtaking.gap == 1 && overtaking.probability == Probability::ALWAYS),
+        }
+    }
+
+    fn change(&mut self, change: &LinkChange) {
+        match change {
+            LinkChange::Service(Service::Unlimited) => self.bounds_rate = false,
+            LinkChange::Delay(delay) => self.delay = self.delay.min(*delay),
+            LinkChange::Service(_) | LinkChange::Loss(_) | LinkChange::Down | LinkChange::Up => {}
+        }
+    }
+
+    /// What packets take; nothing where its rate bounds it anyway.
+    fn time(self) -> Option<Duration> {
+        let time = if self.skips_delay { Duration::ZERO } else { self.delay.max(self.deviation) };
+        (!self.bounds_rate).then_some(time)
+    }
+}
