@@ -1,6 +1,7 @@
 //! Stories of one MPTCP connection (RFC 8684).
 
 mod addresses;
+mod blind_segments;
 mod bottlenecks;
 mod checksums;
 mod ends;
