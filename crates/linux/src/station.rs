@@ -1,10 +1,9 @@
 //! Our stack on one host, with real bytes.
 
-use rand_pcg::Pcg64Mcg;
 use subflow_network::{HostId, InterfaceId, Network, PacketId, TimerId};
-use subflow_transport::{Endpoint, EndpointId, Event, Host};
+use subflow_transport::{Endpoint, EndpointId, Event, Host, RandomSource};
 
-use crate::{Pattern, Payload, Userspace};
+use crate::{Error, Pattern, Payload, Result, Userspace};
 
 /// A host with our stack, whose peers are kernels. It sends [`Pattern`] and checks that it receives [`Pattern`].
 ///
@@ -23,18 +22,23 @@ pub struct Station {
 }
 
 impl Station {
-    /// Creates the host `id` with all its `interfaces` and their addresses. `rng` is its random stream.
-    pub fn new(network: &Network, id: HostId, interfaces: &[InterfaceId], rng: Pcg64Mcg) -> Self {
+    /// Creates the host `id` with all its `interfaces` and their addresses. Its random numbers are the system's.
+    ///
+    /// # Errors
+    ///
+    /// Where the system gives none.
+    pub fn new(network: &Network, id: HostId, interfaces: &[InterfaceId]) -> Result<Self> {
+        let random = RandomSource::system().map_err(|error| Error::Unexpected(error.to_string()))?;
         let addresses = interfaces.iter().flat_map(|&interface| network.addresses(interface)).copied().collect();
-        Self {
+        Ok(Self {
             id,
             interfaces: interfaces.to_vec(),
-            transport: Host::new(addresses, rng),
+            transport: Host::new(addresses, random),
             timers: Vec::new(),
             events: Vec::new(),
             accepted: Vec::new(),
             wrong: None,
-        }
+        })
     }
 
     /// The stack. After a call on an endpoint, drain the endpoint.

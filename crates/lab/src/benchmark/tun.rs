@@ -9,7 +9,7 @@ use subflow_linux::{
     Emulator, Interrupt, KernelHost, KernelInterface, KernelSettings, Needs, Priority, Result, Station, Stream,
     StreamOptions, Transport, WallClock, listen,
 };
-use subflow_network::{LinkConfig, TopologyBuilder, stream};
+use subflow_network::{LinkConfig, TopologyBuilder};
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
@@ -78,7 +78,7 @@ impl TunThroughput {
         let settings = KernelSettings { device, mtu: self.mtu.into(), ..KernelSettings::default() };
         let (kernel, devices) = KernelHost::create("bench", &[interface], &settings)?;
         let ports = devices.into_iter().map(|device| (theirs.0, theirs.1, device)).collect();
-        let station = Station::new(&network, ours.0, &[ours.1], stream(1, "bench"));
+        let station = Station::new(&network, ours.0, &[ours.1])?;
         let run_stop = Interrupt::default();
         let clock = WallClock::start();
         let mut emulator = Emulator::new(network, station, ports, clock, run_stop.clone());

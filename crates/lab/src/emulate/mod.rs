@@ -25,6 +25,7 @@ pub use subflow_linux::{DeviceKind, Interrupt as Stop, cleanup};
 use subflow_linux::{Emulator, Interrupt, Needs, Priority, Provided, Wake, WallClock};
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{HostStack, Protocol, Scenario};
+use subflow_transport::RandomSource;
 
 use crate::execute::RunError;
 use crate::results::RunResult;
@@ -55,9 +56,9 @@ fn prepare(scenario: &Scenario, device: Option<DeviceKind>) -> Result<(Vec<Plan>
     Ok((plans, provided.map_err(|error| RunError::failed(error.to_string()))?))
 }
 
-/// Runs `scenario` once in real time. `seed` makes the links' randomness, and our stacks'. `device` is what joins kernels to
-/// the links; `None` for what the machine has. `options.paths` are the simulator's alone. Ends early, with an error, when
-/// `interrupt` is raised; whatever it made is gone when it returns.
+/// Runs `scenario` once in real time. `seed` makes the links' randomness; the random numbers of our stacks are the system's.
+/// `device` is what joins kernels to the links; `None` for what the machine has. `options.paths` are the simulator's alone. Ends
+/// early, with an error, when `interrupt` is raised; whatever it made is gone when it returns.
 pub fn emulate(
     scenario: &Scenario,
     seed: u64,
@@ -69,7 +70,9 @@ pub fn emulate(
     // Sockets may have the congestion controls for as long as they are provided.
     let (plans, Provided { device: used, congestion: _provided }) = prepare(scenario, device)?;
     let is_kernel = |host: usize| scenario.hosts[host].stack == HostStack::Kernel;
-    let run = build_for(scenario, seed, false, |host| !is_kernel(host))?;
+    // What these hosts send leaves the process: nobody may be able to tell their keys and sequence numbers in advance.
+    let random = RandomSource::system().map_err(|error| RunError::failed(error.to_string()))?;
+    let run = build_for(scenario, seed, false, |_| random.clone(), |host| !is_kernel(host))?;
     let (hosts, devices) = KernelHosts::create(scenario, &run, &plans, used).map_err(failed)?;
     // Ends everything in this run, whoever wants it.
     let stop = Interrupt::default();

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use subflow_network::{Attachment, DuplexLink, HostId, InterfaceId, Network, TopologyBuilder, stream};
 use subflow_quantity::Instant;
 use subflow_scenario::{Scenario, Traffic};
-use subflow_transport::Host;
+use subflow_transport::{Host, RandomSource};
 
 use super::application::Application;
 use super::nodes::Node;
@@ -25,14 +25,17 @@ pub(crate) struct Run {
 
 /// Builds the run of `scenario` with `seed`; `record_paths` keeps the samples of sending MPTCP connections.
 pub(super) fn build(scenario: &Scenario, seed: u64, record_paths: bool) -> Result<Run, RunError> {
-    build_for(scenario, seed, record_paths, |_| true)
+    let random = |host: &subflow_scenario::Host| stream(seed, &format!("host {}", host.name)).into();
+    build_for(scenario, seed, record_paths, random, |_| true)
 }
 
-/// The same where our stack runs on those hosts only for which `ours` says so: the other ends of flows are not ours to open.
+/// The same with random numbers for each host from `random`, and where our stack runs on those hosts only for which `ours` says
+/// so: the other ends of flows are not ours to open.
 pub(crate) fn build_for(
     scenario: &Scenario,
     seed: u64,
     record_paths: bool,
+    random: impl Fn(&subflow_scenario::Host) -> RandomSource,
     ours: impl Fn(usize) -> bool,
 ) -> Result<Run, RunError> {
     let mut topology = TopologyBuilder::new();
@@ -67,7 +70,7 @@ pub(crate) fn build_for(
     }
     topology.routing(scenario.routing);
     let mut network = topology.build(seed).map_err(|error| RunError::failed(error.to_string()))?;
-    let nodes = nodes(scenario, seed, &hosts, &interfaces);
+    let nodes = nodes(scenario, random, &hosts, &interfaces);
     let world = World::new(&mut network, nodes);
     let mut run = Run { network, world, links, interfaces };
     run.schedule_changes(scenario);
@@ -76,7 +79,12 @@ pub(crate) fn build_for(
     Ok(run)
 }
 
-fn nodes(scenario: &Scenario, seed: u64, hosts: &[HostId], interfaces: &[Vec<InterfaceId>]) -> Vec<Node> {
+fn nodes(
+    scenario: &Scenario,
+    random: impl Fn(&subflow_scenario::Host) -> RandomSource,
+    hosts: &[HostId],
+    interfaces: &[Vec<InterfaceId>],
+) -> Vec<Node> {
     let mut nodes = Vec::new();
     for ((host, &id), ids) in scenario.hosts.iter().zip(hosts).zip(interfaces) {
         let mut addresses: Vec<(IpAddr, InterfaceId)> = Vec::new();
@@ -85,8 +93,7 @@ fn nodes(scenario: &Scenario, seed: u64, hosts: &[HostId], interfaces: &[Vec<Int
         for (interface, &id) in host.interfaces.iter().zip(ids) {
             addresses.extend(interface.addresses[1..].iter().map(|&address| (address, id)));
         }
-        let rng = stream(seed, &format!("host {}", host.name));
-        let transport = Host::new(addresses.iter().map(|&(address, _)| address).collect(), rng);
+        let transport = Host::new(addresses.iter().map(|&(address, _)| address).collect(), random(host));
         nodes.push(Node::new(id, transport, addresses));
     }
     nodes

@@ -4,12 +4,11 @@ use core::ops::Range;
 use std::sync::Arc;
 use std::thread;
 
-use rand_pcg::Pcg64Mcg;
 use subflow_linux::{
     DeviceKind, Emulator, Interrupt, KernelHost, Pattern, Payload, Station, Stream, Transport, Userspace, Wake,
     WallClock, listen,
 };
-use subflow_network::{HostId, InterfaceId, LinkConfig, LinkId, Network, PacketId, TimerId, stream};
+use subflow_network::{HostId, InterfaceId, LinkConfig, LinkId, Network, PacketId, TimerId};
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
@@ -111,8 +110,8 @@ impl Contest {
         let paths = Paths::new(&setting.paths);
         let our_side = 1 - setting.kernel;
         let (host, ports) = paths.kernel(setting.kernel, test, &setting.sysctls, device);
-        let rng: Pcg64Mcg = stream(1, test);
-        let station = Station::new(&paths.network, paths.hosts[our_side], &paths.interfaces[our_side], rng);
+        let station = Station::new(&paths.network, paths.hosts[our_side], &paths.interfaces[our_side]);
+        let station = station.expect("the system gives random numbers");
         let (interrupt, clock) = (Interrupt::default(), WallClock::start());
         let ours = Ours { station, strips_options: false };
         let emulator = Emulator::new(paths.network, ours, ports, clock, interrupt.clone());

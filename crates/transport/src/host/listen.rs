@@ -3,14 +3,12 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use rand_core::RngCore;
 use subflow_quantity::Instant;
 use subflow_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 use subflow_wire::{Body, Ecn, IpHeader, Packet};
 
 use super::{EndpointId, Host};
-use crate::mptcp::keys::Key;
 use crate::mptcp::{self, join_of};
 use crate::tcp::{Ends, TcpEndpoint, TcpOptions};
 use crate::{Endpoint, sctp};
@@ -65,9 +63,10 @@ impl Host {
             Listener::Tcp(options) => self.accept_tcp(&options, ends, syn, now),
             Listener::Sctp(_) => return None,
             Listener::Mptcp(config) => {
-                let key = self.fresh_key();
-                let rng = self.fork_rng();
-                let connection = mptcp::Connection::accept(config, ends, &self.addresses, syn, key, rng, now);
+                let key = self.tokens.fresh_key(&mut self.random);
+                let mut random = self.random.fork();
+                let identity = mptcp::Identity { key, initial: random.initial_sequence(ends, now) };
+                let connection = mptcp::Connection::accept(config, ends, &self.addresses, syn, identity, random, now);
                 let id = self.add(Endpoint::Mptcp(Box::new(connection)), ends);
                 self.tokens.insert(key.token, id);
                 self.accepted.push_back(id);
@@ -80,23 +79,13 @@ impl Host {
     }
 
     fn accept_tcp(&mut self, options: &TcpOptions, ends: Ends, syn: &TcpSegment, now: Instant) -> Endpoint {
-        let initial = self.rng.next_u32();
+        let initial = self.random.initial_sequence(ends, now);
         Endpoint::Tcp(Box::new(TcpEndpoint::accept(options, ends, initial, syn, now)))
-    }
-
-    /// A key whose token is not taken (RFC 8684, section 3.1).
-    fn fresh_key(&mut self) -> Key {
-        loop {
-            let key = Key::new(self.rng.next_u64());
-            if !self.tokens.contains_key(&key.token) {
-                return key;
-            }
-        }
     }
 
     /// MP_JOIN for the connection with `token` (RFC 8684, section 3.2).
     fn join(&mut self, token: u32, ends: Ends, packet: &Packet, syn: &TcpSegment, now: Instant) -> Option<EndpointId> {
-        let Some(&id) = self.tokens.get(&token) else {
+        let Some(id) = self.tokens.find(token) else {
             self.refuse(packet, syn, Some(ResetReason::MPTCP_SPECIFIC));
             return None;
         };

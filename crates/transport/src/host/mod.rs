@@ -8,13 +8,12 @@
 mod demux;
 mod listen;
 mod sctp;
+mod tokens;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use rand_core::{RngCore, SeedableRng};
-use rand_pcg::Pcg64Mcg;
 use slab::Slab;
 use subflow_quantity::Instant;
 use subflow_wire::Packet;
@@ -25,8 +24,9 @@ use crate::mptcp;
 use crate::sctp::Secret;
 use crate::tcp::{Ends, TcpEndpoint, TcpOptions};
 use crate::udp::UdpEndpoint;
-use crate::{Endpoint, Event};
+use crate::{Endpoint, Event, RandomSource};
 use demux::Demux;
+use tokens::Tokens;
 
 /// Names an endpoint of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,29 +43,29 @@ pub struct Host {
     demux: Demux,
     listeners: BTreeMap<u16, Listener>,
     /// MPTCP connections by this side's token.
-    tokens: BTreeMap<u32, EndpointId>,
+    tokens: Tokens,
     accepted: VecDeque<EndpointId>,
     replies: VecDeque<Packet>,
     /// Signs SCTP's cookies.
     secret: Option<Secret>,
     next_port: u16,
-    rng: Pcg64Mcg,
+    random: RandomSource,
 }
 
 impl Host {
-    /// A host with these addresses; their order gives MPTCP's address identifiers. `rng` is its stream of randomness.
-    pub fn new(addresses: Vec<IpAddr>, rng: Pcg64Mcg) -> Self {
+    /// A host with these addresses; their order gives MPTCP's address identifiers. `random` is its stream of randomness.
+    pub fn new(addresses: Vec<IpAddr>, random: impl Into<RandomSource>) -> Self {
         Self {
             addresses,
             endpoints: Slab::new(),
             demux: Demux::default(),
             listeners: BTreeMap::new(),
-            tokens: BTreeMap::new(),
+            tokens: Tokens::default(),
             accepted: VecDeque::new(),
             replies: VecDeque::new(),
             secret: None,
             next_port: FIRST_PORT,
-            rng,
+            random: random.into(),
         }
     }
 
@@ -83,7 +83,7 @@ impl Host {
         now: Instant,
     ) -> EndpointId {
         let ends = self.free_ends(local, remote);
-        let initial = self.rng.next_u32();
+        let initial = self.random.initial_sequence(ends, now);
         self.add(Endpoint::Tcp(Box::new(TcpEndpoint::connect(options, ends, initial, now))), ends)
     }
 
@@ -96,11 +96,11 @@ impl Host {
         now: Instant,
     ) -> EndpointId {
         let ends = self.free_ends(local, remote);
-        let rng = self.fork_rng();
-        let connection = mptcp::Connection::connect(config, ends, &self.addresses, rng, now);
-        let token = connection.token();
+        let mut random = self.random.fork();
+        let key = self.tokens.fresh_key(&mut random);
+        let connection = mptcp::Connection::connect(config, ends, &self.addresses, key, random, now);
         let id = self.add(Endpoint::Mptcp(Box::new(connection)), ends);
-        self.tokens.insert(token, id);
+        self.tokens.insert(key.token, id);
         id
     }
 
@@ -123,12 +123,6 @@ impl Host {
                 return ends;
             }
         }
-    }
-
-    fn fork_rng(&mut self) -> Pcg64Mcg {
-        let mut seed = [0; 16];
-        self.rng.fill_bytes(&mut seed);
-        Pcg64Mcg::from_seed(seed)
     }
 
     fn add(&mut self, endpoint: Endpoint, ends: Ends) -> EndpointId {
@@ -270,8 +264,10 @@ impl Host {
 
     /// Forgets a closed endpoint.
     pub fn remove(&mut self, id: EndpointId) {
-        self.endpoints.remove(id.0 as usize);
+        let endpoint = self.endpoints.remove(id.0 as usize);
         self.demux.remove(id);
-        self.tokens.retain(|_, owner| *owner != id);
+        if let Endpoint::Mptcp(connection) = &endpoint {
+            self.tokens.remove(connection.token(), id);
+        }
     }
 }

@@ -24,7 +24,7 @@ impl Host {
         now: Instant,
     ) -> EndpointId {
         let ends = self.free_ends(local, remote);
-        let (secret, locals, rng) = (self.secret(), self.sctp_addresses(local.ip(), &config), self.fork_rng());
+        let (secret, locals, rng) = (self.secret(), self.sctp_addresses(local.ip(), &config), self.random.fork());
         self.add_association(Association::connect(config, secret, ends, locals, rng, now))
     }
 
@@ -32,7 +32,7 @@ impl Host {
     fn secret(&mut self) -> Secret {
         if self.secret.is_none() {
             let mut secret = Secret::default();
-            self.rng.fill_bytes(&mut secret);
+            self.random.fill_bytes(&mut secret);
             self.secret = Some(secret);
         }
         self.secret.expect("just made")
@@ -107,7 +107,7 @@ impl Host {
         now: Instant,
     ) {
         let locals = self.sctp_addresses(ends.local.ip(), config);
-        let (secret, identity) = (self.secret(), Identity::fresh(&mut self.rng));
+        let (secret, identity) = (self.secret(), Identity::fresh(&mut self.random));
         let answer = answer_init(init, ends, &locals, config, &secret, identity, now);
         self.reply_sctp(answer, packet, body);
     }
@@ -131,7 +131,7 @@ impl Host {
             self.reply_sctp(Some((cookie.remote_tag, stale)), packet, body);
             return None;
         }
-        let (locals, rng) = (self.sctp_addresses(cookie.local, &config), self.fork_rng());
+        let (locals, rng) = (self.sctp_addresses(cookie.local, &config), self.random.fork());
         let mut association = Association::accept(config, secret, ends, locals, &cookie, rng);
         association.handle_packet(now, &packet.ip, body);
         let id = self.add_association(association);

@@ -10,6 +10,7 @@ use super::Connection;
 use super::fallback::Mode;
 use super::keys::add_address_hmac;
 use super::local_addresses::LocalAddresses;
+use crate::mac::is_equal;
 
 /// An announcement that is not echoed is repeated so often.
 const ANNOUNCEMENTS: u32 = 3;
@@ -188,7 +189,7 @@ impl Connection {
         let Some(remote) = self.remote_key else { return };
         let port = announced.port.unwrap_or(0);
         let expected = add_address_hmac(remote.key, self.local_key.key, announced.address_id, announced.address, port);
-        if expected != hmac {
+        if !is_equal(&expected.to_be_bytes(), &hmac.to_be_bytes()) {
             return;
         }
         self.subflows[index].signal(MptcpOption::AddAddress(announced.echo()));

@@ -166,7 +166,7 @@ impl Connection {
 
     /// MP_FASTCLOSE on subflow `on`: the peer gave up. A wrong key is somebody else's.
     pub(super) fn on_fast_close(&mut self, on: usize, with_reset: bool, key: u64) {
-        if key != self.local_key.key || self.ended.is_some() {
+        if !self.local_key.is(key) || self.ended.is_some() {
             return;
         }
         for index in 0..self.subflows.len() {

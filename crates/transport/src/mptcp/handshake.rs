@@ -3,8 +3,6 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use rand_core::RngCore;
-use rand_pcg::Pcg64Mcg;
 use subflow_policy::congestion::Controller;
 use subflow_policy::path_manager::{Event as PathEvent, FourTuple};
 use subflow_quantity::Instant;
@@ -20,9 +18,9 @@ use super::local_addresses::LocalAddresses;
 use super::observation::Observation;
 use super::subflow::{Stage, Subflow};
 use super::{Config, Connection, Counters};
-use crate::Event;
 use crate::stream::Stream;
 use crate::tcp::{self, Ends};
+use crate::{Event, RandomSource};
 
 /// Option bytes that MPTCP adds to a data segment: a DSS with a DATA_ACK of 4 bytes and a data sequence number of 8, with
 /// or without checksum, takes 24.
@@ -31,11 +29,27 @@ pub(super) const DATA_OPTIONS: u32 = 24;
 /// The version of MPTCP that this is (RFC 8684).
 const VERSION: u8 = 1;
 
+/// What the side that answers a SYN chooses for itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Identity {
+    /// Its key; no other connection of the host has its token.
+    pub(crate) key: Key,
+    /// The initial sequence number of the initial subflow.
+    pub(crate) initial: u32,
+}
+
 impl Connection {
-    /// Opens a connection from `ends.local`. `local` lists this host's addresses.
-    pub(crate) fn connect(config: Arc<Config>, ends: Ends, local: &[IpAddr], mut rng: Pcg64Mcg, now: Instant) -> Self {
-        let key = Key::new(rng.next_u64());
-        let initial = rng.next_u32();
+    /// Opens a connection from `ends.local`. `local` lists this host's addresses; `key` is one whose token no other connection
+    /// of the host has.
+    pub(crate) fn connect(
+        config: Arc<Config>,
+        ends: Ends,
+        local: &[IpAddr],
+        key: Key,
+        mut rng: RandomSource,
+        now: Instant,
+    ) -> Self {
+        let initial = rng.initial_sequence(ends, now);
         let mut connection = Self::new(config, true, key, LocalAddresses::new(ends.local.ip(), local), rng, now);
         let path = connection.congestion.add_path(1, connection.config.tcp.initial_window);
         let mut tcp = tcp::Connection::connect(connection.config.tcp.clone(), ends, path, initial, now);
@@ -44,17 +58,17 @@ impl Connection {
         connection
     }
 
-    /// Answers a SYN, with MP_CAPABLE if it has that. `key` must be one whose token no other connection of the host has.
+    /// Answers a SYN, with MP_CAPABLE if it has that.
     pub(crate) fn accept(
         config: Arc<Config>,
         ends: Ends,
         local: &[IpAddr],
         syn: &TcpSegment,
-        key: Key,
-        mut rng: Pcg64Mcg,
+        identity: Identity,
+        rng: RandomSource,
         now: Instant,
     ) -> Self {
-        let initial = rng.next_u32();
+        let Identity { key, initial } = identity;
         let mut connection = Self::new(config, false, key, LocalAddresses::new(ends.local.ip(), local), rng, now);
         let capable = capable_of(syn);
         if let Some(capable) = capable {
@@ -76,7 +90,7 @@ impl Connection {
         client: bool,
         local_key: Key,
         local: LocalAddresses,
-        rng: Pcg64Mcg,
+        rng: RandomSource,
         now: Instant,
     ) -> Self {
         let mss = u32::from(config.tcp.mtu) - 40 - 12;
@@ -153,7 +167,7 @@ impl Connection {
     pub(super) fn on_capable_ack(&mut self, segment: &TcpSegment, now: Instant) -> bool {
         match capable_of(segment) {
             Some(Capable { flags, sender_key: Some(key), receiver_key, .. }) => {
-                if *receiver_key != Some(self.local_key.key) {
+                if !receiver_key.is_some_and(|key| self.local_key.is(key)) {
                     return false;
                 }
                 self.take_remote_key(*key, *flags);

@@ -1,6 +1,5 @@
 //! Further subflows with MP_JOIN (RFC 8684, section 3.2).
 
-use rand_core::RngCore;
 use subflow_policy::path_manager::{Event as PathEvent, FourTuple};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::TcpSegment;
@@ -13,6 +12,7 @@ use super::handshake::DATA_OPTIONS;
 use super::keys::{join_hmac, leftmost_64, leftmost_160};
 use super::subflow::{Stage, Subflow};
 use crate::Event;
+use crate::mac::is_equal;
 use crate::tcp::{self, Ends};
 
 /// Why a join is refused: the reset that answers its SYN says so (MP_TCPRST).
@@ -30,7 +30,7 @@ pub(crate) fn join_of(segment: &TcpSegment) -> Option<&Join> {
 impl Connection {
     /// Opens the subflow of `request` from `ends.local`, a port that is free.
     pub(crate) fn open_subflow(&mut self, request: &OpenRequest, ends: Ends, now: Instant) -> usize {
-        let initial = self.rng.next_u32();
+        let initial = self.rng.initial_sequence(ends, now);
         let path = self.congestion.add_path(1, self.config.tcp.initial_window);
         let mut tcp = tcp::Connection::connect(self.config.tcp.clone(), ends, path, initial, now);
         tcp.reserve_options(DATA_OPTIONS);
@@ -63,7 +63,7 @@ impl Connection {
         let Some(local_id) = self.addresses.local.id_for(ends.local.ip()) else {
             return Err(Refused(ResetReason::LACK_OF_RESOURCES));
         };
-        let initial = self.rng.next_u32();
+        let initial = self.rng.initial_sequence(ends, now);
         let path = self.congestion.add_path(1, self.config.tcp.initial_window);
         let mut tcp = tcp::Connection::accept(self.config.tcp.clone(), ends, path, initial, syn, now);
         tcp.reserve_options(DATA_OPTIONS);
@@ -83,7 +83,8 @@ impl Connection {
         if subflow.initiator || subflow.stage != Stage::Joining {
             return false;
         }
-        !matches!(join_of(segment), Some(Join::Ack { hmac }) if leftmost_160(&self.peer_hmac(subflow)) == *hmac)
+        let is_proof = |hmac: &[u8; 20]| is_equal(&leftmost_160(&self.peer_hmac(subflow)), hmac);
+        !matches!(join_of(segment), Some(Join::Ack { hmac }) if is_proof(hmac))
     }
 
     fn keys(&self) -> (u64, u64) {
@@ -133,7 +134,8 @@ impl Connection {
                 subflow.remote_nonce = nonce;
                 subflow.peer_backup = backup;
                 subflow.remote_id = address_id;
-                if leftmost_64(&self.peer_hmac(&self.subflows[index])) != truncated_hmac {
+                let expected = leftmost_64(&self.peer_hmac(&self.subflows[index]));
+                if !is_equal(&expected.to_be_bytes(), &truncated_hmac.to_be_bytes()) {
                     return self.reset_subflow(index, ResetReason::MPTCP_SPECIFIC, now);
                 }
                 self.subflows[index].stage = Stage::PreEstablished;

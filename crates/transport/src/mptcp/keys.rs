@@ -1,7 +1,8 @@
 //! Keys, tokens and authentication (RFC 8684, sections 3.1 and 3.2): SHA-256 and HMAC-SHA256.
 
-use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
+
+use crate::mac::{hmac_sha256, is_equal};
 
 /// A key and what is derived from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,11 @@ pub struct Key {
 }
 
 impl Key {
+    /// Whether a peer's `key` is this one, in a time that does not tell how much of it is.
+    pub fn is(&self, key: u64) -> bool {
+        is_equal(&self.key.to_be_bytes(), &key.to_be_bytes())
+    }
+
     /// Derives token and initial data sequence number.
     pub fn new(key: u64) -> Self {
         let hash = Sha256::digest(key.to_be_bytes());
@@ -45,11 +51,7 @@ fn hmac(first: u64, second: u64, message: &[&[u8]]) -> [u8; 32] {
     let mut key = [0; 16];
     key[..8].copy_from_slice(&first.to_be_bytes());
     key[8..].copy_from_slice(&second.to_be_bytes());
-    let mut mac = Hmac::<Sha256>::new_from_slice(&key).expect("HMAC takes keys of any length");
-    for part in message {
-        mac.update(part);
-    }
-    mac.finalize().into_bytes().into()
+    hmac_sha256(&key, message)
 }
 
 /// The HMAC of MP_JOIN: keys and nonces in the order sender, receiver.

@@ -49,7 +49,6 @@ mod views;
 use std::sync::Arc;
 
 use rand_core::RngCore;
-use rand_pcg::Pcg64Mcg;
 use subflow_policy::congestion::Controller;
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::{Scheduling, SubflowView};
@@ -60,12 +59,13 @@ pub use config::Config;
 pub use observation::{Bottleneck, PathRecord};
 pub use subflow::Subflow;
 
+pub(crate) use handshake::Identity;
 pub(crate) use join::join_of;
 
-use crate::Event;
 use crate::edge::Taken;
 use crate::stream::Stream;
 use crate::tcp::Closed;
+use crate::{Event, RandomSource};
 use addresses::Addresses;
 use data_receive::DataReceive;
 use data_send::DataSend;
@@ -116,7 +116,7 @@ pub struct Connection {
     addresses: Addresses,
     pub(crate) stream: Stream,
     counters: Counters,
-    rng: Pcg64Mcg,
+    rng: RandomSource,
     /// No subflow is left: when to give up.
     give_up_at: Option<Instant>,
     established: bool,

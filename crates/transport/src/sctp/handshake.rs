@@ -4,7 +4,6 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use rand_core::RngCore;
-use rand_pcg::Pcg64Mcg;
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk, Parameter, parameter_type};
 
@@ -15,8 +14,8 @@ use super::output::{Control, padded, room_for_chunks};
 use super::peer::{Offer, Unusable, own_parameters};
 use super::tsn::TsnSpace;
 use super::{Association, State, random_tag};
-use crate::Event;
 use crate::tcp::{Closed, Ends};
+use crate::{Event, RandomSource};
 
 /// The opening side's timer, T1-init or T1-cookie, and what it repeats.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +39,7 @@ pub(crate) struct Identity {
 
 impl Identity {
     /// One for a peer that is not known yet.
-    pub(crate) fn fresh(rng: &mut Pcg64Mcg) -> Self {
+    pub(crate) fn fresh(rng: &mut RandomSource) -> Self {
         Self { tag: random_tag(rng), tsn: rng.next_u32(), tie_tags: (0, 0) }
     }
 }
@@ -117,7 +116,7 @@ impl Association {
         secret: Secret,
         ends: Ends,
         locals: Vec<IpAddr>,
-        rng: Pcg64Mcg,
+        rng: RandomSource,
         now: Instant,
     ) -> Self {
         let mut association = Self::new(config, secret, ends, locals, rng);
@@ -133,7 +132,7 @@ impl Association {
         ends: Ends,
         locals: Vec<IpAddr>,
         cookie: &Cookie,
-        rng: Pcg64Mcg,
+        rng: RandomSource,
     ) -> Self {
         let ends = Ends { remote: (cookie.remotes[0], ends.remote.port()).into(), ..ends };
         let mut association = Self::new(config, secret, ends, locals, rng);

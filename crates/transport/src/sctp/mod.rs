@@ -72,7 +72,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use rand_core::RngCore;
-use rand_pcg::Pcg64Mcg;
 use subflow_policy::congestion::Controller;
 use subflow_quantity::Instant;
 use subflow_wire::sctp::{ErrorCause, UdpEncapsulation};
@@ -89,6 +88,7 @@ pub(crate) use cookie::{Cookie, Secret};
 pub(crate) use handshake::{Identity, answer_init};
 pub(crate) use tags::answer_out_of_the_blue;
 
+use crate::RandomSource;
 use crate::stream::Stream;
 use crate::tcp::Ends;
 use abandon::ForwardTsnState;
@@ -168,11 +168,11 @@ pub struct Association {
     new_ends: Vec<Ends>,
     /// What takes its place when the peer has restarted.
     successor: Option<Box<Association>>,
-    rng: Pcg64Mcg,
+    rng: RandomSource,
 }
 
 impl Association {
-    fn new(config: Arc<Config>, secret: Secret, ends: Ends, locals: Vec<IpAddr>, mut rng: Pcg64Mcg) -> Self {
+    fn new(config: Arc<Config>, secret: Secret, ends: Ends, locals: Vec<IpAddr>, mut rng: RandomSource) -> Self {
         let (local_tag, initial) = (random_tag(&mut rng), rng.next_u32());
         let mut association = Self {
             secret,
@@ -253,7 +253,7 @@ impl Association {
 }
 
 /// A verification tag.
-fn random_tag(rng: &mut Pcg64Mcg) -> u32 {
+fn random_tag(rng: &mut RandomSource) -> u32 {
     loop {
         let tag = rng.next_u32();
         if tag != 0 {

@@ -13,6 +13,7 @@ use subflow_wire::sctp::{GapBlock, SackChunk};
 use super::config::{Config, MessageOptions, WindowGrowth};
 use super::cookie::{Cookie, Extensions};
 use super::{Association, Reachability, State};
+use crate::RandomSource;
 use crate::tcp::Ends;
 
 const LENGTH: u32 = 1000;
@@ -40,7 +41,7 @@ fn established(config: Config) -> Association {
         remotes: vec![address(3), address(4)],
     };
     let ends = Ends { local: (address(1), 80).into(), remote: (address(3), 81).into() };
-    let rng = Pcg64Mcg::seed_from_u64(1);
+    let rng = RandomSource::from(Pcg64Mcg::seed_from_u64(1));
     let locals = vec![address(1), address(2)];
     let mut association = Association::accept(Arc::new(config), [0; 32], ends, locals, &cookie, rng);
     association.state = State::Established;

@@ -2,8 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use rand_core::{RngCore, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use rand_core::RngCore;
 use subflow_quantity::Instant;
 use subflow_wire::sctp::{Chunk, ErrorCause, InitChunk, Parameter};
 
@@ -125,9 +124,7 @@ impl Association {
         locals.sort_by_key(|&address| address != local);
         let ends =
             Ends { local: SocketAddr::new(local, self.local_port), remote: SocketAddr::new(source, self.remote_port) };
-        let mut seed = [0; 16];
-        self.rng.fill_bytes(&mut seed);
-        let rng = Pcg64Mcg::from_seed(seed);
+        let rng = self.rng.fork();
         let mut successor = Self::accept(self.config.clone(), self.secret, ends, locals, cookie, rng);
         self.follow_encapsulation(origin);
         successor.encapsulation = self.encapsulation;
@@ -153,6 +150,8 @@ impl Association {
 mod tests {
     use std::sync::Arc;
 
+    use rand_core::SeedableRng;
+    use rand_pcg::Pcg64Mcg;
     use subflow_quantity::Duration;
 
     use super::super::cookie::{Extensions, MAX_PEER_ADDRESSES};
@@ -194,7 +193,7 @@ mod tests {
 
     fn established() -> Association {
         let ends = Ends { local: (address(1), 80).into(), remote: (address(2), 81).into() };
-        let (config, rng) = (Arc::new(Config::rfc9260()), Pcg64Mcg::seed_from_u64(1));
+        let (config, rng) = (Arc::new(Config::rfc9260()), Pcg64Mcg::seed_from_u64(1).into());
         let mut association = Association::accept(config, SECRET, ends, vec![address(1)], &cookie(2, 2000), rng);
         association.state = State::Established;
         association
