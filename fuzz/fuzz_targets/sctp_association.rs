@@ -61,7 +61,7 @@ fn established(config: Config) -> ([Host; 2], [EndpointId; 2], Instant, Packet) 
     let config = Arc::new(config);
     hosts[1].listen(80, Listener::Sctp(config.clone()));
     let (local, remote) = (SocketAddr::new(address(1), 5000), SocketAddr::new(address(2), 80));
-    let client = hosts[0].connect_sctp(config, local, remote, now);
+    let client = hosts[0].connect_sctp(config, local, remote, now).expect("the port is free");
     hosts[0].endpoint_mut(client).write(20_000);
     let (mut server, mut last) = (None, None);
     for _ in 0..6 {

@@ -23,7 +23,7 @@ pub enum RandomSource {
 /// repeats what the original draws.
 #[derive(Clone)]
 pub struct SystemRandom {
-    /// Key of initial sequence numbers and of port offsets: those of one pair of ends have to fit each other.
+    /// Key of what has to be the same whenever it is asked for: see [`RandomSource::initial_sequence`].
     secret: [u8; 16],
 }
 
@@ -64,7 +64,7 @@ impl RandomSource {
             Self::Seeded(generator) => generator.next_u32(),
             Self::System(system) => {
                 let clock = (now.as_nanos() / 4_000) as u32;
-                clock.wrapping_add(system.hash(b"initial sequence number", &bytes_of_ends(ends)))
+                clock.wrapping_add(system.hash(b"initial sequence number", &bytes_of_ends(ends)) as u32)
             }
         }
     }
@@ -75,8 +75,16 @@ impl RandomSource {
         match self {
             Self::Seeded(_) => 0,
             Self::System(system) => {
-                system.hash(b"port", &bytes_of_ends(Ends { local: SocketAddr::new(local, 0), remote }))
+                system.hash(b"port", &bytes_of_ends(Ends { local: SocketAddr::new(local, 0), remote })) as u32
             }
+        }
+    }
+
+    /// What makes the places of a host's hash tables unknown to its peers; `None` from a seeded source.
+    pub(crate) fn hash_seed(&self) -> Option<u64> {
+        match self {
+            Self::Seeded(_) => None,
+            Self::System(system) => Some(system.hash(b"hash table", &[])),
         }
     }
 }
@@ -121,9 +129,9 @@ impl SystemRandom {
         OsRng.try_fill_bytes(bytes).expect("the system gave random numbers when the host was made");
     }
 
-    fn hash(&self, purpose: &[u8], message: &[u8]) -> u32 {
-        let [a, b, c, d, ..] = hmac_sha256(&self.secret, &[purpose, message]);
-        u32::from_be_bytes([a, b, c, d])
+    fn hash(&self, purpose: &[u8], message: &[u8]) -> u64 {
+        let hash = hmac_sha256(&self.secret, &[purpose, message]);
+        u64::from_be_bytes(hash[..8].try_into().expect("eight bytes"))
     }
 }
 

@@ -45,16 +45,13 @@ impl MeteredHost {
         remote: SocketAddr,
         now: Instant,
     ) -> Option<EndpointId> {
-        if self.deadlines.len() > 16_000 {
-            return None;
-        }
         let local = SocketAddr::new(local, 0);
         let id = self.call(|host| match kind {
             Listener::Tcp(options) => host.connect_tcp(options, local, remote, now),
             Listener::Mptcp(config) => host.connect_mptcp(config.clone(), local, remote, now),
             Listener::Sctp(config) => host.connect_sctp(config.clone(), local, remote, now),
         });
-        Some(id)
+        id.ok()
     }
 
     pub(crate) fn handle_packet(&mut self, now: Instant, packet: &Packet) -> Option<EndpointId> {

@@ -115,6 +115,7 @@ impl TunThroughput {
         let began = network.now();
         let config = self.config();
         let id = station.transport().connect_mptcp(config, (local, 0).into(), (remote, PORT).into(), began);
+        let id = id.expect("the first connection of a host finds a port");
         station.transport().endpoint_mut(id).write(ENDLESS);
         station.drain(network, id);
         let whole = Duration::from_secs(self.seconds.into());

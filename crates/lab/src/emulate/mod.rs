@@ -143,6 +143,7 @@ pub fn emulate(
         if let Some(capture) = capture {
             capture.finish(emulator.parts().0)?;
         }
+        emulator.userspace().world.nodes.verdict()?;
         let result =
             measure::result(scenario, seed, &emulator, &links, &flows, &hosts, &baseline, &conditions, &plans)?;
         Ok(RunResult { series: sampler.map(Sampler::finish).unwrap_or_default(), ..result })

@@ -114,7 +114,7 @@ impl Application {
         let local = nodes.socket_address(from.host, from.interface, self.flow.source_port.unwrap_or(0));
         let remote = nodes.socket_address(to.host, to.interface, self.flow.port);
         let host = nodes.transport_mut(from.host);
-        let endpoint = match &self.connect {
+        let opened = match &self.connect {
             Some(Listener::Tcp(options)) => host.connect_tcp(options, local, remote, now),
             Some(Listener::Mptcp(config)) => host.connect_mptcp(config.clone(), local, remote, now),
             Some(Listener::Sctp(config)) => host.connect_sctp(config.clone(), local, remote, now),
@@ -123,6 +123,10 @@ impl Application {
                 let local = self.datagram_source(nodes);
                 nodes.transport_mut(from.host).open_udp(local, remote)
             }
+        };
+        let endpoint = match opened {
+            Ok(endpoint) => endpoint,
+            Err(error) => return nodes.fail(&self.flow.name, error),
         };
         nodes.register(network, from.host, endpoint, index);
         self.from = Some(endpoint);
@@ -154,7 +158,10 @@ impl Application {
         let to = self.flow.to;
         let at = nodes.socket_address(to.host, to.interface, self.flow.port);
         let source = self.datagram_source(nodes);
-        let receiver = nodes.transport_mut(to.host).open_udp(at, source);
+        let receiver = match nodes.transport_mut(to.host).open_udp(at, source) {
+            Ok(receiver) => receiver,
+            Err(error) => return nodes.fail(&self.flow.name, error),
+        };
         nodes.register(network, to.host, receiver, index);
         self.to = Some(receiver);
     }

@@ -54,6 +54,7 @@ pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<
     if let Some(capture) = capture {
         capture.finish(&mut run.network)?;
     }
+    run.world.nodes.verdict()?;
     let metrics = run.network.metrics();
     Ok(RunResult {
         seed,

@@ -3,7 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 
 use subflow_network::{HostId, InterfaceId, Network, PacketId, TimerId};
-use subflow_transport::{EndpointId, Event, Host};
+use subflow_transport::{ConnectError, EndpointId, Event, Host};
+
+use crate::execute::RunError;
 
 /// One host of the run.
 pub(super) struct Node {
@@ -37,6 +39,8 @@ pub(crate) struct Nodes {
     timers: Vec<TimerOwner>,
     /// The place in the network where the next packet is built.
     reserved: PacketId,
+    /// The first flow that could not begin, and why.
+    failure: Option<String>,
 }
 
 impl Node {
@@ -60,7 +64,17 @@ fn interface_of(interfaces: &[(IpAddr, InterfaceId)], source: IpAddr) -> Interfa
 
 impl Nodes {
     pub(super) fn new(network: &mut Network, nodes: Vec<Node>) -> Self {
-        Self { nodes, timers: Vec::new(), reserved: network.reserve() }
+        Self { nodes, timers: Vec::new(), reserved: network.reserve(), failure: None }
+    }
+
+    /// Notes that `flow` cannot begin: the figures of the run would be those of another scenario.
+    pub(super) fn fail(&mut self, flow: &str, error: ConnectError) {
+        self.failure.get_or_insert_with(|| format!("flows.{flow}: {error}"));
+    }
+
+    /// Whether every flow whose time has come has begun.
+    pub(crate) fn verdict(&self) -> Result<(), RunError> {
+        self.failure.as_ref().map_or(Ok(()), |failure| Err(RunError::failed(failure)))
     }
 
     pub(super) fn new_timer(&mut self, network: &mut Network, owner: TimerOwner) -> TimerId {

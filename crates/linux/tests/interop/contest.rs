@@ -254,7 +254,7 @@ fn describe(station: &mut Station) -> String {
 /// Our end connects to the kernel's, and writes.
 fn connect(network: &mut Network, station: &mut Station, config: &Arc<mptcp::Config>, bytes: u64) -> EndpointId {
     let (local, remote) = (end(CLIENT, 0, 0), end(SERVER, 0, PORT));
-    let id = station.transport().connect_mptcp(Arc::clone(config), local, remote, network.now());
+    let id = station.transport().connect_mptcp(Arc::clone(config), local, remote, network.now()).expect("a free port");
     station.transport().endpoint_mut(id).write(bytes);
     station.drain(network, id);
     id

@@ -86,7 +86,7 @@ impl Driver {
     pub(crate) fn connect(&mut self, config: Config, bytes: u64) {
         let local = SocketAddr::new(self.place.locals[0], self.place.local_port);
         let remote = SocketAddr::new(self.place.remotes[0], self.place.remote_port);
-        let id = self.host.connect_sctp(Arc::new(config), local, remote, self.clock.now());
+        let id = self.host.connect_sctp(Arc::new(config), local, remote, self.clock.now()).expect("a free port");
         self.to_send = bytes;
         self.endpoint = Some(id);
         self.write();

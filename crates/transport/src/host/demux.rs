@@ -1,43 +1,64 @@
 //! Which packet belongs to which endpoint.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
-use rustc_hash::FxHashMap;
+use foldhash::SharedSeed;
+use foldhash::fast::SeedableRandomState;
+use smallvec::SmallVec;
 use subflow_wire::{Body, Packet};
 
 use super::EndpointId;
 use crate::tcp::Ends;
 
-/// Ports, local and remote.
-type Ports = (u16, u16);
-
-type KeyV4 = (u64, Ports);
+/// Local and remote IPv4 address; ports and protocol, as [`ports`] packs them.
+type KeyV4 = (u64, u64);
+type KeyV6 = (u128, u128, u64);
 /// An endpoint and which of its subflows.
-type Owner = (EndpointId, usize);
+pub(super) type Owner = (EndpointId, usize);
 
-/// Endpoints and subflows by addresses and ports. Looked up, never iterated in an order that matters. Addresses are
-/// packed into integers, which hash in a few instructions.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Demux {
-    v4: FxHashMap<KeyV4, Owner>,
-    v6: FxHashMap<(u128, u128, Ports), Owner>,
-    /// Whose the last packet was: most are followed by another for the same.
-    last: Option<(KeyV4, Owner)>,
+#[allow(clippy::disallowed_types, reason = "it is never iterated")]
+type Map<K> = std::collections::hash_map::HashMap<K, Owner, SeedableRandomState>;
+
+/// Which protocol a pair of ends is of: ports of different protocols have nothing to do with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Protocol {
+    Tcp = 6,
+    Udp = 17,
+    Sctp = 132,
 }
+
+/// Endpoints and subflows by protocol, addresses and ports. Looked up, never iterated in an order that matters. Addresses are
+/// packed into integers, which hash in a few instructions.
+///
+/// Peers choose a part of every key, so hashes are keyed where packets come from other processes: nobody can make many keys
+/// that fall into one place of a table.
+#[derive(Clone, Debug)]
+pub(super) struct Demux {
+    v4: Map<KeyV4>,
+    v6: Map<KeyV6>,
+    /// The owner of the previous packet: most packets are followed by another of the same.
+    last: Option<(KeyV4, Owner)>,
+    /// By endpoint, what has been entered for it.
+    entries: Vec<Entries>,
+}
+
+/// The ends of one endpoint, with the subflow that they belong to.
+type Entries = SmallVec<[(Protocol, Ends, usize); 1]>;
 
 enum Key {
-    V4(u64, Ports),
-    V6(u128, u128, Ports),
+    V4(KeyV4),
+    V6(KeyV6),
 }
 
-/// Local and remote address, and ports. Addresses of mixed families never meet in one packet.
+/// Addresses of mixed families never meet in one packet.
 #[inline]
-fn key(local: IpAddr, remote: IpAddr, ports: Ports) -> Key {
+fn key(protocol: Protocol, local: IpAddr, remote: IpAddr, local_port: u16, remote_port: u16) -> Key {
+    let ports = u64::from(local_port) << 24 | u64::from(remote_port) << 8 | protocol as u64;
     match (local, remote) {
         (IpAddr::V4(local), IpAddr::V4(remote)) => {
-            Key::V4(u64::from(local.to_bits()) << 32 | u64::from(remote.to_bits()), ports)
+            Key::V4((u64::from(local.to_bits()) << 32 | u64::from(remote.to_bits()), ports))
         }
-        _ => Key::V6(bits(local), bits(remote), ports),
+        _ => Key::V6((bits(local), bits(remote), ports)),
     }
 }
 
@@ -48,56 +69,150 @@ fn bits(address: IpAddr) -> u128 {
     }
 }
 
-fn key_of(ends: Ends) -> Key {
+fn key_of(protocol: Protocol, ends: Ends) -> Key {
     let Ends { local, remote } = ends;
-    let port = |end: SocketAddr| end.port();
-    key(local.ip(), remote.ip(), (port(local), port(remote)))
+    key(protocol, local.ip(), remote.ip(), local.port(), remote.port())
 }
 
 impl Demux {
-    pub(crate) fn insert(&mut self, ends: Ends, id: EndpointId, subflow: usize) {
-        // The ends may have belonged to a connection that is over.
-        self.last = None;
-        match key_of(ends) {
-            Key::V4(addresses, ports) => self.v4.insert((addresses, ports), (id, subflow)),
-            Key::V6(local, remote, ports) => self.v6.insert((local, remote, ports), (id, subflow)),
+    /// An empty one. Its hashes depend on `seed`; without, they are the same everywhere.
+    pub(super) fn new(seed: Option<u64>) -> Self {
+        let state = match seed {
+            Some(seed) => SeedableRandomState::with_seed(seed, SharedSeed::global_random()),
+            None => SeedableRandomState::with_seed(0, SharedSeed::global_fixed()),
         };
+        Self { v4: Map::with_hasher(state.clone()), v6: Map::with_hasher(state), last: None, entries: Vec::new() }
     }
 
-    pub(crate) fn contains(&self, ends: Ends) -> bool {
-        self.look_up(key_of(ends)).is_some()
+    /// Gives subflow `subflow` of endpoint `id` (0 but for MPTCP) its ends, instead of those that it had before.
+    pub(super) fn assign(&mut self, protocol: Protocol, ends: Ends, id: EndpointId, subflow: usize) {
+        let former = self.entries.get(id.0 as usize).into_iter().flatten().find(|&&(.., of)| of == subflow).copied();
+        if let Some((protocol, ends, _)) = former {
+            self.forget(protocol, ends, (id, subflow));
+            self.entries[id.0 as usize].retain(|&mut (.., of)| of != subflow);
+        }
+        self.enter(protocol, ends, (id, subflow));
+    }
+
+    /// Gives the association `id` further ends.
+    pub(super) fn add(&mut self, ends: Ends, id: EndpointId) {
+        self.enter(Protocol::Sctp, ends, (id, 0));
+    }
+
+    fn enter(&mut self, protocol: Protocol, ends: Ends, owner: Owner) {
+        // The ends may have belonged to a connection that is over.
+        self.last = None;
+        match key_of(protocol, ends) {
+            Key::V4(key) => self.v4.insert(key, owner),
+            Key::V6(key) => self.v6.insert(key, owner),
+        };
+        let index = owner.0.0 as usize;
+        if self.entries.len() <= index {
+            self.entries.resize_with(index + 1, Entries::new);
+        }
+        self.entries[index].push((protocol, ends, owner.1));
+    }
+
+    /// Whose the ends are.
+    pub(super) fn owner(&self, protocol: Protocol, ends: Ends) -> Option<Owner> {
+        self.look_up(&key_of(protocol, ends))
     }
 
     #[inline]
-    fn look_up(&self, key: Key) -> Option<Owner> {
+    fn look_up(&self, key: &Key) -> Option<Owner> {
         match key {
-            Key::V4(addresses, ports) => self.v4.get(&(addresses, ports)).copied(),
-            Key::V6(local, remote, ports) => self.v6.get(&(local, remote, ports)).copied(),
+            Key::V4(key) => self.v4.get(key).copied(),
+            Key::V6(key) => self.v6.get(key).copied(),
         }
     }
 
     /// The endpoint and subflow that `packet` is for.
     #[inline]
-    pub(crate) fn find(&mut self, packet: &Packet) -> Option<Owner> {
-        let (source, destination) = match &packet.body {
-            Body::Tcp(segment) => (segment.source_port, segment.destination_port),
-            Body::Udp(datagram) => (datagram.source_port, datagram.destination_port),
-            Body::Sctp(packet) => (packet.source_port, packet.destination_port),
+    pub(super) fn find(&mut self, packet: &Packet) -> Option<Owner> {
+        let (protocol, source, destination) = match &packet.body {
+            Body::Tcp(segment) => (Protocol::Tcp, segment.source_port, segment.destination_port),
+            Body::Udp(datagram) => (Protocol::Udp, datagram.source_port, datagram.destination_port),
+            Body::Sctp(packet) => (Protocol::Sctp, packet.source_port, packet.destination_port),
         };
-        match (key(packet.ip.destination, packet.ip.source, (destination, source)), self.last) {
-            (Key::V4(addresses, ports), Some((known, owner))) if known == (addresses, ports) => Some(owner),
-            (Key::V4(addresses, ports), _) => {
-                let owner = self.v4.get(&(addresses, ports)).copied()?;
-                self.last = Some(((addresses, ports), owner));
+        match (key(protocol, packet.ip.destination, packet.ip.source, destination, source), self.last) {
+            (Key::V4(key), Some((known, owner))) if known == key => Some(owner),
+            (Key::V4(key), _) => {
+                let owner = self.v4.get(&key).copied()?;
+                self.last = Some((key, owner));
                 Some(owner)
             }
-            (key, _) => self.look_up(key),
+            (key, _) => self.look_up(&key),
         }
     }
 
-    pub(crate) fn remove(&mut self, id: EndpointId) {
+    /// Forgets endpoint `id`. Ends of it that another endpoint has by now stay that one's.
+    pub(super) fn remove(&mut self, id: EndpointId) {
+        let Some(entries) = self.entries.get_mut(id.0 as usize) else { return };
+        for (protocol, ends, subflow) in core::mem::take(entries) {
+            self.forget(protocol, ends, (id, subflow));
+        }
+    }
+
+    fn forget(&mut self, protocol: Protocol, ends: Ends, owner: Owner) {
         self.last = None;
-        self.v4.retain(|_, (owner, _)| *owner != id);
-        self.v6.retain(|_, (owner, _)| *owner != id);
+        if self.owner(protocol, ends) == Some(owner) {
+            match key_of(protocol, ends) {
+                Key::V4(key) => self.v4.remove(&key),
+                Key::V6(key) => self.v6.remove(&key),
+            };
+        }
+    }
+
+    /// How many pairs of ends are known.
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.v4.len() + self.v6.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use super::*;
+
+    fn ends(remote_port: u16) -> Ends {
+        let local: SocketAddr = ([10, 0, 0, 1], 80).into();
+        Ends { local, remote: ([10, 0, 0, 2], remote_port).into() }
+    }
+
+    fn owner(demux: &Demux, remote_port: u16) -> Option<Owner> {
+        demux.owner(Protocol::Tcp, ends(remote_port))
+    }
+
+    #[test]
+    fn the_same_ends_of_two_protocols_are_two_endpoints() {
+        let mut demux = Demux::new(None);
+        demux.assign(Protocol::Tcp, ends(1), EndpointId(0), 0);
+        demux.assign(Protocol::Udp, ends(1), EndpointId(1), 0);
+        assert_eq!(demux.owner(Protocol::Tcp, ends(1)), Some((EndpointId(0), 0)));
+        assert_eq!(demux.owner(Protocol::Udp, ends(1)), Some((EndpointId(1), 0)));
+        assert_eq!(demux.owner(Protocol::Sctp, ends(1)), None);
+    }
+
+    #[test]
+    fn a_subflow_that_takes_the_place_of_another_has_its_own_ends_alone() {
+        let mut demux = Demux::new(None);
+        demux.assign(Protocol::Tcp, ends(1), EndpointId(3), 0);
+        demux.assign(Protocol::Tcp, ends(2), EndpointId(3), 1);
+        demux.assign(Protocol::Tcp, ends(3), EndpointId(3), 1);
+        assert_eq!([1, 2, 3].map(|port| owner(&demux, port).map(|(_, subflow)| subflow)), [Some(0), None, Some(1)]);
+    }
+
+    #[test]
+    fn removing_an_endpoint_leaves_the_ends_that_another_has_taken_over() {
+        let mut demux = Demux::new(None);
+        demux.assign(Protocol::Tcp, ends(1), EndpointId(0), 0);
+        demux.assign(Protocol::Tcp, ends(2), EndpointId(0), 1);
+        demux.assign(Protocol::Tcp, ends(1), EndpointId(1), 0);
+        demux.remove(EndpointId(0));
+        assert_eq!((owner(&demux, 1), owner(&demux, 2)), (Some((EndpointId(1), 0)), None));
+        demux.remove(EndpointId(1));
+        assert_eq!(demux.len(), 0);
     }
 }

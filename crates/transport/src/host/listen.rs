@@ -8,6 +8,7 @@ use subflow_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 use subflow_wire::{Body, Ecn, IpHeader, Packet};
 
+use super::demux::Protocol;
 use super::{EndpointId, Host};
 use crate::mptcp::{self, join_of};
 use crate::tcp::{Ends, TcpEndpoint, TcpOptions};
@@ -92,7 +93,7 @@ impl Host {
         let Endpoint::Mptcp(connection) = self.endpoint_mut(id) else { return None };
         match connection.accept_join(ends, syn, now) {
             Ok(subflow) => {
-                self.demux.insert(ends, id, subflow);
+                self.demux.assign(Protocol::Tcp, ends, id, subflow);
                 Some(id)
             }
             Err(refused) => {

@@ -1,41 +1,51 @@
 //! A host: its addresses, its sockets, and which packet belongs to which.
 //!
-//! The same host serves the simulator, which moves packets between hosts, and a real interface. After every call that
-//! names or returns an [`EndpointId`], drain that endpoint: [`poll_transmit`](Host::poll_transmit) until `None`, then
-//! [`poll_event`](Host::poll_event) until `None`, then re-arm its timer from [`poll_timeout`](Host::poll_timeout). Drain
-//! [`poll_reply`](Host::poll_reply) and [`poll_accept`](Host::poll_accept) too.
+//! | concern | file |
+//! |---|---|
+//! | which endpoint a packet is for | `demux.rs`; by token, for MP_JOIN: `tokens.rs` |
+//! | connections that this host opens | `connect.rs`; their ports: `ports.rs` |
+//! | SYNs, and segments of no connection | `listen.rs`; INIT and COOKIE ECHO: `sctp.rs` |
 
+mod connect;
 mod demux;
 mod listen;
+mod ports;
 mod sctp;
 mod tokens;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::net::IpAddr;
 
+use rand_core::RngCore;
 use slab::Slab;
 use subflow_quantity::Instant;
 use subflow_wire::Packet;
 
+pub use connect::ConnectError;
 pub use listen::Listener;
 
-use crate::mptcp;
 use crate::sctp::Secret;
-use crate::tcp::{Ends, TcpEndpoint, TcpOptions};
-use crate::udp::UdpEndpoint;
 use crate::{Endpoint, Event, RandomSource};
 use demux::Demux;
+use ports::Ports;
 use tokens::Tokens;
 
 /// Names an endpoint of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EndpointId(pub u32);
 
-/// First port given to connections that name none (IANA: dynamic ports).
-const FIRST_PORT: u16 = 49_152;
-
 /// A host with its sockets.
+///
+/// # How to drive it
+///
+/// The same host serves the simulator, which moves packets between hosts, and a real interface. After every call that names or
+/// returns an [`EndpointId`], drain that endpoint: [`poll_transmit`](Self::poll_transmit) until `None`, then
+/// [`poll_event`](Self::poll_event) until `None`, then set its timer to [`poll_timeout`](Self::poll_timeout). Drain
+/// [`poll_accept`](Self::poll_accept), and the endpoints that it returns, and [`poll_reply`](Self::poll_reply) after every
+/// packet.
+///
+/// An endpoint that is over stays, with its counters, until it is [removed](Self::remove): whoever runs a host for long removes
+/// endpoints whose [`Event::Closed`] has come. Its ends are free at once, whether it is removed or not.
 #[derive(Clone, Debug)]
 pub struct Host {
     addresses: Vec<IpAddr>,
@@ -46,26 +56,28 @@ pub struct Host {
     tokens: Tokens,
     accepted: VecDeque<EndpointId>,
     replies: VecDeque<Packet>,
-    /// Signs SCTP's cookies.
+    /// Signs cookies.
     secret: Option<Secret>,
-    next_port: u16,
+    ports: Ports,
     random: RandomSource,
 }
 
 impl Host {
-    /// A host with these addresses; their order gives MPTCP's address identifiers. `random` is its stream of randomness.
+    /// A host with these addresses; their order gives MPTCP's address identifiers. `random` is what its keys, tags, numbers and
+    /// ports are drawn from: see [`RandomSource`].
     pub fn new(addresses: Vec<IpAddr>, random: impl Into<RandomSource>) -> Self {
+        let random = random.into();
         Self {
             addresses,
             endpoints: Slab::new(),
-            demux: Demux::default(),
+            demux: Demux::new(random.hash_seed()),
             listeners: BTreeMap::new(),
             tokens: Tokens::default(),
             accepted: VecDeque::new(),
             replies: VecDeque::new(),
             secret: None,
-            next_port: FIRST_PORT,
-            random: random.into(),
+            ports: Ports::default(),
+            random,
         }
     }
 
@@ -74,61 +86,15 @@ impl Host {
         &self.addresses
     }
 
-    /// Opens a TCP connection from `local` (port 0: any that is free) to `remote`.
-    pub fn connect_tcp(
-        &mut self,
-        options: &TcpOptions,
-        local: SocketAddr,
-        remote: SocketAddr,
-        now: Instant,
-    ) -> EndpointId {
-        let ends = self.free_ends(local, remote);
-        let initial = self.random.initial_sequence(ends, now);
-        self.add(Endpoint::Tcp(Box::new(TcpEndpoint::connect(options, ends, initial, now))), ends)
-    }
-
-    /// Opens an MPTCP connection from `local` (port 0: any that is free) to `remote`.
-    pub fn connect_mptcp(
-        &mut self,
-        config: Arc<mptcp::Config>,
-        local: SocketAddr,
-        remote: SocketAddr,
-        now: Instant,
-    ) -> EndpointId {
-        let ends = self.free_ends(local, remote);
-        let mut random = self.random.fork();
-        let key = self.tokens.fresh_key(&mut random);
-        let connection = mptcp::Connection::connect(config, ends, &self.addresses, key, random, now);
-        let id = self.add(Endpoint::Mptcp(Box::new(connection)), ends);
-        self.tokens.insert(key.token, id);
-        id
-    }
-
-    /// Opens a UDP socket between `local` and `remote`.
-    pub fn open_udp(&mut self, local: SocketAddr, remote: SocketAddr) -> EndpointId {
-        let ends = Ends { local, remote };
-        self.add(Endpoint::Udp(Box::new(UdpEndpoint::new(ends))), ends)
-    }
-
-    /// A free local end for a connection to `remote`: the one asked for, where its port is not 0 and it is free.
-    fn free_ends(&mut self, local: SocketAddr, remote: SocketAddr) -> Ends {
-        let asked = Ends { local, remote };
-        if local.port() != 0 && !self.demux.contains(asked) {
-            return asked;
+    /// The key of this host's cookies. Made when it is needed, so that the random numbers of connections without cookies do not
+    /// depend on it.
+    fn secret(&mut self) -> Secret {
+        if self.secret.is_none() {
+            let mut secret = Secret::default();
+            self.random.fill_bytes(&mut secret);
+            self.secret = Some(secret);
         }
-        loop {
-            let ends = Ends { local: SocketAddr::new(local.ip(), self.next_port), remote };
-            self.next_port = self.next_port.checked_add(1).unwrap_or(FIRST_PORT);
-            if !self.demux.contains(ends) {
-                return ends;
-            }
-        }
-    }
-
-    fn add(&mut self, endpoint: Endpoint, ends: Ends) -> EndpointId {
-        let id = EndpointId(self.endpoints.insert(endpoint) as u32);
-        self.demux.insert(ends, id, 0);
-        id
+        self.secret.expect("just made")
     }
 
     /// An endpoint, to look at.
@@ -139,22 +105,6 @@ impl Host {
     /// An endpoint, for its application to write, finish, abort.
     pub fn endpoint_mut(&mut self, id: EndpointId) -> &mut Endpoint {
         &mut self.endpoints[id.0 as usize]
-    }
-
-    /// Asks an MPTCP endpoint for a further subflow, beside those of its path manager. Drain it afterwards.
-    pub fn open_subflow(
-        &mut self,
-        id: EndpointId,
-        local: IpAddr,
-        local_port: Option<u16>,
-        remote: SocketAddr,
-        backup: bool,
-        now: Instant,
-    ) {
-        if let Endpoint::Mptcp(connection) = self.endpoint_mut(id) {
-            connection.request_subflow(local, local_port, remote, backup);
-        }
-        self.open_requested(id, now);
     }
 
     /// A packet arrived. Returns the endpoint that took it, to be drained.
@@ -196,7 +146,7 @@ impl Host {
         self.endpoints[id.0 as usize].poll_timeout()
     }
 
-    /// Whether [`poll_accept`](Self::poll_accept) or [`poll_reply`](Self::poll_reply) has something to say.
+    /// Whether [`poll_accept`](Self::poll_accept) or [`poll_reply`](Self::poll_reply) would return anything.
     #[inline]
     pub fn has_news(&self) -> bool {
         !self.accepted.is_empty() || !self.replies.is_empty()
@@ -207,30 +157,10 @@ impl Host {
         self.accepted.pop_front()
     }
 
-    /// A packet of the host itself: a reset for a segment that belongs to nobody.
+    /// A packet that no endpoint sends: a reset for a segment of no connection, what SCTP answers
+    /// outside of associations.
     pub fn poll_reply(&mut self) -> Option<Packet> {
         self.replies.pop_front()
-    }
-
-    /// Gives ports to the subflows that a path manager wants, and opens them.
-    #[inline]
-    fn open_requested(&mut self, id: EndpointId, now: Instant) {
-        if let Endpoint::Mptcp(connection) = &self.endpoints[id.0 as usize]
-            && connection.has_open_requests()
-        {
-            self.open_now(id, now);
-        }
-    }
-
-    fn open_now(&mut self, id: EndpointId, now: Instant) {
-        let Endpoint::Mptcp(connection) = &mut self.endpoints[id.0 as usize] else { return };
-        for request in connection.take_open_requests() {
-            let local = SocketAddr::new(request.local, request.local_port.unwrap_or(0));
-            let ends = self.free_ends(local, request.remote);
-            let Endpoint::Mptcp(connection) = &mut self.endpoints[id.0 as usize] else { return };
-            let subflow = connection.open_subflow(&request, ends, now);
-            self.demux.insert(ends, id, subflow);
-        }
     }
 
     /// The host gained or got back `address`. Drain every endpoint afterwards.

@@ -4,38 +4,32 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use rand_core::RngCore;
 use subflow_quantity::Instant;
 use subflow_wire::sctp::{Chunk, InitChunk};
 use subflow_wire::{Body, Packet, SctpPacket};
 
-use super::{EndpointId, Host, Listener};
+use super::demux::Protocol;
+use super::{ConnectError, EndpointId, Host, Listener};
 use crate::Endpoint;
-use crate::sctp::{self, Association, Cookie, Identity, Secret, answer_init, answer_out_of_the_blue};
+use crate::sctp::{self, Association, Cookie, Identity, answer_init, answer_out_of_the_blue};
 use crate::tcp::Ends;
 
 impl Host {
     /// Opens an SCTP association from `local` (port 0: any that is free) to `remote`.
+    ///
+    /// # Errors
+    ///
+    /// Where the port, or every port, is in use for associations with `remote`.
     pub fn connect_sctp(
         &mut self,
         config: Arc<sctp::Config>,
         local: SocketAddr,
         remote: SocketAddr,
         now: Instant,
-    ) -> EndpointId {
-        let ends = self.free_ends(local, remote);
+    ) -> Result<EndpointId, ConnectError> {
+        let ends = self.free_ends(Protocol::Sctp, local, remote)?;
         let (secret, locals, rng) = (self.secret(), self.sctp_addresses(local.ip(), &config), self.random.fork());
-        self.add_association(Association::connect(config, secret, ends, locals, rng, now))
-    }
-
-    /// The key of this host's cookies. Made when it is needed, so that other protocols' randomness does not depend on it.
-    fn secret(&mut self) -> Secret {
-        if self.secret.is_none() {
-            let mut secret = Secret::default();
-            self.random.fill_bytes(&mut secret);
-            self.secret = Some(secret);
-        }
-        self.secret.expect("just made")
+        Ok(self.add_association(Association::connect(config, secret, ends, locals, rng, now)))
     }
 
     /// The addresses that an association of this host has, the initial one first.
@@ -53,18 +47,21 @@ impl Host {
     /// Notes the addresses that an association has learnt, and takes in the one that replaces it after a restart of the peer.
     #[inline]
     pub(super) fn follow_association(&mut self, id: EndpointId) {
-        if let Endpoint::Sctp(association) = &mut self.endpoints[id.0 as usize] {
-            for ends in association.take_new_ends() {
-                self.demux.insert(ends, id, 0);
+        let Endpoint::Sctp(association) = &mut self.endpoints[id.0 as usize] else { return };
+        let (new_ends, successor) = (association.take_new_ends(), association.take_successor());
+        for ends in new_ends {
+            // A peer may claim any address. What it claims of another association's stays that one's.
+            if !self.is_in_use(Protocol::Sctp, ends) {
+                self.demux.add(ends, id);
             }
-            if let Some(successor) = association.take_successor() {
-                let id = self.add_association(*successor);
-                self.accepted.push_back(id);
-            }
+        }
+        if let Some(successor) = successor {
+            let id = self.add_association(*successor);
+            self.accepted.push_back(id);
         }
     }
 
-    /// An SCTP packet that no association has claimed.
+    /// An SCTP packet that belongs to no association.
     pub(super) fn handle_unclaimed_sctp(
         &mut self,
         now: Instant,

@@ -83,8 +83,7 @@ impl Connection {
                         backup: backup || self.config.backup_addresses.contains(&local.address),
                     });
                 } else {
-                    let failed = FourTuple { local: SocketAddr::new(local.address, 0), remote: remote_end };
-                    self.on_path_event(&PathEvent::SubflowClosed(failed), now);
+                    self.on_not_opened(local.address, remote_end, now);
                 }
             }
             Command::Announce(address) => self.announce(address, now),
@@ -232,6 +231,17 @@ impl Connection {
     pub fn request_subflow(&mut self, local: IpAddr, local_port: Option<u16>, remote: SocketAddr, backup: bool) {
         let Some(local_id) = self.addresses.local.id_for(local) else { return };
         self.addresses.requests.push(OpenRequest { local, local_port, local_id, remote, remote_id: 0, backup });
+    }
+
+    /// The host has no free port for a subflow.
+    pub(crate) fn on_open_failed(&mut self, request: &OpenRequest, now: Instant) {
+        self.on_not_opened(request.local, request.remote, now);
+    }
+
+    /// A subflow that the path manager wants cannot be opened.
+    fn on_not_opened(&mut self, local: IpAddr, remote: SocketAddr, now: Instant) {
+        let failed = FourTuple { local: SocketAddr::new(local, 0), remote };
+        self.on_path_event(&PathEvent::SubflowClosed(failed), now);
     }
 
     /// Takes the subflows that wait for a port.

@@ -3,6 +3,7 @@
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 
 mod harness;
+mod host;
 mod mptcp;
 mod properties;
 mod sctp;

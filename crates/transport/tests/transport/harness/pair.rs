@@ -153,7 +153,7 @@ impl Pair {
             Listener::Mptcp(config) => host.connect_mptcp(config.clone(), local, remote, now),
             Listener::Sctp(config) => host.connect_sctp(config.clone(), local, remote, now),
         };
-        self.adopt(CLIENT, id);
+        self.adopt(CLIENT, id.expect("the port is free"));
     }
 
     /// The side's host loses its memory of the connection, as in a crash.

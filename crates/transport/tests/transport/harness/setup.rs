@@ -69,7 +69,7 @@ impl Stack {
     }
 
     /// As something to listen or connect with.
-    pub(super) fn listener(&self) -> Listener {
+    pub(crate) fn listener(&self) -> Listener {
         if let Some(sctp) = self.sctp.clone() {
             return Listener::Sctp(Arc::new(sctp));
         }

@@ -131,7 +131,7 @@ fn two_sides_that_open_at_once_end_up_with_one_association() {
     let (now, config) = (pair.now(), std::sync::Arc::new(subflow_transport::sctp::Config::rfc9260()));
     let id = pair.host(SERVER).connect_sctp(config, remote, local, now);
     pair.trust_content = true;
-    pair.adopt(SERVER, id);
+    pair.adopt(SERVER, id.expect("the ends are free"));
     pair.run_for(secs(2));
     assert_eq!([CLIENT, SERVER].map(|side| pair.sctp(side).state()), [State::Established; 2]);
     pair.transfer(CLIENT, 20_000);

@@ -106,7 +106,7 @@ fn a_port_where_nobody_listens_refuses() {
     let (client, server) = (pair.address(CLIENT, 0), pair.address(SERVER, 0));
     let (options, now) = (Setup::tcp().stacks[CLIENT].tcp_options(), pair.now());
     let id = pair.host(CLIENT).connect_tcp(&options, SocketAddr::new(client, 0), SocketAddr::new(server, 81), now);
-    pair.adopt(CLIENT, id);
+    pair.adopt(CLIENT, id.expect("a free port"));
     pair.drive();
     assert_eq!(pair.count(CLIENT, Event::Closed(Closed::Refused)), 1);
 }
@@ -129,7 +129,7 @@ fn simultaneous_open() -> Pair {
     for side in [CLIENT, SERVER] {
         let now = pair.now();
         let id = pair.host(side).connect_tcp(&options, ends[side], ends[1 - side], now);
-        pair.adopt(side, id);
+        pair.adopt(side, id.expect("the port is free"));
     }
     pair.drive();
     pair

@@ -1,0 +1,176 @@
+//! Connections that this host opens, and the ends that they get.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use subflow_quantity::Instant;
+
+use super::demux::Protocol;
+use super::{EndpointId, Host, ports};
+use crate::tcp::{Ends, TcpEndpoint, TcpOptions};
+use crate::udp::UdpEndpoint;
+use crate::{Endpoint, mptcp};
+
+/// Why a connection has not been opened.
+///
+/// Ends are in use from the first packet until the connection is over. TIME-WAIT is a part of it (RFC 9293, section 3.6.1): a
+/// connection closed by this side first keeps its port for [`time_wait`](crate::tcp::Config::time_wait), towards its peer
+/// alone. One that was reset, that timed out or that its peer closed first frees its port at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConnectError {
+    /// The local address and port that were asked for have a connection to that peer already.
+    #[error("{local} has a connection to {remote} already; name another port, or 0 for any that is free")]
+    InUse {
+        /// What was asked for.
+        local: SocketAddr,
+        /// The peer.
+        remote: SocketAddr,
+    },
+    /// Every dynamic port of the local address has a connection to that peer.
+    #[error(
+        "{local} has connections to {remote} from all of its {} dynamic ports; \
+         close some, wait for those in TIME-WAIT, or connect from another address",
+        ports::COUNT
+    )]
+    NoFreePort {
+        /// The local address.
+        local: IpAddr,
+        /// The peer.
+        remote: SocketAddr,
+    },
+}
+
+impl Host {
+    /// Opens a TCP connection from `local` (port 0: any that is free) to `remote`.
+    ///
+    /// # Errors
+    ///
+    /// Where the port, or every port, is in use for connections to `remote`.
+    pub fn connect_tcp(
+        &mut self,
+        options: &TcpOptions,
+        local: SocketAddr,
+        remote: SocketAddr,
+        now: Instant,
+    ) -> Result<EndpointId, ConnectError> {
+        let ends = self.free_ends(Protocol::Tcp, local, remote)?;
+        let initial = self.random.initial_sequence(ends, now);
+        Ok(self.add(Endpoint::Tcp(Box::new(TcpEndpoint::connect(options, ends, initial, now))), ends))
+    }
+
+    /// Opens an MPTCP connection from `local` (port 0: any that is free) to `remote`.
+    ///
+    /// # Errors
+    ///
+    /// Where the port, or every port, is in use for connections to `remote`.
+    pub fn connect_mptcp(
+        &mut self,
+        config: Arc<mptcp::Config>,
+        local: SocketAddr,
+        remote: SocketAddr,
+        now: Instant,
+    ) -> Result<EndpointId, ConnectError> {
+        let ends = self.free_ends(Protocol::Tcp, local, remote)?;
+        let mut random = self.random.fork();
+        let key = self.tokens.fresh_key(&mut random);
+        let connection = mptcp::Connection::connect(config, ends, &self.addresses, key, random, now);
+        let id = self.add(Endpoint::Mptcp(Box::new(connection)), ends);
+        self.tokens.insert(key.token, id);
+        Ok(id)
+    }
+
+    /// Opens a UDP socket between `local` and `remote`.
+    ///
+    /// # Errors
+    ///
+    /// Where there is one between them.
+    pub fn open_udp(&mut self, local: SocketAddr, remote: SocketAddr) -> Result<EndpointId, ConnectError> {
+        let ends = Ends { local, remote };
+        if self.is_in_use(Protocol::Udp, ends) {
+            return Err(ConnectError::InUse { local, remote });
+        }
+        Ok(self.add(Endpoint::Udp(Box::new(UdpEndpoint::new(ends))), ends))
+    }
+
+    /// Adds an endpoint with its initial ends.
+    pub(super) fn add(&mut self, endpoint: Endpoint, ends: Ends) -> EndpointId {
+        let protocol = match endpoint {
+            Endpoint::Tcp(_) | Endpoint::Mptcp(_) => Protocol::Tcp,
+            Endpoint::Udp(_) => Protocol::Udp,
+            Endpoint::Sctp(_) => Protocol::Sctp,
+        };
+        let id = EndpointId(self.endpoints.insert(endpoint) as u32);
+        self.demux.assign(protocol, ends, id, 0);
+        id
+    }
+
+    /// Whether `ends` belong to an endpoint, or a subflow, that is not over.
+    pub(super) fn is_in_use(&self, protocol: Protocol, ends: Ends) -> bool {
+        self.demux.owner(protocol, ends).is_some_and(|(id, subflow)| !self.endpoint(id).is_over(subflow))
+    }
+
+    /// Free ends for a connection to `remote`: with the port asked for, or with any where that is 0.
+    pub(super) fn free_ends(
+        &mut self,
+        protocol: Protocol,
+        local: SocketAddr,
+        remote: SocketAddr,
+    ) -> Result<Ends, ConnectError> {
+        let with_port = |port| Ends { local: SocketAddr::new(local.ip(), port), remote };
+        if local.port() != 0 {
+            let asked = with_port(local.port());
+            return if self.is_in_use(protocol, asked) {
+                Err(ConnectError::InUse { local, remote })
+            } else {
+                Ok(asked)
+            };
+        }
+        let mut ports = core::mem::take(&mut self.ports);
+        let offset = self.random.port_offset(local.ip(), remote);
+        let port = ports.choose(offset, |port| !self.is_in_use(protocol, with_port(port)));
+        self.ports = ports;
+        port.map(with_port).ok_or(ConnectError::NoFreePort { local: local.ip(), remote })
+    }
+
+    /// Asks an MPTCP endpoint for a further subflow, beside those of its path manager. Drain it afterwards.
+    pub fn open_subflow(
+        &mut self,
+        id: EndpointId,
+        local: IpAddr,
+        local_port: Option<u16>,
+        remote: SocketAddr,
+        backup: bool,
+        now: Instant,
+    ) {
+        if let Endpoint::Mptcp(connection) = self.endpoint_mut(id) {
+            connection.request_subflow(local, local_port, remote, backup);
+        }
+        self.open_requested(id, now);
+    }
+
+    /// Gives ports to the subflows that a path manager wants, and opens them.
+    #[inline]
+    pub(super) fn open_requested(&mut self, id: EndpointId, now: Instant) {
+        if let Endpoint::Mptcp(connection) = &self.endpoints[id.0 as usize]
+            && connection.has_open_requests()
+        {
+            self.open_now(id, now);
+        }
+    }
+
+    fn open_now(&mut self, id: EndpointId, now: Instant) {
+        let Endpoint::Mptcp(connection) = &mut self.endpoints[id.0 as usize] else { return };
+        for request in connection.take_open_requests() {
+            let local = SocketAddr::new(request.local, request.local_port.unwrap_or(0));
+            let ends = self.free_ends(Protocol::Tcp, local, request.remote);
+            let Endpoint::Mptcp(connection) = &mut self.endpoints[id.0 as usize] else { return };
+            match ends {
+                Ok(ends) => {
+                    let subflow = connection.open_subflow(&request, ends, now);
+                    self.demux.assign(Protocol::Tcp, ends, id, subflow);
+                }
+                Err(_) => connection.on_open_failed(&request, now),
+            }
+        }
+    }
+}
