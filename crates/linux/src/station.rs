@@ -14,8 +14,10 @@ pub struct Station {
     id: HostId,
     interfaces: Vec<InterfaceId>,
     transport: Host,
-    /// Timers by endpoint.
+    /// Timers by endpoint; endpoints that follow each other under one number share a timer.
     timers: Vec<Option<TimerId>>,
+    /// Endpoints by timer.
+    endpoints: Vec<Option<EndpointId>>,
     events: Vec<(EndpointId, Event)>,
     accepted: Vec<EndpointId>,
     wrong: Option<String>,
@@ -35,6 +37,7 @@ impl Station {
             interfaces: interfaces.to_vec(),
             transport: Host::new(addresses, random),
             timers: Vec::new(),
+            endpoints: Vec::new(),
             events: Vec::new(),
             accepted: Vec::new(),
             wrong: None,
@@ -56,7 +59,7 @@ impl Station {
         core::mem::take(&mut self.events)
     }
 
-    /// The connections that listeners have accepted so far.
+    /// The connections that listeners have accepted so far, without those that ended before they were established.
     pub fn accepted(&self) -> &[EndpointId] {
         &self.accepted
     }
@@ -78,12 +81,31 @@ impl Station {
                 None => break,
             }
         }
+        let timer = self.timer_of(network, id);
+        network.set_timer(timer, self.transport.poll_timeout(id));
+        self.remove_if_never_established(id);
+    }
+
+    fn timer_of(&mut self, network: &mut Network, id: EndpointId) -> TimerId {
         let index = id.0 as usize;
         if self.timers.len() <= index {
             self.timers.resize(index + 1, None);
         }
-        let timer = *self.timers[index].get_or_insert_with(|| network.new_timer());
-        network.set_timer(timer, self.transport.poll_timeout(id));
+        *self.timers[index].get_or_insert_with(|| {
+            let timer = network.new_timer();
+            self.endpoints.resize(self.endpoints.len().max(timer.index() + 1), None);
+            self.endpoints[timer.index()] = Some(id);
+            timer
+        })
+    }
+
+    /// Removes a connection of a listener's that ended half-open: those of a SYN flood must not fill memory.
+    fn remove_if_never_established(&mut self, id: EndpointId) {
+        if self.transport.is_half_open(id) && self.transport.endpoint(id).is_closed() {
+            self.transport.remove(id);
+            self.accepted.retain(|&accepted| accepted != id);
+            self.events.retain(|&(of, _)| of != id);
+        }
     }
 
     fn transmit(&self, network: &mut Network, packet: subflow_wire::Packet) {
@@ -131,8 +153,7 @@ impl Userspace for Station {
     }
 
     fn handle_timer(&mut self, network: &mut Network, timer: TimerId) {
-        let Some(index) = self.timers.iter().position(|&known| known == Some(timer)) else { return };
-        let id = EndpointId(index as u32);
+        let Some(&Some(id)) = self.endpoints.get(timer.index()) else { return };
         self.transport.handle_timeout(network.now(), id);
         self.drain(network, id);
     }

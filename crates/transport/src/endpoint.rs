@@ -6,7 +6,7 @@ use subflow_quantity::Instant;
 use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
 
 use crate::edge::Taken;
-use crate::tcp::{Closed, Ends, State, TcpEndpoint};
+use crate::tcp::{Closed, Connection, Ends, State, TcpEndpoint};
 use crate::udp::UdpEndpoint;
 use crate::{Event, mptcp, sctp};
 
@@ -223,6 +223,15 @@ impl Endpoint {
             Self::Mptcp(mptcp) => mptcp.subflows()[0].connection().ends(),
             Self::Sctp(sctp) => sctp.ends(),
             Self::Udp(udp) => udp.ends(),
+        }
+    }
+
+    /// The TCP connection of subflow `subflow` (0 but for MPTCP).
+    pub(crate) fn tcp(&self, subflow: usize) -> Option<&Connection> {
+        match self {
+            Self::Tcp(tcp) => Some(&tcp.connection),
+            Self::Mptcp(mptcp) => mptcp.subflows().get(subflow).map(|subflow| subflow.connection()),
+            Self::Sctp(_) | Self::Udp(_) => None,
         }
     }
 

@@ -18,6 +18,6 @@ pub mod udp;
 
 pub use endpoint::{Endpoint, blank_packet};
 pub use event::Event;
-pub use host::{ConnectError, EndpointId, Host, Listener};
+pub use host::{ConnectError, EndpointId, Host, Limits, Listener};
 pub use random::{RandomError, RandomSource, SystemRandom};
 pub use udp::UdpEndpoint;

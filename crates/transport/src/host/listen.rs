@@ -1,6 +1,7 @@
-//! Listening: SYNs that belong to no connection, joins by token, and resets for everything else.
+//! Segments that belong to no connection: SYNs for listeners, joins by token, resets (RFC 9293, sections 3.10.7.1 and
+//! 3.10.7.2).
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use subflow_quantity::Instant;
@@ -10,8 +11,9 @@ use subflow_wire::{Body, Ecn, IpHeader, Packet};
 
 use super::demux::Protocol;
 use super::{EndpointId, Host};
+use crate::mptcp::keys::Key;
 use crate::mptcp::{self, join_of};
-use crate::tcp::{Ends, TcpEndpoint, TcpOptions};
+use crate::tcp::{self, Ends, TcpEndpoint, TcpOptions};
 use crate::{Endpoint, sctp};
 
 /// What answers on a port.
@@ -25,89 +27,167 @@ pub enum Listener {
     Mptcp(Arc<mptcp::Config>),
 }
 
+impl Listener {
+    /// How it speaks TCP, where it does.
+    fn tcp(&self) -> Option<&tcp::Config> {
+        match self {
+            Self::Tcp(options) => Some(&options.config),
+            Self::Mptcp(config) => Some(&config.tcp),
+            Self::Sctp(_) => None,
+        }
+    }
+}
+
+/// What of a connection that answers a SYN is given; whatever is not is drawn.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Given {
+    /// This side's initial sequence number.
+    pub(super) initial: Option<u32>,
+    /// This side's key, for MPTCP.
+    pub(super) key: Option<Key>,
+}
+
 impl Host {
-    /// Accepts connections on `port`.
+    /// Accepts connections on `port` from now on. A port of SCTP is another than the same one of TCP.
     pub fn listen(&mut self, port: u16, listener: Listener) {
-        self.listeners.insert(port, listener);
+        let protocol = if listener.tcp().is_some() { Protocol::Tcp } else { Protocol::Sctp };
+        self.listeners.insert((protocol, port), listener);
     }
 
-    /// A packet that no endpoint has claimed.
+    /// How a listener on `port` speaks TCP.
+    pub(super) fn listening_tcp(&self, port: u16) -> Option<&tcp::Config> {
+        self.listeners.get(&(Protocol::Tcp, port))?.tcp()
+    }
+
+    /// A packet that belongs to no endpoint.
     pub(super) fn handle_unclaimed(&mut self, now: Instant, packet: &Packet) -> Option<EndpointId> {
-        let segment = match &packet.body {
-            Body::Tcp(segment) => segment,
-            Body::Sctp(body) => return self.handle_unclaimed_sctp(now, packet, body),
-            Body::Udp(_) => return None,
-        };
+        if !is_unicast(packet.ip.source) || !is_unicast(packet.ip.destination) {
+            // RFC 9293, section 3.9.2.3: nobody opens a connection that way, and an answer could go to many.
+            return None;
+        }
+        match &packet.body {
+            Body::Tcp(segment) => self.handle_unclaimed_segment(now, packet, segment),
+            Body::Sctp(body) => self.handle_unclaimed_sctp(now, packet, body),
+            Body::Udp(_) => None,
+        }
+    }
+
+    fn handle_unclaimed_segment(&mut self, now: Instant, packet: &Packet, segment: &TcpSegment) -> Option<EndpointId> {
         let ends = Ends {
             local: SocketAddr::new(packet.ip.destination, segment.destination_port),
             remote: SocketAddr::new(packet.ip.source, segment.source_port),
         };
-        let opens = segment.flags.contains(TcpFlags::SYN) && !segment.flags.contains(TcpFlags::ACK);
-        if opens && !segment.flags.contains(TcpFlags::RST) {
-            if let Some(Join::Syn { token, .. }) = join_of(segment) {
-                return self.join(*token, ends, packet, segment, now);
-            }
-            if let Some(id) = self.accept(ends, segment, now) {
-                return Some(id);
-            }
+        let listens = self.listening_tcp(ends.local.port()).is_some();
+        let flags = segment.flags;
+        if flags.contains(TcpFlags::RST) {
+            return None;
         }
-        let listens = matches!(self.listeners.get(&ends.local.port()), Some(Listener::Tcp(_) | Listener::Mptcp(_)));
-        // RFC 9293, section 3.10.7.2: LISTEN drops what neither opens a connection nor acknowledges anything.
-        if !listens || segment.flags.contains(TcpFlags::ACK) {
-            self.refuse(packet, segment, None);
+        if flags.contains(TcpFlags::ACK) {
+            let cookie = if listens { self.syn_cookie_of(ends, segment, now) } else { None };
+            return match cookie {
+                Some(cookie) => self.accept_syn_cookie(cookie, ends, packet, segment, now),
+                None => self.refuse(packet, segment, None),
+            };
         }
-        None
+        match join_of(segment) {
+            Some(Join::Syn { token, .. }) if flags.contains(TcpFlags::SYN) => {
+                self.join(*token, ends, packet, segment, now)
+            }
+            _ if !listens => self.refuse(packet, segment, None),
+            _ if flags.contains(TcpFlags::SYN) => self.accept(ends, segment, Given::default(), now),
+            // LISTEN drops what neither opens a connection nor acknowledges anything.
+            _ => None,
+        }
     }
 
-    fn accept(&mut self, ends: Ends, syn: &TcpSegment, now: Instant) -> Option<EndpointId> {
-        let endpoint = match self.listeners.get(&ends.local.port())?.clone() {
-            Listener::Tcp(options) => self.accept_tcp(&options, ends, syn, now),
-            Listener::Sctp(_) => return None,
-            Listener::Mptcp(config) => {
-                let key = self.tokens.fresh_key(&mut self.random);
-                let mut random = self.random.fork();
-                let identity = mptcp::Identity { key, initial: random.initial_sequence(ends, now) };
-                let connection = mptcp::Connection::accept(config, ends, &self.addresses, syn, identity, random, now);
-                let id = self.add(Endpoint::Mptcp(Box::new(connection)), ends);
-                self.tokens.insert(key.token, id);
-                self.accepted.push_back(id);
-                return Some(id);
-            }
+    /// Answers a SYN for a listener.
+    fn accept(&mut self, ends: Ends, syn: &TcpSegment, given: Given, now: Instant) -> Option<EndpointId> {
+        let port = ends.local.port();
+        if self.has_full_accept_queue() {
+            return None;
+        }
+        if self.half_open.connections(port) >= self.limits.backlog {
+            self.answer_with_syn_cookie(ends, syn, now);
+            return None;
+        }
+        let id = self.accept_connection(ends, syn, given, now)?;
+        self.half_open.add_connection(id, port);
+        Some(id)
+    }
+
+    /// Whether the driver does not fetch accepted connections as fast as they come.
+    pub(super) fn has_full_accept_queue(&self) -> bool {
+        self.accepted.len() >= self.limits.backlog.max(1)
+    }
+
+    /// Adds the connection that answers `syn`.
+    pub(super) fn accept_connection(
+        &mut self,
+        ends: Ends,
+        syn: &TcpSegment,
+        given: Given,
+        now: Instant,
+    ) -> Option<EndpointId> {
+        let endpoint = self.answering_endpoint(ends, syn, given, now)?;
+        let token = match &endpoint {
+            Endpoint::Mptcp(connection) => Some(connection.token()),
+            _ => None,
         };
         let id = self.add(endpoint, ends);
+        if let Some(token) = token {
+            self.tokens.insert(token, id);
+        }
         self.accepted.push_back(id);
         Some(id)
     }
 
-    fn accept_tcp(&mut self, options: &TcpOptions, ends: Ends, syn: &TcpSegment, now: Instant) -> Endpoint {
-        let initial = self.random.initial_sequence(ends, now);
-        Endpoint::Tcp(Box::new(TcpEndpoint::accept(options, ends, initial, syn, now)))
+    /// An endpoint that answers `syn` as the listener says.
+    pub(super) fn answering_endpoint(
+        &mut self,
+        ends: Ends,
+        syn: &TcpSegment,
+        given: Given,
+        now: Instant,
+    ) -> Option<Endpoint> {
+        match self.listeners.get(&(Protocol::Tcp, ends.local.port()))?.clone() {
+            Listener::Tcp(options) => {
+                let initial = given.initial.unwrap_or_else(|| self.random.initial_sequence(ends, now));
+                Some(Endpoint::Tcp(Box::new(TcpEndpoint::accept(&options, ends, initial, syn, now))))
+            }
+            Listener::Mptcp(config) => {
+                let key = given.key.unwrap_or_else(|| self.tokens.fresh_key(&mut self.random));
+                let mut random = self.random.fork();
+                let initial = given.initial.unwrap_or_else(|| random.initial_sequence(ends, now));
+                let identity = mptcp::Identity { key, initial };
+                let connection = mptcp::Connection::accept(config, ends, &self.addresses, syn, identity, random, now);
+                Some(Endpoint::Mptcp(Box::new(connection)))
+            }
+            Listener::Sctp(_) => None,
+        }
     }
 
     /// MP_JOIN for the connection with `token` (RFC 8684, section 3.2).
     fn join(&mut self, token: u32, ends: Ends, packet: &Packet, syn: &TcpSegment, now: Instant) -> Option<EndpointId> {
         let Some(id) = self.tokens.find(token) else {
-            self.refuse(packet, syn, Some(ResetReason::MPTCP_SPECIFIC));
-            return None;
+            return self.refuse(packet, syn, Some(ResetReason::MPTCP_SPECIFIC));
         };
+        if self.half_open.joins() >= self.limits.half_open_joins {
+            return None;
+        }
         let Endpoint::Mptcp(connection) = self.endpoint_mut(id) else { return None };
         match connection.accept_join(ends, syn, now) {
             Ok(subflow) => {
+                let half_open = connection.half_open_joins();
                 self.demux.assign(Protocol::Tcp, ends, id, subflow);
+                self.half_open.set_joins(id, half_open);
                 Some(id)
             }
-            Err(refused) => {
-                self.refuse(packet, syn, Some(refused.0));
-                None
-            }
+            Err(refused) => self.refuse(packet, syn, Some(refused.0)),
         }
     }
 
     /// A reset for a segment that nobody wants (RFC 9293, section 3.10.7.1).
-    fn refuse(&mut self, packet: &Packet, segment: &TcpSegment, reason: Option<ResetReason>) {
-        if segment.flags.contains(TcpFlags::RST) {
-            return;
-        }
+    fn refuse(&mut self, packet: &Packet, segment: &TcpSegment, reason: Option<ResetReason>) -> Option<EndpointId> {
         let control =
             u32::from(segment.flags.contains(TcpFlags::SYN)) + u32::from(segment.flags.contains(TcpFlags::FIN));
         let mut reset = TcpSegment {
@@ -132,5 +212,12 @@ impl Host {
             },
             body: Body::Tcp(reset),
         });
+        None
     }
+}
+
+/// Whether an address may be one end of a connection.
+fn is_unicast(address: IpAddr) -> bool {
+    let is_broadcast = matches!(address, IpAddr::V4(v4) if v4.is_broadcast());
+    !address.is_multicast() && !address.is_unspecified() && !is_broadcast
 }

@@ -5,12 +5,17 @@
 //! | which endpoint a packet is for | `demux.rs`; by token, for MP_JOIN: `tokens.rs` |
 //! | connections that this host opens | `connect.rs`; their ports: `ports.rs` |
 //! | SYNs, and segments of no connection | `listen.rs`; INIT and COOKIE ECHO: `sctp.rs` |
+//! | what peers can make it keep before they have answered | `limits.rs` |
+//! | SYN cookies | `syn_cookie.rs`, `stateless.rs` |
 
 mod connect;
 mod demux;
+mod limits;
 mod listen;
 mod ports;
 mod sctp;
+mod stateless;
+mod syn_cookie;
 mod tokens;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -22,11 +27,13 @@ use subflow_quantity::Instant;
 use subflow_wire::Packet;
 
 pub use connect::ConnectError;
+pub use limits::Limits;
 pub use listen::Listener;
 
 use crate::sctp::Secret;
 use crate::{Endpoint, Event, RandomSource};
-use demux::Demux;
+use demux::{Demux, Protocol};
+use limits::HalfOpen;
 use ports::Ports;
 use tokens::Tokens;
 
@@ -46,18 +53,30 @@ pub struct EndpointId(pub u32);
 ///
 /// An endpoint that is over stays, with its counters, until it is [removed](Self::remove): whoever runs a host for long removes
 /// endpoints whose [`Event::Closed`] has come. Its ends are free at once, whether it is removed or not.
+///
+/// # SYN cookies
+///
+/// A SYN makes an endpoint at once, which [`poll_accept`](Self::poll_accept) returns before it is established. Above
+/// [`Limits::backlog`] of them on a port the host keeps nothing for a SYN: its SYN/ACK has in it what is needed to make the
+/// connection when the third ACK comes, and that connection is established from the start. TCP loses a little by that, MPTCP
+/// nothing (`host/syn_cookie.rs` says what). Connections under SYN cookies are as secure as the 28 bits of their HMAC, for which
+/// a peer that cannot see the SYN/ACK has to guess within 128 s.
 #[derive(Clone, Debug)]
 pub struct Host {
     addresses: Vec<IpAddr>,
     endpoints: Slab<Endpoint>,
     demux: Demux,
-    listeners: BTreeMap<u16, Listener>,
+    listeners: BTreeMap<(Protocol, u16), Listener>,
     /// MPTCP connections by this side's token.
     tokens: Tokens,
     accepted: VecDeque<EndpointId>,
     replies: VecDeque<Packet>,
+    limits: Limits,
+    half_open: HalfOpen,
     /// Signs cookies.
     secret: Option<Secret>,
+    /// When the last SYN cookie loses its validity.
+    cookies_until: Option<Instant>,
     ports: Ports,
     random: RandomSource,
 }
@@ -75,10 +94,34 @@ impl Host {
             tokens: Tokens::default(),
             accepted: VecDeque::new(),
             replies: VecDeque::new(),
+            limits: Limits::default(),
+            half_open: HalfOpen::default(),
             secret: None,
+            cookies_until: None,
             ports: Ports::default(),
             random,
         }
+    }
+
+    /// Bounds what peers can make the host keep before they have shown that they receive what is sent to them. For SYNs that
+    /// come from now on.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    /// Half-open connections to `port`, as [`Limits::backlog`] counts them.
+    pub fn half_open_connections(&self, port: u16) -> usize {
+        self.half_open.connections(port)
+    }
+
+    /// Whether a connection that a listener has accepted was never established; it may be over by now.
+    pub fn is_half_open(&self, id: EndpointId) -> bool {
+        self.half_open.has_connection(id)
+    }
+
+    /// Half-open MPTCP subflows of all connections, as [`Limits::half_open_joins`] counts them.
+    pub fn half_open_joins(&self) -> usize {
+        self.half_open.joins()
     }
 
     /// The host's addresses.
@@ -116,6 +159,7 @@ impl Host {
         self.endpoints[id.0 as usize].handle_packet(now, subflow, packet);
         self.open_requested(id, now);
         self.follow_association(id);
+        self.update_half_open(id);
         Some(id)
     }
 
@@ -123,6 +167,15 @@ impl Host {
     pub fn handle_timeout(&mut self, now: Instant, id: EndpointId) {
         self.endpoints[id.0 as usize].handle_timeout(now);
         self.open_requested(id, now);
+        self.update_half_open(id);
+    }
+
+    /// Notes what a packet or a timer has made of a half-open connection or subflow.
+    #[inline]
+    fn update_half_open(&mut self, id: EndpointId) {
+        if !self.half_open.is_empty() {
+            self.half_open.update(id, &self.endpoints[id.0 as usize]);
+        }
     }
 
     /// The next packet of an endpoint.
@@ -157,7 +210,7 @@ impl Host {
         self.accepted.pop_front()
     }
 
-    /// A packet that no endpoint sends: a reset for a segment of no connection, what SCTP answers
+    /// A packet that no endpoint sends: a reset for a segment of no connection, a SYN/ACK with a cookie, what SCTP answers
     /// outside of associations.
     pub fn poll_reply(&mut self) -> Option<Packet> {
         self.replies.pop_front()
@@ -196,6 +249,7 @@ impl Host {
     pub fn remove(&mut self, id: EndpointId) {
         let endpoint = self.endpoints.remove(id.0 as usize);
         self.demux.remove(id);
+        self.half_open.remove(id);
         if let Endpoint::Mptcp(connection) = &endpoint {
             self.tokens.remove(connection.token(), id);
         }

@@ -72,7 +72,7 @@ impl Host {
             local: SocketAddr::new(packet.ip.destination, body.destination_port),
             remote: SocketAddr::new(packet.ip.source, body.source_port),
         };
-        let listener = match self.listeners.get(&body.destination_port) {
+        let listener = match self.listeners.get(&(Protocol::Sctp, body.destination_port)) {
             Some(Listener::Sctp(config)) => Some(config.clone()),
             _ => None,
         };
@@ -119,6 +119,9 @@ impl Host {
         config: Arc<sctp::Config>,
         now: Instant,
     ) -> Option<EndpointId> {
+        if self.has_full_accept_queue() {
+            return None;
+        }
         let (secret, ports) = (self.secret(), (ends.local.port(), ends.remote.port()));
         let cookie = Cookie::verify(cookie, &secret, ports, body.verification_tag)?;
         if !cookie.remotes.contains(&ends.remote.ip()) {

@@ -85,6 +85,11 @@ impl Connection {
         connection
     }
 
+    /// The SYN/ACK has left before this connection was made (SYN cookies).
+    pub(crate) fn on_syn_ack_sent_before(&mut self) {
+        self.subflows[0].tcp.on_syn_ack_sent_before();
+    }
+
     fn new(
         config: Arc<Config>,
         client: bool,
@@ -238,7 +243,7 @@ impl Connection {
 }
 
 /// The MP_CAPABLE of a segment. One of another version than that negotiated is none, wherever in the handshake it stands.
-pub(super) fn capable_of(segment: &TcpSegment) -> Option<&Capable> {
+pub(crate) fn capable_of(segment: &TcpSegment) -> Option<&Capable> {
     segment.options.mptcp.iter().find_map(|option| match option {
         MptcpOption::Capable(capable) if capable.version == VERSION => Some(capable),
         _ => None,

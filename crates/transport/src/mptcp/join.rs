@@ -87,6 +87,11 @@ impl Connection {
         !matches!(join_of(segment), Some(Join::Ack { hmac }) if is_proof(hmac))
     }
 
+    /// Subflows that the peer is joining and that have not proven themselves yet.
+    pub(crate) fn half_open_joins(&self) -> usize {
+        self.subflows.iter().filter(|subflow| !subflow.initiator && subflow.stage == Stage::Joining).count()
+    }
+
     fn keys(&self) -> (u64, u64) {
         (self.local_key.key, self.remote_key.map_or(0, |key| key.key))
     }

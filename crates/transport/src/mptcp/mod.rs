@@ -59,7 +59,7 @@ pub use config::Config;
 pub use observation::{Bottleneck, PathRecord};
 pub use subflow::Subflow;
 
-pub(crate) use handshake::Identity;
+pub(crate) use handshake::{Identity, capable_of};
 pub(crate) use join::join_of;
 
 use crate::edge::Taken;

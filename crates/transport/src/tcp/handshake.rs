@@ -150,6 +150,14 @@ impl Connection {
         self.arm(Purpose::Retransmission, now, delay.min(self.config.max_rto));
     }
 
+    /// The host has sent the SYN/ACK before it had this connection (SYN cookies). When is not known: the handshake gives no
+    /// RTT sample.
+    pub(crate) fn on_syn_ack_sent_before(&mut self) {
+        self.handshake.due = false;
+        self.handshake.measured = true;
+        self.send.nxt = 1;
+    }
+
     /// No answer to the SYN or SYN/ACK.
     pub(crate) fn on_syn_timeout(&mut self) {
         if self.handshake.repeated >= self.config.syn_retries {

@@ -1,4 +1,9 @@
 //! What a host does with packets of no connection, and what peers can make it keep.
 
+mod floods;
+mod listening;
+mod memory;
 mod ports;
 mod rig;
+mod syn_cookies;
+mod system_random;

@@ -1,0 +1,90 @@
+//! Listening without keeping anything: SYNs answered with SYN cookies, connections made of the third ACKs that bring them back.
+
+use subflow_quantity::Instant;
+use subflow_wire::tcp::mptcp::MptcpOption;
+use subflow_wire::tcp::{TcpFlags, TcpSegment};
+use subflow_wire::{Body, Packet};
+
+use super::listen::Given;
+use super::syn_cookie::{LIFETIME, SynCookie, keep_options, without_timestamps};
+use super::{EndpointId, Host};
+use crate::Endpoint;
+use crate::mptcp::capable_of;
+use crate::mptcp::keys::Key;
+use crate::sctp::Secret;
+use crate::tcp::Ends;
+
+impl Host {
+    /// Answers a SYN and forgets it.
+    pub(super) fn answer_with_syn_cookie(&mut self, ends: Ends, syn: &TcpSegment, now: Instant) {
+        let secret = self.secret();
+        let cookie = SynCookie::for_syn(ends, syn, now);
+        let key = cookie.keys(&secret).find(|key| self.tokens.is_free(key.token));
+        let given = Given { initial: Some(cookie.initial(&secret)), key };
+        let offered = self.listening_tcp(ends.local.port()).is_some_and(|config| config.timestamps);
+        let has_timestamps = offered && syn.options.timestamps.is_some();
+        let without = (!has_timestamps).then(|| without_timestamps(syn));
+        // The connection that would have been answers, so that both SYN/ACKs say the same.
+        let endpoint = self.answering_endpoint(ends, without.as_ref().unwrap_or(syn), given, now);
+        let Some(mut syn_ack) = endpoint.and_then(|mut endpoint| endpoint.poll_transmit(now)) else { return };
+        if let Body::Tcp(segment) = &mut syn_ack.body {
+            keep_options(syn, segment);
+        }
+        self.cookies_until = Some(now + LIFETIME);
+        self.replies.push_back(syn_ack);
+    }
+
+    /// The cookie that an ACK for a listener brings back, where this host has given any of late.
+    pub(super) fn syn_cookie_of(&mut self, ends: Ends, ack: &TcpSegment, now: Instant) -> Option<SynCookie> {
+        if ack.flags.contains(TcpFlags::SYN) || self.cookies_until.is_none_or(|until| now > until) {
+            return None;
+        }
+        SynCookie::of_ack(&self.secret(), ends, ack, now)
+    }
+
+    /// Makes a connection of a cookie and of the third ACK, or the first data, that brought it.
+    pub(super) fn accept_syn_cookie(
+        &mut self,
+        cookie: SynCookie,
+        ends: Ends,
+        packet: &Packet,
+        ack: &TcpSegment,
+        now: Instant,
+    ) -> Option<EndpointId> {
+        if self.has_full_accept_queue() {
+            return None;
+        }
+        let secret = self.secret();
+        let mut syn = cookie.syn(ack);
+        let key = self.key_shown(&cookie, &secret, ack);
+        if key.is_some() {
+            syn.options.mptcp.extend(capable_of(ack).copied().map(MptcpOption::Capable));
+        }
+        let given = Given { initial: Some(cookie.initial(&secret)), key };
+        let id = self.accept_connection(ends, &syn, given, now)?;
+        let endpoint = self.endpoint_mut(id);
+        endpoint.on_syn_ack_sent_before();
+        endpoint.handle_packet(now, 0, packet);
+        self.open_requested(id, now);
+        Some(id)
+    }
+
+    /// This side's key of the cookie, where the ACK shows it: the peer speaks MPTCP (RFC 8684, section 3.1). Where another
+    /// connection has got its token meanwhile, the connection goes on as plain TCP.
+    fn key_shown(&self, cookie: &SynCookie, secret: &Secret, ack: &TcpSegment) -> Option<Key> {
+        let capable = capable_of(ack).filter(|capable| capable.sender_key.is_some())?;
+        let shown = capable.receiver_key?;
+        cookie.keys(secret).find(|key| key.is(shown) && self.tokens.is_free(key.token))
+    }
+}
+
+impl Endpoint {
+    /// The SYN/ACK of a connection that has just been accepted has left before.
+    fn on_syn_ack_sent_before(&mut self) {
+        match self {
+            Self::Tcp(tcp) => tcp.connection.on_syn_ack_sent_before(),
+            Self::Mptcp(mptcp) => mptcp.on_syn_ack_sent_before(),
+            Self::Sctp(_) | Self::Udp(_) => {}
+        }
+    }
+}
