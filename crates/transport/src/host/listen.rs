@@ -106,7 +106,8 @@ impl Host {
         if self.has_full_accept_queue() {
             return None;
         }
-        if self.half_open.connections(port) >= self.limits.backlog {
+        // A SYN for ends in TIME-WAIT takes the place of a connection that was established.
+        if given.initial.is_none() && self.half_open.connections(port) >= self.limits.backlog {
             self.answer_with_syn_cookie(ends, syn, now);
             return None;
         }
@@ -164,6 +165,25 @@ impl Host {
             }
             Listener::Sctp(_) => None,
         }
+    }
+
+    /// A SYN for ends that `id` has in TIME-WAIT, where it may open them again (RFC 6191). The old endpoint waits on without
+    /// them.
+    pub(super) fn reopen(
+        &mut self,
+        now: Instant,
+        packet: &Packet,
+        (id, subflow): (EndpointId, usize),
+    ) -> Option<EndpointId> {
+        let Body::Tcp(syn) = &packet.body else { return None };
+        let old = self.endpoint(id).tcp(subflow)?;
+        let ends = old.ends();
+        let timestamps = self.listening_tcp(ends.local.port())?.timestamps;
+        let initial = old.reopening_sequence(syn, timestamps)?;
+        if join_of(syn).is_some() {
+            return None;
+        }
+        self.accept(ends, syn, Given { initial: Some(initial), key: None }, now)
     }
 
     /// MP_JOIN for the connection with `token` (RFC 8684, section 3.2).

@@ -24,7 +24,8 @@ use std::net::IpAddr;
 use rand_core::RngCore;
 use slab::Slab;
 use subflow_quantity::Instant;
-use subflow_wire::Packet;
+use subflow_wire::tcp::TcpFlags;
+use subflow_wire::{Body, Packet};
 
 pub use connect::ConnectError;
 pub use limits::Limits;
@@ -52,7 +53,8 @@ pub struct EndpointId(pub u32);
 /// packet.
 ///
 /// An endpoint that is over stays, with its counters, until it is [removed](Self::remove): whoever runs a host for long removes
-/// endpoints whose [`Event::Closed`] has come. Its ends are free at once, whether it is removed or not.
+/// endpoints whose [`Event::Closed`] has come. Its ends are free at once, whether it is removed or not; ends in TIME-WAIT are
+/// free for a new SYN of the peer (RFC 6191), but not for connections that this host opens.
 ///
 /// # SYN cookies
 ///
@@ -156,6 +158,11 @@ impl Host {
         let Some((id, subflow)) = claimed else {
             return self.handle_unclaimed(now, packet);
         };
+        if is_syn(packet)
+            && let Some(new) = self.reopen(now, packet, (id, subflow))
+        {
+            return Some(new);
+        }
         self.endpoints[id.0 as usize].handle_packet(now, subflow, packet);
         self.open_requested(id, now);
         self.follow_association(id);
@@ -254,4 +261,9 @@ impl Host {
             self.tokens.remove(connection.token(), id);
         }
     }
+}
+
+#[inline]
+fn is_syn(packet: &Packet) -> bool {
+    matches!(&packet.body, Body::Tcp(segment) if segment.flags.contains(TcpFlags::SYN))
 }

@@ -18,6 +18,7 @@
 //! | concern | file |
 //! |---|---|
 //! | SYN, SYN/ACK, third ACK | `handshake.rs` |
+//! | a SYN for ends in TIME-WAIT | `time_wait.rs` |
 //! | arriving segments: whether they count | `acceptability.rs`, PAWS in `timestamps.rs` |
 //! | what they do | `input.rs`; data and FIN in `data_input.rs`, acknowledgments in `ack_input.rs`, |
 //! | | SACK in `sack_input.rs`, `duplicate_acks.rs` without |
@@ -53,6 +54,7 @@ mod sent_queue;
 mod sent_segment;
 mod sequence;
 mod state;
+mod time_wait;
 mod timeout;
 pub(crate) mod timers;
 mod timestamps;

@@ -7,3 +7,4 @@ mod ports;
 mod rig;
 mod syn_cookies;
 mod system_random;
+mod time_wait;
