@@ -1,7 +1,8 @@
 //! Sans-IO endpoints: TCP, MPTCP, SCTP and UDP as state machines that are told the time and never touch bytes.
 //!
-//! A [`Host`] owns [`Endpoint`]s and finds the one that a packet belongs to; [`tcp::Connection`] is one TCP connection or
-//! MPTCP subflow, [`mptcp::Connection`] an MPTCP connection over several of them; [`sctp::Association`] is an SCTP association.
+//! A [`Host`] owns [`Endpoint`]s and finds the one that a packet belongs to; [`tcp::Connection`] is one TCP connection
+//! or MPTCP subflow, [`mptcp::Connection`] an MPTCP connection over several of them; [`sctp::Association`] is an SCTP
+//! association.
 
 pub mod edge;
 mod endpoint;

@@ -17,8 +17,8 @@ pub(crate) fn hmac_sha256(key: &[u8], message: &[&[u8]]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// Whether two secrets are equal. The time that it takes does not depend on where they differ, so that nobody can find a
-/// right value byte by byte.
+/// Whether two secrets are equal. The time that it takes does not depend on where they differ, so that nobody can find
+/// a right value byte by byte.
 pub(crate) fn is_equal(ours: &[u8], theirs: &[u8]) -> bool {
     ours.ct_eq(theirs).into()
 }

@@ -12,15 +12,15 @@ use crate::tcp::Ends;
 /// Where a host, and every endpoint of it, has its random numbers from.
 #[derive(Clone, Debug)]
 pub enum RandomSource {
-    /// A generator with a seed: the same seed gives the same packets. For simulations alone, since a few of its numbers tell
-    /// all others.
+    /// A generator with a seed: the same seed gives the same packets. For simulations alone, since a few of its numbers
+    /// tell all others.
     Seeded(Pcg64Mcg),
     /// The operating system's generator, for every host whose packets leave the process.
     System(SystemRandom),
 }
 
-/// The operating system's cryptographically secure generator. It is asked for every number, so that a copy of a host never
-/// repeats what the original draws.
+/// The operating system's cryptographically secure generator. It is asked for every number, so that a copy of a host
+/// never repeats what the original draws.
 #[derive(Clone)]
 pub struct SystemRandom {
     /// Key of what has to be the same whenever it is asked for: see [`RandomSource::initial_sequence`].
@@ -56,9 +56,9 @@ impl RandomSource {
         }
     }
 
-    /// The initial sequence number of a connection between `ends`. The system's follow RFC 6528, section 3: a clock that ticks
-    /// every 4 µs (RFC 9293, section 3.4.1) plus a keyed hash of the ends. So they rise from one connection of the same ends to
-    /// the next, and say nothing of those of other ends.
+    /// The initial sequence number of a connection between `ends`. The system's follow RFC 6528, section 3: a clock
+    /// that ticks every 4 µs (RFC 9293, section 3.4.1) plus a keyed hash of the ends. So they rise from one connection
+    /// of the same ends to the next, and say nothing of those of other ends.
     pub(crate) fn initial_sequence(&mut self, ends: Ends, now: Instant) -> u32 {
         match self {
             Self::Seeded(generator) => generator.next_u32(),
@@ -69,8 +69,8 @@ impl RandomSource {
         }
     }
 
-    /// Where the search for a free port to `remote` begins (RFC 6056, section 3.3.3: a keyed hash of everything but the local
-    /// port). A seeded source gives 0: ports in their order.
+    /// Where the search for a free port to `remote` begins (RFC 6056, section 3.3.3: a keyed hash of everything but the
+    /// local port). A seeded source gives 0: ports in their order.
     pub(crate) fn port_offset(&self, local: IpAddr, remote: SocketAddr) -> u32 {
         match self {
             Self::Seeded(_) => 0,

@@ -1,5 +1,5 @@
-//! One run of a scenario on the wall clock: each host a network namespace with the kernel's TCP and MPTCP, or a host with
-//! our stack in this process, over the scenario's links.
+//! One run of a scenario on the wall clock: each host a network namespace with the kernel's TCP and MPTCP, or a host
+//! with our stack in this process, over the scenario's links.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -56,9 +56,9 @@ fn prepare(scenario: &Scenario, device: Option<DeviceKind>) -> Result<(Vec<Plan>
     Ok((plans, provided.map_err(|error| RunError::failed(error.to_string()))?))
 }
 
-/// Runs `scenario` once in real time. `seed` makes the links' randomness; the random numbers of our stacks are the system's.
-/// `device` is what joins kernels to the links; `None` for what the machine has. `options.paths` are the simulator's alone. Ends
-/// early, with an error, when `interrupt` is raised; whatever it made is gone when it returns.
+/// Runs `scenario` once in real time. `seed` makes the links' randomness; the random numbers of our stacks are the
+/// system's. `device` is what joins kernels to the links; `None` for what the machine has. `options.paths` are the
+/// simulator's alone. Ends early, with an error, when `interrupt` is raised; whatever it made is gone when it returns.
 pub fn emulate(
     scenario: &Scenario,
     seed: u64,

@@ -29,8 +29,8 @@ pub(super) fn build(scenario: &Scenario, seed: u64, record_paths: bool) -> Resul
     build_for(scenario, seed, record_paths, random, |_| true)
 }
 
-/// The same with random numbers for each host from `random`, and where our stack runs on those hosts only for which `ours` says
-/// so: the other ends of flows are not ours to open.
+/// The same with random numbers for each host from `random`, and where our stack runs on those hosts only for which
+/// `ours` says so: the other ends of flows are not ours to open.
 pub(crate) fn build_for(
     scenario: &Scenario,
     seed: u64,

@@ -13,9 +13,9 @@ use crate::{Endpoint, mptcp};
 
 /// Why a connection has not been opened.
 ///
-/// Ends are in use from the first packet until the connection is over. TIME-WAIT is a part of it (RFC 9293, section 3.6.1): a
-/// connection closed by this side first keeps its port for [`time_wait`](crate::tcp::Config::time_wait), towards its peer
-/// alone. One that was reset, that timed out or that its peer closed first frees its port at once.
+/// Ends are in use from the first packet until the connection is over. TIME-WAIT is a part of it (RFC 9293, section
+/// 3.6.1): a connection closed by this side first keeps its port for [`time_wait`](crate::tcp::Config::time_wait),
+/// towards its peer alone. One that was reset, that timed out or that its peer closed first frees its port at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
     /// The local address and port that were asked for have a connection to that peer already.

@@ -27,11 +27,11 @@ pub(super) enum Protocol {
     Sctp = 132,
 }
 
-/// Endpoints and subflows by protocol, addresses and ports. Looked up, never iterated in an order that matters. Addresses are
-/// packed into integers, which hash in a few instructions.
+/// Endpoints and subflows by protocol, addresses and ports. Looked up, never iterated in an order that matters.
+/// Addresses are packed into integers, which hash in a few instructions.
 ///
-/// Peers choose a part of every key, so hashes are keyed where packets come from other processes: nobody can make many keys
-/// that fall into one place of a table.
+/// Peers choose a part of every key, so hashes are keyed where packets come from other processes: nobody can make many
+/// keys that fall into one place of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Demux {
     v4: Map<KeyV4>,

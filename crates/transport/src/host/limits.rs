@@ -7,20 +7,21 @@ use crate::Endpoint;
 
 /// Bounds on what peers can make a host keep before they have answered a SYN/ACK (RFC 4987).
 ///
-/// A half-open connection takes up to 3 kB where the listener speaks TCP and 5 kB where it speaks MPTCP, a half-open subflow up
-/// to 2.5 kB: by default at most 20 MB for each port listened on and 10 MB for all subflows. SCTP keeps nothing for an INIT: all
-/// is in its cookie (RFC 9260, section 5.1.3).
+/// A half-open connection takes up to 3 kB where the listener speaks TCP and 5 kB where it speaks MPTCP, a half-open
+/// subflow up to 2.5 kB: by default at most 20 MB for each port listened on and 10 MB for all subflows. SCTP keeps
+/// nothing for an INIT: all is in its cookie (RFC 9260, section 5.1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Half-open TCP and MPTCP connections for each port listened on: 4096, as with Linux's `net.core.somaxconn`. Above it
-    /// SYNs are answered with [SYN cookies](super::Host#syn-cookies); 0 answers all with cookies, as `tcp_syncookies` = 2 does. A
-    /// connection that ends before it is established counts until it is [removed](super::Host::remove).
+    /// Half-open TCP and MPTCP connections for each port listened on: 4096, as with Linux's `net.core.somaxconn`. Above
+    /// it SYNs are answered with [SYN cookies](super::Host#syn-cookies); 0 answers all with cookies, as
+    /// `tcp_syncookies` = 2 does. A connection that ends before it is established counts until it is
+    /// [removed](super::Host::remove).
     ///
-    /// As many connections may wait for [`poll_accept`](super::Host::poll_accept), of all ports together; above it SYNs and third
-    /// ACKs are dropped.
+    /// As many connections may wait for [`poll_accept`](super::Host::poll_accept), of all ports together; above it SYNs
+    /// and third ACKs are dropped.
     pub backlog: usize,
-    /// Half-open subflows (MP_JOIN) of all connections of the host: 4096. Further SYNs are dropped. One connection has at most
-    /// [`max_subflows`](crate::mptcp::Config::max_subflows) subflows, half-open ones included.
+    /// Half-open subflows (MP_JOIN) of all connections of the host: 4096. Further SYNs are dropped. One connection has
+    /// at most [`max_subflows`](crate::mptcp::Config::max_subflows) subflows, half-open ones included.
     pub half_open_joins: usize,
 }
 

@@ -167,8 +167,8 @@ impl Host {
         }
     }
 
-    /// A SYN for ends that `id` has in TIME-WAIT, where it may open them again (RFC 6191). The old endpoint waits on without
-    /// them.
+    /// A SYN for ends that `id` has in TIME-WAIT, where it may open them again (RFC 6191). The old endpoint waits on
+    /// without them.
     pub(super) fn reopen(
         &mut self,
         now: Instant,

@@ -46,23 +46,23 @@ pub struct EndpointId(pub u32);
 ///
 /// # How to drive it
 ///
-/// The same host serves the simulator, which moves packets between hosts, and a real interface. After every call that names or
-/// returns an [`EndpointId`], drain that endpoint: [`poll_transmit`](Self::poll_transmit) until `None`, then
+/// The same host serves the simulator, which moves packets between hosts, and a real interface. After every call that
+/// names or returns an [`EndpointId`], drain that endpoint: [`poll_transmit`](Self::poll_transmit) until `None`, then
 /// [`poll_event`](Self::poll_event) until `None`, then set its timer to [`poll_timeout`](Self::poll_timeout). Drain
-/// [`poll_accept`](Self::poll_accept), and the endpoints that it returns, and [`poll_reply`](Self::poll_reply) after every
-/// packet.
+/// [`poll_accept`](Self::poll_accept), and the endpoints that it returns, and [`poll_reply`](Self::poll_reply) after
+/// every packet.
 ///
-/// An endpoint that is over stays, with its counters, until it is [removed](Self::remove): whoever runs a host for long removes
-/// endpoints whose [`Event::Closed`] has come. Its ends are free at once, whether it is removed or not; ends in TIME-WAIT are
-/// free for a new SYN of the peer (RFC 6191), but not for connections that this host opens.
+/// An endpoint that is over stays, with its counters, until it is [removed](Self::remove): whoever runs a host for long
+/// removes endpoints whose [`Event::Closed`] has come. Its ends are free at once, whether it is removed or not; ends in
+/// TIME-WAIT are free for a new SYN of the peer (RFC 6191), but not for connections that this host opens.
 ///
 /// # SYN cookies
 ///
 /// A SYN makes an endpoint at once, which [`poll_accept`](Self::poll_accept) returns before it is established. Above
-/// [`Limits::backlog`] of them on a port the host keeps nothing for a SYN: its SYN/ACK has in it what is needed to make the
-/// connection when the third ACK comes, and that connection is established from the start. TCP loses a little by that, MPTCP
-/// nothing (`host/syn_cookie.rs` says what). Connections under SYN cookies are as secure as the 28 bits of their HMAC, for which
-/// a peer that cannot see the SYN/ACK has to guess within 128 s.
+/// [`Limits::backlog`] of them on a port the host keeps nothing for a SYN: its SYN/ACK has in it what is needed to make
+/// the connection when the third ACK comes, and that connection is established from the start. TCP loses a little by
+/// that, MPTCP nothing (`host/syn_cookie.rs` says what). Connections under SYN cookies are as secure as the 28 bits of
+/// their HMAC, for which a peer that cannot see the SYN/ACK has to guess within 128 s.
 #[derive(Clone, Debug)]
 pub struct Host {
     addresses: Vec<IpAddr>,
@@ -84,8 +84,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host with these addresses; their order gives MPTCP's address identifiers. `random` is what its keys, tags, numbers and
-    /// ports are drawn from: see [`RandomSource`].
+    /// A host with these addresses; their order gives MPTCP's address identifiers. `random` is what its keys, tags,
+    /// numbers and ports are drawn from: see [`RandomSource`].
     pub fn new(addresses: Vec<IpAddr>, random: impl Into<RandomSource>) -> Self {
         let random = random.into();
         Self {
@@ -105,8 +105,8 @@ impl Host {
         }
     }
 
-    /// Bounds what peers can make the host keep before they have shown that they receive what is sent to them. For SYNs that
-    /// come from now on.
+    /// Bounds what peers can make the host keep before they have shown that they receive what is sent to them. For SYNs
+    /// that come from now on.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
@@ -131,8 +131,8 @@ impl Host {
         &self.addresses
     }
 
-    /// The key of this host's cookies. Made when it is needed, so that the random numbers of connections without cookies do not
-    /// depend on it.
+    /// The key of this host's cookies. Made when it is needed, so that the random numbers of connections without
+    /// cookies do not depend on it.
     fn secret(&mut self) -> Secret {
         if self.secret.is_none() {
             let mut secret = Secret::default();
@@ -217,8 +217,8 @@ impl Host {
         self.accepted.pop_front()
     }
 
-    /// A packet that no endpoint sends: a reset for a segment of no connection, a SYN/ACK with a cookie, what SCTP answers
-    /// outside of associations.
+    /// A packet that no endpoint sends: a reset for a segment of no connection, a SYN/ACK with a cookie, what SCTP
+    /// answers outside of associations.
     pub fn poll_reply(&mut self) -> Option<Packet> {
         self.replies.pop_front()
     }

@@ -1,5 +1,5 @@
-//! SCTP at a host: opening associations, answering INITs without keeping anything, making associations of cookies (RFC 9260,
-//! sections 5.1 and 8.4).
+//! SCTP at a host: opening associations, answering INITs without keeping anything, making associations of cookies (RFC
+//! 9260, sections 5.1 and 8.4).
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -44,7 +44,8 @@ impl Host {
         id
     }
 
-    /// Notes the addresses that an association has learnt, and takes in the one that replaces it after a restart of the peer.
+    /// Notes the addresses that an association has learnt, and takes in the one that replaces it after a restart of the
+    /// peer.
     #[inline]
     pub(super) fn follow_association(&mut self, id: EndpointId) {
         let Endpoint::Sctp(association) = &mut self.endpoints[id.0 as usize] else { return };

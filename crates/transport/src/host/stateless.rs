@@ -1,4 +1,5 @@
-//! Listening without keeping anything: SYNs answered with SYN cookies, connections made of the third ACKs that bring them back.
+//! Listening without keeping anything: SYNs answered with SYN cookies, connections made of the third ACKs that bring
+//! them back.
 
 use subflow_quantity::Instant;
 use subflow_wire::tcp::mptcp::MptcpOption;
@@ -69,8 +70,8 @@ impl Host {
         Some(id)
     }
 
-    /// This side's key of the cookie, where the ACK shows it: the peer speaks MPTCP (RFC 8684, section 3.1). Where another
-    /// connection has got its token meanwhile, the connection goes on as plain TCP.
+    /// This side's key of the cookie, where the ACK shows it: the peer speaks MPTCP (RFC 8684, section 3.1). Where
+    /// another connection has got its token meanwhile, the connection goes on as plain TCP.
     fn key_shown(&self, cookie: &SynCookie, secret: &Secret, ack: &TcpSegment) -> Option<Key> {
         let capable = capable_of(ack).filter(|capable| capable.sender_key.is_some())?;
         let shown = capable.receiver_key?;

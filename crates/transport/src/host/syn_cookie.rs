@@ -1,14 +1,15 @@
 //! SYN cookies (RFC 4987, section 3.6): a half-open connection in the numbers that its third ACK gives back.
 //!
-//! The initial sequence number of the SYN/ACK is, from the top: 28 bits of an HMAC over the ends, the peer's initial sequence
-//! number, the period and the MSS; a bit that tells the period from its neighbours; the MSS as an index into [`MSS`]. The six low
-//! bits of the SYN/ACK's timestamp hold the peer's window scale (15: none) and whether it takes SACKs, in the places where Linux
-//! has them (`cookie_init_timestamp`).
+//! The initial sequence number of the SYN/ACK is, from the top: 28 bits of an HMAC over the ends, the peer's initial
+//! sequence number, the period and the MSS; a bit that tells the period from its neighbours; the MSS as an index into
+//! [`MSS`]. The six low bits of the SYN/ACK's timestamp hold the peer's window scale (15: none) and whether it takes
+//! SACKs, in the places where Linux has them (`cookie_init_timestamp`).
 //!
-//! What gets lost: the exact MSS; the RTT sample of the handshake; up to 127 ms of accuracy in the SYN/ACK's timestamp; and for
-//! peers without timestamps window scaling and SACK. A SYN/ACK is not sent again, the peer has to repeat its SYN. Where the
-//! third ACK is lost, the first data segment takes its place if it is the first to arrive; any other is answered with a reset.
-//! MPTCP loses nothing: the third ACK repeats both keys and the flags for this purpose (RFC 8684, section 3.1).
+//! What gets lost: the exact MSS; the RTT sample of the handshake; up to 127 ms of accuracy in the SYN/ACK's timestamp;
+//! and for peers without timestamps window scaling and SACK. A SYN/ACK is not sent again, the peer has to repeat its
+//! SYN. Where the third ACK is lost, the first data segment takes its place if it is the first to arrive; any other is
+//! answered with a reset. MPTCP loses nothing: the third ACK repeats both keys and the flags for this purpose (RFC
+//! 8684, section 3.1).
 
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{SynOptions, TcpFlags, TcpOptions, TcpSegment};
@@ -22,8 +23,8 @@ use crate::tcp::Ends;
 const PERIOD: Duration = Duration::from_secs(64);
 /// A cookie is good no longer than this.
 pub(super) const LIFETIME: Duration = Duration::from_secs(128);
-/// What is kept of a peer's MSS, in bytes: the largest of these that is not larger. IPv6's and IPv4's default, tunnels, PPPoE
-/// and Ethernet with either, jumbo frames.
+/// What is kept of a peer's MSS, in bytes: the largest of these that is not larger. IPv6's and IPv4's default, tunnels,
+/// PPPoE and Ethernet with either, jumbo frames.
 const MSS: [u16; 8] = [64, 536, 1220, 1360, 1400, 1440, 1460, 8940];
 /// Bits of the initial sequence number below the HMAC.
 const LOW_BITS: u32 = 4;
@@ -54,7 +55,8 @@ impl SynCookie {
         Self { ends, peer_initial: syn.sequence, period: period(now), mss }
     }
 
-    /// The cookie that `ack`, which belongs to no connection, brings back; `None` where it is not of this host or too old.
+    /// The cookie that `ack`, which belongs to no connection, brings back; `None` where it is not of this host or too
+    /// old.
     pub(super) fn of_ack(secret: &Secret, ends: Ends, ack: &TcpSegment, now: Instant) -> Option<Self> {
         let initial = ack.acknowledgment.wrapping_sub(1);
         let is_odd = initial & PERIOD_BIT != 0;
@@ -116,8 +118,8 @@ fn period(now: Instant) -> u64 {
     now.as_nanos() / PERIOD.as_nanos()
 }
 
-/// Writes into the timestamp of a SYN/ACK what of `syn` the sequence number has no room for. The timestamp gets older by that,
-/// never newer: the next one must not be older.
+/// Writes into the timestamp of a SYN/ACK what of `syn` the sequence number has no room for. The timestamp gets older
+/// by that, never newer: the next one must not be older.
 pub(super) fn keep_options(syn: &TcpSegment, syn_ack: &mut TcpSegment) {
     let Some(timestamps) = &mut syn_ack.options.timestamps else { return };
     let scale = syn.options.syn.window_scale.map_or(NO_SCALE, |scale| u32::from(scale).min(14));

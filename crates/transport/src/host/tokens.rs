@@ -12,7 +12,8 @@ use crate::mptcp::keys::Key;
 pub(super) struct Tokens(BTreeMap<u32, EndpointId>);
 
 impl Tokens {
-    /// A key whose token no connection of the host has: one whose token is in use is drawn again (RFC 8684, section 3.1).
+    /// A key whose token no connection of the host has: one whose token is in use is drawn again (RFC 8684, section
+    /// 3.1).
     pub(super) fn fresh_key(&self, random: &mut impl RngCore) -> Key {
         loop {
             let key = Key::new(random.next_u64());

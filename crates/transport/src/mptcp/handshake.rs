@@ -22,8 +22,8 @@ use crate::stream::Stream;
 use crate::tcp::{self, Ends};
 use crate::{Event, RandomSource};
 
-/// Option bytes that MPTCP adds to a data segment: a DSS with a DATA_ACK of 4 bytes and a data sequence number of 8, with
-/// or without checksum, takes 24.
+/// Option bytes that MPTCP adds to a data segment: a DSS with a DATA_ACK of 4 bytes and a data sequence number of 8,
+/// with or without checksum, takes 24.
 pub(super) const DATA_OPTIONS: u32 = 24;
 
 /// The version of MPTCP that this is (RFC 8684).
@@ -39,8 +39,8 @@ pub(crate) struct Identity {
 }
 
 impl Connection {
-    /// Opens a connection from `ends.local`. `local` lists this host's addresses; `key` is one whose token no other connection
-    /// of the host has.
+    /// Opens a connection from `ends.local`. `local` lists this host's addresses; `key` is one whose token no other
+    /// connection of the host has.
     pub(crate) fn connect(
         config: Arc<Config>,
         ends: Ends,
@@ -242,7 +242,8 @@ impl Connection {
     }
 }
 
-/// The MP_CAPABLE of a segment. One of another version than that negotiated is none, wherever in the handshake it stands.
+/// The MP_CAPABLE of a segment. One of another version than that negotiated is none, wherever in the handshake it
+/// stands.
 pub(crate) fn capable_of(segment: &TcpSegment) -> Option<&Capable> {
     segment.options.mptcp.iter().find_map(|option| match option {
         MptcpOption::Capable(capable) if capable.version == VERSION => Some(capable),

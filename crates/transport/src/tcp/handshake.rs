@@ -150,8 +150,8 @@ impl Connection {
         self.arm(Purpose::Retransmission, now, delay.min(self.config.max_rto));
     }
 
-    /// The host has sent the SYN/ACK before it had this connection (SYN cookies). When is not known: the handshake gives no
-    /// RTT sample.
+    /// The host has sent the SYN/ACK before it had this connection (SYN cookies). When is not known: the handshake
+    /// gives no RTT sample.
     pub(crate) fn on_syn_ack_sent_before(&mut self) {
         self.handshake.due = false;
         self.handshake.measured = true;

@@ -1,5 +1,5 @@
-//! Floods of SYNs and joins (RFC 4987): what a host keeps for them is bounded, what it does for each is the same for the first
-//! and the last, and others still get through.
+//! Floods of SYNs and joins (RFC 4987): what a host keeps for them is bounded, what it does for each is the same for
+//! the first and the last, and others still get through.
 
 use allocation_counter::measure;
 use proptest::prelude::*;
@@ -50,7 +50,8 @@ impl Attack {
     }
 }
 
-/// A server under `limits` with an MPTCP connection of the client's, whose ends and whose token at the server these are.
+/// A server under `limits` with an MPTCP connection of the client's, whose ends and whose token at the server these
+/// are.
 fn under(limits: Limits) -> (Rig, EndpointId, u32) {
     let mut rig = Rig::new();
     rig.server.set_limits(limits);

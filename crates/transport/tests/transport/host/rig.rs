@@ -18,8 +18,8 @@ pub(super) const SERVER_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2))
 pub(super) const TCP: u16 = 80;
 pub(super) const MPTCP: u16 = 81;
 
-/// A client and a server that are driven by hand. What the client's address has sent to it goes to the client, everything else
-/// that the server sends goes nowhere.
+/// A client and a server that are driven by hand. What the client's address has sent to it goes to the client,
+/// everything else that the server sends goes nowhere.
 pub(super) struct Rig {
     pub(super) now: Instant,
     pub(super) client: Host,

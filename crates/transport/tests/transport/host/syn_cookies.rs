@@ -181,7 +181,8 @@ fn a_cookie_that_comes_too_late_is_answered_with_a_reset() {
 
 #[test]
 fn no_cookie_is_looked_for_where_none_has_been_given() {
-    // The third ACK of another server with the same secret would be taken otherwise: the streams of randomness are the same.
+    // The third ACK of another server with the same secret would be taken otherwise: the streams of randomness are the
+    // same.
     let third_ack = |rig: &mut Rig, client_first: bool| {
         let id = rig.connect(TCP);
         let syn = rig.client.poll_transmit(rig.now, id).expect("a SYN");

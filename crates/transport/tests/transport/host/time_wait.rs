@@ -26,8 +26,8 @@ fn last_of_client(pair: &Pair) -> &TcpSegment {
     &pair.log.iter().rfind(|sent| sent.from == CLIENT).expect("it has sent something").segment
 }
 
-/// The server gets a SYN for the old ends with this much more than the last sequence number, and with this timestamp. Returns
-/// whether it opened a connection.
+/// The server gets a SYN for the old ends with this much more than the last sequence number, and with this timestamp.
+/// Returns whether it opened a connection.
 fn opens(pair: &mut Pair, above: i32, timestamp: Option<u32>) -> bool {
     let last = last_of_client(pair);
     let mut syn = TcpSegment {
