@@ -10,18 +10,11 @@ use subflow_transport::tcp::Closed;
 use subflow_transport::{Endpoint, EndpointId};
 use subflow_wire::{Body, Packet};
 
-use crate::setup::{CLIENT, SERVER, Setup};
-use crate::wiretap::host_of;
+use crate::case::{Case, Stack};
+use crate::setup::{CLIENT, SERVER};
+use crate::wiretap::main_address;
 use bytes::Received;
 use messages::{Deliveries, SentMessages};
-
-/// The ends of a connection, by host and port: the addresses of an SCTP association are many.
-type Key = ((usize, u16), (usize, u16));
-
-fn key((one, other): (SocketAddr, SocketAddr)) -> Key {
-    let end = |address: SocketAddr| (host_of(address.ip()), address.port());
-    (end(one), end(other))
-}
 
 /// Every connection of the case.
 #[derive(Debug, Default)]
@@ -29,7 +22,8 @@ pub(crate) struct Ledger {
     pub(crate) connections: Vec<Connection>,
     owners: BTreeMap<(usize, EndpointId), usize>,
     /// Honest connections by their ends.
-    by_ends: BTreeMap<Key, usize>,
+    by_ends: BTreeMap<(SocketAddr, SocketAddr), usize>,
+    stack: Option<Stack>,
     /// MPTCP connections have DSS checksums.
     checksums: bool,
 }
@@ -103,8 +97,18 @@ impl Connection {
 }
 
 impl Ledger {
-    pub(crate) fn new(setup: &Setup) -> Self {
-        Self { checksums: setup.ends.iter().any(|end| end.checksum), ..Self::default() }
+    pub(crate) fn new(case: &Case) -> Self {
+        let checksums = case.setup.ends.iter().any(|end| end.checksum);
+        Self { checksums, stack: Some(case.stack), ..Self::default() }
+    }
+
+    /// The ends as connections are kept by them: an SCTP association is one between all addresses of its hosts.
+    fn key(&self, (one, other): (SocketAddr, SocketAddr)) -> (SocketAddr, SocketAddr) {
+        let end = |end: SocketAddr| match self.stack {
+            Some(Stack::Sctp) => SocketAddr::new(main_address(end.ip()), end.port()),
+            _ => end,
+        };
+        (end(one), end(other))
     }
 
     /// The client, or `side`, opened or accepted a connection that nobody knew of.
@@ -116,7 +120,7 @@ impl Ledger {
         let index = self.connections.len() - 1;
         self.owners.insert((side, id), index);
         if honest {
-            self.by_ends.insert(key(ends), index);
+            self.by_ends.insert(self.key(ends), index);
         }
         index
     }
@@ -125,7 +129,7 @@ impl Ledger {
     pub(crate) fn accept(&mut self, id: EndpointId, endpoint: &Endpoint) -> usize {
         let ends = endpoint.ends();
         let theirs = (ends.remote, ends.local);
-        match self.by_ends.get(&key(theirs)) {
+        match self.by_ends.get(&self.key(theirs)) {
             Some(&index) if self.connections[index].sides[SERVER].is_none() => {
                 self.connections[index].sides[SERVER] = Some(Side { id: Some(id), ..Side::default() });
                 self.owners.insert((SERVER, id), index);
@@ -167,7 +171,7 @@ impl Ledger {
 
     /// The honest connection between these two ends, whichever opened it.
     pub(crate) fn between(&self, one: SocketAddr, other: SocketAddr) -> Option<usize> {
-        self.by_ends.get(&key((one, other))).or_else(|| self.by_ends.get(&key((other, one)))).copied()
+        self.by_ends.get(&self.key((one, other))).or_else(|| self.by_ends.get(&self.key((other, one)))).copied()
     }
 
     /// The bytes that a packet of an endpoint carries.

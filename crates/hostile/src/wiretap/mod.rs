@@ -133,7 +133,7 @@ pub(crate) fn index_of(address: IpAddr) -> u16 {
 }
 
 /// The first address of a host, of those of client and server; the attacker's are apart.
-fn main_address(address: IpAddr) -> IpAddr {
+pub(crate) fn main_address(address: IpAddr) -> IpAddr {
     match address {
         _ if host_of(address) >= ATTACKER => address,
         IpAddr::V4(v4) => IpAddr::from([v4.octets()[0], v4.octets()[1], 0, 1]),

@@ -97,7 +97,7 @@ impl<'a> World<'a> {
             order: 0,
             paths: Paths::default(),
             wiretap: Wiretap::default(),
-            ledger: Ledger::new(&case.setup),
+            ledger: Ledger::new(case),
             greetings: BTreeMap::new(),
             first: Vec::new(),
             last: VecDeque::new(),

@@ -52,9 +52,6 @@ impl World<'_> {
             CLIENT => (place(ip.source), place(ip.destination)),
             _ => (place(ip.destination), place(ip.source)),
         };
-        if !self.paths.is_up(client, server) {
-            return;
-        }
         let delay = self.case.setup.delay(client, server);
         let (source, destination) = ports(&loaded.packet);
         let ends = (SocketAddr::new(ip.source, source), SocketAddr::new(ip.destination, destination));
@@ -68,6 +65,10 @@ impl World<'_> {
                 world.ledger.connections[connection].lose(packets);
             }
         };
+        if !self.paths.is_up(client, server) {
+            lose(self, 1);
+            return;
+        }
         let interference = self.paths.next_interference(from);
         if let Some(how) = &interference {
             self.trace(|| format!("         on its way: {how:?}"));
