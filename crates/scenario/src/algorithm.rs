@@ -91,8 +91,8 @@ impl DetectorName {
 impl CongestionName {
     /// A new instance of the algorithm, for one connection.
     pub fn build(self, stack: &TcpOptions) -> Algorithm {
-        let TcpOptions { hystart, fixed_point, two_segment_floor, .. } = *stack;
-        let options = Options { hystart, fixed_point, two_segment_floor };
+        let TcpOptions { hystart, fixed_point, two_segment_floor, cmt_rpv2, .. } = *stack;
+        let options = Options { hystart, fixed_point, two_segment_floor, cmt_rpv2 };
         Algorithm::with_options(self.0, options).expect("the name came out of the catalogue")
     }
 }

@@ -1,6 +1,7 @@
 //! The switches of a host's stacks. What each one's default is under each profile stands in the reference table
 //! (`scenarios/REFERENCE.md`), which is made from the same list that the reader takes the defaults from.
 
+use subflow_policy::congestion::CmtRpV2Form;
 use subflow_quantity::Duration;
 
 use super::SctpOptions;
@@ -57,6 +58,8 @@ pub struct TcpOptions {
     pub fixed_point: bool,
     /// OLIA's and CMT/RP's thresholds never fall below two packets, as Linux's Reno's; by their definitions it is one.
     pub two_segment_floor: bool,
+    /// Which CMT/RPv2 `cmt-rpv2` is.
+    pub cmt_rpv2: CmtRpV2Form,
     /// Slow start goes on at the threshold and ends one packet past it (Linux before 4.3).
     pub slow_start_at_threshold: bool,
     /// Congestion avoidance counts acknowledgments, not what they acknowledge (Linux before 4.0).

@@ -18,11 +18,13 @@ pub struct Options {
     /// Whether the least slow-start threshold of OLIA and CMT/RP is two segments, as in Linux's Reno
     /// (`tcp_reno_ssthresh`, which OLIA uses in MPTCP 0.9x), instead of one, as their definitions say. Default: off.
     pub two_segment_floor: bool,
+    /// Which CMT/RPv2 is meant (the papers' formulas).
+    pub cmt_rpv2: CmtRpV2Form,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { hystart: true, fixed_point: false, two_segment_floor: false }
+        Self { hystart: true, fixed_point: false, two_segment_floor: false, cmt_rpv2: CmtRpV2Form::Formula }
     }
 }
 
@@ -130,7 +132,7 @@ algorithms! {
         "RFC 9260, section 7.2";
     CmtRpV1(|o: Options| CmtRpV1::new(o.two_segment_floor)): CmtRpV1, "cmt-rpv1",
         "resource pooling by shares of the slow-start thresholds", "Dreibholz et al., AINA 2010";
-    CmtRpV2(|o: Options| CmtRpV2::new(o.two_segment_floor)): CmtRpV2, "cmt-rpv2",
+    CmtRpV2(|o: Options| CmtRpV2::new(o.cmt_rpv2, o.two_segment_floor)): CmtRpV2, "cmt-rpv2",
         "resource pooling by shares of the rates", "Dreibholz et al., ConTEL 2011";
 }
 

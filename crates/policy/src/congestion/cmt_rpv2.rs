@@ -14,6 +14,12 @@
 //! thesis leaves it out of (3.3.4). Linux's own least threshold is two segments
 //! ([`Options::two_segment_floor`](super::Options::two_segment_floor)).
 //!
+//! The kernel module that was published with the thesis differs from its formulas ([`CmtRpV2Form::KernelModule`]): the
+//! buffer that should hold back the growth is one variable for all connections, filled at every ACK, so that it never
+//! limits anything. Every path grows as if alone, by one packet per ACK in slow start and per `cwnd + 1` ACKs in
+//! congestion avoidance. The decrease is that of (3.3.4), at least one packet. So growth is uncoupled and only the
+//! decrease is coupled.
+//!
 //! Consequence: of two paths with equal rates, the one with a loss falls to a single segment (`d̂ = 1`), because the
 //! decrease is computed from the rates of both.
 
@@ -23,17 +29,29 @@ use super::pooled_growth::{PooledGrowth, floor};
 use super::siblings::{sibling, total_rate};
 use super::{Ack, CongestionControl, Path};
 
+/// Which CMT/RPv2 is meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CmtRpV2Form {
+    /// The formulas of the papers: growth and decrease are coupled.
+    #[default]
+    Formula,
+    /// The Linux module that was published with Lugowski 2017: only the decrease is coupled.
+    KernelModule,
+}
+
 /// Resource pooling by rates.
 #[derive(Clone, Debug, Default)]
 pub struct CmtRpV2 {
+    form: CmtRpV2Form,
     growth: PooledGrowth,
     two_segment_floor: bool,
 }
 
 impl CmtRpV2 {
-    /// Creates it with a least threshold of one segment, as defined, or of two segments, as in Linux's Reno.
-    pub fn new(two_segment_floor: bool) -> Self {
-        Self { growth: PooledGrowth::default(), two_segment_floor }
+    /// Creates it with a least threshold of one segment, as defined, or of two segments, as in Linux's Reno. The kernel
+    /// module has one segment in any case.
+    pub fn new(form: CmtRpV2Form, two_segment_floor: bool) -> Self {
+        Self { form, growth: PooledGrowth::default(), two_segment_floor }
     }
 }
 
@@ -43,15 +61,31 @@ impl CongestionControl for CmtRpV2 {
     }
 
     fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
-        let share = share(paths, path);
-        self.growth.grow(paths, path, share, ack.acked);
+        match self.form {
+            CmtRpV2Form::Formula => self.growth.grow(paths, path, share(paths, path), ack.acked),
+            CmtRpV2Form::KernelModule => grow_alone(&mut paths[path]),
+        }
     }
 
     fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
         let decrease = (0.5 / share(paths, path)).max(0.5);
         let path = &paths[path];
         let lost = (decrease * f64::from(path.cwnd)).ceil() as u32;
-        path.cwnd.saturating_sub(lost).max(floor(path, self.two_segment_floor))
+        let two_segment_floor = self.two_segment_floor && self.form == CmtRpV2Form::Formula;
+        path.cwnd.saturating_sub(lost).max(floor(path, two_segment_floor))
+    }
+}
+
+/// The kernel module's growth: by one packet per ACK in slow start, and per `cwnd + 1` ACKs in congestion avoidance.
+fn grow_alone(path: &mut Path) {
+    if path.in_slow_start() {
+        path.cwnd = path.cwnd.saturating_add(path.quantum);
+        return;
+    }
+    path.credit = path.credit.saturating_add(path.quantum);
+    if path.credit > path.cwnd {
+        path.credit = 0;
+        path.cwnd = path.cwnd.saturating_add(path.quantum);
     }
 }
 
@@ -73,6 +107,20 @@ mod tests {
     fn shares_follow_the_rates() {
         let paths = [path(30, 10), path(20, 20)];
         assert_eq!([share(&paths, 0), share(&paths, 1)], [0.75, 0.25]);
+    }
+
+    #[test]
+    fn the_kernel_module_grows_each_path_alone_and_falls_to_one_packet() {
+        let mut module = CmtRpV2::new(CmtRpV2Form::KernelModule, true);
+        let mut paths = [Path { ssthresh: 12, ..path(10, 10) }, path(40, 10)];
+        let ack = Ack { now: Instant::ZERO, acked: 2, rtt: None, una: 0, nxt: 0, in_flight: 10 };
+        (0..2).for_each(|_| module.on_ack(&mut paths, 0, &ack));
+        assert_eq!(paths[0].cwnd, 12, "a packet per ACK, whatever it acknowledges and whatever the share");
+        (0..12).for_each(|_| module.on_ack(&mut paths, 0, &ack));
+        assert_eq!(paths[0].cwnd, 12, "12 ACKs are not enough");
+        module.on_ack(&mut paths, 0, &ack);
+        assert_eq!(paths[0].cwnd, 13);
+        assert_eq!(module.ssthresh_after_loss(&[path(40, 10), path(40, 10)], 0, Instant::ZERO), 1);
     }
 
     #[test]

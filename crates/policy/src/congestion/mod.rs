@@ -29,7 +29,7 @@ pub mod wvegas;
 pub use algorithm::{Algorithm, Description, Options};
 pub use balia::Balia;
 pub use cmt_rpv1::CmtRpV1;
-pub use cmt_rpv2::CmtRpV2;
+pub use cmt_rpv2::{CmtRpV2, CmtRpV2Form};
 pub use controller::Controller;
 pub use cubic::Cubic;
 pub use lia::Lia;

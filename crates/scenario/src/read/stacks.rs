@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use subflow_policy::congestion::CmtRpV2Form;
 use subflow_policy::path_manager::MAX_SUBFLOWS;
 
 use super::sctp::sctp_options;
@@ -121,6 +122,12 @@ pub(super) const LOSS_DETECTION: [Choice<LossDetection>; 2] = [
         .source("RFC 6675"),
 ];
 
+pub(super) const CMT_RPV2: [Choice<CmtRpV2Form>; 2] = [
+    Choice::new("formula", CmtRpV2Form::Formula, "growth and decrease are coupled").source("Dreibholz et al., ConTEL 2011"),
+    Choice::new("kernel-module", CmtRpV2Form::KernelModule, "only the decrease is coupled, as in the published Linux module")
+        .source("Lugowski 2017"),
+];
+
 fn tcp_options(layers: &Layers<'_>) -> Result<TcpOptions, Problem> {
     let flag = |key| layers.value(key).boolean();
     let count = |key| layers.value(key).integer(COUNT).map(|n| n as u32);
@@ -144,6 +151,7 @@ fn tcp_options(layers: &Layers<'_>) -> Result<TcpOptions, Problem> {
         hystart: flag("hystart")?,
         fixed_point: flag("fixed_point")?,
         two_segment_floor: flag("two_segment_floor")?,
+        cmt_rpv2: layers.value("cmt_rpv2").choice("a form of CMT/RPv2", &CMT_RPV2)?,
         slow_start_at_threshold: flag("slow_start_at_threshold")?,
         count_acks: flag("count_acks")?,
         window_validation: flag("window_validation")?,

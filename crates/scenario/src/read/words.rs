@@ -55,6 +55,10 @@ pub(crate) fn red_ageing() -> Words {
     entries(&queue::RED_AGEING)
 }
 
+pub(crate) fn cmt_rpv2_forms() -> Words {
+    entries(&stacks::CMT_RPV2)
+}
+
 pub(crate) fn loss_models() -> Words {
     entries(loss::MODELS)
 }

@@ -67,6 +67,7 @@ pub(crate) const TCP: TableSchema = TableSchema {
             "false",
             "whether the thresholds of OLIA and CMT/RP never fall below two packets, as Linux's Reno's, instead of one",
         ),
+        word("cmt_rpv2", words::cmt_rpv2_forms, Default::Value("'formula'"), "which CMT/RPv2 `cmt-rpv2` is"),
         value(
             "slow_start_at_threshold",
             "true or false",
