@@ -51,7 +51,6 @@ impl IntervalSet {
 
     /// Takes out everything that continues `..next`, and what lies below; returns the number up to which there is no
     /// hole.
-    #[allow(dead_code, reason = "for the data level of MPTCP and the TSNs of SCTP")]
     pub(crate) fn advance(&mut self, next: u64) -> u64 {
         let mut end = next;
         while let Some((interval, ())) = self.pop_through(end) {

@@ -7,18 +7,23 @@ use subflow_quantity::Instant;
 use super::Connection;
 use super::fallback::Mode;
 use super::placement::DISCARD;
-use super::ranges::RangeSet;
 use super::received_mappings::InOrder;
 use crate::Event;
-use crate::tcp::ReceiveWindow;
+use crate::interval_set::IntervalSet;
 use crate::tcp::config::ReceiveBuffer;
+use crate::tcp::{PACKET_OVERHEAD, ReceiveWindow};
+
+/// Intervals that any receiver may hold, however small its buffer.
+const LEAST_BOUND: u64 = 64;
 
 /// What arrived at the data level. Offsets count the peer's bytes from 0.
 #[derive(Clone, Debug)]
 pub(crate) struct DataReceive {
     /// Next offset expected: the DATA_ACK.
     pub(crate) next: u64,
-    pub(crate) held: RangeSet,
+    /// What arrived ahead of a hole. It holds no more intervals than the receive buffer has room for packets; what does not
+    /// fit is not acknowledged, and the peer's data level sends it again.
+    pub(crate) held: IntervalSet,
     pub(crate) window: ReceiveWindow,
     /// Offset of the peer's DATA_FIN, once known.
     pub(crate) fin: Option<u64>,
@@ -29,7 +34,8 @@ impl DataReceive {
     pub(crate) fn new(buffer: ReceiveBuffer, mss: u32, now: Instant) -> Self {
         let mut window = ReceiveWindow::new(buffer, mss, now);
         window.select(0, 0);
-        Self { next: 0, held: RangeSet::default(), window, fin: None, finished: false }
+        let bound = (buffer.largest() / PACKET_OVERHEAD).max(LEAST_BOUND);
+        Self { next: 0, held: IntervalSet::new(bound as usize), window, fin: None, finished: false }
     }
 }
 
@@ -99,15 +105,16 @@ impl Connection {
             return;
         }
         let before = self.receive.next;
-        let known = before + self.receive.held.bytes();
+        let known = before + self.receive.held.covered();
         if range.start <= before && self.receive.held.is_empty() {
             self.receive.next = range.end;
         } else {
             self.receive.held.insert(range.start.max(before)..range.end);
             self.receive.next = self.receive.held.advance(before);
         }
-        self.subflows[index].bytes_received += self.receive.next + self.receive.held.bytes() - known;
-        let held = self.stream.unread() + self.receive.held.bytes();
+        let new = (self.receive.next + self.receive.held.covered()).saturating_sub(known);
+        self.subflows[index].bytes_received += new;
+        let held = self.stream.unread() + self.receive.held.covered();
         if self.receive.window.on_segment(length, held) {
             self.subflows[index].tcp.on_window_growth();
         }
@@ -150,7 +157,7 @@ impl Connection {
 
     /// The window to advertise on every subflow: one for the connection, counted from the DATA_ACK.
     pub(super) fn advertised_window(&mut self) -> u64 {
-        let held = self.stream.unread() + self.receive.held.bytes();
+        let held = self.stream.unread() + self.receive.held.covered();
         self.receive.window.select(self.receive.next, held)
     }
 

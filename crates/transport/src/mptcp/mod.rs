@@ -14,7 +14,7 @@
 //! | MP_JOIN | `join.rs` |
 //! | arriving segments: order of judgement, options | `input.rs` |
 //! | mappings, checksums: where a payload belongs | `placement.rs`, `received_mappings.rs` |
-//! | data-level receiving: reassembly, DATA_ACK, window | `data_receive.rs`, `ranges.rs` |
+//! | data-level receiving: reassembly, DATA_ACK, window | `data_receive.rs` |
 //! | data-level sending: scheduler, outstanding data | `data_send.rs`, `views.rs` |
 //! | the send buffer, where data is queued ahead of windows | `send_memory.rs` |
 //! | repeating data on other subflows | `reinjection.rs`; as upstream Linux does: `stale.rs` |
@@ -38,7 +38,6 @@ mod local_addresses;
 mod observation;
 mod output;
 mod placement;
-mod ranges;
 mod received_mappings;
 mod reinjection;
 pub mod send_memory;
@@ -171,7 +170,7 @@ impl Connection {
 
     /// Data bytes that wait behind a hole at the data level.
     pub fn out_of_order_bytes(&self) -> u64 {
-        self.receive.held.bytes()
+        self.receive.held.covered()
     }
 
     /// What of the latest segment's payload was taken in.
