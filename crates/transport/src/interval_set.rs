@@ -82,13 +82,11 @@ impl<L: Copy + PartialEq> IntervalSet<L> {
     }
 
     /// The intervals in ascending order, with their labels.
-    #[allow(dead_code, reason = "for the data level of MPTCP and the TSNs of SCTP")]
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (Range<u64>, L)> + '_ {
         self.intervals.iter().map(|(&start, interval)| (start..interval.end, interval.label))
     }
 
     /// The interval that lies furthest ahead.
-    #[allow(dead_code, reason = "for the data level of MPTCP and the TSNs of SCTP")]
     pub(crate) fn last(&self) -> Option<Range<u64>> {
         self.intervals.last_key_value().map(|(&start, interval)| start..interval.end)
     }

@@ -75,7 +75,7 @@ impl SackSchedule {
 impl Association {
     /// A packet with data is behind: is it to be acknowledged now or later?
     pub(super) fn schedule_sack(&mut self, source: Option<usize>, now: Instant) {
-        let holes = self.arrivals.has_holes() && !self.config.delayed_ack_cmt;
+        let holes = self.arrivals.has_gaps() && !self.config.delayed_ack_cmt;
         let deadline = self.deadline(now, self.config.sack_delay);
         let state = &mut self.sack;
         state.packets += 1;
@@ -111,8 +111,8 @@ impl Association {
         let cumulative = self.arrivals.cumulative();
         let mut blocks: GapBlocks = GapBlocks::new();
         for range in self.arrivals.beyond().take(blocks_fit) {
-            let offset = |tsn: &u64| u16::try_from(tsn - cumulative).ok();
-            let (Some(start), Some(end)) = (offset(range.start()), offset(range.end())) else { break };
+            let offset = |tsn: u64| u16::try_from(tsn - cumulative).ok();
+            let (Some(start), Some(end)) = (offset(range.start), offset(range.end - 1)) else { break };
             blocks.push(GapBlock { start, end });
         }
         let duplicates = self.arrivals.duplicates.drain(..).take(fit - blocks.len());

@@ -1,48 +1,54 @@
-//! Which TSNs have arrived: the cumulative one and what lies beyond it (RFC 9260, section 6.2).
+//! Which TSNs have arrived: the cumulative one and those beyond it (RFC 9260, section 6.2).
 
-use core::ops::RangeInclusive;
-use std::collections::VecDeque;
+use core::ops::Range;
+
+use crate::interval_set::IntervalSet;
 
 /// Most duplicates that one SACK reports.
 const MAX_REPORTED_DUPLICATES: usize = 16;
 
 /// TSNs received.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Arrivals {
     cumulative: u64,
-    /// Disjoint, not adjacent, ascending; all beyond the cumulative TSN + 1.
-    beyond: VecDeque<RangeInclusive<u64>>,
-    /// Came again since the last SACK.
+    /// Beyond the cumulative TSN + 1.
+    beyond: IntervalSet,
+    /// Received again since the last SACK.
     pub(crate) duplicates: Vec<u64>,
 }
 
 impl Arrivals {
-    /// The last TSN before the first hole.
+    /// Nothing has arrived. TSNs up to `most_ahead` beyond the cumulative one can be inserted: the set is made for as many intervals as
+    /// these can form, every second TSN, so it never drops one that was acknowledged.
+    pub(crate) fn new(most_ahead: u16) -> Self {
+        Self { cumulative: 0, beyond: IntervalSet::new(usize::from(most_ahead) / 2), duplicates: Vec::new() }
+    }
+
+    /// The last TSN before the first gap.
     pub(crate) fn cumulative(&self) -> u64 {
         self.cumulative
     }
 
     /// The highest TSN that has arrived.
     pub(crate) fn highest(&self) -> u64 {
-        self.beyond.back().map_or(self.cumulative, |range| *range.end())
+        self.beyond.last().map_or(self.cumulative, |range| range.end - 1)
     }
 
     /// Whether TSNs are missing below the highest.
-    pub(crate) fn has_holes(&self) -> bool {
+    pub(crate) fn has_gaps(&self) -> bool {
         !self.beyond.is_empty()
     }
 
-    /// What has arrived beyond the first hole.
-    pub(crate) fn beyond(&self) -> impl Iterator<Item = &RangeInclusive<u64>> {
-        self.beyond.iter()
+    /// The TSNs beyond the first gap, in ascending ranges.
+    pub(crate) fn beyond(&self) -> impl Iterator<Item = Range<u64>> {
+        self.beyond.iter().map(|(range, ())| range)
     }
 
     pub(crate) fn contains(&self, tsn: u64) -> bool {
-        let at = self.beyond.partition_point(|range| *range.end() < tsn);
-        tsn <= self.cumulative || self.beyond.get(at).is_some_and(|range| range.contains(&tsn))
+        tsn <= self.cumulative || self.beyond.interval_of(tsn).is_some()
     }
 
-    /// Notes a TSN that came again.
+    /// Notes a TSN that was received again.
     pub(crate) fn note_duplicate(&mut self, tsn: u64) {
         if self.duplicates.len() < MAX_REPORTED_DUPLICATES {
             self.duplicates.push(tsn);
@@ -55,39 +61,20 @@ impl Arrivals {
             self.advance(tsn);
             return;
         }
-        let at = self.beyond.partition_point(|range| *range.end() < tsn);
-        let joins_last = at > 0 && *self.beyond[at - 1].end() + 1 == tsn;
-        let joins_next = self.beyond.get(at).is_some_and(|range| *range.start() == tsn + 1);
-        match (joins_last, joins_next) {
-            (true, true) => {
-                self.beyond[at - 1] = *self.beyond[at - 1].start()..=*self.beyond[at].end();
-                self.beyond.remove(at);
-            }
-            (true, false) => self.beyond[at - 1] = *self.beyond[at - 1].start()..=tsn,
-            (false, true) => self.beyond[at] = tsn..=*self.beyond[at].end(),
-            (false, false) => self.beyond.insert(at, tsn..=tsn),
-        }
+        let insertion = self.beyond.insert(tsn..tsn + 1);
+        debug_assert_eq!(insertion.dropped_from, None, "no more intervals than the TSNs ahead can form");
     }
 
-    /// Counts everything up to `tsn` as received, and what is continuous with it.
+    /// Counts everything up to `tsn` as received, and what follows it without a gap.
     pub(crate) fn advance(&mut self, tsn: u64) {
-        self.cumulative = self.cumulative.max(tsn);
-        while let Some(front) = self.beyond.front().filter(|front| *front.start() <= self.cumulative + 1) {
-            self.cumulative = self.cumulative.max(*front.end());
-            self.beyond.pop_front();
-        }
+        self.cumulative = self.beyond.advance(self.cumulative.max(tsn) + 1) - 1;
     }
 
-    /// Forgets the highest TSN, which lies beyond a hole: its data is dropped.
+    /// Forgets the highest TSN, which lies beyond a gap: its data is dropped.
     pub(crate) fn renege_highest(&mut self) -> Option<u64> {
-        let last = self.beyond.back_mut()?;
-        let (start, end) = (*last.start(), *last.end());
-        if start == end {
-            self.beyond.pop_back();
-        } else {
-            *last = start..=end - 1;
-        }
-        Some(end)
+        let highest = self.beyond.last()?.end - 1;
+        self.beyond.discard_from(highest);
+        Some(highest)
     }
 }
 
@@ -98,17 +85,17 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn with(tsns: &[u64]) -> Arrivals {
-        let mut arrivals = Arrivals::default();
+        let mut arrivals = Arrivals::new(100);
         tsns.iter().for_each(|&tsn| arrivals.insert(tsn));
         arrivals
     }
 
     #[test]
-    fn holes_close_from_both_sides() {
+    fn gaps_close_from_both_sides() {
         let mut arrivals = with(&[1, 3, 5, 7]);
         assert_eq!((arrivals.cumulative(), arrivals.beyond.len()), (1, 3));
         arrivals.insert(4);
-        assert_eq!(arrivals.beyond, [3..=5, 7..=7]);
+        assert!(arrivals.beyond().eq([3..6, 7..8]));
         arrivals.insert(2);
         assert_eq!((arrivals.cumulative(), arrivals.highest()), (5, 7));
     }
@@ -121,10 +108,19 @@ mod tests {
         assert_eq!((arrivals.renege_highest(), arrivals.renege_highest()), (Some(3), None));
     }
 
+    #[test]
+    fn every_second_tsn_as_far_ahead_as_is_allowed_has_its_interval() {
+        for most_ahead in [1, 2, 3, 100, 101] {
+            let mut arrivals = Arrivals::new(most_ahead);
+            (2..=u64::from(most_ahead)).step_by(2).for_each(|tsn| arrivals.insert(tsn));
+            assert_eq!(arrivals.beyond().count(), usize::from(most_ahead) / 2);
+        }
+    }
+
     proptest! {
         #[test]
         fn it_knows_what_arrived(tsns in proptest::collection::vec(1u64..60, 0..80), forward in 0u64..60) {
-            let (mut arrivals, mut all) = (Arrivals::default(), BTreeSet::new());
+            let (mut arrivals, mut all) = (Arrivals::new(100), BTreeSet::new());
             for tsn in tsns {
                 prop_assert_eq!(arrivals.contains(tsn), !all.insert(tsn));
                 if !arrivals.contains(tsn) {
@@ -136,7 +132,7 @@ mod tests {
             let cumulative = (1..).find(|tsn| !all.contains(tsn)).expect("a hole") - 1;
             prop_assert_eq!(arrivals.cumulative(), cumulative);
             prop_assert_eq!(arrivals.highest(), all.last().copied().unwrap_or(0).max(cumulative));
-            let beyond: Vec<u64> = arrivals.beyond().cloned().flatten().collect();
+            let beyond: Vec<u64> = arrivals.beyond().flatten().collect();
             prop_assert_eq!(beyond, all.range(cumulative + 1..).copied().collect::<Vec<_>>());
         }
     }

@@ -201,7 +201,7 @@ impl Association {
             recovery_exit: None,
             highest_gap_acked: 0,
             forward_tsn: ForwardTsnState::default(),
-            arrivals: Arrivals::default(),
+            arrivals: Arrivals::new(config.most_tsns_ahead),
             reassembly: Reassembly::default(),
             sack: SackSchedule::default(),
             taken: Vec::new(),
