@@ -91,6 +91,13 @@ impl GapReport {
         self.invalidated = true;
     }
 
+    /// Bytes that it takes.
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> usize {
+        let blocks = self.blocks.capacity() + self.before.capacity();
+        blocks * size_of::<Block>() + self.unchanged.capacity() * size_of::<RangeInclusive<u64>>()
+    }
+
     /// Nothing is named.
     pub(super) fn is_empty(&self) -> bool {
         self.blocks.is_empty()

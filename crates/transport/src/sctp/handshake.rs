@@ -159,7 +159,7 @@ impl Association {
         self.free_abandoned(dropped);
     }
 
-    fn add_addresses(&mut self, addresses: &[IpAddr]) {
+    pub(super) fn add_addresses(&mut self, addresses: &[IpAddr]) {
         for &address in addresses {
             if self.destinations.len() < MAX_PEER_ADDRESSES && self.destination_of(address).is_none() {
                 self.add_destination(address, false);

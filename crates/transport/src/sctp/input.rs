@@ -6,6 +6,7 @@ use subflow_quantity::Instant;
 use subflow_wire::sctp::{Chunk, ErrorCause, RawChunk, UdpEncapsulation, chunk_type};
 use subflow_wire::{IpHeader, SctpPacket};
 
+use super::cookie::Cookie;
 use super::violation::Violation;
 use super::{Association, State, tags};
 use crate::Event;
@@ -55,18 +56,29 @@ impl Association {
             }
             return;
         }
-        if !tags::is_right(packet, self.local_tag, self.remote_tag) {
-            return;
-        }
-        self.begin_burst();
-        // Of INIT and COOKIE ECHO the tag says nothing of who has sent them.
+        let mut chunks = packet.chunks.iter().enumerate();
+        let cookie = match packet.chunks.first() {
+            Some(Chunk::CookieEcho(cookie)) if !tags::is_wrongly_bundled(packet) => {
+                chunks.next();
+                let ports = (self.local_port, self.remote_port);
+                let Some(cookie) = Cookie::verify(cookie, &self.secret, ports, origin.tag) else { return };
+                Some(cookie)
+            }
+            _ if tags::is_right(packet, self.local_tag, self.remote_tag) => None,
+            _ => return,
+        };
+        // An INIT has no tag: anybody may have sent it.
         if packet.verification_tag == self.local_tag {
+            self.begin_burst();
             self.follow_encapsulation(origin);
         }
         self.sack.begin_packet();
-        for (index, chunk) in packet.chunks.iter().enumerate() {
-            if self.on_chunk(index, chunk, origin) == Next::Stop || self.state.is_closed() {
-                break;
+        // A cookie lets in what stands behind it.
+        if cookie.is_none_or(|cookie| self.on_cookie_echo(&cookie, origin)) {
+            for (index, chunk) in chunks {
+                if self.on_chunk(index, chunk, origin) == Next::Stop || self.state.is_closed() {
+                    break;
+                }
             }
         }
         self.send_reports(origin);
@@ -106,10 +118,8 @@ impl Association {
             Chunk::HeartbeatAck(info) => self.on_heartbeat_ack(info, now),
             Chunk::Init(init) => self.on_init(init, origin),
             Chunk::InitAck(init_ack) => self.on_init_ack(init_ack, origin),
-            // It comes first (section 5.1, C), and lets the rest of its packet in.
-            Chunk::CookieEcho(cookie) => {
-                return if index == 0 && self.on_cookie_echo(cookie, origin) { Next::Chunk } else { Next::Stop };
-            }
+            // It comes first (section 5.1, C).
+            Chunk::CookieEcho(_) => return Next::Stop,
             Chunk::CookieAck => self.on_cookie_ack(now),
             Chunk::Error(causes) => self.on_error(causes, now),
             // Whoever has no association has nothing else to say.

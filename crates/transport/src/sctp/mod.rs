@@ -41,6 +41,8 @@ mod distribution;
 mod gap_blocks;
 mod handshake;
 mod heartbeat;
+#[cfg(test)]
+mod hostile_peer;
 mod input;
 mod lost;
 mod messages;

@@ -21,7 +21,7 @@ const PATH_1: [u64; 8] = [1, 2, 4, 5, 8, 9, 12, 13];
 const ARRIVALS: [u64; 12] = [1, 2, 4, 5, 3, 8, 9, 7, 12, 10, 11, 13];
 
 /// An established association with two destinations, as if both sides had shaken hands.
-fn established(config: Config) -> Association {
+pub(super) fn established(config: Config) -> Association {
     let address = |last: u8| std::net::IpAddr::from([10, 0, 0, last]);
     let cookie = Cookie {
         created: Instant::ZERO,

@@ -62,11 +62,9 @@ impl Association {
         new.map(|address| Parameter::of_address(address).to_bytes())
     }
 
-    /// A COOKIE ECHO from an address of the peer (section 5.2.4). Returns whether what follows in its packet is to be processed.
-    pub(super) fn on_cookie_echo(&mut self, bytes: &[u8], origin: Origin) -> bool {
+    /// The cookie that a COOKIE ECHO from an address of the peer brought, and that was verified (section 5.2.4). Returns whether what follows in its packet is to be processed.
+    pub(super) fn on_cookie_echo(&mut self, cookie: &Cookie, origin: Origin) -> bool {
         let (source, now) = (origin.source, origin.now);
-        let ports = (self.local_port, self.remote_port);
-        let Some(cookie) = Cookie::verify(bytes, &self.secret, ports, origin.tag) else { return false };
         // A repetition of the cookie that made this association is never too late.
         let is_repetition = (cookie.local_tag, cookie.remote_tag) == (self.local_tag, self.remote_tag);
         if let Some(chunk) = cookie.stale_error(now).filter(|_| !is_repetition) {
@@ -85,16 +83,16 @@ impl Association {
             // B: both sides opened at once.
             (true, false, _) if self.is_opening() => {
                 self.take_back_unanswered();
-                self.take_peer(&cookie);
+                self.take_peer(cookie);
                 self.on_established(now);
             }
             // B, too: the peer has begun anew between its INIT ACK and its INIT, and nothing of its earlier tag was used.
             (true, false, _) if self.arrivals.highest() == 0 && self.outbound.cumulative() == 0 => {
                 self.take_back_unanswered();
-                self.take_peer(&cookie);
+                self.take_peer(cookie);
             }
             // A: the peer has restarted.
-            (false, false, true) => return self.restart(&cookie, origin),
+            (false, false, true) => return self.restart(cookie, origin),
             // C: this side's own opening was faster; or a cookie from the time of the opening, sent again.
             _ => return false,
         }
@@ -202,7 +200,7 @@ mod tests {
     #[test]
     fn a_peer_that_begins_anew_before_anything_was_used_is_heard_under_its_new_tag() {
         let mut association = established();
-        assert!(association.on_cookie_echo(&cookie(3, 3000).sign(&SECRET), origin()));
+        assert!(association.on_cookie_echo(&cookie(3, 3000), origin()));
         assert_eq!((association.remote_tag, association.remote_tsns), (3, TsnSpace::new(3000)));
         assert!(matches!(association.controls.front(), Some(Control { chunk: Chunk::CookieAck, .. })));
     }
@@ -211,7 +209,7 @@ mod tests {
     fn a_cookie_from_the_time_of_the_opening_changes_nothing_once_data_has_come() {
         let mut association = established();
         association.arrivals.insert(1);
-        assert!(!association.on_cookie_echo(&cookie(3, 3000).sign(&SECRET), origin()));
+        assert!(!association.on_cookie_echo(&cookie(3, 3000), origin()));
         assert_eq!((association.remote_tag, association.remote_tsns), (2, TsnSpace::new(2000)));
         assert!(association.controls.is_empty());
     }
@@ -222,7 +220,7 @@ mod tests {
         let remotes = |network: u8| (1..=32).map(|last| IpAddr::from([10, 0, network, last])).collect();
         for (tag, network) in [(3, 1), (4, 2)] {
             let cookie = Cookie { remotes: remotes(network), ..cookie(tag, 3000) };
-            assert!(association.on_cookie_echo(&cookie.sign(&SECRET), origin()));
+            assert!(association.on_cookie_echo(&cookie, origin()));
         }
         assert_eq!(association.destinations.len(), MAX_PEER_ADDRESSES);
     }

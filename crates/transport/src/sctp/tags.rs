@@ -7,26 +7,24 @@ use subflow_wire::sctp::{Chunk, ErrorCause, chunk_type};
 use super::violation::Violation;
 
 /// Whether the tag is right for an association whose packets carry `local` and whose peer's carry `remote`, 0 while it is unknown.
-/// That of a COOKIE ECHO is compared with the cookie's (section 5.1.5).
+/// That of a COOKIE ECHO is compared with the cookie's instead (rule D; section 5.1.5).
 pub(super) fn is_right(packet: &SctpPacket, local: u32, remote: u32) -> bool {
     let tag = packet.verification_tag;
     let Some(first) = packet.chunks.first() else { return false };
     if is_wrongly_bundled(packet) {
         return false;
     }
-    match first.kind() {
+    match first {
         // Rule A.
-        chunk_type::INIT => tag == 0,
+        _ if first.kind() == chunk_type::INIT => tag == 0,
         // Rules B and C: with the T bit set the sender has no association and gives the receiver's tag back.
-        chunk_type::ABORT | chunk_type::SHUTDOWN_COMPLETE if first.reflects_tag() => tag == remote && remote != 0,
-        // Rule D.
-        chunk_type::COOKIE_ECHO => true,
+        _ if first.reflects_tag() => tag == remote && remote != 0,
         _ => tag == local,
     }
 }
 
 /// INIT, INIT ACK and SHUTDOWN COMPLETE come alone (section 6.10).
-fn is_wrongly_bundled(packet: &SctpPacket) -> bool {
+pub(super) fn is_wrongly_bundled(packet: &SctpPacket) -> bool {
     let alone = [chunk_type::INIT, chunk_type::INIT_ACK, chunk_type::SHUTDOWN_COMPLETE];
     packet.chunks.len() > 1 && packet.chunks.iter().any(|chunk| alone.contains(&chunk.kind()))
 }

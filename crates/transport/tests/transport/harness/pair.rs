@@ -121,6 +121,11 @@ impl Pair {
         self.addresses[side][index]
     }
 
+    /// How many addresses a side has.
+    pub(crate) fn addresses(&self, side: usize) -> usize {
+        self.addresses[side].len()
+    }
+
     pub(crate) fn endpoint(&self, side: usize) -> &Endpoint {
         let side = &self.sides[side];
         side.host.endpoint(side.connection.expect("a connection"))
@@ -237,9 +242,17 @@ impl Pair {
 
     /// Puts a packet on the way to `side` as if it came from the other, after `delay`.
     pub(crate) fn inject(&mut self, side: usize, packet: &Packet, delay: Duration) {
-        let payload = vec![0; payload_length(packet)];
+        self.inject_with(side, packet, &vec![0; payload_length(packet)], delay);
+    }
+
+    /// Puts a packet of the other side on the way to `side` once more, after `delay`.
+    pub(crate) fn repeat(&mut self, side: usize, packet: &Packet, delay: Duration) {
+        self.inject_with(side, packet, &bytes_of(1 - side, packet), delay);
+    }
+
+    fn inject_with(&mut self, side: usize, packet: &Packet, payload: &[u8], delay: Duration) {
         let mut wire = Vec::new();
-        packet.emit(PayloadBytes::Bytes(&payload), 0, &mut wire).expect("a packet that can be written");
+        packet.emit(PayloadBytes::Bytes(payload), 0, &mut wire).expect("a packet that can be written");
         self.order += 1;
         self.in_flight.insert((self.now + delay, self.order), (side, wire));
     }

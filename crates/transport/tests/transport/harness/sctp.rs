@@ -213,6 +213,16 @@ impl Pair {
         self.inject(to, &packet, super::ms(1));
     }
 
+    /// The packet that was sent `back` packets ago arrives once more, unchanged.
+    pub(crate) fn repeat_sctp(&mut self, back: usize) {
+        let Some(number) = self.sctp.log.len().checked_sub(1) else { return };
+        let SentSctp { from, path, packet, .. } = self.sctp.log[number - back % (number + 1)].clone();
+        let servers = self.addresses(1);
+        let ends = [self.address(0, path / servers), self.address(1, path % servers)];
+        let ip = IpHeader { source: ends[from], destination: ends[1 - from], hop_limit: 64, ecn: Ecn::NotEct };
+        self.repeat(1 - from, &Packet { ip, body: Body::Sctp(packet) }, super::ms(1));
+    }
+
     /// The SCTP packets that `from` has sent since `since`.
     pub(crate) fn sent_sctp(&self, from: usize, since: Instant) -> impl Iterator<Item = &SentSctp> {
         self.sctp.log.iter().filter(move |sent| sent.from == from && sent.at >= since)

@@ -88,7 +88,7 @@ fn init() -> impl Strategy<Value = Box<InitChunk>> {
     )
 }
 
-fn chunk() -> impl Strategy<Value = Chunk> {
+pub(super) fn chunk() -> impl Strategy<Value = Chunk> {
     let skipped = (0u16..12, 0u16..8).prop_map(|(stream, stream_sequence)| SkippedStream { stream, stream_sequence });
     let raw = (any::<u8>(), any::<u8>(), bytes(40)).prop_map(|(kind, flags, value)| RawChunk { kind, flags, value });
     prop_oneof![

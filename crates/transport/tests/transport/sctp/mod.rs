@@ -16,3 +16,4 @@ mod reliability;
 mod shutdown;
 mod transfer;
 mod verification_tags;
+mod wrong_tags;

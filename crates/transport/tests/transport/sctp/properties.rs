@@ -1,5 +1,5 @@
-//! Whatever the paths do and whatever both ends are, everything arrives, once, in the order of its stream. The harness compares
-//! every delivery.
+//! Whatever the paths do, whatever both ends are, and whatever others put on the paths who do not know the verification tags, or repeat
+//! what they see there: everything arrives, once, in the order of its stream. The harness compares every delivery.
 
 use proptest::prelude::*;
 use subflow_policy::congestion::Algorithm;
@@ -10,6 +10,9 @@ use subflow_transport::sctp::config::{
     BufferSplitting, Distribution, MessageOptions, RecoveryScope, Reliability, RetransmissionPolicy, WindowGrowth,
 };
 
+use subflow_wire::sctp::Chunk;
+
+use super::any_chunks::chunk;
 use crate::harness::{CLIENT, Pair, Path, SERVER, Setup, algorithm, ms, secs};
 use crate::properties::disturbance::{Turn, path, take};
 
@@ -55,6 +58,25 @@ struct Case {
     messages: [Vec<(u16, bool, u32)>; 2],
     bytes: [u64; 2],
     turns: Vec<(u64, Turn)>,
+    noise: Vec<(u64, Noise)>,
+}
+
+/// What somebody else puts on the paths after so many milliseconds.
+#[derive(Clone, Debug)]
+enum Noise {
+    /// The packet sent so many before arrives again.
+    Repeat(usize),
+    /// Chunks under a tag that is not the association's, for this side; 0 for what an INIT has.
+    Guess(usize, u32, Chunk),
+}
+
+fn noise() -> impl Strategy<Value = (u64, Noise)> {
+    let kind = prop_oneof![
+        3 => (0usize..400).prop_map(Noise::Repeat),
+        1 => (0..2usize, any::<u32>(), chunk()).prop_map(|(to, tag, chunk)| Noise::Guess(to, tag, chunk)),
+        1 => (0..2usize, chunk()).prop_map(|(to, chunk)| Noise::Guess(to, 0, chunk)),
+    ];
+    (0u64..3000, kind)
 }
 
 fn failure() -> impl Strategy<Value = Failure> {
@@ -137,10 +159,12 @@ fn case() -> impl Strategy<Value = Case> {
             [messages(), messages()],
             [size(), size()],
             proptest::collection::vec(turn(paths), 0..8),
+            proptest::collection::vec(noise(), 0..20),
             0..paths,
         )
-            .prop_map(|((seed, ends, paths), messages, bytes, mut turns, survivor)| {
+            .prop_map(|((seed, ends, paths), messages, bytes, mut turns, mut noise, survivor)| {
                 turns.sort_by_key(|&(at, _)| at);
+                noise.sort_by_key(|&(at, _)| at);
                 let end = turns.last().map_or(0, |&(at, _)| at);
                 turns.push((end, Turn::Up(between(survivor, paths.len()))));
                 // A message of a few bytes costs a chunk, a small buffer a packet a round trip: not too many of those.
@@ -148,7 +172,7 @@ fn case() -> impl Strategy<Value = Case> {
                     let buffer = ends[1 - side].receive_buffer.min(ends[side].send_buffer.unwrap_or(u64::MAX));
                     bytes[side].min(u64::from(ends[side].message_size) * 500).min(60 * buffer)
                 });
-                Case { seed, ends, paths, messages, bytes, turns }
+                Case { seed, ends, paths, messages, bytes, turns, noise }
             })
     })
 }
@@ -234,19 +258,34 @@ fn run(pair: &mut Pair, what: &str, done: impl Fn(&Pair) -> bool) {
 /// Connects, takes the turns, and gives how much each side wrote.
 fn begin(case: &Case, change: impl Fn(&mut Config), reliability: Reliability) -> (Pair, [u64; 2]) {
     let mut pair = case.setup().both(|stack| change(stack.association())).build();
-    pair.keep_log = false;
+    pair.keep_log = !case.noise.is_empty();
     pair.connect();
     run_to_connection(&mut pair);
     let written = write(&mut pair, case, reliability);
     let start = pair.now();
-    for &(at, turn) in &case.turns {
-        pair.run_to(start + ms(at));
+    let mut noise = case.noise.iter().peekable();
+    for &(at, turn) in case.turns.iter().chain([&(3000, Turn::Read(CLIENT))]) {
+        while let Some((when, noise)) = noise.next_if(|&&(when, _)| when <= at) {
+            pair.run_to((start + ms(*when)).max(pair.now()));
+            make(&mut pair, noise);
+        }
+        pair.run_to((start + ms(at)).max(pair.now()));
         take(&mut pair, turn);
     }
+    pair.keep_log = false;
     for side in [CLIENT, SERVER] {
         take(&mut pair, Turn::Read(side));
     }
     (pair, written)
+}
+
+fn make(pair: &mut Pair, noise: &Noise) {
+    match noise {
+        Noise::Repeat(back) => pair.repeat_sctp(*back),
+        Noise::Guess(to, tag, chunk) => {
+            pair.inject_sctp(*to, vec![chunk.clone()], |packet| packet.verification_tag = *tag)
+        }
+    }
 }
 
 fn run_to_connection(pair: &mut Pair) {
