@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::error::Result;
+use crate::error::{Result, While};
 use crate::netlink::{MptcpPathManager, Route, RouteControl};
 use crate::{Counters, Device, DeviceKind, InterfaceDrops, Namespace, Sysctl, interface_drops};
 
@@ -69,8 +69,8 @@ impl KernelHost {
         settings: &KernelSettings,
     ) -> Result<(Self, Vec<Device>)> {
         let namespace = Namespace::create(name)?;
-        let devices = device_names(interfaces);
-        let (ends, unknown_settings) = namespace.run(|| {
+        let (ends, devices, unknown_settings) = namespace.run(|| {
+            let devices = device_names(interfaces, &present_devices()?);
             let mut unknown = Vec::new();
             for (name, value) in COMMON_SYSCTLS {
                 if Sysctl(name).exists() {
@@ -93,7 +93,7 @@ impl KernelHost {
             if let Ok(mut path_manager) = MptcpPathManager::open() {
                 path_manager.set_limits(MAX_SUBFLOWS, MAX_SUBFLOWS)?;
             }
-            Ok((ends, unknown))
+            Ok((ends, devices, unknown))
         })?;
         Ok((Self { namespace, devices, unknown_settings }, ends))
     }
@@ -156,31 +156,74 @@ fn connect(
     Ok(())
 }
 
-/// Unique device names of at most 15 bytes.
-fn device_names(interfaces: &[KernelInterface]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for (position, interface) in interfaces.iter().enumerate() {
-        let plain: String =
-            interface.name.chars().filter(|c| c.is_ascii_alphanumeric() || "._-".contains(*c)).collect();
-        let fits = !plain.is_empty() && plain.len() <= 15 && plain != "lo" && !names.contains(&plain);
-        names.push(if fits { plain } else { format!("if{position}-{:.8}", plain) });
+/// The longest name of a device in bytes (Linux `IFNAMSIZ`, without its end).
+const LONGEST_NAME: usize = 15;
+/// Names that the kernel keeps for itself: `/proc/sys/net/ipv4/conf` has them beside those of the devices.
+const RESERVED: [&str; 2] = ["all", "default"];
+
+/// The names of the devices: those of the interfaces where the kernel takes them and no device is `present` under that name,
+/// else ones made of the position. None occurs twice.
+fn device_names(interfaces: &[KernelInterface], present: &[String]) -> Vec<String> {
+    let is_taken = |name: &str| RESERVED.contains(&name) || present.iter().any(|known| known == name);
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let serves = |name: &str| {
+        (1..=LONGEST_NAME).contains(&name.len())
+            && name.chars().all(allowed)
+            && name != "."
+            && name != ".."
+            && !is_taken(name)
+    };
+    let mut names: Vec<Option<String>> = Vec::new();
+    for KernelInterface { name, .. } in interfaces {
+        let own = Some(name.clone()).filter(|name| serves(name));
+        names.push(own.filter(|own| !names.iter().flatten().any(|other| other == own)));
     }
-    names
+    for position in 0..names.len() {
+        if names[position].is_some() {
+            continue;
+        }
+        let plain: String = interfaces[position].name.chars().filter(|&c| allowed(c)).collect();
+        let numbered = (0..).map(|number| format!("if{position}.{number}"));
+        let mut candidates = [format!("if{position}-{plain:.8}")].into_iter().chain(numbered);
+        names[position] = candidates.find(|name| serves(name) && !names.iter().flatten().any(|other| other == name));
+    }
+    names.into_iter().flatten().collect()
+}
+
+/// The names of the devices in the calling thread's network namespace.
+fn present_devices() -> Result<Vec<String>> {
+    const LIST: &str = "/proc/thread-self/net/dev";
+    let text = std::fs::read_to_string(LIST).during(|| format!("cannot read {LIST}"))?;
+    Ok(text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned())).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn names(wanted: &[&str], present: &[&str]) -> Vec<String> {
+        let interface = |name: &&str| KernelInterface { name: (*name).into(), addresses: Vec::new() };
+        let interfaces: Vec<_> = wanted.iter().map(interface).collect();
+        device_names(&interfaces, &present.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+    }
+
     #[test]
     fn device_names_are_short_and_unique() {
-        let interface = |name: &str| KernelInterface { name: name.into(), addresses: Vec::new() };
-        let names = device_names(&[
-            interface("wifi"),
-            interface("lo"),
-            interface("a long name of an interface"),
-            interface("ü"),
-        ]);
-        assert_eq!(names, ["wifi", "if1-lo", "if2-alongnam", "if3-"]);
+        let wanted = ["wifi", "lo", "a long name of an interface", "ü"];
+        assert_eq!(names(&wanted, &["lo"]), ["wifi", "if1-lo", "if2-alongnam", "if3-"]);
+    }
+
+    #[test]
+    fn names_that_the_kernel_refuses_are_replaced() {
+        assert_eq!(names(&["all", "default", "tunl0"], &["lo", "tunl0"]), ["if0-all", "if1-default", "if2-tunl0"]);
+    }
+
+    #[test]
+    fn replaced_names_do_not_clash_with_names_of_interfaces() {
+        assert_eq!(names(&["all", "if0-all", "if0.0"], &["lo"]), ["if0.1", "if0-all", "if0.0"]);
+        let many: Vec<String> = (0..250).map(|n| format!("an-interface-with-a-long-name-{n}")).collect();
+        let many = names(&many.iter().map(String::as_str).collect::<Vec<_>>(), &["lo"]);
+        assert!(many.iter().all(|name| name.len() <= LONGEST_NAME));
+        assert_eq!(many.iter().collect::<std::collections::BTreeSet<_>>().len(), 250);
     }
 }

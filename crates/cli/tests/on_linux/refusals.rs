@@ -182,6 +182,12 @@ fn what_linux_does_not_have_is_told() {
         let ipv6 = SCENARIO.replace("[\"eth\"]", "[{ name = \"eth\", address = \"2001:db8::1\" }]");
         let ipv6 = Machine::new(&ipv6.replace("[\"wifi\", \"lte\"]", PHONE_IPV6));
         ipv6.refuses("exec $SUBFLOW $RUN --set 'tcp.mtu=\"600 bytes\"'", &["an MTU of 600 bytes", "at least 1280"]);
+        // The ninth address would be refused by the kernel, in the middle of making the hosts.
+        let names: Vec<String> = (0..30).map(|n| format!("\"if{n}\"")).collect();
+        let links = |n| format!("[links.l{n}]\nbetween = [\"phone.if{n}\", \"internet\"]\nrate = \"10 Mbit/s\"\n");
+        let many = SCENARIO.replace("[\"wifi\", \"lte\"]", &format!("[\"wifi\", \"lte\", {}]", names.join(", ")));
+        let many = Machine::new(&(many + &(0..30).map(links).collect::<String>()));
+        many.refuses("exec $SUBFLOW $RUN", &["phone has 32 addresses", "at most 8", "path_manager = \"default\""]);
         // Before the first run, which could do without.
         let last = SCENARIO.to_owned() + "[sweep]\n\"flows.file.path_manager\" = [\"default\", \"ndiffports\"]\n";
         let last = Machine::new(&last);

@@ -34,6 +34,27 @@ fn a_run_gives_results_and_leaves_nothing() {
     }
 }
 
+/// The kernel keeps some names for itself, and names have at most 15 bytes there.
+#[test]
+fn interfaces_may_have_names_that_the_kernel_refuses() {
+    if !machine_serves() {
+        return;
+    }
+    let named =
+        SCENARIO.replace("\"wifi\", \"lte\"", "\"all\", \"default\"").replace("[\"eth\"]", "[\"a-name-of-16-byte\"]");
+    let named = named.replace("phone.wifi", "phone.all").replace("phone.lte", "phone.default");
+    let (_folder, path) = scenario(&named.replace("server.eth", "server.a-name-of-16-byte"));
+    for device in ["tun", "veth"] {
+        if device == "tun" && !Path::new("/dev/net/tun").exists() {
+            continue;
+        }
+        let json = results(&subflow(&["run", &path, "--on", "linux", "--format", "json", "--device", device]));
+        let flow = &json["runs"][0]["flows"][0];
+        assert_eq!(flow["bytes_delivered"], 1_000_000, "{device}: {flow}");
+        assert_eq!(flow["subflows"][0]["name"], "phone.all-server.a-name-of-16-byte");
+    }
+}
+
 /// Hosts without TCP have as large an MTU as their datagrams take.
 #[test]
 fn datagrams_larger_than_1500_bytes_arrive_whole() {

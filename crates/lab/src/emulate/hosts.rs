@@ -1,13 +1,12 @@
 //! The scenario's hosts that are kernels'.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
 
-use subflow_linux::netlink::{Endpoint, EndpointFlags};
 use subflow_linux::{Device, DeviceKind, InterfaceDrops, KernelHost, KernelInterface, KernelSettings, Result};
 use subflow_network::{HostId, InterfaceId};
-use subflow_scenario::{Flow, HostStack, InterfaceIndex, Protocol, Scenario};
+use subflow_scenario::{HostStack, Scenario};
 
+use super::addresses::endpoints;
 use super::settings::{PathManager, Plan};
 use crate::simulate::build::Run;
 
@@ -45,7 +44,9 @@ impl KernelHosts {
             let (kernel, ends) = KernelHost::create(&host.name, &interfaces, &settings)?;
             ports.extend(run.interfaces[index].iter().zip(ends).map(|(&id, end)| (HostId::from_index(index), id, end)));
             if plans[index].path_manager == PathManager::InKernel {
-                add_endpoints(scenario, index, &kernel)?;
+                kernel.with_path_manager(|manager| {
+                    endpoints(scenario, index).iter().try_for_each(|endpoint| manager.add_endpoint(endpoint))
+                })?;
             }
             hosts.push(Some(kernel));
         }
@@ -92,42 +93,4 @@ impl KernelHosts {
             unknown.iter().map(move |setting| (name.as_str(), setting.as_str()))
         })
     }
-}
-
-/// The address of an interface.
-pub(super) fn address(scenario: &Scenario, end: InterfaceIndex) -> IpAddr {
-    scenario.hosts[end.host].interfaces[end.interface].addresses[0]
-}
-
-/// A socket address on an interface.
-pub(super) fn socket_address(scenario: &Scenario, end: InterfaceIndex, port: u16) -> SocketAddr {
-    SocketAddr::new(address(scenario, end), port)
-}
-
-/// Gives the in-kernel path manager what makes a full mesh: a host that connects opens subflows from all its addresses to
-/// all that the peer announces, and one that listens announces all but the one it was connected to.
-fn add_endpoints(scenario: &Scenario, index: usize, kernel: &KernelHost) -> Result<()> {
-    let flows = || scenario.flows.iter().filter(|flow| matches!(flow.protocol, Protocol::Mptcp(_)));
-    let connects = flows().any(|flow: &Flow| flow.from.host == index);
-    let connected: Vec<IpAddr> =
-        flows().filter(|flow| flow.to.host == index).map(|flow| address(scenario, flow.to)).collect();
-    kernel.with_path_manager(|manager| {
-        for interface in &scenario.hosts[index].interfaces {
-            for &address in &interface.addresses {
-                let signal = !connected.is_empty() && !connected.contains(&address);
-                if !connects && !signal {
-                    continue;
-                }
-                // The kernel does not let one endpoint announce its address and open a full mesh from it.
-                let flags = EndpointFlags {
-                    signal: signal && !connects,
-                    subflow: connects,
-                    fullmesh: connects,
-                    backup: interface.backup,
-                };
-                manager.add_endpoint(&Endpoint { id: None, address, port: None, flags })?;
-            }
-        }
-        Ok(())
-    })
 }

@@ -4,12 +4,13 @@
 //! | to find | look in |
 //! |---|---|
 //! | what a host's kernel is told, and what it cannot be told | `settings.rs` |
-//! | namespaces, MPTCP endpoints, listeners | `hosts.rs` |
+//! | namespaces, listeners | `hosts.rs`; addresses and MPTCP endpoints: `addresses.rs` |
 //! | the applications on kernel sockets | `application.rs`; what they have done: `kernel_end.rs` |
 //! | our stack with real bytes | `userspace.rs` |
 //! | from the ends to figures | `measure.rs`; metrics over time: `sample.rs` |
 //! | captures | `capture.rs` |
 
+mod addresses;
 mod application;
 mod capture;
 mod hosts;

@@ -4,7 +4,7 @@ use subflow_linux::KernelSettings;
 use subflow_quantity::Duration;
 use subflow_scenario::{Buffer, Flow, HostStack, LossDetection, Protocol, Scenario, Stack, TcpOptions, Traffic};
 
-use super::hosts::address;
+use super::addresses::{MOST_ENDPOINTS, address, endpoints};
 use crate::execute::RunError;
 
 /// What a host's kernel is told.
@@ -63,6 +63,9 @@ fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {
             _ => manager = Some((wanted, flow)),
         }
     }
+    if let Some((PathManager::InKernel, flow)) = manager {
+        refuse_too_many_endpoints(scenario, host, flow)?;
+    }
     let mut plan = Plan { path_manager: manager.map(|(manager, _)| manager).unwrap_or_default(), ..Plan::default() };
     if let Some((stack, _)) = stack {
         plan.settings.mtu = stack.tcp.mtu.into();
@@ -82,6 +85,20 @@ fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {
     }
     fit_packets(scenario, host, stack.is_some(), &mut plan.settings.mtu)?;
     Ok(plan)
+}
+
+/// Refuses more addresses of `host` than the in-kernel path manager of `flow` takes.
+fn refuse_too_many_endpoints(scenario: &Scenario, host: usize, flow: &Flow) -> Result<(), RunError> {
+    let found = endpoints(scenario, host).len();
+    if found <= MOST_ENDPOINTS {
+        return Ok(());
+    }
+    let (host, flow) = (&scenario.hosts[host].name, &flow.name);
+    Err(RunError::failed(format!(
+        "{flow}: {host} has {found} addresses for subflows, expected at most {MOST_ENDPOINTS}: the full mesh is the kernel's \
+         own path manager, which takes no more; name the subflows, with path_manager = \"default\", or give {host} fewer \
+         addresses"
+    )))
 }
 
 /// Looks whether what `host` sends and receives fits into its `mtu`, which may grow where no flow `needs` it as it is: the
