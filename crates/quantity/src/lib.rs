@@ -14,7 +14,7 @@ mod time;
 
 pub use packets::Packets;
 pub use probability::Probability;
-pub use rate::Rate;
+pub use rate::{Pacing, Rate};
 pub use ratio::Ratio;
 pub use size::Size;
 pub use time::{Duration, Instant};

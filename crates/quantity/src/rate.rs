@@ -51,6 +51,30 @@ impl Rate {
     }
 }
 
+/// The times at which packets follow each other at a rate without a pause. Each is rounded up to a nanosecond, and what that
+/// is too long by is subtracted from the next: in the long run the rate is exact.
+#[derive(Clone, Copy, Debug)]
+pub struct Pacing {
+    rate: Rate,
+    /// The excess of the times so far, in nanoseconds times bits per second; less than the rate.
+    ahead: u128,
+}
+
+impl Pacing {
+    /// From the first packet on. The rate must not be zero.
+    pub const fn new(rate: Rate) -> Self {
+        Self { rate, ahead: 0 }
+    }
+
+    /// The time from a packet of `bytes` to the next one.
+    pub fn time_of(&mut self, bytes: u64) -> Duration {
+        let (exact, rate) = (u128::from(bytes) * u128::from(BIT_NANOS_PER_BYTE), u128::from(self.rate.0));
+        let nanos = exact.saturating_sub(self.ahead).div_ceil(rate);
+        self.ahead = nanos * rate + self.ahead - exact;
+        Duration::from_nanos(saturate(nanos))
+    }
+}
+
 impl fmt::Debug for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -93,6 +117,15 @@ mod tests {
     #[test]
     fn times_are_rounded_up() {
         assert_eq!(Rate::from_bits_per_second(3).transmission_time(1), Duration::from_nanos(2_666_666_667));
+    }
+
+    #[test]
+    fn packets_without_a_pause_take_their_rate_exactly() {
+        for rate in [Rate::from_mbit(100_000), Rate::from_mbit(7), Rate::from_bits_per_second(3_000_000_000_001)] {
+            let mut pacing = Pacing::new(rate);
+            let times = (0..1000).map(|_| pacing.time_of(128).as_nanos());
+            assert_eq!(times.sum::<u64>(), rate.transmission_time(128_000).as_nanos(), "{rate}");
+        }
     }
 
     #[test]

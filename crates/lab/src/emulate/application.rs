@@ -13,12 +13,14 @@ use subflow_linux::{
     Error, Interrupt, Namespace, Pattern, Priority, Result, Stream, StreamOptions, Transport, WallClock, listen, udp,
 };
 use subflow_network::stream;
-use subflow_quantity::{Duration, Instant};
+use subflow_quantity::{Duration, Instant, Pacing};
 use subflow_scenario::{Buffer, Flow, Protocol, Scenario, Stack, Traffic};
 
-use super::hosts::{KernelHosts, address, socket_address};
+use super::addresses::{address, socket_address};
+use super::hosts::KernelHosts;
 use super::kernel_end::KernelEnd;
 use crate::simulate::figures::FlowBaseline;
+use crate::statistics::DurationSummary;
 
 /// A flow with at least one end that is a kernel's.
 pub(super) struct KernelFlow {
@@ -34,7 +36,7 @@ pub(super) struct KernelFlow {
     options: Option<[StreamOptions; 2]>,
     rng: Mutex<Pcg64Mcg>,
     pub(super) completed_at: Mutex<Option<Instant>>,
-    pub(super) exchanges: Mutex<Vec<Duration>>,
+    pub(super) exchanges: Mutex<DurationSummary>,
     /// What went wrong that is no outcome of the scenario's.
     pub(super) error: Mutex<Option<String>>,
 }
@@ -400,7 +402,7 @@ impl Side<'_> {
                 left -= more;
             }
             let now = self.clock.now();
-            locked(&self.flow.exchanges).push(now.since(began));
+            locked(&self.flow.exchanges).add(now.since(began));
             if count == Some(number + 1) {
                 *locked(&self.flow.completed_at) = Some(now);
             } else if !self.sleep_until(now + think.draw(&mut locked(&self.flow.rng))) {
@@ -434,7 +436,7 @@ impl Side<'_> {
         let mut payload = vec![0; packet as usize];
         Pattern.fill(0, &mut payload);
         let draw = |period: subflow_scenario::Period| period.draw(&mut locked(&self.flow.rng));
-        let gap = rate.transmission_time(u64::from(packet));
+        let mut pacing = Pacing::new(rate);
         let mut next = self.clock.now();
         let mut on_until = next + draw(on);
         while self.sleep_until(next) && !self.stop_is_due() {
@@ -442,7 +444,7 @@ impl Side<'_> {
             if socket.send(&payload).is_ok() {
                 self.end.datagrams[0].fetch_add(1, Ordering::Relaxed);
             }
-            next += gap;
+            next += pacing.time_of(u64::from(packet));
             while next >= on_until {
                 let (pause, burst) = (draw(off), draw(on));
                 next = next.max(on_until) + pause;

@@ -126,7 +126,6 @@ fn flow_result(
     let application = &emulator.userspace().world.applications[index];
     let figures = |end: Option<&super::kernel_end::KernelEnd>| end.map(|end| end.figures(kernel.is_udp()));
     let exchanges = kernel.exchanges.lock().unwrap_or_else(PoisonError::into_inner);
-    let ours = application.exchanges.as_slice();
     let completed_at = *kernel.completed_at.lock().unwrap_or_else(PoisonError::into_inner);
     let by_kernel = kernel.sender().is_some();
     let measured = MeasuredFlow {
@@ -134,7 +133,7 @@ fn flow_result(
         sender: our_sender.or_else(|| figures(kernel.sender())),
         receiver: our_receiver.or_else(|| figures(kernel.receiver())),
         completed_at: completed_at.or(application.completed_at),
-        exchanges: if exchanges.is_empty() { ours } else { &exchanges },
+        exchanges: if exchanges.count() == 0 { &application.exchanges } else { &exchanges },
     };
     let mut result = measured.result(scenario, baseline, end);
     if by_kernel && result.scheduler.is_some() {

@@ -4,11 +4,12 @@ use std::net::SocketAddr;
 
 use rand_pcg::Pcg64Mcg;
 use subflow_network::{Network, TimerId};
-use subflow_quantity::{Duration, Instant};
+use subflow_quantity::{Duration, Instant, Pacing};
 use subflow_scenario::{Flow, Period, Protocol, Traffic};
 use subflow_transport::{Endpoint, EndpointId, Event, Listener};
 
 use super::nodes::Nodes;
+use crate::statistics::DurationSummary;
 
 /// The two ends of a flow and how far its traffic has got.
 pub(crate) struct Application {
@@ -23,13 +24,15 @@ pub(crate) struct Application {
     /// When the receiver had read the last byte.
     pub(crate) completed_at: Option<Instant>,
     /// Durations of finished exchanges.
-    pub(crate) exchanges: Vec<Duration>,
+    pub(crate) exchanges: DurationSummary,
     asked_at: Instant,
     /// What of a message did not fit in the send buffer, at each end.
     owed: [u64; 2],
     /// The present on period of an on-off source ends then.
     on_until: Instant,
     next_packet_at: Instant,
+    /// The distances between datagrams.
+    pacing: Option<Pacing>,
 }
 
 /// What the application's timer means.
@@ -57,11 +60,12 @@ impl Application {
             to: None,
             stage: Stage::Waiting,
             completed_at: None,
-            exchanges: Vec::new(),
+            exchanges: DurationSummary::default(),
             asked_at: Instant::ZERO,
             owed: [0; 2],
             on_until: Instant::ZERO,
             next_packet_at: Instant::ZERO,
+            pacing: None,
         }
     }
 
@@ -134,9 +138,10 @@ impl Application {
         let socket = nodes.transport_mut(from.host).endpoint_mut(endpoint);
         match self.flow.traffic {
             Traffic::Bulk { bytes } => self.write_bulk(socket, bytes),
-            Traffic::OnOff { on, .. } => {
+            Traffic::OnOff { rate, on, .. } => {
                 self.on_until = now + self.draw(on);
                 self.next_packet_at = now;
+                self.pacing = Some(Pacing::new(rate));
             }
             Traffic::RequestResponse { .. } => {}
         }
@@ -261,8 +266,8 @@ impl Application {
                     self.write_message(socket, connecting, response);
                     return;
                 }
-                self.exchanges.push(now - self.asked_at);
-                let done = self.exchanges.len() as u64;
+                self.exchanges.add(now - self.asked_at);
+                let done = self.exchanges.count();
                 socket.set_receive_mark((done + 1) * response);
                 if count == Some(done) {
                     self.completed_at = Some(now);
@@ -294,19 +299,19 @@ impl Application {
         self.asked_at = network.now();
         let node = self.flow.from.host;
         let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
-        socket.set_receive_mark((self.exchanges.len() as u64 + 1) * response);
+        socket.set_receive_mark((self.exchanges.count() + 1) * response);
         self.write_message(socket, true, request);
         self.sleep_until(network, None);
     }
 
     /// Sends the datagrams that are due and sleeps until the next.
     fn send_datagrams(&mut self, nodes: &mut Nodes, network: &mut Network) {
-        let (Traffic::OnOff { rate, packet, on, off }, Some(endpoint)) = (self.flow.traffic, self.from) else { return };
+        let (Traffic::OnOff { packet, on, off, .. }, Some(endpoint)) = (self.flow.traffic, self.from) else { return };
+        let Some(mut pacing) = self.pacing else { return };
         let now = network.now();
-        let gap = rate.transmission_time(u64::from(packet));
         while self.next_packet_at <= now {
             nodes.transport_mut(self.flow.from.host).endpoint_mut(endpoint).write(u64::from(packet));
-            self.next_packet_at += gap;
+            self.next_packet_at += pacing.time_of(u64::from(packet));
             while self.next_packet_at >= self.on_until {
                 let pause = self.draw(off);
                 let burst = self.draw(on);
@@ -317,6 +322,7 @@ impl Application {
                 }
             }
         }
+        self.pacing = Some(pacing);
         self.sleep_until(network, Some(self.next_packet_at));
     }
 

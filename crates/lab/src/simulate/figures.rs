@@ -11,7 +11,7 @@ use subflow_transport::tcp::{Closed, Connection, Ends};
 
 use super::sctp;
 use crate::results::{Abandoned, Datagrams, Exchanges, FlowResult, Retransmitted, SubflowResult, goodput_mbps};
-use crate::statistics;
+use crate::statistics::DurationSummary;
 
 /// What one end of a flow has done.
 #[derive(Clone, Debug, Default)]
@@ -149,7 +149,7 @@ pub(crate) struct MeasuredFlow<'a> {
     /// When the receiver had read the last byte.
     pub(crate) completed_at: Option<Instant>,
     /// Durations of finished exchanges.
-    pub(crate) exchanges: &'a [Duration],
+    pub(crate) exchanges: &'a DurationSummary,
 }
 
 impl MeasuredFlow<'_> {
@@ -240,14 +240,14 @@ fn protocol_fields(protocol: &Protocol) -> FlowResult {
     }
 }
 
-fn exchanges(traffic: Traffic, exchanges: &[Duration]) -> Option<Exchanges> {
+fn exchanges(traffic: Traffic, exchanges: &DurationSummary) -> Option<Exchanges> {
     let Traffic::RequestResponse { .. } = traffic else { return None };
-    let times: Vec<f64> = exchanges.iter().map(|span| span.as_secs_f64() * 1e3).collect();
+    let in_ms = |seconds: f64| seconds * 1e3;
     Some(Exchanges {
-        completed: times.len() as u64,
-        mean_ms: statistics::mean(&times),
-        median_ms: statistics::quantile(&times, 0.5),
-        p95_ms: statistics::quantile(&times, 0.95),
+        completed: exchanges.count(),
+        mean_ms: exchanges.mean().map(in_ms),
+        median_ms: exchanges.quantile(0.5).map(in_ms),
+        p95_ms: exchanges.quantile(0.95).map(in_ms),
     })
 }
 

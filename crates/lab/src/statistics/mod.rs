@@ -1,12 +1,14 @@
 //! What repeated runs say together: location, spread, intervals, distributions, fairness.
 
 mod distribution;
+mod durations;
 mod fairness;
 mod interval;
 mod location;
 mod summary;
 
 pub use distribution::{BoxPlot, box_plot, cumulative};
+pub use durations::DurationSummary;
 pub use fairness::jain_index;
 pub use interval::{Interval, mean_interval, median_interval};
 pub use location::{mean, median, quantile, standard_deviation};

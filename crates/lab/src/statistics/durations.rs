@@ -1,0 +1,152 @@
+//! Durations that are summed up as they come, in bounded memory.
+
+use subflow_quantity::Duration;
+
+use super::quantile;
+
+/// Count, mean and quantiles of durations. Count and mean are exact. Quantiles are exact up to [`Self::MOST_KEPT`] durations;
+/// of more they are within 0.1 % of the exact ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DurationSummary {
+    count: u64,
+    /// Their sum in nanoseconds.
+    sum: u128,
+    /// All of them in nanoseconds, as long as there are no more than are kept.
+    kept: Vec<u64>,
+    /// After that, how many there are in each class.
+    classes: Vec<u64>,
+}
+
+/// Classes per doubling, as a power of two: a class is 1/512 of its lower bound wide, and its middle stands for it.
+const CLASS_BITS: u32 = 9;
+
+impl DurationSummary {
+    /// How many durations are kept as they are: 512 KiB.
+    pub const MOST_KEPT: usize = 1 << 16;
+
+    /// Adds one.
+    pub fn add(&mut self, duration: Duration) {
+        let nanos = duration.as_nanos();
+        self.count += 1;
+        self.sum += u128::from(nanos);
+        if self.classes.is_empty() && self.kept.len() < Self::MOST_KEPT {
+            self.kept.push(nanos);
+            return;
+        }
+        for nanos in std::mem::take(&mut self.kept).into_iter().chain([nanos]) {
+            let class = class(nanos);
+            if self.classes.len() <= class {
+                self.classes.resize(class + 1, 0);
+            }
+            self.classes[class] += 1;
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their mean in seconds; `None` without any.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e9)
+    }
+
+    /// The `p` quantile in seconds, 0 ≤ p ≤ 1, as [`quantile`] has it; `None` without any.
+    pub fn quantile(&self, p: f64) -> Option<f64> {
+        if self.classes.is_empty() {
+            let seconds: Vec<f64> = self.kept.iter().map(|&nanos| nanos as f64 / 1e9).collect();
+            return quantile(&seconds, p);
+        }
+        let position = p.clamp(0.0, 1.0) * (self.count - 1) as f64;
+        let (below, above) = (self.at_rank(position.floor() as u64), self.at_rank(position.ceil() as u64));
+        Some((below + (above - below) * position.fract()) / 1e9)
+    }
+
+    /// What stands for the duration of this rank, counted from 0 in ascending order, in nanoseconds.
+    fn at_rank(&self, rank: u64) -> f64 {
+        let mut up_to = 0;
+        let class = self.classes.iter().position(|count| {
+            up_to += count;
+            up_to > rank
+        });
+        middle(class.unwrap_or(self.classes.len() - 1))
+    }
+}
+
+/// The class of a number: below 2⁹ each has its own, above that 2⁹ of them share a doubling.
+fn class(nanos: u64) -> usize {
+    let shift = (u64::BITS - nanos.leading_zeros()).saturating_sub(CLASS_BITS + 1);
+    ((shift as usize) << CLASS_BITS) + (nanos >> shift) as usize
+}
+
+/// The middle of a class.
+fn middle(class: usize) -> f64 {
+    let shift = (class >> CLASS_BITS).saturating_sub(1) as u32;
+    let lowest = ((class - ((shift as usize) << CLASS_BITS)) as u64) << shift;
+    lowest as f64 + ((1u64 << shift) - 1) as f64 / 2.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics;
+
+    /// Times of very different sizes, none of them round.
+    fn times(n: u64) -> Vec<u64> {
+        (0..n).map(|k| 1 + (k * k * 7919) % (1 << (10 + k % 30))).collect()
+    }
+
+    fn summary(times: &[u64]) -> DurationSummary {
+        let mut summary = DurationSummary::default();
+        times.iter().for_each(|&nanos| summary.add(Duration::from_nanos(nanos)));
+        summary
+    }
+
+    #[test]
+    fn classes_follow_each_other_without_gaps() {
+        let mut last = 0;
+        for nanos in (0..5000).chain([(1 << 40) - 1, 1 << 40, u64::MAX]) {
+            let class = class(nanos);
+            assert!(class == last || class == last + 1 || nanos > 5000, "{nanos}");
+            assert!((middle(class) - nanos as f64).abs() <= nanos as f64 / 1024.0, "{nanos}: {}", middle(class));
+            last = class;
+        }
+        assert!(class(u64::MAX) < 1 << 15);
+    }
+
+    #[test]
+    fn as_many_as_are_kept_are_exact() {
+        let times = times(DurationSummary::MOST_KEPT as u64);
+        let summary = summary(&times);
+        let seconds: Vec<f64> = times.iter().map(|&nanos| nanos as f64 / 1e9).collect();
+        for p in [0.0, 0.5, 0.95, 1.0] {
+            assert_eq!(summary.quantile(p), statistics::quantile(&seconds, p));
+        }
+    }
+
+    #[test]
+    fn of_more_the_mean_is_exact_and_quantiles_are_within_a_thousandth() {
+        let times = times(300_000);
+        let summary = summary(&times);
+        let seconds: Vec<f64> = times.iter().map(|&nanos| nanos as f64 / 1e9).collect();
+        assert_eq!(summary.count(), 300_000);
+        let exact = times.iter().map(|&nanos| u128::from(nanos)).sum::<u128>() as f64 / 3e5 / 1e9;
+        assert_eq!(summary.mean(), Some(exact));
+        for p in [0.01, 0.5, 0.95, 0.999] {
+            let (ours, exact) = (summary.quantile(p).unwrap_or(0.0), statistics::quantile(&seconds, p).unwrap_or(1.0));
+            assert!((ours / exact - 1.0).abs() <= 1e-3, "{p}: {ours}, {exact}");
+        }
+    }
+
+    #[test]
+    fn memory_has_a_bound() {
+        let mut summary = DurationSummary::default();
+        for k in 0..3_000_000u64 {
+            summary.add(Duration::from_nanos(k.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        }
+        assert!(summary.kept.capacity() + summary.classes.capacity() <= 1 << 17);
+        assert_eq!(DurationSummary::default().quantile(0.5), None);
+        assert_eq!(DurationSummary::default().mean(), None);
+    }
+}
