@@ -1,7 +1,7 @@
 //! What the tests in the kernel share: whether this machine serves, whose turn it is, and what is in the kernel.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use libbpf_rs::query::{MapInfoIter, ProgInfoIter};
 use subflow_linux::congestion::{PROGRAMS, Program};
@@ -52,7 +52,8 @@ pub(crate) fn in_the_kernel(program: &Program) -> usize {
 
 /// Waits until nothing of `program` is in the kernel, which frees after a grace period; panics where something stays.
 pub(crate) fn assert_gone(program: &Program) {
-    let begun = Instant::now();
+    #[allow(clippy::disallowed_types)] // The kernel is on the wall clock.
+    let begun = std::time::Instant::now();
     while is_offered(program) || in_the_kernel(program) > 0 {
         assert!(
             begun.elapsed() < Duration::from_secs(10),
