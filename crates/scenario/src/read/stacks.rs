@@ -123,9 +123,14 @@ pub(super) const LOSS_DETECTION: [Choice<LossDetection>; 2] = [
 ];
 
 pub(super) const CMT_RPV2: [Choice<CmtRpV2Form>; 2] = [
-    Choice::new("formula", CmtRpV2Form::Formula, "growth and decrease are coupled").source("Dreibholz et al., ConTEL 2011"),
-    Choice::new("kernel-module", CmtRpV2Form::KernelModule, "only the decrease is coupled, as in the published Linux module")
-        .source("Lugowski 2017"),
+    Choice::new("formula", CmtRpV2Form::Formula, "growth and decrease are coupled")
+        .source("Dreibholz et al., ConTEL 2011"),
+    Choice::new(
+        "kernel-module",
+        CmtRpV2Form::KernelModule,
+        "only the decrease is coupled, as in the published Linux module",
+    )
+    .source("Lugowski 2017"),
 ];
 
 fn tcp_options(layers: &Layers<'_>) -> Result<TcpOptions, Problem> {

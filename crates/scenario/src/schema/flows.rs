@@ -7,12 +7,14 @@ use crate::{CongestionName, DetectorName, PathManagerName, SchedulerName};
 /// `[flows.NAME]`.
 pub(crate) const FLOW: TableSchema = TableSchema {
     path: "[flows.NAME]",
-    doc: "One connection. At most one of `send`, `on_off` and `requests` says what goes over it; without any, TCP, MPTCP and SCTP send without end. UDP needs `on_off`.",
+    doc: "One connection. At most one of `send`, `on_off` and `requests` sets its traffic; without them TCP, MPTCP \
+          and SCTP send without end. UDP needs `on_off`.",
     fields: &[
         required(
             "from",
             "a host, or \"host.interface\"",
-            "the host that opens the connection and sends; a host alone means its first interface from which the other end can be reached",
+            "the host that opens the connection and sends; without an interface, its first one from which the other \
+             end can be reached",
         ),
         required("to", "a host, or \"host.interface\"", "the host at the other end"),
         word("protocol", words::protocols, Default::Value("'tcp'"), "the transport protocol"),
@@ -34,7 +36,7 @@ pub(crate) const FLOW: TableSchema = TableSchema {
             "primary",
             "\"host.interface\" of the host that the flow goes to",
             "the interface in `to`",
-            "where SCTP sends data without cmt, once the address is confirmed; while it does not answer another one takes its place",
+            "where SCTP sends data without cmt, once the address is confirmed; if it fails another address is used",
         ),
         named(
             "path_manager",
@@ -50,7 +52,7 @@ pub(crate) const FLOW: TableSchema = TableSchema {
             Default::None(
                 "\"red-cpi\" for the scheduler red-diversity, \"rfc8382\" where coupling needs one, else none",
             ),
-            "how subflows that share a bottleneck are told (MPTCP)",
+            "how subflows that share a bottleneck are detected (MPTCP)",
         ),
         word(
             "coupling",
@@ -62,19 +64,24 @@ pub(crate) const FLOW: TableSchema = TableSchema {
             "subflows",
             "a list of tables",
             "only those of the path manager",
-            "the further subflows to open as soon as the connection stands (MPTCP)",
+            "additional subflows, opened when the connection is established (MPTCP)",
         ),
         optional(
             "send",
             "a size such as \"100 MB\", or \"unlimited\"",
             "'unlimited' unless on_off or requests is given",
-            "how much to send, as fast as it goes",
+            "the amount to send, as fast as possible",
         ),
         optional("on_off", "a table", "none", "UDP packets at a constant rate, with pauses"),
-        optional("requests", "a table", "none", "requests and responses, one after the other"),
-        value("start", "a duration", "'0 s'", "when the connection is opened, counted from the start of the run"),
-        optional("stop", "a duration", "the end of the run", "when sending ends, counted from the start of the run"),
-        optional("duration", "a duration above zero", "until the end of the run", "how long to send; instead of stop"),
+        optional("requests", "a table", "none", "requests and responses, in sequence"),
+        value("start", "a duration", "'0 s'", "when the connection is opened, from the start of the run"),
+        optional("stop", "a duration", "the end of the run", "when sending ends, from the start of the run"),
+        optional(
+            "duration",
+            "a duration above zero",
+            "until the end of the run",
+            "the time of sending, as an alternative to stop",
+        ),
         optional(
             "port",
             "a number from 1 to 65535",
@@ -91,55 +98,51 @@ pub(crate) const FLOW: TableSchema = TableSchema {
 /// `scheduler = { … }`.
 pub(crate) const SCHEDULER: TableSchema = TableSchema {
     path: "flows.NAME.scheduler = { … }",
-    doc: "A packet scheduler with options. Each option belongs to one scheduler, which its meaning names. A ratio is a number such as 1.2, or text such as `\"1/4\"`.",
+    doc: "A packet scheduler with options. Each option is for one scheduler, which its description names. A ratio is \
+          a number such as 1.2, or text such as `\"1/4\"`.",
     fields: &[
         named(
             "name",
             "the name of a packet scheduler",
             SchedulerName::catalogue,
             Default::Required,
-            "which scheduler it is",
+            "the name of the scheduler",
         ),
         value(
             "beta",
             "a ratio from 0 to 10",
             "'1/4'",
-            "how much more of an advantage (ecf) it takes to use a slow subflow again after waiting",
+            "the hysteresis (ecf): the additional advantage that a slow subflow needs to be used again after waiting",
         ),
-        value(
-            "lambda",
-            "a ratio from 0 to 10",
-            "1.2",
-            "what the estimate of blocking (blest) is multiplied by at the start",
-        ),
-        value("lambda_min", "a ratio from 0 to 10", "1.0", "the least that lambda becomes"),
-        value("lambda_max", "a ratio from 0 to 10", "1.3", "the most that lambda becomes"),
+        value("lambda", "a ratio from 0 to 10", "1.2", "the initial factor of the blocking estimate (blest)"),
+        value("lambda_min", "a ratio from 0 to 10", "1.0", "the lower bound of lambda"),
+        value("lambda_max", "a ratio from 0 to 10", "1.3", "the upper bound of lambda"),
     ],
 };
 
 /// `path_manager = { … }`.
 pub(crate) const PATH_MANAGER: TableSchema = TableSchema {
     path: "flows.NAME.path_manager = { … }",
-    doc: "A path manager with options. Each option belongs to one path manager, which its meaning names.",
+    doc: "A path manager with options. Each option is for one path manager, which its description names.",
     fields: &[
         named(
             "name",
             "the name of a path manager",
             PathManagerName::catalogue,
             Default::Required,
-            "which path manager it is",
+            "the name of the path manager",
         ),
         value(
             "subflows_per_pair",
             "a whole number from 1 to 64",
             "1",
-            "how many subflows (full-mesh) each pair of addresses gets",
+            "the number of subflows (full-mesh) of each pair of addresses",
         ),
         value(
             "n",
             "a whole number from 1 to 64",
             "2",
-            "how many subflows (ndiffports) there are, the initial one included",
+            "the number of subflows (ndiffports), including the initial one",
         ),
     ],
 };
@@ -147,38 +150,38 @@ pub(crate) const PATH_MANAGER: TableSchema = TableSchema {
 /// `bottleneck = { … }`.
 pub(crate) const BOTTLENECK: TableSchema = TableSchema {
     path: "flows.NAME.bottleneck = { … }",
-    doc: "A shared-bottleneck detector with its parameters; `docs/src/detectors.md` says what they mean to each.",
+    doc: "A shared-bottleneck detector with its parameters; `docs/src/detectors.md` describes them for each detector.",
     fields: &[
         named(
             "detector",
             "the name of a shared-bottleneck detector",
             DetectorName::catalogue,
             Default::Required,
-            "which detector it is",
+            "the name of the detector",
         ),
         optional(
             "window",
             "a whole number from 5 to 10000",
             "50",
-            "how many values the statistics of a path go back (N)",
+            "the number of values in the statistics of a path (N)",
         ),
         optional(
             "threshold",
             "a number from 0 to 1",
             "0.8; 0.1 for rfc8382",
-            "where a shared bottleneck begins (the coefficient φ; for rfc8382 the skewness c_s)",
+            "the threshold of a shared bottleneck (the coefficient φ; for rfc8382 the skewness c_s)",
         ),
         optional(
             "interval",
             "a duration",
             "10 us for red-cpi, 10 ms for mscm, 350 ms for rfc8382",
-            "the least time between two values of a path (for rfc8382 the base interval T, above zero)",
+            "the minimum time between two values of a path (for rfc8382 the base interval T, above zero)",
         ),
         value(
             "regroup",
             "a duration above zero",
             "'350 ms'",
-            "how often coupling = \"shared-bottleneck\" looks at what the detector finds",
+            "the interval at which coupling = \"shared-bottleneck\" uses the results of the detector",
         ),
     ],
 };
@@ -186,35 +189,37 @@ pub(crate) const BOTTLENECK: TableSchema = TableSchema {
 /// An element of `subflows`.
 pub(crate) const SUBFLOW: TableSchema = TableSchema {
     path: "an element of flows.NAME.subflows",
-    doc: "A subflow that is opened as soon as the connection stands, next to those of the path manager. Other source ports make several between the same addresses.",
+    doc: "A subflow that is opened when the connection is established, in addition to those of the path manager. With \
+          different source ports there may be several between the same addresses.",
     fields: &[
         required("from", "\"host.interface\"", "the interface of the near end"),
         required("to", "\"host.interface\"", "the interface of the far end"),
         optional("source_port", "a number from 1 to 65535", "chosen by the stack", "the port at the near end"),
-        value("backup", "true or false", "false", "whether it is used only where no other works"),
+        value("backup", "true or false", "false", "whether it is used only if no other works"),
     ],
 };
 
 /// `on_off = { … }`.
 pub(crate) const ON_OFF: TableSchema = TableSchema {
     path: "flows.NAME.on_off = { … }",
-    doc: "UDP packets of one size at a constant rate while on, nothing while off, beginning with on. A period is a duration, or `{ exponential = \"1 s\" }`: drawn anew each time, with this mean.",
+    doc: "UDP packets of one size at a constant rate while on, and no packets while off, starting with on. A period \
+          is a duration, or `{ exponential = \"1 s\" }`: drawn at random each time, with this mean.",
     fields: &[
         required("rate", "a rate above zero", "the payload rate while on"),
         value("packet", "a size from 1 to 65507 bytes, over IPv6 to 65487", "'1400 bytes'", "the payload of a packet"),
-        value("on", "a period", "'1 s'", "how long it sends"),
-        value("off", "a period", "'0 s'", "how long it pauses; 0 s makes a constant bit rate"),
+        value("on", "a period", "'1 s'", "the period of sending"),
+        value("off", "a period", "'0 s'", "the period of silence; 0 s gives a constant bit rate"),
     ],
 };
 
 /// `requests = { … }`.
 pub(crate) const REQUESTS: TableSchema = TableSchema {
     path: "flows.NAME.requests = { … }",
-    doc: "A request goes out, a response comes back, and after a pause the next request goes, all over one connection.",
+    doc: "Requests, each followed by a response and a pause, all over one connection.",
     fields: &[
         value("request", "a size above zero", "'1 kB'", "the size of a request"),
         required("response", "a size above zero", "the size of a response"),
-        optional("count", "a whole number, 1 or more", "as many as there is time for", "how many exchanges to make"),
+        optional("count", "a whole number, 1 or more", "as many as there is time for", "the number of exchanges"),
         value("think", "a period", "'0 s'", "the pause between a response and the next request"),
     ],
 };
@@ -222,6 +227,6 @@ pub(crate) const REQUESTS: TableSchema = TableSchema {
 /// `{ exponential = … }`.
 pub(crate) const PERIOD: TableSchema = TableSchema {
     path: "a period = { … }",
-    doc: "A length of time that is drawn anew each time.",
+    doc: "A duration that is drawn at random each time.",
     fields: &[required("exponential", "a duration above zero", "the mean of an exponential distribution")],
 };

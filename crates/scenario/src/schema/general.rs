@@ -6,25 +6,25 @@ use crate::read::words;
 /// The top of the file.
 pub(crate) const ROOT: TableSchema = TableSchema {
     path: "the top of the file",
-    doc: "What the experiment is, how long it runs and how often.",
+    doc: "Description, duration and number of runs of the experiment.",
     fields: &[
-        optional("title", "a line of text", "the file's name", "one line that says what the experiment shows"),
+        optional("title", "a line of text", "the file's name", "a one-line title"),
         value("description", "text", "''", "what the experiment is about"),
-        value("duration", "a duration above zero such as \"30 s\"", "'30 s'", "how long a run lasts in simulated time"),
+        value("duration", "a duration above zero such as \"30 s\"", "'30 s'", "the simulated time of a run"),
         value(
             "warm_up",
             "a duration shorter than the run",
             "'0 s'",
-            "the time at the start that goodput and utilisation leave out",
+            "the time at the start that is excluded from goodput and utilisation",
         ),
         optional(
             "sample_interval",
             "a duration above zero",
             "a 500th of the run, at least 1 ms and at most 100 ms",
-            "how far apart the samples of the metrics over time lie",
+            "the interval between samples of the metrics over time",
         ),
-        value("seed", "a whole number, 0 or more", "1", "the seed of the first run; repetitions count up from it"),
-        value("repeat", "a whole number, 1 or more", "1", "how many runs to make, each with its own seed"),
+        value("seed", "a whole number, 0 or more", "1", "the seed of the first run; each repetition has the next one"),
+        value("repeat", "a whole number, 1 or more", "1", "the number of runs, each with its own seed"),
         named(
             "profile",
             "the name of a profile",
@@ -50,23 +50,33 @@ pub(crate) const ROOT: TableSchema = TableSchema {
             "what the profile says",
             "the SCTP switches of all hosts (see the table of SCTP switches)",
         ),
-        optional("topology", "a table", "none", "a network of a well-known shape"),
+        optional("topology", "a table", "none", "a named topology"),
         optional(
             "hosts",
             "a table of hosts",
             "needed unless there is a topology",
-            "the computers at the edge: phone = [\"wifi\", \"lte\"]",
+            "the hosts: phone = [\"wifi\", \"lte\"]",
         ),
         optional("routers", "a table of routers", "no routers", "the nodes that forward packets: internet = {}"),
-        optional("routing", "a table", "shortest paths", "how routers choose ways"),
-        optional("links", "a table of links", "needed unless there is a topology", "what joins hosts and routers"),
+        optional("routing", "a table", "shortest paths", "how routers choose paths"),
+        optional(
+            "links",
+            "a table of links",
+            "needed unless there is a topology",
+            "the links between hosts and routers",
+        ),
         required("flows", "a table of flows", "the traffic"),
-        optional("timeline", "a list of events", "nothing happens", "what happens to links during the run"),
+        optional(
+            "timeline",
+            "a list of events",
+            "nothing happens",
+            "changes of links, interfaces and addresses during the run",
+        ),
         optional(
             "sweep",
             "a table of paths with a list of values each",
             "no sweep",
-            "the values to go through, one run (times repeat) for each combination",
+            "the values of keys; each combination has one run (times repeat)",
         ),
     ],
 };
@@ -74,25 +84,37 @@ pub(crate) const ROOT: TableSchema = TableSchema {
 /// `[[timeline]]`.
 pub(crate) const EVENT: TableSchema = TableSchema {
     path: "[[timeline]]",
-    doc: "Something happens to a link, to an interface or to an address; one of them is named. At least one of down, up, rate, delay and loss says what; interfaces and addresses only go down and come up.",
+    doc: "A change of a link, an interface or an address, exactly one of which is given, with at least one of down, \
+          up, rate, delay and loss. Interfaces and addresses can only go down and up.",
     fields: &[
-        required("at", "a duration before the end of the run", "when it happens, counted from the start of the run"),
-        optional("link", "the name of a link", "none", "the link that it happens to; hosts are not told"),
+        required("at", "a duration before the end of the run", "the time of the change, from the start of the run"),
+        optional("link", "the name of a link", "none", "the link; hosts are not notified"),
         optional(
             "interface",
             "\"host.interface\"",
             "none",
-            "the interface that goes down, with its link, or comes up again; its host knows and loses or gets back its addresses",
+            "the interface that goes down or up, together with its link; its host is notified and loses its addresses \
+             or gets them back",
         ),
-        optional("address", "an IP address", "none", "the address that its host loses or gets back; links go on"),
-        word("direction", words::directions, Default::Value("'both'"), "the direction it concerns"),
+        optional(
+            "address",
+            "an IP address",
+            "none",
+            "the address that its host loses or gets back; links are not changed",
+        ),
+        word("direction", words::directions, Default::Value("'both'"), "the direction of the link that changes"),
         optional(
             "down",
             "true",
             "no change",
-            "true where the link stops to carry packets (what is queued or comes is dropped), or the interface or address is lost",
+            "true: the link fails (queued and new packets are dropped), or the interface or address is lost",
         ),
-        optional("up", "true", "no change", "true where it carries packets again, or is there again"),
+        optional(
+            "up",
+            "true",
+            "no change",
+            "true: the link works again, or the interface or address is available again",
+        ),
         optional("rate", "a rate, a trace or \"unlimited\", one or { up, down }", "no change", "the new rate"),
         optional(
             "delay",

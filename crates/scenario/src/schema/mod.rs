@@ -1,7 +1,7 @@
-//! Every key of a scenario file: what it takes, what it means, and its default.
+//! All keys of a scenario file: values, meanings and defaults.
 //!
-//! This is the one place that says so. The reader refuses keys that are not here and takes its defaults from here; the
-//! reference table (`scenarios/REFERENCE.md`) is printed from here.
+//! This schema is the only place that defines them. The parser rejects keys that are not in it and takes defaults from
+//! it; the reference (`scenarios/REFERENCE.md`) is printed from it.
 
 mod flows;
 mod general;
@@ -20,12 +20,12 @@ pub(crate) use sctp::SCTP;
 pub(crate) use stacks::{DELAYED_ACK, MPTCP, PROFILES, Profile, RECEIVE_BUFFER, SACK_COMPRESSION, SEND_BUFFER, TCP};
 pub(crate) use topology::{DIRECTIONS, HOST, INTERFACE, JITTER, LINK, LOSS, QUEUE, REORDER, ROUTER, TOKEN_BUCKET};
 
-/// What happens where a key is absent.
+/// The default of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Default {
-    /// The scenario is refused.
+    /// The key is required.
     Required,
-    /// This TOML value is taken.
+    /// This TOML value.
     Value(&'static str),
     /// What these words say.
     None(&'static str),
@@ -36,16 +36,16 @@ pub enum Default {
 pub struct FieldSchema {
     /// The key.
     pub key: &'static str,
-    /// What it takes.
+    /// The kind of its value.
     pub kind: Kind,
-    /// What is taken where it is absent.
+    /// Its default.
     pub default: Default,
-    /// What it means, to follow "KEY is".
+    /// Its meaning, as a continuation of "KEY is".
     pub doc: &'static str,
 }
 
 impl FieldSchema {
-    /// What it takes, to follow "expected".
+    /// The accepted values, as a continuation of "expected".
     pub fn takes(&self) -> String {
         match self.kind {
             Kind::Value(words) | Kind::Named(words, _) => words.to_owned(),
@@ -57,7 +57,7 @@ impl FieldSchema {
         }
     }
 
-    /// The names that it takes, where it takes names of ours.
+    /// The names that it accepts, if it accepts names from a catalogue.
     pub fn names(&self) -> Option<Vec<CatalogueEntry>> {
         match self.kind {
             Kind::Value(_) => None,
@@ -66,26 +66,26 @@ impl FieldSchema {
     }
 }
 
-/// What a key takes.
+/// The kind of value that a key accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// What these words say.
     Value(&'static str),
-    /// One of these words, and nothing else.
+    /// Only one of these names.
     Word(Names),
-    /// What these words say, among it one of these names.
+    /// As described by this text, including one of these names.
     Named(&'static str, Names),
 }
 
-/// The names that a key takes, from the table that the reader looks them up in.
+/// The names that a key accepts, from the parser's own table.
 pub type Names = fn() -> Vec<CatalogueEntry>;
 
 /// One kind of table.
 #[derive(Clone, Copy, Debug)]
 pub struct TableSchema {
-    /// Where such tables stand.
+    /// The path of such tables.
     pub path: &'static str,
-    /// What they are for, in a sentence or two.
+    /// Their purpose, in one or two sentences.
     pub doc: &'static str,
     /// Their keys.
     pub fields: &'static [FieldSchema],
@@ -97,11 +97,11 @@ impl TableSchema {
         self.fields.iter().map(|field| field.key)
     }
 
-    /// The key of this name.
+    /// The key with this name.
     ///
     /// # Panics
     ///
-    /// Where there is none.
+    /// If there is none.
     pub fn field(&self, key: &str) -> &'static FieldSchema {
         let field = self.fields.iter().find(|field| field.key == key);
         field.unwrap_or_else(|| panic!("the reader asks for {key}, which the schema of {} does not know", self.path))
@@ -120,12 +120,12 @@ const fn optional(key: &'static str, kind: &'static str, default: &'static str, 
     FieldSchema { key, kind: Kind::Value(kind), default: Default::None(default), doc }
 }
 
-/// A key that takes one of a few words.
+/// A key that accepts only names.
 const fn word(key: &'static str, names: Names, default: Default, doc: &'static str) -> FieldSchema {
     FieldSchema { key, kind: Kind::Word(names), default, doc }
 }
 
-/// A key that takes, or whose table begins with, the name of an algorithm, model or shape.
+/// A key whose value is, or whose table contains, the name of an algorithm, model or topology.
 const fn named(
     key: &'static str,
     kind: &'static str,

@@ -4,19 +4,23 @@ use std::fmt::Write;
 
 use super::{Default, FieldSchema, Kind, PROFILES, TABLES};
 
-/// Every key of a scenario file with what it takes, its default and its meaning, in Markdown.
+/// The width of the text.
+const COLUMNS: usize = 120;
+
+/// All keys of a scenario file with their values, defaults and meanings, in Markdown.
 pub fn reference() -> String {
     let mut text = String::from(
         "# Scenario files: every key and its default\n\n\
-         Printed from the reader's own schema by `cargo run -p subflow-scenario --example scenario_reference`.\n\n\
-         Quantities are text with a unit: `\"20 ms\"`, `\"50 Mbit/s\"`, `\"64 KiB\"`, `\"1 %\"`, `\"100 packets\"`. \
+         Printed from the parser's schema by `cargo run -p subflow-scenario --example scenario_reference`.\n\n\
+         Quantities are text with a unit: `\"20 ms\"`, `\"50 Mbit/s\"`, `\"64 KiB\"`, `\"1 %\"`, `\"100 packets\"`.\n\
          Paths are relative to the scenario's directory.\n",
     );
     for table in TABLES {
         let _ = write!(
             text,
-            "\n## `{}`\n\n{}\n\n| key | takes | default | is |\n|---|---|---|---|\n",
-            table.path, table.doc
+            "\n## `{}`\n\n{}\n\n| key | value | default | meaning |\n|---|---|---|---|\n",
+            table.path,
+            textwrap::fill(table.doc, COLUMNS)
         );
         for field in table.fields {
             let default = match field.default {
@@ -31,10 +35,12 @@ pub fn reference() -> String {
     }
     text.push_str("\n## Profiles\n");
     for profile in PROFILES {
-        let _ = write!(text, "\n### `{}`\n\nStands for {}.\n\n", profile.name, profile.doc);
+        let doc = textwrap::fill(&format!("It models {}.", profile.doc), COLUMNS);
+        let _ = write!(text, "\n### `{}`\n\n{doc}\n\n", profile.name);
         let _ = writeln!(
             text,
-            "- `congestion` of TCP `\"{}\"`, of MPTCP `\"{}\"`, of SCTP `\"{}\"`; `scheduler` `\"{}\"`; `path_manager` `\"{}\"`",
+            "- `congestion` of TCP `\"{}\"`, of MPTCP `\"{}\"`, of SCTP `\"{}\"`; `scheduler` `\"{}\"`; \
+             `path_manager` `\"{}\"`",
             profile.tcp_congestion,
             profile.mptcp_congestion,
             profile.sctp_congestion,
@@ -50,7 +56,7 @@ pub fn reference() -> String {
     text
 }
 
-/// What each of the words means that a key takes; names of algorithms have their own documents.
+/// The meanings of the names that a key accepts; names of algorithms are documented elsewhere.
 fn meanings(field: &FieldSchema) -> String {
     let Kind::Word(names) = field.kind else { return String::new() };
     let meanings: Vec<String> = names().iter().map(|entry| format!("`{}`: {}", entry.name, entry.summary)).collect();

@@ -6,7 +6,8 @@ use crate::read::words;
 /// `[hosts.NAME]`.
 pub(crate) const HOST: TableSchema = TableSchema {
     path: "[hosts.NAME]",
-    doc: "A computer. The short form is the list of interfaces alone: `phone = [\"wifi\", \"lte\"]`. The order of the interfaces gives MPTCP address identifiers and decides which one a connection starts on.",
+    doc: "A host. The short form is the list of interfaces: `phone = [\"wifi\", \"lte\"]`. The order of the \
+          interfaces gives MPTCP address identifiers and decides on which one a connection starts.",
     fields: &[
         required("interfaces", "a list of names or tables, at least one", "its interfaces, in order"),
         named(
@@ -20,7 +21,7 @@ pub(crate) const HOST: TableSchema = TableSchema {
             "stack",
             words::host_stacks,
             Default::Value("'kernel'"),
-            "whose TCP and MPTCP the host runs with `--on linux`; the simulator always runs ours",
+            "the TCP and MPTCP implementation of the host with `--on linux`; the simulator always runs ours",
         ),
         optional("tcp", "a table", "what the scenario says", "TCP switches of this host"),
         optional("mptcp", "a table", "what the scenario says", "MPTCP switches of this host"),
@@ -31,22 +32,23 @@ pub(crate) const HOST: TableSchema = TableSchema {
 /// An element of `interfaces`.
 pub(crate) const INTERFACE: TableSchema = TableSchema {
     path: "an element of hosts.NAME.interfaces",
-    doc: "An interface; the short form is its name alone.",
+    doc: "An interface. The short form is its name.",
     fields: &[
         required("name", "a name, unique within the host", "its name"),
         optional(
             "address",
             "an IP address or a list of them",
             "10.A.B.C, A·256 + B the host's number, C the interface's, from 1",
-            "its address or addresses, no link-local ones (fe80::/10); each further one is a further end for MPTCP subflows",
+            "its address or addresses, except link-local ones (fe80::/10); MPTCP may open subflows on each of them",
         ),
         optional(
             "gateways",
             "a list of names of routers, one for each address",
             "packets take the shortest path",
-            "the routers that packets from and to its addresses pass, as on a loose source route over relays; path_manager = \"binder\" opens a subflow through each",
+            "the routers that packets from and to its addresses pass, as with a loose source route over relays; \
+             path_manager = \"binder\" opens a subflow through each",
         ),
-        value("backup", "true or false", "false", "whether MPTCP subflows over it are used only where no other works"),
+        value("backup", "true or false", "false", "whether MPTCP subflows over it are used only if no other works"),
     ],
 };
 
@@ -54,52 +56,55 @@ pub(crate) const INTERFACE: TableSchema = TableSchema {
 pub(crate) const ROUTER: TableSchema = TableSchema {
     path: "[routers.NAME]",
     doc: "A node that forwards packets.",
-    fields: &[word("routing", words::router_modes, Default::None("the mode of [routing]"), "how it chooses a way")],
+    fields: &[word("routing", words::router_modes, Default::None("the mode of [routing]"), "how it chooses paths")],
 };
 
 /// `[links.NAME]`.
 pub(crate) const LINK: TableSchema = TableSchema {
     path: "[links.NAME]",
-    doc: "A link with two directions that share nothing. `rate`, `delay`, `jitter`, `queue`, `loss`, `overhead`, `duplicate` and `reorder` take one value for both directions or `{ up = …, down = … }`; up is from the first to the second end. A packet is queued or dropped, transmitted, perhaps lost, held back or doubled, and arrives after the delay.",
+    doc: "A link with two independent directions. `rate`, `delay`, `jitter`, `queue`, `loss`, `overhead`, `duplicate` \
+          and `reorder` have one value for both directions or `{ up = …, down = … }`; up is from the first to the \
+          second end. A packet is queued or dropped, transmitted, may be lost, reordered or duplicated, and arrives \
+          after the delay.",
     fields: &[
         required(
             "between",
             "a list of two ends, each \"host.interface\" or a router's name",
-            "the two ends; a host with one interface may be named alone",
+            "the two ends; a host with one interface may be named without it",
         ),
         required(
             "rate",
             "a rate such as \"50 Mbit/s\", \"unlimited\", a table (token bucket), or the path of a mahimahi trace",
-            "how fast it sends; a trace has one line per 1500 bytes with the millisecond at which they may leave, and starts again at its end",
+            "the rate; a trace has one line per 1500 bytes with the millisecond at which they may leave, and repeats",
         ),
         value("delay", "a duration such as \"10 ms\"", "'0 ms'", "the propagation delay of one direction"),
         optional(
             "jitter",
             "a duration above zero, or a table",
             "none",
-            "how far the delays of packets stray from that; those that draw a shorter one overtake others",
+            "the variation of the delay; packets with a shorter delay overtake others",
         ),
         value(
             "queue",
             "a limit such as \"100 packets\" or \"64 KiB\", \"unlimited\", or a table",
             "'100 packets'",
-            "where packets wait for the transmitter; those that do not fit are dropped",
+            "the queue; packets that do not fit are dropped",
         ),
         named(
             "loss",
             "a probability such as \"1 %\", \"none\", or a table",
             words::losses,
             Default::Value("'none'"),
-            "which packets get lost after they were transmitted",
+            "the loss model; packets are lost after transmission",
         ),
         value(
             "overhead",
             "a size such as \"38 B\"",
             "'0 B'",
-            "what each packet occupies the link for on top of its IP length",
+            "the bytes that each packet takes on the link in addition to its IP length",
         ),
-        value("duplicate", "a probability", "'0 %'", "the share of packets that arrive twice"),
-        optional("reorder", "a table", "none", "which packets are held back so that later ones overtake them"),
+        value("duplicate", "a probability", "'0 %'", "the probability that a packet is duplicated"),
+        optional("reorder", "a table", "none", "the reordering of packets"),
     ],
 };
 
@@ -123,13 +128,13 @@ pub(crate) const QUEUE: TableSchema = TableSchema {
             "limit",
             "a number of packets such as \"100 packets\", a size such as \"64 KiB\", or \"unlimited\"",
             "'100 packets'",
-            "how much it holds",
+            "the limit",
         ),
         value(
             "counts_transmitting",
             "true or false",
             "true",
-            "whether the packet in transmission counts towards the limit, as in tc netem; it does not in ns-3's and dummynet's queues",
+            "whether the packet in transmission counts towards the limit, as in tc netem, but not in ns-3 and dummynet",
         ),
         optional(
             "min_threshold",
@@ -149,10 +154,16 @@ pub(crate) const QUEUE: TableSchema = TableSchema {
             "gentle",
             "true or false",
             "true",
-            "whether (RED) the drop probability climbs to 1 between max_threshold and twice that, instead of jumping there",
+            "whether (RED) the drop probability increases to 1 between max_threshold and twice that, instead of \
+             jumping to 1",
         ),
-        word("drop", words::red_drops, Default::Value("'per-packet'"), "how RED spreads its drops"),
-        word("idle", words::red_ageing, Default::Value("'packets'"), "how RED's average ages while the queue is empty"),
+        word("drop", words::red_drops, Default::Value("'per-packet'"), "how RED chooses the packets to drop"),
+        word(
+            "idle",
+            words::red_ageing,
+            Default::Value("'packets'"),
+            "how RED's average decreases while the queue is empty",
+        ),
     ],
 };
 
@@ -162,47 +173,58 @@ pub(crate) const LOSS: TableSchema = TableSchema {
     doc: "Loss in bursts (`tc netem loss gemodel p r 1-h 1-k`), or from a recorded list.",
     fields: &[
         word("model", words::loss_models, Default::Required, "the loss model"),
-        optional("probability", "a probability", "needed by bernoulli", "how likely a packet gets lost (bernoulli)"),
+        optional(
+            "probability",
+            "a probability",
+            "needed by bernoulli",
+            "the probability that a packet is lost (bernoulli)",
+        ),
         optional(
             "good_to_bad",
             "a probability",
             "needed by gilbert-elliott",
-            "how likely the good state turns bad at a packet (p)",
+            "the transition probability from the good to the bad state, per packet (p)",
         ),
         optional(
             "bad_to_good",
             "a probability",
             "needed by gilbert-elliott",
-            "how likely the bad state turns good at a packet (r)",
+            "the transition probability from the bad to the good state, per packet (r)",
         ),
-        value("loss_in_bad", "a probability", "'100 %'", "how likely a packet gets lost in the bad state (1 − h)"),
-        value("loss_in_good", "a probability", "'0 %'", "how likely a packet gets lost in the good state (1 − k)"),
+        value("loss_in_bad", "a probability", "'100 %'", "the loss probability in the bad state (1 − h)"),
+        value("loss_in_good", "a probability", "'0 %'", "the loss probability in the good state (1 − k)"),
         optional(
             "file",
             "a path",
             "needed by trace",
-            "the recorded list: a 0 (arrives) or 1 (lost) for each packet, line ends anywhere; it starts again at its end",
+            "the recorded list: 0 (arrives) or 1 (lost) for each packet, line breaks allowed anywhere; it repeats",
         ),
-        word("position", words::loss_positions, Default::Value("'after-queue'"), "where packets get lost"),
+        word("position", words::loss_positions, Default::Value("'after-queue'"), "where packets are lost"),
     ],
 };
 
 /// `rate = { … }`.
 pub(crate) const TOKEN_BUCKET: TableSchema = TableSchema {
     path: "links.NAME.rate = { … }",
-    doc: "A token bucket, as `tc tbf`: after a pause a burst leaves at once, in the long run the rate holds. The link's queue is tbf's `limit`.",
+    doc: "A token bucket, as `tc tbf`: after a pause a burst leaves at once, and the long-term rate is limited. The \
+          link's queue is tbf's `limit`.",
     fields: &[
-        required("rate", "a rate above zero", "how fast tokens come"),
-        required("burst", "a size of at least 1500 bytes", "how much leaves at once after a pause"),
-        optional("peak_rate", "a rate above the rate", "bursts leave at once", "how fast a burst leaves"),
-        value("mtu", "a size of at least 1500 bytes", "'1500 bytes'", "how much leaves at once at the peak rate"),
+        required("rate", "a rate above zero", "the token rate"),
+        required("burst", "a size of at least 1500 bytes", "the amount that may leave at once after a pause"),
+        optional("peak_rate", "a rate above the rate", "bursts leave at once", "the rate limit of a burst"),
+        value(
+            "mtu",
+            "a size of at least 1500 bytes",
+            "'1500 bytes'",
+            "the amount that may leave at once at the peak rate",
+        ),
     ],
 };
 
 /// `jitter = { … }`.
 pub(crate) const JITTER: TableSchema = TableSchema {
     path: "links.NAME.jitter = { … }",
-    doc: "Delays that stray, as in `tc netem delay`. The short form is the deviation alone.",
+    doc: "Varying delay, as in `tc netem delay`. The short form is the deviation.",
     fields: &[
         required(
             "deviation",
@@ -210,27 +232,28 @@ pub(crate) const JITTER: TableSchema = TableSchema {
             "σ: half the width of the uniform distribution, the standard deviation of the normal one",
         ),
         word("distribution", words::distributions, Default::Value("'uniform'"), "the distribution of delays"),
-        value("correlation", "a probability", "'0 %'", "how much of a packet's draw comes from the one before"),
+        value("correlation", "a probability", "'0 %'", "the weight of the previous packet's draw in each draw"),
     ],
 };
 
 /// `reorder = { … }`.
 pub(crate) const REORDER: TableSchema = TableSchema {
     path: "links.NAME.reorder = { … }",
-    doc: "Packets that change places: without `extra_delay` some skip the delay, as in `tc netem reorder`; with it some are held back.",
+    doc: "Reordering. Without `extra_delay` some packets have no delay, as in `tc netem reorder`; with it some \
+          packets have an extra delay.",
     fields: &[
         required(
             "probability",
             "a probability",
-            "the share of packets, of those that the gap leaves, that skip or are held back",
+            "the probability that a packet, if the gap allows it, has no delay or the extra delay",
         ),
         optional(
             "extra_delay",
             "a duration above zero",
             "packets skip the delay",
-            "how long packets are held back, on top of the delay",
+            "the extra delay, in addition to the normal delay",
         ),
-        value("gap", "a whole number, 1 or more", "1", "how many packets there are for each that may skip"),
-        value("correlation", "a probability", "'0 %'", "how much of a packet's draw comes from the one before"),
+        value("gap", "a whole number, 1 or more", "1", "the spacing: every gap-th packet may have no delay"),
+        value("correlation", "a probability", "'0 %'", "the weight of the previous packet's draw in each draw"),
     ],
 };
