@@ -5,7 +5,7 @@ use super::escape::escaped;
 use super::figure::{Chart, Curves, Figure, Reference};
 use super::ink::{Look, Medium, Role};
 use super::lines::LinePlot;
-use super::rows::{GAP, ROW, RowPlot};
+use super::rows::{PLOT_MARGIN, ROW_HEIGHT, RowPlot};
 use super::span::{Span, Tick};
 
 /// Width of a file, in pixels: 16 cm in print, a page's or two columns' width.
@@ -19,7 +19,7 @@ const RIGHT: f64 = 18.0;
 const LETTER: f64 = 6.1;
 const LINE: f64 = 16.0;
 /// Longer names are cut, in the middle: they differ at their ends.
-const LONGEST: usize = 38;
+const MAX_NAME_CHARS: usize = 38;
 
 /// The figure as one SVG file.
 pub(super) fn svg(figure: &Figure) -> String {
@@ -88,7 +88,7 @@ impl Sheet {
         for (group, name) in plot.groups.iter().zip(&names) {
             self.text(left - 6.0, top + group.height() / 2.0 + 4.0, Anchor::End, name);
             for (index, row) in group.rows.iter().enumerate() {
-                let y = top + GAP / 2.0 + (index as f64 + 0.5) * ROW + 4.0;
+                let y = top + PLOT_MARGIN / 2.0 + (index as f64 + 0.5) * ROW_HEIGHT + 4.0;
                 self.text(WIDTH - 4.0, y, Anchor::End, &row.shown());
             }
             top += group.height();
@@ -153,11 +153,11 @@ fn longest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
 
 fn cut(name: &str) -> String {
     let count = name.chars().count();
-    if count <= LONGEST {
+    if count <= MAX_NAME_CHARS {
         return name.to_owned();
     }
-    let begin = LONGEST / 2;
-    name.chars().take(begin).chain(['…']).chain(name.chars().skip(count + begin + 1 - LONGEST)).collect()
+    let begin = MAX_NAME_CHARS / 2;
+    name.chars().take(begin).chain(['…']).chain(name.chars().skip(count + begin + 1 - MAX_NAME_CHARS)).collect()
 }
 
 #[cfg(test)]

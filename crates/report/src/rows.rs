@@ -7,8 +7,8 @@ use super::ink::{Look, Role};
 use super::span::{Span, Tick, readable, whisker_floor};
 
 /// Height of a row, and of the gap between groups, in pixels.
-pub(super) const ROW: f64 = 18.0;
-pub(super) const GAP: f64 = 10.0;
+pub(super) const ROW_HEIGHT: f64 = 18.0;
+pub(super) const PLOT_MARGIN: f64 = 10.0;
 
 /// Groups of rows.
 pub(super) struct RowPlot<'a> {
@@ -105,7 +105,7 @@ impl<'a> RowPlot<'a> {
         let mut top = 0.0;
         for group in &self.groups {
             for (index, row) in group.rows.iter().enumerate() {
-                marks += &self.row(row, top + GAP / 2.0 + index as f64 * ROW, area);
+                marks += &self.row(row, top + PLOT_MARGIN / 2.0 + index as f64 * ROW_HEIGHT, area);
             }
             top += group.height();
         }
@@ -115,7 +115,7 @@ impl<'a> RowPlot<'a> {
     fn row(&self, row: &Row<'_>, top: f64, area: Area) -> String {
         let look = Look::of_series(row.series);
         let at = |value: f64| self.span.position(value) * area.width;
-        let (low, middle, high) = (top + 2.5, top + ROW / 2.0, top + ROW - 2.5);
+        let (low, middle, high) = (top + 2.5, top + ROW_HEIGHT / 2.0, top + ROW_HEIGHT - 2.5);
         let across = |value: f64, half: f64| area.line((at(value), middle - half), (at(value), middle + half));
         let along = |from: f64, to: f64| area.line((at(from), middle), (at(to), middle));
         match row.what {
@@ -134,7 +134,7 @@ impl<'a> RowPlot<'a> {
                 let outliers: String = plot.outliers.iter().map(|&x| area.dot((at(x), middle))).collect();
                 area.path(Role::Interval, &whiskers)
                     + &area.rectangle(Role::Box(look), (at(plot.q1), low), (at(plot.q3), high))
-                    + &area.path(Role::Median(look), &across(plot.median, ROW / 2.0 - 2.5))
+                    + &area.path(Role::Median(look), &across(plot.median, ROW_HEIGHT / 2.0 - 2.5))
                     + &area.path(Role::Outliers(look), &outliers)
             }
         }
@@ -144,7 +144,7 @@ impl<'a> RowPlot<'a> {
 impl Group<'_> {
     /// Its height, in pixels.
     pub(super) fn height(&self) -> f64 {
-        self.rows.len() as f64 * ROW + GAP
+        self.rows.len() as f64 * ROW_HEIGHT + PLOT_MARGIN
     }
 }
 

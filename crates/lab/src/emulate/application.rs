@@ -50,7 +50,7 @@ enum Listener {
 const CHUNK: usize = 1 << 16;
 /// How often something is looked at that nobody tells about.
 const TICK: Duration = Duration::from_millis(1);
-const PATIENCE: Duration = Duration::from_millis(50);
+const INTERRUPT_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -291,7 +291,7 @@ impl Side<'_> {
     }
 
     fn sleep_until(&self, at: Instant) -> bool {
-        self.clock.sleep_until(at, PATIENCE, || !self.stop.is_raised())
+        self.clock.sleep_until(at, INTERRUPT_CHECK_INTERVAL, || !self.stop.is_raised())
     }
 
     fn stop_is_due(&self) -> bool {
