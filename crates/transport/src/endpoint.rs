@@ -66,7 +66,7 @@ impl Endpoint {
                 if sent {
                     packet.ip = tcp.connection.ip_header();
                 } else {
-                    tcp.tell_progress();
+                    tcp.report_progress();
                 }
                 sent
             }
@@ -147,7 +147,7 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => {
                 tcp.connection.abort();
-                tcp.tell_progress();
+                tcp.report_progress();
             }
             Self::Mptcp(mptcp) => mptcp.abort(),
             Self::Sctp(sctp) => sctp.abort(),

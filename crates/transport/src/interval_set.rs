@@ -1,30 +1,31 @@
-//! Which numbers have arrived ahead of a hole: TCP sequence offsets, MPTCP data offsets, SCTP's TSNs.
+//! A bounded set of intervals: the numbers received beyond a gap (TCP sequence offsets, MPTCP data offsets, SCTP
+//! TSNs).
 //!
-//! # The bound
+//! # Bound
 //!
-//! A peer chooses what it sends, and a byte here and a byte there make an interval each. A set therefore holds at most
-//! as many intervals as it was made for. When an insertion makes one more, **what lies furthest ahead is dropped**, be
-//! it what was held before or what was just inserted: it is needed last, and whoever sent it sends it again. Linux
-//! does the same where a packet no longer fits into the receive buffer (`tcp_prune_ofo_queue`), and charges a packet
-//! there with its descriptor, not its payload alone (`truesize`). Whoever makes a set chooses the bound likewise:
-//! bytes of buffer, divided by what a packet takes beyond its payload. Honest traffic, whose intervals hold a packet
-//! at least, fills the buffer first.
+//! The peer determines the number of intervals: every second byte, sent alone, makes one. A set therefore contains at
+//! most as many intervals as stated at its creation. If an insertion exceeds the bound, **the data furthest ahead is
+//! dropped**, whether it was in the set before or was just inserted: it is needed last, and the sender will retransmit
+//! it. Linux does the same if a packet does not fit into the receive buffer (`tcp_prune_ofo_queue`), where a packet is
+//! charged for its descriptor in addition to its payload (`truesize`). The bound should be chosen likewise: the size
+//! of the buffer divided by the overhead of a packet. Legitimate traffic does not reach it, because its intervals
+//! contain whole packets, and the buffer is full before.
 //!
-//! Memory is below 100 bytes an interval. An operation takes time logarithmic in the number of intervals, and linear
-//! in the number of those that an inserted range covers.
+//! An interval takes less than 100 bytes of memory. The time of an operation is logarithmic in the number of
+//! intervals, and linear in the number of intervals that an inserted range covers.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
 
-/// Disjoint half-open intervals in ascending order, each with a label that all of its numbers share. Intervals that
-/// touch are one where their labels are equal; without labels they always are.
+/// Disjoint half-open intervals in ascending order, each with a label. Adjacent intervals with equal labels are
+/// merged; without labels all adjacent intervals are.
 #[derive(Clone, Debug)]
 pub(crate) struct IntervalSet<L = ()> {
     /// By their start.
     intervals: BTreeMap<u64, Interval<L>>,
-    /// Numbers in all intervals.
+    /// Count of the numbers in all intervals.
     covered: u64,
-    /// Most intervals held.
+    /// Maximum number of intervals.
     bound: usize,
 }
 
@@ -34,12 +35,12 @@ struct Interval<L> {
     label: L,
 }
 
-/// What an insertion did.
+/// Result of an insertion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Insertion {
-    /// The first part of the range that was in the set before.
+    /// The first part of the range that the set already contained.
     pub(crate) duplicate: Option<Range<u64>>,
-    /// The set was full: it holds nothing from this number on any more.
+    /// The set was full: it contains nothing from this number on any more.
     pub(crate) dropped_from: Option<u64>,
 }
 
@@ -49,8 +50,7 @@ impl IntervalSet {
         self.insert_labelled(range, ())
     }
 
-    /// Takes out everything that continues `..next`, and what lies below; returns the number up to which there is no
-    /// hole.
+    /// Removes everything that continues `..next` or lies below, and returns the first number after it.
     pub(crate) fn advance(&mut self, next: u64) -> u64 {
         let mut end = next;
         while let Some((interval, ())) = self.pop_through(end) {
@@ -61,22 +61,22 @@ impl IntervalSet {
 }
 
 impl<L: Copy + PartialEq> IntervalSet<L> {
-    /// An empty set that holds at most `bound` intervals, and at least one.
+    /// An empty set of at most `bound` intervals (at least one).
     pub(crate) fn new(bound: usize) -> Self {
         Self { intervals: BTreeMap::new(), covered: 0, bound: bound.max(1) }
     }
 
-    /// Whether it holds nothing.
+    /// Whether it is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.intervals.is_empty()
     }
 
-    /// How many intervals there are.
+    /// Number of intervals.
     pub(crate) fn len(&self) -> usize {
         self.intervals.len()
     }
 
-    /// How many numbers all intervals hold together.
+    /// Count of the numbers in all intervals.
     pub(crate) fn covered(&self) -> u64 {
         self.covered
     }
@@ -86,18 +86,18 @@ impl<L: Copy + PartialEq> IntervalSet<L> {
         self.intervals.iter().map(|(&start, interval)| (start..interval.end, interval.label))
     }
 
-    /// The interval that lies furthest ahead.
+    /// The last interval.
     pub(crate) fn last(&self) -> Option<Range<u64>> {
         self.intervals.last_key_value().map(|(&start, interval)| start..interval.end)
     }
 
-    /// The interval that holds `number`.
+    /// The interval that contains `number`.
     pub(crate) fn interval_of(&self, number: u64) -> Option<Range<u64>> {
         let (&start, interval) = self.intervals.range(..=number).next_back()?;
         (number < interval.end).then_some(start..interval.end)
     }
 
-    /// Adds those numbers of `range` that are not in the set yet, with `label`; the others keep theirs.
+    /// Adds the numbers of `range` that the set does not contain, with `label`. The others keep their labels.
     pub(crate) fn insert_labelled(&mut self, range: Range<u64>, label: L) -> Insertion {
         if range.is_empty() || self.extend_last(&range, label) {
             return Insertion::default();
@@ -123,7 +123,7 @@ impl<L: Copy + PartialEq> IntervalSet<L> {
         Insertion { duplicate, dropped_from: self.drop_excess() }
     }
 
-    /// The usual case: `range` goes on where the last interval ends.
+    /// The usual case: `range` continues the last interval.
     fn extend_last(&mut self, range: &Range<u64>, label: L) -> bool {
         let Some(mut last) = self.intervals.last_entry() else { return false };
         let held = last.get_mut();
@@ -135,7 +135,7 @@ impl<L: Copy + PartialEq> IntervalSet<L> {
         extends
     }
 
-    /// Adds `gap`, of which the set holds nothing, and joins it with its neighbours.
+    /// Adds `gap`, of which the set contains nothing, and merges it with its neighbours.
     fn fill(&mut self, gap: Range<u64>, label: L) {
         self.covered += gap.end - gap.start;
         let mut end = gap.end;
@@ -151,7 +151,7 @@ impl<L: Copy + PartialEq> IntervalSet<L> {
         }
     }
 
-    /// Drops what lies furthest ahead until the bound holds; returns where what is gone began.
+    /// Drops the last intervals until the bound holds, and returns the start of the dropped part.
     fn drop_excess(&mut self) -> Option<u64> {
         let mut dropped_from = None;
         while self.intervals.len() > self.bound {
@@ -162,7 +162,7 @@ impl<L: Copy + PartialEq> IntervalSet<L> {
         dropped_from
     }
 
-    /// Takes out the first interval where it begins at or below `next`.
+    /// Removes and returns the first interval if it begins at or below `next`.
     pub(crate) fn pop_through(&mut self, next: u64) -> Option<(Range<u64>, L)> {
         let first = self.intervals.first_entry().filter(|first| *first.key() <= next)?;
         let (start, interval) = first.remove_entry();
@@ -170,7 +170,7 @@ impl<L: Copy + PartialEq> IntervalSet<L> {
         Some((start..interval.end, interval.label))
     }
 
-    /// Forgets every number below `start`.
+    /// Removes every number below `start`.
     pub(crate) fn discard_below(&mut self, start: u64) {
         while let Some((interval, label)) = start.checked_sub(1).and_then(|below| self.pop_through(below)) {
             if interval.end > start {
@@ -179,7 +179,7 @@ impl<L: Copy + PartialEq> IntervalSet<L> {
         }
     }
 
-    /// Forgets every number from `end` on.
+    /// Removes every number from `end` on.
     pub(crate) fn discard_from(&mut self, end: u64) {
         while let Some(mut last) = self.intervals.last_entry().filter(|last| last.get().end > end) {
             let start = *last.key();
@@ -289,7 +289,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_holds_what_a_list_of_numbers_holds(bound in 1usize..8, steps in proptest::collection::vec(step(), 0..60)) {
+        fn it_holds_what_a_list_of_numbers_holds(
+            bound in 1usize..8,
+            steps in proptest::collection::vec(step(), 0..60),
+        ) {
             let (mut set, mut numbers) = (IntervalSet::new(bound), Numbers::new());
             for step in steps {
                 apply(&mut set, &mut numbers, step);

@@ -1,50 +1,50 @@
-//! Whether a segment is acceptable (RFC 9293, sections 3.10.7.3 and 3.10.7.4, with RFC 5961 against blind attacks and
-//! PAWS of RFC 7323), decided before it has any effect.
+//! The acceptability test for arriving segments (RFC 9293, sections 3.10.7.3 and 3.10.7.4; RFC 5961 for blind attacks;
+//! RFC 7323 for PAWS). It has no side effects and precedes all processing of the segment.
 
 use subflow_quantity::Instant;
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::{Connection, State, sequence};
 
-/// What [`Connection::judge`] decided about a segment.
+/// The result of the acceptability test, [`Connection::judge`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Sequence number, SYN and ACK are acceptable: the acknowledgment, the data, the FIN and the options count.
+    /// Sequence number, control bits and acknowledgment number are acceptable: the segment is to be processed.
     Acceptable(Offsets),
-    /// A reset with exactly the expected number: the connection ends.
+    /// A valid reset: the connection is to be closed.
     Reset,
-    /// Nothing that the segment says counts.
+    /// The segment is to be dropped, and answered as stated.
     Unacceptable(Answer),
 }
 
 /// The numbers of an acceptable segment as offsets from the initial sequence numbers (the SYN is offset 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offsets {
-    /// Offset of the segment's sequence number.
+    /// Offset of the sequence number.
     pub(crate) start: u64,
-    /// Offset of the acknowledgment number; 0 where the segment acknowledges nothing.
+    /// Offset of the acknowledgment number; 0 in a segment without ACK.
     pub(crate) acknowledgment: u64,
 }
 
-/// How an unacceptable segment is answered.
+/// The answer to an unacceptable segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Not at all.
+    /// None.
     Nothing,
-    /// With a challenge ACK (RFC 5961), limited in rate.
+    /// A challenge ACK (RFC 5961), subject to the rate limit.
     Challenge,
-    /// With an acknowledgment at once: the segment carried data from outside the window, or old data.
+    /// An immediate acknowledgment, for a segment with data (RFC 9293, section 3.10.7.4, first check).
     Acknowledgment,
-    /// With the SYN/ACK once more: the peer repeated its SYN.
+    /// The SYN/ACK again: the peer retransmitted its SYN.
     SynAck,
-    /// With the third ACK once more: the peer repeated its SYN/ACK.
+    /// The third ACK of the handshake again: the peer retransmitted its SYN/ACK.
     ThirdAck,
-    /// With a reset: the segment acknowledges what was never sent on a connection that is being opened.
+    /// A reset: during the handshake, the segment acknowledges something that was never sent.
     Reset,
 }
 
 impl Verdict {
-    /// Whether what the segment says counts.
+    /// Whether the segment is to be processed.
     pub fn is_acceptable(self) -> bool {
         matches!(self, Self::Acceptable(_))
     }
@@ -54,8 +54,8 @@ const SILENT: Verdict = Verdict::Unacceptable(Answer::Nothing);
 const CHALLENGE: Verdict = Verdict::Unacceptable(Answer::Challenge);
 
 impl Connection {
-    /// Decides, without any effect on the connection, what `segment` is entitled to at `now`. Whoever keeps state
-    /// above the connection (MPTCP) asks this before it obeys the segment's options, and hands the verdict on to
+    /// Performs the acceptability test on `segment`, which arrives at `now`, without changing the connection. A
+    /// protocol above TCP (MPTCP) calls it before it acts on the segment's options, and passes the verdict on to
     /// [`on_judged_segment`](Self::on_judged_segment).
     #[inline]
     pub fn judge(&self, segment: &TcpSegment, now: Instant) -> Verdict {
@@ -74,7 +74,7 @@ impl Connection {
         let acknowledges = flags.contains(TcpFlags::ACK);
         let reset = flags.contains(TcpFlags::RST);
         if self.send.nxt == 0 {
-            // The SYN has not left yet.
+            // The SYN has not been sent yet.
             return SILENT;
         }
         if acknowledges && sequence::unwrap(segment.acknowledgment, self.send.initial, 1) != Some(self.send.nxt) {
@@ -87,10 +87,10 @@ impl Connection {
         }
     }
 
-    /// RFC 9293, section 3.10.7.4, second check: only the number that is expected next resets (RFC 5961, section 3.2).
+    /// RFC 9293, section 3.10.7.4, second check: only a reset at exactly RCV.NXT is valid (RFC 5961, section 3.2).
     fn judge_reset(&self, segment: &TcpSegment) -> Verdict {
         match self.start_of(segment) {
-            // RFC 1337: an old duplicate may be refused by a peer that is done; that must not cut TIME-WAIT short.
+            // RFC 1337: in TIME-WAIT resets are ignored, because an old duplicate may have provoked them.
             Some(start) if self.is_in_window(start, start) && self.state != State::TimeWait => {
                 if start == self.receive.nxt { Verdict::Reset } else { CHALLENGE }
             }
@@ -98,22 +98,22 @@ impl Connection {
         }
     }
 
-    /// RFC 9293, section 3.10.7.4, fourth check: a SYN that is not the peer's own is challenged wherever it lies
-    /// (RFC 5961, section 4.2).
+    /// RFC 9293, section 3.10.7.4, fourth check: a SYN is challenged whatever its sequence number (RFC 5961, section
+    /// 4.2), unless it is a retransmission of the SYN or SYN/ACK that opened the connection.
     fn judge_syn(&self, segment: &TcpSegment) -> Verdict {
         if segment.sequence != self.receive.initial {
             return CHALLENGE;
         }
         match (self.state, segment.flags.contains(TcpFlags::ACK)) {
             (State::SynReceived, false) => Verdict::Unacceptable(Answer::SynAck),
-            // Simultaneous open: the peer's SYN/ACK brings the acknowledgment that SYN-RECEIVED waits for.
+            // Simultaneous open: the peer's SYN/ACK carries the acknowledgment that SYN-RECEIVED waits for.
             (State::SynReceived, true) => self.judge_acknowledgment(segment, 0),
             (_, true) => Verdict::Unacceptable(Answer::ThirdAck),
             (_, false) => CHALLENGE,
         }
     }
 
-    /// The first check of RFC 9293, section 3.10.7.4, with PAWS (RFC 7323, section 5.3).
+    /// RFC 9293, section 3.10.7.4, first check, with PAWS (RFC 7323, section 5.3).
     #[inline]
     fn judge_in_window(&self, segment: &TcpSegment, now: Instant) -> Verdict {
         let flags = segment.flags;
@@ -126,14 +126,14 @@ impl Connection {
         if flags.contains(TcpFlags::ACK) { self.judge_acknowledgment(segment, start) } else { SILENT }
     }
 
-    /// The fifth check: SYN-RECEIVED waits for the acknowledgment of its SYN; later an acknowledgment is of something
-    /// sent, and no older than the largest window (RFC 5961, section 5.2).
+    /// RFC 9293, section 3.10.7.4, fifth check: SND.UNA − MAX.SND.WND ≤ SEG.ACK ≤ SND.NXT (RFC 5961, section 5.2). In
+    /// SYN-RECEIVED only an acknowledgment of the SYN is acceptable.
     #[inline]
     fn judge_acknowledgment(&self, segment: &TcpSegment, start: u64) -> Verdict {
         let acknowledgment = sequence::unwrap(segment.acknowledgment, self.send.initial, self.send.una);
-        let oldest = self.send.una.saturating_sub(self.send.max_window).max(1);
+        let is_recent = |offset| offset > 0 && offset + self.send.max_window >= self.send.una;
         match acknowledgment {
-            Some(acknowledgment) if (oldest..=self.send.nxt).contains(&acknowledgment) => {
+            Some(acknowledgment) if acknowledgment <= self.send.nxt && is_recent(acknowledgment) => {
                 Verdict::Acceptable(Offsets { start, acknowledgment })
             }
             _ if self.state == State::SynReceived => Verdict::Unacceptable(Answer::Reset),
@@ -141,20 +141,20 @@ impl Connection {
         }
     }
 
-    /// Offset of the segment's sequence number; `None` where it lies before the peer's SYN.
+    /// Offset of the segment's sequence number; `None` if it lies before the peer's SYN.
     #[inline]
     fn start_of(&self, segment: &TcpSegment) -> Option<u64> {
         sequence::unwrap(segment.sequence, self.receive.initial, self.receive.nxt)
     }
 
-    /// Whether `start..end` touches the window. As in Linux (`tcp_sequence`) it begins at what was last acknowledged,
-    /// so that a segment which crossed that acknowledgment counts.
+    /// Whether `start..end` overlaps or adjoins the receive window. As in Linux (`tcp_sequence`), the lower limit is
+    /// the last acknowledgment sent instead of RCV.NXT.
     #[inline]
     fn is_in_window(&self, start: u64, end: u64) -> bool {
         end >= self.receive.acknowledged && start <= self.receive.window.right_edge().max(self.receive.nxt)
     }
 
-    /// Whether PAWS turns the segment away.
+    /// Whether PAWS rejects the segment.
     #[inline]
     fn is_stale(&self, segment: &TcpSegment, now: Instant) -> bool {
         let theirs = segment.options.timestamps.filter(|_| self.negotiated.timestamps);

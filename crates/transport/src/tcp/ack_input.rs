@@ -1,4 +1,4 @@
-//! Acknowledgments (RFC 9293, section 3.10.7.4; the order of steps is Linux's `tcp_ack`).
+//! Processing of acknowledgments (RFC 9293, section 3.10.7.4; the order of steps is that of Linux `tcp_ack`).
 
 use subflow_policy::congestion::{Ack, Controller, RecoveryState};
 use subflow_quantity::{Duration, Instant};
@@ -10,20 +10,16 @@ use super::recovery::is_reducing;
 use super::sent_segment::Tags;
 use super::timers::Purpose;
 
-/// What one acknowledgment brought.
+/// Findings about one acknowledgment.
 #[derive(Debug, Default)]
 pub(crate) struct AckFindings {
+    /// SND.UNA before.
     pub(crate) prior_una: u64,
+    /// Its acknowledgment number, as an offset.
     pub(crate) acknowledgment: u64,
-    /// End of the highest segment SACKed before.
+    /// End of the highest segment SACKed or acknowledged before.
     pub(crate) prior_highest: u64,
-    /// Segments outstanding, and believed in flight, before.
-    prior_out: u32,
-    prior_in_flight: u32,
-    /// Segments delivered, and lost, since the beginning.
-    prior_delivered: u64,
-    prior_lost: u64,
-    /// The cumulative acknowledgment advanced.
+    /// SND.UNA advanced.
     pub(crate) una_advanced: bool,
     /// Segments newly acknowledged cumulatively.
     pub(crate) acknowledged: u32,
@@ -31,26 +27,39 @@ pub(crate) struct AckFindings {
     pub(crate) newly_sacked: u32,
     /// A retransmitted segment was acknowledged.
     pub(crate) retransmission_acknowledged: bool,
-    /// A segment of the present episode was (S)ACKed that was never retransmitted.
+    /// A segment of this recovery episode that was never retransmitted was newly acknowledged or SACKed.
     pub(crate) original_acknowledged: bool,
-    /// Never retransmitted and acknowledged cumulatively: when the first and the last were sent.
+    /// Transmission times of the first and the last segment that were cumulatively acknowledged without having been
+    /// retransmitted.
     pub(crate) originals: Option<(Instant, Instant)>,
-    /// Never retransmitted and newly SACKed: when the first and the last were sent.
+    /// Transmission times of the first and the last segment that were newly SACKed without having been retransmitted.
     pub(crate) sacked_originals: Option<(Instant, Instant)>,
+    /// It carries a D-SACK.
     pub(crate) dsack: bool,
+    /// The D-SACK reports the tail loss probe.
     pub(crate) dsack_of_probe: bool,
-    /// A retransmission was found lost.
+    /// A retransmission was marked lost.
     pub(crate) lost_retransmission: bool,
     /// A duplicate acknowledgment (RFC 5681, section 2).
     pub(crate) duplicate: bool,
-    /// The retransmission timer restarts.
+    /// The retransmission timer is to be restarted.
     pub(crate) rearm_timer: bool,
     /// The latest RTT sample.
     pub(crate) rtt: Option<Duration>,
 }
 
+/// Counts before an acknowledgment was processed.
+#[derive(Clone, Copy)]
+struct Before {
+    /// Segments in flight.
+    in_flight: u32,
+    /// Segments delivered, and lost, since the connection began.
+    delivered: u64,
+    lost: u64,
+}
+
 impl Connection {
-    /// Takes in the acknowledgment of an acceptable segment.
+    /// Processes the acknowledgment of an acceptable segment.
     pub(crate) fn on_acknowledgment(
         &mut self,
         segment: &TcpSegment,
@@ -61,13 +70,11 @@ impl Connection {
         let mut findings = AckFindings {
             prior_una: self.send.una,
             prior_highest: self.highest_sacked(),
-            prior_out: self.sent.packets_out(),
-            prior_in_flight: self.sent.in_flight(),
-            prior_delivered: self.recovery.delivered,
-            prior_lost: self.sent.lost_total,
             acknowledgment: offsets.acknowledgment,
             ..AckFindings::default()
         };
+        let before =
+            Before { in_flight: self.sent.in_flight(), delivered: self.recovery.delivered, lost: self.sent.lost_total };
         let window_update = self.advance_una(segment, offsets, &mut findings);
         if !segment.options.sack.is_empty() && self.negotiated.sack {
             self.on_sack_blocks(segment, &mut findings, now, cc);
@@ -75,11 +82,11 @@ impl Connection {
         } else if !self.recovery.last_blocks.is_empty() {
             self.recovery.last_blocks.clear();
         }
-        // RFC 5681, section 2; an older acknowledgment was only overtaken.
+        // RFC 5681, section 2. A lower acknowledgment number means that the segment was reordered.
         let repeats = !findings.una_advanced && offsets.acknowledgment == self.send.una && !window_update;
         let repeats = repeats && segment.payload.length == 0 && !segment.flags.contains(TcpFlags::FIN);
         findings.duplicate = repeats && findings.newly_sacked == 0 && !findings.dsack;
-        if findings.prior_out == 0 {
+        if self.sent.is_empty() {
             return self.on_ack_with_nothing_out(&mut findings, now, cc);
         }
         self.counters.duplicate_acks += u64::from(repeats);
@@ -89,10 +96,10 @@ impl Connection {
         if self.recovery.probe.is_some() {
             self.on_ack_of_probe(&findings, now, cc);
         }
-        self.recover_and_grow(&mut findings, now, cc);
+        self.recover_and_grow(&mut findings, before, now, cc);
     }
 
-    /// Takes in the acknowledgment number and the window. Returns whether the window alone changed.
+    /// Advances SND.UNA and updates the send window. Returns whether the segment is a pure window update.
     fn advance_una(&mut self, segment: &TcpSegment, offsets: Offsets, findings: &mut AckFindings) -> bool {
         let Offsets { start, acknowledgment } = offsets;
         if acknowledgment < self.send.una {
@@ -108,15 +115,15 @@ impl Connection {
         window_update
     }
 
-    /// Moves the state of recovery, sets the timer and adapts the window.
-    fn recover_and_grow(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
+    /// Updates the recovery state, the retransmission timer and the congestion window.
+    fn recover_and_grow(&mut self, findings: &mut AckFindings, before: Before, now: Instant, cc: &mut Controller) {
         let mut sample = Ack {
             now,
-            acked: (self.recovery.delivered - findings.prior_delivered) as u32,
+            acked: (self.recovery.delivered - before.delivered) as u32,
             rtt: findings.rtt,
             una: self.send.una,
             nxt: self.send.nxt,
-            in_flight: findings.prior_in_flight,
+            in_flight: before.in_flight,
         };
         cc.on_sample(self.path, &sample);
         let settled = self.recovery_state(cc) == RecoveryState::Open
@@ -127,15 +134,15 @@ impl Connection {
             self.recovery.undo.first_retransmission = None;
         } else {
             self.on_dubious_ack(findings, now, cc);
-            sample.acked = (self.recovery.delivered - findings.prior_delivered) as u32;
+            sample.acked = (self.recovery.delivered - before.delivered) as u32;
         }
         if findings.rearm_timer {
             self.set_transmission_timer(now, cc);
         }
-        self.control_window(&sample, findings, cc);
+        self.control_window(&sample, findings, before.lost, cc);
     }
 
-    /// RFC 9293, section 3.10.7.4: SND.WND follows the newest segment.
+    /// Updates SND.WND from the newest segment (RFC 9293, section 3.10.7.4).
     fn update_window(&mut self, segment: &TcpSegment, start: u64, acknowledgment: u64) -> bool {
         let window = u64::from(segment.window) << self.send.scale;
         let newer = acknowledgment > self.send.una
@@ -151,7 +158,7 @@ impl Connection {
         changed
     }
 
-    /// Takes what is cumulatively acknowledged off the retransmission queue.
+    /// Removes cumulatively acknowledged segments from the retransmission queue.
     fn remove_acknowledged(&mut self, findings: &mut AckFindings, now: Instant) {
         let una = self.send.una;
         let mut reordered = u64::MAX;
@@ -159,6 +166,9 @@ impl Connection {
         let min = self.rtt.min().unwrap_or(Duration::ZERO);
         while let Some(head) = self.sent.head() {
             if head.end > una {
+                if head.start < una {
+                    self.sent.trim_head(una);
+                }
                 break;
             }
             let segment = self.sent.pop_head();
@@ -186,7 +196,6 @@ impl Connection {
         if !self.negotiated.sack {
             self.uncount_duplicate_acks(findings.acknowledged);
         }
-        self.sent.trim_head(una);
         if findings.acknowledged > 0 {
             findings.rearm_timer = true;
             if reordered < findings.prior_highest {
@@ -197,21 +206,22 @@ impl Connection {
             findings.originals = first.map(|first| (first, last));
         }
         if self.queue.acknowledge_fin(una) {
-            // The FIN has a sequence number and is no byte.
+            // The FIN occupies a sequence number and is not a byte of data.
             self.counters.bytes_acknowledged -= 1;
             self.on_fin_acknowledged(now);
         }
     }
 
-    /// RTT samples (RFC 6298, section 3, Karn's rule): from originals acknowledged cumulatively, else from SACKed
-    /// ones, else from the echoed timestamp. The newest segment's RTT goes to congestion control and RACK.
+    /// Takes an RTT sample (RFC 6298, section 3, Karn's algorithm): from segments acknowledged cumulatively that were
+    /// never retransmitted, else from such segments newly SACKed, else from the echoed timestamp. Congestion control
+    /// and RACK use the RTT of the segment sent last.
     fn update_rtt(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
         let mut smoothed = findings.originals.map(|(first, _)| now.since(first));
         findings.rtt = findings.originals.map(|(_, last)| now.since(last));
         if let Some((first, last)) = findings.sacked_originals {
             findings.rtt = Some(now.since(last));
             smoothed = smoothed.or(Some(now.since(first)));
-            // What was SACKed left before the head was last sent: the head is overdue no more than the timer says.
+            // The SACKed segment was sent before the head's last transmission: the head's timeout starts anew.
             let head_is_younger = self.sent.head().is_some_and(|head| first < head.sent_at);
             findings.rearm_timer |= head_is_younger;
         }
@@ -227,13 +237,13 @@ impl Connection {
         }
     }
 
-    /// Growth, or reduction, of the window by this acknowledgment (Linux `tcp_cong_control`).
-    fn control_window(&mut self, sample: &Ack, findings: &AckFindings, cc: &mut Controller) {
+    /// Increases or reduces the congestion window (Linux `tcp_cong_control`).
+    fn control_window(&mut self, sample: &Ack, findings: &AckFindings, lost_before: u64, cc: &mut Controller) {
         if is_reducing(self.recovery_state(cc)) {
-            let newly_lost = self.sent.lost_total > findings.prior_lost;
+            let newly_lost = self.sent.lost_total > lost_before;
             return self.reduce_window(sample.acked, newly_lost, findings.una_advanced, cc);
         }
-        // With a network known to reorder, SACKed data counts as progress; otherwise only the cumulative point does.
+        // SACKed data counts as progress only if the network is known to reorder (Linux `tcp_may_raise_cwnd`).
         let progress = findings.acknowledged > 0
             || (self.recovery.reordering > super::recovery::DUP_THRESH && findings.newly_sacked > 0);
         if progress && sample.acked > 0 && self.was_window_limited(cc) {
@@ -241,7 +251,8 @@ impl Connection {
         }
     }
 
-    /// Nothing was outstanding: a D-SACK may tell about what went before, or the window opens (Linux `tcp_ack`, `no_queue`).
+    /// Nothing was outstanding: a D-SACK may prove an earlier reduction wrong, or the send window may have opened
+    /// (Linux `tcp_ack`, label `no_queue`).
     fn on_ack_with_nothing_out(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
         if findings.dsack {
             self.on_dubious_ack(findings, now, cc);
@@ -252,12 +263,12 @@ impl Connection {
         }
     }
 
-    /// An answer to a window probe, or a window update.
+    /// An answer to a zero-window probe, or a window update.
     fn on_answer_to_window_probe(&mut self, now: Instant) {
         if self.queue.is_empty() {
             return;
         }
-        // Whatever it says, the peer lives: only silence counts as a retry.
+        // Any acknowledgment proves that the peer is alive (RFC 9293, section 3.8.6.1).
         self.retries = 0;
         if self.admits_next() {
             self.backoff = 0;

@@ -1,51 +1,51 @@
-//! When to acknowledge (RFC 9293, section 3.8.6.3; the timings are Linux's).
+//! Delayed and immediate acknowledgments (RFC 9293, section 3.8.6.3; timing as in Linux).
 
 use subflow_quantity::{Duration, Instant};
 
 use super::config::{AckPolicy, Config, SackCompression};
 use super::timers::Tick;
 
-/// Most quick acknowledgments in a row (Linux `TCP_MAX_QUICKACKS`).
+/// Maximum number of consecutive quick acknowledgments (Linux `TCP_MAX_QUICKACKS`).
 const MAX_QUICK_ACKS: u32 = 16;
-/// Duplicate acknowledgments that are never held back: the sender's threshold.
-const DUPLICATES_AT_ONCE: u32 = 3;
+/// Duplicate acknowledgments that SACK compression never delays: the sender's DupThresh.
+const UNCOMPRESSED_DUPLICATES: u32 = 3;
 
-/// Segments below this length say nothing about the peer's segment size (Linux `TCP_MIN_MSS`).
-const SMALLEST_MSS: u64 = 88;
+/// Minimum segment length from which the peer's segment size is estimated (Linux `TCP_MIN_MSS`).
+const MIN_MEASURED_LENGTH: u64 = 88;
 
-/// What the receiver knows about acknowledging.
+/// State of the receiver's acknowledgments.
 #[derive(Clone, Debug)]
 pub(crate) struct Acknowledge {
     policy: AckPolicy,
     compression: Option<SackCompression>,
     tick: Tick,
-    /// An acknowledgment is owed.
+    /// An acknowledgment is pending (Linux `ICSK_ACK_SCHED`).
     pub(crate) owed: bool,
-    /// It is owed now.
+    /// It is to be sent immediately (Linux `ICSK_ACK_NOW`).
     pub(crate) now: bool,
-    /// The delayed-ACK timer.
+    /// Expiry of the delayed-ACK timer.
     pub(crate) delayed_until: Option<Instant>,
-    /// The compressed-ACK timer.
+    /// Expiry of the SACK compression timer.
     pub(crate) compressed_until: Option<Instant>,
-    /// Acknowledgments left in quick-ACK mode.
+    /// Remaining acknowledgments in quick-ACK mode.
     quick: u32,
-    /// The conversation alternates: acknowledgments travel with answers.
+    /// Data alternates between the directions, so that acknowledgments can be piggybacked (Linux `pingpong` mode).
     interactive: bool,
-    /// The present delay (Linux `ato`); zero before the first data.
+    /// The current delay (Linux `ato`); zero before the first data.
     delay: Duration,
     last_data_at: Instant,
     /// Estimate of the peer's segment size (Linux `rcv_mss`).
     pub(crate) segment_size: u64,
     /// Length of the last segment below that estimate.
     last_short: u64,
-    /// A segment below that size arrived: a message ended.
+    /// A segment below that size arrived, which marks the end of a message (Linux `ICSK_ACK_PUSHED`).
     pushed: bool,
     duplicates: u32,
     duplicates_of: u64,
     held_back: u32,
 }
 
-/// What [`Acknowledge::on_data`] needs to know about the receiver.
+/// The receiver's state as [`Acknowledge::on_data`] needs it.
 pub(crate) struct DataContext {
     pub(crate) now: Instant,
     /// Payload bytes of the segment.
@@ -54,7 +54,7 @@ pub(crate) struct DataContext {
     pub(crate) next: u64,
     /// Next offset expected when the last acknowledgment was sent.
     pub(crate) acknowledged: u64,
-    /// Whether data waits behind a hole.
+    /// Whether out-of-order data is held.
     pub(crate) out_of_order: bool,
     /// Window last advertised, in bytes.
     pub(crate) window: u64,
@@ -122,8 +122,9 @@ impl Acknowledge {
         if length >= self.segment_size {
             self.segment_size = length;
             self.last_short = 0;
-        } else if length == self.last_short && length >= SMALLEST_MSS {
-            // Two of the same length: the peer's segments are that small (Linux `tcp_measure_rcv_mss`).
+        } else if length == self.last_short && length >= MIN_MEASURED_LENGTH {
+            // Two consecutive segments of the same length: this is the peer's segment size (Linux
+            // `tcp_measure_rcv_mss`).
             self.segment_size = length;
         } else {
             self.last_short = length;
@@ -146,7 +147,7 @@ impl Acknowledge {
         self.quick > 0 && !self.interactive
     }
 
-    /// A hole is open: the first duplicates go out at once, later ones are held back for a moment.
+    /// Out-of-order data is held: the first duplicate acknowledgments are sent at once, later ones are compressed.
     fn report_hole(&mut self, segment: &DataContext) {
         let Some(compression) = self.compression.filter(|c| segment.sack && self.held_back < c.count) else {
             self.now = true;
@@ -156,7 +157,7 @@ impl Acknowledge {
             self.duplicates_of = segment.next;
             self.duplicates = 0;
         }
-        if self.duplicates < DUPLICATES_AT_ONCE {
+        if self.duplicates < UNCOMPRESSED_DUPLICATES {
             self.duplicates += 1;
             self.now = true;
             return;
@@ -187,7 +188,7 @@ impl Acknowledge {
         }
     }
 
-    /// The application read everything in order; a message's end or a second segment is acknowledged then (Linux
+    /// The application read all in-order data: a second segment or the end of a message is acknowledged now (Linux
     /// `tcp_cleanup_rbuf`).
     pub(crate) fn on_read(&mut self, next: u64, acknowledged: u64) {
         if self.owed && (next - acknowledged > self.segment_size || (self.pushed && !self.interactive)) {
@@ -195,7 +196,7 @@ impl Acknowledge {
         }
     }
 
-    /// An old or unacceptable segment arrived: answer at once (RFC 9293, section 3.10.7.4).
+    /// A duplicate or unacceptable segment arrived: it is acknowledged immediately (RFC 9293, section 3.10.7.4).
     pub(crate) fn on_duplicate(&mut self, window: u64) {
         self.owed = true;
         self.now = true;
@@ -205,8 +206,8 @@ impl Acknowledge {
         }
     }
 
-    /// The window rose by the data that just arrived: Linux keeps at least one quick acknowledgment in stock, so that
-    /// the data is acknowledged at once (`tcp_grow_window`).
+    /// The window increased on arrival of data: Linux then has at least one quick acknowledgment left, which
+    /// acknowledges that data immediately (`tcp_grow_window`).
     pub(crate) fn on_window_growth(&mut self) {
         if matches!(self.policy, AckPolicy::Delayed { quick_start: true, .. }) {
             self.quick |= 1;
@@ -219,14 +220,15 @@ impl Acknowledge {
         self.quick = self.quick.max(quick.max(2));
     }
 
-    /// This side sent data: soon after receiving some, that makes the conversation interactive.
+    /// This side sent data: shortly after it received some, that makes the exchange interactive.
     pub(crate) fn on_data_sent(&mut self, now: Instant) {
         if !self.delay.is_zero() && now.since(self.last_data_at) < self.delay {
             self.interactive = true;
         }
     }
 
-    /// An acknowledgment left, alone or with data; `new_data` tells whether it covered any.
+    /// An acknowledgment was sent, alone or with data; `new_data` states whether RCV.NXT had advanced since the last
+    /// one.
     pub(crate) fn on_sent(&mut self, new_data: bool) {
         if new_data && self.quick > 0 {
             self.quick -= 1;
@@ -242,7 +244,7 @@ impl Acknowledge {
         self.held_back = 0;
     }
 
-    /// A timer fired.
+    /// Handles the timers that have expired at `now`.
     pub(crate) fn on_timeout(&mut self, now: Instant, rto: Duration) {
         if self.compressed_until.is_some_and(|at| at <= now) {
             self.compressed_until = None;
@@ -265,7 +267,7 @@ impl Acknowledge {
         }
     }
 
-    /// When the next timer is due; [`Instant::MAX`] for never.
+    /// Expiry of the earlier timer; [`Instant::MAX`] if neither runs.
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
         self.delayed_until.unwrap_or(Instant::MAX).min(self.compressed_until.unwrap_or(Instant::MAX))

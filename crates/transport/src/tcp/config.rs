@@ -1,64 +1,64 @@
-//! What a TCP connection may be told, with the defaults of Linux 6.12.
+//! Configuration of a TCP connection. The defaults are those of Linux 6.12.
 
 use subflow_policy::congestion::Growth;
 use subflow_quantity::Duration;
 
 use super::timers::Tick;
 
-/// How lost segments are found.
+/// Loss detection algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossDetection {
-    /// RACK (RFC 8985, section 6): by time, with an adaptive reordering window.
+    /// RACK (RFC 8985, section 6): time-based, with an adaptive reordering window.
     Rack,
-    /// RFC 6675: by three SACKed segments above the hole.
+    /// RFC 6675: three SACKed segments above the hole.
     DupThresh,
 }
 
-/// How the window comes down after a fast retransmit.
+/// Reduction of the congestion window in fast recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowReduction {
     /// Proportional rate reduction with the slow-start reduction bound (RFC 6937; Linux `tcp_cwnd_reduction`).
     Proportional,
-    /// To the threshold at once; the pipe of RFC 6675 then decides when to send.
+    /// Immediately to the slow start threshold; the pipe of RFC 6675 then governs transmission.
     Immediate,
 }
 
-/// When acknowledgments are sent (RFC 9293, section 3.8.6.3).
+/// Acknowledgment policy (RFC 9293, section 3.8.6.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
-    /// Every segment is acknowledged at once.
+    /// Every segment is acknowledged immediately.
     EverySegment,
-    /// Every second full-sized segment, or after the delayed-ACK timer, as Linux does: the timer adapts to the
-    /// segments' spacing from `minimum` up, and a connection begins in quick-ACK mode when `quick_start` is set.
+    /// Every second full-sized segment is acknowledged, or the delayed-ACK timer expires, as in Linux: the delay
+    /// adapts to the spacing of segments, and with `quick_start` a connection begins in quick-ACK mode.
     Delayed {
         /// Shortest delay (Linux: `TCP_DELACK_MIN`, 40 ms).
         minimum: Duration,
         /// Longest delay (Linux: `TCP_DELACK_MAX`, 200 ms).
         maximum: Duration,
-        /// Acknowledge the first segments (Linux: up to 16) and those after a pause at once.
+        /// Acknowledge the first segments (Linux: up to 16) and those after a pause immediately.
         quick_start: bool,
     },
 }
 
-/// Linux's SACK compression (`tcp_comp_sack_*`): while data is missing, acknowledgments past the third duplicate are
-/// held back for a small part of the RTT.
+/// SACK compression (Linux `tcp_comp_sack_*`): while data is missing, acknowledgments after the third duplicate are
+/// delayed for a fraction of the RTT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SackCompression {
-    /// Longest delay; the delay is the smaller of this and a twentieth of the RTT.
+    /// Longest delay. The delay is the smaller of this and 1/20 of the RTT.
     pub delay: Duration,
-    /// What the machine's timer adds (`tcp_comp_sack_slack_ns`).
+    /// Timer slack, added to the delay (`tcp_comp_sack_slack_ns`).
     pub slack: Duration,
-    /// Most acknowledgments held back in a row.
+    /// Maximum number of consecutive acknowledgments delayed (`tcp_comp_sack_nr`).
     pub count: u32,
 }
 
 /// The receive buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveBuffer {
-    /// A buffer of this many bytes, all of it advertised.
+    /// A buffer of this many bytes, all of which are advertised.
     Fixed(u64),
-    /// Dynamic right-sizing (Linux `tcp_rcv_space_adjust`): half of `initial` bytes is advertised at first; what the
-    /// application read in a round trip then decides, up to half of `maximum`.
+    /// Dynamic right-sizing (Linux `tcp_rcv_space_adjust`): at first half of `initial` is advertised; then the amount
+    /// that the application reads per round trip determines the size, up to `maximum`.
     Automatic {
         /// Bytes at the start (`tcp_rmem[1]`).
         initial: u64,
@@ -68,7 +68,7 @@ pub enum ReceiveBuffer {
 }
 
 impl ReceiveBuffer {
-    /// Bytes to which it may grow.
+    /// Largest size in bytes.
     pub(crate) fn largest(self) -> u64 {
         match self {
             Self::Fixed(bytes) => bytes,
@@ -77,8 +77,7 @@ impl ReceiveBuffer {
     }
 }
 
-/// Everything about a TCP connection that is not its addresses. [`Config::default`] is Linux 6.12 with default
-/// sysctls.
+/// Configuration of a TCP connection. [`Config::default`] is Linux 6.12 with default sysctls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Largest IP packet in bytes.
@@ -95,13 +94,13 @@ pub struct Config {
     pub min_rto: Duration,
     /// Upper bound of the RTO.
     pub max_rto: Duration,
-    /// How often a segment is retransmitted by timeout before the connection gives up (`tcp_retries2`).
+    /// Maximum number of consecutive retransmission timeouts before the connection is closed (`tcp_retries2`).
     pub max_retries: u32,
-    /// How often a SYN is sent again (`tcp_syn_retries`).
+    /// Maximum number of retransmissions of a SYN or SYN/ACK (`tcp_syn_retries`).
     pub syn_retries: u32,
-    /// Acknowledgments.
+    /// Acknowledgment policy.
     pub ack_policy: AckPolicy,
-    /// SACK compression; `None` turns it off.
+    /// SACK compression; `None` disables it.
     pub sack_compression: Option<SackCompression>,
     /// Loss detection.
     pub loss_detection: LossDetection,
@@ -111,30 +110,30 @@ pub struct Config {
     pub tail_loss_probe: bool,
     /// Detection of spurious timeouts (F-RTO, RFC 5682).
     pub frto: bool,
-    /// Undo of a window reduction that timestamps or D-SACK prove wrong (RFC 3522, RFC 3708).
+    /// Undo of a window reduction that timestamps or D-SACK prove spurious (RFC 3522, RFC 3708).
     pub undo: bool,
-    /// Grow the window only when it was the limit (Linux `tcp_is_cwnd_limited`, after RFC 7661).
+    /// Increase the congestion window only if it limited transmission (Linux `tcp_is_cwnd_limited`, after RFC 7661).
     pub window_validation: bool,
-    /// How a window's growth is counted.
+    /// Details of how the congestion window increases.
     pub growth: Growth,
     /// Restart slow start after an idle time of one RTO (RFC 5681, section 4.1).
     pub slow_start_after_idle: bool,
-    /// Nagle's algorithm (RFC 9293, section 3.7.4) in Minshall's variant, as in Linux: a segment below full size waits
-    /// while another small one is unacknowledged. Linux turns it off with the socket option `TCP_NODELAY`.
+    /// Nagle's algorithm (RFC 9293, section 3.7.4) with Minshall's modification, as in Linux: a segment below full
+    /// size is held back while another one is unacknowledged. The socket option `TCP_NODELAY` disables it in Linux.
     pub nagle: bool,
     /// The receive buffer.
     pub receive_buffer: ReceiveBuffer,
-    /// The kernel timer's tick: timers fire on its multiples, never early. Zero for exact timers.
+    /// Tick of the kernel timers: they expire at multiples of it, never early. Zero means exact timers.
     pub timer_tick: Duration,
-    /// Whether timers of 63 ticks and more fire on multiples of 8 ticks, of 504 and more on multiples of 64, and so
-    /// on: Linux's timer wheel since 4.8 (`kernel/time/timer.c`).
+    /// Whether timers of at least 63 ticks expire at multiples of 8 ticks, of at least 504 ticks at multiples of 64,
+    /// and so on: the timer wheel of Linux since 4.8 (`kernel/time/timer.c`).
     pub timer_wheel: bool,
-    /// How long TIME-WAIT lasts.
+    /// Duration of TIME-WAIT.
     pub time_wait: Duration,
 }
 
 impl Config {
-    /// When timers fire.
+    /// The granularity of timers.
     pub(crate) fn tick(&self) -> Tick {
         Tick { tick: self.timer_tick, wheel: self.timer_wheel }
     }
@@ -180,9 +179,9 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The Linux 3.18 and 4.1 of the papers (out-of-tree MPTCP 0.9x): loss detection of RFC 6675 with tail loss probes
-    /// instead of RACK, no SACK compression, slow start also at the threshold, ticks of 4 ms (HZ = 250, as
-    /// distributions have it) and the timer wheel before 4.8, which fires every timer on its tick.
+    /// Linux 3.18 and 4.1 as used in publications (out-of-tree MPTCP 0.9x): loss detection of RFC 6675 with tail loss
+    /// probes instead of RACK, no SACK compression, slow start also when the window equals the threshold, ticks of 4
+    /// ms (HZ = 250, as in distributions), and the timer wheel before 4.8, in which every timer expires at its tick.
     pub fn linux_4_1() -> Self {
         Self {
             growth: Growth { slow_start_at_threshold: true, ..Growth::default() },

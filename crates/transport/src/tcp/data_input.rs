@@ -1,4 +1,4 @@
-//! Arriving data and FINs: what is new, what comes again, what waits behind a hole (RFC 9293, section 3.10.7.4, seventh and
+//! Processing of data and FINs: delivery in order, reassembly, duplicates (RFC 9293, section 3.10.7.4, seventh and
 //! eighth check).
 
 use core::ops::Range;
@@ -12,7 +12,8 @@ use super::{Connection, State};
 use crate::edge::Taken;
 
 impl Connection {
-    /// The payload and FIN of an acceptable segment that begins at `start`; see [`on_segment`](Self::on_segment) for `data`.
+    /// Processes the payload and the FIN of an acceptable segment that begins at `start`; for `data` see
+    /// [`on_segment`](Self::on_segment).
     pub(super) fn on_payload(&mut self, segment: &TcpSegment, start: u64, data: Option<u64>, now: Instant) {
         let end = start + u64::from(segment.payload.length);
         if segment.flags.contains(TcpFlags::FIN) {
@@ -28,10 +29,11 @@ impl Connection {
         }
     }
 
-    /// A FIN at offset `fin`. The first one within the window ends the peer's stream; what lies beyond it does not count.
+    /// Processes a FIN at offset `fin`. The first one within the window ends the peer's stream; data beyond it is
+    /// dropped.
     fn on_fin(&mut self, fin: u64, now: Instant) {
         if fin < self.receive.nxt {
-            // It was reached before, or it is none: the peer has sent data there.
+            // A retransmission of the FIN, or an invalid one: data has been received at this offset.
             self.on_fin_again(now);
         } else if self.receive.fin.is_none() && fin <= self.receive.nxt + self.window_left() {
             self.receive.fin = Some(fin);
@@ -39,7 +41,7 @@ impl Connection {
         }
     }
 
-    /// Notes that `start..end` came again, to be reported with the next acknowledgment (RFC 2883).
+    /// Records the duplicate `start..end`, which the next acknowledgment reports (RFC 2883).
     pub(super) fn note_duplicate(&mut self, start: u64, end: u64) {
         if self.negotiated.sack && start < end && end <= self.receive.nxt {
             self.receive.duplicate = Some(start..end);
@@ -67,7 +69,7 @@ impl Connection {
         self.after_data(end - start, now);
     }
 
-    /// Keeps `fresh`, the new part of a payload that begins at `start`.
+    /// Delivers or stores `fresh`, the new part of a payload that begins at `start`.
     fn store(&mut self, start: u64, fresh: Range<u64>, data: Option<u64>) {
         let skip = fresh.start - start;
         let data = data.map_or(fresh.start - 1, |data| data + skip);
@@ -94,7 +96,7 @@ impl Connection {
             self.deliver(run);
         }
         if self.receive.reassembly.is_empty() {
-            // RFC 5681, section 4.2: a filled gap is acknowledged at once.
+            // RFC 5681, section 4.2: a segment that fills a gap is acknowledged immediately.
             self.acknowledge.now = true;
         }
     }
@@ -109,7 +111,7 @@ impl Connection {
         }
     }
 
-    /// The window that this connection shares rose by data that arrived here.
+    /// The window of the MPTCP connection increased on arrival of data on this subflow.
     pub(crate) fn on_window_growth(&mut self) {
         self.acknowledge.on_window_growth();
     }
@@ -154,8 +156,8 @@ impl Connection {
         self.receive.window.left(self.receive.nxt)
     }
 
-    /// How much in-order data the application has left unread: it shrinks the advertised window. A window that opens
-    /// again is announced at once.
+    /// Sets the number of in-order bytes that the application has not read, which reduces the advertised window. A
+    /// window that opens again is advertised immediately.
     pub fn set_unread(&mut self, unread: u64, now: Instant) {
         let before = self.receive.window.left(self.receive.nxt);
         let opened = self.receive.unread > unread;
@@ -170,12 +172,12 @@ impl Connection {
         }
     }
 
-    /// On an MPTCP subflow: the connection's window, in bytes, to advertise from now on.
+    /// On an MPTCP subflow: sets the window of the connection, in bytes, which is advertised from now on.
     pub fn share_window(&mut self, window: u64) {
         self.receive.shared_window = Some(window);
     }
 
-    /// Asks for an acknowledgment to leave now (MPTCP: one that carries a DATA_ACK or a signal).
+    /// Requests an immediate acknowledgment (MPTCP: one that carries a DATA_ACK or another option).
     pub fn request_ack(&mut self) {
         self.acknowledge.owed = true;
         self.acknowledge.now = true;

@@ -1,6 +1,6 @@
-//! Peers without SACK: each duplicate acknowledgment tells that one segment has left the network, not which (RFC 5681,
-//! section 3.2; RFC 6582, NewReno). As in Linux (`tcp_add_reno_sack`) they are counted in place of SACKed segments, so
-//! that one pipe, one state machine and one window reduction serve both kinds of peer.
+//! Peers without SACK: a duplicate acknowledgment indicates that some segment has left the network (RFC 5681, section
+//! 3.2; NewReno, RFC 6582). As in Linux (`tcp_add_reno_sack`), duplicate acknowledgments are counted as SACKed
+//!    segments, so that the pipe, the state machine and the window reduction are the same with and without SACK.
 
 use subflow_policy::congestion::{Controller, RecoveryState};
 
@@ -9,7 +9,7 @@ use super::ack_input::AckFindings;
 use super::sent_segment::Tags;
 
 impl Connection {
-    /// A duplicate acknowledgment: one more segment arrived above the hole.
+    /// Counts a duplicate acknowledgment as one SACKed segment above the hole.
     pub(crate) fn count_duplicate_ack(&mut self, findings: &AckFindings) {
         if self.negotiated.sack || !findings.duplicate {
             return;
@@ -21,7 +21,7 @@ impl Connection {
     }
 
     /// `acknowledged` segments were acknowledged cumulatively: all but the one that filled the hole had been counted
-    /// when their duplicate acknowledgments came.
+    /// by their duplicate acknowledgments.
     pub(crate) fn uncount_duplicate_acks(&mut self, acknowledged: u32) {
         if acknowledged == 0 {
             return;
@@ -32,14 +32,15 @@ impl Connection {
         self.limit_duplicate_acks();
     }
 
-    /// What was counted belongs to the past (Linux `tcp_reset_reno_sack`).
+    /// Resets the count (Linux `tcp_reset_reno_sack`).
     pub(crate) fn forget_duplicate_acks(&mut self) {
         if !self.negotiated.sack {
             self.sent.sacked_out = 0;
         }
     }
 
-    /// There is at least one hole, and it was not delivered: more duplicates than that leaves are due to reordering.
+    /// At least one outstanding segment is missing: duplicates in excess of the others are due to reordering (Linux
+    /// `tcp_limit_reno_sacked`).
     fn limit_duplicate_acks(&mut self) {
         let out = self.sent.packets_out();
         let holes = self.sent.lost_out.max(1).min(out);
@@ -49,7 +50,7 @@ impl Connection {
         }
     }
 
-    /// NewReno: the third duplicate, or in recovery a partial acknowledgment, means that the head is lost.
+    /// NewReno: the third duplicate acknowledgment, or in recovery a partial acknowledgment, proves the head lost.
     pub(crate) fn mark_head_lost(&mut self, una_advanced: bool, cc: &Controller) {
         let proven = match self.recovery_state(cc) {
             RecoveryState::Recovery => una_advanced,
@@ -62,8 +63,8 @@ impl Connection {
         }
     }
 
-    /// RFC 6582, section 3.2, "Heuristics": recovery is held until something above its point is acknowledged, or what
-    /// the retransmissions stirred up would look like three more duplicates.
+    /// Whether recovery continues until data above the recovery point is acknowledged, because duplicates that the
+    /// retransmissions caused would otherwise start another fast retransmit (RFC 6582, section 4.1).
     pub(crate) fn must_hold_recovery(&self) -> bool {
         !self.negotiated.sack && self.send.una == self.recovery.point
     }

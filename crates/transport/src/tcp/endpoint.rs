@@ -10,37 +10,37 @@ use super::{Config, Connection, Ends, State};
 use crate::Event;
 use crate::stream::Stream;
 
-/// A TCP connection with an application on top. Drive it as [`Endpoint`](crate::Endpoint) says.
+/// A TCP connection and its application's stream. [`Endpoint`](crate::Endpoint) describes its use.
 #[derive(Clone, Debug)]
 pub struct TcpEndpoint {
     pub(crate) connection: Connection,
     pub(crate) congestion: Controller,
     pub(crate) stream: Stream,
-    /// State as the application knows it.
-    told: State,
+    /// The state that events to the application reflect.
+    reported: State,
     all_acknowledged: bool,
     scratch: Vec<core::ops::Range<u64>>,
 }
 
-/// What a plain TCP endpoint is made of.
+/// Configuration of a plain TCP endpoint.
 #[derive(Clone, Debug)]
 pub struct TcpOptions {
     /// The connection's configuration.
     pub config: Arc<Config>,
     /// Its congestion control.
     pub congestion: Algorithm,
-    /// Bytes that the application may have written and not acknowledged; `None` for any number.
+    /// Size of the send buffer: bytes written and not yet acknowledged; `None` for no limit.
     pub send_buffer: Option<u64>,
 }
 
 impl TcpEndpoint {
-    /// Opens a connection; `initial` is the initial sequence number.
+    /// Actively opens a connection; `initial` is the initial sequence number.
     pub fn connect(options: &TcpOptions, ends: Ends, initial: u32, now: Instant) -> Self {
         let congestion = Self::controller(options);
         Self::with(Connection::connect(options.config.clone(), ends, 0, initial, now), congestion, options)
     }
 
-    /// Answers `syn`.
+    /// Opens a connection in answer to `syn`.
     pub fn accept(options: &TcpOptions, ends: Ends, initial: u32, syn: &TcpSegment, now: Instant) -> Self {
         let congestion = Self::controller(options);
         Self::with(Connection::accept(options.config.clone(), ends, 0, initial, syn, now), congestion, options)
@@ -53,17 +53,17 @@ impl TcpEndpoint {
     }
 
     fn with(connection: Connection, congestion: Controller, options: &TcpOptions) -> Self {
-        let told = connection.state();
+        let reported = connection.state();
         let stream = Stream::new(options.send_buffer);
-        Self { connection, congestion, stream, told, all_acknowledged: false, scratch: Vec::new() }
+        Self { connection, congestion, stream, reported, all_acknowledged: false, scratch: Vec::new() }
     }
 
-    /// The connection, for its counters and estimates.
+    /// The connection.
     pub fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Congestion control.
+    /// The congestion controller.
     pub fn congestion(&self) -> &Controller {
         &self.congestion
     }
@@ -109,43 +109,43 @@ impl TcpEndpoint {
         if self.stream.is_blocked() {
             self.stream.on_acknowledged(self.connection.counters().bytes_acknowledged);
         }
-        self.tell_progress();
+        self.report_progress();
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         self.connection.on_timeout(now, &mut self.congestion);
-        self.tell_progress();
+        self.report_progress();
     }
 
-    /// Turns changes of state into events.
+    /// Reports changes of the connection's state as events.
     #[inline]
-    pub(crate) fn tell_progress(&mut self) {
-        if self.stream.finished || self.connection.state() != self.told {
-            self.tell_changes();
+    pub(crate) fn report_progress(&mut self) {
+        if self.stream.finished || self.connection.state() != self.reported {
+            self.report_changes();
         }
     }
 
-    fn tell_changes(&mut self) {
+    fn report_changes(&mut self) {
         if !self.all_acknowledged && self.connection.fin_is_acknowledged() {
             self.all_acknowledged = true;
             self.stream.tell(Event::Acknowledged);
         }
         let state = self.connection.state();
-        if state == self.told {
+        if state == self.reported {
             return;
         }
-        let opening = matches!(self.told, State::SynSent | State::SynReceived);
+        let opening = matches!(self.reported, State::SynSent | State::SynReceived);
         if opening && state.is_synchronised() {
             self.stream.tell(Event::Established);
         }
-        let open = matches!(self.told, State::SynSent | State::SynReceived | State::Established);
+        let open = matches!(self.reported, State::SynSent | State::SynReceived | State::Established);
         let remote_done = matches!(state, State::CloseWait | State::Closing | State::TimeWait | State::LastAck);
-        if remote_done && (open || matches!(self.told, State::FinWait1 | State::FinWait2)) {
+        if remote_done && (open || matches!(self.reported, State::FinWait1 | State::FinWait2)) {
             self.stream.tell(Event::PeerFinished);
         }
         if let State::Closed(how) = state {
             self.stream.tell(Event::Closed(how));
         }
-        self.told = state;
+        self.reported = state;
     }
 }

@@ -17,32 +17,32 @@ use super::timestamps::PeerTimestamps;
 use super::window_use::WindowUse;
 use super::{Closed, Config, Connection, Counters, Ends, Negotiated, ReceiveSide, RttEstimator, SendSide, State};
 
-/// How the handshake stands.
+/// State of the handshake.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Handshake {
-    /// A SYN or SYN/ACK is to leave.
+    /// A SYN or SYN/ACK is to be sent.
     pub(crate) due: bool,
     sent_at: Instant,
-    /// Times the SYN or SYN/ACK was sent again.
+    /// Number of retransmissions of the SYN or SYN/ACK.
     repeated: u32,
-    /// The third ACK is to leave before any data.
+    /// The third ACK, or in SYN-RECEIVED a challenge ACK, is to be sent before any data.
     pub(crate) acknowledge: bool,
-    /// Round-trip of a handshake without repetition.
+    /// The handshake has given an RTT sample, or cannot give one.
     measured: bool,
 }
 
-/// TCP's default MSS where the peer names none (RFC 9293, section 3.7.1).
+/// MSS of a peer that sends no MSS option over IPv4 (RFC 9293, section 3.7.1).
 const DEFAULT_MSS: u32 = 536;
 
 impl Connection {
-    /// A connection that opens with a SYN. `initial` is the initial sequence number.
+    /// A connection in SYN-SENT. `initial` is the initial sequence number.
     pub fn connect(config: Arc<Config>, ends: Ends, path: usize, initial: u32, now: Instant) -> Self {
         let mut connection = Self::new(config, ends, path, initial, State::SynSent, now);
         connection.handshake.due = true;
         connection
     }
 
-    /// A connection that answers `syn`. `initial` is this side's initial sequence number.
+    /// A connection in SYN-RECEIVED that answers `syn`. `initial` is this side's initial sequence number.
     pub fn accept(config: Arc<Config>, ends: Ends, path: usize, initial: u32, syn: &TcpSegment, now: Instant) -> Self {
         let mut connection = Self::new(config, ends, path, initial, State::SynReceived, now);
         connection.take_syn(syn, now);
@@ -106,7 +106,8 @@ impl Connection {
         }
     }
 
-    /// MPTCP adds `bytes` bytes of options to every data segment: segments shrink by as much.
+    /// Reserves `bytes` option bytes in every data segment for MPTCP; the payload of a full-sized segment decreases by
+    /// as much.
     pub fn reserve_options(&mut self, bytes: u32) {
         self.extra_options = bytes;
         self.fit_mss();
@@ -119,7 +120,7 @@ impl Connection {
         self.send.mss = base.saturating_sub(timestamps + self.extra_options).max(64);
     }
 
-    /// The options and window of the peer's SYN or SYN/ACK.
+    /// Processes the options and the window of the peer's SYN or SYN/ACK.
     fn take_syn(&mut self, segment: &TcpSegment, now: Instant) {
         let options = &segment.options;
         self.receive.initial = segment.sequence;
@@ -141,7 +142,7 @@ impl Connection {
         self.send.last_sent_at = now;
     }
 
-    /// The SYN or SYN/ACK has left: its timer runs.
+    /// The SYN or SYN/ACK was sent: starts its timer.
     pub(crate) fn on_syn_sent(&mut self, now: Instant) {
         self.handshake.due = false;
         self.handshake.sent_at = now;
@@ -150,15 +151,15 @@ impl Connection {
         self.arm(Purpose::Retransmission, now, delay.min(self.config.max_rto));
     }
 
-    /// The host has sent the SYN/ACK before it had this connection (SYN cookies). When is not known: the handshake
-    /// gives no RTT sample.
+    /// The host sent the SYN/ACK before this connection existed (SYN cookies). The time of its transmission is unknown, so
+    /// that the handshake gives no RTT sample.
     pub(crate) fn on_syn_ack_sent_before(&mut self) {
         self.handshake.due = false;
         self.handshake.measured = true;
         self.send.nxt = 1;
     }
 
-    /// No answer to the SYN or SYN/ACK.
+    /// The timer of the SYN or SYN/ACK expired.
     pub(crate) fn on_syn_timeout(&mut self) {
         if self.handshake.repeated >= self.config.syn_retries {
             return self.close(Closed::TimedOut);
@@ -178,7 +179,7 @@ impl Connection {
             self.handshake.acknowledge = true;
             self.establish(now, cc);
         } else {
-            // Simultaneous open: the peer's SYN crossed ours.
+            // Simultaneous open.
             self.state = State::SynReceived;
             self.handshake.due = true;
         }
@@ -194,7 +195,7 @@ impl Connection {
         self.establish(now, cc);
     }
 
-    /// The peer acknowledged our SYN.
+    /// The peer acknowledged this side's SYN.
     pub(crate) fn establish(&mut self, now: Instant, cc: &mut Controller) {
         self.state = State::Established;
         self.timer = None;
@@ -209,7 +210,7 @@ impl Connection {
             self.publish_rtt(cc);
         }
         if self.handshake.repeated > 1 {
-            // RFC 6298, section 5.7 and RFC 5681, section 3.1: a lost SYN means an initial window of one segment.
+            // RFC 5681, section 3.1: after loss of a SYN the initial window is one segment.
             cc.path_mut(self.path).cwnd = 1;
         }
         cc.set_established(self.path, true);
@@ -221,12 +222,12 @@ impl Connection {
         }
     }
 
-    /// A peer in SYN-RECEIVED repeats its SYN/ACK because our third ACK was lost: say it again.
+    /// Sends the third ACK again: the peer retransmitted its SYN/ACK.
     pub(crate) fn repeat_third_ack(&mut self) {
         self.handshake.acknowledge = true;
     }
 
-    /// Whether the SYN or SYN/ACK was sent more than `times` times again.
+    /// Number of retransmissions of the SYN or SYN/ACK.
     pub fn syn_repeated(&self) -> u32 {
         self.handshake.repeated
     }

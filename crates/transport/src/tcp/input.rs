@@ -1,4 +1,4 @@
-//! Arriving segments (RFC 9293, section 3.10.7).
+//! Processing of arriving segments (RFC 9293, section 3.10.7).
 
 use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
@@ -8,19 +8,19 @@ use super::acceptability::{Answer, Offsets, Verdict};
 use super::send_queue::Reset;
 use super::{Closed, Connection, State, sequence};
 
-/// Time between answers to unacceptable segments without data (Linux `tcp_invalid_ratelimit`).
+/// Minimum time between two challenge ACKs (Linux `tcp_invalid_ratelimit`).
 const CHALLENGE_INTERVAL: Duration = Duration::from_millis(500);
 
 impl Connection {
-    /// Takes in a segment. `data` is the application-stream offset of its first payload byte, or `None` for the
-    /// connection's own stream (plain TCP). Returns whether the segment was acceptable: one that was not has no effect
-    /// but an answer.
+    /// Processes `segment`. `data` is the application-stream offset of its first payload byte, or `None` if the stream
+    /// is the connection's own (plain TCP). Returns whether the segment was acceptable; one that was not has no effect
+    /// apart from the answer to it.
     pub fn on_segment(&mut self, segment: &TcpSegment, data: Option<u64>, now: Instant, cc: &mut Controller) -> bool {
         let verdict = self.judge(segment, now);
         self.on_judged_segment(segment, verdict, data, now, cc)
     }
 
-    /// [`on_segment`](Self::on_segment) with the `verdict` that [`judge`](Self::judge) has just given.
+    /// [`on_segment`](Self::on_segment) with the `verdict` that [`judge`](Self::judge) returned for the segment.
     pub fn on_judged_segment(
         &mut self,
         segment: &TcpSegment,
@@ -97,13 +97,13 @@ impl Connection {
         sequence::unwrap(segment.sequence, self.receive.initial, self.receive.nxt)?.checked_sub(1)
     }
 
-    /// The receiver's own RTT estimate, from timestamps.
+    /// The receiver's RTT estimate, from timestamps.
     pub fn receiver_rtt(&self) -> Option<Duration> {
         self.receive.window.rtt()
     }
 
-    /// Answers a segment without data that does not fit, at most so often: two ends that do not fit each other would
-    /// acknowledge each other's acknowledgments for ever (Linux `tcp_oow_rate_limited`).
+    /// Sends a challenge ACK, subject to the rate limit. Without the limit two ends whose sequence numbers disagree
+    /// would acknowledge each other's acknowledgments without end (Linux `tcp_oow_rate_limited`).
     fn challenge(&mut self, now: Instant) {
         if self.challenged_at.is_none_or(|at| now.since(at) >= CHALLENGE_INTERVAL) {
             self.challenged_at = Some(now);

@@ -1,4 +1,4 @@
-//! Which segments are lost: RACK (RFC 8985, section 6) or three SACKed segments above (RFC 6675).
+//! Loss detection: RACK (RFC 8985, section 6) or DupThresh (RFC 6675).
 
 use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_quantity::{Duration, Instant};
@@ -9,29 +9,32 @@ use super::recovery::DUP_THRESH;
 use super::sent_segment::Tags;
 use super::timers::Purpose;
 
-/// Largest reordering degree that is believed (`tcp_max_reordering`).
+/// Upper bound of the reordering degree, in segments (`tcp_max_reordering`).
 const MAX_REORDERING: u64 = 300;
-/// Recoveries without a D-SACK after which the reordering window is reset (RFC 8985, section 6.2).
-const PERSISTENCE: u32 = 16;
-/// Added to the reordering timer (Linux `TCP_TIMEOUT_MIN_US`).
+/// Recoveries without a D-SACK after which the reordering window is reset (RFC 8985, section 6.2:
+/// RACK.reo_wnd_persist).
+const REO_WND_PERSIST: u32 = 16;
+/// Margin added to the reordering and probe timers (Linux `TCP_TIMEOUT_MIN_US`).
 pub(crate) const TIMER_MARGIN: Duration = Duration::from_millis(2);
 
-/// RFC 8985's variables.
+/// Variables of RFC 8985, section 5.2.
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
-    /// Transmission time of the most recently sent segment that was delivered (RACK.xmit_ts).
+    /// Transmission time of the segment sent last among those delivered (RACK.xmit_ts).
     sent_at: Instant,
     /// Its end (RACK.end_seq).
     end: u64,
     /// Its RTT (RACK.rtt).
     rtt: Duration,
-    /// Something was delivered since the last detection.
+    /// A segment was delivered since the last detection.
     pub(crate) advanced: bool,
     /// Multiplier of the reordering window (RACK.reo_wnd_mult).
     steps: u64,
+    /// Remaining recoveries before the multiplier is reset (RACK.reo_wnd_persist).
     persist: u32,
+    /// A D-SACK arrived with this acknowledgment.
     dsack_seen: bool,
-    /// The window may rise again when this offset is acknowledged.
+    /// The multiplier may increase again when this offset is acknowledged (RACK.dsack_round).
     round_end: u64,
 }
 
@@ -60,7 +63,7 @@ impl Rack {
     pub(crate) fn on_delivered(&mut self, now: Instant, sent_at: Instant, end: u64, repeated: bool, min: Duration) {
         let rtt = now.since(sent_at);
         if repeated && rtt < min {
-            // The original's acknowledgment, not the retransmission's.
+            // The acknowledgment is of the original, not of the retransmission.
             return;
         }
         self.advanced = true;
@@ -71,31 +74,34 @@ impl Rack {
         }
     }
 
-    /// A D-SACK reported a needless retransmission: the window rises once per round trip (section 6.2, step 4).
+    /// A D-SACK reported a spurious retransmission: the reordering window increases once per round trip (section 6.2,
+    /// step 4).
     pub(crate) fn on_dsack(&mut self) {
         self.dsack_seen = true;
     }
 
-    /// Once per acknowledgment.
+    /// Updates the multiplier, once per acknowledgment.
     pub(crate) fn adapt(&mut self, una: u64, nxt: u64) {
         if self.dsack_seen {
             self.dsack_seen = false;
             if una >= self.round_end {
                 self.steps = (self.steps + 1).min(255);
                 self.round_end = nxt;
-                self.persist = PERSISTENCE;
+                self.persist = REO_WND_PERSIST;
             }
         } else if self.persist == 0 {
             self.steps = 1;
         }
     }
 
+    /// Recovery ended without an undo.
     pub(crate) fn on_recovery_left(&mut self) {
         self.persist = self.persist.saturating_sub(1);
     }
 
+    /// Recovery was undone.
     pub(crate) fn on_needless_recovery(&mut self) {
-        self.persist = (self.persist + 1).min(PERSISTENCE);
+        self.persist = (self.persist + 1).min(REO_WND_PERSIST);
     }
 }
 
@@ -118,7 +124,7 @@ impl Connection {
         }
     }
 
-    /// RFC 8985, section 6.2, step 4: how much later than its successors a segment may arrive.
+    /// RFC 8985, section 6.2, step 4: the reordering window.
     fn reordering_window(&self, cc: &Controller) -> Duration {
         if !self.recovery.reordering_seen {
             let recovering = matches!(self.recovery_state(cc), RecoveryState::Recovery | RecoveryState::Loss);
@@ -158,7 +164,7 @@ impl Connection {
         !wait.is_zero()
     }
 
-    /// Whether a segment sent at `sent_at` is too young to be lost when a timeout marks the rest (RACK's view).
+    /// Whether RACK does not yet consider a segment sent at `sent_at` lost, so that a timeout does not mark it either.
     pub(crate) fn is_too_young(&self, sent_at: Instant, now: Instant, cc: &Controller) -> bool {
         let age_limit = self.recovery.rack.rtt + self.reordering_window(cc);
         self.negotiated.sack && self.config.uses_rack() && sent_at + age_limit > now
@@ -181,14 +187,15 @@ impl Connection {
                 }
             }
         } else if self.recovery_state(cc) == RecoveryState::Recovery && self.sent.lost_out == 0 {
-            // NewReno's partial acknowledgment: the next hole is lost too.
+            // A partial acknowledgment proves the next hole lost (NewReno).
             if self.sent.sacked_out > 0 && self.sent.retrans_out == 0 {
                 self.sent.mark_lost(self.sent.head_id());
             }
         }
     }
 
-    /// A segment below the highest SACKed one was delivered without retransmission: the network reorders.
+    /// A segment that begins at `low`, below the highest SACKed one, was delivered without retransmission: the network
+    /// reorders.
     pub(crate) fn note_reordering(&mut self, low: u64) {
         let highest = self.highest_sacked();
         if low >= highest {

@@ -1,4 +1,4 @@
-//! Tail loss probes (RFC 8985, section 7; timings as Linux `tcp_schedule_loss_probe`).
+//! Tail loss probes (RFC 8985, section 7; timing as in Linux `tcp_schedule_loss_probe`).
 
 use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_quantity::{Duration, Instant};
@@ -10,8 +10,8 @@ use super::loss_detection::TIMER_MARGIN;
 use super::timers::Purpose;
 
 impl Connection {
-    /// Arms the probe timer, or tells that no probe is possible. `restart` counts the retransmission timeout from now,
-    /// else from the head's transmission.
+    /// Starts the probe timer if a probe is possible, and returns whether it is. With `restart` the retransmission
+    /// timeout is measured from `now`, otherwise from the head's last transmission.
     pub(crate) fn schedule_loss_probe(&mut self, now: Instant, restart: bool, cc: &Controller) -> bool {
         let state = self.recovery_state(cc);
         let possible = self.config.tail_loss_probe
@@ -39,7 +39,7 @@ impl Connection {
         true
     }
 
-    /// The probe: new data if there is any and the peer admits it, else the last segment again.
+    /// Builds the probe: new data if there is any and the peer's window admits it, otherwise the last segment again.
     pub(crate) fn next_loss_probe(
         &mut self,
         segment: &mut TcpSegment,
@@ -59,7 +59,7 @@ impl Connection {
         Some(probe)
     }
 
-    /// An acknowledgment while a probe is out (RFC 8985, section 7.4.2).
+    /// Processes an acknowledgment while a probe is outstanding (RFC 8985, section 7.4.2).
     pub(crate) fn on_ack_of_probe(&mut self, findings: &AckFindings, now: Instant, cc: &mut Controller) {
         let Some((end, retransmission)) = self.recovery.probe else { return };
         if findings.acknowledgment < end {
@@ -68,7 +68,7 @@ impl Connection {
         if !retransmission || findings.dsack_of_probe {
             self.recovery.probe = None;
         } else if findings.acknowledgment > end {
-            // The probe itself repaired a loss: the window must pay for it.
+            // The probe repaired a loss: the congestion window is reduced.
             self.reduce_once(now, cc);
         } else if findings.duplicate {
             self.recovery.probe = None;

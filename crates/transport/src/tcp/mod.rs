@@ -1,34 +1,36 @@
 //! One TCP connection, or one MPTCP subflow, as a sans-IO state machine (RFC 9293).
 //!
-//! # How to drive it
+//! # Usage
 //!
-//! [`Connection`] owns neither a clock nor its congestion window. Whoever holds it (a plain TCP endpoint, or an MPTCP
-//! connection with its subflows) passes the time and the [`Controller`](subflow_policy::congestion::Controller) whose path [`Connection::path`] is this one:
+//! [`Connection`] contains neither a clock nor its congestion window. Its owner (a plain TCP endpoint, or an MPTCP
+//! connection with its subflows) passes in the time and the [`Controller`](subflow_policy::congestion::Controller) in
+//! which [`Connection::path`] is the index of its path. The owner repeats three steps:
 //!
-//! 1. mutate it: [`on_segment`](Connection::on_segment), [`on_timeout`](Connection::on_timeout),
+//! 1. change the state: [`on_segment`](Connection::on_segment), [`on_timeout`](Connection::on_timeout),
 //!    [`push_data`](Connection::push_data), [`finish`](Connection::finish), [`abort`](Connection::abort);
-//! 2. drain it: [`poll_transmit`](Connection::poll_transmit) until it returns `None`, and take what arrived from
-//!    [`take_received`](Connection::take_received);
-//! 3. sleep until [`timeout`](Connection::timeout).
+//! 2. drain the output: call [`poll_transmit`](Connection::poll_transmit) until it returns `None`, and take received
+//!    data from [`take_received`](Connection::take_received);
+//! 3. wait until [`timeout`](Connection::timeout).
 //!
-//! Bytes are never moved: data is ranges of stream offsets, which on an MPTCP subflow are offsets at the data level.
+//! No payload bytes are stored. Data is represented by ranges of stream offsets, which on an MPTCP subflow are
+//! data-level offsets.
 //!
-//! # Where to look
+//! # Files
 //!
 //! | concern | file |
 //! |---|---|
 //! | SYN, SYN/ACK, third ACK | `handshake.rs` |
-//! | a SYN for ends in TIME-WAIT | `time_wait.rs` |
-//! | arriving segments: whether they count | `acceptability.rs`, PAWS in `timestamps.rs` |
-//! | what they do | `input.rs`; data and FIN in `data_input.rs`, acknowledgments in `ack_input.rs`, |
-//! | | SACK in `sack_input.rs`, `duplicate_acks.rs` without |
+//! | SYN for a connection in TIME-WAIT | `time_wait.rs` |
+//! | acceptability of arriving segments | `acceptability.rs`; PAWS in `timestamps.rs` |
+//! | processing of acceptable segments | `input.rs`; data and FIN in `data_input.rs` |
+//! | acknowledgments | `ack_input.rs`; SACK in `sack_input.rs`; peers without SACK in `duplicate_acks.rs` |
 //! | loss detection | `loss_detection.rs` (RACK, RFC 6675) |
 //! | recovery states, PRR, undo, F-RTO | `recovery.rs`, `reduction.rs`, `undo.rs` |
 //! | timers, timeouts and probes | `timers.rs`, `timeout.rs`, `loss_probe.rs` |
-//! | what may be sent, and segments | `send_queue.rs`, `output.rs`, `segment.rs` |
-//! | what was sent | `sent_queue.rs`, `sent_segment.rs`, `transmission_order.rs` |
-//! | a congestion window that is not used | `window_use.rs` |
-//! | acknowledging, receive window | `acknowledge.rs`, `receive_window.rs`, `reassembly.rs` |
+//! | sending | `send_queue.rs`, `output.rs`, `segment.rs` |
+//! | retransmission queue | `sent_queue.rs`, `sent_segment.rs`, `transmission_order.rs` |
+//! | congestion window validation | `window_use.rs` |
+//! | delayed acknowledgments, receive window, reassembly | `acknowledge.rs`, `receive_window.rs`, `reassembly.rs` |
 
 mod acceptability;
 mod ack_input;
@@ -97,11 +99,11 @@ pub struct Counters {
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Duplicate acknowledgments received: without data, window update or forward progress (RFC 5681, section 2).
+    /// Duplicate acknowledgments received: no data, no window update, no new acknowledgment (RFC 5681, section 2).
     pub duplicate_acks: u64,
     /// Times fast recovery was entered.
     pub recoveries: u64,
-    /// Window reductions taken back.
+    /// Window reductions undone.
     pub undos: u64,
     /// Tail loss probes sent.
     pub loss_probes: u64,
@@ -130,23 +132,26 @@ impl Ends {
     }
 }
 
-/// What the peer's window allows and how far this side has got. All offsets count from the SYN at 0.
+/// Send sequence space (RFC 9293, section 3.3.1). All offsets count from the SYN at 0.
 #[derive(Clone, Debug)]
 pub(crate) struct SendSide {
     /// Initial sequence number.
     initial: u32,
+    /// SND.UNA.
     una: u64,
+    /// SND.NXT.
     nxt: u64,
-    /// Offset after the last byte the peer admits.
+    /// SND.UNA + SND.WND: offset after the last byte that the peer's window admits.
     window_end: u64,
     /// Largest window the peer ever offered, in bytes.
     max_window: u64,
-    /// Segment that last updated the window (RFC 9293: SND.WL1).
+    /// Sequence offset of the segment that last updated the window (SND.WL1).
     window_from: u64,
     /// Shift of the peer's window field.
     scale: u8,
     /// Payload bytes of a full-sized segment.
     mss: u32,
+    /// Time of the last transmission of data or a FIN.
     last_sent_at: Instant,
     /// End of the last segment below full size (Minshall's variant of Nagle's algorithm).
     small_until: u64,
@@ -154,31 +159,33 @@ pub(crate) struct SendSide {
     peer_mss: u32,
 }
 
-/// What arrived and what has been acknowledged.
+/// Receive sequence space (RFC 9293, section 3.3.1) and received data.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveSide {
+    /// The peer's initial sequence number.
     initial: u32,
+    /// RCV.NXT.
     nxt: u64,
-    /// `nxt` when the last acknowledgment left.
+    /// RCV.NXT in the last acknowledgment sent (RFC 7323: Last.ACK.sent).
     acknowledged: u64,
     window: ReceiveWindow,
     reassembly: Reassembly,
-    /// Offset of the peer's FIN, once known.
+    /// Offset of the peer's FIN, if one has arrived.
     fin: Option<u64>,
     timestamps: PeerTimestamps,
-    /// Duplicate range to report (RFC 2883).
+    /// Duplicate range that the next acknowledgment reports (RFC 2883).
     duplicate: Option<core::ops::Range<u64>>,
-    /// In-order data not yet taken by the owner: ranges of the application stream.
+    /// In-order data that the owner has not yet taken: ranges of the application stream.
     ready: Vec<core::ops::Range<u64>>,
-    /// What of the latest segment's payload was taken in.
+    /// The part of the latest segment's payload that was accepted.
     taken: Option<Taken>,
-    /// Bytes in order that the application has not read; they shrink the window.
+    /// In-order bytes that the application has not read; they reduce the advertised window.
     unread: u64,
-    /// An MPTCP connection advertises its own window on every subflow.
+    /// On an MPTCP subflow: the window of the MPTCP connection, in bytes.
     shared_window: Option<u64>,
 }
 
-/// What was negotiated.
+/// Options that both ends agreed on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Negotiated {
     timestamps: bool,
@@ -186,12 +193,12 @@ pub(crate) struct Negotiated {
     scaling: bool,
 }
 
-/// A TCP connection or MPTCP subflow. See the [module documentation](self) for how to drive it.
+/// A TCP connection or MPTCP subflow. The [module documentation](self) describes its use.
 #[derive(Clone, Debug)]
 pub struct Connection {
     config: Arc<Config>,
     ends: Ends,
-    /// The network header of every packet of it.
+    /// The network header of every outgoing packet.
     ip: IpHeader,
     path: usize,
     state: State,
@@ -206,11 +213,13 @@ pub struct Connection {
     acknowledge: Acknowledge,
     handshake: handshake::Handshake,
     timer: Option<TransmissionTimer>,
-    /// Doublings of the timeout in force.
+    /// The timeout is multiplied by 2 to this power.
     backoff: u32,
+    /// Timeouts since the last acknowledgment of new data.
     retries: u32,
+    /// End of TIME-WAIT.
     close_timer: Option<Instant>,
-    /// When an unacceptable segment without data was last answered.
+    /// Time of the last challenge ACK.
     challenged_at: Option<Instant>,
     /// Option bytes that MPTCP adds to a data segment.
     extra_options: u32,
@@ -223,7 +232,7 @@ impl Connection {
         self.ends
     }
 
-    /// The network header of its packets.
+    /// The network header of outgoing packets.
     #[inline]
     pub fn ip_header(&self) -> IpHeader {
         self.ip
@@ -239,12 +248,12 @@ impl Connection {
         self.state
     }
 
-    /// Counters since the start.
+    /// Counters since the connection was created.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Round-trip times.
+    /// The round-trip time estimator.
     pub fn rtt(&self) -> &RttEstimator {
         &self.rtt
     }
@@ -254,12 +263,12 @@ impl Connection {
         self.send.mss
     }
 
-    /// Packets in flight: sent, not acknowledged, not believed lost.
+    /// Segments in flight: sent, not acknowledged and not considered lost.
     pub fn in_flight(&self) -> u32 {
         self.sent.in_flight()
     }
 
-    /// Packets sent and not yet cumulatively acknowledged, and those that what is queued makes.
+    /// Segments not yet cumulatively acknowledged plus the segments that the queued data will fill.
     pub fn buffered_packets(&self) -> u64 {
         u64::from(self.sent.packets_out()) + self.queue.packets(u64::from(self.send.mss.max(1)))
     }
@@ -275,13 +284,13 @@ impl Connection {
         u64::from(segment.window) << scale
     }
 
-    /// Whether nothing waits for retransmission: new data would only queue up behind it.
+    /// Whether no lost segment waits for retransmission; new data is sent only after those.
     pub fn has_no_losses(&self) -> bool {
         self.sent.lost_out <= self.sent.retrans_out
     }
 
-    /// Linux's pacing rate in bytes per second: the window in a round trip, twice in slow start, 1.2 times after. Zero
-    /// without an RTT sample.
+    /// Linux's pacing rate in bytes per second: the congestion window per smoothed RTT, multiplied by 2 in slow start
+    /// and by 1.2 in congestion avoidance. Zero without an RTT sample.
     pub fn pacing_rate(&self, path: &subflow_policy::congestion::Path) -> u64 {
         let Some(srtt) = self.rtt.srtt() else { return 0 };
         let percent = if path.cwnd < path.ssthresh / 2 { 200 } else { 120 };
@@ -289,44 +298,44 @@ impl Connection {
         window * percent * 10_000_000 / srtt.as_nanos().max(1)
     }
 
-    /// Offset, in bytes of this connection's own stream, at which data pushed now would start. MPTCP's relative
-    /// subflow sequence number of that data is this plus one.
+    /// Offset, in this connection's own stream, at which data pushed now will start. The relative subflow sequence
+    /// number of MPTCP for that data is this plus one.
     pub fn push_offset(&self) -> u64 {
         self.send.nxt.max(1) - 1 + self.queue.bytes()
     }
 
-    /// Whether the retransmission timer has expired without an answer since, and nothing is allowed out.
+    /// Whether the retransmission timer has expired since the last acknowledgment of new data.
     pub fn timed_out(&self) -> bool {
         self.retries > 0
     }
 
-    /// Timeouts in a row.
+    /// Consecutive timeouts.
     pub fn retries(&self) -> u32 {
         self.retries
     }
 
-    /// In-order data that arrived since the last call, as ranges of the application stream. The caller clears `into`.
+    /// Appends the in-order data received since the last call to `into`, as ranges of the application stream.
     pub fn take_received(&mut self, into: &mut Vec<core::ops::Range<u64>>) {
         into.append(&mut self.receive.ready);
     }
 
-    /// What of the latest segment's payload was taken in, in order or not.
+    /// The part of the latest segment's payload that was accepted, in order or not.
     pub fn taken(&self) -> Option<Taken> {
         self.receive.taken.clone()
     }
 
-    /// Whether in-order data waits to be taken.
+    /// Whether [`take_received`](Self::take_received) would return data.
     pub fn has_received(&self) -> bool {
         !self.receive.ready.is_empty()
     }
 
-    /// Whether the peer's FIN has been reached in order.
+    /// Whether all data up to the peer's FIN, and the FIN, have arrived.
     pub fn peer_finished(&self) -> bool {
         self.receive.fin.is_some_and(|fin| self.receive.nxt > fin)
     }
 
-    /// In how many pieces data waits behind a hole. At most one for every 960 bytes of the largest receive buffer, or
-    /// 64: the memory that a peer can make this side spend on them is bounded so, whatever it sends.
+    /// The number of separate intervals of out-of-order data held. It is bounded by the largest size of the receive
+    /// buffer divided by 960 bytes, or 64 if that is more; this bounds the memory that a peer can occupy.
     pub fn out_of_order_pieces(&self) -> usize {
         self.receive.reassembly.pieces()
     }

@@ -1,4 +1,4 @@
-//! What may be sent now (RFC 9293, section 3.8; RFC 5681; the order is Linux's).
+//! Transmission of data (RFC 9293, section 3.8; RFC 5681; the order is that of Linux).
 
 use subflow_policy::congestion::Controller;
 use subflow_quantity::Instant;
@@ -11,8 +11,8 @@ use super::{Connection, State};
 
 impl Connection {
     /// Fills `segment` with the next segment to send at `now` and returns the offset of its first payload byte in this
-    /// connection's own stream (not counting the SYN); `None`, with `segment` as it was, when there is nothing to
-    /// send. Call again until it returns `None`.
+    /// connection's own stream (not counting the SYN). Returns `None` and leaves `segment` unchanged if there is
+    /// nothing to send. The caller repeats the call until it returns `None`.
     pub fn poll_transmit(&mut self, now: Instant, segment: &mut TcpSegment, cc: &mut Controller) -> Option<u64> {
         if self.queue.reset.is_some() || !self.state.is_synchronised() || self.handshake.acknowledge {
             return self.poll_control(segment, now);
@@ -32,13 +32,13 @@ impl Connection {
         self.acknowledge.now.then(|| self.build_ack(segment, now))
     }
 
-    /// Whether there is nothing to send but perhaps an acknowledgment.
+    /// Whether nothing except a pure acknowledgment can be due.
     #[inline]
     fn is_quiet(&self) -> bool {
         self.queue.is_empty() && !self.window_use.has_sent && self.recovery.due == Due::default()
     }
 
-    /// Segments of the handshake, and resets.
+    /// Builds segments of the handshake, and resets.
     #[cold]
     fn poll_control(&mut self, segment: &mut TcpSegment, now: Instant) -> Option<u64> {
         if let Some(reset) = self.queue.reset.take() {
@@ -86,7 +86,7 @@ impl Connection {
             return Some(self.send_new(segment, now, cc));
         }
         if self.recovery.due.new_data_first {
-            // F-RTO, step 2b: no new data to try with means conventional recovery.
+            // F-RTO, step 2b: without new data to send, conventional recovery follows.
             self.recovery.due.new_data_first = false;
             if self.send.nxt <= self.recovery.point {
                 self.recovery.frto = false;
@@ -105,7 +105,7 @@ impl Connection {
         Some(self.retransmit(id, segment, now, cc))
     }
 
-    /// Whether the window, the peer and Nagle's algorithm admit the next new segment.
+    /// Whether state, congestion window, send window and Nagle's algorithm admit the next new segment.
     fn may_send_new(&mut self, now: Instant, cc: &mut Controller) -> bool {
         if self.queue.is_empty() || !self.state.may_send() {
             return false;
@@ -116,7 +116,7 @@ impl Connection {
         self.sent.in_flight() < cc.path(self.path).cwnd && self.admits_next()
     }
 
-    /// Whether the peer's window and Nagle's algorithm admit the next segment.
+    /// Whether the send window and Nagle's algorithm admit the next new segment.
     pub(crate) fn admits_next(&self) -> bool {
         let Some(front) = self.queue.front_bytes() else { return self.queue.wants_fin() };
         let full = self.full_size();
@@ -125,14 +125,14 @@ impl Connection {
         fits && (length == full || length < self.queue.bytes() || self.admits_small())
     }
 
-    /// Nagle's algorithm in Minshall's variant: what is below full size waits while another small segment is
-    /// unacknowledged (RFC 9293, section 3.7.4; Linux `tcp_nagle_check`). The end of the stream does not wait.
+    /// Nagle's algorithm with Minshall's modification (RFC 9293, section 3.7.4; Linux `tcp_nagle_check`): whether a
+    /// segment below full size may be sent. The last segment of the stream always may.
     fn admits_small(&self) -> bool {
         !self.config.nagle || self.queue.wants_fin() || self.send.una >= self.send.small_until
     }
 
-    /// Payload bytes of a segment that is worth sending (RFC 9293, section 3.8.6.2.1): the MSS, or half of the largest
-    /// window that the peer ever offered where its buffer is smaller than two segments (Linux
+    /// Payload bytes that make a segment full-sized for the sender's silly window avoidance (RFC 9293, section
+    /// 3.8.6.2.1): the MSS, or half of the largest window that the peer ever offered if that is less (Linux
     /// `tcp_bound_to_half_wnd`).
     fn full_size(&self) -> u64 {
         let bound = if self.send.max_window > 536 { self.send.max_window / 2 } else { self.send.max_window.max(1) };
@@ -179,7 +179,7 @@ impl Connection {
         self.build_sent(self.sent.last_id(), segment, now)
     }
 
-    /// Retransmits a segment that is believed lost.
+    /// Retransmits segment `id`, which is considered lost.
     pub(crate) fn retransmit(&mut self, id: u32, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> u64 {
         self.sent.note_retransmission(id, now);
         self.recovery.undo.first_retransmission.get_or_insert(super::timestamps::timestamp(now));
@@ -194,7 +194,7 @@ impl Connection {
         self.send_again(id, segment, now)
     }
 
-    /// Sends the last segment again as a loss probe: nothing is believed lost.
+    /// Sends the last segment again as a tail loss probe; it is not considered lost.
     pub(crate) fn probe_with_last(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
         let id = self.sent.last_id();
         self.sent.note_probe(id, now);
@@ -207,7 +207,7 @@ impl Connection {
         self.build_sent(id, segment, now)
     }
 
-    /// Builds the segment that the retransmission queue calls `id`.
+    /// Builds segment `id` of the retransmission queue.
     fn build_sent(&mut self, id: u32, segment: &mut TcpSegment, now: Instant) -> u64 {
         let (start, end, data, tags) = {
             let sent = self.sent.get(id);

@@ -1,4 +1,4 @@
-//! Data that arrived ahead of a hole, and the SACK blocks that report it (RFC 2018, RFC 2883).
+//! Out-of-order data, and the SACK blocks that report it (RFC 2018, RFC 2883).
 
 use core::ops::Range;
 
@@ -7,10 +7,10 @@ use arrayvec::ArrayVec;
 use super::receive_window::PACKET_OVERHEAD;
 use crate::interval_set::IntervalSet;
 
-/// Intervals that any receiver may hold, however small its buffer.
-const LEAST_BOUND: u64 = 64;
+/// Intervals that a receiver may hold whatever the size of its buffer.
+const MIN_INTERVALS: u64 = 64;
 
-/// Received bytes `start..end`, which belong at `data` in the application stream.
+/// Received sequence offsets `start..end`; the first one is offset `data` of the application stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) start: u64,
@@ -18,33 +18,33 @@ pub(crate) struct Run {
     pub(crate) data: u64,
 }
 
-/// The out-of-order queue. It holds no more intervals than the receive buffer has room for packets, as in Linux, where
-/// every packet is charged with its descriptor; what lies furthest ahead is dropped (see
-/// [`interval_set`](crate::interval_set)).
+/// The out-of-order queue. The number of intervals is bounded by the number of packets that fit into the receive
+/// buffer, as in Linux, where a packet is charged for its descriptor, too. When the queue is full, the data furthest
+/// ahead is dropped (see [`interval_set`](crate::interval_set)).
 #[derive(Clone, Debug)]
 pub(crate) struct Reassembly {
-    /// What arrived, by sequence: the contiguous blocks that SACK reports.
+    /// Received sequence offsets: the contiguous blocks that SACK reports.
     arrived: IntervalSet,
-    /// The same by what belongs together in the application stream; the label is the distance from the sequence offset
-    /// to the stream offset, modulo 2^64.
+    /// The same offsets, separated where the application stream is not contiguous. The label is the stream offset
+    /// minus the sequence offset, modulo 2^64.
     placed: IntervalSet<u64>,
-    /// Blocks to report, the latest first, as sequence ranges.
+    /// Blocks to report, the most recent first.
     recent: ArrayVec<Range<u64>, 4>,
 }
 
-/// What [`Reassembly::insert`] did.
+/// Result of [`Reassembly::insert`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stored {
-    /// The part that was there already, for D-SACK.
+    /// The part that had been received before, for D-SACK.
     pub(crate) duplicate: Option<Range<u64>>,
-    /// The queue was full of what is needed sooner: nothing of the run was kept.
+    /// The queue was full of data nearer to RCV.NXT: nothing of the run was stored.
     pub(crate) dropped: bool,
 }
 
 impl Reassembly {
-    /// An empty queue of a receiver whose buffer grows up to `buffer` bytes.
+    /// An empty queue of a receiver whose buffer has at most `buffer` bytes.
     pub(crate) fn new(buffer: u64) -> Self {
-        let bound = (buffer / PACKET_OVERHEAD).max(LEAST_BOUND) as usize;
+        let bound = (buffer / PACKET_OVERHEAD).max(MIN_INTERVALS) as usize;
         Self { arrived: IntervalSet::new(bound), placed: IntervalSet::new(bound), recent: ArrayVec::new() }
     }
 
@@ -57,12 +57,12 @@ impl Reassembly {
         self.arrived.covered()
     }
 
-    /// How many pieces the bytes are held in.
+    /// Number of intervals held.
     pub(crate) fn pieces(&self) -> usize {
         self.placed.len()
     }
 
-    /// Blocks to report, the latest first.
+    /// Blocks to report, the most recent first.
     pub(crate) fn blocks(&self) -> &[Range<u64>] {
         &self.recent
     }
@@ -89,7 +89,7 @@ impl Reassembly {
         });
     }
 
-    /// Puts the block around `offset` to the front.
+    /// Moves the block that contains `offset` to the front of the report.
     fn report(&mut self, offset: u64) {
         let Some(block) = self.arrived.interval_of(offset) else { return };
         self.recent.retain(|known| known.end < block.start || known.start > block.end);
@@ -99,7 +99,7 @@ impl Reassembly {
         self.recent.insert(0, block);
     }
 
-    /// Takes out what continues at `next`; call until it returns `None`.
+    /// Removes and returns data that continues at `next`. The caller repeats the call until it returns `None`.
     pub(crate) fn pop_ready(&mut self, next: u64) -> Option<Run> {
         loop {
             let (piece, distance) = self.placed.pop_through(next)?;
@@ -161,14 +161,14 @@ mod tests {
     #[test]
     fn a_full_queue_drops_what_lies_furthest_ahead_and_reports_it_no_more() {
         let mut queue = Reassembly::new(0);
-        for i in 0..LEAST_BOUND {
+        for i in 0..MIN_INTERVALS {
             queue.insert(run(1000 + 10 * i, 1001 + 10 * i));
         }
-        let last = 1000 + 10 * (LEAST_BOUND - 1);
+        let last = 1000 + 10 * (MIN_INTERVALS - 1);
         assert_eq!(queue.insert(run(9000, 9001)), Stored { duplicate: None, dropped: true });
-        assert_eq!((queue.pieces() as u64, &queue.blocks()[0]), (LEAST_BOUND, &(last..last + 1)));
+        assert_eq!((queue.pieces() as u64, &queue.blocks()[0]), (MIN_INTERVALS, &(last..last + 1)));
         assert_eq!(queue.insert(run(20, 30)), Stored::default());
-        assert_eq!((queue.pieces() as u64, queue.bytes()), (LEAST_BOUND, LEAST_BOUND - 1 + 10));
+        assert_eq!((queue.pieces() as u64, queue.bytes()), (MIN_INTERVALS, MIN_INTERVALS - 1 + 10));
         assert_eq!(queue.blocks(), [20..30, last - 10..last - 9, last - 20..last - 19, last - 30..last - 29]);
     }
 }

@@ -1,34 +1,34 @@
-//! The receive window: what is advertised, and how the buffer behind it grows (dynamic right-sizing).
+//! The receive window: its advertisement, and the growth of the receive buffer (dynamic right-sizing).
 //!
-//! Linux keeps three numbers, and so do we: the buffer, the most it may ever advertise (`clamp`: the buffer's share
-//! that payload takes, half of it before the first full-sized segment has shown how much that is), and the cautious
-//! bound that rises by two segments with every full-sized segment received (`threshold`, Linux `rcv_ssthresh`).
+//! As in Linux, three numbers determine the window: the size of the buffer; `clamp` (Linux `window_clamp`), the share
+//! of the buffer that payload can occupy, half of it until the first full-sized segment allows an estimate; and
+//! `threshold` (Linux `rcv_ssthresh`), which increases by two segments with every full-sized segment received.
 
 use subflow_quantity::{Duration, Instant};
 
 use super::config::ReceiveBuffer;
 
-/// What counts as the whole when a share is given (Linux: `TCP_RMEM_TO_WIN_SCALE`, 8 bits).
-const WHOLE: u64 = 256;
-/// Bytes of buffer that a packet takes beyond its payload: its descriptor and room for the largest headers (Linux
+/// Denominator of the share of the buffer that payload occupies (Linux: 2 to the power of `TCP_RMEM_TO_WIN_SCALE`).
+const SHARE_DENOMINATOR: u64 = 256;
+/// Bytes of buffer that a packet occupies in addition to its payload: its descriptor and space for headers (Linux
 /// 6.12, 64 bit: `SKB_TRUESIZE` of the smallest head).
 pub(crate) const PACKET_OVERHEAD: u64 = 960;
-/// Segments up to this size say nothing about the share (Linux: the first `rcv_mss`, `TCP_MSS_DEFAULT`).
-const SMALL_SEGMENT: u64 = 536;
+/// Segments up to this size do not change the estimate of the share (Linux: the initial `rcv_mss`, `TCP_MSS_DEFAULT`).
+const MIN_MEASURED_SEGMENT: u64 = 536;
 
-/// The window that a receiver advertises. Offsets count bytes in order at this level (subflow or connection).
+/// The window that a receiver advertises. Offsets are those of the subflow or of the MPTCP connection.
 #[derive(Clone, Debug)]
 pub struct ReceiveWindow {
     buffer: u64,
-    /// `None` when the buffer is fixed.
+    /// Largest size of the buffer; `None` if its size is fixed.
     maximum: Option<u64>,
     clamp: u64,
-    /// Share of an automatic buffer that payload takes, of [`WHOLE`] (Linux `scaling_ratio`).
+    /// Share of an automatic buffer that payload occupies, times [`SHARE_DENOMINATOR`] (Linux `scaling_ratio`).
     share: u64,
-    /// The largest segment so far.
+    /// The largest segment received.
     largest: u64,
     threshold: u64,
-    /// Offset after the last byte ever admitted: a window is never taken back (RFC 9293, section 3.8.6.2.1).
+    /// Offset after the last byte ever admitted: the window never shrinks (RFC 9293, section 3.8.6.2.1).
     right_edge: u64,
     scale: u8,
     mss: u64,
@@ -41,7 +41,7 @@ pub struct ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    /// The window of a new connection; `mss` is the largest segment it expects.
+    /// The window of a new connection; `mss` is the largest segment expected.
     pub fn new(buffer: ReceiveBuffer, mss: u32, now: Instant) -> Self {
         let mss = u64::from(mss);
         let (size, maximum, clamp, largest) = match buffer {
@@ -51,15 +51,15 @@ impl ReceiveWindow {
             }
         };
         let scale = (0..14).find(|scale| largest >> scale <= 65_535).unwrap_or(14);
-        // Linux offers whole segments at first.
+        // Linux initially offers a whole number of segments.
         let whole_segments = |bytes: u64| bytes - if bytes > mss { bytes % mss } else { 0 };
         let threshold = if maximum.is_some() { whole_segments(clamp.min(65_535)) } else { clamp };
         Self {
             buffer: size,
             maximum,
             clamp,
-            share: WHOLE / 2,
-            largest: SMALL_SEGMENT,
+            share: SHARE_DENOMINATOR / 2,
+            largest: MIN_MEASURED_SEGMENT,
             threshold,
             right_edge: 0,
             scale,
@@ -76,7 +76,7 @@ impl ReceiveWindow {
         self.scale
     }
 
-    /// The peer does not scale: the window is limited to 16 bits.
+    /// The peer does not support window scaling: the window is limited to 16 bits.
     pub fn without_scaling(&mut self) {
         self.scale = 0;
         self.clamp = self.clamp.min(65_535);
@@ -84,13 +84,13 @@ impl ReceiveWindow {
         self.maximum = None;
     }
 
-    /// The window in bytes to advertise now: `next` is the next offset expected, `held` what the buffer holds (unread
-    /// or out of order).
+    /// Selects the window to advertise, in bytes. `next` is the next offset expected, `held` the number of bytes in
+    /// the buffer (unread or out of order).
     pub fn select(&mut self, next: u64, held: u64) -> u64 {
         let free = self.clamp.saturating_sub(held);
         let mut window = free.min(self.threshold);
         if window < self.mss.min(self.clamp / 2) {
-            // Silly window avoidance (RFC 9293, section 3.8.6.2.2): nothing rather than a sliver.
+            // Silly window avoidance (RFC 9293, section 3.8.6.2.2).
             window = 0;
         }
         let granule = (1u64 << self.scale) - 1;
@@ -99,12 +99,12 @@ impl ReceiveWindow {
         self.right_edge - next
     }
 
-    /// The peer has been told that it may send up to `edge`.
+    /// Notes that a window up to `edge` was advertised.
     pub fn admit(&mut self, edge: u64) {
         self.right_edge = self.right_edge.max(edge);
     }
 
-    /// What of the last advertised window is left.
+    /// Bytes that remain of the last advertised window.
     pub fn left(&self, next: u64) -> u64 {
         self.right_edge.saturating_sub(next)
     }
@@ -114,7 +114,7 @@ impl ReceiveWindow {
         self.right_edge
     }
 
-    /// A segment of `length` bytes arrived (Linux `tcp_grow_window`). Returns whether the window rose.
+    /// Processes the arrival of `length` bytes (Linux `tcp_grow_window`). Returns whether the window may increase.
     pub fn on_segment(&mut self, length: u64, held: u64) -> bool {
         self.measure_share(length);
         let waiting = if self.maximum.is_some() { length } else { 0 };
@@ -126,22 +126,22 @@ impl ReceiveWindow {
         true
     }
 
-    /// A segment larger than all before shows how much of the buffer payload takes (Linux `tcp_measure_rcv_mss`).
+    /// Updates the estimate of the share from a segment larger than all before (Linux `tcp_measure_rcv_mss`).
     fn measure_share(&mut self, length: u64) {
         if self.maximum.is_some() && length > self.largest {
             self.largest = length;
-            self.share = WHOLE * length / (length + PACKET_OVERHEAD);
-            self.clamp = self.buffer * self.share / WHOLE;
+            self.share = SHARE_DENOMINATOR * length / (length + PACKET_OVERHEAD);
+            self.clamp = self.buffer * self.share / SHARE_DENOMINATOR;
         }
     }
 
-    /// A receiver-side RTT sample from timestamps.
+    /// Processes an RTT sample of the receiver.
     pub fn on_rtt(&mut self, rtt: Duration) {
         let sample = rtt.as_nanos();
         self.rtt8 = if self.rtt8 == 0 { sample << 3 } else { self.rtt8 - (self.rtt8 >> 3) + sample };
     }
 
-    /// The receiver's RTT estimate comes from elsewhere (MPTCP: that of the slowest subflow).
+    /// Sets the receiver's RTT estimate (MPTCP: that of the slowest subflow).
     pub fn set_rtt(&mut self, rtt: Duration) {
         self.rtt8 = rtt.as_nanos() << 3;
     }
@@ -151,7 +151,7 @@ impl ReceiveWindow {
         (self.rtt8 != 0).then(|| Duration::from_nanos(self.rtt8 >> 3))
     }
 
-    /// The application read up to offset `read`: once a round trip the buffer is fitted to what it read.
+    /// The application read up to offset `read`: once per round trip the buffer is adapted to the amount read.
     pub fn on_read(&mut self, now: Instant, read: u64) {
         let Some(maximum) = self.maximum else { return };
         let elapsed = now.since(self.measured_at).as_nanos();
@@ -160,13 +160,13 @@ impl ReceiveWindow {
         }
         let copied = read - self.measured_from;
         if copied > self.space {
-            // Twice what a round trip brought, and what its growth promises for the next one.
+            // Twice the amount of the last round trip, increased by the growth expected for the next one.
             let base = 2 * copied + 16 * self.mss;
             let window = base + 2 * (base * (copied - self.space) / self.space);
-            let buffer = (window * WHOLE / self.share).min(maximum);
+            let buffer = (window * SHARE_DENOMINATOR / self.share).min(maximum);
             if buffer > self.buffer {
                 self.buffer = buffer;
-                self.clamp = buffer * self.share / WHOLE;
+                self.clamp = buffer * self.share / SHARE_DENOMINATOR;
             }
             self.space = copied;
         }

@@ -12,46 +12,48 @@ use super::reduction::Reduction;
 use super::undo::Undo;
 use super::{Config, Connection};
 
-/// Segments that may arrive out of order before that counts as loss (RFC 6675: DupThresh).
+/// SACKed segments above a hole that prove it lost (RFC 6675: DupThresh).
 pub(crate) const DUP_THRESH: u32 = 3;
 
-/// Everything loss recovery remembers between acknowledgments.
+/// State of loss recovery.
 #[derive(Clone, Debug)]
 pub(crate) struct Recovery {
     /// Recovery ends when this offset is acknowledged (Linux `high_seq`; RFC 6675: RecoveryPoint).
     pub(crate) point: u64,
-    /// Degree of reordering seen, in segments.
+    /// Reordering degree observed, in segments.
     pub(crate) reordering: u32,
+    /// Reordering has been observed.
     pub(crate) reordering_seen: bool,
     pub(crate) rack: Rack,
     pub(crate) reduction: Reduction,
     pub(crate) undo: Undo,
-    /// Segments delivered so far, cumulatively or selectively.
+    /// Segments delivered since the connection began, acknowledged or SACKed.
     pub(crate) delivered: u64,
-    /// A tail loss probe is out: the offset that ends its episode, and whether it was a retransmission.
+    /// Outstanding tail loss probe: SND.NXT when it was sent (RFC 8985: TLP.end_seq), and whether it was a
+    /// retransmission.
     pub(crate) probe: Option<(u64, bool)>,
-    /// A timeout may prove spurious (F-RTO).
+    /// F-RTO is testing whether the last timeout was spurious.
     pub(crate) frto: bool,
-    /// What may leave next.
+    /// Transmissions that recovery has requested.
     pub(crate) due: Due,
     /// End of the highest segment SACKed.
     pub(crate) highest_sacked: u64,
-    /// SACK blocks of the last acknowledgment: what they covered needs no second look.
+    /// SACK blocks of the last acknowledgment, whose segments are already marked.
     pub(crate) last_blocks: ArrayVec<Range<u64>, 4>,
 }
 
-/// What recovery wants to send.
+/// Transmissions that recovery has requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Due {
-    /// Lost segments may be retransmitted as the window allows.
+    /// Lost segments, as the congestion window admits.
     pub(crate) retransmissions: bool,
-    /// F-RTO wants to try new data first.
+    /// New data before any retransmission (F-RTO).
     pub(crate) new_data_first: bool,
-    /// The head is to be retransmitted whatever the window says.
+    /// The head of the retransmission queue, regardless of the congestion window.
     pub(crate) head: bool,
-    /// A tail loss probe is to leave whatever the window says.
+    /// A tail loss probe, regardless of the congestion window.
     pub(crate) probe: bool,
-    /// A zero-window probe is to leave.
+    /// A zero-window probe.
     pub(crate) window_probe: bool,
 }
 
@@ -80,7 +82,7 @@ impl Recovery {
     }
 }
 
-/// Whether the window is being reduced.
+/// Whether `state` is one in which the congestion window is being reduced.
 pub(crate) fn is_reducing(state: RecoveryState) -> bool {
     matches!(state, RecoveryState::WindowReduced | RecoveryState::Recovery)
 }
@@ -96,7 +98,8 @@ impl Connection {
         }
     }
 
-    /// An acknowledgment that is more than plain progress: moves the state machine.
+    /// Updates the recovery state on an acknowledgment that is not plain progress in Open (Linux
+    /// `tcp_fastretrans_alert`).
     pub(crate) fn on_dubious_ack(&mut self, findings: &mut AckFindings, now: Instant, cc: &mut Controller) {
         if self.check_reneging(findings, now, cc) {
             return;
@@ -158,7 +161,7 @@ impl Connection {
             if self.sent.lost_out == 0 {
                 return;
             }
-            // The reduction was undone, yet loss is evident: a new episode.
+            // The reduction was undone, but a loss was detected: a new episode begins.
             self.enter_recovery(now, cc);
         }
         self.recovery.due.retransmissions = true;
@@ -173,7 +176,7 @@ impl Connection {
         }
     }
 
-    /// The state after a timeout (Linux `tcp_process_loss`, F-RTO: RFC 5682, section 3.1).
+    /// Updates the state after a timeout (Linux `tcp_process_loss`; F-RTO: RFC 5682, section 3.1).
     fn process_loss(&mut self, findings: &AckFindings, cc: &mut Controller) {
         let recovered = self.send.una >= self.recovery.point;
         if findings.una_advanced && self.try_undo_loss(false, cc) {
@@ -201,7 +204,7 @@ impl Connection {
             return;
         }
         if self.send.nxt > self.recovery.point && findings.duplicate {
-            // F-RTO's new data arrives: the pipe drains.
+            // A duplicate acknowledgment of the new data that F-RTO sent.
             self.count_duplicate_ack(findings);
         } else if findings.una_advanced {
             self.forget_duplicate_acks();
@@ -209,7 +212,7 @@ impl Connection {
         self.recovery.due.retransmissions = true;
     }
 
-    /// Loss is proven: fast recovery begins (RFC 6675, section 5, step 4).
+    /// Enters fast recovery (RFC 6675, section 5, step 4).
     pub(crate) fn enter_recovery(&mut self, now: Instant, cc: &mut Controller) {
         self.begin_undo_episode();
         if !is_reducing(self.recovery_state(cc)) {
@@ -224,7 +227,8 @@ impl Connection {
         }
     }
 
-    /// A tail loss probe repaired a loss: one reduction, without a recovery (RFC 8985, section 7.4.2).
+    /// Reduces the congestion window once, without fast recovery: a tail loss probe repaired a loss (RFC 8985, section
+    /// 7.4.2).
     pub(crate) fn reduce_once(&mut self, now: Instant, cc: &mut Controller) {
         self.recovery.undo.prior_ssthresh = None;
         self.begin_reduction(now, cc);
@@ -243,7 +247,7 @@ impl Connection {
         }
     }
 
-    /// Open, or Disorder while anything is out of order.
+    /// Enters Open, or Disorder while segments are SACKed, lost or retransmitted (Linux `tcp_try_keep_open`).
     pub(crate) fn keep_open(&mut self, cc: &mut Controller) {
         let disorder = self.sent.sacked_out + self.sent.lost_out > 0 || self.sent.any_retransmitted();
         let state = if disorder { RecoveryState::Disorder } else { RecoveryState::Open };
@@ -253,7 +257,8 @@ impl Connection {
         }
     }
 
-    /// The receiver forgot what it had SACKed (RFC 2018, section 8): everything is open again.
+    /// Checks whether the receiver reneged, that is, dropped SACKed data (RFC 2018, section 8); then all SACK
+    /// information is discarded.
     fn check_reneging(&mut self, findings: &AckFindings, now: Instant, cc: &mut Controller) -> bool {
         let reneged = findings.una_advanced
             && self.sent.head().is_some_and(|head| head.tags.has(super::sent_segment::Tags::SACKED));

@@ -1,4 +1,4 @@
-//! Bringing the window down in recovery: proportional rate reduction (RFC 6937, as Linux `tcp_cwnd_reduction`).
+//! Reduction of the congestion window in recovery: proportional rate reduction (RFC 6937; Linux `tcp_cwnd_reduction`).
 
 use subflow_policy::congestion::{Controller, Path, RecoveryState};
 use subflow_quantity::Instant;
@@ -6,19 +6,19 @@ use subflow_quantity::Instant;
 use super::Connection;
 use super::config::WindowReduction;
 
-/// RFC 6937's variables, in packets.
+/// Variables of RFC 6937, in packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reduction {
     /// Window when recovery began (RFC 6937: RecoverFS).
     prior_cwnd: u32,
-    /// Packets delivered since.
+    /// Packets delivered since (prr_delivered).
     delivered: u32,
-    /// Packets sent since.
+    /// Packets sent since (prr_out).
     sent: u32,
 }
 
 impl Reduction {
-    /// A packet left during the reduction.
+    /// A packet was sent during the reduction.
     pub(crate) fn on_sent(&mut self) {
         self.sent += 1;
     }
@@ -32,8 +32,8 @@ impl Reduction {
         self.prior_cwnd = cwnd;
     }
 
-    /// RFC 6937, section 3: how many packets may leave now that `newly` were delivered, `in_flight` are out and the
-    /// target is `ssthresh`.
+    /// RFC 6937, section 3: the number of packets that may be sent now that `newly` were delivered, `in_flight` are in
+    /// flight and the target is `ssthresh`.
     fn quota(&mut self, newly: u32, in_flight: u32, ssthresh: u32, progress: bool) -> u32 {
         self.delivered += newly;
         let room = i64::from(ssthresh) - i64::from(in_flight);
@@ -45,7 +45,7 @@ impl Reduction {
             let conserved = (delivered - sent).max(i64::from(newly));
             room.min(conserved + i64::from(progress))
         };
-        // The first retransmission always leaves.
+        // The first retransmission is always sent.
         quota.max(i64::from(self.sent == 0)) as u32
     }
 }
@@ -60,7 +60,7 @@ impl Connection {
         cc.ssthresh_after_loss(self.path, now);
     }
 
-    /// An acknowledgment in Recovery or WindowReduced delivered `newly` packets.
+    /// An acknowledgment in Recovery or WindowReduced reported `newly` packets delivered.
     pub(crate) fn reduce_window(&mut self, newly: u32, newly_lost: bool, una_advanced: bool, cc: &mut Controller) {
         if newly == 0 || self.config.window_reduction == WindowReduction::Immediate {
             return;
@@ -78,8 +78,8 @@ impl Connection {
         }
     }
 
-    /// After fast recovery the window is the threshold, unless the reduction was undone; a D-SACK may still come and
-    /// undo it later.
+    /// After fast recovery the congestion window is set to the slow start threshold, unless the reduction was undone.
+    /// A later D-SACK may still undo it.
     pub(crate) fn end_reduction_after_recovery(&mut self, cc: &mut Controller) {
         if self.recovery_state(cc) == RecoveryState::WindowReduced || self.recovery.undo.marker.is_some() {
             self.end_reduction(cc);
@@ -91,7 +91,7 @@ impl Connection {
 mod tests {
     use super::*;
 
-    /// RFC 6937, section 4: a window of 20, one loss, threshold 10: one packet leaves for every two delivered.
+    /// RFC 6937, section 4: a window of 20, one loss, threshold 10: one packet is sent for every two delivered.
     #[test]
     fn while_the_pipe_is_above_the_threshold_half_of_what_is_delivered_leaves() {
         let mut prr = Reduction { prior_cwnd: 20, delivered: 0, sent: 0 };

@@ -10,7 +10,8 @@ pub struct RttEstimator {
     mdev: u64,
     /// Largest `mdev` of this round.
     mdev_max: u64,
-    /// The variance term of the RTO: follows `mdev_max` up at once and down slowly, never below the minimum.
+    /// The variance term of the RTO: follows increases of `mdev_max` immediately and decreases slowly, down to the
+    /// minimum.
     rttvar: u64,
     /// The round ends when this offset is acknowledged.
     round_end: u64,
@@ -36,7 +37,7 @@ impl RttEstimator {
         }
     }
 
-    /// Takes in a sample; `una` and `nxt` delimit rounds.
+    /// Processes a sample; `una` and `nxt` delimit rounds.
     pub fn sample(&mut self, rtt: Duration, una: u64, nxt: u64) {
         self.samples += 1;
         let m = rtt.as_nanos().max(1);
@@ -50,7 +51,8 @@ impl RttEstimator {
         }
         let error = m as i64 - (self.srtt8 >> 3) as i64;
         self.srtt8 = (self.srtt8 as i64 + error).max(1) as u64;
-        // A falling RTT moves the deviation at an eighth of the usual gain: it must not inflate the RTO (Linux).
+        // A decrease of the RTT changes the deviation with an eighth of the gain, so as not to inflate the RTO
+        // (Linux).
         let mut change = error.abs() - (self.mdev >> 2) as i64;
         if error < 0 && change > 0 {
             change >>= 3;
@@ -69,7 +71,7 @@ impl RttEstimator {
         }
     }
 
-    /// Notes the RTT of the segment acknowledged last (the sample that congestion control and RACK use).
+    /// Sets the RTT of the segment acknowledged last, which congestion control and RACK use.
     pub fn note_latest(&mut self, rtt: Duration) {
         self.latest = Some(rtt);
         self.min = Some(self.min.map_or(rtt, |min| min.min(rtt)));
@@ -85,7 +87,7 @@ impl RttEstimator {
         Duration::from_nanos(self.mdev >> 2)
     }
 
-    /// How many samples there have been.
+    /// Number of samples.
     pub fn samples(&self) -> u64 {
         self.samples
     }

@@ -1,4 +1,4 @@
-//! Taking in SACK blocks (RFC 2018) and D-SACK (RFC 2883).
+//! Processing of SACK blocks (RFC 2018) and D-SACK (RFC 2883).
 
 use core::ops::Range;
 
@@ -12,7 +12,7 @@ use super::sent_segment::Tags;
 use super::{Connection, sequence};
 
 impl Connection {
-    /// Marks what the segment's SACK blocks report. `una` is already the new one.
+    /// Marks the segments that the SACK blocks report. SND.UNA has already been advanced.
     pub(crate) fn on_sack_blocks(
         &mut self,
         segment: &TcpSegment,
@@ -43,7 +43,8 @@ impl Connection {
         segment.options.sack.iter().filter_map(|block| Some(offset(block.left)?..offset(block.right)?)).collect()
     }
 
-    /// The first block is a D-SACK when it lies below the acknowledgment or within the second (RFC 2883, section 4).
+    /// The first block is a D-SACK if it lies below the acknowledgment number or within the second block (RFC 2883,
+    /// section 4).
     fn duplicate_block(&self, blocks: &[Range<u64>], acknowledgment: u64) -> Option<Range<u64>> {
         let first = blocks.first()?;
         let below = first.start < acknowledgment;
@@ -51,7 +52,7 @@ impl Connection {
         (first.start < first.end && (below || within)).then(|| first.clone())
     }
 
-    /// A segment arrived twice: one retransmission of this episode was not needed.
+    /// Processes a D-SACK: a retransmission was not necessary.
     fn on_dsack(&mut self, duplicate: Range<u64>, findings: &mut AckFindings) {
         let length = duplicate.end - duplicate.start;
         if duplicate.end > self.send.nxt || length > self.send.max_window.max(65_535) {
@@ -76,7 +77,7 @@ impl Connection {
         }
     }
 
-    /// Marks the segments of one block, past what the last acknowledgment's blocks covered already.
+    /// Marks the segments of one block, except those that the last acknowledgment's blocks covered.
     fn mark_block(&mut self, block: Range<u64>, findings: &mut AckFindings, reordered: &mut u64, now: Instant) {
         let known = self.recovery.last_blocks.iter().find(|known| known.start <= block.end && known.end >= block.start);
         match known.cloned() {
@@ -98,7 +99,7 @@ impl Connection {
             if segment.end > range.end {
                 break;
             }
-            // A segment counts when a block covers all of it.
+            // A block must cover the whole segment.
             if segment.start >= range.start && !segment.tags.has(Tags::SACKED) {
                 self.mark_segment(id, findings, reordered, now);
             }

@@ -1,4 +1,4 @@
-//! Building segments.
+//! Construction of segments.
 
 use core::ops::Range;
 
@@ -14,8 +14,8 @@ use super::{Connection, State, sequence};
 const OPTION_SPACE: u32 = 40;
 
 impl Connection {
-    /// Writes every field of `segment`, whatever it held: packets are built in place, since moving them would cost
-    /// more than filling them in.
+    /// Writes every field of `segment`. Packets are built in place, because moving them would cost more than writing
+    /// them.
     #[inline(always)]
     fn header(&mut self, segment: &mut TcpSegment, flags: TcpFlags, sequence: u64, now: Instant) {
         self.counters.segments_sent += 1;
@@ -38,7 +38,7 @@ impl Connection {
         segment.payload = Payload::default();
     }
 
-    /// The window field, and the note that an acknowledgment leaves.
+    /// Sets the window field, and notes that an acknowledgment is being sent.
     fn acknowledge_with(&mut self, segment: &mut TcpSegment) {
         segment.window = self.window_field();
         self.acknowledge.on_sent(self.receive.nxt > self.receive.acknowledged);
@@ -60,7 +60,7 @@ impl Connection {
         (window >> scale).min(65_535) as u16
     }
 
-    /// SYN or SYN/ACK.
+    /// Builds a SYN or SYN/ACK.
     pub(crate) fn build_syn(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
         let answer = self.state == State::SynReceived;
         let flags = if answer { TcpFlags::SYN | TcpFlags::ACK } else { TcpFlags::SYN };
@@ -79,7 +79,7 @@ impl Connection {
         0
     }
 
-    /// A pure acknowledgment.
+    /// Builds a pure acknowledgment.
     pub(crate) fn build_ack(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
         self.header(segment, TcpFlags::ACK, self.send.nxt, now);
         let timestamps = if self.negotiated.timestamps { 12 } else { 0 };
@@ -93,7 +93,7 @@ impl Connection {
         if self.extra_options > 0 { 8 } else { 0 }
     }
 
-    /// Reports a duplicate (RFC 2883) and the latest blocks (RFC 2018) in at most `space` option bytes.
+    /// Adds a D-SACK block (RFC 2883) and the most recent SACK blocks (RFC 2018), in at most `space` option bytes.
     fn add_sack(&mut self, options: &mut TcpOptions, space: u32) {
         let duplicate = self.receive.duplicate.take();
         if !self.negotiated.sack || (duplicate.is_none() && self.receive.reassembly.is_empty()) {
@@ -108,7 +108,7 @@ impl Connection {
         }));
     }
 
-    /// A segment with data, a FIN, or both.
+    /// Builds a segment with data, a FIN, or both.
     pub(crate) fn build_data(
         &mut self,
         start: u64,
@@ -134,14 +134,14 @@ impl Connection {
         start.max(1) - 1
     }
 
-    /// A zero-window probe: an old sequence number without data, which the peer must answer.
+    /// Builds a zero-window probe: a segment without data whose sequence number is old, so that the peer answers.
     pub(crate) fn build_window_probe(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
         self.header(segment, TcpFlags::ACK, self.send.una.max(1) - 1, now);
         self.acknowledge_with(segment);
         0
     }
 
-    /// A reset (RFC 9293, section 3.5.3).
+    /// Builds a reset (RFC 9293, section 3.5.3).
     pub(crate) fn build_reset(&mut self, reset: Reset, segment: &mut TcpSegment, now: Instant) -> u64 {
         match reset {
             Reset::Abort => self.header(segment, TcpFlags::RST | TcpFlags::ACK, self.send.nxt, now),

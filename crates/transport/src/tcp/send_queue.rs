@@ -1,36 +1,37 @@
-//! What waits to be sent for the first time: data, the FIN behind it, a reset.
+//! The send queue: data not yet sent, the FIN that follows it, and a pending reset.
 
 use core::ops::Range;
 use std::collections::VecDeque;
 
 use super::Connection;
 
-/// What waits to be sent for the first time.
+/// Data and control bits that have not yet been sent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SendQueue {
-    /// Ranges of the application stream (MPTCP: of the data level), in the order in which they are to leave.
+    /// Ranges of the application stream (MPTCP: data-level offsets), in the order of transmission.
     ranges: VecDeque<Range<u64>>,
+    /// Bytes in all ranges.
     bytes: u64,
     fin: Fin,
-    /// A reset is to leave.
+    /// A reset is to be sent.
     pub(crate) reset: Option<Reset>,
 }
 
-/// Why a reset leaves (RFC 9293, section 3.5.2).
+/// Reason for a reset (RFC 9293, section 3.5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reset {
-    /// This side gave up.
+    /// This side aborted the connection.
     Abort,
-    /// The peer acknowledged this number, which was never sent: its connection is not this one.
+    /// The peer acknowledged this sequence number, which was never sent.
     Refusal(u32),
 }
 
-/// How far this side's FIN is.
+/// State of this side's FIN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Fin {
     #[default]
     None,
-    /// It follows the data.
+    /// It is to follow the data.
     Wanted,
     /// It was sent at this offset.
     Sent(u64),
@@ -43,22 +44,22 @@ impl SendQueue {
         self.bytes
     }
 
-    /// Packets of `mss` bytes that the data makes: none holds data of two ranges.
+    /// Segments of at most `mss` bytes that the data will fill; no segment carries data of two ranges.
     pub(crate) fn packets(&self, mss: u64) -> u64 {
         self.ranges.iter().map(|range| (range.end - range.start).div_ceil(mss)).sum()
     }
 
-    /// Whether neither data nor a FIN waits.
+    /// Whether neither data nor a FIN is to be sent.
     pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty() && !self.wants_fin()
     }
 
-    /// Bytes of the first range, which are the most that the next segment can carry; `None` without data.
+    /// Bytes of the first range, which limit the next segment; `None` without data.
     pub(crate) fn front_bytes(&self) -> Option<u64> {
         self.ranges.front().map(|range| range.end - range.start)
     }
 
-    /// Takes at most `most` bytes of contiguous data off the front; an empty range where there are none.
+    /// Removes and returns up to `most` bytes of contiguous data from the front; an empty range if there are none.
     pub(crate) fn take(&mut self, most: u64) -> Range<u64> {
         let Some(front) = self.ranges.front_mut() else { return 0..0 };
         let end = front.end.min(front.start.saturating_add(most));
@@ -78,12 +79,12 @@ impl SendQueue {
         }
     }
 
-    /// Whether a FIN is to follow, or has been sent.
+    /// Whether a FIN is to be sent or has been sent.
     pub(crate) fn is_finishing(&self) -> bool {
         self.fin != Fin::None
     }
 
-    /// Whether the FIN waits to be sent.
+    /// Whether a FIN is to be sent.
     #[inline]
     pub(crate) fn wants_fin(&self) -> bool {
         self.fin == Fin::Wanted
@@ -94,12 +95,12 @@ impl SendQueue {
         self.fin = Fin::Sent(offset);
     }
 
-    /// Whether the FIN stands at `offset` and waits for its acknowledgment.
+    /// Whether the FIN was sent at `offset` and is not acknowledged.
     pub(crate) fn has_fin_at(&self, offset: u64) -> bool {
         self.fin == Fin::Sent(offset)
     }
 
-    /// Notes that everything below `una` is acknowledged. Returns whether this is the first time that it covers the FIN.
+    /// Processes the acknowledgment of everything below `una`. Returns whether it newly covers the FIN.
     pub(crate) fn acknowledge_fin(&mut self, una: u64) -> bool {
         let covered = matches!(self.fin, Fin::Sent(offset) if una > offset);
         if covered {
@@ -115,7 +116,7 @@ impl SendQueue {
 }
 
 impl Connection {
-    /// Appends `data`, a range of the application stream (MPTCP: data-level offsets), to what is to be sent.
+    /// Appends `data`, a range of the application stream (MPTCP: data-level offsets), to the send queue.
     pub fn push_data(&mut self, data: Range<u64>) {
         debug_assert!(!self.is_finishing(), "data after the FIN");
         if data.is_empty() {
@@ -128,7 +129,7 @@ impl Connection {
         }
     }
 
-    /// Takes back what was pushed and not yet sent, but for its first `keep` bytes. Returns how many bytes that was.
+    /// Removes the data that has not been sent, except for its first `keep` bytes. Returns the number of bytes removed.
     pub fn discard_unsent(&mut self, keep: u64) -> u64 {
         let excess = self.queue.bytes.saturating_sub(keep);
         let mut left = excess;
@@ -145,7 +146,7 @@ impl Connection {
         excess
     }
 
-    /// No more data will be pushed: a FIN follows what is queued.
+    /// Ends the stream: a FIN follows the queued data.
     pub fn finish(&mut self) {
         self.queue.finish();
     }

@@ -1,7 +1,8 @@
-//! The segments that were sent and are not yet cumulatively acknowledged, with the counts that recovery runs on.
+//! The retransmission queue: segments that were sent and are not yet cumulatively acknowledged, and the counters of
+//! loss recovery.
 //!
-//! Two orders are kept: by sequence (a ring) and by time of the last transmission (`transmission_order.rs`). The four
-//! counters follow Linux: `packets_out`, `sacked_out`, `lost_out`, `retrans_out`.
+//! Segments are ordered by sequence (a ring) and by time of the last transmission (`transmission_order.rs`). The four
+//! counters are those of Linux: `packets_out`, `sacked_out`, `lost_out`, `retrans_out`.
 
 use std::collections::VecDeque;
 
@@ -10,18 +11,18 @@ use subflow_quantity::Instant;
 use super::sent_segment::{SentSegment, Tags};
 use super::transmission_order::Ends;
 
-/// The retransmission queue. Segments have consecutive identifiers, which stay valid while they are in the queue. They wrap:
-/// every `u32` is one, and fewer than 2^32 segments are outstanding at any time.
+/// The retransmission queue. Segments have consecutive identifiers, which remain valid while they are in the queue.
+/// Identifiers wrap around: every `u32` is valid, since fewer than 2^32 segments are outstanding at any time.
 #[derive(Clone, Debug)]
 pub(crate) struct SentQueue {
     ring: VecDeque<SentSegment>,
     /// Identifier of the ring's first segment.
     base: u32,
-    /// The ends of the order of transmissions, if anything is in it.
+    /// The ends of the order of transmissions; `None` if it is empty.
     pub(super) transmissions: Option<Ends>,
     /// Segments selectively acknowledged.
     pub(crate) sacked_out: u32,
-    /// Segments believed lost.
+    /// Segments considered lost.
     pub(crate) lost_out: u32,
     /// Retransmissions in flight.
     pub(crate) retrans_out: u32,
@@ -36,7 +37,7 @@ impl SentQueue {
         Self::starting_at(0)
     }
 
-    /// An empty queue whose next segment is called `id`.
+    /// An empty queue whose next segment gets the identifier `id`.
     pub(super) fn starting_at(id: u32) -> Self {
         Self {
             ring: VecDeque::new(),
@@ -58,7 +59,7 @@ impl SentQueue {
         self.ring.is_empty()
     }
 
-    /// Segments believed to be in the network.
+    /// Segments considered to be in the network.
     pub(crate) fn in_flight(&self) -> u32 {
         self.packets_out() + self.retrans_out - self.sacked_out - self.lost_out
     }
@@ -89,7 +90,7 @@ impl SentQueue {
         (0..self.packets_out()).map(move |i| base.wrapping_add(i))
     }
 
-    /// The first segment that ends after `offset`; `packets_out` beyond the base when there is none.
+    /// The first segment that ends after `offset`; the identifier after the last one if there is none.
     pub(crate) fn first_ending_after(&self, offset: u64) -> u32 {
         let index = self.ring.partition_point(|segment| segment.end <= offset);
         self.base.wrapping_add(index as u32)
@@ -108,7 +109,7 @@ impl SentQueue {
         self.link_newest(id);
     }
 
-    /// Takes the first segment off, with the counts it had a part in.
+    /// Removes the first segment and corrects the counters.
     pub(crate) fn pop_head(&mut self) -> SentSegment {
         self.unlink(self.base);
         let segment = self.ring.pop_front().expect("the caller looked at the head");
@@ -128,15 +129,16 @@ impl SentQueue {
         segment
     }
 
-    /// Takes what lies below `una` off the first segment: an acknowledgment may fall inside it.
+    /// Removes the part of the first segment below `una`: an acknowledgment fell inside it.
+    #[cold]
     pub(crate) fn trim_head(&mut self, una: u64) {
-        if let Some(head) = self.ring.front_mut().filter(|head| head.start < una) {
+        if let Some(head) = self.ring.front_mut() {
             head.data += una - head.start;
             head.start = una;
         }
     }
 
-    /// Marks a segment as lost; one whose retransmission was in flight counts as lost again.
+    /// Marks a segment lost; if it was lost before, its retransmission is marked lost.
     pub(crate) fn mark_lost(&mut self, id: u32) {
         let tags = self.get(id).tags;
         if tags.has(Tags::SACKED) {
@@ -164,7 +166,7 @@ impl SentQueue {
         }
     }
 
-    /// Marks a segment as selectively acknowledged.
+    /// Marks a segment SACKed.
     pub(crate) fn mark_sacked(&mut self, id: u32) {
         let tags = self.get(id).tags;
         if tags.has(Tags::LOST) {
@@ -180,8 +182,8 @@ impl SentQueue {
         self.sacked_out += 1;
     }
 
-    /// Notes that `id` was sent again at `now` as a loss probe. Nothing is believed lost, so that it is no retransmission in
-    /// flight (Linux `tcp_send_loss_probe`).
+    /// Notes that `id` was sent again at `now` as a tail loss probe. The segment is not considered lost, and the probe
+    /// is not counted in `retrans_out` (Linux `tcp_send_loss_probe`).
     pub(crate) fn note_probe(&mut self, id: u32, now: Instant) {
         self.unlink(id);
         let segment = self.get_mut(id);
@@ -190,7 +192,7 @@ impl SentQueue {
         self.link_newest(id);
     }
 
-    /// Forgets that a segment's retransmission is in flight (a D-SACK reported it).
+    /// Clears the mark that a retransmission is in flight: a D-SACK reported it.
     pub(crate) fn clear_retransmission(&mut self, id: u32) {
         if self.get(id).tags.has(Tags::RETRANSMITTED) {
             self.get_mut(id).tags.clear(Tags::RETRANSMITTED);
@@ -198,7 +200,7 @@ impl SentQueue {
         }
     }
 
-    /// Forgets every SACK: the receiver reneged.
+    /// Clears all SACKED marks: the receiver reneged.
     pub(crate) fn forget_sacks(&mut self) {
         for segment in &mut self.ring {
             segment.tags.clear(Tags::SACKED);
@@ -207,7 +209,7 @@ impl SentQueue {
         self.relink();
     }
 
-    /// Forgets every loss: recovery was undone.
+    /// Clears all LOST marks: recovery was undone.
     pub(crate) fn forget_losses(&mut self) {
         for segment in &mut self.ring {
             segment.tags.clear(Tags::LOST);
@@ -243,7 +245,7 @@ impl SentQueue {
         }
     }
 
-    /// Whether anything of the present window was ever retransmitted, judged by the head (Linux
+    /// Whether a retransmission is in flight or the first segment was ever retransmitted (Linux
     /// `tcp_any_retrans_done`).
     pub(crate) fn any_retransmitted(&self) -> bool {
         self.retrans_out > 0 || self.head().is_some_and(|head| head.tags.has(Tags::EVER_RETRANSMITTED))
@@ -254,7 +256,7 @@ impl SentQueue {
 mod tests {
     use super::*;
 
-    /// Bases around the wrap, and far from it.
+    /// First identifiers near the wrap and far from it.
     const BASES: [u32; 4] = [0, u32::MAX - 1, u32::MAX, 1 << 31];
 
     fn queue(base: u32, n: u64) -> SentQueue {

@@ -1,23 +1,23 @@
-//! One sent segment, and what is known about it.
+//! One segment in the retransmission queue.
 
 use subflow_quantity::Instant;
 
-/// What is known about a sent segment.
+/// Marks of a sent segment (Linux `TCPCB_*`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tags(u8);
 
 impl Tags {
     /// Selectively acknowledged.
     pub(crate) const SACKED: Self = Self(1);
-    /// Believed lost.
+    /// Considered lost.
     pub(crate) const LOST: Self = Self(2);
-    /// Retransmitted, and the retransmission is believed in flight.
+    /// Retransmitted, and the retransmission is considered in flight.
     pub(crate) const RETRANSMITTED: Self = Self(4);
     /// Retransmitted at some time.
     pub(crate) const EVER_RETRANSMITTED: Self = Self(8);
-    /// Its data was the last that the application had written (PSH).
+    /// Sent with PSH: its data was the last in the send queue.
     pub(crate) const PUSH: Self = Self(32);
-    /// Linked into the order of transmissions.
+    /// Contained in the order of transmissions.
     pub(super) const LISTED: Self = Self(16);
 
     pub(crate) const fn has(self, tag: Self) -> bool {
@@ -40,10 +40,10 @@ pub(crate) struct SentSegment {
     pub(crate) end: u64,
     /// Application stream offset of the first byte (MPTCP: at the data level).
     pub(crate) data: u64,
-    /// Last transmission.
+    /// Time of the last transmission.
     pub(crate) sent_at: Instant,
     pub(crate) tags: Tags,
-    /// The transmissions before and after it; a segment at the end of the order names itself.
+    /// Identifiers of its neighbours in the order of transmissions; its own identifier if there is none.
     pub(super) older: u32,
     pub(super) newer: u32,
 }

@@ -1,17 +1,17 @@
-//! Sequence numbers as offsets that never wrap.
+//! Sequence numbers as 64-bit offsets.
 //!
-//! Inside a connection every sequence number is a 64-bit offset from the initial one: the SYN is offset 0, the first
-//! byte of data offset 1. Only headers hold 32-bit numbers.
+//! A connection represents every sequence number by its 64-bit offset from the initial sequence number: the SYN is
+//! offset 0, the first byte of data offset 1. Only segment headers contain 32-bit numbers.
 
-/// The offset nearest to `near` whose 32-bit image, counted from `initial`, is `number`. `None` when that lies before
-/// the SYN.
+/// The offset nearest to `near` that corresponds to sequence number `number` if `initial` is the initial one. `None`
+/// if it lies before the SYN.
 pub(crate) fn unwrap(number: u32, initial: u32, near: u64) -> Option<u64> {
     let relative = number.wrapping_sub(initial);
     let delta = relative.wrapping_sub(near as u32) as i32;
     near.checked_add_signed(i64::from(delta))
 }
 
-/// The header's image of `offset`.
+/// The sequence number of `offset`.
 pub(crate) fn wrap(offset: u64, initial: u32) -> u32 {
     initial.wrapping_add(offset as u32)
 }

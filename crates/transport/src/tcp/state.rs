@@ -1,4 +1,4 @@
-//! Connection states and the ways out of them (RFC 9293, sections 3.3.2 and 3.10).
+//! Connection states and closing transitions (RFC 9293, sections 3.3.2 and 3.10).
 
 use subflow_quantity::Instant;
 
@@ -8,26 +8,26 @@ use super::send_queue::Reset;
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closed {
-    /// Both sides said FIN and everything was acknowledged.
+    /// Both sides sent a FIN, and all data was acknowledged.
     Gracefully,
     /// The peer sent a reset.
     Reset,
     /// The peer refused the SYN with a reset.
     Refused,
-    /// Retransmissions went unanswered for too long.
+    /// The maximum number of retransmissions was reached.
     TimedOut,
     /// This side aborted.
     Aborted,
 }
 
-/// TCP states. LISTEN belongs to the host, which creates a connection for each SYN.
+/// TCP states. LISTEN is a state of the host, which creates a connection for each SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// A SYN was sent.
     SynSent,
     /// A SYN was received and answered.
     SynReceived,
-    /// Data flows both ways.
+    /// Data can be transferred in both directions.
     Established,
     /// This side sent its FIN.
     FinWait1,
@@ -37,21 +37,21 @@ pub enum State {
     CloseWait,
     /// Both sent a FIN, neither was acknowledged.
     Closing,
-    /// The peer closed first; this side's FIN is under way.
+    /// The peer closed first; this side's FIN was sent and is not acknowledged.
     LastAck,
-    /// Old segments may still arrive.
+    /// Both sides have closed; old segments may still arrive.
     TimeWait,
-    /// It is over.
+    /// The connection is closed.
     Closed(Closed),
 }
 
 impl State {
-    /// Whether the handshake is behind and the connection not over.
+    /// Whether the handshake is complete and the connection not closed.
     pub fn is_synchronised(self) -> bool {
         !matches!(self, Self::SynSent | Self::SynReceived | Self::Closed(_))
     }
 
-    /// Whether the connection is over.
+    /// Whether the connection is closed.
     pub fn is_closed(self) -> bool {
         matches!(self, Self::Closed(_))
     }
@@ -63,7 +63,7 @@ impl State {
 }
 
 impl Connection {
-    /// Gives up at once: a reset goes out.
+    /// Aborts the connection: a reset is sent.
     pub fn abort(&mut self) {
         if !self.state.is_closed() {
             let silent = matches!(self.state, State::SynSent | State::TimeWait);
@@ -80,7 +80,7 @@ impl Connection {
         self.sent = super::SentQueue::new();
     }
 
-    /// This side's FIN has left.
+    /// This side's FIN was sent.
     pub(crate) fn on_fin_sent(&mut self) {
         self.state = match self.state {
             State::Established => State::FinWait1,
@@ -99,7 +99,7 @@ impl Connection {
         }
     }
 
-    /// The peer's FIN is in order.
+    /// The peer's FIN was received in order.
     pub(crate) fn on_fin_received(&mut self, now: Instant) {
         match self.state {
             State::Established => self.state = State::CloseWait,
@@ -109,7 +109,7 @@ impl Connection {
         }
     }
 
-    /// The peer repeats its FIN: the acknowledgment of it was lost.
+    /// The peer retransmitted its FIN: it is acknowledged again, and TIME-WAIT restarts.
     pub(crate) fn on_fin_again(&mut self, now: Instant) {
         self.request_ack();
         if self.state == State::TimeWait {

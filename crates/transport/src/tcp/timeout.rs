@@ -1,4 +1,4 @@
-//! Retransmission timeouts (RFC 6298, section 5) and window probes.
+//! Retransmission timeouts (RFC 6298, section 5) and zero-window probes (RFC 9293, section 3.8.6.1).
 
 use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_quantity::{Duration, Instant};
@@ -36,7 +36,7 @@ impl Connection {
         self.arm(Purpose::Retransmission, now, self.backed_off_rto());
     }
 
-    /// Everything outstanding is believed lost and slow start begins (RFC 5681, section 3.1; Linux `tcp_enter_loss`).
+    /// Marks outstanding segments lost and enters slow start (RFC 5681, section 3.1; Linux `tcp_enter_loss`).
     pub(crate) fn enter_loss(&mut self, now: Instant, cc: &mut Controller) {
         let state = self.recovery_state(cc);
         let new_recovery = !matches!(state, RecoveryState::Recovery | RecoveryState::Loss);
@@ -78,7 +78,7 @@ impl Connection {
         }
     }
 
-    /// RACK's reordering window ended (RFC 8985, section 6.3).
+    /// The reordering timer of RACK expired (RFC 8985, section 6.3).
     fn on_reordering_timeout(&mut self, now: Instant, cc: &mut Controller) {
         let in_flight = self.sent.in_flight();
         self.recovery.rack.advanced = true;
@@ -108,8 +108,8 @@ impl Connection {
         self.arm_window_probe(now);
     }
 
-    /// Restarts the retransmission timer for what is out; where a shorter timer runs, its elapsed time counts (Linux
-    /// `tcp_rearm_rto`).
+    /// Restarts the retransmission timer if segments are outstanding. If the probe or reordering timer was running,
+    /// the timeout is measured from the head's last transmission (Linux `tcp_rearm_rto`).
     pub(crate) fn rearm_retransmission(&mut self, now: Instant) {
         let Some(head) = self.sent.head() else {
             self.timer = None;
@@ -124,15 +124,15 @@ impl Connection {
         self.arm(Purpose::Retransmission, now, delay);
     }
 
-    /// After progress: a loss probe if one is possible, else the retransmission timer (Linux `tcp_set_xmit_timer`).
+    /// Starts the probe timer if a probe is possible, otherwise the retransmission timer (Linux `tcp_set_xmit_timer`).
     pub(crate) fn set_transmission_timer(&mut self, now: Instant, cc: &Controller) {
         if !self.schedule_loss_probe(now, true, cc) {
             self.rearm_retransmission(now);
         }
     }
 
-    /// The window has been too small for too long: what little it admits goes, or else a segment that asks for an
-    /// answer (Linux `tcp_write_wakeup`).
+    /// Sends as much data as the send window admits, or a zero-window probe if it admits none (Linux
+    /// `tcp_write_wakeup`).
     pub(super) fn probe_window(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> u64 {
         if self.send.nxt < self.send.window_end && self.queue.bytes() > 0 {
             return self.send_new(segment, now, cc);
@@ -140,7 +140,7 @@ impl Connection {
         self.build_window_probe(segment, now)
     }
 
-    /// The zero-window probe timer (RFC 9293, section 3.8.6.1).
+    /// Starts the zero-window probe timer.
     pub(crate) fn arm_window_probe(&mut self, now: Instant) {
         let delay = self.backed_off_rto().max(Duration::from_millis(200));
         self.arm(Purpose::WindowProbe, now, delay);

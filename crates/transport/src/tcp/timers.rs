@@ -1,28 +1,29 @@
-//! The connection's timers. One timer serves retransmission, loss probe, reordering and window probe, as in Linux
-//! (`icsk_pending`): they exclude each other.
+//! The timers of a connection. As in Linux (`icsk_pending`), one timer serves retransmission, tail loss probe,
+//! reordering and zero-window probe, of which only one is pending at a time.
 
 use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
 
 use super::{Closed, Connection};
 
-/// When the kernel's timers fire.
+/// Granularity of the kernel's timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tick {
-    /// They fire on multiples of it; zero makes them exact.
+    /// Timers expire at multiples of it; zero makes them exact.
     pub(crate) tick: Duration,
-    /// Those far ahead fire on multiples of more, as in Linux since 4.8 (`kernel/time/timer.c`, `calc_wheel_index`).
+    /// Long timers have a coarser granularity, as in Linux since 4.8 (`kernel/time/timer.c`, `calc_wheel_index`).
     pub(crate) wheel: bool,
 }
 
-/// Timers less than so many ticks ahead are on the wheel's first level; each further level reaches eight times as far,
-/// with slots eight times as long.
-const FIRST_LEVEL: u64 = 63;
-const LEVELS: u32 = 9;
+/// Timers shorter than this number of ticks are on the first level of the timer wheel. Each further level covers eight
+/// times the range, with slots eight times as long.
+const FIRST_WHEEL_LEVEL: u64 = 63;
+/// Number of levels of the timer wheel.
+const WHEEL_LEVELS: u32 = 9;
 
 impl Tick {
-    /// When a timer set at `now` for `delay` fires: the delay is rounded up to ticks, and the slot after that one is
-    /// taken so as never to fire early.
+    /// Expiry of a timer that is started at `now` with `delay`. The delay is rounded up to ticks, and one slot is
+    /// added so that the timer never expires early.
     pub(crate) fn deadline(self, now: Instant, delay: Duration) -> Instant {
         let tick = self.tick.as_nanos();
         if tick == 0 {
@@ -36,29 +37,29 @@ impl Tick {
 }
 
 fn level(ahead: u64) -> u32 {
-    (0..LEVELS - 1).find(|level| ahead < FIRST_LEVEL << (3 * level)).unwrap_or(LEVELS - 1)
+    (0..WHEEL_LEVELS - 1).find(|level| ahead < FIRST_WHEEL_LEVEL << (3 * level)).unwrap_or(WHEEL_LEVELS - 1)
 }
 
-/// What the transmission timer stands for.
+/// Purpose of the transmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Retransmission timeout (RFC 6298).
     Retransmission,
     /// Tail loss probe (RFC 8985, section 7).
     LossProbe,
-    /// RACK's reordering window ends (RFC 8985, section 6.3).
+    /// RACK's reordering timer (RFC 8985, section 6.3).
     Reordering,
     /// Zero-window probe (RFC 9293, section 3.8.6.1).
     WindowProbe,
 }
 
-/// The transmission timer. It is set anew with nearly every acknowledgment and seldom fires, so the rounding to ticks
-/// is put off until it might.
+/// The transmission timer. Nearly every acknowledgment restarts it and it rarely expires; therefore it is rounded to
+/// ticks only when it may have expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TransmissionTimer {
     pub(crate) purpose: Purpose,
     set_at: Instant,
-    /// When it fires at the earliest; exactly then, once `rounded`.
+    /// Earliest time of expiry; the exact time if `rounded`.
     at: Instant,
     rounded: bool,
 }
@@ -68,12 +69,12 @@ impl TransmissionTimer {
         Self { purpose, set_at: now, at: now.saturating_add(delay), rounded: false }
     }
 
-    /// When to look at it again.
+    /// Time at which [`fires`](Self::fires) is to be called.
     pub(crate) fn wake_at(&self) -> Instant {
         self.at
     }
 
-    /// Whether it fires at `now`. It may turn out that it fires later, at the tick that `wake_at` names from then on.
+    /// Whether it expires at `now`. Rounding may move the expiry to a later tick, which `wake_at` then returns.
     pub(crate) fn fires(&mut self, now: Instant, tick: Tick) -> bool {
         if self.at <= now && !self.rounded {
             self.at = tick.deadline(self.set_at, self.at.since(self.set_at));
@@ -84,30 +85,31 @@ impl TransmissionTimer {
 }
 
 impl Connection {
-    /// When to call [`on_timeout`](Self::on_timeout) next.
+    /// The time at which [`on_timeout`](Self::on_timeout) is to be called next.
     #[inline]
     pub fn timeout(&self) -> Option<Instant> {
         let deadline = self.deadline();
         (deadline != Instant::MAX).then_some(deadline)
     }
 
-    /// [`Self::timeout`]; [`Instant::MAX`] for never. Asked after every packet, so without a branch.
+    /// [`Self::timeout`], with [`Instant::MAX`] for never. Called after every packet, therefore without branches.
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {
         let transmission = self.timer.map_or(Instant::MAX, |timer| timer.wake_at());
         self.acknowledge.deadline().min(transmission).min(self.close_timer.unwrap_or(Instant::MAX))
     }
 
-    /// When the transmission timer fires at the earliest: retransmission, loss probe, reordering or window probe.
+    /// Earliest expiry of the transmission timer.
     pub(crate) fn transmission_deadline(&self) -> Option<Instant> {
         self.timer.map(|timer| timer.wake_at())
     }
 
-    /// The retransmission timeout in force, without backoff.
+    /// The retransmission timeout without backoff.
     pub(crate) fn rto(&self) -> Duration {
         self.rtt.rto().unwrap_or(self.config.initial_rto).min(self.config.max_rto)
     }
 
+    /// The retransmission timeout with exponential backoff (RFC 6298, section 5.5).
     pub(crate) fn backed_off_rto(&self) -> Duration {
         self.rto().saturating_mul(1u64.checked_shl(self.backoff).unwrap_or(u64::MAX)).min(self.config.max_rto)
     }
@@ -116,15 +118,17 @@ impl Connection {
         self.config.tick()
     }
 
+    /// Starts the transmission timer.
     pub(super) fn arm(&mut self, purpose: Purpose, now: Instant, delay: Duration) {
         self.timer = Some(TransmissionTimer::new(purpose, now, delay));
     }
 
+    /// Whether the transmission timer runs for `purpose`.
     pub(super) fn pending(&self, purpose: Purpose) -> bool {
         self.timer.is_some_and(|timer| timer.purpose == purpose)
     }
 
-    /// Takes time forward: whatever is due at `now` happens.
+    /// Handles the timers that have expired at `now`.
     pub fn on_timeout(&mut self, now: Instant, cc: &mut Controller) {
         self.acknowledge.on_timeout(now, self.rto());
         if self.close_timer.is_some_and(|at| at <= now) {

@@ -1,88 +1,93 @@
-//! Timestamps (RFC 7323): this side's clock, the peer's latest value, and what the peer echoes.
+//! Timestamps (RFC 7323): TSval of this side, TS.Recent and PAWS, and the peer's echoes.
 
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{TcpSegment, Timestamps};
 
 use super::Connection;
 
-/// Age at which TS.Recent no longer tells old from new (RFC 7323, section 5.5): the peer's clock may have gone half round.
+/// Age from which TS.Recent is invalid (RFC 7323, section 5.5): the peer's clock may have advanced by half of its
+/// range.
 const TS_RECENT_LIFETIME: Duration = Duration::from_secs(24 * 24 * 3600);
 
-/// TSval at `now`: milliseconds modulo 2^32 (Linux uses the same tick), without zero. An echo of zero says that there is none:
-/// it stands in every SYN.
+/// TSval at `now`: milliseconds modulo 2^32 (the unit of Linux). Zero is never used, because TSecr is zero in a
+/// segment that echoes nothing, such as a SYN.
 pub(crate) fn timestamp(now: Instant) -> u32 {
     ((now.as_nanos() / 1_000_000) as u32).wrapping_add(1).max(1)
 }
 
-/// Time from the TSval `echo` to `now`, to the millisecond; `None` where the echo lies in the future.
+/// Time between the TSval `echo` and `now`, in whole milliseconds; `None` if the echo lies in the future.
 fn elapsed_since(echo: u32, now: Instant) -> Option<Duration> {
     let elapsed = timestamp(now).wrapping_sub(echo).max(1);
     (elapsed < u32::MAX / 2).then(|| Duration::from_millis(u64::from(elapsed)))
 }
 
-/// What the peer's timestamps say.
+/// State of the peer's timestamps.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PeerTimestamps {
-    /// The value to echo (TS.Recent), and when it arrived.
-    recent: Option<(u32, Instant)>,
-    /// What the segment that is being taken in echoes.
-    echo: Option<u32>,
-    /// What the segment before it echoed: the same echo gives no second sample.
+    /// TS.Recent, and the time of its arrival; zero if there is none.
+    recent: u32,
+    recent_at: Instant,
+    /// TSecr of the segment that is being processed; zero if it echoes nothing.
+    echo: u32,
+    /// TSecr of the segment before: the same echo gives no second RTT sample.
     previous_echo: u32,
 }
 
 impl PeerTimestamps {
-    /// The value to echo; zero where there is none.
+    /// The value to send as TSecr; zero if there is none.
     pub(crate) fn to_echo(&self) -> u32 {
-        self.recent.map_or(0, |(value, _)| value)
+        self.recent
     }
 
-    /// Takes the value of a SYN or SYN/ACK.
+    /// Sets TS.Recent from a SYN or SYN/ACK.
     pub(crate) fn on_syn(&mut self, timestamps: Option<Timestamps>, now: Instant) {
-        self.recent = timestamps.map(|timestamps| (timestamps.value, now));
+        self.recent = timestamps.map_or(0, |timestamps| timestamps.value);
+        self.recent_at = now;
     }
 
-    /// PAWS (RFC 7323, section 5.3): whether `value` is older than the one last accepted. That one is not compared with where
-    /// it is itself too old, or zero: some stacks begin with zero in the SYN and go on with another clock (Linux
+    /// PAWS (RFC 7323, section 5.3): whether TSval `value` is older than TS.Recent. A TS.Recent that is too old or
+    /// zero is not used, because some stacks send zero in the SYN and the values of another clock later (Linux
     /// `tcp_paws_check`).
     #[inline]
     pub(crate) fn is_stale(&self, value: u32, now: Instant) -> bool {
-        self.recent.is_some_and(|(recent, arrived)| {
-            (value.wrapping_sub(recent) as i32) < 0 && recent != 0 && now.since(arrived) <= TS_RECENT_LIFETIME
-        })
+        let is_older = (value.wrapping_sub(self.recent) as i32) < 0;
+        is_older && self.recent != 0 && now.since(self.recent_at) <= TS_RECENT_LIFETIME
     }
 }
 
 impl Connection {
-    /// Notes what an acceptable segment that begins at `start` says in its timestamps.
+    /// Processes the timestamps of an acceptable segment that begins at `start`: TS.Recent (RFC 7323, section 4.3) and
+    /// the RTT sample of the receiver.
     pub(super) fn note_timestamps(&mut self, segment: &TcpSegment, start: u64, now: Instant) {
-        let theirs = segment.options.timestamps.filter(|_| self.negotiated.timestamps);
         let known = &mut self.receive.timestamps;
-        known.echo = theirs.map(|theirs| theirs.echo).filter(|&echo| echo != 0);
-        let Some(theirs) = theirs else { return };
+        known.echo = 0;
+        let Some(theirs) = segment.options.timestamps.filter(|_| self.negotiated.timestamps) else { return };
+        known.echo = theirs.echo;
         if start <= self.receive.acknowledged {
-            known.recent = Some((theirs.value, now));
+            known.recent = theirs.value;
+            known.recent_at = now;
         }
-        // The receiver measures round trips by full-sized segments (Linux `tcp_rcv_rtt_measure_ts`).
+        // Only full-sized segments give the receiver an RTT sample (Linux `tcp_rcv_rtt_measure_ts`).
         if core::mem::replace(&mut known.previous_echo, theirs.echo) != theirs.echo
             && u64::from(segment.payload.length) >= self.acknowledge.segment_size
-            && let Some(rtt) = known.echo.and_then(|echo| elapsed_since(echo, now))
+            && let Some(rtt) = self.echoed_rtt(now)
         {
             self.receive.window.on_rtt(rtt);
         }
     }
 
-    /// What the segment that is being taken in echoes.
+    /// TSecr of the segment that is being processed.
     pub(super) fn latest_echo(&self) -> Option<u32> {
-        self.receive.timestamps.echo
+        let echo = self.receive.timestamps.echo;
+        (echo != 0).then_some(echo)
     }
 
-    /// The round-trip time that the segment's echo shows (RFC 7323, section 4.1).
+    /// The RTT sample from TSecr of the segment that is being processed (RFC 7323, section 4.1).
     pub(super) fn echoed_rtt(&self, now: Instant) -> Option<Duration> {
         elapsed_since(self.latest_echo()?, now)
     }
 
-    /// Whether the echoed timestamp is older than the transmission at `sent_at`.
+    /// Whether TSecr of the segment that is being processed precedes the transmission at `sent_at`.
     pub(super) fn echo_precedes(&self, sent_at: Instant) -> bool {
         self.latest_echo().is_some_and(|echo| (echo.wrapping_sub(timestamp(sent_at)) as i32) < 0)
     }

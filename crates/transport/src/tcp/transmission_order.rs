@@ -1,7 +1,8 @@
 //! The order in which segments were last sent: a doubly linked list through the retransmission queue.
 //!
-//! It holds what RACK still has to judge. A segment leaves it when it is SACKed or marked lost, and comes back when it is
-//! sent again. Identifiers wrap, so none of them can mean "no segment": a segment at an end names itself instead.
+//! It contains the segments that RACK examines. A segment is removed when it is SACKed or marked lost, and appended
+//! when it is sent again. Every `u32` is a valid identifier, so that none can mean "no segment": at an end of the list
+//! a segment refers to itself.
 
 use super::sent_queue::SentQueue;
 use super::sent_segment::Tags;
@@ -14,18 +15,18 @@ pub(super) struct Ends {
 }
 
 impl SentQueue {
-    /// Oldest transmission, for RACK's walk.
+    /// The segment whose last transmission is the oldest.
     pub(crate) fn oldest_transmission(&self) -> Option<u32> {
         self.transmissions.map(|ends| ends.oldest)
     }
 
-    /// The transmission after that of `id`.
+    /// The segment that was sent next after `id`.
     pub(crate) fn next_transmission(&self, id: u32) -> Option<u32> {
         let newer = self.get(id).newer;
         (newer != id).then_some(newer)
     }
 
-    /// Puts `id`, which has just been sent, at the end.
+    /// Appends `id`, which has just been sent.
     pub(super) fn link_newest(&mut self, id: u32) {
         let ends = self.transmissions.get_or_insert(Ends { oldest: id, newest: id });
         let older = core::mem::replace(&mut ends.newest, id);
@@ -36,7 +37,7 @@ impl SentQueue {
         segment.tags.set(Tags::LISTED);
     }
 
-    /// Takes `id` out, if it is there.
+    /// Removes `id` if it is contained.
     pub(super) fn unlink(&mut self, id: u32) {
         let segment = self.get_mut(id);
         if !segment.tags.has(Tags::LISTED) {
@@ -44,20 +45,25 @@ impl SentQueue {
         }
         segment.tags.clear(Tags::LISTED);
         let (older, newer) = (segment.older, segment.newer);
-        let (is_oldest, is_newest) = (older == id, newer == id);
-        if !is_oldest {
-            self.get_mut(older).newer = if is_newest { older } else { newer };
+        let Some(ends) = &mut self.transmissions else { return };
+        match (older == id, newer == id) {
+            (true, true) => self.transmissions = None,
+            (true, false) => {
+                ends.oldest = newer;
+                self.get_mut(newer).older = newer;
+            }
+            (false, true) => {
+                ends.newest = older;
+                self.get_mut(older).newer = older;
+            }
+            (false, false) => {
+                self.get_mut(older).newer = newer;
+                self.get_mut(newer).older = older;
+            }
         }
-        if !is_newest {
-            self.get_mut(newer).older = if is_oldest { newer } else { older };
-        }
-        self.transmissions = self.transmissions.filter(|_| !(is_oldest && is_newest)).map(|ends| Ends {
-            oldest: if is_oldest { newer } else { ends.oldest },
-            newest: if is_newest { older } else { ends.newest },
-        });
     }
 
-    /// Puts every segment that RACK should judge back into the order.
+    /// Builds the order anew from all segments that RACK is to examine.
     pub(super) fn relink(&mut self) {
         self.transmissions = None;
         let mut ids: Vec<u32> = self.ids().collect();
@@ -146,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Everything that can be seen of a queue.
+    /// The observable state of a queue.
     fn image(queue: &mut SentQueue) -> impl PartialEq + std::fmt::Debug {
         let next = queue.next_to_retransmit().map(|id| id.wrapping_sub(queue.head_id()));
         let segment = |id| (queue.get(id).start, queue.get(id).sent_at, queue.get(id).tags);

@@ -1,24 +1,26 @@
-//! Taking back a window reduction that proves wrong: by timestamps (Eifel, RFC 3522/4015), D-SACK (RFC 3708), F-RTO.
+//! Undo of spurious window reductions: detected by timestamps (Eifel, RFC 3522 and RFC 4015), D-SACK (RFC 3708) or
+//! F-RTO.
 
 use subflow_policy::congestion::{Controller, RecoveryState};
 
 use super::Connection;
 
-/// What an undo needs to know about the present episode.
+/// State of the current recovery episode as needed for an undo.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Undo {
-    /// `una` when the episode began; none when undo is not possible.
+    /// SND.UNA when the episode began; `None` if no undo is possible.
     pub(crate) marker: Option<u64>,
-    /// Retransmissions of this episode that no D-SACK has reported; negative: nothing was retransmitted yet.
+    /// Retransmissions of this episode that no D-SACK has reported; negative if there were none (Linux
+    /// `undo_retrans`).
     pub(crate) unreported: i64,
     /// TSval of the episode's first retransmission.
     pub(crate) first_retransmission: Option<u32>,
-    /// Threshold to restore.
+    /// Slow start threshold to restore.
     pub(crate) prior_ssthresh: Option<u32>,
 }
 
 impl Connection {
-    /// A new episode of recovery or loss begins (Linux `tcp_init_undo`).
+    /// Begins a new episode of Recovery or Loss (Linux `tcp_init_undo`).
     pub(crate) fn begin_undo_episode(&mut self) {
         let probe = matches!(self.recovery.probe, Some((_, true)));
         let outstanding = i64::from(self.sent.retrans_out) + i64::from(probe);
@@ -26,7 +28,7 @@ impl Connection {
         self.recovery.undo.unreported = if outstanding == 0 { -1 } else { outstanding };
     }
 
-    /// The threshold that an undo would restore (Linux `tcp_current_ssthresh`): at least three quarters of the window.
+    /// The threshold that an undo restores (Linux `tcp_current_ssthresh`): at least three quarters of the window.
     pub(crate) fn threshold_to_restore(&self, cc: &Controller) -> u32 {
         let path = cc.path(self.path);
         match path.state {
@@ -35,7 +37,7 @@ impl Connection {
         }
     }
 
-    /// The peer's echo is older than the first retransmission: the original arrived.
+    /// Whether TSecr precedes the first retransmission, which proves that the original arrived.
     fn original_arrived(&self) -> bool {
         match (self.recovery.undo.first_retransmission, self.latest_echo()) {
             (Some(first), Some(echo)) => (echo.wrapping_sub(first) as i32) < 0,
@@ -62,8 +64,8 @@ impl Connection {
         self.recovery.rack.advanced = true;
     }
 
-    /// Everything up to the recovery point is acknowledged: leave Recovery or Loss, and undo if it was for nothing.
-    /// Returns whether it was left.
+    /// Everything up to the recovery point is acknowledged: leaves Recovery or Loss, and undoes the reduction if it
+    /// was spurious. Returns whether the state was left.
     pub(crate) fn leave_recovery(&mut self, cc: &mut Controller) -> bool {
         if self.may_undo() {
             self.undo_reduction(false, cc);
@@ -80,7 +82,7 @@ impl Connection {
         true
     }
 
-    /// D-SACKs have reported every retransmission of the episode: none was needed.
+    /// Undoes the reduction if D-SACKs have reported every retransmission of the episode.
     pub(crate) fn try_undo_by_dsack(&mut self, cc: &mut Controller) -> bool {
         if self.recovery.undo.marker.is_none() || self.recovery.undo.unreported != 0 {
             return false;
@@ -90,7 +92,7 @@ impl Connection {
         true
     }
 
-    /// In Loss: the timeout was spurious, by timestamps, D-SACK or (`frto`) by an original's acknowledgment.
+    /// In Loss: undoes the reduction if timestamps, D-SACK or (`frto`) F-RTO prove the timeout spurious.
     pub(crate) fn try_undo_loss(&mut self, frto: bool, cc: &mut Controller) -> bool {
         if !self.config.undo || !(frto || self.may_undo()) {
             return false;
@@ -101,8 +103,8 @@ impl Connection {
         true
     }
 
-    /// In Recovery: a partial acknowledgment shows that the hole was filled by a late original. Returns whether
-    /// nothing more is to be marked lost for now.
+    /// In Recovery: undoes the reduction if a partial acknowledgment proves that a late original filled the hole.
+    /// Returns whether no more segments are to be marked lost for now (Linux `tcp_try_undo_partial`).
     pub(crate) fn undo_on_partial_ack(&mut self, prior_una: u64, cc: &mut Controller) -> bool {
         if self.recovery.undo.marker.is_none() || !self.original_arrived() {
             return false;

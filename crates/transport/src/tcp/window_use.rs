@@ -1,30 +1,30 @@
-//! How much of the congestion window is used, and what becomes of one that is not (Linux `tcp_cwnd_validate` and
-//! `tcp_cwnd_restart`, in the spirit of RFC 7661; RFC 5681, section 4.1).
+//! Congestion window validation: reduction of a window that is not used (Linux `tcp_cwnd_validate`, similar to RFC
+//! 7661), and restart after idle periods (RFC 5681, section 4.1; Linux `tcp_cwnd_restart`).
 
 use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_quantity::Instant;
 
 use super::Connection;
 
-/// How much of the window was used.
+/// Use of the congestion window.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WindowUse {
-    /// Something was sent since this was last brought up to date.
+    /// Data was sent since the last update.
     pub(super) has_sent: bool,
     /// The window was full in this round.
     limited: bool,
-    /// Most packets out in this round.
+    /// Most segments outstanding in this round.
     most_out: u32,
     /// The round ends when this offset is acknowledged.
     round_end: u64,
-    /// Most packets out since the window was last full.
+    /// Most segments outstanding since the window was last full.
     used: u32,
-    /// When it was last full, or was last reduced for want of use.
+    /// Time at which the window was last full, or was last reduced here.
     full_at: Instant,
 }
 
 impl Connection {
-    /// After an idle time of an RTO the window starts anew (RFC 5681, section 4.1; Linux `tcp_cwnd_restart`).
+    /// Reduces the window after an idle period of more than an RTO (RFC 5681, section 4.1; Linux `tcp_cwnd_restart`).
     pub(super) fn restart_after_idle(&mut self, now: Instant, cc: &mut Controller) {
         let rto = self.backed_off_rto();
         let mut idle = now.since(self.send.last_sent_at);
@@ -45,7 +45,7 @@ impl Connection {
         self.send.last_sent_at = now;
     }
 
-    /// Once nothing more can be sent: notes how much of the window is used, and arms the timers for what is out.
+    /// Updates the use of the window once nothing more can be sent, and starts the probe timers.
     pub(super) fn on_transmission_over(&mut self, now: Instant, cc: &mut Controller) {
         let has_sent = core::mem::take(&mut self.window_use.has_sent);
         let full = self.sent.in_flight() >= cc.path(self.path).cwnd && (has_sent || !self.queue.is_empty());
@@ -59,7 +59,7 @@ impl Connection {
         }
     }
 
-    /// A window that has not been full for an RTO comes half way down to what was used of it (Linux
+    /// Reduces a window that has not been full for an RTO to the mean of the window and its used part (Linux
     /// `tcp_cwnd_application_limited`).
     fn validate_window(&mut self, full: bool, now: Instant, cc: &mut Controller) {
         let out = self.sent.packets_out();
@@ -89,7 +89,7 @@ impl Connection {
         }
     }
 
-    /// Whether the window was the limit, so that it may grow.
+    /// Whether the congestion window limited transmission, so that it may increase.
     pub(crate) fn was_window_limited(&self, cc: &Controller) -> bool {
         let path = cc.path(self.path);
         let usage = &self.window_use;

@@ -1,4 +1,4 @@
-//! What is not acceptable changes nothing, by the words of the RFCs.
+//! The acceptability test agrees with the RFCs, and an unacceptable segment changes nothing.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use subflow_wire::tcp::Timestamps;
 use super::*;
 use crate::tcp::{Config, Ends};
 
-/// Two connections that face each other, their controllers, and what is under way to each.
+/// Two connected endpoints, their controllers, and the segments in flight to each.
 struct Two {
     ends: [Connection; 2],
     controllers: [Controller; 2],
@@ -18,7 +18,7 @@ struct Two {
     now: Instant,
 }
 
-/// One thing that happens to a side.
+/// One event at an endpoint.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Write(usize, u64),
@@ -91,7 +91,7 @@ impl Two {
     }
 }
 
-/// A segment by its distances from what the connection expects.
+/// A segment, described by its distances from RCV.NXT, SND.UNA and TS.Recent.
 #[derive(Clone, Copy, Debug)]
 struct Arriving {
     sequence: i32,
@@ -134,13 +134,13 @@ impl Arriving {
         segment
     }
 
-    /// RFC 9293, section 3.10.7.4 and RFC 5961, told by distances: may the segment have an effect on `end`?
+    /// RFC 9293, section 3.10.7.4, and RFC 5961 in terms of distances: whether `end` may process the segment.
     fn may_count(self, end: &Connection) -> bool {
         let (flags, behind) = (TcpFlags(self.flags), i64::from(self.sequence));
         let unacknowledged = (end.receive.nxt - end.receive.acknowledged) as i64;
         let ahead = end.receive.window.left(end.receive.nxt) as i64;
         let last = behind + i64::from(self.length) + i64::from(flags.contains(TcpFlags::FIN));
-        // Nothing lies before the SYN.
+        // No sequence number lies before the SYN.
         let in_window = last >= -unacknowledged && behind <= ahead && behind >= -(end.receive.nxt as i64);
         let oldest = -(end.send.max_window.min(end.send.una - 1) as i64);
         let outstanding = (end.send.nxt - end.send.una) as i64;
@@ -154,7 +154,7 @@ impl Arriving {
     }
 }
 
-/// Everything about a connection but what an answer to an unacceptable segment changes.
+/// The state of `end` without the fields that the answer to an unacceptable segment changes.
 fn image(end: &Connection, like: &Connection) -> String {
     let mut end = end.clone();
     end.acknowledge = like.acknowledge.clone();
