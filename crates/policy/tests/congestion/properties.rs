@@ -1,7 +1,7 @@
 //! Properties that hold in every state that a transport can reach, and in many that it cannot.
 
 use proptest::prelude::*;
-use subflow_policy::congestion::{Ack, Algorithm, Controller, Options, RecoveryState};
+use subflow_policy::congestion::{Ack, Algorithm, CmtRpV2Form, Controller, Options, RecoveryState};
 use subflow_quantity::{Duration, Instant};
 
 /// An event that a transport reports to its controller.
@@ -102,11 +102,13 @@ proptest! {
     fn windows_and_thresholds_stay_at_least_one_segment(
         name in prop::sample::select(Algorithm::NAMES.to_vec()),
         (hystart, fixed_point, two_segment_floor) in any::<(bool, bool, bool)>(),
+        cmt_rpv2 in prop::sample::select(vec![CmtRpV2Form::Formula, CmtRpV2Form::KernelModule]),
         paths in 1_usize..=64,
         quantum in prop::sample::select(vec![1_u32, 1452]),
         events in prop::collection::vec((any::<prop::sample::Index>(), event()), 1..200),
     ) {
-        let mut driver = Driver::new(name, Options { hystart, fixed_point, two_segment_floor }, paths, quantum);
+        let options = Options { hystart, fixed_point, two_segment_floor, cmt_rpv2 };
+        let mut driver = Driver::new(name, options, paths, quantum);
         for (index, event) in &events {
             let path = index.index(paths);
             driver.tell(path, event);
