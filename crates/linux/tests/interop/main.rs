@@ -6,6 +6,7 @@
 
 mod bench;
 mod contest;
+mod fallback;
 mod kernels;
 mod signals;
 mod transfers;

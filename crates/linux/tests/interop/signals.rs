@@ -1,17 +1,14 @@
-//! What is said besides data: addresses, priorities, resets, and falling back to TCP.
+//! What is said besides data: addresses, priorities and resets.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use subflow_linux::netlink::{Endpoint, EndpointFlags};
-use subflow_linux::{KernelHost, Stream, Transport};
+use subflow_linux::{KernelHost, Stream};
 use subflow_transport::tcp::Closed;
 use subflow_transport::{Event, Listener};
 
 use crate::bench::{CLIENT, PORT, SERVER, address, end};
-use crate::contest::{
-    Contest, Setting, close, connection, finish_after, happened, has_fallen_back, ours, plain_tcp, send, subflows_up,
-    talk,
-};
+use crate::contest::{Contest, Setting, close, connection, finish_after, happened, ours, send, subflows_up, talk};
 
 const BYTES: u64 = 300_000;
 
@@ -321,69 +318,4 @@ fn ours_resets_the_second_subflow_and_the_first_goes_on() {
 #[test]
 fn ours_resets_the_first_subflow_and_the_second_goes_on() {
     ours_resets_subflow("ours_resets_the_first_subflow_and_the_second_goes_on", 0);
-}
-
-/// Our client and the kernel's server transfer each way, and end up with plain TCP.
-fn our_client_falls_back(mut contest: Contest) {
-    let transport = contest.transport;
-    let mut fallen_back = false;
-    contest.with_our_client(
-        &ours("full-mesh", |_| {}),
-        BYTES,
-        |_, stream| {
-            talk(stream, BYTES, BYTES);
-            assert!(transport == Transport::Tcp || stream.info().expect("info").fallback);
-            close(stream);
-        },
-        |network, station, id| {
-            fallen_back = has_fallen_back(station, id);
-            finish_after(network, station, id, BYTES)
-        },
-    );
-    assert!(fallen_back);
-}
-
-/// The kernel's client and our server transfer, and end up with plain TCP.
-fn the_kernels_client_falls_back(mut contest: Contest, listener: Listener) {
-    contest.with_our_server(
-        listener,
-        |_, stream| {
-            talk(stream, BYTES, 0);
-            assert!(stream.info().expect("info").fallback);
-            close(stream);
-        },
-        |network, station, id| finish_after(network, station, id, BYTES),
-    );
-}
-
-#[test]
-fn ours_falls_back_where_the_kernel_speaks_tcp() {
-    let test = "ours_falls_back_where_the_kernel_speaks_tcp";
-    let setting = Setting { sysctls: vec![("mptcp/enabled", "0")], ..Setting::fast(SERVER, 1) };
-    let Some(mut contest) = Contest::new(test, &setting) else { return };
-    contest.transport = Transport::Tcp;
-    our_client_falls_back(contest);
-}
-
-#[test]
-fn both_fall_back_where_options_are_stripped_from_the_answer() {
-    let test = "both_fall_back_where_options_are_stripped_from_the_answer";
-    let Some(mut contest) = Contest::new(test, &Setting::fast(SERVER, 1)) else { return };
-    contest.emulator.parts().1.strips_options = true;
-    our_client_falls_back(contest);
-}
-
-#[test]
-fn the_kernel_falls_back_where_ours_speaks_tcp() {
-    let test = "the_kernel_falls_back_where_ours_speaks_tcp";
-    let Some(contest) = Contest::new(test, &Setting::fast(CLIENT, 1)) else { return };
-    the_kernels_client_falls_back(contest, Listener::Tcp(plain_tcp()));
-}
-
-#[test]
-fn both_fall_back_where_options_are_stripped_from_the_syn() {
-    let test = "both_fall_back_where_options_are_stripped_from_the_syn";
-    let Some(mut contest) = Contest::new(test, &Setting::fast(CLIENT, 1)) else { return };
-    contest.emulator.parts().1.strips_options = true;
-    the_kernels_client_falls_back(contest, Listener::Mptcp(ours("full-mesh", |_| {})));
 }
