@@ -43,8 +43,8 @@ pub(crate) struct World<'a> {
     /// How the attacker behaves at which of its addresses.
     greetings: BTreeMap<IpAddr, Greeting>,
     /// Packets that passed: the first ones, and the last.
-    first: Vec<(usize, Vec<u8>)>,
-    last: VecDeque<(usize, Vec<u8>)>,
+    first: Vec<Recorded>,
+    last: VecDeque<Recorded>,
     /// Packets and timers that were handled.
     steps: u64,
     /// Packets that hosts have sent.
@@ -57,6 +57,9 @@ pub(crate) struct World<'a> {
     closing: bool,
     traced: bool,
 }
+
+/// A packet that passed: when, to whom, and what it was.
+type Recorded = (Instant, usize, Vec<u8>);
 
 /// A packet on its way.
 struct Arrival {

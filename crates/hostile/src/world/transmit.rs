@@ -132,12 +132,12 @@ impl World<'_> {
 
     fn record(&mut self, to: usize, wire: &[u8]) {
         if self.first.len() < FIRST_RECORDED {
-            self.first.push((to, wire.to_vec()));
+            self.first.push((self.now, to, wire.to_vec()));
         }
         if self.last.len() == LAST_RECORDED {
             self.last.pop_front();
         }
-        self.last.push_back((to, wire.to_vec()));
+        self.last.push_back((self.now, to, wire.to_vec()));
     }
 
     /// A packet has come to one of the attacker's addresses.
