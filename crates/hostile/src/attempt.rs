@@ -53,7 +53,9 @@ thread_local! {
 }
 
 fn note(info: &PanicHookInfo<'_>) {
-    let message = info.payload_as_str().unwrap_or("a panic without words").to_owned();
+    let payload = info.payload();
+    let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
+    let message = text.unwrap_or("a panic without a message").to_owned();
     let place = info.location().map_or_else(String::new, |at| format!("{}:{}", at.file(), at.line()));
     LAST.set(Some(Failure { message, place }));
 }

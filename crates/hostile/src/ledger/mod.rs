@@ -197,7 +197,8 @@ impl Ledger {
     ) {
         let owner = self.owner(host, id);
         let connection = &mut self.connections[owner];
-        let trusted = !connection.forged && !(connection.rewritten && may_be_rewritten(endpoint, self.checksums));
+        let tampered = connection.rewritten && may_be_rewritten(endpoint, self.checksums);
+        let trusted = !connection.forged && !tampered;
         let [client, server] = &mut connection.sides;
         let (own, peer) = if host == CLIENT { (client, server) } else { (server, client) };
         let own = own.as_mut().expect("its owner has this side");
