@@ -2,7 +2,7 @@
 //!
 //! A [`Scenario`] holds typed values only: every name is resolved to an index, every quantity to an integer, every
 //! default filled in, every trace read. Whatever can be wrong with a scenario file is found while it is read
-//! ([`file`]), so code that takes a `Scenario` has nothing left to check.
+//! ([`mod@file`]), so code that takes a `Scenario` has nothing left to check.
 
 mod algorithm;
 mod choice;

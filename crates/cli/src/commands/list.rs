@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use subflow_publications;
 use subflow_scenario::CatalogueEntry;
 use subflow_scenario::schema::{FieldSchema, TABLES, TableSchema};
 
