@@ -12,7 +12,8 @@
 //! contain whole packets, and the buffer is full before.
 //!
 //! An interval takes less than 100 bytes of memory. The time of an operation is logarithmic in the number of
-//! intervals, and linear in the number of intervals that an inserted range covers.
+//! intervals, and linear in the number of intervals that an inserted range covers. What arrives in order behind a
+//! single gap extends the last interval in constant time, and takes no memory.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -21,8 +22,11 @@ use std::collections::BTreeMap;
 /// merged; without labels all adjacent intervals are.
 #[derive(Clone, Debug)]
 pub(crate) struct IntervalSet<L = ()> {
-    /// By their start.
-    intervals: BTreeMap<u64, Interval<L>>,
+    /// All but the last, by their start.
+    lower: BTreeMap<u64, Interval<L>>,
+    /// The last one and its start; `None` only if the set is empty. It is kept beside the map because most
+    /// insertions extend it.
+    last: Option<(u64, Interval<L>)>,
     /// Count of the numbers in all intervals.
     covered: u64,
     /// Maximum number of intervals.
@@ -63,17 +67,17 @@ impl IntervalSet {
 impl<L: Copy + PartialEq> IntervalSet<L> {
     /// An empty set of at most `bound` intervals (at least one).
     pub(crate) fn new(bound: usize) -> Self {
-        Self { intervals: BTreeMap::new(), covered: 0, bound: bound.max(1) }
+        Self { lower: BTreeMap::new(), last: None, covered: 0, bound: bound.max(1) }
     }
 
     /// Whether it is empty.
     pub(crate) fn is_empty(&self) -> bool {
-        self.intervals.is_empty()
+        self.last.is_none()
     }
 
     /// Number of intervals.
     pub(crate) fn len(&self) -> usize {
-        self.intervals.len()
+        self.lower.len() + usize::from(self.last.is_some())
     }
 
     /// Count of the numbers in all intervals.
@@ -83,17 +87,21 @@ impl<L: Copy + PartialEq> IntervalSet<L> {
 
     /// The intervals in ascending order, with their labels.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (Range<u64>, L)> + '_ {
-        self.intervals.iter().map(|(&start, interval)| (start..interval.end, interval.label))
+        let lower = self.lower.iter().map(|(&start, interval)| (start..interval.end, interval.label));
+        lower.chain(self.last.map(|(start, interval)| (start..interval.end, interval.label)))
     }
 
     /// The last interval.
     pub(crate) fn last(&self) -> Option<Range<u64>> {
-        self.intervals.last_key_value().map(|(&start, interval)| start..interval.end)
+        self.last.as_ref().map(|(start, interval)| *start..interval.end)
     }
 
     /// The interval that contains `number`.
     pub(crate) fn interval_of(&self, number: u64) -> Option<Range<u64>> {
-        let (&start, interval) = self.intervals.range(..=number).next_back()?;
+        let (start, interval) = match &self.last {
+            Some((start, interval)) if *start <= number => (*start, interval),
+            _ => self.lower.range(..=number).next_back().map(|(&start, interval)| (start, interval))?,
+        };
         (number < interval.end).then_some(start..interval.end)
     }
 
@@ -109,7 +117,7 @@ impl<L: Copy + PartialEq> IntervalSet<L> {
             cursor = held.end;
         }
         while cursor < range.end {
-            let next = self.intervals.range(cursor..range.end).next().map(|(&start, held)| start..held.end);
+            let next = self.first_within(cursor..range.end);
             let gap = cursor..next.as_ref().map_or(range.end, |held| held.start);
             if !gap.is_empty() {
                 self.fill(gap.clone(), label);
@@ -124,9 +132,9 @@ impl<L: Copy + PartialEq> IntervalSet<L> {
     }
 
     /// The usual case: `range` continues the last interval.
+    #[inline]
     fn extend_last(&mut self, range: &Range<u64>, label: L) -> bool {
-        let Some(mut last) = self.intervals.last_entry() else { return false };
-        let held = last.get_mut();
+        let Some((_, held)) = &mut self.last else { return false };
         let extends = held.end == range.start && held.label == label;
         if extends {
             held.end = range.end;
@@ -135,27 +143,68 @@ impl<L: Copy + PartialEq> IntervalSet<L> {
         extends
     }
 
+    /// The first interval that begins within `range`.
+    fn first_within(&self, range: Range<u64>) -> Option<Range<u64>> {
+        let lower = self.lower.range(range.clone()).next().map(|(&start, held)| start..held.end);
+        lower.or_else(|| self.last().filter(|last| range.contains(&last.start)))
+    }
+
     /// Adds `gap`, of which the set contains nothing, and merges it with its neighbours.
     fn fill(&mut self, gap: Range<u64>, label: L) {
         self.covered += gap.end - gap.start;
-        let mut end = gap.end;
-        if let Some(above) = self.intervals.get(&gap.end).copied().filter(|above| above.label == label) {
-            self.intervals.remove(&gap.end);
-            end = above.end;
+        let end = self.take_if(gap.end, label).map_or(gap.end, |above| above.end);
+        if let Some((_, last)) = self.last.as_mut().filter(|(start, _)| *start < gap.start) {
+            if last.end == gap.start && last.label == label {
+                last.end = end;
+            } else {
+                self.push(gap.start, Interval { end, label });
+            }
+            return;
         }
-        match self.intervals.range_mut(..gap.start).next_back() {
-            Some((_, below)) if below.end == gap.start && below.label == label => below.end = end,
+        match self.lower.range_mut(..gap.start).next_back() {
+            Some((_, below)) if below.end == gap.start && below.label == label => {
+                below.end = end;
+                // The interval above was the last one and is part of this one now.
+                if self.last.is_none() {
+                    self.last = self.lower.pop_last();
+                }
+            }
+            _ if self.last.is_none() => self.last = Some((gap.start, Interval { end, label })),
             _ => {
-                self.intervals.insert(gap.start, Interval { end, label });
+                self.lower.insert(gap.start, Interval { end, label });
             }
         }
+    }
+
+    /// Removes the interval that begins at `start` if it has `label`. The caller restores `last`.
+    fn take_if(&mut self, start: u64, label: L) -> Option<Interval<L>> {
+        match self.last {
+            Some((last, interval)) if last == start && interval.label == label => {
+                self.last.take().map(|(_, held)| held)
+            }
+            _ if self.lower.get(&start).is_some_and(|held| held.label == label) => self.lower.remove(&start),
+            _ => None,
+        }
+    }
+
+    /// Adds an interval above all others.
+    fn push(&mut self, start: u64, interval: Interval<L>) {
+        if let Some((start, below)) = self.last.replace((start, interval)) {
+            self.lower.insert(start, below);
+        }
+    }
+
+    /// Removes and returns the last interval.
+    fn pop_last(&mut self) -> Option<(u64, Interval<L>)> {
+        let next = self.lower.pop_last();
+        core::mem::replace(&mut self.last, next)
     }
 
     /// Drops the last intervals until the bound holds, and returns the start of the dropped part.
     fn drop_excess(&mut self) -> Option<u64> {
         let mut dropped_from = None;
-        while self.intervals.len() > self.bound {
-            let (start, interval) = self.intervals.pop_last().expect("there are more than the bound");
+        while self.len() > self.bound {
+            let (start, interval) = self.pop_last().expect("there are more than the bound");
             self.covered -= interval.end - start;
             dropped_from = Some(start);
         }
@@ -164,8 +213,11 @@ impl<L: Copy + PartialEq> IntervalSet<L> {
 
     /// Removes and returns the first interval if it begins at or below `next`.
     pub(crate) fn pop_through(&mut self, next: u64) -> Option<(Range<u64>, L)> {
-        let first = self.intervals.first_entry().filter(|first| *first.key() <= next)?;
-        let (start, interval) = first.remove_entry();
+        let (start, interval) = match self.lower.first_entry() {
+            Some(first) if *first.key() <= next => first.remove_entry(),
+            Some(_) => return None,
+            None => self.last.take_if(|(start, _)| *start <= next)?,
+        };
         self.covered -= interval.end - start;
         Some((start..interval.end, interval.label))
     }
@@ -181,13 +233,13 @@ impl<L: Copy + PartialEq> IntervalSet<L> {
 
     /// Removes every number from `end` on.
     pub(crate) fn discard_from(&mut self, end: u64) {
-        while let Some(mut last) = self.intervals.last_entry().filter(|last| last.get().end > end) {
-            let start = *last.key();
-            self.covered -= last.get().end - end.max(start);
+        while let Some((start, last)) = self.last.as_mut().filter(|(_, last)| last.end > end) {
+            let start = *start;
+            self.covered -= last.end - end.max(start);
             if start < end {
-                last.get_mut().end = end;
+                last.end = end;
             } else {
-                last.remove();
+                self.pop_last();
             }
         }
     }

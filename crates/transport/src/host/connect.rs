@@ -158,6 +158,8 @@ impl Host {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn open_now(&mut self, id: EndpointId, now: Instant) {
         let Endpoint::Mptcp(connection) = &mut self.endpoints[id.0 as usize] else { return };
         for request in connection.take_open_requests() {

@@ -71,6 +71,7 @@ impl HalfOpen {
     }
 
     /// Looks again at an endpoint that a packet or a timer has changed.
+    #[cold]
     pub(super) fn update(&mut self, id: EndpointId, endpoint: &Endpoint) {
         let is_established = || endpoint.tcp(0).is_some_and(|tcp| tcp.state().is_synchronised());
         if self.connections.contains_key(&id) && is_established() {

@@ -60,6 +60,7 @@ impl Host {
     }
 
     /// A packet that belongs to no endpoint.
+    #[cold]
     pub(super) fn handle_unclaimed(&mut self, now: Instant, packet: &Packet) -> Option<EndpointId> {
         if !is_unicast(packet.ip.source) || !is_unicast(packet.ip.destination) {
             // RFC 9293, section 3.9.2.3: nobody opens a connection that way, and an answer could go to many.
@@ -169,6 +170,7 @@ impl Host {
 
     /// A SYN for ends that `id` has in TIME-WAIT, where it may open them again (RFC 6191). The old endpoint waits on
     /// without them.
+    #[cold]
     pub(super) fn reopen(
         &mut self,
         now: Instant,

@@ -48,6 +48,13 @@ impl Host {
     /// peer.
     #[inline]
     pub(super) fn follow_association(&mut self, id: EndpointId) {
+        if matches!(self.endpoints[id.0 as usize], Endpoint::Sctp(_)) {
+            self.follow(id);
+        }
+    }
+
+    #[inline(never)]
+    fn follow(&mut self, id: EndpointId) {
         let Endpoint::Sctp(association) = &mut self.endpoints[id.0 as usize] else { return };
         let (new_ends, successor) = (association.take_new_ends(), association.take_successor());
         for ends in new_ends {

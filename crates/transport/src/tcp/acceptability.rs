@@ -57,7 +57,7 @@ impl Connection {
     /// Performs the acceptability test on `segment`, which arrives at `now`, without changing the connection. A
     /// protocol above TCP (MPTCP) calls it before it acts on the segment's options, and passes the verdict on to
     /// [`on_judged_segment`](Self::on_judged_segment).
-    #[inline]
+    #[inline(always)]
     pub fn judge(&self, segment: &TcpSegment, now: Instant) -> Verdict {
         match self.state {
             State::Closed(_) => SILENT,
@@ -69,6 +69,7 @@ impl Connection {
     }
 
     /// RFC 9293, section 3.10.7.3.
+    #[cold]
     fn judge_in_syn_sent(&self, segment: &TcpSegment) -> Verdict {
         let flags = segment.flags;
         let acknowledges = flags.contains(TcpFlags::ACK);
@@ -88,6 +89,7 @@ impl Connection {
     }
 
     /// RFC 9293, section 3.10.7.4, second check: only a reset at exactly RCV.NXT is valid (RFC 5961, section 3.2).
+    #[cold]
     fn judge_reset(&self, segment: &TcpSegment) -> Verdict {
         match self.start_of(segment) {
             // RFC 1337: in TIME-WAIT resets are ignored, because an old duplicate may have provoked them.
@@ -100,6 +102,7 @@ impl Connection {
 
     /// RFC 9293, section 3.10.7.4, fourth check: a SYN is challenged whatever its sequence number (RFC 5961, section
     /// 4.2), unless it is a retransmission of the SYN or SYN/ACK that opened the connection.
+    #[cold]
     fn judge_syn(&self, segment: &TcpSegment) -> Verdict {
         if segment.sequence != self.receive.initial {
             return CHALLENGE;

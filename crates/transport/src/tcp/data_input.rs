@@ -31,6 +31,7 @@ impl Connection {
 
     /// Processes a FIN at offset `fin`. The first one within the window ends the peer's stream; data beyond it is
     /// dropped.
+    #[cold]
     fn on_fin(&mut self, fin: u64, now: Instant) {
         if fin < self.receive.nxt {
             // A retransmission of the FIN, or an invalid one: data has been received at this offset.
@@ -42,6 +43,7 @@ impl Connection {
     }
 
     /// Records the duplicate `start..end`, which the next acknowledgment reports (RFC 2883).
+    #[cold]
     pub(super) fn note_duplicate(&mut self, start: u64, end: u64) {
         if self.negotiated.sack && start < end && end <= self.receive.nxt {
             self.receive.duplicate = Some(start..end);
@@ -80,6 +82,13 @@ impl Connection {
             self.receive.taken = Some(taken);
             return self.on_in_order(run);
         }
+        self.on_out_of_order(run, taken);
+    }
+
+    // These two stay out of the path of data in order, whose registers they would take.
+    #[cold]
+    #[inline(never)]
+    fn on_out_of_order(&mut self, run: Run, taken: Taken) {
         let stored = self.receive.reassembly.insert(run);
         self.receive.taken = (!stored.dropped).then_some(taken);
         if self.negotiated.sack && stored.duplicate.is_some() {
@@ -89,9 +98,14 @@ impl Connection {
 
     fn on_in_order(&mut self, run: Run) {
         self.deliver(run);
-        if self.receive.reassembly.is_empty() {
-            return;
+        if !self.receive.reassembly.is_empty() {
+            self.deliver_ready();
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn deliver_ready(&mut self) {
         while let Some(run) = self.receive.reassembly.pop_ready(self.receive.nxt) {
             self.deliver(run);
         }

@@ -171,6 +171,7 @@ impl Connection {
     }
 
     /// An acceptable SYN or SYN/ACK in SYN-SENT (RFC 9293, section 3.10.7.3).
+    #[cold]
     pub(crate) fn on_segment_in_syn_sent(&mut self, segment: &TcpSegment, now: Instant, cc: &mut Controller) {
         self.take_syn(segment, now);
         if segment.flags.contains(TcpFlags::ACK) {
@@ -187,6 +188,7 @@ impl Connection {
 
     /// An acceptable acknowledgment in SYN-RECEIVED; in a simultaneous open it comes with the peer's SYN/ACK, which is
     /// acknowledged in turn and whose window is not scaled.
+    #[cold]
     pub(crate) fn leave_syn_received(&mut self, segment: &TcpSegment, now: Instant, cc: &mut Controller) {
         let simultaneous = segment.flags.contains(TcpFlags::SYN);
         self.send.una = 1;

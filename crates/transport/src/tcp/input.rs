@@ -21,6 +21,7 @@ impl Connection {
     }
 
     /// [`on_segment`](Self::on_segment) with the `verdict` that [`judge`](Self::judge) returned for the segment.
+    #[inline(always)]
     pub fn on_judged_segment(
         &mut self,
         segment: &TcpSegment,
@@ -30,19 +31,18 @@ impl Connection {
         cc: &mut Controller,
     ) -> bool {
         self.receive.taken = None;
-        if self.state.is_closed() {
-            return false;
-        }
         match verdict {
-            Verdict::Acceptable(offsets) => self.on_acceptable_segment(segment, offsets, data, now, cc),
-            Verdict::Reset => {
-                self.close(if self.state == State::SynSent { Closed::Refused } else { Closed::Reset });
-                false
-            }
-            Verdict::Unacceptable(answer) => {
-                self.answer_unacceptable(answer, segment, now);
-                false
-            }
+            Verdict::Acceptable(offsets) => return self.on_acceptable_segment(segment, offsets, data, now, cc),
+            Verdict::Reset => self.on_valid_reset(),
+            Verdict::Unacceptable(answer) => self.answer_unacceptable(answer, segment, now),
+        }
+        false
+    }
+
+    #[cold]
+    fn on_valid_reset(&mut self) {
+        if !self.state.is_closed() {
+            self.close(if self.state == State::SynSent { Closed::Refused } else { Closed::Reset });
         }
     }
 
@@ -54,6 +54,9 @@ impl Connection {
         now: Instant,
         cc: &mut Controller,
     ) -> bool {
+        if self.state.is_closed() {
+            return false;
+        }
         match self.state {
             State::SynSent => {
                 self.on_segment_in_syn_sent(segment, now, cc);
@@ -74,8 +77,10 @@ impl Connection {
         true
     }
 
+    #[cold]
     fn answer_unacceptable(&mut self, answer: Answer, segment: &TcpSegment, now: Instant) {
         match answer {
+            _ if self.state.is_closed() => {}
             Answer::Nothing => {}
             Answer::Challenge => self.challenge(now),
             Answer::Acknowledgment => {
