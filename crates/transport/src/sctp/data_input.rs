@@ -2,8 +2,9 @@
 
 use subflow_wire::sctp::{DataChunk, ErrorCause, ForwardTsnChunk};
 
+use super::delivery::Delivery;
 use super::input::Origin;
-use super::reassembly::{Arrived, Delivery};
+use super::reassembly::Arrived;
 use super::tsn::unwrap_ssn;
 use super::{Association, State};
 use crate::tcp::Closed;

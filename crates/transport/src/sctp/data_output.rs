@@ -6,7 +6,8 @@ use subflow_wire::{Packet, Payload, SctpPacket};
 
 use super::Association;
 use super::config::MessageOptions;
-use super::outbound::{FastRetransmit, SentChunk, Status};
+use super::fast_retransmit::FastRetransmit;
+use super::outbound::{SentChunk, Status};
 use super::output::padded;
 
 impl Association {

@@ -10,9 +10,10 @@ use subflow_wire::sctp::{
 use subflow_wire::{Body, Ecn, IpHeader, Payload, SctpPacket};
 
 use super::config::Config;
+use super::delivery::Delivery;
 use super::outbound::SentChunk;
 use super::packet_walk::established;
-use super::reassembly::{Arrived, Delivery};
+use super::reassembly::Arrived;
 use super::{Association, Destination};
 use crate::blank_packet;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::outbound::FastRetransmit;
+use super::fast_retransmit::FastRetransmit;
 
 /// Chunks that have the same way out: what holds up one of them holds up all.
 #[derive(Clone, Debug)]

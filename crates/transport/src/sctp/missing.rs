@@ -4,9 +4,10 @@
 use subflow_quantity::Instant;
 
 use super::Association;
+use super::fast_retransmit::FastRetransmit;
 use super::gap_blocks::GapReport;
 use super::newly_acked::{DestinationUpdate, SackSummary};
-use super::outbound::{FastRetransmit, Status};
+use super::outbound::Status;
 
 /// Misses that make a chunk lost.
 const FAST_RETRANSMIT_THRESHOLD: u8 = 3;

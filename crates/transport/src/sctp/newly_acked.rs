@@ -4,8 +4,8 @@
 use subflow_quantity::{Duration, Instant};
 
 use super::Association;
+use super::delivery::Delivery;
 use super::outbound::{SentChunk, Status};
-use super::reassembly::Delivery;
 
 /// What one SACK says of one destination.
 #[derive(Clone, Copy, Debug, Default)]

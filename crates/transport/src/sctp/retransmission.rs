@@ -7,7 +7,8 @@ use subflow_wire::sctp::DataChunk;
 
 use super::Association;
 use super::config::RetransmissionPolicy;
-use super::outbound::{FastRetransmit, Status};
+use super::fast_retransmit::FastRetransmit;
+use super::outbound::Status;
 use super::output::padded;
 
 /// Most bytes that segmentation offload cuts into packets.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::reassembly::Delivery;
+use super::delivery::Delivery;
 use super::violation::Violation;
 
 /// Stream number and stream sequence number of a message.

@@ -6,47 +6,11 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::Connection;
 use super::acceptability::Offsets;
+use super::ack_findings::AckFindings;
+use super::loss_detection::DUP_THRESH;
 use super::recovery::is_reducing;
 use super::sent_segment::Tags;
 use super::timers::Purpose;
-
-/// Findings about one acknowledgment.
-#[derive(Debug, Default)]
-pub(crate) struct AckFindings {
-    /// SND.UNA before.
-    pub(crate) prior_una: u64,
-    /// Its acknowledgment number, as an offset.
-    pub(crate) acknowledgment: u64,
-    /// End of the highest segment SACKed or acknowledged before.
-    pub(crate) prior_highest: u64,
-    /// SND.UNA advanced.
-    pub(crate) una_advanced: bool,
-    /// Segments newly acknowledged cumulatively.
-    pub(crate) acknowledged: u32,
-    /// Segments newly SACKed.
-    pub(crate) newly_sacked: u32,
-    /// A retransmitted segment was acknowledged.
-    pub(crate) retransmission_acknowledged: bool,
-    /// A segment of this recovery episode that was never retransmitted was newly acknowledged or SACKed.
-    pub(crate) original_acknowledged: bool,
-    /// Transmission times of the first and the last segment that were cumulatively acknowledged without having been
-    /// retransmitted.
-    pub(crate) originals: Option<(Instant, Instant)>,
-    /// Transmission times of the first and the last segment that were newly SACKed without having been retransmitted.
-    pub(crate) sacked_originals: Option<(Instant, Instant)>,
-    /// It carries a D-SACK.
-    pub(crate) dsack: bool,
-    /// The D-SACK reports the tail loss probe.
-    pub(crate) dsack_of_probe: bool,
-    /// A retransmission was marked lost.
-    pub(crate) lost_retransmission: bool,
-    /// A duplicate acknowledgment (RFC 5681, section 2).
-    pub(crate) duplicate: bool,
-    /// The retransmission timer is to be restarted.
-    pub(crate) rearm_timer: bool,
-    /// The latest RTT sample.
-    pub(crate) rtt: Option<Duration>,
-}
 
 /// Counts before an acknowledgment was processed.
 #[derive(Clone, Copy)]
@@ -244,8 +208,8 @@ impl Connection {
             return self.reduce_window(sample.acked, newly_lost, findings.una_advanced, cc);
         }
         // SACKed data counts as progress only if the network is known to reorder (Linux `tcp_may_raise_cwnd`).
-        let progress = findings.acknowledged > 0
-            || (self.recovery.reordering > super::recovery::DUP_THRESH && findings.newly_sacked > 0);
+        let progress =
+            findings.acknowledged > 0 || (self.recovery.reordering > DUP_THRESH && findings.newly_sacked > 0);
         if progress && sample.acked > 0 && self.was_window_limited(cc) {
             cc.on_ack(self.path, sample);
         }

@@ -5,7 +5,7 @@
 use subflow_policy::congestion::{Controller, RecoveryState};
 
 use super::Connection;
-use super::ack_input::AckFindings;
+use super::ack_findings::AckFindings;
 use super::sent_segment::Tags;
 
 impl Connection {

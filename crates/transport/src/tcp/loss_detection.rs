@@ -4,10 +4,12 @@ use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_quantity::{Duration, Instant};
 
 use super::Connection;
-use super::ack_input::AckFindings;
-use super::recovery::DUP_THRESH;
+use super::ack_findings::AckFindings;
 use super::sent_segment::Tags;
 use super::timers::Purpose;
+
+/// SACKed segments above a hole that prove it lost (RFC 6675: DupThresh).
+pub(crate) const DUP_THRESH: u32 = 3;
 
 /// Upper bound of the reordering degree, in segments (`tcp_max_reordering`).
 const MAX_REORDERING: u64 = 300;

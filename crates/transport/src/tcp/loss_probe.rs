@@ -5,7 +5,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::TcpSegment;
 
 use super::Connection;
-use super::ack_input::AckFindings;
+use super::ack_findings::AckFindings;
 use super::loss_detection::TIMER_MARGIN;
 use super::timers::Purpose;
 

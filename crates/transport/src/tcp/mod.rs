@@ -33,6 +33,7 @@
 //! | delayed acknowledgments, receive window, reassembly | `acknowledge.rs`, `receive_window.rs`, `reassembly.rs` |
 
 mod acceptability;
+mod ack_findings;
 mod ack_input;
 mod acknowledge;
 pub mod config;

@@ -6,14 +6,11 @@ use arrayvec::ArrayVec;
 use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_quantity::Instant;
 
-use super::ack_input::AckFindings;
-use super::loss_detection::Rack;
+use super::ack_findings::AckFindings;
+use super::loss_detection::{DUP_THRESH, Rack};
 use super::reduction::Reduction;
 use super::undo::Undo;
 use super::{Config, Connection};
-
-/// SACKed segments above a hole that prove it lost (RFC 6675: DupThresh).
-pub(crate) const DUP_THRESH: u32 = 3;
 
 /// State of loss recovery.
 #[derive(Clone, Debug)]

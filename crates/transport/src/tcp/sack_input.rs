@@ -7,7 +7,7 @@ use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::TcpSegment;
 
-use super::ack_input::AckFindings;
+use super::ack_findings::AckFindings;
 use super::sent_segment::Tags;
 use super::{Connection, sequence};
 

@@ -9,7 +9,6 @@ use std::collections::VecDeque;
 use subflow_quantity::Instant;
 
 use super::sent_segment::{SentSegment, Tags};
-use super::transmission_order::Ends;
 
 /// The retransmission queue. Segments have consecutive identifiers, which remain valid while they are in the queue.
 /// Identifiers wrap around: every `u32` is valid, since fewer than 2^32 segments are outstanding at any time.
@@ -19,7 +18,7 @@ pub(crate) struct SentQueue {
     /// Identifier of the ring's first segment.
     base: u32,
     /// The ends of the order of transmissions; `None` if it is empty.
-    pub(super) transmissions: Option<Ends>,
+    pub(super) transmissions: Option<OldestAndNewest>,
     /// Segments selectively acknowledged.
     pub(crate) sacked_out: u32,
     /// Segments considered lost.
@@ -30,6 +29,13 @@ pub(crate) struct SentQueue {
     pub(crate) lost_total: u64,
     /// No segment before this identifier waits for retransmission.
     retransmit_hint: u32,
+}
+
+/// The ends of the order of transmissions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OldestAndNewest {
+    pub(super) oldest: u32,
+    pub(super) newest: u32,
 }
 
 impl SentQueue {

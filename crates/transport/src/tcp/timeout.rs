@@ -4,7 +4,7 @@ use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::TcpSegment;
 
-use super::recovery::DUP_THRESH;
+use super::loss_detection::DUP_THRESH;
 use super::timers::Purpose;
 use super::{Closed, Connection, State};
 

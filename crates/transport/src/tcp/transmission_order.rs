@@ -4,15 +4,8 @@
 //! when it is sent again. Every `u32` is a valid identifier, so that none can mean "no segment": at an end of the list
 //! a segment refers to itself.
 
-use super::sent_queue::SentQueue;
+use super::sent_queue::{OldestAndNewest, SentQueue};
 use super::sent_segment::Tags;
-
-/// The ends of the order.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ends {
-    oldest: u32,
-    newest: u32,
-}
 
 impl SentQueue {
     /// The segment whose last transmission is the oldest.
@@ -28,7 +21,7 @@ impl SentQueue {
 
     /// Appends `id`, which has just been sent.
     pub(super) fn link_newest(&mut self, id: u32) {
-        let ends = self.transmissions.get_or_insert(Ends { oldest: id, newest: id });
+        let ends = self.transmissions.get_or_insert(OldestAndNewest { oldest: id, newest: id });
         let older = core::mem::replace(&mut ends.newest, id);
         self.get_mut(older).newer = id;
         let segment = self.get_mut(id);
