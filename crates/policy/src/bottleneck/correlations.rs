@@ -65,6 +65,13 @@ impl Correlations {
     pub(crate) fn set(&mut self, a: usize, b: usize, degree: Option<f64>) {
         self.degrees[index(a, b)] = degree.unwrap_or(f64::NAN);
     }
+
+    /// The degrees of `path` with all others are unknown again.
+    pub(crate) fn forget(&mut self, path: usize) {
+        if path < self.paths {
+            (0..self.paths).filter(|&other| other != path).for_each(|other| self.set(path, other, None));
+        }
+    }
 }
 
 /// The index of a pair in `degrees`. It does not depend on the number of paths.

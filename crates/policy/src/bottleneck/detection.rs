@@ -122,6 +122,14 @@ impl BottleneckDetector for BottleneckDetection {
             Self::Rfc8382(detector) => detector.correlations(),
         }
     }
+
+    fn on_replaced(&mut self, path: usize) {
+        match self {
+            Self::RedCpi(detector) => detector.on_replaced(path),
+            Self::Mscm(detector) => detector.on_replaced(path),
+            Self::Rfc8382(detector) => detector.on_replaced(path),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -150,7 +158,47 @@ mod tests {
         assert!(BottleneckDetection::entry("spearman").is_none());
     }
 
+    /// The detector after such samples of paths 0 to 2: a round of them every millisecond.
+    fn fed(detector: &mut BottleneckDetection, from_ms: u64, rounds: &[[u64; 3]]) {
+        for (round, delays) in rounds.iter().enumerate() {
+            let at = Instant::ZERO + Duration::from_millis(from_ms + round as u64);
+            for (path, &delay) in delays.iter().enumerate() {
+                let srtt = Duration::from_micros(delay);
+                detector
+                    .on_sample(path, &PathSample { at, srtt, one_way_delay: delay as i64 * 1000, sent: 1, lost: 0 });
+            }
+        }
+    }
+
     proptest! {
+        /// What a replaced path has been like changes no degree.
+        #[test]
+        fn a_path_in_the_place_of_another_inherits_nothing(
+            before in vec([1..99u64, 1..99, 1..99], 0..30),
+            other in vec(1..99u64, 30),
+            after in vec([1..99u64, 1..99, 1..99], 0..30),
+        ) {
+            for entry in BottleneckDetection::all() {
+                let parameters = Parameters { window: 5, threshold: 0.5, interval: Duration::from_millis(1) };
+                let changed: Vec<_> = before.iter().zip(&other).map(|(&[a, _, c], &b)| [a, b, c]).collect();
+                let mut detectors = [&before, &changed].map(|history| {
+                    let mut detector = entry.create(parameters);
+                    fed(&mut detector, 0, history);
+                    detector.correlations();
+                    detector.on_replaced(1);
+                    for other in [0, 2] {
+                        assert_eq!(detector.correlations().between(1, other), None, "{}", entry.name);
+                    }
+                    fed(&mut detector, history.len() as u64, &after);
+                    detector
+                });
+                let [a, b] = detectors.each_mut().map(|detector| detector.correlations());
+                for (x, y) in [(0, 1), (0, 2), (1, 2)] {
+                    prop_assert_eq!(a.between(x, y), b.between(x, y), "{}: {} and {}", entry.name, x, y);
+                }
+            }
+        }
+
         /// For any samples: no panic, every degree is between −1 and 1, and the degree of (a, b) is that of (b, a).
         #[test]
         fn degrees_are_numbers_between_minus_one_and_one(

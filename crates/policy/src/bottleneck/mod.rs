@@ -48,4 +48,7 @@ pub trait BottleneckDetector {
 
     /// The degrees of all pairs, from all samples so far.
     fn correlations(&mut self) -> &Correlations;
+
+    /// Another path takes the number `path`: it is unknown until its first sample.
+    fn on_replaced(&mut self, path: usize);
 }

@@ -33,7 +33,7 @@ pub struct Mscm {
     stale: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Path {
     /// The first delay, the origin of the others.
     first: Option<i64>,
@@ -118,7 +118,7 @@ impl BottleneckDetector for Mscm {
         let microseconds = sample.one_way_delay / 1000;
         while self.paths.len() <= path {
             self.products.resize(self.products.len() + self.paths.len(), 0);
-            self.paths.push(Path { first: None, latest: 0, window: VecDeque::new(), sum: 0, squares: 0 });
+            self.paths.push(Path::default());
         }
         let path = &mut self.paths[path];
         let first = *path.first.get_or_insert(microseconds);
@@ -140,6 +140,17 @@ impl BottleneckDetector for Mscm {
             }
         }
         &self.correlations
+    }
+
+    fn on_replaced(&mut self, path: usize) {
+        if let Some(former) = self.paths.get_mut(path) {
+            *former = Path::default();
+            for other in (0..self.paths.len()).filter(|&other| other != path) {
+                let (low, high) = (path.min(other), path.max(other));
+                self.products[high * (high - 1) / 2 + low] = 0;
+            }
+        }
+        self.correlations.forget(path);
     }
 }
 

@@ -40,6 +40,12 @@ struct Path {
     known: u64,
 }
 
+impl Path {
+    fn new(size: usize) -> Self {
+        Self { window: RankedWindow::new(size), taken_at: None, known: 0 }
+    }
+}
+
 impl RedCpi {
     /// Creates a detector without samples.
     pub fn new(parameters: Parameters) -> Self {
@@ -51,7 +57,7 @@ impl BottleneckDetector for RedCpi {
     fn on_sample(&mut self, path: usize, sample: &PathSample) {
         let size = self.parameters.window as usize;
         while self.paths.len() <= path {
-            self.paths.push(Path { window: RankedWindow::new(size), taken_at: None, known: 0 });
+            self.paths.push(Path::new(size));
         }
         let path = &mut self.paths[path];
         if path.taken_at.is_none_or(|at| sample.at.since(at) >= self.parameters.interval) {
@@ -72,6 +78,13 @@ impl BottleneckDetector for RedCpi {
         }
         self.paths.iter_mut().for_each(|path| path.known = path.window.pushed());
         &self.correlations
+    }
+
+    fn on_replaced(&mut self, path: usize) {
+        if let Some(former) = self.paths.get_mut(path) {
+            *former = Path::new(self.parameters.window as usize);
+        }
+        self.correlations.forget(path);
     }
 }
 

@@ -141,6 +141,13 @@ impl BottleneckDetector for Rfc8382 {
         self.correlations.grow(self.paths.len());
         &self.correlations
     }
+
+    fn on_replaced(&mut self, path: usize) {
+        if let Some(former) = self.paths.get_mut(path) {
+            *former = PathStatistics::default();
+        }
+        self.correlations.forget(path);
+    }
 }
 
 #[cfg(test)]

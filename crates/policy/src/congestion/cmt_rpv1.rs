@@ -36,8 +36,8 @@ impl CmtRpV1 {
 }
 
 impl CongestionControl for CmtRpV1 {
-    fn on_path_added(&mut self, _paths: &[Path], _path: usize) {
-        self.growth.add_path();
+    fn on_path_added(&mut self, _paths: &[Path], path: usize) {
+        self.growth.add_path(path);
     }
 
     fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {

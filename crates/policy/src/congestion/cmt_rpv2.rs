@@ -56,8 +56,8 @@ impl CmtRpV2 {
 }
 
 impl CongestionControl for CmtRpV2 {
-    fn on_path_added(&mut self, _paths: &[Path], _path: usize) {
-        self.growth.add_path();
+    fn on_path_added(&mut self, _paths: &[Path], path: usize) {
+        self.growth.add_path(path);
     }
 
     fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {

@@ -2,7 +2,7 @@
 
 use subflow_quantity::{Duration, Instant};
 
-use super::{Ack, Algorithm, CongestionControl, Growth, Path, RecoveryState};
+use super::{Ack, Algorithm, CongestionControl, Growth, Path, RecoveryState, set_state};
 
 /// Congestion control of one connection.
 ///
@@ -37,9 +37,20 @@ impl Controller {
     /// [`set_established`](Self::set_established).
     pub fn add_path(&mut self, quantum: u32, initial_window: u32) -> usize {
         let path = self.paths.len();
-        self.paths.push(Path { growth: self.growth, ..Path::new(quantum, initial_window) });
-        self.algorithm.on_path_added(&self.paths, path);
+        self.set_path(path, quantum, initial_window);
         path
+    }
+
+    /// Makes path `path` a new one: the next one, as [`add_path`](Self::add_path) does, or one that takes the place of a
+    /// closed path, of which nothing is left.
+    ///
+    /// # Panics
+    ///
+    /// If `path` is beyond the next one.
+    pub fn set_path(&mut self, path: usize, quantum: u32, initial_window: u32) {
+        assert!(path <= self.paths.len(), "path {path} of {}", self.paths.len());
+        set_state(&mut self.paths, path, Path { growth: self.growth, ..Path::new(quantum, initial_window) });
+        self.algorithm.on_path_added(&self.paths, path);
     }
 
     /// Reports that the path is established (`true`) or closed (`false`).

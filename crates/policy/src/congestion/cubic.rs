@@ -25,7 +25,7 @@
 use subflow_quantity::{Duration, Instant};
 
 use super::hystart::{HyStart, Sample};
-use super::{Ack, CongestionControl, Path, RecoveryState, additive_increase, slow_start};
+use super::{Ack, CongestionControl, Path, RecoveryState, additive_increase, set_state, slow_start};
 
 /// Length of a Linux tick at HZ = 250.
 const TICK: Duration = Duration::from_millis(4);
@@ -60,8 +60,8 @@ impl Cubic {
 }
 
 impl CongestionControl for Cubic {
-    fn on_path_added(&mut self, _paths: &[Path], _path: usize) {
-        self.paths.push(PathState::default());
+    fn on_path_added(&mut self, _paths: &[Path], path: usize) {
+        set_state(&mut self.paths, path, PathState::default());
     }
 
     fn on_sample(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {

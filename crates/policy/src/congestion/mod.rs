@@ -148,10 +148,18 @@ pub struct Ack {
     pub in_flight: u32,
 }
 
+/// Makes `new` the state of path `path`: the next one, or in the place of a closed one.
+fn set_state<T>(states: &mut Vec<T>, path: usize, new: T) {
+    match states.get_mut(path) {
+        Some(state) => *state = new,
+        None => states.push(new),
+    }
+}
+
 /// A congestion-control algorithm for one connection.
 pub trait CongestionControl {
-    /// A path was added; `paths[path]` is new. Paths are never removed from the slice: a closed one has
-    /// `established == false`.
+    /// A path was added; `paths[path]` is new: the next one of the slice, or in the place of a closed one, of which nothing
+    /// may be left. Paths are never removed from the slice: a closed one has `established == false`.
     fn on_path_added(&mut self, _paths: &[Path], _path: usize) {}
 
     /// Called for every acknowledgment that delivers data or carries an RTT sample, in every recovery state, before

@@ -30,7 +30,7 @@
 use subflow_quantity::Instant;
 
 use super::siblings::{Sibling, established, sibling, siblings, total_rate};
-use super::{Ack, CongestionControl, Path, RecoveryState, reno, slow_start};
+use super::{Ack, CongestionControl, Path, RecoveryState, reno, set_state, slow_start};
 
 /// The scale of an increment in the MPTCP kernel's fixed-point arithmetic: 1/1024 packet.
 const FIXED_POINT: f64 = 1024.0;
@@ -127,8 +127,8 @@ impl Quality {
 }
 
 impl CongestionControl for Olia {
-    fn on_path_added(&mut self, _paths: &[Path], _path: usize) {
-        self.paths.push(PathState::default());
+    fn on_path_added(&mut self, _paths: &[Path], path: usize) {
+        set_state(&mut self.paths, path, PathState::default());
     }
 
     fn on_sample(&mut self, _paths: &mut [Path], path: usize, ack: &Ack) {

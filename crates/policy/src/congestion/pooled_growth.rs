@@ -12,7 +12,7 @@
 //! here: the buffer holds fractions of the path's unit, and its whole units are added to the window. For packets this
 //! is the thesis's rule; for bytes it differs from the formula by less than one byte per step.
 
-use super::Path;
+use super::{Path, set_state};
 
 /// Growth not yet added to the windows, one buffer per path, in the path's unit.
 #[derive(Clone, Debug, Default)]
@@ -21,9 +21,9 @@ pub(super) struct PooledGrowth {
 }
 
 impl PooledGrowth {
-    /// Adds a buffer for a new path.
-    pub(super) fn add_path(&mut self) {
-        self.buffers.push(0.0);
+    /// Gives path `path`, which is new, an empty buffer.
+    pub(super) fn add_path(&mut self, path: usize) {
+        set_state(&mut self.buffers, path, 0.0);
     }
 
     /// Increases the window of `paths[index]` by its share (0 to 1) for an acknowledgment of `acked`.
@@ -57,7 +57,7 @@ mod tests {
 
     fn grown(path: Path, share: f64, acks: u32, acked: u32) -> u32 {
         let mut growth = PooledGrowth::default();
-        growth.add_path();
+        growth.add_path(0);
         let mut paths = [path];
         for _ in 0..acks {
             growth.grow(&mut paths, 0, share, acked);

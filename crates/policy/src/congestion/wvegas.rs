@@ -29,7 +29,7 @@
 
 use subflow_quantity::Instant;
 
-use super::{Ack, CongestionControl, Path, RecoveryState, reno, slow_start};
+use super::{Ack, CongestionControl, Path, RecoveryState, reno, set_state, slow_start};
 
 /// The initial and the smallest α of a path.
 const INITIAL_ALPHA: u32 = 2;
@@ -162,8 +162,8 @@ struct Round {
 }
 
 impl CongestionControl for WVegas {
-    fn on_path_added(&mut self, _paths: &[Path], _path: usize) {
-        self.paths.push(PathState::new(None, 0));
+    fn on_path_added(&mut self, _paths: &[Path], path: usize) {
+        set_state(&mut self.paths, path, PathState::new(None, 0));
     }
 
     fn on_sample(&mut self, _paths: &mut [Path], path: usize, ack: &Ack) {

@@ -88,6 +88,15 @@ impl Scheduler for Adaptive {
         };
         candidates::serve(subflows, queue, |ready| pick(subflows, ready))
     }
+
+    fn on_replaced(&mut self, subflow: usize, last: &SubflowView) {
+        if let Some(floor) = self.floors.get_mut(subflow) {
+            *floor = 0;
+        }
+        // The sums over all subflows are smaller by its packets from now on.
+        self.sent = self.sent.saturating_sub(last.packets_sent);
+        self.resent = self.resent.saturating_sub(last.packets_resent);
+    }
 }
 
 impl Adaptive {
@@ -283,5 +292,24 @@ mod tests {
             scheduler.next(&paths, &QueueView { now, ..queue(5000) }).map(|a| a.subflow)
         };
         assert_eq!([choice(0), choice(100)], [Some(1), Some(0)], "lts, then ll");
+    }
+
+    #[test]
+    fn the_packets_of_a_replaced_subflow_leave_the_loss_estimate_and_its_delay_the_floors() {
+        let mut scheduler = Adaptive::default();
+        let sent = |packets_sent, packets_resent| SubflowView { packets_sent, packets_resent, ..subflow(10) };
+        let mut paths = [sent(1000, 0), SubflowView { packets_sent: 9000, ..subflow(10) }];
+        for second in 0..2 {
+            after(&mut scheduler, 1000 * second, &paths);
+        }
+        scheduler.on_replaced(1, &paths[1]);
+        paths = [sent(2000, 100), SubflowView { srtt: None, ..subflow(0) }];
+        assert_eq!(
+            after(&mut scheduler, 2000, &paths),
+            Choice::LowestLatency,
+            "the first evaluation that says otherwise"
+        );
+        assert_eq!(after(&mut scheduler, 3000, &paths), Choice::LargestWindowSpace);
+        assert_eq!(scheduler.floors[1], 0);
     }
 }

@@ -70,6 +70,13 @@ impl Scheduler for LinuxDefault {
     fn queues_ahead(&self) -> bool {
         true
     }
+
+    fn on_replaced(&mut self, subflow: usize, _last: &SubflowView) {
+        if let Some(pace) = self.paces.get_mut(subflow) {
+            *pace = 0;
+        }
+        self.burst = self.burst.filter(|burst| burst.subflow != subflow);
+    }
 }
 
 impl LinuxDefault {
@@ -226,5 +233,17 @@ mod tests {
         let next = |second, third| LinuxDefault::default().next(&[holding(0, 1), second, third], &queue);
         assert_eq!(next(holding(5, 1), holding(3, 1)), copy(2));
         assert_eq!(next(holding(5, 1), holding(34, 9)), copy(1), "a full buffer takes nothing");
+    }
+
+    #[test]
+    fn a_subflow_in_the_place_of_another_has_its_own_pace_and_no_burst() {
+        let mut scheduler = LinuxDefault::default();
+        let slow = [holding(0, 8), holding(4, 1)];
+        assert_eq!(scheduler.next(&slow, &fragments(0)).map(|a| a.subflow), Some(0));
+        scheduler.on_replaced(1, &slow[1]);
+        let replaced = [holding(4, 8), holding(4, 64)];
+        scheduler.on_replaced(0, &slow[0]);
+        assert_eq!(scheduler.next(&replaced, &fragments(1000)).map(|a| a.subflow), Some(1), "the burst of 0 is over");
+        assert_eq!(scheduler.paces[0], 8_000_000);
     }
 }

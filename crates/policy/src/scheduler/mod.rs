@@ -57,6 +57,10 @@ impl SubflowSet {
     pub fn insert(&mut self, subflow: usize) {
         self.0 |= 1 << subflow;
     }
+    /// Removes `subflow`.
+    pub fn remove(&mut self, subflow: usize) {
+        self.0 &= !(1 << subflow);
+    }
     /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
@@ -241,6 +245,10 @@ pub trait Scheduler {
         false
     }
 
-    /// Receives the degrees of all pairs of subflows after each sample.
+    /// Receives the degrees of all pairs of subflows after each sample, and when a subflow has been replaced.
     fn on_correlations(&mut self, _correlations: &Correlations) {}
+
+    /// Another subflow takes the place `_subflow` in the view: nothing that is known of the former one holds for it. `_last`
+    /// is the last view of the former one.
+    fn on_replaced(&mut self, _subflow: usize, _last: &SubflowView) {}
 }

@@ -40,6 +40,12 @@ impl Scheduler for Redundant {
     fn repeats(&self) -> bool {
         true
     }
+
+    fn on_replaced(&mut self, subflow: usize, _last: &SubflowView) {
+        if let Some(carried) = self.carried.get_mut(subflow) {
+            *carried = 0;
+        }
+    }
 }
 
 impl Redundant {
@@ -143,5 +149,15 @@ mod tests {
         let queue = QueueView { reinjection: Some(&sent), outstanding: (&outstanding, &[]), ..queue(9000) };
         let answer = Redundant::default().next(&[subflow(10), subflow(20)], &queue);
         assert_eq!(answer, Some(Assignment { subflow: 1, what: What::Copy { range: 4000..5000 } }));
+    }
+
+    #[test]
+    fn a_subflow_in_the_place_of_another_starts_with_the_oldest_outstanding_data() {
+        let mut connection = Connection::default();
+        let subflows = [subflow(10), subflow(20)];
+        connection.steps(&subflows, 2000);
+        connection.scheduler.on_replaced(1, &subflows[1]);
+        connection.outstanding.iter_mut().for_each(|sent| sent.carried_by.remove(1));
+        assert_eq!(connection.steps(&subflows, 2000), [(1, 0), (1, 1000)]);
     }
 }

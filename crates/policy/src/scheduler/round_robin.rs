@@ -29,6 +29,10 @@ impl Scheduler for RoundRobin {
     fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment> {
         candidates::serve(subflows, queue, |ready| self.take_turn(ready))
     }
+
+    fn on_replaced(&mut self, subflow: usize, _last: &SubflowView) {
+        self.used.remove(subflow);
+    }
 }
 
 impl RoundRobin {
@@ -90,5 +94,14 @@ mod tests {
         let full = [false; 2].map(|can_send| SubflowView { can_send, ..subflow(10) });
         assert_eq!(turns(&mut scheduler, &full, 1), []);
         assert_eq!(turns(&mut scheduler, &subflows, 1), [0]);
+    }
+
+    #[test]
+    fn a_subflow_in_the_place_of_another_has_not_been_used_in_this_cycle() {
+        let mut scheduler = RoundRobin::default();
+        let subflows = [subflow(10), subflow(20), subflow(30)];
+        assert_eq!(turns(&mut scheduler, &subflows, 1), [2]);
+        scheduler.on_replaced(2, &subflows[2]);
+        assert_eq!(turns(&mut scheduler, &subflows, 3), [2, 1, 0]);
     }
 }

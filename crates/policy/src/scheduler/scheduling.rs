@@ -253,6 +253,23 @@ impl Scheduler for Scheduling {
             scheduler.on_correlations(correlations);
         }
     }
+
+    fn on_replaced(&mut self, subflow: usize, last: &SubflowView) {
+        match self {
+            Self::RoundRobin(scheduler) => scheduler.on_replaced(subflow, last),
+            Self::Redundant(scheduler) => scheduler.on_replaced(subflow, last),
+            Self::Adaptive(scheduler) => scheduler.on_replaced(subflow, last),
+            Self::LinuxDefault(scheduler) => scheduler.on_replaced(subflow, last),
+            // These keep nothing of a single subflow; the correlations of RED are the detector's.
+            Self::LowestLatency(_)
+            | Self::RedDiversity(_)
+            | Self::LargestWindowSpace(_)
+            | Self::LowestTimeSpace(_)
+            | Self::HighestSendingRate(_)
+            | Self::Blest(_)
+            | Self::Ecf(_) => {}
+        }
+    }
 }
 
 #[cfg(test)]

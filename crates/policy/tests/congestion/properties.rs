@@ -120,6 +120,34 @@ proptest! {
     }
 
     #[test]
+    fn a_path_in_the_place_of_a_closed_one_inherits_nothing(
+        name in prop::sample::select(Algorithm::NAMES.to_vec()),
+        (hystart, fixed_point, two_segment_floor) in any::<(bool, bool, bool)>(),
+        before in prop::collection::vec(event(), 1..60),
+        after in prop::collection::vec((0_usize..2, event()), 1..60),
+    ) {
+        let options = Options { hystart, fixed_point, two_segment_floor, ..Options::default() };
+        let mut used = Driver::new(name, options, 2, 1);
+        let mut fresh = Driver::new(name, options, 2, 1);
+        before.iter().for_each(|event| used.tell(1, event));
+        used.controller.set_established(1, false);
+        fresh.now = used.now;
+        used.una = 0;
+        for driver in [&mut used, &mut fresh] {
+            driver.controller.set_path(1, 1, 10);
+            driver.controller.set_established(1, true);
+        }
+        for (path, event) in &after {
+            used.tell(*path, event);
+            fresh.tell(*path, event);
+            for index in 0..2 {
+                let [a, b] = [&used, &fresh].map(|driver| driver.controller.path(index).clone());
+                prop_assert_eq!((a.cwnd, a.ssthresh, a.credit, a.state), (b.cwnd, b.ssthresh, b.credit, b.state));
+            }
+        }
+    }
+
+    #[test]
     fn a_lone_path_grows_no_faster_than_reno(
         name in prop::sample::select(vec!["lia", "olia", "balia", "cmt-rpv1", "cmt-rpv2"]),
         cwnd in 1_u32..10_000,
