@@ -167,10 +167,10 @@ impl Host {
             let ends = self.free_ends(Protocol::Tcp, local, request.remote);
             let Endpoint::Mptcp(connection) = &mut self.endpoints[id.0 as usize] else { return };
             match ends {
-                Ok(ends) => {
-                    let subflow = connection.open_subflow(&request, ends, now);
-                    self.demux.assign(Protocol::Tcp, ends, id, subflow);
-                }
+                Ok(ends) => match connection.open_subflow(&request, ends, now) {
+                    Some(subflow) => self.demux.assign(Protocol::Tcp, ends, id, subflow),
+                    None => connection.on_open_failed(&request, now),
+                },
                 Err(_) => connection.on_open_failed(&request, now),
             }
         }

@@ -12,7 +12,7 @@ use subflow_wire::{Body, Ecn, IpHeader, Packet};
 use super::demux::Protocol;
 use super::{EndpointId, Host};
 use crate::mptcp::keys::Key;
-use crate::mptcp::{self, join_of};
+use crate::mptcp::{self, Refused, join_of};
 use crate::tcp::{self, Ends, TcpEndpoint, TcpOptions};
 use crate::{Endpoint, sctp};
 
@@ -204,7 +204,8 @@ impl Host {
                 self.half_open.set_joins(id, half_open);
                 Some(id)
             }
-            Err(refused) => self.refuse(packet, syn, Some(refused.0)),
+            Err(Refused::Reset(reason)) => self.refuse(packet, syn, Some(reason)),
+            Err(Refused::Silently) => None,
         }
     }
 

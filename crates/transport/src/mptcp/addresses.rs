@@ -68,12 +68,8 @@ impl Connection {
         match command {
             Command::Open { local, remote, port, backup } => {
                 let remote_end = SocketAddr::new(remote.address, port);
-                let pending = self.addresses.requests.len();
-                let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count();
-                let possible =
-                    self.subflows.len() + pending < u64::BITS as usize && open + pending < self.config.max_subflows;
                 // Where all data has been exchanged there is nothing left to open a subflow for.
-                if possible && self.mode == Mode::Multipath && !self.is_done() {
+                if self.room_for_requests() > 0 && self.mode == Mode::Multipath && !self.is_done() {
                     self.addresses.requests.push(OpenRequest {
                         local: local.address,
                         local_id: local.id,
@@ -87,11 +83,7 @@ impl Connection {
                 }
             }
             Command::Announce(address) => self.announce(address, now),
-            Command::Withdraw { id } => {
-                let mut ids = arrayvec::ArrayVec::new();
-                ids.push(id);
-                self.signal(MptcpOption::RemoveAddress(ids));
-            }
+            Command::Withdraw { id } => self.withdraw(id, now),
             Command::Close(ends) => {
                 if let Some(index) = self.find_subflow(ends) {
                     self.close_subflow(index, now);
@@ -131,6 +123,7 @@ impl Connection {
     /// This host gained or got back an address. One beyond the number of identifiers is not used.
     pub(crate) fn add_local_address(&mut self, address: IpAddr, now: Instant) {
         let Some(address) = self.addresses.local.add(address) else { return };
+        self.withdrawals.cancel(address.id);
         if self.confirmed && self.mode == Mode::Multipath {
             self.on_path_event(&PathEvent::LocalAddressAdded(address), now);
         }
@@ -244,9 +237,11 @@ impl Connection {
         self.on_path_event(&PathEvent::SubflowClosed(failed), now);
     }
 
-    /// Takes the subflows that wait for a port.
+    /// Takes the subflows that wait for a port, as many as there are places for. The others wait until the resets of closed
+    /// subflows have left.
     pub(crate) fn take_open_requests(&mut self) -> Vec<OpenRequest> {
-        core::mem::take(&mut self.addresses.requests)
+        let possible = self.places_to_be_had().min(self.addresses.requests.len());
+        self.addresses.requests.drain(..possible).collect()
     }
 
     /// Whether subflows wait for a port, now that joins are possible.

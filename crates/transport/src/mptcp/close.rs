@@ -192,6 +192,7 @@ impl Connection {
             self.send.repeat_at = None;
             self.send.fin_repeat_at = None;
             self.addresses.repeat_at = None;
+            self.withdrawals.repeat_at = None;
             self.tell(Event::Closed(how));
         }
     }
@@ -264,16 +265,20 @@ impl Connection {
         };
         let subflow = &mut self.subflows[index];
         let (ends, announced) = (subflow.tcp.ends(), subflow.announced);
+        let was_half_open = subflow.is_half_open_join();
         subflow.stage = Stage::Closed;
         subflow.confirm_at = None;
         subflow.signals.clear();
         self.congestion.set_established(subflow.tcp.path(), false);
         self.update_view(index);
-        self.reinject_from(index);
+        if !was_half_open {
+            self.reinject_from(index);
+        }
         if announced && index > 0 {
             self.tell(Event::SubflowClosed(ends));
         }
-        if self.mode == Mode::Multipath {
+        // Nobody has heard of a join that was never proven.
+        if self.mode == Mode::Multipath && !was_half_open {
             let closed = FourTuple { local: ends.local, remote: ends.remote };
             if self.subflows[index].reset_reason.is_some_and(|reason| !reason.transient) {
                 self.on_path_event(&PathEvent::PathRefused(closed), now);

@@ -61,6 +61,18 @@ impl DataSend {
         self.reinjections = self.outstanding.iter().filter(|sent| sent.reinject).count();
     }
 
+    /// Another subflow takes the place of closed `carrier`: it has carried nothing. What no other has carried is to be sent
+    /// again.
+    pub(super) fn forget_carrier(&mut self, carrier: usize) {
+        for sent in &mut self.outstanding {
+            sent.carried_by.remove(carrier);
+            if sent.carried_by.is_empty() && !sent.reinject {
+                sent.reinject = true;
+                self.reinjections += 1;
+            }
+        }
+    }
+
     /// Everything below `una` is acknowledged now.
     fn acknowledge(&mut self, una: u64) {
         self.una = una;

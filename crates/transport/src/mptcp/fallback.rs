@@ -7,7 +7,7 @@ use subflow_wire::tcp::mptcp::{Mapping, MptcpOption, ResetReason};
 
 use super::Connection;
 use super::placement::{DISCARD, Placement};
-use super::subflow::Stage;
+use super::subflow::{Stage, Subflow};
 use crate::Event;
 
 /// What the connection speaks.
@@ -64,7 +64,8 @@ impl Connection {
 
     /// Whether no subflow but `index` can ever have carried data: its bytes are the data, in order.
     pub(super) fn is_sole_carrier(&self, index: usize) -> bool {
-        self.subflows.iter().enumerate().all(|(i, subflow)| i == index || !subflow.announced)
+        let never_established = |(i, subflow): (usize, &Subflow)| i == index || !subflow.announced;
+        !self.former.any_established() && self.subflows.iter().enumerate().all(never_established)
     }
 
     /// Joins that are still under way come too late.

@@ -13,10 +13,12 @@ use super::addresses::Addresses;
 use super::data_receive::DataReceive;
 use super::data_send::DataSend;
 use super::fallback::{Infinite, Mode};
+use super::former_subflows::FormerSubflows;
 use super::keys::Key;
 use super::local_addresses::LocalAddresses;
 use super::observation::Observation;
 use super::subflow::{Stage, Subflow};
+use super::withdrawals::Withdrawals;
 use super::{Config, Connection, Counters};
 use crate::stream::Stream;
 use crate::tcp::{self, Ends};
@@ -108,6 +110,7 @@ impl Connection {
             confirmed: false,
             checksum: config.checksum,
             subflows: Vec::new(),
+            former: FormerSubflows::default(),
             congestion: Controller::new(config.congestion.clone()).with_growth(config.tcp.growth),
             scheduler: config.scheduler.clone(),
             path_manager: config.path_manager.clone(),
@@ -119,6 +122,7 @@ impl Connection {
             memory: Self::send_memory(&config),
             receive: DataReceive::new(config.tcp.receive_buffer, mss, now),
             addresses: Addresses::new(local),
+            withdrawals: Withdrawals::default(),
             stream: Stream::new(config.send_buffer),
             counters: Counters::default(),
             rng,
@@ -130,15 +134,6 @@ impl Connection {
             passed_to: None,
             config,
         }
-    }
-
-    pub(super) fn add_subflow(&mut self, subflow: Subflow) -> usize {
-        let index = self.subflows.len();
-        self.subflows.push(subflow);
-        self.views.push(Default::default());
-        self.touch(index);
-        self.give_up_at = None;
-        index
     }
 
     /// MP_CAPABLE of this side, as the segment at hand needs it.

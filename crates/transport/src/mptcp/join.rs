@@ -15,9 +15,14 @@ use crate::Event;
 use crate::mac::is_equal;
 use crate::tcp::{self, Ends};
 
-/// Why a join is refused: the reset that answers its SYN says so (MP_TCPRST).
+/// How a join is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Refused(pub(crate) ResetReason);
+pub(crate) enum Refused {
+    /// A reset answers its SYN and says why (MP_TCPRST).
+    Reset(ResetReason),
+    /// Its SYN is dropped: it may succeed when it comes again.
+    Silently,
+}
 
 /// The MP_JOIN of a segment.
 pub(crate) fn join_of(segment: &TcpSegment) -> Option<&Join> {
@@ -28,10 +33,11 @@ pub(crate) fn join_of(segment: &TcpSegment) -> Option<&Join> {
 }
 
 impl Connection {
-    /// Opens the subflow of `request` from `ends.local`, a port that is free.
-    pub(crate) fn open_subflow(&mut self, request: &OpenRequest, ends: Ends, now: Instant) -> usize {
+    /// Opens the subflow of `request` from `ends.local`, a port that is free. `None` where it finds no place.
+    pub(crate) fn open_subflow(&mut self, request: &OpenRequest, ends: Ends, now: Instant) -> Option<usize> {
+        self.make_room_for_own(now);
+        let path = self.take_place()?;
         let initial = self.rng.initial_sequence(ends, now);
-        let path = self.congestion.add_path(1, self.config.tcp.initial_window);
         let mut tcp = tcp::Connection::connect(self.config.tcp.clone(), ends, path, initial, now);
         tcp.reserve_options(DATA_OPTIONS);
         let mut subflow = Subflow::new(tcp, Stage::Joining, true);
@@ -39,38 +45,35 @@ impl Connection {
         subflow.remote_id = request.remote_id;
         subflow.backup = request.backup;
         subflow.local_nonce = self.nonce();
-        self.add_subflow(subflow)
+        Some(self.add_subflow(subflow))
     }
 
     /// Answers a join of the peer, or refuses it.
     pub(crate) fn accept_join(&mut self, ends: Ends, syn: &TcpSegment, now: Instant) -> Result<usize, Refused> {
         self.passed_to = None;
         let Some(Join::Syn { backup, address_id, nonce, .. }) = join_of(syn) else {
-            return Err(Refused(ResetReason::MPTCP_SPECIFIC));
+            return Err(Refused::Reset(ResetReason::MPTCP_SPECIFIC));
         };
-        let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count();
         if self.mode != Mode::Multipath || !self.confirmed || self.ended.is_some() {
-            return Err(Refused(ResetReason::MPTCP_SPECIFIC));
+            return Err(Refused::Reset(ResetReason::MPTCP_SPECIFIC));
         }
         let initial_end = self.subflows[0].tcp.ends().local;
         if self.config.deny_join_to_initial_address && ends.local == initial_end {
-            return Err(Refused(ResetReason::PROHIBITED));
+            return Err(Refused::Reset(ResetReason::PROHIBITED));
         }
-        if open >= self.config.max_subflows || self.subflows.len() >= u64::BITS as usize {
-            // RFC 8684, section 3.2, names this code for a limit on the number of subflows.
-            return Err(Refused(ResetReason::MPTCP_SPECIFIC));
-        }
+        self.make_room_for_join(now)?;
         let Some(local_id) = self.addresses.local.id_for(ends.local.ip()) else {
-            return Err(Refused(ResetReason::LACK_OF_RESOURCES));
+            return Err(Refused::Reset(ResetReason::LACK_OF_RESOURCES));
         };
+        let Some(path) = self.take_place() else { return Err(Refused::Reset(ResetReason::LACK_OF_RESOURCES)) };
         let initial = self.rng.initial_sequence(ends, now);
-        let path = self.congestion.add_path(1, self.config.tcp.initial_window);
         let mut tcp = tcp::Connection::accept(self.config.tcp.clone(), ends, path, initial, syn, now);
         tcp.reserve_options(DATA_OPTIONS);
         let mut subflow = Subflow::new(tcp, Stage::Joining, false);
         subflow.local_id = local_id;
         subflow.remote_id = *address_id;
         subflow.peer_backup = *backup;
+        subflow.joined_at = now;
         subflow.remote_nonce = *nonce;
         subflow.local_nonce = self.nonce();
         Ok(self.add_subflow(subflow))
@@ -80,7 +83,7 @@ impl Connection {
     /// subflow brings counts.
     pub(super) fn lacks_proof(&self, index: usize, segment: &TcpSegment) -> bool {
         let subflow = &self.subflows[index];
-        if subflow.initiator || subflow.stage != Stage::Joining {
+        if !subflow.is_half_open_join() {
             return false;
         }
         let is_proof = |hmac: &[u8; 20]| is_equal(&leftmost_160(&self.peer_hmac(subflow)), hmac);
@@ -88,8 +91,8 @@ impl Connection {
     }
 
     /// Subflows that the peer is joining and that have not proven themselves yet.
-    pub(crate) fn half_open_joins(&self) -> usize {
-        self.subflows.iter().filter(|subflow| !subflow.initiator && subflow.stage == Stage::Joining).count()
+    pub fn half_open_joins(&self) -> usize {
+        self.subflows.iter().filter(|subflow| subflow.is_half_open_join()).count()
     }
 
     fn keys(&self) -> (u64, u64) {

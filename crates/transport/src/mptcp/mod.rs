@@ -12,6 +12,7 @@
 //! | keys, tokens, HMACs | `keys.rs` |
 //! | MP_CAPABLE | `handshake.rs` |
 //! | MP_JOIN | `join.rs` |
+//! | places of subflows, half-open joins | `places.rs`; what stays known of former subflows: `former_subflows.rs` |
 //! | arriving segments: order of judgement, options | `input.rs` |
 //! | mappings, checksums: where a payload belongs | `placement.rs`, `received_mappings.rs` |
 //! | data-level receiving: reassembly, DATA_ACK, window | `data_receive.rs` |
@@ -20,7 +21,7 @@
 //! | repeating data on other subflows | `reinjection.rs`; as upstream Linux does: `stale.rs` |
 //! | shared-bottleneck detection: samples, coupling by group | `observation.rs` |
 //! | segments and their options | `output.rs` |
-//! | addresses, path manager, MP_PRIO | `addresses.rs`; identifiers of local ones: `local_addresses.rs` |
+//! | addresses, path manager, MP_PRIO | `addresses.rs`; identifiers of local ones: `local_addresses.rs`; REMOVE_ADDR: `withdrawals.rs` |
 //! | fallback, infinite mapping, MP_FAIL | `fallback.rs` |
 //! | DATA_FIN, fast close, end of subflows | `close.rs` |
 
@@ -30,6 +31,7 @@ pub mod config;
 mod data_receive;
 mod data_send;
 mod fallback;
+mod former_subflows;
 mod handshake;
 mod input;
 mod join;
@@ -38,12 +40,14 @@ mod local_addresses;
 mod observation;
 mod output;
 mod placement;
+mod places;
 mod received_mappings;
 mod reinjection;
 pub mod send_memory;
 mod stale;
 mod subflow;
 mod views;
+mod withdrawals;
 
 use std::sync::Arc;
 
@@ -55,11 +59,12 @@ use subflow_quantity::Instant;
 
 pub use addresses::OpenRequest;
 pub use config::Config;
+pub use former_subflows::{LISTED_SUBFLOWS, SubflowRecord, SubflowTotals};
 pub use observation::{Bottleneck, PathRecord};
 pub use subflow::Subflow;
 
 pub(crate) use handshake::{Identity, capable_of};
-pub(crate) use join::join_of;
+pub(crate) use join::{Refused, join_of};
 
 use crate::edge::Taken;
 use crate::stream::Stream;
@@ -69,9 +74,11 @@ use addresses::Addresses;
 use data_receive::DataReceive;
 use data_send::DataSend;
 use fallback::{Infinite, Mode};
+use former_subflows::FormerSubflows;
 use keys::Key;
 use send_memory::SendMemory;
 use subflow::{Glance, Stage};
+use withdrawals::Withdrawals;
 
 /// Counters of a connection beyond those of its subflows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,6 +106,7 @@ pub struct Connection {
     /// Either side requires DSS checksums.
     checksum: bool,
     subflows: Vec<Subflow>,
+    former: FormerSubflows,
     congestion: Controller,
     scheduler: Scheduling,
     path_manager: PathManagement,
@@ -113,6 +121,7 @@ pub struct Connection {
     memory: Option<SendMemory>,
     receive: DataReceive,
     addresses: Addresses,
+    withdrawals: Withdrawals,
     pub(crate) stream: Stream,
     counters: Counters,
     rng: RandomSource,
@@ -128,7 +137,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// All subflows that ever were, in the order of their opening; index 0 is the initial one.
+    /// The subflows, each at its place; index 0 is the initial one. A closed one stays until another takes its place, which
+    /// happens once there have been 64. [`subflow_records`](Self::subflow_records) has what all of them did.
     pub fn subflows(&self) -> &[Subflow] {
         &self.subflows
     }
@@ -192,7 +202,8 @@ impl Connection {
         let own = or_never(self.give_up_at)
             .min(or_never(self.send.repeat_at))
             .min(or_never(self.send.fin_repeat_at))
-            .min(or_never(self.addresses.repeat_at));
+            .min(or_never(self.addresses.repeat_at))
+            .min(or_never(self.withdrawals.repeat_at));
         let theirs = match self.dirty {
             // This is asked after every packet: with all drained, the subflows need not be gone through.
             0 => self.glances.iter().map(|glance| glance.deadline).min().unwrap_or(Instant::MAX),
@@ -210,6 +221,7 @@ impl Connection {
 
     /// Takes time forward: whatever is due at `now` happens.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        self.passed_to = None;
         for index in 0..self.subflows.len() {
             let subflow = &mut self.subflows[index];
             if subflow.is_closed() {
@@ -236,6 +248,9 @@ impl Connection {
         }
         if self.addresses.repeat_at.is_some_and(|at| at <= now) {
             self.repeat_announcements(now);
+        }
+        if self.withdrawals.repeat_at.is_some_and(|at| at <= now) {
+            self.repeat_withdrawals(now);
         }
         if self.give_up_at.is_some_and(|at| at <= now) {
             self.give_up();

@@ -5,7 +5,7 @@
 use subflow_policy::bottleneck::{BottleneckDetection, BottleneckDetector, PathSample};
 use subflow_policy::scheduler::Scheduler;
 use subflow_quantity::{Duration, Instant};
-use subflow_wire::tcp::TcpSegment;
+use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::{Config, Connection};
 
@@ -22,7 +22,7 @@ pub struct Bottleneck {
 /// One sample of a subflow as it was taken, with what studies need besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathRecord {
-    /// Index of the subflow.
+    /// The subflow's number.
     pub subflow: usize,
     /// What the detector was told.
     pub sample: PathSample,
@@ -104,7 +104,8 @@ impl Connection {
         };
         if let Some(record) = &mut observation.record {
             let bytes_acknowledged = counters.bytes_acknowledged;
-            record.push(PathRecord { subflow: index, sample, rtt: latest, bytes_acknowledged });
+            let subflow = self.subflows[index].number();
+            record.push(PathRecord { subflow, sample, rtt: latest, bytes_acknowledged });
         }
         let Some(detection) = &mut observation.detection else { return };
         detection.on_sample(index, &sample);
@@ -116,12 +117,26 @@ impl Connection {
             self.congestion.set_groups(&detection.correlations().groups(self.subflows.len()));
         }
     }
+
+    /// Another subflow takes the place `index`.
+    pub(super) fn forget_observations(&mut self, index: usize) {
+        let Some(observation) = &mut self.observation else { return };
+        if let Some(seen) = observation.seen.get_mut(index) {
+            *seen = Seen::default();
+        }
+        let Some(detection) = &mut observation.detection else { return };
+        detection.on_replaced(index);
+        if self.scheduler.goes_by_correlations() {
+            self.scheduler.on_correlations(detection.correlations());
+        }
+    }
 }
 
 /// The time from when the acknowledged segment left to when its acknowledgment did, by the two clocks (RFC 7323: a
-/// millisecond a tick here), in nanoseconds.
+/// millisecond a tick here), in nanoseconds. What a segment without ACK echoes means nothing (section 3.2); 0 is an echo as any
+/// other.
 fn one_way_delay(segment: &TcpSegment) -> Option<i64> {
-    let timestamps = segment.options.timestamps.filter(|timestamps| timestamps.echo != 0)?;
+    let timestamps = segment.options.timestamps.filter(|_| segment.flags.contains(TcpFlags::ACK))?;
     let ticks = timestamps.value.wrapping_sub(timestamps.echo) as i32;
     Some(i64::from(ticks) * 1_000_000)
 }
@@ -133,7 +148,7 @@ mod tests {
     use super::*;
 
     fn delay(value: u32, echo: u32) -> Option<i64> {
-        let mut segment = TcpSegment::default();
+        let mut segment = TcpSegment { flags: TcpFlags::ACK, ..TcpSegment::default() };
         segment.options.timestamps = Some(Timestamps { value, echo });
         one_way_delay(&segment)
     }
@@ -143,7 +158,14 @@ mod tests {
         assert_eq!(delay(1040, 1000), Some(40_000_000));
         assert_eq!(delay(7, u32::MAX - 2), Some(10_000_000), "the clock wrapped");
         assert_eq!(delay(1000, 5000), Some(-4_000_000_000), "the peer's clock is behind");
-        assert_eq!(delay(1000, 0), None, "nothing is echoed yet");
-        assert_eq!(one_way_delay(&TcpSegment::default()), None);
+        assert_eq!(delay(1000, 0), Some(1_000_000_000), "the clock stood at 0");
+        assert_eq!(one_way_delay(&TcpSegment { flags: TcpFlags::ACK, ..TcpSegment::default() }), None);
+    }
+
+    #[test]
+    fn a_syn_echoes_nothing() {
+        let mut syn = TcpSegment { flags: TcpFlags::SYN, ..TcpSegment::default() };
+        syn.options.timestamps = Some(Timestamps { value: 1000, echo: 0 });
+        assert_eq!(one_way_delay(&syn), None);
     }
 }

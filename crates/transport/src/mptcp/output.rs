@@ -43,7 +43,7 @@ impl Connection {
         }
     }
 
-    fn glance_at(&mut self, index: usize) {
+    pub(super) fn glance_at(&mut self, index: usize) {
         if self.glances.len() <= index {
             self.glances.resize(self.subflows.len(), Glance::default());
         }

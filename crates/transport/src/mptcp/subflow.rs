@@ -47,6 +47,9 @@ impl Default for Glance {
 pub struct Subflow {
     pub(crate) tcp: tcp::Connection,
     pub(crate) stage: Stage,
+    pub(crate) number: usize,
+    /// When the SYN came that this side answers.
+    pub(crate) joined_at: Instant,
     /// This side opened it.
     pub(crate) initiator: bool,
     pub(crate) local_id: u8,
@@ -86,6 +89,8 @@ impl Subflow {
         Self {
             tcp,
             stage,
+            number: 0,
+            joined_at: Instant::ZERO,
             initiator,
             local_id: 0,
             remote_id: 0,
@@ -106,6 +111,12 @@ impl Subflow {
             reset_reason: None,
             announced: false,
         }
+    }
+
+    /// How many subflows the connection had before this one; the initial one has 0. Others may have the same place in
+    /// [`Connection::subflows`](super::Connection::subflows), none has the same number.
+    pub fn number(&self) -> usize {
+        self.number
     }
 
     /// The TCP connection underneath.

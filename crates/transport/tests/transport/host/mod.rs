@@ -1,6 +1,7 @@
 //! What a host does with packets of no connection, and what peers can make it keep.
 
 mod floods;
+mod half_open_joins;
 mod listening;
 mod memory;
 mod ports;

@@ -11,6 +11,7 @@ mod handshake;
 mod joins;
 mod long_mappings;
 mod path_managers;
+mod places;
 mod priorities;
 mod reinjection;
 mod schedulers;

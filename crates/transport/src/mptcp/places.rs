@@ -1,0 +1,179 @@
+//! Places of subflows. A connection has at most [`MAX_SUBFLOWS`] subflows at a time, and any number over its life.
+//!
+//! The place of a subflow is its index: in [`Connection::subflows`], in the views of the scheduler and the paths of congestion
+//! control, in [`SubflowSet`]s. New subflows get new places until there are [`MAX_SUBFLOWS`]; then they take those of closed
+//! ones, the oldest first. Place 0 stays the initial subflow's, whose ends name the connection. What a subflow has done is
+//! recorded before another takes its place (`former_subflows.rs`).
+//!
+//! A place is free when its subflow is closed, its last segment has left and nobody has to be told what of the latest segment
+//! was taken in. Its outstanding data was marked for reinjection at the close.
+//!
+//! # Half-open joins
+//!
+//! Joins of the peer that have not proven themselves may take every place that is free: an honest peer opens all subflows of a
+//! full mesh in one round trip, and a smaller bound would refuse some of them. But they do not keep them (RFC 4987, section
+//! 3.3, on half-open connections). Where there is no place for a further join,
+//!
+//! 1. the oldest half-open one gives way if it has not answered for a retransmission timeout: an honest peer does. So a flood
+//!    of SYNs delays joins, and one that has got a place has the time to prove itself;
+//! 2. else, if they hold more than a quarter of the places, the SYN is dropped, since it comes again when they have proven
+//!    themselves or may be replaced;
+//! 3. else it is refused.
+//!
+//! To a subflow that this side opens the oldest gives way at once. One that gives way does so without a word: whoever is still
+//! there learns it from the reset of its third ACK. A reset of the peer frees the place at once.
+//!
+//! [`SubflowSet`]: subflow_policy::scheduler::SubflowSet
+
+use subflow_policy::path_manager::MAX_SUBFLOWS;
+use subflow_policy::scheduler::{Scheduler, SubflowView};
+use subflow_quantity::{Duration, Instant};
+use subflow_wire::tcp::mptcp::ResetReason;
+
+use super::Connection;
+use super::join::Refused;
+use super::subflow::{Glance, Stage, Subflow};
+use crate::tcp::Closed;
+
+/// Half-open joins keep one in so many places against further joins.
+const HALF_OPEN_SHARE: usize = 4;
+/// The retransmission timeout of a path that is not known (RFC 6298, section 2).
+const INITIAL_RTO: Duration = Duration::from_secs(1);
+
+impl Connection {
+    /// Puts a subflow at the place that its path in congestion control has.
+    pub(super) fn add_subflow(&mut self, mut subflow: Subflow) -> usize {
+        let index = subflow.tcp.path();
+        subflow.number = self.former.count_opened();
+        match self.subflows.get_mut(index) {
+            Some(former) => *former = subflow,
+            None => {
+                self.subflows.push(subflow);
+                self.views.push(SubflowView::default());
+            }
+        }
+        self.touch(index);
+        self.give_up_at = None;
+        index
+    }
+
+    /// A free place, where nothing is left of a former subflow.
+    pub(super) fn take_place(&mut self) -> Option<usize> {
+        let index = self.free_place()?;
+        if index < self.subflows.len() {
+            self.clear_place(index);
+        }
+        self.congestion.set_path(index, 1, self.config.tcp.initial_window);
+        Some(index)
+    }
+
+    fn free_place(&self) -> Option<usize> {
+        if self.subflows.len() < MAX_SUBFLOWS {
+            return Some(self.subflows.len());
+        }
+        let is_free = |&index: &usize| {
+            self.subflows[index].is_closed() && self.dirty & 1 << index == 0 && self.passed_to != Some(index)
+        };
+        (1..MAX_SUBFLOWS).filter(is_free).min_by_key(|&index| self.subflows[index].number)
+    }
+
+    /// Records what the subflow at `index` has done, and forgets it.
+    fn clear_place(&mut self, index: usize) {
+        let former = &self.subflows[index];
+        self.former.add(former.record(&self.congestion), former.announced);
+        if former.tcp.push_offset() > 0 {
+            self.send.forget_carrier(index);
+        }
+        self.scheduler.on_replaced(index, &self.views[index]);
+        self.views[index] = SubflowView::default();
+        if let Some(glance) = self.glances.get_mut(index) {
+            *glance = Glance::default();
+        }
+        if let Some(memory) = &mut self.memory {
+            memory.remove(index);
+        }
+        self.forget_observations(index);
+    }
+
+    /// Makes room for a join of the peer.
+    pub(super) fn make_room_for_join(&mut self, now: Instant) -> Result<(), Refused> {
+        if self.has_room() {
+            return Ok(());
+        }
+        let patience = self.patience_with_joins();
+        let oldest = self.oldest_half_open();
+        if let Some(oldest) = oldest.filter(|&oldest| now.since(self.subflows[oldest].joined_at) >= patience) {
+            self.drop_half_open(oldest, now);
+            if self.has_room() {
+                return Ok(());
+            }
+        }
+        let kept = self.config.max_subflows.min(MAX_SUBFLOWS) / HALF_OPEN_SHARE;
+        if self.half_open_joins() > kept.max(1) {
+            return Err(Refused::Silently);
+        }
+        // RFC 8684, section 3.2, names this code for a limit on the number of subflows.
+        Err(Refused::Reset(ResetReason::MPTCP_SPECIFIC))
+    }
+
+    /// Makes room for a subflow of this side, where a half-open join keeps it from having a place.
+    pub(super) fn make_room_for_own(&mut self, now: Instant) {
+        if !self.has_room()
+            && let Some(oldest) = self.oldest_half_open()
+        {
+            self.drop_half_open(oldest, now);
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count();
+        open < self.config.max_subflows && self.free_place().is_some()
+    }
+
+    /// How long a half-open join is waited for before another may replace it: the longest retransmission timeout of the
+    /// established subflows, but no longer than until its SYN/ACK is repeated.
+    fn patience_with_joins(&self) -> Duration {
+        let established = self.subflows.iter().filter(|subflow| subflow.is_established());
+        established.filter_map(|subflow| subflow.tcp.rtt().rto()).max().unwrap_or(INITIAL_RTO).min(INITIAL_RTO)
+    }
+
+    fn oldest_half_open(&self) -> Option<usize> {
+        let half_open = (0..self.subflows.len()).filter(|&index| self.subflows[index].is_half_open_join());
+        half_open.min_by_key(|&index| self.subflows[index].number)
+    }
+
+    /// Closes a half-open join.
+    fn drop_half_open(&mut self, index: usize, now: Instant) {
+        self.subflows[index].tcp.close(Closed::Aborted);
+        // Nothing of it is to leave any more.
+        self.dirty &= !(1 << index);
+        self.on_subflow_closed(index, now);
+        self.glance_at(index);
+    }
+
+    /// How many further subflows this side may ask for: half-open joins give way to them.
+    pub(super) fn room_for_requests(&self) -> usize {
+        let stays = |subflow: &&Subflow| !subflow.is_closed() && !subflow.is_half_open_join();
+        let open = self.subflows.iter().filter(stays).count();
+        let initial_is_over = usize::from(self.subflows[0].is_closed());
+        let most = self.config.max_subflows.min(MAX_SUBFLOWS - initial_is_over);
+        most.saturating_sub(open + self.addresses.requests.len())
+    }
+
+    /// How many subflows could get a place now.
+    pub(super) fn places_to_be_had(&self) -> usize {
+        let goes = |index: usize| {
+            let subflow = &self.subflows[index];
+            subflow.is_half_open_join() || subflow.is_closed() && self.dirty & 1 << index == 0
+        };
+        let reusable = (1..self.subflows.len()).filter(|&index| goes(index) && self.passed_to != Some(index)).count();
+        MAX_SUBFLOWS - self.subflows.len() + reusable
+    }
+}
+
+impl Subflow {
+    /// Whether the peer is joining with it and has not proven itself yet.
+    pub(crate) fn is_half_open_join(&self) -> bool {
+        !self.initiator && self.stage == Stage::Joining
+    }
+}
