@@ -125,8 +125,8 @@ impl TunThroughput {
         emulator.run_while(Instant::ZERO + whole, |_, _| !stop.is_raised())?;
         let took = emulator.network().now().since(began);
         let subflows = match emulator.userspace().endpoint(id) {
-            subflow_transport::Endpoint::Mptcp(mptcp) => mptcp.subflows(),
-            _ => &[],
+            subflow_transport::Endpoint::Mptcp(mptcp) => mptcp.subflow_records(),
+            _ => Vec::new(),
         };
         Ok(TunResult {
             benchmark: "tun",
@@ -134,7 +134,7 @@ impl TunThroughput {
             mtu: self.mtu,
             goodput_mbps: goodput_mbps(received.load(Ordering::Relaxed), took),
             cpu_s: timer.seconds(),
-            retransmissions: subflows.iter().map(|s| s.connection().counters().retransmissions).sum(),
+            retransmissions: subflows.iter().map(|subflow| subflow.counters.retransmissions).sum(),
             rss_early_mb,
             rss_late_mb: resident_mb(),
         })

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use subflow_linux::{Stream, SubflowInfo};
+use subflow_transport::mptcp::SubflowTotals;
 use subflow_transport::tcp::Ends;
 
 use crate::simulate::figures::{EndFigures, SubflowFigures};
@@ -88,6 +89,7 @@ impl KernelEnd {
         EndFigures {
             delivered: count(&self.delivered),
             subflows: record.subflows.iter().map(|(subflow, _)| figures(subflow)).collect(),
+            others: SubflowTotals::default(),
             reinjected_bytes: record.reinjected_bytes,
             fallback: record.fallback,
             ended: record.ended,

@@ -122,13 +122,24 @@ pub struct FlowResult {
     /// still there when the run ended, and for UDP.
     pub ended: Option<&'static str>,
     /// The subflows, in the order in which they were opened; plain TCP has one, UDP none. Of SCTP, the destinations.
+    ///
+    /// Of a connection with more than [`LISTED_SUBFLOWS`](subflow_transport::mptcp::LISTED_SUBFLOWS) over its life these
+    /// are the first ones and the latest; a last one, `others`, is the sum of those between.
     pub subflows: Vec<SubflowResult>,
+    /// How many subflows are in the sum `others` only.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unlisted_subflows: u64,
     /// Exchanges of a request/response flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exchanges: Option<Exchanges>,
     /// Datagrams of a UDP flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub datagrams: Option<Datagrams>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What one subflow did.

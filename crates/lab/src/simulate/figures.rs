@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{Flow, InterfaceIndex, Protocol, Scenario, Traffic};
 use subflow_transport::Endpoint;
-use subflow_transport::mptcp::Subflow;
-use subflow_transport::tcp::{Closed, Connection, Ends};
+use subflow_transport::mptcp::{SubflowRecord, SubflowTotals};
+use subflow_transport::tcp::{Closed, Ends, TcpEndpoint};
 
 use super::sctp;
 use crate::results::{Abandoned, Datagrams, Exchanges, FlowResult, Retransmitted, SubflowResult, goodput_mbps};
 use crate::statistics::DurationSummary;
+
+/// The name of the row for all subflows that are not listed. No subflow has it: names of ends have a hyphen.
+const OTHER_SUBFLOWS: &str = "others";
 
 /// What one end of a flow has done.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +22,8 @@ pub(crate) struct EndFigures {
     pub(crate) delivered: u64,
     /// Its subflows, in the order of their opening; plain TCP has one, UDP none.
     pub(crate) subflows: Vec<SubflowFigures>,
+    /// What the subflows did that are too many to be listed.
+    pub(crate) others: SubflowTotals,
     /// Bytes sent again on another subflow.
     pub(crate) reinjected_bytes: u64,
     /// An MPTCP connection that is plain TCP.
@@ -58,14 +62,11 @@ impl EndFigures {
             Self { delivered: endpoint.bytes_received(), ended: endpoint.ended().map(how), ..Self::default() };
         match endpoint {
             Endpoint::Tcp(tcp) => {
-                let connection = tcp.connection();
-                let received = connection.counters().bytes_received;
-                figures.subflows.push(SubflowFigures::of(connection, tcp.congestion(), received, 0));
+                figures.subflows.push(SubflowFigures::of(&record(tcp)));
             }
             Endpoint::Mptcp(mptcp) => {
-                let congestion = mptcp.congestion();
-                let of = |s: &Subflow| SubflowFigures::of(s.connection(), congestion, s.bytes_received(), s.copies());
-                figures.subflows = mptcp.subflows().iter().map(of).collect();
+                figures.subflows = mptcp.subflow_records().iter().map(SubflowFigures::of).collect();
+                figures.others = *mptcp.unlisted_subflows();
                 figures.reinjected_bytes = mptcp.counters().bytes_reinjected;
                 figures.fallback = mptcp.has_fallen_back();
             }
@@ -91,19 +92,37 @@ pub(super) fn delivered_by_subflow(sender: Option<&EndFigures>, receiver: Option
     received.chain(acknowledged).collect()
 }
 
+/// Bytes of all subflows, those that are not listed included, as [`delivered_by_subflow`] counts them.
+fn delivered_by_all(by_subflow: &BTreeMap<Ends, u64>, receiver: Option<&EndFigures>) -> u64 {
+    by_subflow.values().sum::<u64>() + receiver.map_or(0, |receiver| receiver.others.bytes_received)
+}
+
+/// Plain TCP as if it were a subflow.
+fn record(tcp: &TcpEndpoint) -> SubflowRecord {
+    let connection = tcp.connection();
+    SubflowRecord {
+        number: 0,
+        ends: connection.ends(),
+        counters: *connection.counters(),
+        bytes_received: connection.counters().bytes_received,
+        copies: 0,
+        srtt: connection.rtt().srtt(),
+        cwnd: tcp.congestion().path(connection.path()).cwnd,
+    }
+}
+
 impl SubflowFigures {
-    fn of(connection: &Connection, controller: &Controller, bytes_received: u64, copies: u64) -> Self {
-        let counters = connection.counters();
+    fn of(record: &SubflowRecord) -> Self {
         Self {
-            ends: connection.ends(),
-            bytes_received,
-            packets_sent: counters.segments_sent,
-            retransmissions: counters.retransmissions,
-            timeouts: counters.timeouts,
-            duplicate_acks: counters.duplicate_acks,
-            srtt: connection.rtt().srtt(),
-            cwnd: f64::from(controller.path(connection.path()).cwnd),
-            copies,
+            ends: record.ends,
+            bytes_received: record.bytes_received,
+            packets_sent: record.counters.segments_sent,
+            retransmissions: record.counters.retransmissions,
+            timeouts: record.counters.timeouts,
+            duplicate_acks: record.counters.duplicate_acks,
+            srtt: record.srtt,
+            cwnd: f64::from(record.cwnd),
+            copies: record.copies,
             retransmitted: None,
             bytes_acknowledged: None,
         }
@@ -127,14 +146,18 @@ pub(crate) struct FlowBaseline {
     delivered: u64,
     /// Data bytes by subflow.
     subflows: BTreeMap<Ends, u64>,
+    /// Data bytes of all subflows.
+    all_subflows: u64,
 }
 
 impl FlowBaseline {
     /// From the ends as they are now.
     pub(crate) fn of(sender: Option<&EndFigures>, receiver: Option<&EndFigures>) -> Self {
+        let subflows = delivered_by_subflow(sender, receiver);
         Self {
             delivered: receiver.map_or(0, |receiver| receiver.delivered),
-            subflows: delivered_by_subflow(sender, receiver),
+            all_subflows: delivered_by_all(&subflows, receiver),
+            subflows,
         }
     }
 }
@@ -193,6 +216,7 @@ impl MeasuredFlow<'_> {
     ) {
         let mut names = BTreeMap::new();
         let delivered = delivered_by_subflow(Some(sender), self.receiver.as_ref());
+        let mut unlisted_bytes = delivered_by_all(&delivered, self.receiver.as_ref()).saturating_sub(baseline.all_subflows);
         for subflow in &sender.subflows {
             result.retransmissions += subflow.retransmissions;
             result.timeouts += subflow.timeouts;
@@ -202,6 +226,7 @@ impl MeasuredFlow<'_> {
             }
             let before = baseline.subflows.get(&subflow.ends).copied().unwrap_or(0);
             let bytes = delivered.get(&subflow.ends).copied().unwrap_or(0).saturating_sub(before);
+            unlisted_bytes = unlisted_bytes.saturating_sub(bytes);
             result.subflows.push(SubflowResult {
                 name: unique(&mut names, subflow_name(scenario, subflow.ends)),
                 goodput_mbps: goodput_mbps(bytes, span),
@@ -213,7 +238,26 @@ impl MeasuredFlow<'_> {
                 cwnd_packets: Some(subflow.cwnd),
             });
         }
+        if sender.others.subflows > 0 {
+            add_others(result, &sender.others, goodput_mbps(unlisted_bytes, span));
+        }
     }
+}
+
+/// One row for all subflows that are not listed.
+fn add_others(result: &mut FlowResult, others: &SubflowTotals, goodput_mbps: f64) {
+    result.retransmissions += others.counters.retransmissions;
+    result.timeouts += others.counters.timeouts;
+    result.duplicate_acks += others.counters.duplicate_acks;
+    result.unlisted_subflows = others.subflows;
+    result.subflows.push(SubflowResult {
+        name: OTHER_SUBFLOWS.to_owned(),
+        goodput_mbps,
+        packets_sent: others.counters.segments_sent,
+        retransmissions: others.counters.retransmissions,
+        copies: others.copies,
+        ..SubflowResult::default()
+    });
 }
 
 fn protocol_fields(protocol: &Protocol) -> FlowResult {

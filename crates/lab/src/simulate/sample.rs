@@ -1,5 +1,5 @@
 //! Metrics over time: goodput, window, RTT and what is in flight per subflow, queue lengths per link from its first packet
-//! on.
+//! on. Of a connection that opens subflow after subflow the first ones have a series, as many as results list.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +8,7 @@ use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Scenario;
 use subflow_transport::Endpoint;
+use subflow_transport::mptcp::LISTED_SUBFLOWS;
 use subflow_transport::tcp::{Connection, Ends};
 
 use super::build::Run;
@@ -130,9 +131,9 @@ impl Sampler {
                 self.sample_path(flow, name.to_owned(), tcp.connection(), tcp.congestion(), now);
             }
             Endpoint::Mptcp(mptcp) => {
-                for (number, subflow) in mptcp.subflows().iter().enumerate() {
-                    if !subflow.is_closed() {
-                        let (of, tcp) = (format!("{name}/{number}"), subflow.connection());
+                for subflow in mptcp.subflows() {
+                    if !subflow.is_closed() && subflow.number() < LISTED_SUBFLOWS {
+                        let (of, tcp) = (format!("{name}/{}", subflow.number()), subflow.connection());
                         self.push_goodput(flow, of.clone(), now, goodput(tcp.ends()));
                         self.sample_path(flow, of, tcp, mptcp.congestion(), now);
                     }

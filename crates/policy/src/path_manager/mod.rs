@@ -32,7 +32,7 @@ pub use passive::Passive;
 pub use path_management::{Options, PathManagement, PathManagerEntry};
 pub use single_mesh::SingleMesh;
 
-/// The maximum number of subflows of a connection at a time, including the initial one: the size of a
+/// The maximum number of subflows of a connection at a time (not over its life), including the initial one: the size of a
 /// [`SubflowSet`](crate::scheduler::SubflowSet).
 pub const MAX_SUBFLOWS: usize = 64;
 

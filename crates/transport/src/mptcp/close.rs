@@ -285,7 +285,8 @@ impl Connection {
             }
             self.on_path_event(&PathEvent::SubflowClosed(closed), now);
         }
-        if self.subflows.iter().any(|subflow| !subflow.is_closed()) || self.has_open_requests() {
+        let opens_another = self.has_open_requests() && self.places_to_be_had() > 0;
+        if self.subflows.iter().any(|subflow| !subflow.is_closed()) || opens_another {
             return;
         }
         let done = self.is_done();
