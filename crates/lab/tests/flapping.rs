@@ -8,8 +8,8 @@ use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_scenario::Scenario;
 use subflow_scenario::file::Document;
 
-/// A phone whose second interface is down for the last fifth of every `period_ms`, from 1 s on, `flaps` times; five more
-/// seconds follow.
+/// A phone whose second interface is down for the last fifth of every `period_ms`, from 1 s on, `flaps` times; five
+/// more seconds follow.
 fn flapping(flaps: u64, period_ms: u64) -> String {
     let mut text = format!(
         "duration = \"{} ms\"\n[hosts]\nphone = [\"wifi\", \"lte\"]\nserver = [\"eth\"]\n[routers]\ninternet = {{}}\n\

@@ -123,8 +123,8 @@ pub struct FlowResult {
     pub ended: Option<&'static str>,
     /// The subflows, in the order in which they were opened; plain TCP has one, UDP none. Of SCTP, the destinations.
     ///
-    /// Of a connection with more than [`LISTED_SUBFLOWS`](subflow_transport::mptcp::LISTED_SUBFLOWS) over its life these
-    /// are the first ones and the latest; a last one, `others`, is the sum of those between.
+    /// Of a connection with more than [`LISTED_SUBFLOWS`](subflow_transport::mptcp::LISTED_SUBFLOWS) over its life
+    /// these are the first ones and the latest; a last one, `others`, is the sum of those between.
     pub subflows: Vec<SubflowResult>,
     /// How many subflows are in the sum `others` only.
     #[serde(skip_serializing_if = "is_zero")]

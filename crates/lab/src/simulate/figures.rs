@@ -216,7 +216,8 @@ impl MeasuredFlow<'_> {
     ) {
         let mut names = BTreeMap::new();
         let delivered = delivered_by_subflow(Some(sender), self.receiver.as_ref());
-        let mut unlisted_bytes = delivered_by_all(&delivered, self.receiver.as_ref()).saturating_sub(baseline.all_subflows);
+        let mut unlisted_bytes =
+            delivered_by_all(&delivered, self.receiver.as_ref()).saturating_sub(baseline.all_subflows);
         for subflow in &sender.subflows {
             result.retransmissions += subflow.retransmissions;
             result.timeouts += subflow.timeouts;

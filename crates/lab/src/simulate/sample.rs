@@ -1,5 +1,5 @@
-//! Metrics over time: goodput, window, RTT and what is in flight per subflow, queue lengths per link from its first packet
-//! on. Of a connection that opens subflow after subflow the first ones have a series, as many as results list.
+//! Metrics over time: goodput, window, RTT and what is in flight per subflow, queue lengths per link from its first
+//! packet on. Of a connection that opens subflow after subflow the first ones have series, as many as results list.
 
 use std::collections::BTreeMap;
 

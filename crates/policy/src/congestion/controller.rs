@@ -41,8 +41,8 @@ impl Controller {
         path
     }
 
-    /// Makes path `path` a new one: the next one, as [`add_path`](Self::add_path) does, or one that takes the place of a
-    /// closed path, of which nothing is left.
+    /// Makes path `path` a new one: the next one, as [`add_path`](Self::add_path) does, or one that takes the place of
+    /// a closed path, of which nothing is left.
     ///
     /// # Panics
     ///

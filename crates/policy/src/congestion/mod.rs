@@ -158,8 +158,8 @@ fn set_state<T>(states: &mut Vec<T>, path: usize, new: T) {
 
 /// A congestion-control algorithm for one connection.
 pub trait CongestionControl {
-    /// A path was added; `paths[path]` is new: the next one of the slice, or in the place of a closed one, of which nothing
-    /// may be left. Paths are never removed from the slice: a closed one has `established == false`.
+    /// A path was added; `paths[path]` is new: the next one of the slice, or in the place of a closed one, of which
+    /// nothing may be left. Paths are never removed from the slice: a closed one has `established == false`.
     fn on_path_added(&mut self, _paths: &[Path], _path: usize) {}
 
     /// Called for every acknowledgment that delivers data or carries an RTT sample, in every recovery state, before

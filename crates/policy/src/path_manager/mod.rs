@@ -32,8 +32,8 @@ pub use passive::Passive;
 pub use path_management::{Options, PathManagement, PathManagerEntry};
 pub use single_mesh::SingleMesh;
 
-/// The maximum number of subflows of a connection at a time (not over its life), including the initial one: the size of a
-/// [`SubflowSet`](crate::scheduler::SubflowSet).
+/// The maximum number of subflows of a connection at a time (not over its life), including the initial one: the size of
+/// a [`SubflowSet`](crate::scheduler::SubflowSet).
 pub const MAX_SUBFLOWS: usize = 64;
 
 /// An address of this host or of the peer, with its MPTCP address identifier.

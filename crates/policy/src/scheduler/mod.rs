@@ -248,7 +248,7 @@ pub trait Scheduler {
     /// Receives the degrees of all pairs of subflows after each sample, and when a subflow has been replaced.
     fn on_correlations(&mut self, _correlations: &Correlations) {}
 
-    /// Another subflow takes the place `_subflow` in the view: nothing that is known of the former one holds for it. `_last`
-    /// is the last view of the former one.
+    /// Another subflow takes the place `_subflow` in the view: nothing that is known of the former one holds for it.
+    /// `_last` is the last view of the former one.
     fn on_replaced(&mut self, _subflow: usize, _last: &SubflowView) {}
 }

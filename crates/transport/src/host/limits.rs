@@ -21,8 +21,8 @@ pub struct Limits {
     /// and third ACKs are dropped.
     pub backlog: usize,
     /// Half-open subflows (MP_JOIN) of all connections of the host: 4096. Further SYNs are dropped. One connection has
-    /// at most [`max_subflows`](crate::mptcp::Config::max_subflows) subflows, half-open ones included; those give way to
-    /// others (`mptcp/places.rs`).
+    /// at most [`max_subflows`](crate::mptcp::Config::max_subflows) subflows, half-open ones included; those give way
+    /// to others (`mptcp/places.rs`).
     pub half_open_joins: usize,
 }
 

@@ -237,8 +237,8 @@ impl Connection {
         self.on_path_event(&PathEvent::SubflowClosed(failed), now);
     }
 
-    /// Takes the subflows that wait for a port, as many as there are places for. The others wait until the resets of closed
-    /// subflows have left.
+    /// Takes the subflows that wait for a port, as many as there are places for. The others wait until the resets of
+    /// closed subflows have left.
     pub(crate) fn take_open_requests(&mut self) -> Vec<OpenRequest> {
         let possible = self.places_to_be_had().min(self.addresses.requests.len());
         self.addresses.requests.drain(..possible).collect()

@@ -49,8 +49,8 @@ pub struct Config {
     pub stale_loss_count: u8,
     /// Local addresses whose subflows are backups (RFC 8684, section 3.3.8).
     pub backup_addresses: Vec<IpAddr>,
-    /// Most subflows at a time, the initial one included; 64 is the most. One place of 64 stays the initial subflow's when it
-    /// is over.
+    /// Most subflows at a time, the initial one included; 64 is the most. One place of 64 stays the initial subflow's
+    /// when it is over.
     pub max_subflows: usize,
     /// How long a connection without any subflow waits for a new one.
     pub without_subflow: Duration,

@@ -61,8 +61,8 @@ impl DataSend {
         self.reinjections = self.outstanding.iter().filter(|sent| sent.reinject).count();
     }
 
-    /// Another subflow takes the place of closed `carrier`: it has carried nothing. What no other has carried is to be sent
-    /// again.
+    /// Another subflow takes the place of closed `carrier`: it has carried nothing. What no other has carried is to be
+    /// sent again.
     pub(super) fn forget_carrier(&mut self, carrier: usize) {
         for sent in &mut self.outstanding {
             sent.carried_by.remove(carrier);

@@ -9,8 +9,8 @@ use super::subflow::Subflow;
 use super::{Connection, subflow};
 use crate::tcp::{Counters, Ends};
 
-/// So many subflows of a connection are recorded one by one, the first ones. Of further ones whose place another has taken
-/// there are [totals](SubflowTotals): memory must not grow with the number of subflows that a peer opens.
+/// So many subflows of a connection are recorded one by one, the first ones. Of further ones whose place another has
+/// taken there are [totals](SubflowTotals): memory must not grow with the number of subflows that a peer opens.
 pub const LISTED_SUBFLOWS: usize = 256;
 
 /// What one subflow has done.
@@ -104,8 +104,8 @@ impl subflow::Subflow {
 }
 
 impl Connection {
-    /// What the subflows have done, in the order of their opening: the first [`LISTED_SUBFLOWS`], and those that still have a
-    /// place. [`unlisted_subflows`](Self::unlisted_subflows) has the others.
+    /// What the subflows have done, in the order of their opening: the first [`LISTED_SUBFLOWS`], and those that still
+    /// have a place. [`unlisted_subflows`](Self::unlisted_subflows) has the others.
     pub fn subflow_records(&self) -> Vec<SubflowRecord> {
         let present = self.subflows.iter().map(|subflow: &Subflow| subflow.record(&self.congestion));
         let mut records: Vec<_> = self.former.listed.iter().copied().chain(present).collect();

@@ -21,7 +21,8 @@
 //! | repeating data on other subflows | `reinjection.rs`; as upstream Linux does: `stale.rs` |
 //! | shared-bottleneck detection: samples, coupling by group | `observation.rs` |
 //! | segments and their options | `output.rs` |
-//! | addresses, path manager, MP_PRIO | `addresses.rs`; identifiers of local ones: `local_addresses.rs`; REMOVE_ADDR: `withdrawals.rs` |
+//! | addresses, path manager, MP_PRIO | `addresses.rs`; identifiers of local ones: `local_addresses.rs` |
+//! | REMOVE_ADDR | `withdrawals.rs` |
 //! | fallback, infinite mapping, MP_FAIL | `fallback.rs` |
 //! | DATA_FIN, fast close, end of subflows | `close.rs` |
 
@@ -137,8 +138,8 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// The subflows, each at its place; index 0 is the initial one. A closed one stays until another takes its place, which
-    /// happens once there have been 64. [`subflow_records`](Self::subflow_records) has what all of them did.
+    /// The subflows, each at its place; index 0 is the initial one. A closed one stays until another takes its place,
+    /// which happens once there have been 64. [`subflow_records`](Self::subflow_records) has what all of them did.
     pub fn subflows(&self) -> &[Subflow] {
         &self.subflows
     }

@@ -133,8 +133,8 @@ impl Connection {
 }
 
 /// The time from when the acknowledged segment left to when its acknowledgment did, by the two clocks (RFC 7323: a
-/// millisecond a tick here), in nanoseconds. What a segment without ACK echoes means nothing (section 3.2); 0 is an echo as any
-/// other.
+/// millisecond a tick here), in nanoseconds. What a segment without ACK echoes means nothing (section 3.2); 0 is an echo
+/// as any other.
 fn one_way_delay(segment: &TcpSegment) -> Option<i64> {
     let timestamps = segment.options.timestamps.filter(|_| segment.flags.contains(TcpFlags::ACK))?;
     let ticks = timestamps.value.wrapping_sub(timestamps.echo) as i32;

@@ -1,27 +1,27 @@
 //! Places of subflows. A connection has at most [`MAX_SUBFLOWS`] subflows at a time, and any number over its life.
 //!
-//! The place of a subflow is its index: in [`Connection::subflows`], in the views of the scheduler and the paths of congestion
-//! control, in [`SubflowSet`]s. New subflows get new places until there are [`MAX_SUBFLOWS`]; then they take those of closed
-//! ones, the oldest first. Place 0 stays the initial subflow's, whose ends name the connection. What a subflow has done is
-//! recorded before another takes its place (`former_subflows.rs`).
+//! The place of a subflow is its index: in [`Connection::subflows`], in the views of the scheduler and the paths of
+//! congestion control, in [`SubflowSet`]s. New subflows get new places until there are [`MAX_SUBFLOWS`]; then they take
+//! those of closed ones, the oldest first. Place 0 stays the initial subflow's, whose ends name the connection. What a
+//! subflow has done is recorded before another takes its place (`former_subflows.rs`).
 //!
-//! A place is free when its subflow is closed, its last segment has left and nobody has to be told what of the latest segment
-//! was taken in. Its outstanding data was marked for reinjection at the close.
+//! A place is free when its subflow is closed, its last segment has left and nobody has to be told what of the latest
+//! segment was taken in. Its outstanding data was marked for reinjection at the close.
 //!
 //! # Half-open joins
 //!
-//! Joins of the peer that have not proven themselves may take every place that is free: an honest peer opens all subflows of a
-//! full mesh in one round trip, and a smaller bound would refuse some of them. But they do not keep them (RFC 4987, section
-//! 3.3, on half-open connections). Where there is no place for a further join,
+//! Joins of the peer that have not proven themselves may take every place that is free: an honest peer opens all
+//! subflows of a full mesh in one round trip, and a smaller bound would refuse some of them. But they do not keep them
+//! (RFC 4987, section 3.3, on half-open connections). Where there is no place for a further join,
 //!
-//! 1. the oldest half-open one gives way if it has not answered for a retransmission timeout: an honest peer does. So a flood
-//!    of SYNs delays joins, and one that has got a place has the time to prove itself;
-//! 2. else, if they hold more than a quarter of the places, the SYN is dropped, since it comes again when they have proven
-//!    themselves or may be replaced;
+//! 1. the oldest half-open one gives way if it has not answered for a retransmission timeout: an honest peer does. So a
+//!    flood of SYNs delays joins, and one that has got a place has the time to prove itself;
+//! 2. else, if they hold more than a quarter of the places, the SYN is dropped, since it comes again when they have
+//!    proven themselves or may be replaced;
 //! 3. else it is refused.
 //!
-//! To a subflow that this side opens the oldest gives way at once. One that gives way does so without a word: whoever is still
-//! there learns it from the reset of its third ACK. A reset of the peer frees the place at once.
+//! To a subflow that this side opens the oldest gives way at once. One that gives way does so without a word: whoever
+//! is still there learns it from the reset of its third ACK. A reset of the peer frees the place at once.
 //!
 //! [`SubflowSet`]: subflow_policy::scheduler::SubflowSet
 

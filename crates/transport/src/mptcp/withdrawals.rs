@@ -1,12 +1,12 @@
 //! Addresses that this side has withdrawn (REMOVE_ADDR, RFC 8684, section 3.4.2).
 //!
-//! The peer echoes no REMOVE_ADDR, and an acknowledgment, which carries it, may be lost. Linux sends it once, on the first
-//! subflow that is active, not stale, and not of the withdrawn address (`mptcp_pm_remove_addr`,
-//! `mptcp_pm_addr_send_ack_avoid_list`). A peer that misses it keeps subflows to an address that nobody has, until they time
-//! out. Here the first one goes out as in Linux. As with ADD_ADDR, it is then repeated twice, a second apart, and on every
-//! established subflow, since the first may be on a path that is dead as well. A peer that has taken it in has no such subflows
-//! any more and ignores the others. Nothing is repeated of an address that is back: the peer's old subflows get a reset from
-//! there.
+//! The peer echoes no REMOVE_ADDR, and an acknowledgment, which carries it, may be lost. Linux sends it once, on the
+//! first subflow that is active, not stale, and not of the withdrawn address (`mptcp_pm_remove_addr`,
+//! `mptcp_pm_addr_send_ack_avoid_list`). A peer that misses it keeps subflows to an address that nobody has, until they
+//! time out. Here the first one goes out as in Linux. As with ADD_ADDR, it is then repeated twice, a second apart, and
+//! on every established subflow, since the first may be on a path that is dead as well. A peer that has taken it in has
+//! no such subflows any more and ignores the others. Nothing is repeated of an address that is back: the peer's old
+//! subflows get a reset from there.
 
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::mptcp::MptcpOption;
