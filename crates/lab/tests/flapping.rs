@@ -10,11 +10,14 @@ use subflow_scenario::file::Document;
 
 /// A phone whose second interface is down for the last fifth of every `period_ms`, from 1 s on, `flaps` times; five
 /// more seconds follow.
+///
+/// Queues are short: a REMOVE_ADDR that waits in one for longer than the address is away closes its new subflow.
 fn flapping(flaps: u64, period_ms: u64) -> String {
+    let path = "rate = \"4 Mbit/s\", queue = \"20 packets\"";
     let mut text = format!(
         "duration = \"{} ms\"\n[hosts]\nphone = [\"wifi\", \"lte\"]\nserver = [\"eth\"]\n[routers]\ninternet = {{}}\n\
-         [links]\nwifi = {{ between = [\"phone.wifi\", \"internet\"], rate = \"4 Mbit/s\", delay = \"10 ms\" }}\n\
-         lte = {{ between = [\"phone.lte\", \"internet\"], rate = \"4 Mbit/s\", delay = \"20 ms\" }}\n\
+         [links]\nwifi = {{ between = [\"phone.wifi\", \"internet\"], {path}, delay = \"10 ms\" }}\n\
+         lte = {{ between = [\"phone.lte\", \"internet\"], {path}, delay = \"20 ms\" }}\n\
          core = {{ between = [\"internet\", \"server\"], rate = \"100 Mbit/s\", delay = \"1 ms\" }}\n\
          [flows.upload]\nfrom = \"phone\"\nto = \"server\"\nprotocol = \"mptcp\"\n",
         1000 + flaps * period_ms + 5000
@@ -42,13 +45,14 @@ fn last_sample(result: &RunResult, of: &str) -> f64 {
 
 #[test]
 fn an_interface_that_flaps_once_a_second_for_three_minutes_still_has_its_subflow() {
-    let result = run(&flapping(180, 1000));
+    let first_fails = "[[timeline]]\nat = \"182 s\"\ninterface = \"phone.wifi\"\ndown = true\n";
+    let result = run(&(flapping(180, 1000) + first_fails));
     let flow = &result.flows[0];
     assert_eq!((flow.subflows.len(), flow.unlisted_subflows), (182, 0), "every subflow is listed");
     let last = flow.subflows.last().expect("a subflow");
     assert_eq!(last.name, "phone.lte-server.eth#181");
-    // Five of 186 s at close to 4 Mbit/s.
-    assert!(last.goodput_mbps * 186.0 / 5.0 > 3.0, "{last:?}");
+    // It takes over when the other path fails: four of 186 s at 4 Mbit/s.
+    assert!(last.goodput_mbps * 186.0 / 4.0 > 3.0, "{last:?}");
     assert!(last_sample(&result, "upload/181") > 185.0);
     let sum: f64 = flow.subflows.iter().map(|subflow| subflow.goodput_mbps).sum();
     assert!((sum / flow.goodput_mbps - 1.0).abs() < 0.01, "{sum} of {}", flow.goodput_mbps);
