@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use crate::checksum::ones_complement_sum;
 use crate::error::{Header, ParseError};
-use crate::packet::{Ecn, IpHeader};
+use crate::ip::{Ecn, IpHeader};
 
 /// Length of the header without options.
 pub(crate) const HEADER_LENGTH: u32 = 20;

@@ -3,7 +3,7 @@
 use std::net::Ipv6Addr;
 
 use crate::error::{Header, ParseError};
-use crate::packet::{Ecn, IpHeader};
+use crate::ip::{Ecn, IpHeader};
 
 /// Length of the fixed header.
 pub(crate) const HEADER_LENGTH: u32 = 40;

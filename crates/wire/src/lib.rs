@@ -18,6 +18,7 @@
 
 pub mod checksum;
 mod error;
+mod ip;
 mod ipv4;
 mod ipv6;
 mod packet;
@@ -28,8 +29,9 @@ pub mod tcp;
 mod udp;
 
 pub use error::{EmitError, Header, ParseError};
-pub use packet::{Body, Ecn, IpHeader, Packet, Payload, PayloadBytes};
-pub use pcapng::PcapngWriter;
+pub use ip::{Ecn, IpHeader};
+pub use packet::{Body, Packet, Payload, PayloadBytes};
+pub use pcapng::{PcapngWriter, packet_block_length};
 pub use sctp::SctpPacket;
 pub use tcp::TcpSegment;
 pub use udp::UdpDatagram;

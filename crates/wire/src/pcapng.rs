@@ -57,7 +57,7 @@ impl<W: Write> PcapngWriter<W> {
         }
         let padding = padding(packet.len());
         let packet_length = block_field(packet.len())?;
-        let block_length = block_field(BLOCK_FRAME + PACKET_FIELDS + packet.len() + padding)?;
+        let block_length = block_field(packet_block_length(packet.len()))?;
         let fields = [
             ENHANCED_PACKET,
             block_length,
@@ -88,6 +88,11 @@ impl<W: Write> PcapngWriter<W> {
     pub fn into_inner(self) -> W {
         self.writer
     }
+}
+
+/// The number of bytes that a packet of `length` bytes takes in a capture.
+pub const fn packet_block_length(length: usize) -> usize {
+    BLOCK_FRAME + PACKET_FIELDS + length + padding(length)
 }
 
 fn section_header() -> Vec<u8> {

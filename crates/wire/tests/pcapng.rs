@@ -3,7 +3,7 @@
 mod common;
 
 use common::{hex, to_hex};
-use subflow_wire::PcapngWriter;
+use subflow_wire::{PcapngWriter, packet_block_length};
 
 #[test]
 fn writes_section_interfaces_and_packets() {
@@ -37,4 +37,14 @@ fn refuses_an_interface_that_was_not_described() {
 fn refuses_a_name_that_is_too_long_for_an_option() {
     let name = "x".repeat(65_536);
     assert!(PcapngWriter::new(Vec::new(), &[name.as_str()]).is_err());
+}
+
+#[test]
+fn every_packet_takes_the_length_of_its_block() {
+    for length in 0..40 {
+        let mut writer = PcapngWriter::new(Vec::new(), &["wifi"]).unwrap();
+        let before = PcapngWriter::new(Vec::new(), &["wifi"]).unwrap().into_inner().len();
+        writer.write_packet(0, 0, &vec![0x45; length]).unwrap();
+        assert_eq!(writer.into_inner().len() - before, packet_block_length(length));
+    }
 }

@@ -2,11 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::{Body, IpHeader, PROTOCOL_UDP, Packet};
+use super::{Body, PROTOCOL_UDP, Packet};
 use crate::checksum::{ones_complement_add, ones_complement_sum, pseudo_header_sum};
 use crate::error::EmitError;
 use crate::sctp::UdpEncapsulation;
-use crate::{Payload, SctpPacket, UdpDatagram, ipv4, ipv6, tcp, udp};
+use crate::{IpHeader, Payload, SctpPacket, UdpDatagram, ipv4, ipv6, tcp, udp};
 
 /// The payload bytes that a packet's payload description refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
