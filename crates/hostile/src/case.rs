@@ -1,57 +1,12 @@
 //! A case: two hosts, and everything that happens to them. Made of a seed or of any bytes, kept as JSON.
 
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
-use arbitrary::Unstructured;
-use rand_core::{RngCore, SeedableRng};
-use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 
 use crate::action::Action;
-use crate::generate;
 use crate::setup::Setup;
-
-/// What the hosts speak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Stack {
-    /// Plain TCP.
-    Tcp,
-    /// MPTCP, at one end possibly plain TCP.
-    Mptcp,
-    /// SCTP.
-    Sctp,
-}
-
-impl Stack {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Tcp, Self::Mptcp, Self::Sctp];
-
-    /// Its name in lower case.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tcp => "tcp",
-            Self::Mptcp => "mptcp",
-            Self::Sctp => "sctp",
-        }
-    }
-}
-
-impl fmt::Display for Stack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Stack {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|stack| stack.name() == name).ok_or_else(|| format!("no stack is called {name:?}"))
-    }
-}
+use crate::stack::Stack;
 
 /// Two hosts and what happens to them. The same case gives the same packets on every machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,24 +22,7 @@ pub struct Case {
     pub actions: Vec<Action>,
 }
 
-/// Bytes that a seed becomes: enough for some dozens of actions.
-const MOST_BYTES: usize = 3000;
-
 impl Case {
-    /// The case of this seed.
-    pub fn from_seed(stack: Stack, seed: u64) -> Self {
-        let mut rng = Pcg64Mcg::seed_from_u64(seed);
-        let length = rng.next_u64() as usize % MOST_BYTES;
-        let mut bytes = vec![0; length];
-        rng.fill_bytes(&mut bytes);
-        Self::from_bytes(stack, &bytes)
-    }
-
-    /// The case that these bytes stand for, as a fuzzer makes them. Any bytes make one.
-    pub fn from_bytes(stack: Stack, bytes: &[u8]) -> Self {
-        generate::case(stack, &mut Unstructured::new(bytes))
-    }
-
     /// Reads a case that [`save`](Self::save) wrote.
     ///
     /// # Errors

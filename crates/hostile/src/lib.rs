@@ -28,11 +28,13 @@ mod forge;
 mod generate;
 mod ledger;
 mod limits;
+mod stack;
 mod wiretap;
 mod world;
 
 pub use attempt::{Failure, attempt};
-pub use case::{Case, Stack};
+pub use case::Case;
+pub use stack::Stack;
 pub use world::Report;
 
 use cpu_time::ThreadTime;

@@ -13,7 +13,7 @@ use subflow_transport::tcp::TcpOptions;
 use subflow_transport::tcp::config::{AckPolicy, Config, LossDetection, ReceiveBuffer, WindowReduction};
 use subflow_transport::{Listener, mptcp, sctp};
 
-use crate::case::Stack;
+use crate::stack::Stack;
 
 /// The client of a case, by index.
 pub const CLIENT: usize = 0;

@@ -111,7 +111,7 @@ fn plainer_actions(case: &mut Case, tries: &mut Tries<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::Stack;
+    use crate::stack::Stack;
 
     #[test]
     fn what_does_not_matter_is_left_out() {

@@ -11,7 +11,7 @@
 //!    (`loss.rs`), RED drops it or the queue is full (`queue/`). Its departure and arrival times are computed now, and
 //!    it is added to the link's ring.
 //! 3. The first arrival of each link is in the event queue (`event_queue.rs`). When this event is processed, the packet
-//!    is at the far end. The link may delay it further or duplicate it (`disturbance.rs`).
+//!    is at the far end. The link may delay it further or duplicate it (`link/disturbance.rs`).
 //! 4. A router looks up the next link, or the parcel's route determines it (`routing/`). Then step 2 follows again.
 //!    This was one hop and one event. If all packets of the next link come from this link, the hop needs no event: the
 //!    next link accepts the packet at once (`fusion.rs`).
@@ -26,7 +26,6 @@
 //! address resolution, IP packets of more than 65535 bytes.
 
 mod capacity_trace;
-mod disturbance;
 mod event_queue;
 mod fusion;
 mod host_table;

@@ -6,9 +6,9 @@ use std::net::IpAddr;
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::Packet;
 
-use crate::disturbance::LatePackets;
 use crate::event_queue::EventQueue;
 use crate::host_table::{FarEnd, HostTable};
+use crate::link::LatePackets;
 use crate::link::Link;
 use crate::packet_pool::PacketPool;
 use crate::route::Routing;

@@ -4,8 +4,8 @@ use arbitrary::{Result, Unstructured};
 
 use super::{Mood, chance, chunks, magnitude, near, optional, segments};
 use crate::action::{Action, Call, Forge, Interference, Stride, Strip};
-use crate::case::Stack;
 use crate::forgery::Greeting;
+use crate::stack::Stack;
 
 /// Longest pause: 60 days, after which timestamps in milliseconds have gone round.
 const LONGEST_PAUSE_MS: u64 = 60 * 86_400_000;

@@ -8,18 +8,40 @@ mod chunks;
 mod segments;
 
 use arbitrary::{Result, Unstructured};
+use rand_core::{RngCore, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 
-use crate::case::{Case, Stack};
+use crate::case::Case;
 use crate::setup::{End, Setup};
+use crate::stack::Stack;
 
 /// Most actions of a case.
 const MOST_ACTIONS: usize = 60;
 
+/// Bytes that a seed becomes: enough for some dozens of actions.
+const MOST_BYTES: usize = 3000;
+
+impl Case {
+    /// The case of this seed.
+    pub fn from_seed(stack: Stack, seed: u64) -> Self {
+        let mut rng = Pcg64Mcg::seed_from_u64(seed);
+        let length = rng.next_u64() as usize % MOST_BYTES;
+        let mut bytes = vec![0; length];
+        rng.fill_bytes(&mut bytes);
+        Self::from_bytes(stack, &bytes)
+    }
+
+    /// The case that these bytes stand for, as a fuzzer makes them. Any bytes make one.
+    pub fn from_bytes(stack: Stack, bytes: &[u8]) -> Self {
+        case(stack, &mut Unstructured::new(bytes))
+    }
+}
+
 /// The case that the bytes of `u` stand for.
-pub(crate) fn case(stack: Stack, u: &mut Unstructured<'_>) -> Case {
+fn case(stack: Stack, u: &mut Unstructured<'_>) -> Case {
     let seed = u.arbitrary().unwrap_or(0);
     let setup = setup(stack, u).unwrap_or_else(|_| plain_setup());
     let mood = Mood::arbitrary(u).unwrap_or_default();

@@ -10,8 +10,9 @@ use subflow_transport::tcp::Closed;
 use subflow_transport::{Endpoint, EndpointId};
 use subflow_wire::{Body, Packet};
 
-use crate::case::{Case, Stack};
+use crate::case::Case;
 use crate::setup::{CLIENT, SERVER};
+use crate::stack::Stack;
 use crate::wiretap::main_address;
 use bytes::Received;
 use messages::{Deliveries, SentMessages};

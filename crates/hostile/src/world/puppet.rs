@@ -9,10 +9,10 @@ use subflow_wire::tcp::mptcp::{Capable, CapableFlags, DataAck, Dss, Join, MptcpO
 use subflow_wire::tcp::{SynOptions, TcpFlags, Timestamps};
 use subflow_wire::{Body, Packet, SctpPacket, TcpSegment};
 
-use crate::case::Stack;
 use crate::forge;
 use crate::forgery::Greeting;
 use crate::setup::PORT;
+use crate::stack::Stack;
 use crate::wiretap::{self, Wiretap};
 
 /// The key of every MPTCP connection of the attacker's.

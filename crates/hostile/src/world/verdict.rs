@@ -10,8 +10,8 @@ use crate::setup::{CLIENT, SERVER};
 
 /// A path that fails for longer may end a connection.
 const LONG_FAILURE: Duration = Duration::from_secs(30);
-/// Nothing takes longer to end.
-const PATIENCE: Duration = Duration::from_secs(2 * 86_400);
+/// The time in which every connection closes.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2 * 86_400);
 const REST: Duration = Duration::from_secs(600);
 
 impl World<'_> {
@@ -66,7 +66,7 @@ impl World<'_> {
     }
 
     fn run_until_closed(&mut self) {
-        let (limit, before) = (self.now + PATIENCE, self.steps);
+        let (limit, before) = (self.now + CLOSE_TIMEOUT, self.steps);
         let most = STEPS_TO_CLOSE + STEPS_PER_ENDPOINT * self.endpoints() + self.unacknowledged() / 50;
         while let Some(open) = self.ledger.connections.iter().position(Connection::is_awaited) {
             assert!(self.next().is_some(), "connection {open} is asleep for ever: {}", self.progress(open));

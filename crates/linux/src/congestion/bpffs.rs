@@ -22,6 +22,11 @@ pub(super) fn pin_of(program: &Program) -> PathBuf {
     PathBuf::from(FOLDER).join(program.kernel_name)
 }
 
+/// Whether a program is pinned.
+pub(super) fn is_pinned(program: &Program) -> bool {
+    fs::exists(pin_of(program)).unwrap_or(false)
+}
+
 /// The folder for pins, made where it was not there. Dropped, it is as it was before, unless something was pinned.
 #[derive(Debug)]
 pub(super) struct Folder {

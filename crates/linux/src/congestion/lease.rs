@@ -29,7 +29,7 @@ impl Lease {
 
 /// How long the name of a program may be taken while its link is not to be seen: another run is about to make it, or has
 /// just let go of it.
-const PATIENCE: Duration = Duration::from_millis(500);
+const LINK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A descriptor that keeps the program in the kernel, loaded where it is not; `None` where the kernel has it from elsewhere,
 /// a module, which stays anyway.
@@ -43,7 +43,7 @@ pub(super) fn hold(program: &Program) -> Result<Option<OwnedFd>> {
             }
         } else if let Some(link) = link_of(program)? {
             return Ok(Some(link));
-        } else if begun.elapsed() > PATIENCE {
+        } else if begun.elapsed() > LINK_TIMEOUT {
             return Ok(None);
         }
         std::thread::sleep(Duration::from_millis(10));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use libbpf_rs::Link;
 
-use super::bpffs::{self, Folder, pin_of};
+use super::bpffs::{self, Folder, is_pinned, pin_of};
 use super::lease::hold;
 use super::requirements::{require, require_root};
 use super::status::{is_offered, link_of};
@@ -15,7 +15,7 @@ use crate::Sysctl;
 use crate::error::{Error, Result, While};
 
 /// How long the kernel may take to let go of a program after its last link is gone.
-const PATIENCE: Duration = Duration::from_secs(2);
+const UNLOAD_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Loads programs for good: until [`unload`] or until the machine restarts. All of them, or, where it fails, none.
 pub fn load(programs: &[&'static Program]) -> Result<Vec<Loaded>> {
@@ -69,10 +69,6 @@ impl Drop for Pins {
     }
 }
 
-pub(super) fn is_pinned(program: &Program) -> bool {
-    fs::exists(pin_of(program)).unwrap_or(false)
-}
-
 fn unpin(program: &Program) -> Result<Unloaded> {
     // Held while its name goes: the kernel lets go of the program when the last descriptor is closed, at once.
     let link = Link::open(pin_of(program));
@@ -86,7 +82,7 @@ fn unpin(program: &Program) -> Result<Unloaded> {
     drop(link);
     let begun = Instant::now();
     while is_offered(program)? {
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > UNLOAD_TIMEOUT {
             return Ok(Unloaded::WhenRunEnds);
         }
         std::thread::sleep(Duration::from_millis(10));

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, ProgInfoIter};
 use libbpf_rs::{MapCore, MapHandle, ProgramType};
 
-use super::pinned::is_pinned;
+use super::bpffs::is_pinned;
 use super::requirements::require_root;
 use super::{PROGRAMS, Place, Program, Status};
 use crate::error::{Result, While};

@@ -2,9 +2,9 @@
 
 use subflow_quantity::{Duration, Instant};
 
+use super::disturbance::Disturbance;
 use super::{LinkConfig, LinkStreams, LossPosition};
 use crate::LossConfig;
-use crate::disturbance::Disturbance;
 use crate::loss::LossProcess;
 use crate::queue::{Discipline, Occupancy, Red};
 use rand_pcg::Pcg64Mcg;

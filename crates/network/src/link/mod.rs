@@ -2,6 +2,7 @@
 
 mod change;
 mod config;
+mod disturbance;
 mod extras;
 mod ring;
 mod token_bucket;
@@ -14,13 +15,14 @@ use subflow_quantity::{Duration, Instant};
 
 pub use change::LinkChange;
 pub use config::{LinkConfig, LossPosition, Reordering, Service};
+use disturbance::Disturbance;
+pub(crate) use disturbance::LatePackets;
 use extras::{Extras, QueueState};
 pub(crate) use ring::Parcel;
 use ring::{Descriptor, Ring};
 pub use token_bucket::{Peak, TokenBucketConfig};
 use transmitter::Transmitter;
 
-use crate::disturbance::Disturbance;
 use crate::host_table::FarEnd;
 use crate::metrics::LinkCounters;
 use crate::queue::DropTail;

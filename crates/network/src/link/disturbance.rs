@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::{Duration, Instant};
 
-use crate::link::Parcel;
+use super::{LinkConfig, Parcel, Reordering};
 use crate::netem::Netem;
-use crate::{LinkConfig, LinkId, Probability, Reordering};
+use crate::{LinkId, Probability};
 
 /// The reordering, duplication and varying delay of a link, applied to packets at its far end.
 #[derive(Debug)]
