@@ -103,6 +103,8 @@ pub struct SctpOptions {
     pub potentially_failed_max_retransmissions: Option<u32>,
     /// Whether it is probed at once then, or an RTO later.
     pub probe_at_once: bool,
+    /// Whether the acknowledgment of data that was sent only over a potentially failed path makes it active again.
+    pub sack_ends_potentially_failed: bool,
     /// How often INIT and COOKIE ECHO are sent again.
     pub init_retransmissions: u32,
     /// How often an idle path is probed; `None` for never.

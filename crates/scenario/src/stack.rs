@@ -68,6 +68,8 @@ pub struct TcpOptions {
     pub window_validation: bool,
     /// Slow start again after an idle time of one RTO (RFC 5681, section 4.1).
     pub slow_start_after_idle: bool,
+    /// Whether a packet that is not full waits while another such packet is unacknowledged (Nagle's algorithm).
+    pub nagle: bool,
     /// Receive buffer.
     pub receive_buffer: Buffer,
     /// Send buffer.

@@ -40,7 +40,7 @@ fn assert_same(ours: &TcpOptions, theirs: &Config) {
     assert_eq!(ours.window_validation, theirs.window_validation);
     let growth = Growth { slow_start_at_threshold: ours.slow_start_at_threshold, count_acks: ours.count_acks };
     assert_eq!(growth, theirs.growth);
-    assert_eq!(ours.slow_start_after_idle, theirs.slow_start_after_idle);
+    assert_eq!((ours.slow_start_after_idle, ours.nagle), (theirs.slow_start_after_idle, theirs.nagle));
     let Buffer::Automatic { initial, maximum } = ours.receive_buffer else { panic!("autotuned by default") };
     assert_eq!(ReceiveBuffer::Automatic { initial, maximum }, theirs.receive_buffer);
     assert_eq!((ours.timer_tick, ours.timer_wheel), (theirs.timer_tick, theirs.timer_wheel));

@@ -3,6 +3,7 @@
 mod addresses;
 mod algorithms;
 mod bottleneck;
+mod bounds;
 mod ends;
 mod flows;
 mod gateways;
@@ -10,6 +11,7 @@ mod hosts;
 mod links;
 mod loss;
 mod names;
+mod network;
 mod ports;
 mod queue;
 mod reachability;

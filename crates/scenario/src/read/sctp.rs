@@ -8,52 +8,32 @@ use subflow_transport::sctp::config::{
     WindowGrowth,
 };
 
-use super::stacks::wrong_way_round;
+use super::bounds::{BUFFER, COUNT, wrong_way_round};
 use crate::SctpOptions;
 use crate::file::{Field, Layers, Problem, Value};
-
-/// Bounds of buffers: less holds no two packets, more is no buffer.
-const BUFFER: RangeInclusive<u64> = 3000..=1 << 40;
-
-/// What a count of retries may be.
-const COUNT: RangeInclusive<u64> = 0..=1_000_000;
 
 pub(super) fn sctp_options(layers: &Layers<'_>) -> Result<SctpOptions, Problem> {
     let flag = |key| layers.value(key).boolean();
     let count = |key| layers.value(key).integer(COUNT).map(|n| n as u32);
     let cmt = flag("cmt")?;
     let flag_or = |key, otherwise| layers.given(key).map_or(Ok(otherwise), |field| field.boolean());
-    let growth_field = layers.value("window_growth");
-    let window_growth = by_name(&growth_field, "a way to grow windows", WindowGrowth::NAMES, WindowGrowth::from_name)?;
-    let scope = |field: Field<'_>| {
-        by_name(&field, "whose state fast recovery is", RecoveryScope::NAMES, RecoveryScope::from_name)
-    };
-    let policy = |field: Field<'_>| {
-        by_name(&field, "a retransmission policy", RetransmissionPolicy::NAMES, RetransmissionPolicy::from_name)
-    };
+    let window_growth = window_growth(&layers.value("window_growth"))?;
     let usual = if cmt { Config::linux().with_cmt(window_growth) } else { Config::linux() };
-    let splitting_field = layers.value("buffer_splitting");
     let options = SctpOptions {
         cmt,
         multihomed: flag("multihomed")?,
         window_growth,
-        fast_recovery: layers.given("fast_recovery").map_or(Ok(usual.fast_recovery), scope)?,
+        fast_recovery: layers.given("fast_recovery").map_or(Ok(usual.fast_recovery), recovery_scope)?,
         avoidance_in_recovery: flag("avoidance_in_recovery")?,
-        retransmission: layers.given("retransmission").map_or(Ok(usual.retransmission), policy)?,
+        retransmission: layers.given("retransmission").map_or(Ok(usual.retransmission), retransmission_policy)?,
         split_fast_retransmit: flag_or("split_fast_retransmit", usual.split_fast_retransmit)?,
         delayed_ack_cmt: flag_or("delayed_ack_cmt", usual.delayed_ack_cmt)?,
         nr_sack: flag("nr_sack")?,
         reneging: flag("reneging")?,
-        buffer_splitting: by_name(
-            &splitting_field,
-            "which buffers are split",
-            BufferSplitting::NAMES,
-            BufferSplitting::from_name,
-        )?,
+        buffer_splitting: buffer_splitting(&layers.value("buffer_splitting"))?,
         mtu: layers.value("mtu").size(576..=9000)? as u16,
         initial_ssthresh: initial_threshold(&layers.value("initial_ssthresh"))?,
-        max_burst: unless_unlimited(&layers.value("max_burst"), |field| field.integer(1..=1_000_000))?
-            .map(|burst| burst as u32),
+        max_burst: count_unless_unlimited(&layers.value("max_burst"), 1..=1_000_000)?,
         burst_per_message: flag("burst_per_message")?,
         idle_decay: flag("idle_decay")?,
         streams: layers.value("streams").integer(1..=65_535)? as u16,
@@ -71,24 +51,18 @@ pub(super) fn sctp_options(layers: &Layers<'_>) -> Result<SctpOptions, Problem> 
         segmentation_offload: flag("segmentation_offload")?,
         sack_delay: layers.value("sack_delay").duration()?,
         sack_frequency: layers.value("sack_frequency").integer(1..=1000)? as u32,
-        max_gap_blocks: match layers.given("max_gap_blocks") {
-            Some(field) => unless_unlimited(&field, |field| field.integer(1..=65_535))?.map(|most| most as u16),
-            None => usual.max_gap_blocks,
-        },
-        most_tsns_ahead: match layers.given("most_tsns_ahead") {
-            Some(field) => field.integer(1..=u64::from(MOST_TSNS_AHEAD))? as u16,
-            None => usual.most_tsns_ahead,
-        },
+        max_gap_blocks: layers.given("max_gap_blocks").map_or(Ok(usual.max_gap_blocks), max_gap_blocks)?,
+        most_tsns_ahead: layers.given("most_tsns_ahead").map_or(Ok(usual.most_tsns_ahead), most_tsns_ahead)?,
         receive_buffer: layers.value("receive_buffer").size(BUFFER)?,
         send_buffer: unless_unlimited(&layers.value("send_buffer"), |field| field.size(BUFFER))?,
         association_max_retransmissions: count("association_max_retransmissions")?,
         path_max_retransmissions: count("path_max_retransmissions")?,
-        potentially_failed_max_retransmissions: unless_unlimited(
+        potentially_failed_max_retransmissions: count_unless_unlimited(
             &layers.value("potentially_failed_max_retransmissions"),
-            |field| field.integer(COUNT),
-        )?
-        .map(|most| most as u32),
+            COUNT,
+        )?,
         probe_at_once: flag_or("probe_at_once", usual.probe_at_once)?,
+        sack_ends_potentially_failed: flag("sack_ends_potentially_failed")?,
         init_retransmissions: count("init_retransmissions")?,
         heartbeat_interval: heartbeat_interval(&layers.value("heartbeat_interval"))?,
         cookie_life: layers.value("cookie_life").positive_duration()?,
@@ -100,6 +74,30 @@ pub(super) fn sctp_options(layers: &Layers<'_>) -> Result<SctpOptions, Problem> 
         return Err(wrong_way_round(&layers.value("min_rto"), &layers.value("max_rto")));
     }
     Ok(options)
+}
+
+fn window_growth(field: &Field<'_>) -> Result<WindowGrowth, Problem> {
+    by_name(field, "a way to grow windows", WindowGrowth::NAMES, WindowGrowth::from_name)
+}
+
+fn recovery_scope(field: Field<'_>) -> Result<RecoveryScope, Problem> {
+    by_name(&field, "whose state fast recovery is", RecoveryScope::NAMES, RecoveryScope::from_name)
+}
+
+fn retransmission_policy(field: Field<'_>) -> Result<RetransmissionPolicy, Problem> {
+    by_name(&field, "a retransmission policy", RetransmissionPolicy::NAMES, RetransmissionPolicy::from_name)
+}
+
+fn buffer_splitting(field: &Field<'_>) -> Result<BufferSplitting, Problem> {
+    by_name(field, "which buffers are split", BufferSplitting::NAMES, BufferSplitting::from_name)
+}
+
+fn max_gap_blocks(field: Field<'_>) -> Result<Option<u16>, Problem> {
+    Ok(count_unless_unlimited(&field, 1..=65_535)?.map(|most| most as u16))
+}
+
+fn most_tsns_ahead(field: Field<'_>) -> Result<u16, Problem> {
+    Ok(field.integer(1..=u64::from(MOST_TSNS_AHEAD))? as u16)
 }
 
 /// Something that has names.
@@ -124,6 +122,11 @@ fn unless_unlimited<T>(
     }
 }
 
+/// The same for a number of something.
+fn count_unless_unlimited(field: &Field<'_>, bounds: RangeInclusive<u64>) -> Result<Option<u32>, Problem> {
+    Ok(unless_unlimited(field, |field| field.integer(bounds.clone()))?.map(|count| count as u32))
+}
+
 fn initial_threshold(field: &Field<'_>) -> Result<InitialThreshold, Problem> {
     match field.value() {
         Value::String(text) if text == "peer-window" => Ok(InitialThreshold::PeerWindow),
@@ -134,10 +137,10 @@ fn initial_threshold(field: &Field<'_>) -> Result<InitialThreshold, Problem> {
 
 fn reliability(lifetime: &Field<'_>, retransmissions: &Field<'_>) -> Result<Reliability, Problem> {
     let span: Option<Duration> = unless_unlimited(lifetime, |field| field.positive_duration())?;
-    match (span, unless_unlimited(retransmissions, |field| field.integer(COUNT))?) {
+    match (span, count_unless_unlimited(retransmissions, COUNT)?) {
         (None, None) => Ok(Reliability::Full),
         (Some(span), None) => Ok(Reliability::Lifetime(span)),
-        (None, Some(most)) => Ok(Reliability::Retransmissions(most as u32)),
+        (None, Some(most)) => Ok(Reliability::Retransmissions(most)),
         (Some(_), Some(_)) => Err(retransmissions
             .problem("found lifetime and max_retransmissions, expected one of them")
             .label("one too many")),

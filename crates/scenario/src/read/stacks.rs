@@ -3,23 +3,17 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 
 use subflow_policy::congestion::CmtRpV2Form;
 use subflow_policy::path_manager::MAX_SUBFLOWS;
 
+use super::bounds::{BUFFER, COUNT, wrong_way_round};
 use super::sctp::sctp_options;
 use super::topology::Topology;
 use crate::choice::Choice;
 use crate::file::{Field, Layers, Place, Problem, Section, Value};
 use crate::schema::{self, PROFILES, Profile};
 use crate::{Buffer, DelayedAck, LossDetection, MptcpOptions, SackCompression, Stack, TcpOptions};
-
-/// Bounds of buffers: less holds no two packets, more is no buffer.
-const BUFFER: RangeInclusive<u64> = 3000..=1 << 40;
-
-/// What a count of packets or retries may be.
-const COUNT: RangeInclusive<u64> = 0..=1_000_000;
 
 /// The stacks of a scenario's hosts.
 pub(super) struct Stacks<'a> {
@@ -161,6 +155,7 @@ fn tcp_options(layers: &Layers<'_>) -> Result<TcpOptions, Problem> {
         count_acks: flag("count_acks")?,
         window_validation: flag("window_validation")?,
         slow_start_after_idle: flag("slow_start_after_idle")?,
+        nagle: flag("nagle")?,
         receive_buffer: receive_buffer(&layers.value("receive_buffer"))?,
         send_buffer: send_buffer(&layers.value("send_buffer"))?,
         timer_tick: layers.value("timer_tick").duration()?,
@@ -180,13 +175,6 @@ fn mptcp_options(layers: &Layers<'_>) -> Result<MptcpOptions, Problem> {
         penalisation: layers.value("penalisation").boolean()?,
         stale_loss_count: layers.value("stale_loss_count").integer(0..=254)? as u8,
     })
-}
-
-/// Two bounds of which the lower one is above the upper one. The user hears of the one that is not a default.
-pub(super) fn wrong_way_round(low: &Field<'_>, high: &Field<'_>) -> Problem {
-    let (culprit, other) = if high.is_default() { (low, high) } else { (high, low) };
-    let bound = if high.is_default() { "at most" } else { "at least" };
-    culprit.expected(&format!("{bound} {}, {}", other.name(), other.node.shown()))
 }
 
 /// Something with parameters that can be switched off.

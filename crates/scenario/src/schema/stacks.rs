@@ -90,6 +90,13 @@ pub(crate) const TCP: TableSchema = TableSchema {
             "whether the window shrinks after an idle time of one timeout",
         ),
         value(
+            "nagle",
+            "true or false",
+            "true",
+            "whether a packet that is not full waits while another such packet is unacknowledged (Nagle's algorithm \
+             with Minshall's modification, as in Linux); false is the socket option TCP_NODELAY",
+        ),
+        value(
             "receive_buffer",
             "a size, or a table { initial, maximum }",
             "{ initial = '128 KiB', maximum = '16 MiB' }",

@@ -87,6 +87,10 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     ("heartbeats every 0 s", "send = ", "sctp = { heartbeat_interval = \"0 s\" }\nsend = "),
     ("SCTP keys of a flow that forgot to say so", "protocol = \"mptcp\"\n", "sctp = { cmt = true }\n"),
     ("a switch in quotes", "send = ", "tcp = { sack = \"yes\" }\nsend = "),
+    ("Nagle's algorithm as a number", "send = ", "tcp = { nagle = 1 }\nsend = "),
+    ("Nagle's algorithm of the MPTCP level", "send = ", "mptcp = { nagle = false }\nsend = "),
+    ("a switch of RFC 7829 as a number", "send = ", "sctp = { sack_ends_potentially_failed = 0 }\nsend = "),
+    ("fewer timeouts than none", "send = ", "sctp = { potentially_failed_max_retransmissions = -1 }\nsend = "),
     ("more periods than a byte counts", "send = ", "mptcp = { stale_loss_count = 255 }\nsend = "),
     ("too many subflows", "send = ", "mptcp = { max_subflows = 100 }\nsend = "),
     (
