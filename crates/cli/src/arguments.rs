@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use subflow_quantity::Size;
 
 /// A laboratory for multipath transport: one scenario file describes hosts, paths and traffic; real MPTCP, TCP
 /// and SCTP stacks run it in a simulator.
@@ -58,9 +59,15 @@ pub(crate) struct Run {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
-    /// Write every packet at every host to a capture here
+    /// Replace results or captures of more runs than this command makes
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Write every packet at every host to captures in this folder, RUN-HOST.pcapng
     #[arg(long, value_name = "DIR")]
     pub(crate) pcap: Option<PathBuf>,
+    /// The maximum size of all captures together, before and during the run
+    #[arg(long, value_name = "SIZE", default_value = "10 GB", requires = "pcap")]
+    pub(crate) pcap_limit: Size,
     /// Where to run it; on Linux each host becomes a network namespace, in real time, which takes root
     #[arg(long, value_enum, default_value_t = Platform::Simulator)]
     pub(crate) on: Platform,
@@ -143,6 +150,9 @@ pub(crate) struct Reproduce {
     /// Folder for the results
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Replace results of more than this command reproduces
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Also write each figure of the report to a file of its own, in the folder for the results
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) figures: Option<Figures>,

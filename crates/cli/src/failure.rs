@@ -89,8 +89,8 @@ impl From<ReproduceError> for Failure {
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Self {
         match error {
-            OutputError::NotOurs(_) | OutputError::NotAFolder(_) => Self::bad_input(error.to_string(), ""),
             OutputError::Io { .. } => Self::RunFailed(error.to_string()),
+            _ => Self::bad_input(error.to_string(), ""),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! From a scenario to numbers: [`execute`] spreads the runs of a plan over the cores, [`simulate`] does one of them,
-//! [`results`] holds what was measured, [`statistics`] summarises repetitions. [`benchmark`] measures the engine.
+//! [`results`] holds what was measured, [`statistics`] summarises repetitions, [`capture`] writes packets to files.
+//! [`benchmark`] measures the engine.
 //!
 //! Nothing simulated reads a wall clock: the same file and seed give the same results on every machine. `emulate` and
 //! `validation`, on Linux only, run scenarios in real time, against the kernel.
 
 pub mod benchmark;
+pub mod capture;
 #[cfg(target_os = "linux")]
 pub mod emulate;
 pub mod execute;

@@ -11,11 +11,16 @@ const SENT: u64 = 2_000_000;
 
 /// A transfer over two paths that are unlike.
 fn flow(sent: u64, switches: &str) -> FlowResult {
+    flow_with(sent, switches, "")
+}
+
+/// The same with further tables.
+fn flow_with(sent: u64, switches: &str, tables: &str) -> FlowResult {
     let text = format!(
         "duration = '60 s'\n[hosts]\na = ['x', 'y']\nb = ['x', 'y']\n[links.one]\nbetween = ['a.x', 'b.x']\nrate = '10 Mbit/s'\n\
          delay = '10 ms'\nqueue = '50 packets'\nloss = '2 %'\n[links.two]\nbetween = ['a.y', 'b.y']\nrate = '5 Mbit/s'\n\
          delay = '40 ms'\nqueue = '50 packets'\nloss = '1 %'\n[flows.f]\nfrom = 'a.x'\nto = 'b.x'\nprotocol = 'sctp'\n\
-         send = '{sent} bytes'\nsctp = {{ {switches} }}\n"
+         send = '{sent} bytes'\nsctp = {{ {switches} }}\n{tables}"
     );
     let document = Document::parse(Path::new("sctp.toml"), text).expect("TOML");
     let scenario = Scenario::read(&document).expect("a good scenario");
@@ -47,4 +52,21 @@ fn more_messages_than_a_stream_can_number_all_arrive() {
         let flow = flow(sent, &format!("cmt = true, message_size = '1 byte'{reach}"));
         assert_eq!((flow.bytes_delivered, flow.ended), (sent, Some("gracefully")), "{reach}");
     }
+}
+
+#[test]
+fn a_sack_ends_the_potentially_failed_state_only_where_it_may() {
+    // Both paths lose everything for a while, so that data goes to potentially failed paths.
+    let outage: String = ["one", "two"]
+        .iter()
+        .flat_map(|link| [("1 s", "100 %"), ("4 s", "none")].map(|event| (link, event)))
+        .map(|(link, (at, loss))| format!("[[timeline]]\nat = '{at}'\nlink = '{link}'\nloss = '{loss}'\n"))
+        .collect();
+    let [by_sack, by_probe] = [true, false].map(|by_sack| {
+        let switches = format!("cmt = true, sack_ends_potentially_failed = {by_sack}, probe_at_once = false");
+        flow_with(4_000_000, &switches, &outage)
+    });
+    assert_eq!([by_sack.bytes_delivered, by_probe.bytes_delivered], [4_000_000; 2]);
+    let [by_sack, by_probe] = [by_sack, by_probe].map(|flow| flow.completion_s.expect("it completes"));
+    assert!(by_sack < by_probe, "{by_sack} s and {by_probe} s");
 }

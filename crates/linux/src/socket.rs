@@ -36,6 +36,8 @@ pub struct StreamOptions {
     pub transport: Transport,
     /// Congestion control of all subflows; `None` means the namespace's default.
     pub congestion: Option<String>,
+    /// Whether Nagle's algorithm delays packets that are not full; without it, TCP_NODELAY is set.
+    pub nagle: bool,
     /// A fixed receive buffer in bytes; `None` means autotuning.
     pub receive_buffer: Option<usize>,
     /// A fixed send buffer in bytes; `None` means autotuning.
@@ -61,6 +63,9 @@ impl StreamOptions {
         if let Some(name) = &self.congestion {
             sockopt::set_tcp_congestion(&socket, name)
                 .during(|| format!("cannot use the congestion control {name}"))?;
+        }
+        if !self.nagle {
+            sockopt::set_tcp_nodelay(&socket, true).during(|| "cannot disable Nagle's algorithm".to_owned())?;
         }
         if let Some(bytes) = self.receive_buffer {
             set_receive_buffer(&socket, bytes)?;

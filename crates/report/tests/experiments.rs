@@ -149,7 +149,7 @@ fn a_folder_holds_what_it_takes_to_run_again() {
     let root = tempfile::tempdir().expect("a temporary folder");
     let plan =
         plan(SCENARIO, &["flows.album.congestion=olia", "links.wifi.rate=\"7 Mbit/s\"", "flows.album.tcp.sack=false"]);
-    let folder = Folder::new(root.path().join("out")).expect("absent");
+    let folder = Folder::for_plan(root.path().join("out"), &plan, false).expect("absent");
     folder.write_experiment(&plan, &run(&plan, 1), Some(FigureFormat::Svg)).expect("written");
 
     for name in ["results.json", "results.csv", "summary.txt", "report.html", "figures/01-goodput.svg", "scenario.toml"]

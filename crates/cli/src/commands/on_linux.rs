@@ -20,6 +20,18 @@ use crate::arguments::BenchFormat;
 use crate::arguments::{BenchTun, Device, Validate};
 use crate::failure::Failure;
 
+/// Checks that every point of a plan can run in real time here: the last one may start hours after the first.
+#[cfg(target_os = "linux")]
+pub(crate) fn check(plan: &Plan, device: Option<Device>) -> Result<(), Failure> {
+    let mut jobs = plan.jobs();
+    jobs.dedup_by_key(|job| job.point);
+    for job in jobs {
+        let scenario = &plan.points[job.point].scenario;
+        emulate::check(scenario, device.map(kind)).map_err(|error| error.in_job(plan, job))?;
+    }
+    Ok(())
+}
+
 /// Runs a plan in real time, one run after the other.
 #[cfg(target_os = "linux")]
 pub(crate) fn execute(
@@ -30,13 +42,6 @@ pub(crate) fn execute(
 ) -> Result<Experiment, Failure> {
     let device = device.map(kind);
     let stop = emulate::Stop::on_signals().map_err(|error| RunError::failed(error.to_string()))?;
-    // The last point of a sweep may be what cannot run, hours after the first.
-    let mut jobs = plan.jobs();
-    jobs.dedup_by_key(|job| job.point);
-    for job in jobs {
-        let scenario = &plan.points[job.point].scenario;
-        emulate::check(scenario, device).map_err(|error| error.in_job(plan, job))?;
-    }
     Ok(execute_with(plan, 1, options, progress, |scenario, seed, options| {
         emulate::emulate(scenario, seed, device, options, &stop)
     })?)
@@ -116,6 +121,11 @@ pub(crate) fn validate(_: &Validate) -> Result<(String, Vec<String>), Failure> {
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn bench_tun(_: &BenchTun) -> Result<String, Failure> {
+    Err(only_linux())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn check(_: &Plan, _: Option<Device>) -> Result<(), Failure> {
     Err(only_linux())
 }
 

@@ -1,7 +1,7 @@
 //! `subflow reproduce`.
 
 use subflow_publications::{Paper, Request};
-use subflow_report::output::Folder;
+use subflow_report::output::{Content, Folder};
 use subflow_report::{Reproduction, Reproductions};
 use subflow_scenario::file::{did_you_mean, list};
 
@@ -26,7 +26,7 @@ fn one(arguments: &Reproduce) -> Result<(), Failure> {
             "drop --cases",
         ));
     }
-    let folder = arguments.out.as_ref().map(Folder::new).transpose()?;
+    let folder = folder(arguments, &[paper])?;
     let figures = figure_format(arguments.figures, folder.as_ref())?;
     let request = Request {
         items: arguments.item.clone(),
@@ -58,7 +58,7 @@ fn all(arguments: &Reproduce) -> Result<(), Failure> {
         let message = format!("{option}: found all publications, expected one: each has items and cases of its own");
         return Err(Failure::bad_input(message, format!("drop {option}, or name one publication")));
     }
-    let folder = arguments.out.as_ref().map(Folder::new).transpose()?;
+    let folder = folder(arguments, subflow_publications::registry())?;
     let figures = figure_format(arguments.figures, folder.as_ref())?;
     let jobs = arguments.jobs.map_or(0, usize::from);
     let request = Request { quick: arguments.quick, jobs, ..Request::default() };
@@ -80,6 +80,18 @@ fn all(arguments: &Reproduce) -> Result<(), Failure> {
         Format::Csv => print(&reproductions.findings().to_csv()),
         Format::Text => print(&format!("{}{}", reproductions.to_text(), place(folder.as_ref()))),
     }
+}
+
+/// The folder for the results of these publications, if there is one.
+fn folder(arguments: &Reproduce, papers: &[&'static dyn Paper]) -> Result<Option<Folder>, Failure> {
+    let content = Content::Reproductions {
+        publications: papers.iter().map(|paper| paper.name().to_owned()).collect(),
+        items: arguments.item.clone(),
+        quick: arguments.quick,
+        own_cases: arguments.cases.is_some(),
+    };
+    let out = arguments.out.as_ref();
+    Ok(out.map(|out| Folder::for_reproductions(out, content, arguments.force)).transpose()?)
 }
 
 fn find(name: &str) -> Result<&'static dyn Paper, Failure> {

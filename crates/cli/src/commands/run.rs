@@ -2,21 +2,49 @@
 
 use std::path::PathBuf;
 
+use subflow_lab::capture::{CaptureFolder, estimate};
 use subflow_lab::execute::execute;
 use subflow_lab::results::{Experiment, to_csv, to_text};
 use subflow_lab::simulate::RunOptions;
-use subflow_report::output::{Folder, to_json};
+use subflow_quantity::Size;
+use subflow_report::output::{Captures, FigureFormat, Folder, to_json};
+use subflow_scenario::sweep::Plan;
 
 use super::check::read;
 use super::on_linux;
 use crate::arguments::{Format, Platform, Run};
 use crate::failure::Failure;
-use crate::output::{figure_format, print};
+use crate::output::{about, figure_format, print};
 use crate::progress::Bar;
 
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
-    let in_real_time = arguments.on == Platform::Linux;
-    if arguments.device.is_some() && !in_real_time {
+    let plan = plan(arguments)?;
+    let folder = folder(arguments, &plan)?;
+    let figures = figure_format(arguments.figures, folder.as_ref())?;
+    let captures = arguments.pcap.as_ref().map(|pcap| Captures::prepare(pcap, &plan, arguments.force)).transpose()?;
+    if let Some(captures) = &captures {
+        check_size(arguments, &plan, captures)?;
+    }
+    if arguments.on == Platform::Linux {
+        on_linux::check(&plan, arguments.device)?;
+    }
+    captures.as_ref().map_or(Ok(()), Captures::begin)?;
+
+    let experiment = experiment(arguments, &plan, folder.is_some(), captures.as_ref())?;
+    let invalid = report_invalid_runs(&experiment);
+    finish(arguments, &plan, &experiment, folder, figures)?;
+    match invalid {
+        0 => Ok(()),
+        _ => Err(Failure::RunFailed(format!(
+            "{invalid} of {} runs are not valid; the results contain them, with the reasons",
+            experiment.runs.len()
+        ))),
+    }
+}
+
+/// The plan of the scenario with the changes of the command line.
+fn plan(arguments: &Run) -> Result<Plan, Failure> {
+    if arguments.device.is_some() && arguments.on != Platform::Linux {
         return Err(Failure::bad_input(
             "--device: found without --on linux, expected it with that only",
             "the simulator has no devices: add --on linux, or drop it",
@@ -25,58 +53,83 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let seed = arguments.seed.map(|seed| ("--seed", format!("seed={seed}")));
     let repeat = arguments.repeat.map(|repeat| ("--repeat", format!("repeat={repeat}")));
     let options: Vec<(&str, String)> = seed.into_iter().chain(repeat).collect();
-    let plan = read(&arguments.scenario, &arguments.set, &options)?;
+    read(&arguments.scenario, &arguments.set, &options)
+}
 
-    let suffix = if in_real_time { "-linux" } else { "" };
+/// The folder for the results, if there is one.
+fn folder(arguments: &Run, plan: &Plan) -> Result<Option<Folder>, Failure> {
+    let suffix = if arguments.on == Platform::Linux { "-linux" } else { "" };
     let default_folder = || PathBuf::from("results").join(format!("{}{suffix}", plan.document.name));
     let out = match (&arguments.out, arguments.format) {
         (Some(out), _) => Some(out.clone()),
         (None, Format::Text) => Some(default_folder()),
         (None, Format::Json | Format::Csv) => None,
     };
-    let folder = out.map(Folder::new).transpose()?;
-    let figures = figure_format(arguments.figures, folder.as_ref())?;
-    if let Some(pcap) = &arguments.pcap {
-        std::fs::create_dir_all(pcap).map_err(|error| {
-            Failure::bad_input(format!("{}: cannot make the folder for captures: {error}", pcap.display()), "")
-        })?;
-    }
+    Ok(out.map(|out| Folder::for_plan(out, plan, arguments.force)).transpose()?)
+}
 
+/// Prints the expected size of the captures. Fails if it exceeds the limit.
+fn check_size(arguments: &Run, plan: &Plan, captures: &Captures) -> Result<(), Failure> {
+    let limit = arguments.pcap_limit;
+    let files = captures.count();
+    let Some(size) = estimate(plan) else {
+        eprintln!("captures: {files} files of unknown size (no rate limits a flow); the run ends at {limit}");
+        return Ok(());
+    };
+    if size > limit {
+        return Err(Failure::bad_input(
+            format!("--pcap: {files} captures would take about {}, expected at most {limit}", about(size)),
+            format!(
+                "raise --pcap-limit (to \"{}\"), or capture fewer or shorter runs (--repeat, --set duration=…)",
+                about(Size::from_bytes(size.as_bytes().saturating_mul(2)))
+            ),
+        ));
+    }
+    eprintln!("captures: {files} files, about {} (limit {limit})", about(size));
+    Ok(())
+}
+
+/// Runs the plan.
+fn experiment(arguments: &Run, plan: &Plan, series: bool, captures: Option<&Captures>) -> Result<Experiment, Failure> {
+    let pcap = captures.map(|captures| CaptureFolder::new(captures.path(), arguments.pcap_limit));
+    let options = RunOptions { pcap, run: 0, series, ..RunOptions::default() };
     let bar = Bar::new();
-    let jobs = arguments.jobs.map_or(0, usize::from);
-    let options =
-        RunOptions { pcap: arguments.pcap.clone(), run: 0, series: folder.is_some(), ..RunOptions::default() };
     let progress = |progress| bar.show(progress);
     let experiment = match arguments.on {
-        Platform::Simulator => execute(&plan, jobs, &options, &progress).map_err(Failure::from),
-        Platform::Linux => on_linux::execute(&plan, arguments.device, &options, &progress),
+        Platform::Simulator => {
+            let jobs = arguments.jobs.map_or(0, usize::from);
+            execute(plan, jobs, &options, &progress).map_err(Failure::from)
+        }
+        Platform::Linux => on_linux::execute(plan, arguments.device, &options, &progress),
     };
     bar.finish();
-    let experiment = experiment?;
-    let invalid = tell_of_invalid_runs(&experiment);
+    experiment
+}
 
-    // What took long to find out is shown even where it cannot be written.
-    let written = folder.as_ref().map(|folder| folder.write_experiment(&plan, &experiment, figures)).transpose();
+/// Writes and prints the results.
+fn finish(
+    arguments: &Run,
+    plan: &Plan,
+    experiment: &Experiment,
+    folder: Option<Folder>,
+    figures: Option<FigureFormat>,
+) -> Result<(), Failure> {
+    // Results that cannot be written are printed: the runs may have taken long.
+    let written = folder.as_ref().map(|folder| folder.write_experiment(plan, experiment, figures)).transpose();
     match arguments.format {
-        Format::Json => print(&to_json(&experiment))?,
-        Format::Csv => print(&to_csv(&experiment))?,
-        Format::Text => print(&to_text(&experiment))?,
+        Format::Json => print(&to_json(experiment))?,
+        Format::Csv => print(&to_csv(experiment))?,
+        Format::Text => print(&to_text(experiment))?,
     }
     written?;
-    if let (Some(folder), Format::Text) = (folder, arguments.format) {
-        print(&format!("\nResults are in {}\n", folder.path().display()))?;
-    }
-    match invalid {
-        0 => Ok(()),
-        _ => Err(Failure::RunFailed(format!(
-            "{invalid} of {} runs not valid; they are in the results all the same, and marked there",
-            experiment.runs.len()
-        ))),
+    match (folder, arguments.format) {
+        (Some(folder), Format::Text) => print(&format!("\nResults are in {}\n", folder.path().display())),
+        _ => Ok(()),
     }
 }
 
-/// A run that the machine was too slow for is kept, but never silently. How many there are of them.
-fn tell_of_invalid_runs(experiment: &Experiment) -> usize {
+/// Warns of runs for which the machine was too slow. Returns their number.
+fn report_invalid_runs(experiment: &Experiment) -> usize {
     for run in &experiment.runs {
         for objection in run.result.objections() {
             eprintln!("warning: run {} is not valid: {objection}", run.run);

@@ -84,8 +84,13 @@ impl TunThroughput {
         let mut emulator = Emulator::new(network, station, ports, clock, run_stop.clone());
 
         let received = AtomicU64::new(0);
-        let options =
-            StreamOptions { transport: Transport::Mptcp, congestion: None, receive_buffer: None, send_buffer: None };
+        let options = StreamOptions {
+            transport: Transport::Mptcp,
+            congestion: None,
+            nagle: true,
+            receive_buffer: None,
+            send_buffer: None,
+        };
         let listener = kernel.namespace().run(|| listen(&options, (remote, PORT).into()))?;
         thread::scope(|scope| {
             let reader = scope.spawn(|| read_all(&listener, &received, &run_stop));

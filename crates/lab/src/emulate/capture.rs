@@ -7,7 +7,7 @@ use subflow_scenario::{HostStack, Scenario};
 use subflow_wire::Packet;
 
 use super::userspace::RealWorld;
-use crate::simulate::capture::Capture;
+use crate::capture::Capture;
 
 /// What kernels send and receive, and what our stacks receive.
 struct Frames(Capture);

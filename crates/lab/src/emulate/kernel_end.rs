@@ -8,7 +8,8 @@ use subflow_linux::{Stream, SubflowInfo};
 use subflow_transport::mptcp::SubflowTotals;
 use subflow_transport::tcp::Ends;
 
-use crate::simulate::figures::{EndFigures, SubflowFigures};
+use crate::simulate::figures::EndFigures;
+use crate::simulate::subflow_figures::SubflowFigures;
 
 /// One end of a flow. Its application writes, the run reads.
 #[derive(Default)]

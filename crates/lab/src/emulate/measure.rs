@@ -8,9 +8,9 @@ use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{HostStack, InterfaceIndex, Scenario};
 use subflow_transport::{Endpoint, EndpointId};
 
-use super::application::KernelFlow;
 use super::hosts::KernelHosts;
 use super::is_request_response;
+use super::kernel_flow::KernelFlow;
 use super::settings::Plan;
 use super::userspace::RealWorld;
 use crate::execute::RunError;

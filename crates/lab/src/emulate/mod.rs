@@ -5,7 +5,8 @@
 //! |---|---|
 //! | what a host's kernel is told, and what it cannot be told | `settings.rs` |
 //! | namespaces, listeners | `hosts.rs`; addresses and MPTCP endpoints: `addresses.rs` |
-//! | the applications on kernel sockets | `application.rs`; what they have done: `kernel_end.rs` |
+//! | flows with an end on a kernel | `kernel_flow.rs`; what that end has done: `kernel_end.rs` |
+//! | the applications on kernel sockets | `application.rs`; what they send and receive: `traffic.rs` |
 //! | our stack with real bytes | `userspace.rs` |
 //! | from the ends to figures | `measure.rs`; metrics over time: `sample.rs` |
 //! | captures | `capture.rs` |
@@ -15,9 +16,11 @@ mod application;
 mod capture;
 mod hosts;
 mod kernel_end;
+mod kernel_flow;
 mod measure;
 mod sample;
 mod settings;
+mod traffic;
 mod userspace;
 
 use std::thread;
@@ -28,14 +31,15 @@ use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{HostStack, Protocol, Scenario};
 use subflow_transport::RandomSource;
 
+use crate::capture::Capture;
 use crate::execute::RunError;
 use crate::results::RunResult;
 use crate::simulate::RunOptions;
 use crate::simulate::build::{Run, build_for};
-use crate::simulate::capture::Capture;
+use crate::simulate::figures::FlowBaseline;
 use crate::simulate::sample::Sampler;
-use application::KernelFlow;
 use hosts::KernelHosts;
+use kernel_flow::KernelFlow;
 use measure::{Baseline, Conditions};
 use sample::Sampled;
 use settings::Plan;
@@ -84,7 +88,7 @@ pub fn emulate(
     let clock = WallClock::start();
     let Run { network, world, links, interfaces } = run;
     let capture = match &options.pcap {
-        Some(directory) => Some(Capture::create(scenario, &interfaces, directory, options.run)?),
+        Some(folder) => Some(Capture::create(scenario, &interfaces, folder, options.run)?),
         None => None,
     };
     let world = RealWorld::new(world, scenario, is_kernel);
@@ -92,7 +96,7 @@ pub fn emulate(
     if let Some(capture) = &capture {
         capture::tap(capture, &mut emulator, scenario, &interfaces);
     }
-    let mut sampler = options.series.then(|| Sampler::new(scenario));
+    let sampler = options.series.then(|| Sampler::new(scenario));
     let sampled = Sampled { scenario, links: &links, flows: &flows };
     let watch_interval = if options.series { WATCH_INTERVAL.min(scenario.sample_interval) } else { WATCH_INTERVAL };
     let (measure_from, end) = (Instant::ZERO + scenario.measure_from, Instant::ZERO + scenario.duration);
@@ -101,54 +105,99 @@ pub fn emulate(
         for flow in &flows {
             flow.start(scope, &hosts, clock, &stop);
         }
-        let engine = scope.spawn(move || {
-            let real_time_priority = Priority::Network.take();
-            {
-                let (network, world) = emulator.parts();
-                world.open_datagram_receivers(network);
-            }
-            sampled.run_until(&mut emulator, measure_from, &mut sampler)?;
-            let baseline = Baseline::of_links_and_our_ends(&emulator, scenario, sampled.links);
-            let wake = sampled.run_until(&mut emulator, end, &mut sampler)?;
-            Ok((emulator, real_time_priority, baseline, wake, sampler))
-        });
-        let mut kernel_baseline = None;
-        while !engine.is_finished() {
-            thread::sleep(std::time::Duration::from_nanos(watch_interval.as_nanos()));
-            if kernel_baseline.is_none() && clock.now() >= measure_from {
-                kernel_baseline = Some(flows.iter().map(KernelFlow::baseline).collect());
-            }
-            flows.iter().for_each(KernelFlow::watch);
-            if interrupt.is_raised() {
-                stop.raise();
-            }
-        }
+        let engine = scope.spawn(move || drive(emulator, sampled, sampler, [measure_from, end]));
+        let watch = Watch { flows: &flows, clock, measure_from, interval: watch_interval, interrupt, stop: &stop };
+        let kernel_baseline = watch.until(|| engine.is_finished(), &capture);
         let outcome = engine.join();
         flows.iter().for_each(KernelFlow::watch);
         let cpu_s = subflow_linux::process_cpu_seconds() - cpu_before;
-        let conditions = hosts.drops().map(|drops| Conditions {
-            cpu_s,
-            drops,
-            device: used,
-            device_was_asked_for: device.is_some(),
-            real_time_priority: false,
-        });
+        let drops = hosts.drops();
         stop.raise();
-        let outcome = outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let (mut emulator, real_time_priority, baseline, wake, sampler) = outcome.map_err(failed)?;
-        if wake == Wake::Interrupted {
+        let driven = outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(failed)?;
+        check_capture(&capture)?;
+        if driven.wake == Wake::Interrupted {
             return Err(RunError::failed("interrupted; what the run had made is removed"));
         }
-        let conditions = Conditions { real_time_priority, ..conditions.map_err(failed)? };
-        let baseline = baseline.with_kernel_ends(kernel_baseline.unwrap_or_default());
+        let conditions = Conditions {
+            cpu_s,
+            drops: drops.map_err(failed)?,
+            device: used,
+            device_was_asked_for: device.is_some(),
+            real_time_priority: driven.real_time_priority,
+        };
+        let baseline = driven.baseline.with_kernel_ends(kernel_baseline);
+        let mut emulator = driven.emulator;
         if let Some(capture) = capture {
             capture.finish(emulator.parts().0)?;
         }
         emulator.userspace().world.nodes.verdict()?;
         let result =
             measure::result(scenario, seed, &emulator, &links, &flows, &hosts, &baseline, &conditions, &plans)?;
-        Ok(RunResult { series: sampler.map(Sampler::finish).unwrap_or_default(), ..result })
+        Ok(RunResult { series: driven.sampler.map(Sampler::finish).unwrap_or_default(), ..result })
     })
+}
+
+/// The state of the network's thread at its end.
+struct Driven {
+    emulator: Emulator<RealWorld>,
+    real_time_priority: bool,
+    baseline: Baseline,
+    wake: Wake,
+    sampler: Option<Sampler>,
+}
+
+/// Drives the network, in a thread of its own, until `end`. Counting begins at `measure_from`.
+fn drive(
+    mut emulator: Emulator<RealWorld>,
+    sampled: Sampled<'_>,
+    mut sampler: Option<Sampler>,
+    [measure_from, end]: [Instant; 2],
+) -> subflow_linux::Result<Driven> {
+    let real_time_priority = Priority::Network.take();
+    {
+        let (network, world) = emulator.parts();
+        world.open_datagram_receivers(network);
+    }
+    sampled.run_until(&mut emulator, measure_from, &mut sampler)?;
+    let baseline = Baseline::of_links_and_our_ends(&emulator, sampled.scenario, sampled.links);
+    let wake = sampled.run_until(&mut emulator, end, &mut sampler)?;
+    Ok(Driven { emulator, real_time_priority, baseline, wake, sampler })
+}
+
+/// What is observed while the network's thread runs.
+struct Watch<'a> {
+    flows: &'a [KernelFlow],
+    clock: WallClock,
+    measure_from: Instant,
+    interval: Duration,
+    /// Ends the run when it is raised from outside.
+    interrupt: &'a Interrupt,
+    /// Ends all threads of the run.
+    stop: &'a Interrupt,
+}
+
+impl Watch<'_> {
+    /// Observes the sockets until the run `is_over`, and ends it early on an interrupt or if a capture fails. Returns where
+    /// counting began at receivers on kernels.
+    fn until(&self, is_over: impl Fn() -> bool, capture: &Option<Capture>) -> Vec<Option<FlowBaseline>> {
+        let mut baseline = None;
+        while !is_over() {
+            thread::sleep(std::time::Duration::from_nanos(self.interval.as_nanos()));
+            if baseline.is_none() && self.clock.now() >= self.measure_from {
+                baseline = Some(self.flows.iter().map(KernelFlow::baseline).collect());
+            }
+            self.flows.iter().for_each(KernelFlow::watch);
+            if self.interrupt.is_raised() || check_capture(capture).is_err() {
+                self.stop.raise();
+            }
+        }
+        baseline.unwrap_or_default()
+    }
+}
+
+/// The first error of the captures, where there are any.
+fn check_capture(capture: &Option<Capture>) -> Result<(), RunError> {
+    capture.as_ref().map_or(Ok(()), Capture::check)
 }
 
 /// SCTP flows have no kernel sockets here.

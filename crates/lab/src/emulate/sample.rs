@@ -5,11 +5,12 @@ use subflow_network::DuplexLink;
 use subflow_quantity::Instant;
 use subflow_scenario::{Protocol, Scenario};
 
-use super::application::KernelFlow;
 use super::kernel_end::ends;
+use super::kernel_flow::KernelFlow;
 use super::measure::our_ends;
 use super::userspace::RealWorld;
 use crate::simulate::figures::EndFigures;
+use crate::simulate::path_sample::PathSample;
 use crate::simulate::sample::Sampler;
 
 /// What is sampled.
@@ -60,7 +61,7 @@ impl Sampled<'_> {
                         if is_multipath {
                             sampler.push_goodput(index, of.clone(), now, goodput(ends(&subflow)));
                         }
-                        sample_socket(sampler, index, &of, &subflow, now);
+                        sampler.push_path(index, &of, now, &sample_of(&subflow));
                     }
                 }
                 (None, None) => {}
@@ -70,15 +71,13 @@ impl Sampled<'_> {
     }
 }
 
-fn sample_socket(sampler: &mut Sampler, flow: usize, of: &str, subflow: &SubflowInfo, now: Instant) {
-    let mut push = |metric, unit, value: f64| sampler.push(flow, of.to_owned(), metric, unit, now, value);
-    push("cwnd", "packets", subflow.cwnd.into());
-    if let Some(threshold) = subflow.ssthresh {
-        push("ssthresh", "packets", threshold.into());
-    }
-    push("in-flight", "packets", subflow.in_flight.into());
-    push("flight-size", "kB", subflow.flight_size as f64 / 1e3);
-    if !subflow.srtt.is_zero() {
-        push("srtt", "ms", subflow.srtt.as_secs_f64() * 1e3);
+/// What the kernel said of a subflow.
+fn sample_of(subflow: &SubflowInfo) -> PathSample {
+    PathSample {
+        cwnd: subflow.cwnd.into(),
+        ssthresh: subflow.ssthresh.map(f64::from),
+        in_flight: subflow.in_flight.into(),
+        flight_size: subflow.flight_size,
+        srtt: (!subflow.srtt.is_zero()).then_some(subflow.srtt),
     }
 }

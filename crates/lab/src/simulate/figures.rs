@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{Flow, InterfaceIndex, Protocol, Scenario, Traffic};
 use subflow_transport::Endpoint;
-use subflow_transport::mptcp::{SubflowRecord, SubflowTotals};
-use subflow_transport::tcp::{Closed, Ends, TcpEndpoint};
+use subflow_transport::mptcp::SubflowTotals;
+use subflow_transport::tcp::{Closed, Ends};
 
 use super::sctp;
-use crate::results::{Abandoned, Datagrams, Exchanges, FlowResult, Retransmitted, SubflowResult, goodput_mbps};
+use super::subflow_figures::SubflowFigures;
+use crate::results::{Abandoned, Datagrams, Exchanges, FlowResult, SubflowResult, goodput_mbps};
 use crate::statistics::DurationSummary;
 
 /// The name of the row for all subflows that are not listed. No subflow has it: names of ends have a hyphen.
@@ -36,25 +37,6 @@ pub(crate) struct EndFigures {
     pub(crate) datagrams: Option<[u64; 2]>,
 }
 
-/// What one subflow has done, seen from one end.
-#[derive(Clone, Debug)]
-pub(crate) struct SubflowFigures {
-    pub(crate) ends: Ends,
-    pub(crate) bytes_received: u64,
-    pub(crate) packets_sent: u64,
-    pub(crate) retransmissions: u64,
-    pub(crate) timeouts: u64,
-    pub(crate) duplicate_acks: u64,
-    pub(crate) srtt: Option<Duration>,
-    pub(crate) cwnd: f64,
-    /// Segments that were copies of what another subflow carried, as schedulers make them.
-    pub(crate) copies: u64,
-    /// What was sent again by reason, where the protocol tells.
-    pub(crate) retransmitted: Option<Retransmitted>,
-    /// Bytes acknowledged, where only the sender knows which subflow brought them.
-    pub(crate) bytes_acknowledged: Option<u64>,
-}
-
 impl EndFigures {
     /// Of an end with our stack.
     pub(crate) fn of(endpoint: &Endpoint) -> Self {
@@ -62,7 +44,7 @@ impl EndFigures {
             Self { delivered: endpoint.bytes_received(), ended: endpoint.ended().map(how), ..Self::default() };
         match endpoint {
             Endpoint::Tcp(tcp) => {
-                figures.subflows.push(SubflowFigures::of(&record(tcp)));
+                figures.subflows.push(SubflowFigures::of_tcp(tcp));
             }
             Endpoint::Mptcp(mptcp) => {
                 figures.subflows = mptcp.subflow_records().iter().map(SubflowFigures::of).collect();
@@ -95,38 +77,6 @@ pub(super) fn delivered_by_subflow(sender: Option<&EndFigures>, receiver: Option
 /// Bytes of all subflows, those that are not listed included, as [`delivered_by_subflow`] counts them.
 fn delivered_by_all(by_subflow: &BTreeMap<Ends, u64>, receiver: Option<&EndFigures>) -> u64 {
     by_subflow.values().sum::<u64>() + receiver.map_or(0, |receiver| receiver.others.bytes_received)
-}
-
-/// Plain TCP as if it were a subflow.
-fn record(tcp: &TcpEndpoint) -> SubflowRecord {
-    let connection = tcp.connection();
-    SubflowRecord {
-        number: 0,
-        ends: connection.ends(),
-        counters: *connection.counters(),
-        bytes_received: connection.counters().bytes_received,
-        copies: 0,
-        srtt: connection.rtt().srtt(),
-        cwnd: tcp.congestion().path(connection.path()).cwnd,
-    }
-}
-
-impl SubflowFigures {
-    fn of(record: &SubflowRecord) -> Self {
-        Self {
-            ends: record.ends,
-            bytes_received: record.bytes_received,
-            packets_sent: record.counters.segments_sent,
-            retransmissions: record.counters.retransmissions,
-            timeouts: record.counters.timeouts,
-            duplicate_acks: record.counters.duplicate_acks,
-            srtt: record.srtt,
-            cwnd: f64::from(record.cwnd),
-            copies: record.copies,
-            retransmitted: None,
-            bytes_acknowledged: None,
-        }
-    }
 }
 
 /// A word for how a connection ended.

@@ -1,33 +1,32 @@
 //! One run of a scenario in the simulator: built (`build.rs`, `stacks.rs`), driven (`world.rs`, with `nodes.rs` and
-//! `application.rs`), and turned into figures (`measure.rs`, `sample.rs`, `capture.rs`).
+//! `application.rs`), and turned into figures (`measure.rs`, `sample.rs`).
 
 mod application;
 pub(crate) mod build;
-pub(crate) mod capture;
 pub(crate) mod figures;
 pub(crate) mod measure;
 pub(crate) mod nodes;
+pub(crate) mod path_sample;
 pub(crate) mod sample;
 mod sctp;
 mod stacks;
+pub(crate) mod subflow_figures;
 pub(crate) mod world;
-
-use std::path::PathBuf;
 
 use subflow_quantity::Instant;
 use subflow_scenario::Scenario;
 
+use crate::capture::{Capture, CaptureFolder};
 use crate::execute::{CpuTimer, RunError};
 use crate::results::{Engine, RunResult};
 use build::Run;
-use capture::Capture;
 use sample::Sampler;
 
 /// What a run is to leave behind besides its figures.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct RunOptions {
-    /// Write a capture per host here, as `RUN-HOST.pcapng`; the directory exists.
-    pub pcap: Option<PathBuf>,
+    /// Write a capture per host here.
+    pub pcap: Option<CaptureFolder>,
     /// Number of the run, for names of files.
     pub run: usize,
     /// Keep metrics over time ([`RunResult::series`]).
@@ -40,16 +39,16 @@ pub struct RunOptions {
 pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<RunResult, RunError> {
     let mut run = build::build(scenario, seed, options.paths)?;
     let capture = match &options.pcap {
-        Some(directory) => Some(Capture::begin(&mut run.network, scenario, &run.interfaces, directory, options.run)?),
+        Some(folder) => Some(Capture::begin(&mut run.network, scenario, &run.interfaces, folder, options.run)?),
         None => None,
     };
     let mut sampler = options.series.then(|| Sampler::new(scenario));
     let timer = CpuTimer::start();
     let measure_from = Instant::ZERO + scenario.measure_from;
     let end = Instant::ZERO + scenario.duration;
-    run.go_on(scenario, measure_from, &mut sampler);
+    run.go_on(scenario, measure_from, &mut sampler, capture.as_ref())?;
     let baseline = run.baseline();
-    run.go_on(scenario, end, &mut sampler);
+    run.go_on(scenario, end, &mut sampler, capture.as_ref())?;
     let cpu_s = timer.seconds();
     if let Some(capture) = capture {
         capture.finish(&mut run.network)?;
@@ -69,16 +68,27 @@ pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<
 }
 
 impl Run {
-    /// Runs until `end`, with samples on the way where they are wanted.
-    fn go_on(&mut self, scenario: &Scenario, end: Instant, sampler: &mut Option<Sampler>) {
-        if let Some(sampler) = sampler {
-            let mut at = sampler.next(self.network.now());
+    /// Runs until `end`, with samples on the way where they are wanted. Fails as soon as a capture has failed, at the
+    /// latest one sample interval later.
+    fn go_on(
+        &mut self,
+        scenario: &Scenario,
+        end: Instant,
+        sampler: &mut Option<Sampler>,
+        capture: Option<&Capture>,
+    ) -> Result<(), RunError> {
+        if sampler.is_some() || capture.is_some() {
+            let mut at = self.network.now() + scenario.sample_interval;
             while at < end {
                 self.network.run_until(&mut self.world, at);
-                sampler.sample(self, scenario, at);
-                at = sampler.next(at);
+                if let Some(sampler) = sampler {
+                    sampler.sample(self, scenario, at);
+                }
+                capture.map_or(Ok(()), Capture::check)?;
+                at += scenario.sample_interval;
             }
         }
         self.network.run_until(&mut self.world, end);
+        Ok(())
     }
 }

@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 
 use subflow_network::{DuplexLink, Network};
-use subflow_policy::congestion::Controller;
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Scenario;
 use subflow_transport::Endpoint;
 use subflow_transport::mptcp::LISTED_SUBFLOWS;
-use subflow_transport::tcp::{Connection, Ends};
+use subflow_transport::tcp::Ends;
 
 use super::build::Run;
 use super::figures::{EndFigures, delivered_by_subflow};
+use super::path_sample::PathSample;
 use super::sctp;
 use crate::results::{Series, goodput_mbps};
 
@@ -42,15 +42,7 @@ impl Sampler {
         now + self.interval
     }
 
-    pub(crate) fn push(
-        &mut self,
-        group: usize,
-        of: String,
-        metric: &'static str,
-        unit: &'static str,
-        at: Instant,
-        value: f64,
-    ) {
+    fn push(&mut self, group: usize, of: String, metric: &'static str, unit: &'static str, at: Instant, value: f64) {
         let interval = self.interval;
         let make = || Series::new(of.clone(), metric, unit, interval);
         self.series.entry((group, of.clone(), metric)).or_insert_with(make).push(at, value);
@@ -128,32 +120,39 @@ impl Sampler {
     ) {
         match sender {
             Endpoint::Tcp(tcp) => {
-                self.sample_path(flow, name.to_owned(), tcp.connection(), tcp.congestion(), now);
+                self.push_path(flow, name, now, &PathSample::of_tcp(tcp.connection(), tcp.congestion()));
             }
             Endpoint::Mptcp(mptcp) => {
                 for subflow in mptcp.subflows() {
                     if !subflow.is_closed() && subflow.number() < LISTED_SUBFLOWS {
                         let (of, tcp) = (format!("{name}/{}", subflow.number()), subflow.connection());
                         self.push_goodput(flow, of.clone(), now, goodput(tcp.ends()));
-                        self.sample_path(flow, of, tcp, mptcp.congestion(), now);
+                        self.push_path(flow, &of, now, &PathSample::of_tcp(tcp, mptcp.congestion()));
                     }
                 }
             }
-            Endpoint::Sctp(association) => sctp::sample(self, flow, name, association, now, goodput),
+            Endpoint::Sctp(association) => {
+                for (number, (ends, sample)) in sctp::samples(association).enumerate() {
+                    let of = format!("{name}/{number}");
+                    self.push_goodput(flow, of.clone(), now, goodput(ends));
+                    self.push_path(flow, &of, now, &sample);
+                }
+            }
             Endpoint::Udp(_) => {}
         }
     }
 
-    fn sample_path(&mut self, flow: usize, of: String, tcp: &Connection, controller: &Controller, now: Instant) {
-        let path = controller.path(tcp.path());
-        self.push(flow, of.clone(), "cwnd", "packets", now, f64::from(path.cwnd));
-        if path.ssthresh < subflow_policy::congestion::Path::INFINITE {
-            self.push(flow, of.clone(), "ssthresh", "packets", now, f64::from(path.ssthresh));
+    /// Adds a sample of a subflow.
+    pub(crate) fn push_path(&mut self, flow: usize, of: &str, now: Instant, sample: &PathSample) {
+        let mut push = |metric, unit, value| self.push(flow, of.to_owned(), metric, unit, now, value);
+        push("cwnd", "packets", sample.cwnd);
+        if let Some(ssthresh) = sample.ssthresh {
+            push("ssthresh", "packets", ssthresh);
         }
-        self.push(flow, of.clone(), "in-flight", "packets", now, f64::from(tcp.in_flight()));
-        self.push(flow, of.clone(), "flight-size", "kB", now, tcp.unacknowledged_bytes() as f64 / 1e3);
-        if let Some(srtt) = tcp.rtt().srtt() {
-            self.push(flow, of, "srtt", "ms", now, srtt.as_secs_f64() * 1e3);
+        push("in-flight", "packets", sample.in_flight);
+        push("flight-size", "kB", sample.flight_size as f64 / 1e3);
+        if let Some(srtt) = sample.srtt {
+            push("srtt", "ms", srtt.as_secs_f64() * 1e3);
         }
     }
 

@@ -3,15 +3,14 @@
 use std::net::SocketAddr;
 
 use subflow_policy::congestion::Path;
-use subflow_quantity::Instant;
 use subflow_scenario::{Sctp, SctpOptions, Stack};
 use subflow_transport::sctp::Association;
 use subflow_transport::sctp::config::{Config, Distribution, MessageOptions, RtoLimits};
 use subflow_transport::tcp::Ends;
 use subflow_wire::sctp::{UDP_ENCAPSULATION_PORT, UdpEncapsulation};
 
-use super::figures::SubflowFigures;
-use super::sample::Sampler;
+use super::path_sample::PathSample;
+use super::subflow_figures::SubflowFigures;
 use crate::results::{Abandoned, Retransmitted};
 
 /// The configuration of one end of `flow`, which has `stack`.
@@ -68,6 +67,7 @@ pub(super) fn sctp_config(flow: &Sctp, stack: &Stack) -> Config {
         path_max_retransmissions: options.path_max_retransmissions,
         potentially_failed_max_retransmissions: options.potentially_failed_max_retransmissions,
         probe_at_once: options.probe_at_once,
+        sack_ends_potentially_failed: options.sack_ends_potentially_failed,
         max_init_retransmits: options.init_retransmissions,
         heartbeat_interval: options.heartbeat_interval,
         cookie_life: options.cookie_life,
@@ -116,30 +116,20 @@ pub(super) fn abandoned(association: &Association) -> Abandoned {
     Abandoned { messages: counters.messages_abandoned, bytes: counters.bytes_abandoned }
 }
 
-/// Samples every destination's window, flight and RTT.
-pub(super) fn sample(
-    sampler: &mut Sampler,
-    flow: usize,
-    name: &str,
-    association: &Association,
-    now: Instant,
-    goodput: impl Fn(Ends) -> f64,
-) {
-    for (index, destination) in association.destinations().iter().enumerate() {
-        let of = || format!("{name}/{index}");
+/// A sample of each destination, with its ends.
+pub(super) fn samples(association: &Association) -> impl Iterator<Item = (Ends, PathSample)> {
+    association.destinations().iter().enumerate().map(|(index, destination)| {
         let path = association.congestion().path(index);
-        sampler.push_goodput(flow, of(), now, goodput(ends(association, index)));
-        sampler.push(flow, of(), "cwnd", "packets", now, in_packets(path));
-        if path.ssthresh < Path::INFINITE {
-            sampler.push(flow, of(), "ssthresh", "packets", now, f64::from(path.ssthresh) / f64::from(path.quantum));
-        }
-        let in_flight = destination.bytes_in_flight() as f64 / f64::from(path.quantum);
-        sampler.push(flow, of(), "in-flight", "packets", now, in_flight);
-        sampler.push(flow, of(), "flight-size", "kB", now, destination.bytes_in_flight() as f64 / 1e3);
-        if let Some(srtt) = destination.rtt().srtt() {
-            sampler.push(flow, of(), "srtt", "ms", now, srtt.as_secs_f64() * 1e3);
-        }
-    }
+        let in_packets = |bytes: f64| bytes / f64::from(path.quantum);
+        let sample = PathSample {
+            cwnd: in_packets(path.cwnd.into()),
+            ssthresh: (path.ssthresh < Path::INFINITE).then(|| in_packets(path.ssthresh.into())),
+            in_flight: in_packets(destination.bytes_in_flight() as f64),
+            flight_size: destination.bytes_in_flight(),
+            srtt: destination.rtt().srtt(),
+        };
+        (ends(association, index), sample)
+    })
 }
 
 /// The ends of the path to a destination.

@@ -61,6 +61,7 @@ fn tcp_config(stack: &subflow_scenario::TcpOptions) -> Config {
         window_validation: stack.window_validation,
         growth: Growth { slow_start_at_threshold: stack.slow_start_at_threshold, count_acks: stack.count_acks },
         slow_start_after_idle: stack.slow_start_after_idle,
+        nagle: stack.nagle,
         receive_buffer: match stack.receive_buffer {
             Buffer::Unlimited => ReceiveBuffer::Fixed(UNLIMITED),
             Buffer::Fixed(bytes) => ReceiveBuffer::Fixed(bytes),
@@ -133,5 +134,89 @@ pub(super) fn listener(flow: &Flow, side: Side, backups: Vec<IpAddr>, record_pat
             Some(Listener::Sctp(Arc::new(sctp_config(sctp, stack))))
         }
         Protocol::Udp => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+    use std::path::Path;
+
+    use subflow_network::stream;
+    use subflow_quantity::Instant;
+    use subflow_scenario::Scenario;
+    use subflow_scenario::file::Document;
+    use subflow_transport::{EndpointId, Host};
+
+    use super::*;
+
+    /// Delivers packets until neither host has any.
+    fn exchange(hosts: &mut [Host; 2], now: Instant) {
+        loop {
+            let mut moved = false;
+            for from in [0, 1] {
+                for id in hosts[from].endpoint_ids() {
+                    while let Some(packet) = hosts[from].poll_transmit(now, id) {
+                        hosts[1 - from].handle_packet(now, &packet);
+                        moved = true;
+                    }
+                }
+                while let Some(packet) = hosts[from].poll_reply() {
+                    hosts[1 - from].handle_packet(now, &packet);
+                    moved = true;
+                }
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    /// Connects both ends of the flow of a scenario with these keys.
+    fn connected(protocol: &str, keys: &str, now: Instant) -> ([Host; 2], EndpointId) {
+        let text = format!(
+            "[hosts]\na = ['x']\nb = ['x']\n[links.l]\nbetween = ['a', 'b']\nrate = '1 Gbit/s'\n\
+             [flows.f]\nfrom = 'a'\nto = 'b'\nprotocol = '{protocol}'\n{keys}"
+        );
+        let document = Document::parse(Path::new("switches.toml"), text).expect("TOML");
+        let scenario = Scenario::read(&document).expect("a valid scenario");
+        let flow = &scenario.flows[0];
+        let addresses = [0, 1].map(|host: usize| scenario.hosts[host].interfaces[0].addresses[0]);
+        let mut hosts = addresses.map(|address| Host::new(vec![address], stream(1, &address.to_string())));
+        let [local, remote] = [(addresses[0], 1024), (addresses[1], flow.port)].map(SocketAddr::from);
+        hosts[1].listen(flow.port, listener(flow, Side::To, Vec::new(), false).expect("a stream"));
+        let opened = match listener(flow, Side::From, Vec::new(), false).expect("a stream") {
+            Listener::Tcp(options) => hosts[0].connect_tcp(&options, local, remote, now),
+            Listener::Mptcp(config) => hosts[0].connect_mptcp(config, local, remote, now),
+            Listener::Sctp(config) => hosts[0].connect_sctp(config, local, remote, now),
+        };
+        let id = opened.expect("a port");
+        exchange(&mut hosts, now);
+        (hosts, id)
+    }
+
+    /// The number of packets that leave at once when 100 bytes are written three times.
+    fn packets_of_three_writes(protocol: &str, keys: &str) -> usize {
+        let now = Instant::from_nanos(1_000_000_000);
+        let (mut hosts, id) = connected(protocol, keys, now);
+        let mut packets = 0;
+        for _ in 0..3 {
+            assert_eq!(hosts[0].endpoint_mut(id).write(100), 100);
+            while hosts[0].poll_transmit(now, id).is_some() {
+                packets += 1;
+            }
+        }
+        packets
+    }
+
+    #[test]
+    fn without_nagle_small_packets_do_not_wait() {
+        for protocol in ["tcp", "mptcp"] {
+            assert_eq!(packets_of_three_writes(protocol, ""), 1, "{protocol}");
+            for keys in ["tcp = { nagle = false }", "[tcp]\nnagle = false\n"] {
+                assert_eq!(packets_of_three_writes(protocol, keys), 3, "{protocol} {keys}");
+            }
+            assert_eq!(packets_of_three_writes(protocol, "tcp = { nagle = true }\n[tcp]\nnagle = false\n"), 1);
+        }
     }
 }

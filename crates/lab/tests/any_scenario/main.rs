@@ -7,9 +7,11 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use subflow_lab::capture::CaptureFolder;
 use subflow_lab::execute::execute;
 use subflow_lab::results::{to_csv, to_text};
 use subflow_lab::simulate::RunOptions;
+use subflow_quantity::Size;
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::Plan;
 
@@ -84,7 +86,8 @@ fn run(plan: Plan) -> Result<(), String> {
     let (done, outcome) = mpsc::channel();
     std::thread::spawn(move || {
         let captures = tempfile::tempdir().expect("a temporary folder");
-        let options = RunOptions { series: true, pcap: Some(captures.path().to_owned()), ..RunOptions::default() };
+        let pcap = Some(CaptureFolder::new(captures.path(), Size::from_bytes(u64::MAX)));
+        let options = RunOptions { series: true, pcap, ..RunOptions::default() };
         let ended = execute(&plan, 1, &options, &|_| {}).map_err(|error| error.to_string()).map(|experiment| {
             serde_json::to_string(&experiment).expect("results are plain data");
             let _ = (to_csv(&experiment), to_text(&experiment));

@@ -82,6 +82,7 @@ fn options(program: &Program) -> StreamOptions {
     StreamOptions {
         transport: Transport::Mptcp,
         congestion: Some(program.kernel_name.to_owned()),
+        nagle: true,
         receive_buffer: None,
         send_buffer: None,
     }

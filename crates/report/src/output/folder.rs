@@ -1,114 +1,96 @@
 //! A folder for results.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The file that marks a folder as one of ours, to be replaced by newer results.
-const MARK: &str = ".subflow-results";
+use super::commit::commit;
+use super::directory::Directory;
+use super::manifest::Kind;
+use super::{Content, OutputError};
 
-/// Why results cannot be written.
-#[derive(Debug, thiserror::Error)]
-pub enum OutputError {
-    /// The folder holds something else.
-    #[error(
-        "{}: the folder exists and was not written by subflow; choose another one with --out, or remove it",
-        .0.display()
-    )]
-    NotOurs(PathBuf),
-    /// The path is a file.
-    #[error("{}: expected a folder for the results, found a file here or above; choose another one with --out", .0.display())]
-    NotAFolder(PathBuf),
-    /// The operating system refused.
-    #[error("{}: cannot write the results: {source}", path.display())]
-    Io {
-        /// The folder.
-        path: PathBuf,
-        /// What it said.
-        source: io::Error,
-    },
-}
-
-/// A folder that may be written: absent, empty, or full of results of ours.
-#[derive(Clone, Debug)]
+/// A folder that results will be written to, checked before the run.
+#[derive(Debug)]
 pub struct Folder {
-    path: PathBuf,
+    directory: Directory,
+    content: Content,
 }
 
 impl Folder {
-    /// Checks that results may go to `path`. Nothing is written yet, so that bad news comes before the work.
-    pub fn new(path: impl Into<PathBuf>) -> Result<Self, OutputError> {
-        let path = path.into();
-        let failed = |source| OutputError::Io { path: path.clone(), source };
-        match std::fs::metadata(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self { path }),
-            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(OutputError::NotAFolder(path)),
-            Err(error) => Err(failed(error)),
-            Ok(metadata) if !metadata.is_dir() => Err(OutputError::NotAFolder(path)),
-            Ok(_) => {
-                let empty = std::fs::read_dir(&path).map_err(failed)?.next().is_none();
-                let ours = path.join(MARK).exists();
-                if empty || ours { Ok(Self { path }) } else { Err(OutputError::NotOurs(path)) }
-            }
+    /// Checks that `content` may be written to `path`, and creates it unless it exists: it is writable, it is empty or was
+    /// written by subflow, it does not contain more than `content` (unless `force` is set), and no file that subflow did
+    /// not write has one of the `names` that will be written.
+    pub fn prepare(
+        path: impl Into<PathBuf>,
+        content: Content,
+        names: &[&str],
+        force: bool,
+    ) -> Result<Self, OutputError> {
+        let directory = Directory::open(path.into(), Kind::Results)?;
+        let folder = Self { directory, content };
+        if !folder.directory.is_ours().map_err(|source| folder.failed(source))? {
+            return Err(OutputError::NotOurs { path: folder.path().to_owned(), option: Kind::Results.option() });
         }
+        if !force {
+            folder.directory.check_content(&folder.content)?;
+        }
+        folder.directory.check_names(names.iter().copied())?;
+        Ok(folder)
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.directory.path()
     }
 
-    /// Fills a new folder by `fill` and puts it in place of the old one. If anything fails, the old one stays.
-    pub fn replace(&self, fill: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), OutputError> {
-        self.replaced(fill).map_err(|source| OutputError::Io { path: self.path.clone(), source })
+    /// Replaces the results of an earlier command by those that `fill` writes to the directory that it gets. If anything
+    /// fails, the old ones stay. Other files stay in any case.
+    pub(super) fn replace(&self, fill: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), OutputError> {
+        // In the folder, so that files can be renamed into place. Removed when it is dropped.
+        let staging = tempfile::Builder::new().prefix(".subflow-staging-").tempdir_in(self.path());
+        let staging = staging.map_err(|source| self.failed(source))?;
+        let [new, old] = ["new", "old"].map(|name| staging.path().join(name));
+        let filled = std::fs::create_dir(&new).and_then(|()| fill(&new)).and_then(|()| files_below(&new));
+        let files = filled.map_err(|source| self.failed(source))?;
+        self.directory.check_names(files.iter().map(String::as_str))?;
+        commit(&self.directory, &self.content, [&new, &old], files).map_err(|source| self.failed(source))
     }
 
-    fn replaced(&self, fill: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
-        let parent = match self.path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        std::fs::create_dir_all(parent)?;
-        // In the same parent, so that putting it in place is a rename; removed when dropped on failure.
-        let fresh = tempfile::Builder::new().prefix(".subflow-").tempdir_in(parent)?;
-        fill(fresh.path())?;
-        std::fs::write(
-            fresh.path().join(MARK),
-            "results of subflow; a new run with the same --out replaces this folder\n",
-        )?;
-        make_readable(fresh.path())?;
+    fn failed(&self, source: io::Error) -> OutputError {
+        OutputError::Io { path: self.path().to_owned(), source }
+    }
+}
 
-        if self.path.exists() {
-            let old = tempfile::Builder::new().prefix(".subflow-old-").tempdir_in(parent)?;
-            let aside = old.path().join("results");
-            std::fs::rename(&self.path, &aside)?;
-            if let Err(error) = std::fs::rename(fresh.path(), &self.path) {
-                std::fs::rename(&aside, &self.path)?;
-                return Err(error);
+/// The paths of all files below `root`, relative to it.
+fn files_below(root: &Path) -> io::Result<BTreeSet<String>> {
+    let mut files = BTreeSet::new();
+    let mut directories = vec![PathBuf::new()];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(root.join(&directory))? {
+            let entry = entry?;
+            let path = directory.join(entry.file_name());
+            if entry.file_type()?.is_dir() {
+                directories.push(path);
+            } else {
+                files.insert(path.to_str().ok_or_else(|| io::Error::other("a file name is not UTF-8"))?.to_owned());
             }
-        } else {
-            std::fs::rename(fresh.path(), &self.path)?;
         }
-        // It is in place under another name now: nothing is left to remove.
-        let _ = fresh.keep();
-        Ok(())
     }
-}
-
-/// Temporary folders are private; results are as readable as any new folder.
-#[cfg(unix)]
-fn make_readable(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))
-}
-
-#[cfg(not(unix))]
-fn make_readable(_path: &Path) -> io::Result<()> {
-    Ok(())
+    Ok(files)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn prepare(path: &Path, count: usize) -> Result<Folder, OutputError> {
+        let content = Content::Runs { scenario: "album".to_owned(), count };
+        Folder::prepare(path, content, &["report.html"], false)
+    }
+
+    fn write(path: &Path, name: &str) -> io::Result<()> {
+        std::fs::write(path.join(name), name)
+    }
 
     fn names(path: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(path).expect("a folder").map(|entry| entry.expect("an entry").file_name());
@@ -117,13 +99,15 @@ mod tests {
         names
     }
 
+    const MANIFEST: &str = Kind::Results.file_name();
+
     #[test]
     fn new_results_replace_old_ones_whole() {
         let root = tempfile::tempdir().expect("a temporary folder");
         let out = root.path().join("deep/out");
-        Folder::new(&out).expect("absent").replace(|path| std::fs::write(path.join("old"), "1")).expect("written");
-        Folder::new(&out).expect("ours").replace(|path| std::fs::write(path.join("new"), "2")).expect("written");
-        assert_eq!(names(&out), [MARK, "new"]);
+        prepare(&out, 1).expect("absent").replace(|path| write(path, "old")).expect("written");
+        prepare(&out, 1).expect("ours").replace(|path| write(path, "new")).expect("written");
+        assert_eq!(names(&out), [MANIFEST, "new"]);
         assert_eq!(names(&root.path().join("deep")), ["out"], "nothing is left over");
     }
 
@@ -131,23 +115,62 @@ mod tests {
     fn a_failure_leaves_what_was_there() {
         let root = tempfile::tempdir().expect("a temporary folder");
         let out = root.path().join("out");
-        Folder::new(&out).expect("absent").replace(|path| std::fs::write(path.join("old"), "1")).expect("written");
-        let failed = Folder::new(&out).expect("ours").replace(|path| {
-            std::fs::write(path.join("half"), "2")?;
+        prepare(&out, 1).expect("absent").replace(|path| write(path, "old")).expect("written");
+        let failed = prepare(&out, 1).expect("ours").replace(|path| {
+            write(path, "half")?;
             Err(io::Error::other("disk full"))
         });
         assert!(failed.expect_err("fails").to_string().contains("disk full"));
-        assert_eq!(names(&out), [MARK, "old"]);
-        assert_eq!(names(root.path()), ["out"], "nothing is left over");
+        assert_eq!(names(&out), [MANIFEST, "old"]);
     }
 
     #[test]
-    fn somebody_elses_folder_is_left_alone() {
+    fn a_failure_while_files_are_moved_moves_them_back() {
         let root = tempfile::tempdir().expect("a temporary folder");
-        std::fs::write(root.path().join("thesis.tex"), "x").expect("written");
-        assert!(matches!(Folder::new(root.path()), Err(OutputError::NotOurs(_))));
+        let out = root.path().join("out");
+        prepare(&out, 1).expect("absent").replace(|path| write(path, "old")).expect("written");
+        // A file where the new results need a directory: found only while files are moved.
+        write(&out, "figures").expect("written");
+        let failed = prepare(&out, 1).expect("ours").replace(|path| {
+            write(path, "a-new-one")?;
+            std::fs::create_dir(path.join("figures"))?;
+            write(path, "figures/1.svg")
+        });
+        assert!(failed.is_err());
+        assert_eq!(names(&out), [MANIFEST, "figures", "old"]);
+        assert_eq!(std::fs::read(out.join("old")).expect("a file"), b"old");
+        prepare(&out, 1).expect("ours").replace(|path| write(path, "new")).expect("written");
+        assert_eq!(names(&out), [MANIFEST, "figures", "new"]);
+    }
+
+    #[test]
+    fn a_folder_for_which_nothing_is_written_is_removed() {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        drop(prepare(&root.path().join("deep/out"), 1).expect("absent"));
+        assert_eq!(names(root.path()), [""; 0]);
+        std::fs::create_dir(root.path().join("out")).expect("made");
+        drop(prepare(&root.path().join("out"), 1).expect("empty"));
+        assert_eq!(names(root.path()), ["out"], "it was there before");
+    }
+
+    #[test]
+    fn a_folder_of_somebody_else_is_left_alone() {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        write(root.path(), "thesis.tex").expect("written");
+        assert!(matches!(prepare(root.path(), 1), Err(OutputError::NotOurs { .. })));
         for file in ["thesis.tex", "thesis.tex/results"] {
-            assert!(matches!(Folder::new(root.path().join(file)), Err(OutputError::NotAFolder(_))));
+            assert!(matches!(prepare(&root.path().join(file), 1), Err(OutputError::NotAFolder { .. })));
         }
+        assert_eq!(names(root.path()), ["thesis.tex"]);
+    }
+
+    #[test]
+    fn more_results_and_foreign_files_are_found_before_the_run() {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        prepare(root.path(), 5).expect("empty").replace(|path| write(path, "old")).expect("written");
+        assert!(matches!(prepare(root.path(), 4), Err(OutputError::HoldsMore { .. })));
+        write(root.path(), "report.html").expect("written");
+        assert!(matches!(prepare(root.path(), 5), Err(OutputError::Foreign { .. })));
+        assert_eq!(names(root.path()), [MANIFEST, "old", "report.html"]);
     }
 }

@@ -1,8 +1,25 @@
-//! Writing results to a folder: whole or not at all.
+//! Writing results and captures to folders.
+//!
+//! Results are complete or absent: they are written to a staging directory in the folder and then moved into place. A
+//! manifest in the folder lists the files that subflow wrote there; a later command replaces these, and no others.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | the folder of results, and of captures | `folder.rs`, `captures.rs` |
+//! | checks before the run | `directory.rs` |
+//! | which results may replace which | `content.rs` |
+//! | the manifest | `manifest.rs` |
+//! | moving files into place | `commit.rs` |
 
+mod captures;
+mod commit;
+mod content;
+mod directory;
+mod error;
 mod folder;
+mod manifest;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use subflow_lab::results::{Experiment, Series, to_csv, to_text};
@@ -12,7 +29,11 @@ use crate::{
     Figure, Reproduced, Reproduction, Reproductions, figures_of, of_experiment, of_reproduction, of_reproductions,
     svg_files,
 };
-pub use folder::{Folder, OutputError};
+pub use captures::Captures;
+pub use content::Content;
+pub use error::OutputError;
+pub use folder::Folder;
+use manifest::is_below;
 
 /// The format of figures in files of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +42,24 @@ pub enum FigureFormat {
     Svg,
 }
 
+/// The files of every experiment.
+const EXPERIMENT_FILES: [&str; 6] =
+    ["results.json", "results.csv", "summary.txt", "report.html", "scenario.toml", "series.json"];
+/// The files of every reproduction.
+const REPRODUCTION_FILES: [&str; 4] = ["results.json", "results.csv", "summary.txt", "report.html"];
+
 impl Folder {
+    /// [`Folder::prepare`] for the results of `plan`.
+    pub fn for_plan(path: impl Into<PathBuf>, plan: &Plan, force: bool) -> Result<Self, OutputError> {
+        let names: Vec<&str> = EXPERIMENT_FILES.into_iter().chain(written_traces(plan).map(|(name, _)| name)).collect();
+        Self::prepare(path, Content::of_plan(plan), &names, force)
+    }
+
+    /// [`Folder::prepare`] for reproductions.
+    pub fn for_reproductions(path: impl Into<PathBuf>, content: Content, force: bool) -> Result<Self, OutputError> {
+        Self::prepare(path, content, &REPRODUCTION_FILES, force)
+    }
+
     /// Writes `results.json`, `results.csv`, `summary.txt`, `report.html`, the scenario as it was run with its traces,
     /// `series.json` where metrics over time were kept, and `figures/` where a format is given.
     pub fn write_experiment(
@@ -37,10 +75,8 @@ impl Folder {
             write(directory, "summary.txt", to_text(experiment).as_bytes())?;
             write(directory, "report.html", of_experiment(plan, experiment).as_bytes())?;
             write(directory, "scenario.toml", plan.document.text().as_bytes())?;
-            for (name, path) in &plan.traces {
-                if is_below(Path::new(name)) {
-                    write(directory, name, &std::fs::read(path)?)?;
-                }
+            for (name, path) in written_traces(plan) {
+                write(directory, name, &std::fs::read(path)?)?;
             }
             let series = series(experiment);
             if !series.is_empty() {
@@ -99,6 +135,12 @@ impl Folder {
     }
 }
 
+/// The trace files that are written next to the scenario: those whose paths stay within its directory.
+fn written_traces(plan: &Plan) -> impl Iterator<Item = (&str, &Path)> {
+    let traces = plan.traces.iter().map(|(name, path)| (name.as_str(), path.as_path()));
+    traces.filter(|(name, _)| is_below(Path::new(name)))
+}
+
 fn write_figures(directory: &Path, folder: &str, figures: &[Figure]) -> std::io::Result<()> {
     let files = svg_files(figures);
     files.iter().try_for_each(|(name, svg)| write(directory, &format!("{folder}/{name}"), svg.as_bytes()))
@@ -121,11 +163,6 @@ struct RunSeries<'a> {
 fn series(experiment: &Experiment) -> Vec<RunSeries<'_>> {
     let with_series = experiment.runs.iter().filter(|run| !run.result.series.is_empty());
     with_series.map(|run| RunSeries { run: run.run, series: &run.result.series }).collect()
-}
-
-/// Whether a trace's path stays within the scenario's directory, so that it can stand next to the written scenario.
-fn is_below(path: &Path) -> bool {
-    path.components().all(|part| matches!(part, std::path::Component::Normal(_) | std::path::Component::CurDir))
 }
 
 fn write(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {

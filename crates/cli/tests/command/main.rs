@@ -1,57 +1,12 @@
 //! The command as a user meets it: exit codes, what is printed where, what is left on the disk.
 
-use std::path::{Path, PathBuf};
+mod captures;
+mod desk;
+mod folders;
 
-use assert_cmd::Command;
-use tempfile::TempDir;
+use std::path::Path;
 
-/// Two hosts, one link, one short transfer.
-const QUICK: &str = r#"title = "One short transfer"
-duration = "2 s"
-[hosts]
-client = ["eth"]
-server = ["eth"]
-[links.cable]
-between = ["client", "server"]
-rate = "10 Mbit/s"
-delay = "5 ms"
-[flows.short]
-from = "client"
-to = "server"
-protocol = "tcp"
-send = "100 kB"
-"#;
-
-/// A directory of its own with a scenario in it.
-struct Desk(TempDir);
-
-impl Desk {
-    fn new(scenario: &str) -> Self {
-        let desk = Self(TempDir::new().expect("a temporary folder"));
-        std::fs::write(desk.path("quick.toml"), scenario).expect("written");
-        desk
-    }
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-    /// Runs `subflow` here: exit code, standard output, standard error.
-    fn subflow(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
-        let output = command().current_dir(self.0.path()).args(arguments).output().expect("the command starts");
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-        (output.status.code(), text(output.stdout), text(output.stderr))
-    }
-    fn files(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.0.path()).expect("a folder");
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        names
-    }
-}
-
-fn command() -> Command {
-    Command::cargo_bin("subflow").expect("the command is built")
-}
+use desk::{Desk, QUICK, command};
 
 #[test]
 fn a_run_prints_tables_and_leaves_a_folder() {
@@ -146,16 +101,6 @@ fn every_kind_of_bad_input_exits_with_2() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
-fn results_that_cannot_be_written_are_shown_all_the_same() {
-    let desk = Desk::new(QUICK);
-    let (code, stdout, stderr) = desk.subflow(&["run", "quick.toml", "--out", "/proc/subflow/out"]);
-    assert_eq!(code, Some(1));
-    assert!(stdout.contains("One short transfer") && !stdout.contains("Results are in"), "{stdout}");
-    assert!(stderr.contains("cannot write the results"), "{stderr}");
-}
-
-#[test]
 fn check_says_what_would_run() {
     let desk = Desk::new(QUICK);
     let (code, stdout, _) = desk.subflow(&["check", "quick.toml", "--set", "repeat=5"]);
@@ -210,7 +155,7 @@ fn lists_name_what_there_is() {
 fn a_reader_that_leaves_is_no_error() {
     let desk = Desk::new(QUICK);
     let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("subflow"))
-        .current_dir(desk.0.path())
+        .current_dir(desk.root())
         .arg("list")
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())

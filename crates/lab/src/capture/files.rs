@@ -1,15 +1,15 @@
-//! Captures: one pcapng file per host, with all its interfaces.
+//! The files of one run's captures.
 
 use std::fs::File;
 use std::io::BufWriter;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use subflow_network::{Direction, HostId, InterfaceId, Network, Tap};
 use subflow_quantity::Instant;
 use subflow_scenario::Scenario;
-use subflow_wire::{Packet, PayloadBytes, PcapngWriter};
+use subflow_wire::{Packet, PayloadBytes, PcapngWriter, packet_block_length};
 
+use super::CaptureFolder;
 use crate::execute::RunError;
 
 struct HostCapture {
@@ -19,10 +19,11 @@ struct HostCapture {
     buffer: Vec<u8>,
 }
 
-/// What the captures have come to; the tap in the network and its maker share it.
-#[derive(Default)]
+/// The state of a run's captures, shared by the tap in the network and the run.
 struct Captures {
+    folder: CaptureFolder,
     hosts: Vec<HostCapture>,
+    /// The first error; nothing is written after it.
     error: Option<String>,
 }
 
@@ -31,83 +32,104 @@ struct Captures {
 pub(crate) struct Capture(Arc<Mutex<Captures>>);
 
 impl Capture {
-    /// Begins to capture all simulated packets into `directory`, as `RUN-HOST.pcapng`.
-    pub(super) fn begin(
+    /// Captures all simulated packets of run number `run` from here on.
+    pub(crate) fn begin(
         network: &mut Network,
         scenario: &Scenario,
         interfaces: &[Vec<InterfaceId>],
-        directory: &Path,
+        folder: &CaptureFolder,
         run: usize,
     ) -> Result<Self, RunError> {
-        let capture = Self::create(scenario, interfaces, directory, run)?;
+        let capture = Self::create(scenario, interfaces, folder, run)?;
         let all: Vec<InterfaceId> = interfaces.iter().flatten().copied().collect();
         network.set_tap(&all, Box::new(capture.clone()));
         Ok(capture)
     }
 
-    /// Makes the files, without a packet.
+    /// Creates the files, without a packet.
     pub(crate) fn create(
         scenario: &Scenario,
         interfaces: &[Vec<InterfaceId>],
-        directory: &Path,
+        folder: &CaptureFolder,
         run: usize,
     ) -> Result<Self, RunError> {
         let mut hosts = Vec::new();
         for (host, ids) in scenario.hosts.iter().zip(interfaces) {
-            let path = directory.join(format!("{run}-{}.pcapng", host.name));
+            let path = folder.directory().join(CaptureFolder::file_name(run, &host.name));
             let failed = |error| RunError::failed(format!("cannot write {}: {error}", path.display()));
             let names: Vec<&str> = host.interfaces.iter().map(|interface| interface.name.as_str()).collect();
             let file = BufWriter::new(File::create(&path).map_err(failed)?);
             let writer = PcapngWriter::new(file, &names).map_err(failed)?;
             hosts.push(HostCapture { writer, interfaces: ids.clone(), identification: 0, buffer: Vec::new() });
         }
-        Ok(Self(Arc::new(Mutex::new(Captures { hosts, error: None }))))
+        Ok(Self(Arc::new(Mutex::new(Captures { folder: folder.clone(), hosts, error: None }))))
     }
 
     /// Writes a packet of these bytes that passes `interface` of `host` at `time`.
     pub(crate) fn write(&self, time: Instant, host: HostId, interface: InterfaceId, bytes: &[u8]) {
-        self.with_host(host, |capture| capture.write(time, interface, bytes));
+        self.with_host(host, |capture, folder| capture.write(folder, time, interface, bytes));
     }
 
-    fn with_host(&self, host: HostId, work: impl FnOnce(&mut HostCapture) -> Result<(), String>) {
+    fn with_host(&self, host: HostId, work: impl FnOnce(&mut HostCapture, &CaptureFolder) -> Result<(), String>) {
         let Ok(mut captures) = self.0.lock() else { return };
-        if let Err(error) = work(&mut captures.hosts[host.index()]) {
-            captures.error.get_or_insert(error);
+        let Captures { folder, hosts, error } = &mut *captures;
+        if error.is_none() {
+            *error = work(&mut hosts[host.index()], folder).err();
         }
     }
 
-    /// Ends the capture; the first error of any packet comes out here.
+    /// The first error of any packet. Nothing has been captured since.
+    pub(crate) fn check(&self) -> Result<(), RunError> {
+        let captures = self.0.lock().map_err(|_| RunError::failed("a panic ended the capture"))?;
+        captures.error.as_ref().map_or(Ok(()), |error| Err(RunError::failed(error)))
+    }
+
+    /// Ends the capture. Fails with the first error of any packet.
     pub(crate) fn finish(self, network: &mut Network) -> Result<(), RunError> {
         network.take_tap();
-        let mut captures = self.0.lock().map_err(|_| RunError::failed("the capture was abandoned by a panic"))?;
+        self.check()?;
+        let mut captures = self.0.lock().map_err(|_| RunError::failed("a panic ended the capture"))?;
         for host in &mut captures.hosts {
             host.writer.flush().map_err(|error| RunError::failed(format!("cannot write a capture: {error}")))?;
         }
-        captures.error.take().map_or(Ok(()), |error| Err(RunError::failed(error)))
+        Ok(())
     }
 }
 
 impl Tap for Capture {
     fn packet(&mut self, time: Instant, host: HostId, interface: InterfaceId, _: Direction, packet: &Packet) {
-        self.with_host(host, |capture| capture.write_described(time, interface, packet));
+        self.with_host(host, |capture, folder| capture.write_described(folder, time, interface, packet));
     }
 }
 
 impl HostCapture {
-    /// A packet whose payload nobody has: zeros stand for it.
-    fn write_described(&mut self, time: Instant, interface: InterfaceId, packet: &Packet) -> Result<(), String> {
+    /// Writes a packet whose payload is not stored: zeros take its place.
+    fn write_described(
+        &mut self,
+        folder: &CaptureFolder,
+        time: Instant,
+        interface: InterfaceId,
+        packet: &Packet,
+    ) -> Result<(), String> {
         let mut bytes = core::mem::take(&mut self.buffer);
         bytes.clear();
         self.identification = self.identification.wrapping_add(1);
         packet
             .emit(PayloadBytes::Zero, self.identification, &mut bytes)
             .map_err(|error| format!("a packet cannot be written as bytes: {error}"))?;
-        self.write(time, interface, &bytes)?;
+        self.write(folder, time, interface, &bytes)?;
         self.buffer = bytes;
         Ok(())
     }
 
-    fn write(&mut self, time: Instant, interface: InterfaceId, bytes: &[u8]) -> Result<(), String> {
+    fn write(
+        &mut self,
+        folder: &CaptureFolder,
+        time: Instant,
+        interface: InterfaceId,
+        bytes: &[u8],
+    ) -> Result<(), String> {
+        folder.reserve(packet_block_length(bytes.len()) as u64)?;
         let number = self.interfaces.iter().position(|&known| known == interface).unwrap_or(0);
         self.writer
             .write_packet(number as u32, time.as_nanos(), bytes)

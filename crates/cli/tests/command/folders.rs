@@ -1,0 +1,128 @@
+//! The folder of results: checked before the run, replaced as a whole, and nothing else in it is touched.
+
+use crate::desk::{Desk, QUICK};
+
+/// The files of a folder of results.
+const RESULTS: [&str; 7] =
+    [".subflow-results", "report.html", "results.csv", "results.json", "scenario.toml", "series.json", "summary.txt"];
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_folder_that_cannot_be_written_is_found_before_the_run() {
+    let desk = Desk::new(QUICK);
+    for (option, path) in [("--out", "/proc/subflow/out"), ("--out", "/proc"), ("--pcap", "/proc/subflow")] {
+        let (code, stdout, stderr) = desk.subflow(&["run", "quick.toml", option, path, "--format", "json"]);
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+        let message = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(message.contains(path) && message.contains(option), "{stderr}");
+    }
+    assert_eq!(desk.files(), ["quick.toml"]);
+}
+
+#[test]
+fn a_run_that_fails_leaves_no_folder() {
+    let desk = Desk::new(QUICK);
+    let (code, ..) =
+        desk.subflow(&["run", "quick.toml", "--out", "deep/out", "--pcap", "tiny", "--pcap-limit", "1 kB"]);
+    assert_eq!(code, Some(2));
+    assert_eq!(desk.files(), ["quick.toml"]);
+}
+
+#[test]
+fn files_that_others_wrote_stay() {
+    let desk = Desk::new(QUICK);
+    let figures = ["run", "quick.toml", "--out", "out", "--figures", "svg"];
+    assert_eq!(desk.subflow(&figures).0, Some(0));
+    std::fs::write(desk.path("out/notes.txt"), "mine").expect("written");
+    std::fs::write(desk.path("out/figures/mine.svg"), "mine").expect("written");
+    assert_eq!(desk.subflow(&["run", "quick.toml", "--out", "out"]).0, Some(0));
+    let mut expected: Vec<&str> = RESULTS.into_iter().chain(["figures", "notes.txt"]).collect();
+    expected.sort_unstable();
+    assert_eq!(desk.files_in("out"), expected);
+    assert_eq!(desk.files_in("out/figures"), ["mine.svg"], "figures of the first run are removed");
+}
+
+#[test]
+fn a_file_of_others_is_not_overwritten() {
+    let desk = Desk::new(QUICK);
+    assert_eq!(desk.subflow(&["run", "quick.toml", "--out", "out", "--pcap", "out"]).0, Some(0));
+    std::fs::remove_file(desk.path("out/.subflow-results")).expect("removed");
+    let (code, stdout, stderr) = desk.subflow(&["run", "quick.toml", "--out", "out"]);
+    assert_eq!((code, stdout.as_str()), (Some(2), ""));
+    let message = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(message.contains("out/results.json: the file was not written by subflow"), "{stderr}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_symbolic_link_to_a_folder_is_followed() {
+    let desk = Desk::new(QUICK);
+    std::fs::create_dir(desk.path("disk")).expect("made");
+    std::os::unix::fs::symlink("disk", desk.path("out")).expect("made");
+    for _ in 0..2 {
+        assert_eq!(desk.subflow(&["run", "quick.toml", "--out", "out"]).0, Some(0));
+        assert!(desk.path("out").symlink_metadata().expect("it is there").is_symlink());
+        assert_eq!(desk.files_in("disk"), RESULTS);
+    }
+    std::os::unix::fs::symlink("nowhere", desk.path("broken")).expect("made");
+    let (code, _, stderr) = desk.subflow(&["run", "quick.toml", "--out", "broken"]);
+    assert!(code == Some(2) && stderr.contains("broken symbolic link"), "{stderr}");
+}
+
+#[test]
+#[cfg(unix)]
+fn permissions_follow_the_umask() {
+    use std::os::unix::fs::PermissionsExt;
+
+    for (umask, folder_mode, file_mode) in [("077", 0o700, 0o600), ("002", 0o775, 0o664)] {
+        let desk = Desk::new(QUICK);
+        let command = assert_cmd::cargo::cargo_bin("subflow");
+        let line = format!(
+            "umask {umask} && {} run quick.toml --out out --pcap captures --figures svg > /dev/null",
+            command.display()
+        );
+        let status = std::process::Command::new("sh").arg("-c").arg(line).current_dir(desk.root()).status();
+        assert!(status.expect("a shell").success());
+        let mode = |name: &str| desk.path(name).metadata().expect(name).permissions().mode() & 0o777;
+        for folder in ["out", "out/figures", "captures"] {
+            assert_eq!(mode(folder), folder_mode, "{folder}");
+        }
+        for file in
+            ["out/results.json", "out/.subflow-results", "out/figures/01-goodput.svg", "captures/0-client.pcapng"]
+        {
+            assert_eq!(mode(file), file_mode, "{file}");
+        }
+    }
+}
+
+#[test]
+fn a_smaller_result_does_not_replace_a_larger_one() {
+    let desk = Desk::new(QUICK);
+    let run = |repeat: &str, more: &[&str]| {
+        desk.subflow(&[&["run", "quick.toml", "--out", "out", "--repeat", repeat], more].concat())
+    };
+    assert_eq!(run("3", &[]).0, Some(0));
+    let before = std::fs::read(desk.path("out/results.json")).expect("results");
+    let (code, stdout, stderr) = run("2", &[]);
+    assert_eq!((code, stdout.as_str()), (Some(2), ""));
+    let message = stderr.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(message.contains("3 runs of quick") && message.contains("2 runs of quick only"), "{stderr}");
+    assert!(message.contains("--force"), "{stderr}");
+    assert_eq!(std::fs::read(desk.path("out/results.json")).expect("results"), before);
+    assert_eq!(run("3", &[]).0, Some(0), "as many runs replace them");
+    assert_eq!(run("1", &["--force"]).0, Some(0));
+    assert_eq!(run("2", &[]).0, Some(0));
+}
+
+#[test]
+fn a_manifest_that_leads_out_of_the_folder_is_refused() {
+    let desk = Desk::new(QUICK);
+    std::fs::create_dir(desk.path("out")).expect("made");
+    let manifest = r#"{"content":{"runs":{"scenario":"quick","count":1}},"files":["../quick.toml"]}"#;
+    for text in [manifest, "results of subflow\n"] {
+        std::fs::write(desk.path("out/.subflow-results"), text).expect("written");
+        let (code, _, stderr) = desk.subflow(&["run", "quick.toml", "--out", "out"]);
+        assert!(code == Some(2) && stderr.contains(".subflow-results"), "{stderr}");
+    }
+    assert_eq!(desk.files(), ["out", "quick.toml"]);
+}

@@ -1,0 +1,312 @@
+//! An estimate of the size of captures, from the volumes of flows and the rates of links.
+//!
+//! The data of all flows is a maximum flow from their senders to their receivers: a link carries at most its rate times
+//! the duration of the run, and a flow of limited length its length. Every packet is captured at both ends, and every
+//! second one is acknowledged. Congestion control and routing make captures smaller, retransmissions of a flow of limited
+//! length make them larger.
+
+use std::collections::BTreeMap;
+
+use subflow_network::{LinkChange, LinkConfig, Service};
+use subflow_quantity::{Duration, Size};
+use subflow_scenario::sweep::Plan;
+use subflow_scenario::{Attachment, Flow, InterfaceIndex, Period, Protocol, Scenario, Traffic};
+use subflow_wire::packet_block_length;
+
+use super::maximum_flow::FlowGraph;
+
+/// More than any run carries: the capacity of what is not limited.
+const UNLIMITED: u128 = 1 << 80;
+/// The length of a packet's headers with usual options: TCP over IPv4 with timestamps and a DSS option.
+const HEADERS: u64 = 72;
+/// The length of an IPv4 and a UDP header.
+const UDP_HEADERS: u64 = 28;
+/// Packets per acknowledgment.
+const PACKETS_PER_ACKNOWLEDGMENT: u64 = 2;
+
+/// The size of all captures of `plan` together, if no packet is lost and the links are used as far as possible. `None` if
+/// neither the length of a flow nor the rate of a link limits it.
+pub fn estimate(plan: &Plan) -> Option<Size> {
+    let mut total: u128 = 0;
+    for point in &plan.points {
+        total += of_run(&point.scenario)? * u128::from(point.scenario.repeat);
+    }
+    Some(Size::from_bytes(u64::try_from(total).unwrap_or(u64::MAX)))
+}
+
+/// The size of the captures of one run.
+fn of_run(scenario: &Scenario) -> Option<u128> {
+    let mut graph = FlowGraph::default();
+    let (source, sink) = (graph.node(), graph.node());
+    let places = Places::of(scenario, &mut graph);
+    for (link, capacities) in scenario.links.iter().zip(capacities(scenario)) {
+        let [first, second] = link.ends;
+        graph.edge(places.departure(first), places.arrival(second), capacities[0]);
+        graph.edge(places.departure(second), places.arrival(first), capacities[1]);
+    }
+    let mut streams = Vec::new();
+    for stream in scenario.flows.iter().flat_map(|flow| Stream::all_of(scenario, flow)) {
+        let node = graph.node();
+        let edge = graph.edge(source, node, stream.bytes.unwrap_or(UNLIMITED));
+        for &from in &stream.from {
+            graph.edge(node, places.departure(Attachment::Interface(from)), UNLIMITED);
+        }
+        for &to in &stream.to {
+            graph.edge(places.arrival(Attachment::Interface(to)), sink, UNLIMITED);
+        }
+        streams.push((edge, stream));
+    }
+    graph.maximise(source, sink);
+    let sizes = streams.iter().map(|(edge, stream)| {
+        let bytes = graph.flow(*edge);
+        (bytes < UNLIMITED).then(|| stream.captured(bytes))
+    });
+    sizes.sum()
+}
+
+/// The nodes of a graph that stand for interfaces and routers. Hosts forward nothing, so what leaves an interface and
+/// what arrives there are different nodes.
+struct Places {
+    nodes: BTreeMap<Attachment, [usize; 2]>,
+}
+
+impl Places {
+    fn of(scenario: &Scenario, graph: &mut FlowGraph) -> Self {
+        let ends = scenario.links.iter().flat_map(|link| link.ends);
+        let mut nodes = BTreeMap::new();
+        for end in ends {
+            nodes.entry(end).or_insert_with(|| match end {
+                Attachment::Interface(_) => [graph.node(), graph.node()],
+                Attachment::Router(_) => [graph.node(); 2],
+            });
+        }
+        Self { nodes }
+    }
+
+    fn departure(&self, end: Attachment) -> usize {
+        self.nodes[&end][0]
+    }
+
+    fn arrival(&self, end: Attachment) -> usize {
+        self.nodes[&end][1]
+    }
+}
+
+/// What both directions of each link can carry in a run, in bytes.
+fn capacities(scenario: &Scenario) -> Vec<[u128; 2]> {
+    let mut links: Vec<[Direction<'_>; 2]> =
+        scenario.links.iter().map(|link| [&link.up, &link.down].map(Direction::new)).collect();
+    for event in &scenario.timeline {
+        for (direction, changes) in links[event.link].iter_mut().zip([&event.up, &event.down]) {
+            changes.iter().for_each(|change| direction.change(event.at, change));
+        }
+    }
+    links.into_iter().map(|directions| directions.map(|direction| direction.until(scenario.duration))).collect()
+}
+
+/// What one direction of a link has carried.
+struct Direction<'a> {
+    service: &'a Service,
+    /// The time of the last change of the service.
+    since: Duration,
+    /// What it carried until then.
+    bytes: u128,
+}
+
+impl<'a> Direction<'a> {
+    fn new(config: &'a LinkConfig) -> Self {
+        Self { service: &config.service, since: Duration::ZERO, bytes: 0 }
+    }
+
+    fn change(&mut self, at: Duration, change: &'a LinkChange) {
+        if let LinkChange::Service(service) = change {
+            *self = Self { service, since: at, bytes: self.until(at) };
+        }
+    }
+
+    fn until(&self, end: Duration) -> u128 {
+        self.bytes + carried(self.service, end - self.since)
+    }
+}
+
+/// What a service carries in `span`, in bytes.
+fn carried(service: &Service, span: Duration) -> u128 {
+    let bits_per_second = match service {
+        Service::Unlimited if span.is_zero() => 0,
+        Service::Unlimited => return UNLIMITED,
+        Service::Rate(rate) => u128::from(rate.bits_per_second()),
+        Service::Trace(trace) => trace.mean_bits_per_second() as u128,
+        Service::TokenBucket(bucket) => u128::from(bucket.rate.bits_per_second()),
+    };
+    bits_per_second * u128::from(span.as_nanos()) / 8_000_000_000
+}
+
+/// Data in one direction of a flow.
+struct Stream {
+    /// The interfaces that it may leave from and arrive at.
+    from: Vec<InterfaceIndex>,
+    to: Vec<InterfaceIndex>,
+    /// Its length in bytes of IP packets; `None`: as much as the links carry.
+    bytes: Option<u128>,
+    /// The size of its packets.
+    packet: u64,
+    /// Whether they are acknowledged.
+    acknowledged: bool,
+}
+
+impl Stream {
+    fn all_of(scenario: &Scenario, flow: &Flow) -> Vec<Self> {
+        let (mtu, uses_all) = match &flow.protocol {
+            Protocol::Tcp(tcp) => (tcp.from_stack.tcp.mtu, false),
+            Protocol::Mptcp(mptcp) => (mptcp.from_stack.tcp.mtu, true),
+            Protocol::Sctp(sctp) => (sctp.from_stack.sctp.mtu, true),
+            Protocol::Udp => (u16::MAX, false),
+        };
+        let interfaces = |end: InterfaceIndex| match uses_all {
+            true => (0..scenario.hosts[end.host].interfaces.len())
+                .map(|interface| InterfaceIndex { interface, ..end })
+                .collect(),
+            false => vec![end],
+        };
+        let (from, to) = (interfaces(flow.from), interfaces(flow.to));
+        let packet = u64::from(mtu);
+        let stream = |from: &[InterfaceIndex], to: &[InterfaceIndex], payload: Option<u128>| Self {
+            from: from.to_vec(),
+            to: to.to_vec(),
+            bytes: payload.map(|payload| with_headers(payload, packet - HEADERS, HEADERS)),
+            packet,
+            acknowledged: true,
+        };
+        match flow.traffic {
+            Traffic::Bulk { bytes } => vec![stream(&from, &to, bytes.map(u128::from))],
+            Traffic::RequestResponse { request, response, count, .. } => {
+                let all = |each: u64| count.map(|count| u128::from(each) * u128::from(count));
+                vec![stream(&from, &to, all(request)), stream(&to, &from, all(response))]
+            }
+            Traffic::OnOff { rate, packet, on, off } => {
+                let active = flow.stop.unwrap_or(scenario.duration) - flow.start;
+                let payload = carried(&Service::Rate(rate), active) as f64 * share(on, off);
+                let bytes = with_headers(payload as u128, u64::from(packet), UDP_HEADERS);
+                let packet = u64::from(packet) + UDP_HEADERS;
+                vec![Self { from, to, bytes: Some(bytes), packet, acknowledged: false }]
+            }
+        }
+    }
+
+    /// The size of the captures of `bytes` of packets at both ends.
+    fn captured(&self, bytes: u128) -> u128 {
+        let block = |length: u64| packet_block_length(length as usize) as u128;
+        let packets = bytes.div_ceil(u128::from(self.packet));
+        let acknowledgments = if self.acknowledged { packets / u128::from(PACKETS_PER_ACKNOWLEDGMENT) } else { 0 };
+        2 * (packets * block(self.packet) + acknowledgments * block(HEADERS))
+    }
+}
+
+/// The size of the packets that carry `payload`, each of them at most `most`.
+fn with_headers(payload: u128, most: u64, headers: u64) -> u128 {
+    payload + payload.div_ceil(u128::from(most.max(1))) * u128::from(headers)
+}
+
+/// The mean share of the time in which a source is on.
+fn share(on: Period, off: Period) -> f64 {
+    let mean = |period| match period {
+        Period::Constant(span) | Period::Exponential(span) => span.as_secs_f64(),
+    };
+    let (on, off) = (mean(on), mean(off));
+    if on + off > 0.0 { on / (on + off) } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use subflow_scenario::file::Document;
+
+    use super::super::CaptureFolder;
+    use super::*;
+    use crate::execute::execute;
+    use crate::simulate::RunOptions;
+
+    const SCENARIO: &str = r#"
+duration = "10 s"
+[hosts]
+phone = ["wifi", "lte"]
+server = ["eth"]
+[routers.isp]
+[links.wifi]
+between = ["phone.wifi", "isp"]
+rate = "20 Mbit/s"
+delay = "5 ms"
+queue = "100 packets"
+[links.lte]
+between = ["phone.lte", "isp"]
+rate = "5 Mbit/s"
+delay = "20 ms"
+queue = "100 packets"
+[links.core]
+between = ["isp", "server"]
+rate = "1 Gbit/s"
+delay = "1 ms"
+[flows.file]
+from = "phone.wifi"
+to = "server"
+protocol = "mptcp"
+"#;
+
+    fn plan(changes: &[&str]) -> Plan {
+        let mut document = Document::parse(Path::new("size.toml"), SCENARIO.to_owned()).expect("TOML");
+        changes.iter().for_each(|change| document.set("--set", change).expect("a change"));
+        Plan::read(document).expect("a valid scenario")
+    }
+
+    /// The estimated and the real size.
+    fn sizes(changes: &[&str]) -> [u64; 2] {
+        let plan = plan(changes);
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let pcap = Some(CaptureFolder::new(folder.path(), Size::from_bytes(u64::MAX)));
+        execute(&plan, 1, &RunOptions { pcap, ..RunOptions::default() }, &|_| {}).expect("it runs");
+        let files = CaptureFolder::file_names(&plan).map(|name| folder.path().join(name));
+        let real = files.map(|path| std::fs::metadata(path).expect("a capture").len()).sum();
+        [estimate(&plan).expect("it is limited").as_bytes(), real]
+    }
+
+    fn assert_near(changes: &[&str], least: f64, most: f64) {
+        let [estimated, real] = sizes(changes);
+        let ratio = estimated as f64 / real as f64;
+        assert!((least..=most).contains(&ratio), "estimated {estimated}, real {real}, ratio {ratio}: {changes:?}");
+    }
+
+    #[test]
+    fn the_estimate_is_near_the_real_size() {
+        assert_near(&[], 0.95, 1.2);
+        assert_near(&["repeat=3", "duration='2 s'", "sweep.\"links.lte.rate\"=['1 Mbit/s','9 Mbit/s']"], 0.95, 1.4);
+        assert_near(&["flows.file.protocol='tcp'"], 0.95, 1.2);
+        assert_near(&["flows.file.protocol='sctp'", "flows.file.sctp.cmt=true"], 0.9, 1.3);
+        // Packets are sent again on the other path.
+        assert_near(&["flows.file.send='3 MB'"], 0.9, 1.2);
+    }
+
+    #[test]
+    fn flows_share_a_bottleneck() {
+        let other = "flows.other={from='phone.lte',to='server',protocol='tcp',port=99}";
+        let [one, both] = [vec!["links.core.rate='10 Mbit/s'"], vec!["links.core.rate='10 Mbit/s'", other]]
+            .map(|changes| estimate(&plan(&changes)).expect("it is limited").as_bytes());
+        assert!(both.abs_diff(one) < one / 100, "{one} and {both}");
+    }
+
+    #[test]
+    fn a_rate_that_changes_counts_for_its_time() {
+        let half = "timeline=[{at='5 s',link='wifi',rate='40 Mbit/s'}]";
+        let tcp = "flows.file.protocol='tcp'";
+        let of = |changes: &[&str]| estimate(&plan(changes)).expect("it is limited").as_bytes() as f64;
+        assert!((of(&[tcp, half]) / of(&[tcp]) - 1.5).abs() < 0.01);
+    }
+
+    #[test]
+    fn without_a_limit_there_is_no_estimate() {
+        let open = ["links.wifi.rate='unlimited'", "links.core.rate='unlimited'"];
+        assert_eq!(estimate(&plan(&open)), None);
+        let bounded = [open[0], open[1], "flows.file.send='1 MB'"];
+        assert!(estimate(&plan(&bounded)).is_some());
+    }
+}

@@ -1,0 +1,178 @@
+//! Flows with an end on a kernel: their sockets' options and listeners, and a thread for each such end.
+
+use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::sync::{Mutex, PoisonError};
+use std::thread::Scope;
+
+use rand_pcg::Pcg64Mcg;
+use subflow_linux::congestion::kernel_name;
+use subflow_linux::{Interrupt, Priority, Result, StreamOptions, Transport, WallClock, listen, udp};
+use subflow_network::stream;
+use subflow_quantity::Instant;
+use subflow_scenario::{Buffer, Flow, Protocol, Scenario, Stack, Traffic};
+
+use super::addresses::{address, socket_address};
+use super::application::Side;
+use super::hosts::KernelHosts;
+use super::kernel_end::KernelEnd;
+use crate::simulate::figures::FlowBaseline;
+use crate::statistics::DurationSummary;
+
+/// A flow with at least one end that is a kernel's.
+pub(super) struct KernelFlow {
+    pub(super) flow: Flow,
+    pub(super) local: SocketAddr,
+    pub(super) remote: SocketAddr,
+    /// Where further subflows go from and to, and whether they are backups.
+    pub(super) subflows: Vec<(SocketAddr, SocketAddr, bool)>,
+    /// The end that connects and the one that listens, where they are kernels'.
+    pub(super) from: Option<KernelEnd>,
+    pub(super) to: Option<KernelEnd>,
+    pub(super) listener: Option<Listener>,
+    pub(super) options: Option<[StreamOptions; 2]>,
+    pub(super) rng: Mutex<Pcg64Mcg>,
+    pub(super) completed_at: Mutex<Option<Instant>>,
+    pub(super) exchanges: Mutex<DurationSummary>,
+    /// What went wrong that is no outcome of the scenario's.
+    pub(super) error: Mutex<Option<String>>,
+}
+
+pub(super) enum Listener {
+    Stream(TcpListener),
+    Datagrams(UdpSocket),
+}
+
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl KernelFlow {
+    /// The flows of a scenario, with all listeners open.
+    pub(super) fn open_all(scenario: &Scenario, seed: u64, hosts: &KernelHosts) -> Result<Vec<Self>> {
+        scenario.flows.iter().map(|flow| Self::open(scenario, seed, hosts, flow)).collect()
+    }
+
+    fn open(scenario: &Scenario, seed: u64, hosts: &KernelHosts, flow: &Flow) -> Result<Self> {
+        let remote = socket_address(scenario, flow.to, flow.port);
+        // A datagram's source port is that of its flow, as in the simulator.
+        let otherwise = if matches!(flow.protocol, Protocol::Udp) { flow.port } else { 0 };
+        let local = socket_address(scenario, flow.from, flow.source_port.unwrap_or(otherwise));
+        let subflows = match &flow.protocol {
+            Protocol::Mptcp(mptcp) => mptcp
+                .subflows
+                .iter()
+                .map(|plan| {
+                    let from = SocketAddr::new(address(scenario, plan.from), plan.source_port.unwrap_or(0));
+                    (from, socket_address(scenario, plan.to, flow.port), plan.backup)
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        let options = stream_options(flow);
+        let listener = match hosts.get(flow.to.host) {
+            None => None,
+            Some(host) => Some(host.namespace().run(|| match &options {
+                Some([_, to]) => listen(to, remote).map(Listener::Stream),
+                None => udp(remote).map(Listener::Datagrams),
+            })?),
+        };
+        Ok(Self {
+            flow: flow.clone(),
+            local,
+            remote,
+            subflows,
+            from: hosts.get(flow.from.host).map(|_| KernelEnd::default()),
+            to: hosts.get(flow.to.host).map(|_| KernelEnd::default()),
+            listener,
+            options,
+            rng: Mutex::new(stream(seed, &format!("flow {}", flow.name))),
+            completed_at: Mutex::default(),
+            exchanges: Mutex::default(),
+            error: Mutex::default(),
+        })
+    }
+
+    /// Starts a thread for each end.
+    pub(super) fn start<'scope, 'env>(
+        &'env self,
+        scope: &'scope Scope<'scope, 'env>,
+        hosts: &'env KernelHosts,
+        clock: WallClock,
+        stop: &Interrupt,
+    ) {
+        let ends = [(self.flow.from.host, &self.from), (self.flow.to.host, &self.to)];
+        for (position, (host, end)) in ends.into_iter().enumerate() {
+            let (Some(host), Some(end)) = (hosts.get(host), end) else { continue };
+            let stop = stop.clone();
+            scope.spawn(move || {
+                Priority::Application.take();
+                let side = Side { flow: self, end, clock, stop, namespace: host.namespace() };
+                let outcome = if position == 0 { side.connect() } else { side.serve() };
+                if let Err(error) = outcome {
+                    locked(&self.error).get_or_insert(format!("{}: {error}", self.flow.name));
+                }
+            });
+        }
+    }
+
+    /// Asks the kernels what the connections have done.
+    pub(super) fn watch(&self) {
+        self.from.iter().chain(&self.to).for_each(KernelEnd::watch);
+    }
+
+    /// The end that data goes to, if it is a kernel's.
+    pub(super) fn receiver(&self) -> Option<&KernelEnd> {
+        match self.flow.traffic {
+            Traffic::RequestResponse { .. } => self.from.as_ref(),
+            _ => self.to.as_ref(),
+        }
+    }
+
+    /// The end that data comes from, if it is a kernel's.
+    pub(super) fn sender(&self) -> Option<&KernelEnd> {
+        match self.flow.traffic {
+            Traffic::RequestResponse { .. } => self.to.as_ref(),
+            _ => self.from.as_ref(),
+        }
+    }
+
+    pub(super) fn is_udp(&self) -> bool {
+        matches!(self.flow.protocol, Protocol::Udp)
+    }
+
+    /// Where counting begins, at a receiver that is a kernel's.
+    pub(super) fn baseline(&self) -> Option<FlowBaseline> {
+        self.receiver().map(|end| {
+            end.watch();
+            FlowBaseline::of(None, Some(&end.figures(self.is_udp())))
+        })
+    }
+}
+
+fn stream_options(flow: &Flow) -> Option<[StreamOptions; 2]> {
+    let options = |transport, congestion: &str, stack: &Stack| StreamOptions {
+        transport,
+        congestion: subflow_linux::congestion_controls()
+            .is_ok_and(|known| known.iter().any(|name| name == kernel_name(congestion)))
+            .then(|| kernel_name(congestion).to_owned()),
+        nagle: stack.tcp.nagle,
+        receive_buffer: fixed(stack.tcp.receive_buffer),
+        send_buffer: fixed(stack.tcp.send_buffer),
+    };
+    match &flow.protocol {
+        Protocol::Tcp(tcp) => {
+            Some([&tcp.from_stack, &tcp.to_stack].map(|stack| options(Transport::Tcp, tcp.congestion.name(), stack)))
+        }
+        Protocol::Mptcp(mptcp) => Some(
+            [&mptcp.from_stack, &mptcp.to_stack].map(|stack| options(Transport::Mptcp, mptcp.congestion.name(), stack)),
+        ),
+        Protocol::Sctp(_) | Protocol::Udp => None,
+    }
+}
+
+fn fixed(buffer: Buffer) -> Option<usize> {
+    match buffer {
+        Buffer::Fixed(bytes) => Some(bytes as usize),
+        Buffer::Unlimited | Buffer::Automatic { .. } => None,
+    }
+}

@@ -1,0 +1,151 @@
+//! What applications send and receive on kernel sockets: bulk transfers, requests and responses, datagrams at a rate.
+
+use std::io;
+use std::net::UdpSocket;
+use std::sync::atomic::Ordering;
+
+use subflow_linux::{Error, Pattern, Result, Stream, udp};
+use subflow_quantity::{Duration, Pacing};
+use subflow_scenario::{Period, Traffic};
+
+use super::application::Side;
+use super::kernel_flow::locked;
+
+/// Bytes that are written and read at once.
+pub(super) const CHUNK: usize = 1 << 16;
+
+impl Side<'_> {
+    pub(super) fn write_bulk(&self, stream: &Stream, bytes: u64) -> io::Result<()> {
+        let (mut written, mut buffer) = (0, vec![0; CHUNK]);
+        while written < bytes && !self.stop_is_due() {
+            match self.write_some(stream, written, bytes, &mut buffer)? {
+                Some(more) => written += more,
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what fits of the stream from `written` to `end`.
+    fn write_some(&self, stream: &Stream, written: u64, end: u64, buffer: &mut [u8]) -> io::Result<Option<u64>> {
+        let length = (end - written).min(buffer.len() as u64) as usize;
+        Pattern.fill(written, &mut buffer[..length]);
+        Ok(stream.write(&buffer[..length])?.map(|more| more as u64))
+    }
+
+    /// Reads what there is, up to `limit` bytes. Nothing at the end of the stream, or of the run.
+    fn read_some(&self, stream: &Stream, limit: u64, buffer: &mut [u8]) -> io::Result<Option<u64>> {
+        let room = limit.min(buffer.len() as u64) as usize;
+        let Some(length) = stream.read(&mut buffer[..room])?.filter(|&length| length > 0) else { return Ok(None) };
+        let offset = self.end.delivered.load(Ordering::Relaxed);
+        if let Some(position) = Pattern.first_difference(offset, &buffer[..length]) {
+            let message = format!("byte {} arrived that was not sent", offset + position as u64);
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        self.end.delivered.store(offset + length as u64, Ordering::Relaxed);
+        Ok(Some(length as u64))
+    }
+
+    pub(super) fn read_bulk(&self, stream: &Stream, bytes: Option<u64>) -> io::Result<()> {
+        let (mut received, mut buffer) = (0, vec![0; CHUNK]);
+        while let Some(more) = self.read_some(stream, u64::MAX, &mut buffer)? {
+            received += more;
+            if Some(received) == bytes {
+                *locked(&self.flow.completed_at) = Some(self.clock.now());
+                self.end.watch();
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn ask(
+        &self,
+        stream: &Stream,
+        request: u64,
+        response: u64,
+        count: Option<u64>,
+        think: Period,
+    ) -> io::Result<()> {
+        let (mut asked, mut buffer) = (0, vec![0; CHUNK]);
+        for number in 0..count.unwrap_or(u64::MAX) {
+            if self.stop_is_due() {
+                break;
+            }
+            let began = self.clock.now();
+            let end = asked + request;
+            while asked < end {
+                let Some(more) = self.write_some(stream, asked, end, &mut buffer)? else { return Ok(()) };
+                asked += more;
+            }
+            let mut left = response;
+            while left > 0 {
+                let Some(more) = self.read_some(stream, left, &mut buffer)? else { return Ok(()) };
+                left -= more;
+            }
+            let now = self.clock.now();
+            locked(&self.flow.exchanges).add(now.since(began));
+            if count == Some(number + 1) {
+                *locked(&self.flow.completed_at) = Some(now);
+            } else if !self.sleep_until(now + think.draw(&mut locked(&self.flow.rng))) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn answer(&self, stream: &Stream, request: u64, response: u64) -> io::Result<()> {
+        let (mut answered, mut buffer) = (0, vec![0; CHUNK]);
+        loop {
+            let mut left = request;
+            while left > 0 {
+                let Some(more) = self.read_some(stream, left, &mut buffer)? else { return Ok(()) };
+                left -= more;
+            }
+            let end = answered + response;
+            while answered < end {
+                let Some(more) = self.write_some(stream, answered, end, &mut buffer)? else { return Ok(()) };
+                answered += more;
+            }
+        }
+    }
+
+    pub(super) fn send_datagrams(&self) -> Result<()> {
+        let Traffic::OnOff { rate, packet, on, off } = self.flow.flow.traffic else { return Ok(()) };
+        let failed = |source| Error::System { action: format!("cannot send to {}", self.flow.remote), source };
+        let socket = udp(self.flow.local)?;
+        socket.connect(self.flow.remote).map_err(failed)?;
+        let mut payload = vec![0; packet as usize];
+        Pattern.fill(0, &mut payload);
+        let draw = |period: Period| period.draw(&mut locked(&self.flow.rng));
+        let mut pacing = Pacing::new(rate);
+        let mut next = self.clock.now();
+        let mut on_until = next + draw(on);
+        while self.sleep_until(next) && !self.stop_is_due() {
+            // Nobody listening any more is no mistake of the sender's.
+            if socket.send(&payload).is_ok() {
+                self.end.datagrams[0].fetch_add(1, Ordering::Relaxed);
+            }
+            next += pacing.time_of(u64::from(packet));
+            while next >= on_until {
+                let (pause, burst) = (draw(off), draw(on));
+                next = next.max(on_until) + pause;
+                on_until = next + burst.max(Duration::from_nanos(1));
+                if pause.is_zero() && burst.is_zero() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn receive_datagrams(&self, socket: &UdpSocket) -> Result<()> {
+        let mut buffer = vec![0; CHUNK];
+        while !self.stop.is_raised() {
+            if let Ok(length) = socket.recv(&mut buffer) {
+                self.end.datagrams[1].fetch_add(1, Ordering::Relaxed);
+                self.end.delivered.fetch_add(length as u64, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! A directory that files will be written to, checked before the run.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::manifest::{Kind, Manifest};
+use super::{Content, OutputError};
+
+/// A directory that exists and is writable, and what subflow wrote there before. If nothing is written to directories
+/// that were created for it, they are removed when it is dropped.
+#[derive(Debug)]
+pub(super) struct Directory {
+    path: PathBuf,
+    kind: Kind,
+    previous: Option<Manifest>,
+    /// The directories that did not exist, the outermost first.
+    created: Vec<PathBuf>,
+}
+
+impl Directory {
+    /// Creates `path` unless it exists, and tries to write there. A symbolic link to a directory is followed.
+    pub(super) fn open(path: PathBuf, kind: Kind) -> Result<Self, OutputError> {
+        let option = kind.option();
+        let unwritable = |source: io::Error| match source.kind() {
+            io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+                OutputError::NotAFolder { path: path.clone(), option }
+            }
+            _ => OutputError::Unwritable { path: path.clone(), option, source },
+        };
+        let missing = path.ancestors().take_while(|ancestor| is_missing(ancestor)).map(Path::to_owned);
+        let mut created: Vec<PathBuf> = missing.collect();
+        created.reverse();
+        let mut directory = Self { path: path.clone(), kind, previous: None, created };
+        std::fs::create_dir_all(&path).map_err(unwritable)?;
+        let probe = tempfile::Builder::new().prefix(".subflow-probe-").tempfile_in(&path);
+        probe.and_then(tempfile::NamedTempFile::close).map_err(unwritable)?;
+        directory.previous = Manifest::read(&path, kind)?;
+        Ok(directory)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The files that subflow wrote here before.
+    pub(super) fn previous(&self) -> Option<&Manifest> {
+        self.previous.as_ref()
+    }
+
+    /// Whether nothing is there, or something of subflow.
+    pub(super) fn is_ours(&self) -> io::Result<bool> {
+        let has_manifest = |kind: Kind| self.path.join(kind.file_name()).exists();
+        if has_manifest(Kind::Results) || has_manifest(Kind::Captures) {
+            return Ok(true);
+        }
+        Ok(std::fs::read_dir(&self.path)?.next().is_none())
+    }
+
+    /// Fails if more is there than `new`, which would replace it.
+    pub(super) fn check_content(&self, new: &Content) -> Result<(), OutputError> {
+        match self.previous.as_ref().map(|previous| &previous.content) {
+            Some(held) if !new.covers(held) => Err(OutputError::HoldsMore {
+                path: self.path.clone(),
+                option: self.kind.option(),
+                held: Box::new(held.clone()),
+                new: Box::new(new.clone()),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails if a file that subflow did not write has one of these names.
+    pub(super) fn check_names<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<(), OutputError> {
+        let of_ours = |name: &str| self.previous.as_ref().is_some_and(|previous| previous.files.contains(name));
+        let foreign = names.into_iter().filter(|name| !of_ours(name)).map(|name| self.path.join(name));
+        match foreign.into_iter().find(|path| path.symlink_metadata().is_ok()) {
+            Some(path) => Err(OutputError::Foreign { path, option: self.kind.option() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Replaces the manifest.
+    pub(super) fn write_manifest(&self, content: &Content, files: BTreeSet<String>) -> io::Result<()> {
+        Manifest { content: content.clone(), files }.write(&self.path, self.kind)
+    }
+
+    /// Removes directories of these files that are empty.
+    pub(super) fn remove_empty(&self, files: &BTreeSet<String>) {
+        let parents = files.iter().flat_map(|name| Path::new(name).ancestors().skip(1));
+        let parents: BTreeSet<&Path> = parents.filter(|parent| !parent.as_os_str().is_empty()).collect();
+        for parent in parents.into_iter().rev() {
+            // It fails for a directory that is not empty, which stays.
+            let _ = std::fs::remove_dir(self.path.join(parent));
+        }
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        for path in self.created.iter().rev() {
+            // It fails for a directory that is not empty, which stays.
+            let _ = std::fs::remove_dir(path);
+        }
+    }
+}
+
+fn is_missing(path: &Path) -> bool {
+    let missing = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+    !path.as_os_str().is_empty() && path.symlink_metadata().is_err_and(missing)
+}

@@ -1,0 +1,92 @@
+//! Why files cannot be written.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::Content;
+
+/// Why results or captures cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// The folder contains something else.
+    #[error(
+        "{}: the folder exists and was not written by subflow; choose another one with {option}, or remove it",
+        path.display()
+    )]
+    NotOurs {
+        /// The folder.
+        path: PathBuf,
+        /// The option that names it.
+        option: &'static str,
+    },
+    /// The path is a file, or leads through one.
+    #[error(
+        "{}: expected a folder, found a file or a broken symbolic link here or above; choose another one with {option}",
+        path.display()
+    )]
+    NotAFolder {
+        /// The path.
+        path: PathBuf,
+        /// The option that names it.
+        option: &'static str,
+    },
+    /// The folder cannot be created, or no file in it; found before the run.
+    #[error("{}: cannot write to the folder: {source}; choose another one with {option}", path.display())]
+    Unwritable {
+        /// The folder.
+        path: PathBuf,
+        /// The option that names it.
+        option: &'static str,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// A file that subflow did not write has the name of one that it would write.
+    #[error(
+        "{}: the file was not written by subflow and would be overwritten; move it, or choose another folder with {option}",
+        path.display()
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// The option that names the folder.
+        option: &'static str,
+    },
+    /// The folder contains more than the command would write.
+    #[error(
+        "{}: the folder contains {held}, and would contain {new} only; choose another one with {option}, or replace it \
+         with --force",
+        path.display()
+    )]
+    HoldsMore {
+        /// The folder.
+        path: PathBuf,
+        /// The option that names it.
+        option: &'static str,
+        /// What it contains.
+        held: Box<Content>,
+        /// What would replace that.
+        new: Box<Content>,
+    },
+    /// The list of the files that subflow wrote cannot be read.
+    #[error(
+        "{}: cannot read which files of the folder are of subflow: {reason}; choose another folder with {option}, or \
+         remove it",
+        path.display()
+    )]
+    BadManifest {
+        /// The manifest.
+        path: PathBuf,
+        /// The option that names the folder.
+        option: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The operating system refused.
+    #[error("{}: cannot write the results: {source}", path.display())]
+    Io {
+        /// The folder.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+}
