@@ -88,7 +88,7 @@ fn permissions_follow_the_umask() {
             assert_eq!(mode(folder), folder_mode, "{folder}");
         }
         for file in
-            ["out/results.json", "out/.subflow-results", "out/figures/01-goodput.svg", "captures/0-client.pcapng"]
+            ["out/results.json", "out/.subflow-results", "out/figures/03-goodput.svg", "captures/0-client.pcapng"]
         {
             assert_eq!(mode(file), file_mode, "{file}");
         }
