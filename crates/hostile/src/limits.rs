@@ -25,7 +25,8 @@ pub(crate) const STEPS_PER_ENDPOINT: u64 = 200;
 
 /// Connections that are compared end by end after an action: the last ones.
 pub(crate) const CONNECTIONS_CHECKED: usize = 16;
-/// Connections that may be half open at a time: what a listener lets wait before it answers with cookies.
+/// Connections that may be half open at a time: every host is told to let so many wait before it answers with cookies.
+/// A quarter of the default, so that floods of a few thousand SYNs reach it.
 pub(crate) const HALF_OPEN: usize = 1024;
 
 /// CPU time that an action may take beside that of its packets and timers.
@@ -34,9 +35,11 @@ pub(crate) const CPU_PER_ACTION_US: u64 = 30_000;
 /// take 3 µs; what goes through something that grows takes more and more.
 pub(crate) const CPU_PER_STEP_US: u64 = 100;
 
-/// Bytes that a host may hold beside its endpoints: tables that have been larger keep their room.
-pub(crate) fn of_host(most_endpoints: usize) -> i64 {
-    65_536 + 512 * most_endpoints as i64
+/// Bytes that a host may hold beside its endpoints: tables that have been larger keep their room. Every end (of a
+/// subflow, where there are some) has an entry by addresses and ports, of 64 bytes with IPv6, in a table that is less
+/// than half full when it has grown.
+pub(crate) fn of_host(most_endpoints: usize, most_ends: usize) -> i64 {
+    65_536 + 352 * most_endpoints as i64 + 160 * most_ends as i64
 }
 
 /// Bytes that an endpoint of such an end may hold.

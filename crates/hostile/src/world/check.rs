@@ -42,7 +42,7 @@ impl World<'_> {
         let end = &self.case.setup.ends[host];
         let endpoint = |id: EndpointId| limits::of_endpoint(self.hosts[host].endpoint(id), end);
         let endpoints: i64 = self.hosts[host].endpoint_ids().into_iter().map(endpoint).sum();
-        limits::of_host(self.most_endpoints[host]) + endpoints
+        limits::of_host(self.most_endpoints[host], self.hosts[host].most_ends()) + endpoints
     }
 
     /// The connections that strangers have begun and nobody has confirmed are bounded, however many they begin.

@@ -7,8 +7,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::Instant;
-use subflow_transport::{Endpoint, EndpointId, Event, Host, Listener};
+use subflow_transport::{Endpoint, EndpointId, Event, Host, Limits, Listener};
 use subflow_wire::Packet;
+
+use crate::limits;
 
 /// A host, what it holds, and when its endpoints want to be called.
 pub(crate) struct MeteredHost {
@@ -17,14 +19,27 @@ pub(crate) struct MeteredHost {
     held: i64,
     deadlines: BTreeMap<EndpointId, Instant>,
     queue: BTreeSet<(Instant, EndpointId)>,
+    /// Ends of each endpoint: an MPTCP connection has one for each subflow.
+    ends: BTreeMap<EndpointId, usize>,
+    all_ends: usize,
+    most_ends: usize,
 }
 
 impl MeteredHost {
     pub(crate) fn new(addresses: Vec<IpAddr>, seed: u64) -> Self {
         let (mut host, mut held) = (None, 0);
         metered(&mut held, || host = Some(Host::new(addresses.clone(), Pcg64Mcg::seed_from_u64(seed))));
-        let host = host.expect("made above");
-        Self { host, held, deadlines: BTreeMap::new(), queue: BTreeSet::new() }
+        let mut host = host.expect("made above");
+        host.set_limits(Limits { backlog: limits::HALF_OPEN, ..Limits::default() });
+        Self {
+            host,
+            held,
+            deadlines: BTreeMap::new(),
+            queue: BTreeSet::new(),
+            ends: BTreeMap::new(),
+            all_ends: 0,
+            most_ends: 0,
+        }
     }
 
     /// Bytes of heap memory that the host holds.
@@ -102,6 +117,11 @@ impl MeteredHost {
         self.deadlines.len()
     }
 
+    /// The most ends that its endpoints have had at once.
+    pub(crate) fn most_ends(&self) -> usize {
+        self.most_ends
+    }
+
     pub(crate) fn endpoint_ids(&self) -> Vec<EndpointId> {
         self.deadlines.keys().copied().collect()
     }
@@ -121,6 +141,7 @@ impl MeteredHost {
         if let Some(at) = self.deadlines.remove(&id) {
             self.queue.remove(&(at, id));
         }
+        self.all_ends -= self.ends.remove(&id).unwrap_or(0);
         self.call(|host| host.remove(id));
     }
 
@@ -137,6 +158,12 @@ impl MeteredHost {
             self.queue.remove(&(before, id));
         }
         self.queue.insert((at, id));
+        let ends = match self.host.endpoint(id) {
+            Endpoint::Mptcp(connection) => connection.subflows().len(),
+            Endpoint::Tcp(_) | Endpoint::Sctp(_) | Endpoint::Udp(_) => 1,
+        };
+        self.all_ends = self.all_ends + ends - self.ends.insert(id, ends).unwrap_or(0);
+        self.most_ends = self.most_ends.max(self.all_ends);
     }
 
     fn call<T>(&mut self, act: impl FnOnce(&mut Host) -> T) -> T {

@@ -178,7 +178,7 @@ impl World<'_> {
         for host in [CLIENT, SERVER] {
             let (endpoints, held) = (self.hosts[host].endpoints(), self.hosts[host].held());
             assert_eq!(endpoints, 0, "host {host} has endpoints that nobody can end");
-            let allowed = of_host(self.most_endpoints[host]);
+            let allowed = of_host(self.most_endpoints[host], self.hosts[host].most_ends());
             assert!(held <= allowed, "memory: host {host} holds {held} bytes for no endpoint, not {allowed}");
         }
     }
