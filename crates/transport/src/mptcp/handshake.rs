@@ -204,6 +204,7 @@ impl Connection {
         self.confirmed = true;
         self.subflows[0].stage = Stage::Established;
         self.subflows[0].announced = true;
+        self.subflows[0].send_pending_signals();
         let ends = self.subflows[0].tcp.ends();
         self.on_path_event(
             &PathEvent::Established {

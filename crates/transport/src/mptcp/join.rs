@@ -166,6 +166,7 @@ impl Connection {
         subflow.confirm_at = None;
         subflow.announced = true;
         let ends = subflow.tcp.ends();
+        subflow.send_pending_signals();
         self.tell(Event::SubflowEstablished(ends));
         let subflow = FourTuple { local: ends.local, remote: ends.remote };
         self.on_path_event(&PathEvent::SubflowEstablished(subflow), now);

@@ -167,6 +167,7 @@ impl Connection {
             // The data's own acknowledgment is not enough: signals go on one without data, behind it.
             return self.subflows[index].tcp.request_ack();
         }
+        let mut carries_one = false;
         while let Some(signal) = self.subflows[index].signals.front() {
             let length = signal.wire_length().next_multiple_of(4);
             if length > 20 && segment.options.mptcp.is_empty() {
@@ -181,11 +182,13 @@ impl Connection {
             }
             if segment.options.wire_length() + length <= OPTION_SPACE {
                 segment.options.mptcp.extend(self.subflows[index].signals.pop_front());
-            } else if !segment.options.mptcp.is_empty() {
+                carries_one = true;
+            } else if carries_one {
                 // It goes on the next one.
                 return self.subflows[index].tcp.request_ack();
             } else {
-                // It fits on none: an IPv6 address with a port beside timestamps.
+                // It fits on none: an IPv6 address with a port beside timestamps, or with an MP_FAIL that every segment
+                // has.
                 self.subflows[index].signals.pop_front();
             }
         }
@@ -200,7 +203,7 @@ impl Connection {
                 mapping: Some(mapping),
                 data_fin: false,
             });
-            return;
+            return self.add_signals(index, segment);
         }
         segment.options.mptcp.extend(self.fail_signal());
         self.add_signals(index, segment);

@@ -9,6 +9,10 @@ use super::received_mappings::ReceivedMappings;
 use super::stale::Delivery;
 use crate::tcp;
 
+/// Options that wait for an acknowledgment before no further echo of an ADD_ADDR is queued: the peer decides how many
+/// it announces, and during a handshake none can leave. All others are bounded by this side's addresses.
+const MAX_SIGNALS: usize = 32;
+
 /// How far a subflow's MPTCP handshake is (RFC 8684, sections 3.1 and 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
@@ -179,9 +183,28 @@ impl Subflow {
         self.backup || self.peer_backup
     }
 
-    /// Queues an option and asks for an acknowledgment to carry it.
+    /// Queues an option and asks for an acknowledgment to carry it. One that says the same and still waits is
+    /// superseded. An echo for which there is no room is not queued: the peer repeats its announcement.
     pub(crate) fn signal(&mut self, option: MptcpOption) {
-        self.signals.push_back(option);
+        let is_echo = matches!(&option, MptcpOption::AddAddress(address) if address.truncated_hmac.is_none());
+        self.signals.retain(|waiting| !supersedes(&option, waiting));
+        if !is_echo || self.signals.len() < MAX_SIGNALS {
+            self.signals.push_back(option);
+        }
         self.tcp.request_ack();
     }
+
+    /// The handshake is over: acknowledgments have room for what waited behind its options. It must not wait for the
+    /// next acknowledgment, which may be the answer to a stranger's segment.
+    pub(crate) fn send_pending_signals(&mut self) {
+        if !self.signals.is_empty() {
+            self.tcp.request_ack();
+        }
+    }
+}
+
+/// Whether `option` says again, or otherwise, what `waiting` was to say.
+fn supersedes(option: &MptcpOption, waiting: &MptcpOption) -> bool {
+    let both_priorities = matches!((option, waiting), (MptcpOption::Priority { .. }, MptcpOption::Priority { .. }));
+    both_priorities || option == waiting
 }

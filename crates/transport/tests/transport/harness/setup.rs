@@ -141,6 +141,16 @@ impl Setup {
         self
     }
 
+    /// The same addresses in IPv6, whose options are longer.
+    pub(crate) fn ipv6(mut self) -> Self {
+        for address in self.addresses.iter_mut().flatten() {
+            if let IpAddr::V4(ipv4) = *address {
+                *address = IpAddr::V6(ipv4.to_ipv6_mapped());
+            }
+        }
+        self
+    }
+
     pub(crate) fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }

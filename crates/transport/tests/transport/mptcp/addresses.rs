@@ -202,3 +202,15 @@ fn announcements_leave_room_for_acknowledgments() {
     assert_eq!(pair.established_subflows(CLIENT), 9);
     exchange_and_close(&mut pair);
 }
+
+/// An echo that waited behind the keys of the handshake leaves as soon as there is room for it, and not with the answer
+/// to the next segment of a stranger.
+#[test]
+fn an_echo_does_not_wait_beyond_the_handshake() {
+    let mut pair = Setup::mptcp(1, 2).ipv6().build();
+    pair.connect();
+    pair.write(CLIENT, 1);
+    pair.run_for(ms(45));
+    assert_eq!(announcements(&pair, SERVER, false).len(), 1);
+    assert_eq!(announcements(&pair, CLIENT, true).len(), 1);
+}
