@@ -8,6 +8,7 @@ use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::Connection;
+use super::data_send::DataFin;
 use super::fallback::Mode;
 use super::handshake::capable_of;
 use super::placement::{DISCARD, Placement};
@@ -198,9 +199,15 @@ impl Connection {
             && let Some(start) = self.data_offset(mapping)
         {
             self.on_data_fin(start + u64::from(mapping.length).saturating_sub(1));
-            self.subflows[index].tcp.request_ack();
+            // Beyond a hole an answer with a DATA_FIN would be answered in turn. Where this side has one to send it
+            // repeats that anyway, and the DATA_ACK with it.
+            let answers_in_turn = matches!(self.send.fin, DataFin::Sent(_));
+            if self.receive.finished || self.receive.fin != known || !answers_in_turn {
+                self.subflows[index].tcp.request_ack();
+            }
         }
     }
+            let known = self.receive.fin;
 
     fn on_option(&mut self, index: usize, option: &MptcpOption, now: Instant) {
         match (self.mode, option) {

@@ -229,3 +229,24 @@ fn an_abort_in_the_middle_of_the_handshake_leaves_nothing_behind() {
         assert!(!pair.has_connection(SERVER) || pair.endpoint(SERVER).is_closed(), "after {wait} ms");
     }
 }
+
+/// The data before both DATA_FINs is lost several times: the DATA_FINs must not answer each other all the while.
+#[test]
+fn data_fins_beyond_a_hole_do_not_answer_each_other() {
+    let mut pair = Setup::mptcp(1, 1).connected();
+    pair.transfer(CLIENT, 3000);
+    pair.transfer(SERVER, 3000);
+    pair.settle();
+    for side in [CLIENT, SERVER] {
+        pair.tamper(drop_first(3, move |leaving| leaving.from == side && has_data(leaving.segment)));
+    }
+    let start = pair.now();
+    for side in [CLIENT, SERVER] {
+        pair.write(side, 500);
+        pair.finish(side);
+    }
+    pair.run_until("the data", |pair| pair.received(CLIENT) == 3500 && pair.received(SERVER) == 3500);
+    let sent = [CLIENT, SERVER].map(|side| pair.sent(side, start).count());
+    assert!(sent.iter().all(|&sent| sent <= 15), "{sent:?} segments");
+    pair.close_gracefully();
+}
