@@ -7,7 +7,7 @@ use subflow_wire::tcp::mptcp::{Mapping, MptcpOption, ResetReason};
 
 use super::Connection;
 use super::placement::{DISCARD, Placement};
-use super::subflow::{Stage, Subflow};
+use super::subflow::Stage;
 use crate::Event;
 
 /// What the connection speaks.
@@ -62,10 +62,10 @@ impl Connection {
         self.drop_other_subflows(0, now);
     }
 
-    /// Whether no subflow but `index` can ever have carried data: its bytes are the data, in order.
-    pub(super) fn is_sole_carrier(&self, index: usize) -> bool {
-        let never_established = |(i, subflow): (usize, &Subflow)| i == index || !subflow.announced;
-        !self.former.any_established() && self.subflows.iter().enumerate().all(never_established)
+    /// Whether no subflow but the initial one can ever have carried data: its bytes are the data, in order. Neither
+    /// side repeats data on it then ([`ask_for_data_ack`](Self::ask_for_data_ack)).
+    pub(super) fn has_sole_carrier(&self) -> bool {
+        !self.joined
     }
 
     /// Joins that are still under way come too late.
@@ -230,7 +230,7 @@ impl Connection {
         if !silent || !self.confirmed || self.is_done() {
             return;
         }
-        if self.is_sole_carrier(index) {
+        if self.has_sole_carrier() {
             self.map_in_sequence(index, now);
         } else if self.subflows[index].is_established() && self.has_other_subflows(index) {
             self.reset_subflow(index, ResetReason::MIDDLEBOX_INTERFERENCE, now);

@@ -108,6 +108,7 @@ impl Connection {
             mode: Mode::Opening,
             infinite: Infinite::default(),
             confirmed: false,
+            joined: false,
             checksum: config.checksum,
             subflows: Vec::new(),
             former: FormerSubflows::default(),

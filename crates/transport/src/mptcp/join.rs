@@ -165,8 +165,9 @@ impl Connection {
         subflow.stage = Stage::Established;
         subflow.confirm_at = None;
         subflow.announced = true;
-        let ends = subflow.tcp.ends();
         subflow.send_pending_signals();
+        let ends = subflow.tcp.ends();
+        self.joined = true;
         self.tell(Event::SubflowEstablished(ends));
         let subflow = FourTuple { local: ends.local, remote: ends.remote };
         self.on_path_event(&PathEvent::SubflowEstablished(subflow), now);

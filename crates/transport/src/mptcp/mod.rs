@@ -104,6 +104,8 @@ pub struct Connection {
     infinite: Infinite,
     /// The peer has shown that it has both keys: joins may begin.
     confirmed: bool,
+    /// A further subflow was established: it may have carried data.
+    joined: bool,
     /// Either side requires DSS checksums.
     checksum: bool,
     subflows: Vec<Subflow>,
@@ -240,6 +242,7 @@ impl Connection {
         }
         if self.send.repeat_at.is_some_and(|at| at <= now) {
             match self.config.stale_loss_count {
+                _ if self.has_sole_carrier() => self.ask_for_data_ack(now),
                 0 => self.repeat_dropped_data(),
                 _ => self.judge_deliveries(now),
             }
@@ -260,7 +263,7 @@ impl Connection {
 
     /// Whatever a subflow's segment or timer may have changed for the connection.
     fn after_subflow_event(&mut self, index: usize, now: Instant) {
-        if self.config.stale_loss_count == 0 {
+        if self.config.stale_loss_count == 0 || self.has_sole_carrier() {
             self.reinject_after_timeout(index);
             self.watch_for_dropped_data(now);
         } else {

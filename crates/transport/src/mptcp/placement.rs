@@ -153,8 +153,11 @@ impl Connection {
             subflow.tcp.request_ack();
             return false;
         }
-        let alone = self.is_sole_carrier(index);
-        if alone && self.receive.next == 0 && capable_of(segment).is_none() {
+        // Before the first byte has a place, data is where the subflow's stream has it. Later on a mapping may have put
+        // some elsewhere, in order or beyond a hole.
+        let is_first = !subflow.tcp.holds_data();
+        let alone = self.has_sole_carrier();
+        if alone && is_first && capable_of(segment).is_none() {
             self.fall_back(now);
             return true;
         }

@@ -21,7 +21,9 @@ impl Connection {
     pub(super) fn reinject_from(&mut self, index: usize) {
         let live = self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.is_established());
         let others = live.filter(|&(i, _)| i != index).fold(0u64, |set, (i, _)| set | 1 << i);
-        if others == 0 && !self.subflows[index].is_closed() {
+        // A join that came to nothing has carried nothing.
+        let came_to_nothing = index > 0 && self.has_sole_carrier();
+        if came_to_nothing || others == 0 && !self.subflows[index].is_closed() {
             return;
         }
         if self.config.stale_loss_count > 0 {
@@ -61,6 +63,22 @@ impl Connection {
             let delay = rto.saturating_mul(1 << self.send.repeats.min(16)).min(self.config.tcp.max_rto);
             self.send.repeat_at = Some(now + delay);
         }
+    }
+
+    /// The peer has had time to acknowledge the oldest data, which the only subflow there ever was has delivered: its
+    /// DATA_ACK was lost, for instance where an ADD_ADDR had taken its room and the segment after that was dropped.
+    /// Data is not sent on this subflow twice: where options are taken away, either side takes the subflow's stream for
+    /// the data.
+    #[cold]
+    pub(super) fn ask_for_data_ack(&mut self, now: Instant) {
+        self.send.repeat_at = None;
+        if self.send.repeats >= self.config.tcp.max_retries {
+            return self.give_up();
+        }
+        self.send.repeats += 1;
+        self.subflows[0].tcp.request_answer();
+        self.touch(0);
+        self.watch_for_dropped_data(now);
     }
 
     /// The peer has had time to acknowledge the oldest data: any subflow may repeat it.

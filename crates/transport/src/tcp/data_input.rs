@@ -191,6 +191,11 @@ impl Connection {
         self.receive.shared_window = Some(window);
     }
 
+    /// Whether any byte of the peer's stream has been taken in, in order or beyond a hole.
+    pub(crate) fn holds_data(&self) -> bool {
+        self.counters.bytes_received > 0 || !self.receive.reassembly.is_empty()
+    }
+
     /// Requests an immediate acknowledgment (MPTCP: one that carries a DATA_ACK or another option).
     pub fn request_ack(&mut self) {
         self.acknowledge.owed = true;

@@ -140,6 +140,11 @@ impl Connection {
         self.build_window_probe(segment, now)
     }
 
+    /// Makes the peer acknowledge what it has received, as a zero-window probe does.
+    pub(crate) fn request_answer(&mut self) {
+        self.recovery.due.window_probe = true;
+    }
+
     /// Starts the zero-window probe timer.
     pub(crate) fn arm_window_probe(&mut self, now: Instant) {
         let delay = self.backed_off_rto().max(Duration::from_millis(200));

@@ -5,7 +5,7 @@ use subflow_wire::tcp::mptcp::MptcpOption;
 
 use super::{capable, exchange_and_close, has};
 use crate::harness::tamper::{has_data, is_pure_ack, is_syn, is_syn_ack, strip_mptcp};
-use crate::harness::{CLIENT, Fate, Leaving, Pair, SERVER, Setup, ms};
+use crate::harness::{CLIENT, Fate, Leaving, Pair, SERVER, Sent, Setup, ms};
 
 /// A connection whose every segment for which `which` holds loses its MPTCP options.
 fn stripping(which: impl Fn(&Leaving<'_>) -> bool + 'static) -> Pair {
@@ -191,4 +191,77 @@ fn a_fallen_connection_obeys_its_send_and_receive_buffers() {
     pair.act(SERVER, |endpoint, now| endpoint.set_reading(true, now));
     pair.run_until("the rest", |pair| pair.received(SERVER) == 100_000);
     exchange_and_close(&mut pair);
+}
+
+/// Whether `side` has sent each byte of its stream at one place of the first path's stream only.
+fn sent_each_byte_once(pair: &Pair, side: usize) -> bool {
+    let data = |sent: &&Sent| sent.from == side && sent.path == 0 && has_data(&sent.segment);
+    let place = |sent: &Sent| sent.segment.sequence.wrapping_sub(sent.segment.payload.stream_offset as u32);
+    let places: Vec<u32> = pair.log.iter().filter(data).map(place).collect();
+    !places.is_empty() && places.iter().all(|place| *place == places[0])
+}
+
+/// A join comes to nothing while data is under way on the only subflow, whose options vanish at the same time: what the
+/// peer then takes for the data, in the order of the subflow, must not have copies in it.
+#[test]
+fn the_only_subflow_carries_no_copies_when_a_join_fails() {
+    for stale_loss_count in [0, 4] {
+        let mut pair =
+            Setup::mptcp(2, 1).on(CLIENT, |stack| stack.multipath().stale_loss_count = stale_loss_count).build();
+        pair.tamper(strip_mptcp(|leaving| leaving.path == 1 && is_syn_ack(leaving.segment)));
+        pair.connect();
+        pair.write(CLIENT, 100);
+        pair.run_for(ms(45));
+        pair.write(CLIENT, 900);
+        pair.tamper(strip_mptcp(|leaving| leaving.path == 0 && leaving.from == CLIENT));
+        pair.run_for(ms(10));
+        pair.write(CLIENT, 5000);
+        pair.run_until("the data", |pair| pair.received(SERVER) == 6000);
+        assert!(sent_each_byte_once(&pair, CLIENT), "stale_loss_count {stale_loss_count}");
+        exchange_and_close(&mut pair);
+    }
+}
+
+/// The DATA_ACK is asked for where the subflow has delivered everything: sending the data again would put a copy into
+/// the subflow's stream.
+#[test]
+fn a_lost_data_ack_of_the_only_subflow_is_asked_for() {
+    let mut pair = Setup::mptcp(1, 1).connected();
+    pair.transfer(CLIENT, 5000);
+    pair.settle();
+    let start = pair.now();
+    pair.tamper(move |leaving| {
+        if let (SERVER, Some(dss)) = (leaving.from, &mut leaving.segment.options.dss)
+            && let (true, Some(ack)) = (leaving.at < start + ms(100), &mut dss.data_ack)
+        {
+            ack.value = ack.value.wrapping_sub(1000) & 0xFFFF_FFFF;
+        }
+        Fate::Pass
+    });
+    pair.write(CLIENT, 1000);
+    pair.run_until("the acknowledgment", |pair| pair.endpoint(CLIENT).bytes_acknowledged() == 6000);
+    assert!(sent_each_byte_once(&pair, CLIENT));
+    exchange_and_close(&mut pair);
+}
+
+/// A peer that maps its first data to some place beyond, and then maps nothing: what is reported is what was taken.
+#[test]
+fn a_first_mapping_beyond_a_hole_and_then_none() {
+    let mut pair = Setup::mptcp(1, 1).connected();
+    pair.trust_content = true;
+    let mut first = true;
+    pair.tamper(move |leaving| {
+        if leaving.from == SERVER && has_data(leaving.segment) {
+            match leaving.segment.options.dss.as_mut().and_then(|dss| dss.mapping.as_mut()) {
+                Some(mapping) if core::mem::replace(&mut first, false) => mapping.data_sequence += 7475,
+                _ => leaving.segment.options.dss = None,
+            }
+        }
+        Fate::Pass
+    });
+    pair.write(SERVER, 1000);
+    pair.run_for(ms(50));
+    pair.write(SERVER, 3000);
+    pair.run_until("the data", |pair| pair.received(CLIENT) == 3000);
+    assert!(pair.mptcp(CLIENT).has_fallen_back());
 }
