@@ -2,6 +2,7 @@
 
 use subflow_policy::path_manager::{Event as PathEvent, FourTuple};
 use subflow_quantity::{Duration, Instant};
+use subflow_wire::TcpSegment;
 use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
 
 use super::Connection;
@@ -124,11 +125,11 @@ impl Connection {
     }
 
     /// Plain TCP below: its progress is the connection's.
-    pub(super) fn on_plain_progress(&mut self, index: usize) {
+    pub(super) fn on_plain_progress(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
         if self.mode == Mode::Plain {
             self.send.una = self.subflows[index].tcp.counters().bytes_acknowledged.min(self.stream.written);
         } else {
-            self.acknowledge_infinite(index);
+            self.acknowledge_infinite(index, segment);
         }
         if self.send.finishing()
             && self.send.fin != DataFin::Acknowledged
@@ -138,6 +139,12 @@ impl Connection {
             self.tell(Event::Acknowledged);
         }
         if self.subflows[index].tcp.peer_finished() && !self.receive.finished {
+            // The segment with the FIN may have filled the last hole.
+            self.collect_data(index, now);
+            if self.misses_data() {
+                // After its FIN the peer cannot send again what was refused.
+                return self.reset_subflow(index, ResetReason::MIDDLEBOX_INTERFERENCE, now);
+            }
             self.receive.finished = true;
             self.tell(Event::PeerFinished);
         }

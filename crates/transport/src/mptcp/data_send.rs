@@ -229,13 +229,14 @@ impl Connection {
     /// Plain TCP: everything written goes to the one subflow.
     fn assign_plain(&mut self, index: usize) -> bool {
         let written = self.stream.written;
+        let may_end = self.send.finishing() && self.may_end_plain(index);
         let subflow = &mut self.subflows[index];
         let pushed = self.send.next < written && !subflow.tcp.is_finishing();
         if pushed {
             subflow.tcp.push_data(self.send.next..written);
             self.send.next = written;
         }
-        let finish = self.send.finishing() && !subflow.tcp.is_finishing();
+        let finish = may_end && !subflow.tcp.is_finishing();
         if finish {
             subflow.tcp.finish();
         }

@@ -68,13 +68,16 @@ impl Connection {
         !self.joined
     }
 
-    /// Joins that are still under way come too late.
+    /// The connection goes on with subflow `index` alone: joins that are still under way come too late, and addresses
+    /// are of no more use.
     fn drop_other_subflows(&mut self, index: usize, now: Instant) {
         for other in (0..self.subflows.len()).filter(|&other| other != index) {
             if !self.subflows[other].is_closed() {
                 self.reset_subflow(other, ResetReason::MPTCP_SPECIFIC, now);
             }
         }
+        self.subflows[index].signals.clear();
+        self.addresses.repeat_at = None;
     }
 
     fn has_other_subflows(&self, index: usize) -> bool {
@@ -91,10 +94,25 @@ impl Connection {
             self.subflows[index].reset_with = vec![fail, MptcpOption::Reset(ResetReason::MIDDLEBOX_INTERFERENCE)];
             return self.close_subflow_with_reset(index, now);
         }
-        self.infinite.failed_at = Some(self.receive.next);
-        self.infinite.asked = Some(self.receive.next);
+        self.refuse_data(index, offset);
         self.enter_infinite(index, None, now);
+    }
+
+    /// Says MP_FAIL until the peer begins anew: byte `offset` of subflow `index` belongs to data that this side cannot
+    /// take. Nothing is to be said where the peer has begun anew behind it, so that the data comes again.
+    pub(super) fn refuse_data(&mut self, index: usize, offset: u64) {
+        let next = self.receive.next;
+        if self.infinite.receive.iter().any(|&(start, data)| start > offset && data <= next) {
+            return;
+        }
+        self.infinite.failed_at = Some(next);
+        self.infinite.asked = Some(next);
         self.subflows[index].tcp.request_ack();
+    }
+
+    /// Whether data was refused, or is missing before what has arrived.
+    pub(super) fn misses_data(&self) -> bool {
+        self.infinite.failed_at.is_some() || !self.receive.held.is_empty()
     }
 
     fn fail_option(&self, data: u64) -> MptcpOption {
@@ -118,13 +136,19 @@ impl Connection {
             return;
         }
         self.infinite.answered = Some(offset);
-        if self.mode == Mode::Multipath {
+        if self.subflows[index].tcp.is_finishing() {
+            // Nothing can be sent again behind the FIN. That was not sent before all mapped data was acknowledged, so
+            // this can only be the answer to an MP_FAIL of this side.
+            return;
+        }
+        let unasked = self.mode == Mode::Multipath;
+        self.enter_infinite(index, Some(offset.max(self.send.una)), now);
+        if unasked && !self.subflows[index].is_closed() {
             // Answered in kind: Linux resets a subflow whose MP_FAIL is not.
             let expected = self.fail_option(self.receive.next);
             self.infinite.asked = Some(self.receive.next);
             self.subflows[index].signal(expected);
         }
-        self.enter_infinite(index, Some(offset.max(self.send.una)), now);
     }
 
     /// From now on data is sent on `index` alone and without mappings: what follows, or where `again` is given, all from
@@ -237,12 +261,32 @@ impl Connection {
         }
     }
 
-    /// Progress at the data level by the subflow's acknowledgments.
-    pub(super) fn acknowledge_infinite(&mut self, index: usize) {
+    /// Progress at the data level by the subflow's acknowledgments. Beside a DSS there is no room for MP_FAIL, so there
+    /// the DATA_ACK counts.
+    pub(super) fn acknowledge_infinite(&mut self, index: usize, segment: &TcpSegment) {
+        let una = self.send.una;
+        let acknowledged = match segment.options.dss.and_then(|dss| dss.data_ack) {
+            Some(ack) => {
+                let offset = self.local_key.offset(ack.value, ack.wide, una);
+                if offset <= self.send.next { offset } else { una }
+            }
+            None => self.infinite_progress(index).unwrap_or(una),
+        };
+        self.send.una = una.max(acknowledged).min(self.stream.written);
+    }
+
+    /// The data offset up to which subflow `index` has delivered; `None` while it has not delivered all that was
+    /// mapped.
+    fn infinite_progress(&self, index: usize) -> Option<u64> {
         let acknowledged = self.subflows[index].tcp.counters().bytes_acknowledged;
-        if let Some((start, data)) = self.infinite.send.filter(|&(start, _)| acknowledged >= start) {
-            self.send.una = self.send.una.max(data + (acknowledged - start)).min(self.stream.written);
-        }
+        let (start, data) = self.infinite.send.filter(|&(start, _)| acknowledged >= start)?;
+        Some(data + (acknowledged - start))
+    }
+
+    /// Whether a FIN may end the stream on subflow `index`: not before all that was sent with mappings is acknowledged,
+    /// since the peer may refuse it (MP_FAIL) and nothing can be sent again behind a FIN.
+    pub(super) fn may_end_plain(&self, index: usize) -> bool {
+        self.mode == Mode::Plain || self.infinite_progress(index).is_some()
     }
 
     /// Where the payload of `segment` belongs once there is an infinite mapping, or one must come.
@@ -251,7 +295,7 @@ impl Connection {
             return match self.place_mapped(index, segment, offset) {
                 // Without the infinite mapping nobody knows what it is: it will come again after the mapping.
                 Placement::Unmapped if self.infinite.receive.is_empty() => Placement::Drop,
-                Placement::Unmapped | Placement::Broken(_) => Placement::At(DISCARD + offset),
+                Placement::Unmapped | Placement::Broken(_) => self.discard(index, offset),
                 own => own,
             };
         };
@@ -261,7 +305,7 @@ impl Connection {
             && own.covers_exactly(offset, length)
         {
             return match own.place_whole(segment.payload.sum) {
-                Placement::Broken(_) => Placement::At(DISCARD + offset),
+                Placement::Broken(_) => self.discard(index, offset),
                 own => own,
             };
         }
@@ -270,5 +314,12 @@ impl Connection {
             return Placement::Drop;
         }
         Placement::At(data + (offset - start))
+    }
+
+    /// The subflow acknowledges the segment's bytes and nobody gets them; the peer hears that it has to send the data
+    /// again.
+    fn discard(&mut self, index: usize, offset: u64) -> Placement {
+        self.refuse_data(index, offset);
+        Placement::At(DISCARD + offset)
     }
 }

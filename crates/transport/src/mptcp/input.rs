@@ -116,10 +116,11 @@ impl Connection {
             return;
         }
         let (length, sum) = (u64::from(segment.payload.length), segment.payload.sum);
-        if let Some(data) = subflow.mappings.add_piece(offset, length, sum)
-            && self.mode == Mode::Multipath
-        {
-            self.on_checksum_failure(index, data, offset, now);
+        if let Some(data) = subflow.mappings.add_piece(offset, length, sum) {
+            match self.mode {
+                Mode::Multipath => self.on_checksum_failure(index, data, offset, now),
+                _ => self.refuse_data(index, offset),
+            }
         }
     }
 
@@ -171,11 +172,14 @@ impl Connection {
         }
         match self.mode {
             Mode::Multipath => self.on_data_level(index, segment),
-            Mode::Plain | Mode::Infinite { .. } => self.on_plain_progress(index),
-            Mode::Opening => {}
+            Mode::Plain | Mode::Infinite { .. } | Mode::Opening => {}
         }
         for option in &segment.options.mptcp {
             self.on_option(index, option, now);
+        }
+        // After MP_FAIL: what it refuses, the same segment acknowledges at the subflow's level.
+        if matches!(self.mode, Mode::Plain | Mode::Infinite { .. }) && !self.subflows[index].is_closed() {
+            self.on_plain_progress(index, segment, now);
         }
     }
 
@@ -198,6 +202,7 @@ impl Connection {
         if let (Some(mapping), true) = (&dss.mapping, dss.data_fin)
             && let Some(start) = self.data_offset(mapping)
         {
+            let known = self.receive.fin;
             self.on_data_fin(start + u64::from(mapping.length).saturating_sub(1));
             // Beyond a hole an answer with a DATA_FIN would be answered in turn. Where this side has one to send it
             // repeats that anyway, and the DATA_ACK with it.
@@ -207,7 +212,6 @@ impl Connection {
             }
         }
     }
-            let known = self.receive.fin;
 
     fn on_option(&mut self, index: usize, option: &MptcpOption, now: Instant) {
         match (self.mode, option) {

@@ -5,7 +5,7 @@ use subflow_wire::TcpSegment;
 use subflow_wire::tcp::mptcp::MptcpOption;
 
 use super::{capable, exchange_and_close, has};
-use crate::harness::tamper::{corrupt_first, drop_first, has_data, is_reset, is_syn};
+use crate::harness::tamper::{corrupt_first, delay_first, drop_first, has_data, is_reset, is_syn};
 use crate::harness::{CLIENT, Fate, Pair, SERVER, Setup, ms, secs};
 
 fn with_checksums(clients: usize) -> Setup {
@@ -162,4 +162,64 @@ fn a_corrupted_first_segment() {
     pair.write(CLIENT, 50_000);
     pair.run_until("the data", |pair| pair.received(SERVER) == 50_000);
     exchange_and_close(&mut pair);
+}
+
+/// The segment that says MP_FAIL acknowledges the refused bytes at the subflow's level.
+#[test]
+fn what_both_sides_refuse_at_once_is_not_acknowledged() {
+    let mut pair = with_checksums(1).connected();
+    for side in [CLIENT, SERVER] {
+        pair.tamper(corrupt_first(move |leaving| leaving.from == side));
+        pair.write(side, 1);
+    }
+    while pair.received(CLIENT) + pair.received(SERVER) < 2 {
+        assert!(pair.step(), "both bytes arrive");
+        for side in [CLIENT, SERVER] {
+            let acknowledged = pair.endpoint(side).bytes_acknowledged();
+            assert!(acknowledged <= pair.received(1 - side), "side {side}: {acknowledged} bytes are acknowledged");
+        }
+    }
+    exchange_and_close(&mut pair);
+}
+
+/// The server has fallen back because the client refused its data; what it then refuses itself comes again, although
+/// the MP_FAIL that answered the client's was lost.
+#[test]
+fn a_side_that_has_fallen_back_still_refuses_corrupted_data() {
+    let mut pair = with_checksums(1).connected();
+    pair.tamper(corrupt_first(|leaving| leaving.from == SERVER));
+    pair.tamper(drop_first(1, |leaving| leaving.from == SERVER && is_fail(leaving.segment)));
+    pair.tamper(corrupt_first(|leaving| leaving.from == CLIENT));
+    pair.tamper(delay_first(ms(20), |leaving| leaving.from == CLIENT && has_data(leaving.segment)));
+    pair.write(SERVER, 1000);
+    pair.run_for(ms(5));
+    pair.write(CLIENT, 1000);
+    pair.finish(CLIENT);
+    pair.run_until("both streams", |pair| pair.received(CLIENT) == 1000 && pair.received(SERVER) == 1000);
+    pair.close_gracefully();
+}
+
+/// An echo of ADD_ADDR does not fit beside MP_FAIL, which is on every segment.
+#[test]
+fn mp_fail_leaves_no_room_for_an_echo() {
+    let mut pair = Setup::mptcp(1, 2).both(|stack| stack.multipath().checksum = true).ipv6().build();
+    pair.tamper(corrupt_first(|leaving| leaving.from == SERVER));
+    pair.connect();
+    pair.run_for(ms(31));
+    pair.write(SERVER, 1000);
+    pair.run_until("the data", |pair| pair.received(CLIENT) == 1000);
+    assert!(pair.log.len() < 50, "{} segments", pair.log.len());
+    exchange_and_close(&mut pair);
+}
+
+/// The second segment waits behind the refused one, and both come again in one that has the FIN.
+#[test]
+fn the_segment_with_the_fin_fills_the_last_hole() {
+    let mut pair = with_checksums(1).both(|stack| stack.tcp.nagle = false).connected();
+    pair.tamper(corrupt_first(|leaving| leaving.from == CLIENT));
+    pair.write(CLIENT, 700);
+    pair.write(CLIENT, 700);
+    pair.finish(CLIENT);
+    pair.run_until("the data", |pair| pair.received(SERVER) == 1400);
+    pair.close_gracefully();
 }
