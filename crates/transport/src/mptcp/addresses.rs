@@ -1,5 +1,6 @@
 //! Addresses, the path manager, and priorities (RFC 8684, sections 3.3.8 and 3.4).
 
+use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
 use subflow_policy::path_manager::{Address, Command, Event as PathEvent, FourTuple, PathManager};
@@ -46,22 +47,42 @@ pub(crate) struct Addresses {
     pub(crate) peer_denies_initial: bool,
     /// Subflows that wait for the host to give them a port.
     pub(crate) requests: Vec<OpenRequest>,
+    /// What the path manager is still to be told.
+    events: VecDeque<PathEvent>,
+    /// It is being told.
+    tells_events: bool,
 }
 
 impl Addresses {
     pub(crate) fn new(local: LocalAddresses) -> Self {
-        Self { local, announced: Vec::new(), repeat_at: None, peer_denies_initial: false, requests: Vec::new() }
+        Self {
+            local,
+            announced: Vec::new(),
+            repeat_at: None,
+            peer_denies_initial: false,
+            requests: Vec::new(),
+            events: VecDeque::new(),
+            tells_events: false,
+        }
     }
 }
 
 impl Connection {
-    /// Tells the path manager and carries out what it says.
+    /// Tells the path manager and carries out what it says. What happens to subflows in doing so it is told afterwards,
+    /// one after the other: a peer that announces many addresses decides how many attempts follow from each other.
     pub(super) fn on_path_event(&mut self, event: &PathEvent, now: Instant) {
-        let mut commands = Vec::new();
-        self.path_manager.on_event(event, &mut commands);
-        for command in commands {
-            self.carry_out(command, now);
+        self.addresses.events.push_back(event.clone());
+        if core::mem::replace(&mut self.addresses.tells_events, true) {
+            return;
         }
+        let mut commands = Vec::new();
+        while let Some(event) = self.addresses.events.pop_front() {
+            self.path_manager.on_event(&event, &mut commands);
+            for command in commands.drain(..) {
+                self.carry_out(command, now);
+            }
+        }
+        self.addresses.tells_events = false;
     }
 
     fn carry_out(&mut self, command: Command, now: Instant) {
