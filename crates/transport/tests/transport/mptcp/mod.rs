@@ -13,6 +13,7 @@ mod long_mappings;
 mod path_managers;
 mod places;
 mod priorities;
+mod properties;
 mod reinjection;
 mod schedulers;
 mod send_buffer;

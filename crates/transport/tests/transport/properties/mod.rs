@@ -5,4 +5,4 @@ mod bounds;
 mod case;
 mod delivery;
 pub(crate) mod disturbance;
-mod thrown;
+pub(crate) mod thrown;

@@ -11,8 +11,8 @@ use crate::harness::Pair;
 type ThrownDss = (Option<i64>, Option<(i64, i64, u16)>, bool);
 
 #[derive(Clone, Debug)]
-pub(super) struct Thrown {
-    pub(super) to: usize,
+pub(crate) struct Thrown {
+    pub(crate) to: usize,
     sequence: i64,
     acknowledgment: i64,
     flags: u8,
@@ -22,7 +22,7 @@ pub(super) struct Thrown {
     sack: Vec<(i64, i64)>,
     dss: Option<ThrownDss>,
     option: Option<MptcpOption>,
-    pub(super) wait_ms: u64,
+    pub(crate) wait_ms: u64,
 }
 
 /// A distance from what is expected.
@@ -62,7 +62,7 @@ fn option() -> impl Strategy<Value = MptcpOption> {
     ]
 }
 
-pub(super) fn thrown() -> impl Strategy<Value = Thrown> {
+pub(crate) fn thrown() -> impl Strategy<Value = Thrown> {
     let flags = prop_oneof![6 => Just(TcpFlags::ACK.0), 1 => any::<u8>()];
     let length = prop_oneof![Just(0u32), 1u32..3000];
     let mapping = (near(), near(), prop_oneof![Just(0u16), Just(1424), any::<u16>()]);
@@ -84,8 +84,23 @@ fn off(number: u32, by: i64) -> u32 {
 }
 
 impl Thrown {
+    /// The same segment far above or below the receiver's window, by its sequence number or its acknowledgment number.
+    pub(crate) fn outside_the_window(&self, by_sequence: bool, above: bool) -> Self {
+        let far = if above { 1 << 30 } else { -(1 << 30) };
+        match by_sequence {
+            true => Self { sequence: far + self.sequence % (1 << 20), ..self.clone() },
+            // Without an acknowledgment number there is none that is wrong, and resets are judged by the sequence
+            // number.
+            false => Self {
+                acknowledgment: far + self.acknowledgment % (1 << 20),
+                flags: TcpFlags::ACK.0 | self.flags & !TcpFlags::RST.0,
+                ..self.clone()
+            },
+        }
+    }
+
     /// The packet, put together around the last one that the peer sent to the same end.
-    pub(super) fn packet(&self, pair: &Pair) -> Packet {
+    pub(crate) fn packet(&self, pair: &Pair) -> Packet {
         let last = pair.log.iter().rfind(|sent| sent.from != self.to && sent.path == 0).expect("the peer has spoken");
         let last = &last.segment;
         let mut segment = TcpSegment {
