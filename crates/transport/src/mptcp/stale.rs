@@ -10,7 +10,7 @@
 //! 2. A subflow that has delivered all that it was given repeats the oldest piece of the written data.
 //!
 //! The timer's interval is what is left of the longest retransmission timer among subflows that count no period, or 200 ms
-//! where all do. Nothing backs it off.
+//! where all do. Unlike there, it doubles after ten repetitions without any progress.
 //!
 //! Source: Linux 6.12, `net/mptcp/protocol.c` (`mptcp_subflow_get_retrans`, `__mptcp_retrans`,
 //! `__mptcp_retransmit_pending_data`, `mptcp_timeout_from_subflow`), `net/mptcp/pm.c` (`mptcp_pm_subflow_chk_stale`).
@@ -22,6 +22,10 @@ use subflow_quantity::{Duration, Instant};
 
 use super::Connection;
 use super::fallback::Mode;
+
+/// So often the oldest piece is repeated without any progress before the interval doubles each time: a peer that
+/// acknowledges copies on the subflow and never at the data level would be sent them for ever.
+const REPEATS_AT_ONE_RATE: u32 = 10;
 
 /// The interval where no subflow's timer tells one (`TCP_RTO_MIN`).
 const SHORTEST_RTO: Duration = Duration::from_millis(200);
@@ -66,7 +70,8 @@ impl Connection {
             let counting = self.subflows.iter().filter(|s| s.is_established() && s.delivery.periods == 0);
             let left = counting.filter_map(|subflow| subflow.tcp.transmission_deadline()).map(|at| at.since(now)).max();
             let interval = left.filter(|left| !left.is_zero()).unwrap_or(SHORTEST_RTO);
-            self.send.repeat_at = Some(now + interval);
+            let doublings = self.send.repeats.saturating_sub(REPEATS_AT_ONE_RATE).min(16);
+            self.send.repeat_at = Some(now + interval.saturating_mul(1 << doublings).min(self.config.tcp.max_rto));
         }
     }
 
@@ -88,6 +93,7 @@ impl Connection {
             }
         }
         if let Some(index) = idle {
+            self.send.repeats += 1;
             self.repeat_oldest_piece(index);
         }
         self.watch_deliveries(now);

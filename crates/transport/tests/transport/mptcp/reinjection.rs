@@ -189,3 +189,23 @@ fn what_the_peer_acknowledged_on_the_subflow_and_dropped_is_sent_again() {
     pair.run_until("the data", |pair| pair.received(SERVER) == 50_000);
     exchange_and_close(&mut pair);
 }
+
+/// A peer acknowledges every copy on the subflow and nothing at the data level.
+#[test]
+fn copies_that_no_data_ack_covers_become_rare() {
+    let mut pair = Setup::mptcp(2, 1).on(CLIENT, |stack| stack.multipath().stale_loss_count = 4).connected();
+    pair.transfer(CLIENT, 20_000);
+    pair.settle();
+    pair.tamper(|leaving| {
+        let dss = leaving.segment.options.dss.as_mut();
+        if let (SERVER, Some(ack)) = (leaving.from, dss.and_then(|dss| dss.data_ack.as_mut())) {
+            ack.value = ack.value.wrapping_sub(1000) & 0xFFFF_FFFF;
+        }
+        Fate::Pass
+    });
+    let start = pair.now();
+    pair.write(CLIENT, 1000);
+    pair.run_for(secs(60));
+    let sent = pair.sent(CLIENT, start).filter(|sent| has_data(&sent.segment)).count();
+    assert!((10..40).contains(&sent), "{sent} copies");
+}
