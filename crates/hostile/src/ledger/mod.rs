@@ -42,6 +42,8 @@ pub(crate) struct Connection {
     pub(crate) forged: bool,
     /// Somebody on the path has rewritten payload.
     pub(crate) rewritten: bool,
+    /// Somebody on the path has taken options away.
+    pub(crate) stripped: bool,
     /// Packets that the network has lost.
     lost: u32,
 }
@@ -85,6 +87,12 @@ impl Connection {
         self.honest && !self.may_end_early && self.sides.iter().any(is_open)
     }
 
+    /// Whether a receiver's refusal of rewritten data may not have reached the sender: without its MP_FAIL an
+    /// acknowledgment says that the data was taken.
+    pub(crate) fn hides_refusals(&self) -> bool {
+        self.rewritten && self.stripped
+    }
+
     /// The network lost so many of its packets.
     pub(crate) fn lose(&mut self, packets: u32) {
         self.lost += packets;
@@ -117,7 +125,15 @@ impl Ledger {
         let mut sides = [None, None];
         sides[side] = Some(Side { id: Some(id), ..Side::default() });
         let forged = !honest;
-        self.connections.push(Connection { honest, sides, may_end_early: forged, forged, rewritten: false, lost: 0 });
+        self.connections.push(Connection {
+            honest,
+            sides,
+            may_end_early: forged,
+            forged,
+            rewritten: false,
+            stripped: false,
+            lost: 0,
+        });
         let index = self.connections.len() - 1;
         self.owners.insert((side, id), index);
         if honest {

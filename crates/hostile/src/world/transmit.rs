@@ -109,7 +109,8 @@ impl World<'_> {
                 if loaded.strip(what)
                     && let Some(connection) = connection
                 {
-                    self.ledger.connections[connection].may_end_early = true;
+                    let connection = &mut self.ledger.connections[connection];
+                    (connection.stripped, connection.may_end_early) = (true, true);
                 }
                 self.arrive(1 - from, &loaded, delay);
             }
