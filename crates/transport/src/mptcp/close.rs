@@ -6,7 +6,7 @@ use subflow_wire::TcpSegment;
 use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
 
 use super::Connection;
-use super::data_send::DataFin;
+use super::data_send::{DataFin, REPEATS_AT_ONE_RATE};
 use super::fallback::Mode;
 use super::subflow::Stage;
 use crate::Event;
@@ -46,10 +46,14 @@ impl Connection {
         true
     }
 
-    /// When to repeat the DATA_FIN on subflow `index`, with backoff: nothing else would notice that the peer is gone.
+    /// Sets the time to repeat the DATA_FIN on subflow `index`, with backoff: nothing else would detect that the peer
+    /// is gone. A peer that answers and acknowledges nothing new may still wait for data before the DATA_FIN, so that
+    /// the backoff begins later.
     fn schedule_fin_repeat(&mut self, index: usize, now: Instant) {
         let delay = self.subflows[index].tcp.rtt().rto().unwrap_or(Duration::from_secs(1));
-        let backed_off = delay.saturating_mul(1 << self.send.fin_repeats.min(16)).min(self.config.tcp.max_rto);
+        let without_progress = self.send.fin_repeats.saturating_sub(REPEATS_AT_ONE_RATE);
+        let doublings = self.send.fin_unanswered.max(without_progress).min(16);
+        let backed_off = delay.saturating_mul(1 << doublings).min(self.config.tcp.max_rto);
         self.send.fin_repeat_at = Some(now + backed_off);
     }
 
@@ -59,10 +63,11 @@ impl Connection {
         if !matches!(self.send.fin, DataFin::Sent(_)) || self.mode != Mode::Multipath {
             return;
         }
-        if self.send.fin_repeats >= self.config.tcp.max_retries {
+        if self.send.fin_unanswered >= self.config.tcp.max_retries {
             return self.give_up();
         }
-        self.send.fin_repeats += 1;
+        self.send.fin_unanswered += 1;
+        self.send.fin_repeats = self.send.fin_repeats.saturating_add(1);
         self.send.fin_repeat_at = Some(now + Duration::from_secs(1));
         for index in 0..self.subflows.len() {
             let subflow = &mut self.subflows[index];

@@ -10,6 +10,10 @@ use subflow_quantity::Instant;
 use super::Connection;
 use super::fallback::Mode;
 
+/// Repetitions of data, or of a DATA_FIN, without progress at the data level before their interval doubles each time. A
+/// peer that acknowledges them on the subflow, and never at the data level, would otherwise get them without end.
+pub(super) const REPEATS_AT_ONE_RATE: u32 = 10;
+
 /// The send side of the data level. Offsets count this side's bytes from 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DataSend {
@@ -33,7 +37,9 @@ pub(crate) struct DataSend {
     pub(crate) fin: DataFin,
     /// When to repeat a DATA_FIN.
     pub(crate) fin_repeat_at: Option<Instant>,
-    /// How often it was repeated without any progress.
+    /// How often it was repeated since the last DATA_ACK.
+    pub(crate) fin_unanswered: u32,
+    /// How often it was repeated since the last DATA_ACK that acknowledged anything.
     pub(crate) fin_repeats: u32,
 }
 
@@ -105,8 +111,9 @@ impl Connection {
             return;
         }
         self.send.window_end = self.send.window_end.max(acknowledged + window);
-        self.send.fin_repeats = 0;
+        self.send.fin_unanswered = 0;
         if acknowledged > self.send.una {
+            self.send.fin_repeats = 0;
             self.send.repeats = 0;
             self.send.repeat_at = None;
             self.send.acknowledge(acknowledged.min(self.send.next));

@@ -52,8 +52,6 @@ pub(crate) struct FormerSubflows {
     /// Those among the first [`LISTED_SUBFLOWS`], in the order in which their places were taken.
     listed: Vec<SubflowRecord>,
     others: SubflowTotals,
-    /// One of them could carry data.
-    any_established: bool,
 }
 
 impl FormerSubflows {
@@ -63,19 +61,13 @@ impl FormerSubflows {
         self.opened - 1
     }
 
-    /// Another takes the place of this subflow, which was established or not.
-    pub(super) fn add(&mut self, record: SubflowRecord, was_established: bool) {
-        self.any_established |= was_established;
+    /// Another takes the place of this subflow.
+    pub(super) fn add(&mut self, record: SubflowRecord) {
         if record.number < LISTED_SUBFLOWS {
             self.listed.push(record);
         } else {
             self.others.add(&record);
         }
-    }
-
-    /// Whether one of them was ever established.
-    pub(super) fn any_established(&self) -> bool {
-        self.any_established
     }
 }
 
@@ -171,20 +163,10 @@ mod tests {
     fn the_first_256_are_listed_and_the_others_summed_up() {
         let mut former = FormerSubflows::default();
         for number in 0..300 {
-            former.add(record(number), false);
+            former.add(record(number));
         }
         assert_eq!(former.listed.len(), LISTED_SUBFLOWS);
         let counters = Counters { segments_sent: 132, retransmissions: 44, ..Counters::default() };
         assert_eq!(former.others, SubflowTotals { subflows: 44, counters, bytes_received: 4400, copies: 88 });
-    }
-
-    #[test]
-    fn one_that_was_established_is_remembered_whether_it_is_listed_or_not() {
-        let mut former = FormerSubflows::default();
-        former.add(record(300), false);
-        assert!(!former.any_established());
-        former.add(record(301), true);
-        former.add(record(302), false);
-        assert!(former.any_established());
     }
 }

@@ -80,7 +80,7 @@ impl Connection {
     /// Records what the subflow at `index` has done, and forgets it.
     fn clear_place(&mut self, index: usize) {
         let former = &self.subflows[index];
-        self.former.add(former.record(&self.congestion), former.announced);
+        self.former.add(former.record(&self.congestion));
         if former.tcp.push_offset() > 0 {
             self.send.forget_carrier(index);
         }

@@ -21,11 +21,8 @@ use subflow_policy::scheduler::SubflowSet;
 use subflow_quantity::{Duration, Instant};
 
 use super::Connection;
+use super::data_send::REPEATS_AT_ONE_RATE;
 use super::fallback::Mode;
-
-/// So often the oldest piece is repeated without any progress before the interval doubles each time: a peer that
-/// acknowledges copies on the subflow and never at the data level would be sent them for ever.
-const REPEATS_AT_ONE_RATE: u32 = 10;
 
 /// The interval where no subflow's timer tells one (`TCP_RTO_MIN`).
 const SHORTEST_RTO: Duration = Duration::from_millis(200);
