@@ -72,6 +72,11 @@ impl Stream {
         self.blocked
     }
 
+    /// Whether the send buffer has no room at all while `acknowledged` bytes are acknowledged.
+    pub(crate) fn is_full(&self, acknowledged: u64) -> bool {
+        self.send_buffer.is_some_and(|limit| self.written - acknowledged >= limit)
+    }
+
     /// `acknowledged` bytes are acknowledged now: a third of the send buffer free makes a blocked writer go on.
     pub(crate) fn on_acknowledged(&mut self, acknowledged: u64) {
         if let (true, Some(limit)) = (self.blocked, self.send_buffer)

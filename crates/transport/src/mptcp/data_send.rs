@@ -154,7 +154,7 @@ impl Connection {
             return true;
         }
         if all_assigned && !self.scheduler.repeats() {
-            return self.retransmit_opportunistically(now);
+            return self.retransmit_opportunistically(now, None);
         }
         let can_send = self.views.iter().any(|view| view.is_live() && view.can_send);
         if !can_send && !self.scheduler.queues_ahead() {
@@ -177,10 +177,10 @@ impl Connection {
         };
         match self.scheduler.next(&self.views, &queue) {
             Some(Assignment { subflow, what: What::New { at_most } }) if !new_data.is_empty() => {
-                self.assign_new(subflow, new_data, at_most) || self.retransmit_opportunistically(now)
+                self.assign_new(subflow, new_data, at_most) || self.retransmit_opportunistically(now, Some(subflow))
             }
             Some(Assignment { subflow, what: What::Copy { range } }) => self.assign_copy(subflow, range),
-            _ => self.retransmit_opportunistically(now),
+            _ => self.retransmit_opportunistically(now, None),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Repeating data on other subflows: after a timeout or death, and opportunistically (RFC 8684, section 3.3.6).
 
-use subflow_policy::scheduler::SubflowSet;
+use subflow_policy::congestion::RecoveryState;
+use subflow_policy::scheduler::{Assignment, QueueView, Scheduler, SubflowSet, What};
 use subflow_quantity::{Duration, Instant};
 
 use super::Connection;
@@ -92,48 +93,111 @@ impl Connection {
         }
     }
 
-    /// Opportunistic retransmission and penalisation (Raiciu et al., NSDI 2012, section 4.2): the peer's window is full
-    /// while a subflow has room. That subflow repeats the oldest outstanding data, and the one that holds it up has its
-    /// window halved.
-    pub(super) fn retransmit_opportunistically(&mut self, now: Instant) -> bool {
-        if self.send.next >= self.stream.written || !self.window_is_full() {
-            return false;
+    /// Opportunistic retransmission and penalisation (Raiciu et al., NSDI 2012, section 4.2) as in Linux MPTCP 0.9x
+    /// (`mptcp_next_segment`, `mptcp_rcv_buf_optimization`). The oldest outstanding data blocks the connection: the peer's window
+    /// is full, or everything written is assigned and the writer waits for room in the send buffer. The subflow that the
+    /// scheduler chooses for what comes next, `chosen` if it has been asked, repeats that data, and the window of the slower
+    /// subflow that carries it is halved.
+    pub(super) fn retransmit_opportunistically(&mut self, now: Instant, chosen: Option<usize>) -> bool {
+        let waits_for_window = self.send.next < self.stream.written;
+        if waits_for_window {
+            if !self.window_is_full() {
+                return false;
+            }
+            self.send.blocked += u64::from(self.views.iter().any(|view| view.is_live() && view.can_send));
         }
-        self.send.blocked += u64::from(self.views.iter().any(|view| view.is_live() && view.can_send));
-        if !self.config.opportunistic_retransmission {
+        if !self.config.opportunistic_retransmission || !(waits_for_window || self.stream.is_blocked()) {
             return false;
         }
         let Some(oldest) = self.send.outstanding.front() else { return false };
         let (range, carriers) = (oldest.range.clone(), oldest.carried_by);
-        let able = |index: usize| self.views[index].eligible(index, carriers) && !self.views[index].backup;
-        let fastest = (0..self.views.len()).filter(|&index| able(index)).min_by_key(|&index| self.views[index].srtt);
-        let Some(index) = fastest else { return false };
-        if self.config.penalisation {
-            for slow in carriers.iter().filter(|&slow| slow != index) {
-                self.penalise(slow, index, now);
-            }
+        let Some(fast) = chosen.or_else(|| self.choice_for_next_segment(now)) else { return false };
+        let is_limited = waits_for_window || self.stream.is_full(self.bytes_acknowledged());
+        if self.config.penalisation && is_limited {
+            self.penalise_first_carrier(fast, carriers, now);
         }
-        self.assign_copy(index, range)
+        self.is_worth_repeating(fast, carriers) && self.assign_copy(fast, range)
     }
 
-    /// Halves the window of `slow`, at most once per its round trip and only where it is slower than `fast`.
-    fn penalise(&mut self, slow: usize, fast: usize, now: Instant) {
-        let srtt = self.views[slow].srtt.unwrap_or(Duration::ZERO);
-        let recently = self.subflows[slow].penalised_at.is_some_and(|at| now.since(at) < srtt);
-        if recently || self.views[fast].srtt >= self.views[slow].srtt {
+    /// The subflow that would carry the next segment if the peer's window admitted it. Asking takes no turn of the scheduler.
+    fn choice_for_next_segment(&self, now: Instant) -> Option<usize> {
+        let next = self.send.next;
+        let queue = QueueView {
+            now,
+            new_data: next..next + u64::from(self.subflows.iter().map(|subflow| subflow.tcp.mss()).max()?),
+            fragment_end: next,
+            window: self.send.window_end.saturating_sub(self.send.una),
+            blocked: self.send.blocked,
+            outstanding: self.send.outstanding.as_slices(),
+            ..QueueView::default()
+        };
+        match self.scheduler.clone().next(&self.views, &queue)? {
+            Assignment { subflow, what: What::New { .. } } => Some(subflow).filter(|&it| self.views[it].can_send),
+            Assignment { what: What::Copy { .. }, .. } => None,
+        }
+    }
+
+    /// Halves the window of the newest other subflow that carries the blocking data, if it is slower than `fast` and sees no
+    /// loss; at most once per round trip of `fast`. The threshold is halved too, but not in slow start.
+    fn penalise_first_carrier(&mut self, fast: usize, carriers: SubflowSet, now: Instant) {
+        let Some(srtt) = self.views[fast].srtt else { return };
+        let tick = self.config.tcp.timer_tick;
+        if self.subflows[fast]
+            .penalised_another_at
+            .is_some_and(|at| ticks_between(at, now, tick) < ticks_of(srtt, tick))
+        {
             return;
         }
-        self.subflows[slow].penalised_at = Some(now);
-        self.counters.penalties += 1;
+        let Some(slow) = self.other_carriers(fast, carriers).next() else { return };
         let path = self.congestion.path_mut(self.subflows[slow].tcp.path());
-        let halved = (path.cwnd / 2).max(path.quantum);
-        if path.in_slow_start() {
-            // As in Linux MPTCP 0.9x: during slow start only the threshold comes down.
-            path.ssthresh = path.ssthresh.min(halved.max(2 * path.quantum));
-        } else {
-            path.cwnd = halved;
-            path.ssthresh = halved.max(2 * path.quantum);
+        if self.views[slow].srtt <= Some(srtt) || path.state != RecoveryState::Open {
+            return;
         }
+        let was_in_slow_start = path.in_slow_start();
+        path.cwnd = (path.cwnd / 2).max(path.quantum);
+        if !was_in_slow_start {
+            path.ssthresh = (path.ssthresh / 2).max(2 * path.quantum);
+        }
+        self.subflows[fast].penalised_another_at = Some(now);
+        self.counters.penalties += 1;
         self.update_view(slow);
     }
+
+    /// Whether `fast` may deliver the blocking data much earlier than a subflow that carries it: that one has a window of at most
+    /// four packets, or all have more than four times the RTT of `fast`.
+    fn is_worth_repeating(&self, fast: usize, carriers: SubflowSet) -> bool {
+        if carriers.contains(fast) {
+            return false;
+        }
+        let srtt = |index: usize| self.views[index].srtt.unwrap_or(Duration::ZERO);
+        let mut is_worth_it = false;
+        for slow in self.other_carriers(fast, carriers) {
+            let path = self.congestion.path(self.subflows[slow].tcp.path());
+            if path.cwnd <= 4 * path.quantum {
+                return true;
+            }
+            is_worth_it = srtt(fast).saturating_mul(4) < srtt(slow);
+            if !is_worth_it {
+                return false;
+            }
+        }
+        is_worth_it
+    }
+
+    /// Carriers but for `fast`, the newest first: the order of the kernel's list of subflows.
+    fn other_carriers(&self, fast: usize, carriers: SubflowSet) -> impl Iterator<Item = usize> + '_ {
+        let is_other = move |&index: &usize| index != fast && carriers.contains(index);
+        (0..self.subflows.len()).rev().filter(is_other).filter(|&index| !self.subflows[index].is_closed())
+    }
+}
+
+/// A duration in ticks of the kernel's clock, rounded up as `usecs_to_jiffies` does; in nanoseconds without ticks.
+fn ticks_of(duration: Duration, tick: Duration) -> u64 {
+    duration.as_nanos().div_ceil(tick.as_nanos().max(1))
+}
+
+/// By how much the kernel's clock went on from `from` to `to`.
+fn ticks_between(from: Instant, to: Instant, tick: Duration) -> u64 {
+    let ticks = |instant: Instant| instant.as_nanos() / tick.as_nanos().max(1);
+    ticks(to) - ticks(from)
 }

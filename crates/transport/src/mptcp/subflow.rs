@@ -74,8 +74,8 @@ pub struct Subflow {
     pub(crate) confirm_at: Option<Instant>,
     /// How often it was repeated.
     pub(crate) confirmations: u32,
-    /// When opportunistic retransmission last halved its window.
-    pub(crate) penalised_at: Option<Instant>,
+    /// When it was last the faster subflow for which the window of a slower one was halved.
+    pub(crate) penalised_another_at: Option<Instant>,
     /// Data bytes that this subflow delivered first.
     pub(crate) bytes_received: u64,
     /// Copies assigned to it of data that another subflow had been given before.
@@ -108,7 +108,7 @@ impl Subflow {
             timeouts_seen: 0,
             confirm_at: None,
             confirmations: 0,
-            penalised_at: None,
+            penalised_another_at: None,
             bytes_received: 0,
             copies: 0,
             reset_with: Vec::new(),

@@ -1,6 +1,7 @@
 //! One receive window for all subflows (RFC 8684, section 3.3.5), and what helps where it is small: opportunistic
 //! retransmission and penalisation.
 
+use subflow_quantity::Duration;
 use subflow_transport::tcp::config::ReceiveBuffer;
 
 use super::exchange_and_close;
@@ -109,10 +110,10 @@ fn the_buffer_is_filled_by_the_slow_path_but_never_exceeded() {
     exchange_and_close(&mut pair);
 }
 
-/// How long 3 MB take over a fast path and one that is slow, with a receive buffer of 100 000 bytes.
-fn over_a_slow_path(opportunistic: bool, penalise: bool) -> (subflow_quantity::Duration, Pair) {
+/// How long 3 MB take over a fast path and one with this delay, with a receive buffer of 100 000 bytes.
+fn over_a_slow_path(delay: Duration, opportunistic: bool, penalise: bool) -> (Duration, Pair) {
     let fast = Path::with_delay(ms(5)).rate(20, 50);
-    let slow = Path::with_delay(ms(150)).rate(1, 100);
+    let slow = Path::with_delay(delay).rate(1, 100);
     let setup = Setup::mptcp(2, 1).path(0, fast).path(1, slow).both(|stack| {
         stack.tcp.receive_buffer = ReceiveBuffer::Fixed(100_000);
         let multipath = stack.multipath();
@@ -125,8 +126,8 @@ fn over_a_slow_path(opportunistic: bool, penalise: bool) -> (subflow_quantity::D
 
 #[test]
 fn opportunistic_retransmission_and_penalisation_make_a_small_buffer_bearable() {
-    let (without, _) = over_a_slow_path(false, false);
-    let (with, mut pair) = over_a_slow_path(true, true);
+    let (without, _) = over_a_slow_path(ms(150), false, false);
+    let (with, mut pair) = over_a_slow_path(ms(150), true, true);
     assert!(with * 3 < without * 2, "{with:?} against {without:?}");
     let counters = *pair.mptcp(CLIENT).counters();
     assert!(counters.bytes_reinjected > 0 && counters.penalties > 0, "{counters:?}");
@@ -134,8 +135,56 @@ fn opportunistic_retransmission_and_penalisation_make_a_small_buffer_bearable() 
 }
 
 #[test]
+fn a_penalty_in_slow_start_halves_the_window_and_leaves_the_threshold() {
+    let (_, pair) = over_a_slow_path(ms(150), true, true);
+    let slow = pair.mptcp(CLIENT).congestion().path(1);
+    assert!(slow.in_slow_start() && slow.ssthresh > 1000, "nothing was lost on it: {slow:?}");
+    assert!(slow.cwnd < 10, "the window it began with: {slow:?}");
+}
+
+#[test]
+fn penalties_are_a_round_trip_of_the_fast_path_apart() {
+    let (took, pair) = over_a_slow_path(ms(150), true, true);
+    let penalties = pair.mptcp(CLIENT).counters().penalties;
+    assert!(ms(10) * penalties <= took, "{penalties} in {took:?}");
+}
+
+#[test]
+fn copies_are_made_only_where_they_arrive_much_earlier() {
+    for (delay, is_repeated) in [(ms(15), false), (ms(150), true)] {
+        // The fast path loses packets and leaves some to the slow one, which keeps its window of ten.
+        let setup = Setup::mptcp(2, 1).path(0, Path::with_delay(ms(5)).rate(20, 10));
+        let setup = setup.path(1, Path::with_delay(delay).rate(20, 500)).both(|stack| {
+            stack.tcp.receive_buffer = ReceiveBuffer::Fixed(60_000);
+            stack.multipath().opportunistic_retransmission = true;
+        });
+        let mut pair = setup.connected();
+        pair.run_for(secs(1));
+        pair.transfer(CLIENT, 3_000_000);
+        let counters = *pair.mptcp(CLIENT).counters();
+        assert_eq!((counters.bytes_reinjected > 0, counters.penalties), (is_repeated, 0), "{delay:?}: {counters:?}");
+    }
+}
+
+#[test]
+fn a_full_send_buffer_lets_the_fast_path_repeat_what_blocks_it() {
+    for (send_buffer, is_repeated) in [(Some(200_000), true), (None, false)] {
+        let setup = Setup::mptcp(2, 1).path(0, Path::with_delay(ms(5)).rate(20, 10));
+        let setup = setup.path(1, Path::with_delay(ms(150)).rate(20, 500)).both(|stack| {
+            stack.send_buffer = send_buffer;
+            stack.multipath().opportunistic_retransmission = true;
+        });
+        let mut pair = setup.connected();
+        pair.run_for(secs(1));
+        pair.transfer(CLIENT, 3_000_000);
+        let counters = *pair.mptcp(CLIENT).counters();
+        assert_eq!(counters.bytes_reinjected > 0, is_repeated, "{counters:?}");
+    }
+}
+
+#[test]
 fn switched_off_nothing_is_repeated_or_penalised() {
-    let (_, pair) = over_a_slow_path(false, false);
+    let (_, pair) = over_a_slow_path(ms(150), false, false);
     let counters = *pair.mptcp(CLIENT).counters();
     assert_eq!((counters.bytes_reinjected, counters.penalties), (0, 0));
 }
