@@ -55,3 +55,10 @@ fn linux_6_12_is_the_transports_default() {
 fn mptcp_0_9_is_the_transports_linux_4_1() {
     assert_same(&options("mptcp-0.9"), &Config::linux_4_1());
 }
+
+#[test]
+fn mptcp_0_90_differs_in_counting_acknowledgments() {
+    let (older, newer) = (options("mptcp-0.90"), options("mptcp-0.9"));
+    assert!(older.count_acks && !newer.count_acks);
+    assert_eq!(TcpOptions { count_acks: false, ..older }, newer);
+}

@@ -130,7 +130,7 @@ fn lists_name_what_there_is() {
         ("path-managers", "default full-mesh"),
         ("detectors", "red-cpi rfc8382"),
         ("protocols", "tcp mptcp sctp udp"),
-        ("profiles", "linux-6.12 mptcp-0.9"),
+        ("profiles", "linux-6.12 mptcp-0.9 mptcp-0.90"),
         ("topologies", "fat-tree leaf-spine ring diamond dumbbell trap"),
         ("routing", "shortest-path ecmp-flow ecmp-packet multiflow disjoint"),
         ("jitter", "uniform normal pareto"),

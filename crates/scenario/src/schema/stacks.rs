@@ -192,14 +192,14 @@ pub(crate) const MPTCP: TableSchema = TableSchema {
             "opportunistic_retransmission",
             "true or false",
             "false",
-            "whether the oldest missing data is sent again on a subflow with window space if the receive window is \
-             full",
+            "whether the oldest missing data is sent again on a much faster subflow if the receive window or the send \
+             buffer is full, as in MPTCP 0.9x",
         ),
         value(
             "penalisation",
             "true or false",
             "false",
-            "whether the window of the subflow that blocks the receive window is halved in this case",
+            "whether the window of the slower subflow that carries this data is halved in this case",
         ),
         value(
             "stale_loss_count",
@@ -237,6 +237,21 @@ pub(crate) struct Profile {
     pub path_manager: &'static str,
 }
 
+/// `[tcp]` of MPTCP 0.88 to 0.90. What ends with Linux 4.0 comes last.
+const MPTCP_0_90_TCP: &[(&str, &str)] = &[
+    ("loss_detection", "'dup-thresh'"),
+    ("sack_compression", "false"),
+    ("fixed_point", "true"),
+    ("two_segment_floor", "true"),
+    ("slow_start_at_threshold", "true"),
+    ("timer_wheel", "false"),
+    ("receive_buffer", "{ initial = '87380 bytes', maximum = '6 MiB' }"),
+    ("count_acks", "true"),
+];
+
+/// `[mptcp]` of MPTCP 0.88 to 0.93.
+const MPTCP_0_9X: &[(&str, &str)] = &[("opportunistic_retransmission", "true"), ("penalisation", "true")];
+
 /// All profiles; the first is the default one.
 pub(crate) const PROFILES: &[Profile] = &[
     Profile {
@@ -254,17 +269,21 @@ pub(crate) const PROFILES: &[Profile] = &[
     },
     Profile {
         name: "mptcp-0.9",
-        doc: "the out-of-tree MPTCP 0.9x on Linux 3.18 to 4.1, as the papers used it",
-        tcp: &[
-            ("loss_detection", "'dup-thresh'"),
-            ("sack_compression", "false"),
-            ("fixed_point", "true"),
-            ("two_segment_floor", "true"),
-            ("slow_start_at_threshold", "true"),
-            ("timer_wheel", "false"),
-            ("receive_buffer", "{ initial = '87380 bytes', maximum = '6 MiB' }"),
-        ],
-        mptcp: &[("opportunistic_retransmission", "true"), ("penalisation", "true")],
+        doc: "the out-of-tree MPTCP 0.91 on Linux 4.1",
+        tcp: MPTCP_0_90_TCP.split_at(MPTCP_0_90_TCP.len() - 1).0,
+        mptcp: MPTCP_0_9X,
+        sctp: &[],
+        tcp_congestion: "cubic",
+        mptcp_congestion: "lia",
+        sctp_congestion: "sctp",
+        scheduler: "ll",
+        path_manager: "full-mesh",
+    },
+    Profile {
+        name: "mptcp-0.90",
+        doc: "the out-of-tree MPTCP 0.88 on Linux 3.11 to 0.90 on Linux 3.18, which count acknowledgments",
+        tcp: MPTCP_0_90_TCP,
+        mptcp: MPTCP_0_9X,
         sctp: &[],
         tcp_congestion: "cubic",
         mptcp_congestion: "lia",
