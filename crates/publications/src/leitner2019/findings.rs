@@ -9,42 +9,78 @@ use super::grid::{
 };
 use super::measurement::{BY_TIMEOUT, Measurements, RETRANSMISSIONS, Ratio, TRANSFER, ratio};
 
-/// A verdict (`None`: our figures cannot tell), and our figures with what they say of the cause.
-type Outcome = (Option<bool>, String);
+/// A verdict (`None`: our figures cannot tell), the ratio that decides, and our figures with what they say of the cause.
+type Outcome = (Option<bool>, Ratio, String);
 
-/// Nothing where the cells were not run.
-type Check = fn(&Measurements) -> Option<Outcome>;
+/// A finding of the thesis.
+struct Claim {
+    statement: &'static str,
+    source: &'static str,
+    /// What the thesis prints.
+    published: Option<&'static str>,
+    /// The item that it needs.
+    item: &'static str,
+    /// Nothing where its cells were not run.
+    check: fn(&Measurements) -> Option<Outcome>,
+}
 
-/// A statement, the item that it needs, and its check.
-const CHECKS: [(&str, &str, Check); 8] = [
-    (
-        "with loss on path 2 the transfer takes less time, by up to 20.8 % (figure 8)",
-        LOSS_ON_PATH_2,
-        shorter_with_loss_on_path_2,
-    ),
-    (
-        "with loss on path 2 there are fewer retransmissions, by up to 26.4 % (figures 9 and 10)",
-        LOSS_ON_PATH_2,
-        fewer_retransmissions,
-    ),
-    (
-        "with equal loss the transfer takes less time, by up to 23.7 %, at 10 % loss (figure 15)",
-        EQUAL_LOSS,
-        shorter_with_equal_loss,
-    ),
-    ("with much equal loss there are more retransmissions in all (figures 16 to 21)", EQUAL_LOSS, more_retransmissions),
-    (
-        "with much equal loss fewer of the retransmissions are by timeout (figures 22 to 27)",
-        EQUAL_LOSS,
-        fewer_by_timeout,
-    ),
-    ("the gain in transfer time grows with the RTT", EQUAL_LOSS, gain_grows_with_rtt),
-    ("at 24 ms and low loss there is about no gain", EQUAL_LOSS, no_gain_when_near),
-    (
-        "CUC can be left out: with the same scope of fast recovery, transfers take no longer without it",
-        BEYOND,
-        cuc_is_dispensable,
-    ),
+const CLAIMS: [Claim; 8] = [
+    Claim {
+        statement: "with loss on path 2 the transfer takes less time",
+        source: "figure 8",
+        published: Some("up to 20.8 % less"),
+        item: LOSS_ON_PATH_2,
+        check: shorter_with_loss_on_path_2,
+    },
+    Claim {
+        statement: "with loss on path 2 there are fewer retransmissions",
+        source: "figures 9 and 10",
+        published: Some("up to 26.4 % fewer"),
+        item: LOSS_ON_PATH_2,
+        check: fewer_retransmissions,
+    },
+    Claim {
+        statement: "with equal loss the transfer takes less time",
+        source: "figure 15",
+        published: Some("up to 23.7 % less, at 10 %"),
+        item: EQUAL_LOSS,
+        check: shorter_with_equal_loss,
+    },
+    Claim {
+        statement: "with much equal loss there are more retransmissions in all",
+        source: "figures 16 to 21",
+        published: None,
+        item: EQUAL_LOSS,
+        check: more_retransmissions,
+    },
+    Claim {
+        statement: "with much equal loss fewer of the retransmissions are by timeout",
+        source: "figures 22 to 27",
+        published: None,
+        item: EQUAL_LOSS,
+        check: fewer_by_timeout,
+    },
+    Claim {
+        statement: "the gain in transfer time grows with the RTT",
+        source: "section 4.2",
+        published: None,
+        item: EQUAL_LOSS,
+        check: gain_grows_with_rtt,
+    },
+    Claim {
+        statement: "at 24 ms and low loss there is about no gain",
+        source: "section 4.2",
+        published: None,
+        item: EQUAL_LOSS,
+        check: no_gain_when_near,
+    },
+    Claim {
+        statement: "CUC can be left out: with the same scope of fast recovery, transfers take no longer without it",
+        source: "chapter 3",
+        published: None,
+        item: BEYOND,
+        check: cuc_is_dispensable,
+    },
 ];
 
 /// Up to this loss it is low.
@@ -56,15 +92,24 @@ const NEGLIGIBLE: f64 = 0.01;
 
 /// All findings. One is undecided where its cells were not run, or too seldom.
 pub(super) fn findings(measurements: &Measurements) -> Vec<Finding> {
-    let finding = |&(statement, item, check): &(&str, &str, Check)| {
-        let (confirmed, evidence) = match check(measurements) {
-            Some((None, evidence)) => (None, format!("{evidence} More runs would tell.")),
-            Some(outcome) => outcome,
-            None => (None, format!("the item {item}, which tells, was not run")),
+    CLAIMS.iter().map(|claim| claim.judged(measurements)).collect()
+}
+
+impl Claim {
+    fn judged(&self, measurements: &Measurements) -> Finding {
+        let finding = match (self.check)(measurements) {
+            Some((verdict, ratio, evidence)) => {
+                let doubt = if verdict.is_none() { " More runs would tell." } else { "" };
+                Finding::new(self.statement, verdict, evidence + doubt).measured(ratio.measured())
+            }
+            None => Finding::new(self.statement, None, format!("the item {}, which tells, was not run", self.item)),
         };
-        Finding::new(statement, confirmed, evidence)
-    };
-    CHECKS.iter().map(finding).collect()
+        let finding = finding.source(self.source);
+        match self.published {
+            Some(figure) => finding.published(figure),
+            None => finding,
+        }
+    }
 }
 
 /// What an average says of a finding that it lies below 1: yes where its whole interval does, by more than next to nothing;
@@ -86,42 +131,47 @@ fn is_more(average: Ratio) -> Option<bool> {
 
 fn shorter_with_loss_on_path_2(all: &Measurements) -> Option<Outcome> {
     let points = points(all, LOSS_ON_PATH_2, TRANSFER, |cell| cell.has_loss());
-    let verdict = is_less(average(&points)?);
+    let average = average(&points)?;
+    let verdict = is_less(average);
     let cause = if verdict == Some(true) { None } else { causes::cuts(all, LOSS_ON_PATH_2) };
     let summary = summary("With loss on path 2 the proposal's transfers are", &points, Quantity::Time);
-    Some((verdict, told([summary, cause, causes::spared_path_in_time(all)])))
+    Some((verdict, average, told([summary, cause, causes::spared_path_in_time(all)])))
 }
 
 fn fewer_retransmissions(all: &Measurements) -> Option<Outcome> {
     let points = points(all, LOSS_ON_PATH_2, RETRANSMISSIONS, |cell| cell.has_loss());
-    let verdict = is_less(average(&points)?);
+    let average = average(&points)?;
+    let verdict = is_less(average);
     let summary =
         summary("With loss on path 2 the chunks that the proposal sends again are", &points, Quantity::Chunks);
-    Some((verdict, told([summary, causes::spared_path_in_chunks(all)])))
+    Some((verdict, average, told([summary, causes::spared_path_in_chunks(all)])))
 }
 
 fn shorter_with_equal_loss(all: &Measurements) -> Option<Outcome> {
     let points = points(all, EQUAL_LOSS, TRANSFER, |cell| cell.has_loss());
-    let verdict = is_less(average(&points)?);
+    let average = average(&points)?;
+    let verdict = is_less(average);
     let summary = summary("With equal loss the proposal's transfers are", &points, Quantity::Time);
     let causes =
         if verdict == Some(true) { [None, None] } else { [causes::cuts(all, EQUAL_LOSS), causes::greatest_loss(all)] };
     let [cuts, greatest] = causes;
-    Some((verdict, told([summary, cuts, greatest])))
+    Some((verdict, average, told([summary, cuts, greatest])))
 }
 
 fn more_retransmissions(all: &Measurements) -> Option<Outcome> {
     let points = points(all, EQUAL_LOSS, RETRANSMISSIONS, |cell| cell.has_much_loss());
-    let verdict = is_more(average(&points)?);
+    let average = average(&points)?;
+    let verdict = is_more(average);
     let summary = summary(&sent_again_with_much_loss(""), &points, Quantity::Chunks);
-    Some((verdict, told([summary, causes::lost_chunks(all)])))
+    Some((verdict, average, told([summary, causes::lost_chunks(all)])))
 }
 
 fn fewer_by_timeout(all: &Measurements) -> Option<Outcome> {
     let points = points(all, EQUAL_LOSS, BY_TIMEOUT, |cell| cell.has_much_loss());
-    let verdict = is_less(average(&points)?);
+    let average = average(&points)?;
+    let verdict = is_less(average);
     let summary = summary(&sent_again_with_much_loss("after a timeout "), &points, Quantity::Chunks);
-    Some((verdict, told([summary, causes::chunks_lost_twice(all)])))
+    Some((verdict, average, told([summary, causes::chunks_lost_twice(all)])))
 }
 
 /// A gain at the longest RTT, for certain, and a larger one the longer the RTT.
@@ -155,7 +205,7 @@ fn gain_grows_with_rtt(all: &Measurements) -> Option<Outcome> {
         }
         (false, false) => Some("There is no gain that could grow".to_owned()),
     };
-    Some((Some(verdict), told([Some(shown), cause])))
+    Some((Some(verdict), *last, told([Some(shown), cause])))
 }
 
 /// The average is 1, as far as can be told, and that is far enough.
@@ -171,7 +221,7 @@ fn no_gain_when_near(all: &Measurements) -> Option<Outcome> {
     };
     let summary =
         summary(&format!("At 24 ms and up to {LOW_LOSS_PCT} % the proposal's transfers are"), &points, Quantity::Time);
-    Some((verdict, told([summary, cause.map(str::to_owned)])))
+    Some((verdict, average, told([summary, cause.map(str::to_owned)])))
 }
 
 /// Transfers without CUC take at most 5 % longer, for certain, on average over both scopes of recovery.
@@ -199,7 +249,7 @@ fn cuc_is_dispensable(all: &Measurements) -> Option<Outcome> {
     };
     let evidence =
         format!("Without CUC transfers are {} on average: {}", Quantity::Time.difference(average), shown.join(", "));
-    Some((verdict, told([Some(evidence)])))
+    Some((verdict, average, told([Some(evidence)])))
 }
 
 /// The beginning of what is said of chunks that were sent again, of those `after` something.

@@ -6,13 +6,16 @@ pub(super) const LOSS_ON_PATH_2: &str = "loss-on-path-2";
 pub(super) const EQUAL_LOSS: &str = "equal-loss";
 pub(super) const BEYOND: &str = "beyond";
 
-pub(super) const ITEMS: [Item; 3] = [
-    Item { name: LOSS_ON_PATH_2, title: "1 % loss on path 1, 0 to 10 % on path 2 (figures 8 to 14)" },
+pub(super) const SENSITIVITY: &str = "sensitivity";
+
+pub(super) const ITEMS: [Item; 4] = [
+    Item { name: LOSS_ON_PATH_2, title: "no loss on path 1, 0 to 10 % on path 2 (figures 8 to 14)" },
     Item { name: EQUAL_LOSS, title: "0 to 10 % loss on both paths (figures 15 to 27)" },
     Item {
         name: BEYOND,
         title: "future work: retransmission policies, small buffers with NR-SACK, unequal RTTs, background traffic",
     },
+    Item { name: SENSITIVITY, title: "the verdicts on both experiments where a choice is made otherwise" },
 ];
 
 /// The cells of the item `beyond` that take the proposal apart.
@@ -24,8 +27,31 @@ pub(super) const CHUNKS: f64 = 5778.0;
 /// From this loss on, in percent, it is much.
 pub(super) const MUCH_LOSS_PCT: u32 = 5;
 
-/// The loss on path 1 in the first experiment, in percent.
-const FIXED_LOSS_PCT: u32 = 1;
+/// What the thesis leaves open, taken one way or the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Choices {
+    /// The loss on path 1 in the first experiment, in percent: "constant", its value is not printed.
+    fixed_loss_pct: u32,
+    /// Whether the receiver's packets get lost as the sender's do.
+    acks_get_lost: bool,
+    /// Switches that are not those of the testbed, as TOML.
+    further: &'static str,
+}
+
+/// What the figures are run with.
+pub(super) const THESIS: Choices = Choices { fixed_loss_pct: 0, acks_get_lost: true, further: "" };
+
+/// What a verdict may hang on: each choice made otherwise, alone.
+pub(super) const ALTERNATIVES: [(&str, Choices); 6] = [
+    ("1 % loss on path 1", Choices { fixed_loss_pct: 1, ..THESIS }),
+    ("a first ssthresh of the peer's window", Choices { further: PEER_WINDOW, ..THESIS }),
+    ("no loss of acknowledgments", Choices { acks_get_lost: false, ..THESIS }),
+    ("a SACK ends potentially failed", Choices { further: "sack_ends_potentially_failed = true", ..THESIS }),
+    ("no path is ever potentially failed", Choices { further: UNSUSPECTING, ..THESIS }),
+    ("congestion avoidance in recovery", Choices { further: "avoidance_in_recovery = true", ..THESIS }),
+];
+
+const PEER_WINDOW: &str = "initial_ssthresh = 'peer-window'";
 
 /// How much is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +73,12 @@ impl Extent {
             },
             true => Self { rtts_ms: &[24, 90], losses_pct: &[0, 1, 5, 10], runs: 30, runs_beyond: 10 },
         }
+    }
+
+    /// For a verdict under other choices.
+    pub(super) fn of_alternatives(quick: bool) -> Self {
+        let runs = if quick { 10 } else { 60 };
+        Self { rtts_ms: &[24, 48, 90], losses_pct: &[0, 1, 2, 5, 10], runs, runs_beyond: runs }
     }
 
     /// Runs of a cell: those of the future work are fewer, but for those that a finding rests on.
@@ -102,6 +134,8 @@ pub(super) struct Cell {
     pub(super) nr_sack: bool,
     /// UDP on path 2 in Mbit/s while it is on.
     pub(super) background_mbps: u32,
+    /// Whether the receiver's packets get lost, too.
+    pub(super) acks_get_lost: bool,
     /// Switches that are not the thesis's, as TOML.
     pub(super) further: &'static str,
 }
@@ -119,6 +153,7 @@ impl Cell {
             send_buffer_kib: 4646,
             nr_sack: false,
             background_mbps: 0,
+            acks_get_lost: true,
             further: "",
         }
     }
@@ -147,16 +182,21 @@ impl Cell {
 
 /// All cells, item after item.
 pub(super) fn cells(extent: &Extent) -> Vec<Cell> {
+    experiments(extent, THESIS).into_iter().chain(beyond()).collect()
+}
+
+/// The cells of both experiments under these choices.
+pub(super) fn experiments(extent: &Extent, choices: Choices) -> Vec<Cell> {
+    let Choices { fixed_loss_pct, acks_get_lost, further } = choices;
     let mut cells = Vec::new();
     for item in [LOSS_ON_PATH_2, EQUAL_LOSS] {
-        for &rtt in extent.rtts_ms {
-            for &loss in extent.losses_pct {
-                let first = if item == LOSS_ON_PATH_2 { FIXED_LOSS_PCT } else { loss };
-                cells.extend([REFERENCE, PROPOSAL].map(|mode| Cell::new(item, mode, [rtt; 2], [first, loss])));
-            }
+        for (&rtt, &loss) in extent.rtts_ms.iter().flat_map(|rtt| extent.losses_pct.iter().map(move |loss| (rtt, loss)))
+        {
+            let first = if item == LOSS_ON_PATH_2 { fixed_loss_pct } else { loss };
+            let cell = |mode| Cell { acks_get_lost, further, ..Cell::new(item, mode, [rtt; 2], [first, loss]) };
+            cells.extend([REFERENCE, PROPOSAL].map(cell));
         }
     }
-    cells.extend(beyond());
     cells
 }
 
@@ -199,7 +239,7 @@ fn beyond() -> Vec<Cell> {
         both(&variant, [48; 2], [1; 2], &|cell| cell.background_mbps = background);
     }
     let switches = [
-        ("ssthresh begins at 64 KiB", "initial_ssthresh = '64 KiB'"),
+        ("ssthresh begins at the peer's window", PEER_WINDOW),
         ("avoidance goes on in recovery", "avoidance_in_recovery = true"),
         ("gap news restarts the timer", "gap_acks_restart_timer = true"),
         ("all gaps in every SACK", "max_gap_blocks = 'unlimited'"),

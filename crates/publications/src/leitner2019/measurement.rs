@@ -3,6 +3,7 @@
 use subflow_lab::execute::RunError;
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_lab::statistics::{Interval, mean, mean_interval};
+use subflow_report::Measured;
 
 use super::grid::{Cell, Mode, PROPOSAL, REFERENCE};
 use super::testbed::scenario;
@@ -97,6 +98,11 @@ impl Ratio {
         let value = mean(&ratios.iter().map(|ratio| ratio.value).collect::<Vec<_>>())?;
         let squares: f64 = ratios.iter().map(|ratio| ratio.half.powi(2)).sum();
         Some(Self { value, half: squares.sqrt() / ratios.len() as f64 })
+    }
+
+    /// As the figure that decides a finding.
+    pub(super) fn measured(self) -> Measured {
+        Measured::new(self.value, Some(Interval { low: self.low(), high: self.high(), confidence: 0.95 }), "times")
     }
 
     /// The lower end of the interval.

@@ -14,7 +14,7 @@ use subflow_lab::execute::{Progress, run_cells};
 use subflow_report::Reproduction;
 
 use super::{Item, Paper, ReproduceError, Request};
-use grid::{Cell, Extent};
+use grid::{ALTERNATIVES, Cell, Extent};
 use measurement::{Measurement, Measurements};
 
 /// The thesis.
@@ -41,21 +41,41 @@ impl Paper for Leitner2019 {
     ) -> Result<Reproduction, ReproduceError> {
         let extent = Extent::of(request.quick);
         let hurried = request.quick && request.items.is_empty();
-        let is_wanted = |cell: &Cell| request.wants(cell.item) && !(hurried && cell.is_left_out_in_a_hurry());
+        // The alternatives alone say nothing: they are set against both experiments.
+        let only_sensitivity = request.items.iter().all(|item| item == grid::SENSITIVITY);
+        let is_asked_for = |cell: &Cell| request.wants(cell.item) || (only_sensitivity && cell.item != grid::BEYOND);
+        let is_wanted = |cell: &Cell| is_asked_for(cell) && !(hurried && cell.is_left_out_in_a_hurry());
         let cells: Vec<Cell> = grid::cells(&extent).into_iter().filter(is_wanted).collect();
-        let runs = |cell: &Cell| extent.runs(cell);
-        let samples = run_cells(&cells, runs, request.jobs, progress, measurement::run)?;
-        let of_cells = cells.into_iter().zip(&samples).map(|(cell, samples)| Measurement::of(cell, samples));
-        let measurements = Measurements(of_cells.collect());
+        let measurements = measure(cells, &extent, request.jobs, progress)?;
+        let mut findings = findings::findings(&measurements);
+        if request.wants(grid::SENSITIVITY) && !hurried {
+            let extent = Extent::of_alternatives(request.quick);
+            for (choice, choices) in ALTERNATIVES {
+                let cells = grid::experiments(&extent, choices);
+                let others = findings::findings(&measure(cells, &extent, request.jobs, progress)?);
+                findings.iter_mut().for_each(|finding| finding.compare_with(choice, &others));
+            }
+        }
         Ok(Reproduction {
             paper: self.name().to_owned(),
             table: report::rows(&measurements),
             readable: report::readable(&measurements),
             figures: figures::figures(&measurements),
-            findings: findings::findings(&measurements),
+            findings,
             notes: notes(&extent, &measurements, hurried),
         })
     }
+}
+
+fn measure(
+    cells: Vec<Cell>,
+    extent: &Extent,
+    jobs: usize,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Measurements, ReproduceError> {
+    let samples = run_cells(&cells, |cell| extent.runs(cell), jobs, progress, measurement::run)?;
+    let of_cells = cells.into_iter().zip(&samples).map(|(cell, samples)| Measurement::of(cell, samples));
+    Ok(Measurements(of_cells.collect()))
 }
 
 /// The item beyond, where a quick look takes only a part of it.

@@ -61,7 +61,7 @@ const LEGEND: &str = "Means ± half of the 95 % interval; * where that of a rati
 /// The experiments side by side, a line for each point; then what lies beyond, a line for each mode.
 pub(super) fn readable(measurements: &Measurements) -> Vec<(String, Table)> {
     let titles = [
-        (LOSS_ON_PATH_2, "loss-on-path-2: 1 % loss on path 1, that of the line on path 2"),
+        (LOSS_ON_PATH_2, "loss-on-path-2: no loss on path 1, that of the line on path 2"),
         (EQUAL_LOSS, "equal-loss: the same loss on both paths"),
     ];
     let mut tables = Vec::new();

@@ -16,7 +16,7 @@ pub(super) fn figures(all: &Measurements) -> Vec<Figure> {
         if all.of(study).next().is_none() {
             continue;
         }
-        for congestion in CONGESTION {
+        for congestion in CONGESTION.into_iter().filter(|_| study != Study::Transfer) {
             let figure = match study {
                 Study::Congested => over_loss(all, congestion),
                 _ => by_experiment(all, study, congestion),

@@ -20,10 +20,11 @@ pub(super) enum Study {
     Design,
     Mesh,
     Background,
+    Transfer,
 }
 
 impl Study {
-    pub(super) const ALL: [Self; 4] = [Self::Congested, Self::Design, Self::Mesh, Self::Background];
+    pub(super) const ALL: [Self; 5] = [Self::Congested, Self::Design, Self::Mesh, Self::Background, Self::Transfer];
 
     /// Its name on the command line.
     pub(super) fn name(self) -> &'static str {
@@ -32,9 +33,42 @@ impl Study {
             Self::Design => "design",
             Self::Mesh => "mesh",
             Self::Background => "background",
+            Self::Transfer => "transfer",
         }
     }
 }
+
+/// What the thesis leaves open, or what is known of its kernel, taken one way or the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Choices {
+    /// The stack of both hosts.
+    pub(super) profile: &'static str,
+    pub(super) penalisation: bool,
+    /// Whether every second packet is acknowledged instead of each.
+    pub(super) delayed_acks: bool,
+    pub(super) latency: Latency,
+}
+
+/// How the thesis's latency acts: it sets `latency` of tbf (code 5.2), and speaks of end-to-end latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Latency {
+    /// As a delay, netem's.
+    Delay,
+    /// As the longest time in the queue of tbf, which drops what would wait longer.
+    QueueBound,
+}
+
+/// What the figures are run with.
+pub(super) const THESIS: Choices =
+    Choices { profile: "mptcp-0.90", penalisation: true, delayed_acks: false, latency: Latency::Delay };
+
+/// What a verdict may hang on: each choice made otherwise, alone.
+pub(super) const ALTERNATIVES: [(&str, Choices); 4] = [
+    ("growth by acknowledged packets, as in MPTCP 0.91", Choices { profile: "mptcp-0.9", ..THESIS }),
+    ("delayed acknowledgments", Choices { delayed_acks: true, ..THESIS }),
+    ("no penalisation", Choices { penalisation: false, ..THESIS }),
+    ("latency as the bound of tbf's queue", Choices { latency: Latency::QueueBound, ..THESIS }),
+];
 
 /// The five links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +87,9 @@ pub(super) struct Setup {
     pub(super) path_manager: &'static str,
     /// Whether each link carries TCP and UDP of others.
     pub(super) background: bool,
+    /// Whether the upload ends after the thesis's 1.5 GB.
+    pub(super) ends: bool,
+    pub(super) choices: Choices,
 }
 
 /// A setup in its place.
@@ -68,7 +105,7 @@ impl Cell {
     /// Its case, as tables name it.
     pub(super) fn case_name(&self) -> String {
         match self.study {
-            Study::Congested => format!("loss {} %", self.case),
+            Study::Congested | Study::Transfer => format!("loss {} %", self.case),
             _ => format!("Exp {}", self.case),
         }
     }
@@ -88,8 +125,8 @@ fn designed(number: u32) -> Links {
     }
 }
 
-/// The cells of a study; fewer for a quick look.
-pub(super) fn cells(study: Study, quick: bool) -> Vec<Cell> {
+/// The cells of a study under these choices; fewer for a quick look.
+pub(super) fn cells(study: Study, quick: bool, choices: Choices) -> Vec<Cell> {
     let cases: Vec<u32> = match (study, quick) {
         (Study::Congested, false) => (0..=12).collect(),
         (Study::Congested, true) => vec![0, 1, 6],
@@ -98,23 +135,28 @@ pub(super) fn cells(study: Study, quick: bool) -> Vec<Cell> {
         // Without random loss: what congests the paths is the others' traffic.
         (Study::Background, false) => (1..=4).collect(),
         (Study::Background, true) => vec![1, 4],
+        (Study::Transfer, false) => vec![0, 1],
+        (Study::Transfer, true) => vec![0],
     };
     let with_schedulers = || SCHEDULERS.into_iter().chain([ADAPTIVE]).map(|scheduler| (scheduler, "full-mesh"));
     let variants: Vec<(&str, &str)> = match study {
         Study::Congested | Study::Design => with_schedulers().collect(),
         Study::Mesh => vec![("ll", "full-mesh"), ("ll", "single-mesh")],
         Study::Background => with_schedulers().chain([("ll", "single-mesh")]).collect(),
+        Study::Transfer => vec![("ll", "full-mesh")],
     };
     let mut cells = Vec::new();
     for case in cases {
         let links = match study {
-            Study::Congested => Links { loss_pct: [case; LINKS], rate_mbps: RATES_MBPS, latency_ms: [0; LINKS] },
+            Study::Congested | Study::Transfer => {
+                Links { loss_pct: [case; LINKS], rate_mbps: RATES_MBPS, latency_ms: [0; LINKS] }
+            }
             _ => designed(case),
         };
         for congestion in CONGESTION {
             for &(scheduler, path_manager) in &variants {
-                let background = study == Study::Background;
-                let setup = Setup { links, congestion, scheduler, path_manager, background };
+                let (background, ends) = (study == Study::Background, study == Study::Transfer);
+                let setup = Setup { links, congestion, scheduler, path_manager, background, ends, choices };
                 cells.push(Cell { study, case, setup });
             }
         }
@@ -128,7 +170,8 @@ mod tests {
 
     #[test]
     fn the_grid_is_the_thesis_s_and_ours() {
-        let published = |study| cells(study, false).into_iter().filter(|cell| cell.setup.scheduler != ADAPTIVE).count();
+        let published =
+            |study| cells(study, false, THESIS).into_iter().filter(|cell| cell.setup.scheduler != ADAPTIVE).count();
         assert_eq!(published(Study::Congested), 208);
         assert_eq!(published(Study::Design), 128);
         assert_eq!(published(Study::Mesh), 64);

@@ -16,22 +16,29 @@ pub(super) struct Effort {
     pub(super) runs: u64,
 }
 
-/// Goodput in one run, in Mbit/s.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What one run gave: goodput in Mbit/s.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Goodput {
     /// Of the MPTCP connection.
     pub(super) mptcp: f64,
     /// Of all TCP connections in the background.
     pub(super) tcp: f64,
+    /// How long a transfer that ends took, in seconds.
+    pub(super) transfer: Option<f64>,
 }
+
+/// The longest that a transfer which ends may take.
+const LONGEST_TRANSFER_S: u32 = 600;
 
 /// Makes one run.
 pub(super) fn run(setup: &Setup, effort: Effort, seed: u64) -> Result<Goodput, RunError> {
-    let result = simulate(&scenario(setup, effort.duration_s, seed), seed, &RunOptions::default())?;
+    let duration_s = if setup.ends { LONGEST_TRANSFER_S } else { effort.duration_s };
+    let result = simulate(&scenario(setup, duration_s, seed), seed, &RunOptions::default())?;
     let of = |prefix: &str| {
         result.flows.iter().filter(|flow| flow.name.starts_with(prefix)).map(|flow| flow.goodput_mbps).sum()
     };
-    Ok(Goodput { mptcp: of("upload"), tcp: of("tcp") })
+    let transfer = result.flows.iter().find_map(|flow| flow.completion_s);
+    Ok(Goodput { mptcp: of("upload"), tcp: of("tcp"), transfer: transfer.filter(|_| setup.ends) })
 }
 
 /// A cell with its runs.
@@ -42,6 +49,8 @@ pub(super) struct Measurement {
     pub(super) sd: Option<f64>,
     pub(super) interval: Option<Interval>,
     pub(super) runs: usize,
+    /// Mean time of a transfer that ends, in seconds, and its interval.
+    pub(super) transfer: Option<(f64, Option<Interval>)>,
     /// Mean goodput of the TCP connections in the background, where there are any.
     pub(super) background_tcp: Option<f64>,
 }
@@ -51,7 +60,9 @@ impl Measurement {
     pub(super) fn of(cell: Cell, runs: &[Goodput]) -> Self {
         let samples: Vec<f64> = runs.iter().map(|run| run.mptcp).collect();
         let tcp: Vec<f64> = runs.iter().map(|run| run.tcp).collect();
+        let transfers: Vec<f64> = runs.iter().filter_map(|run| run.transfer).collect();
         Self {
+            transfer: mean(&transfers).map(|seconds| (seconds, mean_interval(&transfers, 0.95))),
             mean: mean(&samples).unwrap_or(0.0),
             sd: standard_deviation(&samples),
             interval: mean_interval(&samples, 0.95),
@@ -103,16 +114,17 @@ impl Measurements {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::grid::cells;
+    use super::super::grid::{THESIS, cells};
     use super::*;
 
     /// Measurements of `study` in which a run's goodput is what `goodput` says of its cell.
     pub(in super::super) fn made(study: Study, goodput: impl Fn(&Cell) -> f64) -> Measurements {
         let make = |cell: Cell| {
             let mptcp = goodput(&cell);
-            Measurement::of(cell, &[Goodput { mptcp, tcp: 1.0 }, Goodput { mptcp: mptcp + 2.0, tcp: 3.0 }])
+            let run = |mptcp, tcp| Goodput { mptcp, tcp, transfer: None };
+            Measurement::of(cell, &[run(mptcp, 1.0), run(mptcp + 2.0, 3.0)])
         };
-        Measurements(cells(study, false).into_iter().map(make).collect())
+        Measurements(cells(study, false, THESIS).into_iter().map(make).collect())
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::adaptive;
 use super::grid::{ADAPTIVE, CONGESTION, SCHEDULERS, Study};
 use super::measurement::{Measurement, Measurements};
 
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 12] = [
     "item",
     "case",
     "congestion",
@@ -18,6 +18,7 @@ const COLUMNS: [&str; 11] = [
     "ci95_high",
     "runs",
     "background_tcp_mbps",
+    "transfer_s",
 ];
 
 /// All rows, one for each cell.
@@ -29,7 +30,7 @@ pub(super) fn rows(measurements: &Measurements) -> Table {
     table
 }
 
-fn row(measurement: &Measurement) -> [Cell; 11] {
+fn row(measurement: &Measurement) -> [Cell; 12] {
     let setup = &measurement.cell.setup;
     [
         measurement.cell.study.name().into(),
@@ -43,6 +44,7 @@ fn row(measurement: &Measurement) -> [Cell; 11] {
         measurement.interval.map(|interval| interval.high).into(),
         Cell::Integer(measurement.runs as i64),
         measurement.background_tcp.into(),
+        measurement.transfer.map(|(seconds, _)| seconds).into(),
     ]
 }
 
@@ -70,6 +72,7 @@ pub(super) fn variants(study: Study) -> Vec<(&'static str, &'static str, &'stati
         Study::Congested | Study::Design => schedulers.collect(),
         Study::Mesh => meshes.to_vec(),
         Study::Background => schedulers.chain([meshes[1]]).collect(),
+        Study::Transfer => meshes[..1].to_vec(),
     }
 }
 
@@ -94,6 +97,11 @@ fn side_by_side(measurements: &Measurements, study: Study, congestion: &str) -> 
         if first.background_tcp.is_some() {
             row("  TCP beside it".to_owned(), &|m| {
                 m.background_tcp.map_or_else(String::new, |tcp| format!("{tcp:.1}"))
+            });
+        }
+        if first.transfer.is_some() {
+            row("  time of 1.5 GB, s".to_owned(), &|m| {
+                m.transfer.map_or_else(String::new, |(seconds, _)| format!("{seconds:.1}"))
             });
         }
     }

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use subflow_lab::statistics::{Interval, mean, mean_interval};
+use subflow_report::Measured;
 
 use super::measurement::Measurement;
 
@@ -31,6 +32,13 @@ impl Ratio {
         let interval = mean_interval(ratios, 0.95);
         let (low, high) = interval.map_or((0.0, f64::INFINITY), |interval| (interval.low, interval.high));
         Some(Self { value, low, high })
+    }
+
+    /// As the figure that decides a finding.
+    pub(super) fn measured(self) -> Measured {
+        let is_known = self.high.is_finite();
+        let interval = is_known.then_some(Interval { low: self.low, high: self.high, confidence: 0.95 });
+        Measured::new(self.value, interval, "times")
     }
 
     /// As a gain in percent with half its interval.
@@ -69,13 +77,13 @@ pub(super) fn all(parts: impl IntoIterator<Item = Option<bool>>, complete: bool)
 
 #[cfg(test)]
 mod tests {
-    use super::super::grid::{Study, cells};
+    use super::super::grid::{Study, THESIS, cells};
     use super::super::measurement::Goodput;
     use super::*;
 
     fn measured(runs: &[f64]) -> Measurement {
-        let cell = cells(Study::Mesh, true).swap_remove(0);
-        let runs: Vec<Goodput> = runs.iter().map(|&mptcp| Goodput { mptcp, tcp: 0.0 }).collect();
+        let cell = cells(Study::Mesh, true, THESIS).swap_remove(0);
+        let runs: Vec<Goodput> = runs.iter().map(|&mptcp| Goodput { mptcp, ..Goodput::default() }).collect();
         Measurement::of(cell, &runs)
     }
 
