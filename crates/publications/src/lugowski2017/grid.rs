@@ -120,8 +120,11 @@ pub(super) const TABLES: [TableOfThesis; 17] = [
     table("A.17", Asymmetric, DropTail, &[20], VsReno),
 ];
 
+/// The item under which the alternatives are run.
+pub(super) const SENSITIVITY: &str = "sensitivity";
+
 /// The tables as items of the command line.
-pub(super) const ITEMS: [Item; 17] = [
+pub(super) const ITEMS: [Item; 18] = [
     Item { name: "A.1", title: "bottleneck, tail drop, 0 ms, each algorithm against Reno" },
     Item { name: "A.2", title: "the same at 5 ms" },
     Item { name: "A.3", title: "the same at 20 ms" },
@@ -139,6 +142,43 @@ pub(super) const ITEMS: [Item; 17] = [
     Item { name: "A.15", title: "half-bottleneck, north at 10 Mbit/s, tail drop, 0 ms, against Reno" },
     Item { name: "A.16", title: "the same at 5 ms" },
     Item { name: "A.17", title: "the same at 20 ms" },
+    Item { name: SENSITIVITY, title: "the verdicts on the tables above where a choice is made otherwise" },
+];
+
+/// What is not known of the testbed, or in two versions, taken one way or the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Choices {
+    /// Which CMT/RPv2 it is, as scenarios name it.
+    pub(super) cmt_rpv2: &'static str,
+    pub(super) buffers: Buffers,
+    /// The MPTCP kernel of both hosts.
+    pub(super) profile: &'static str,
+    /// Whether added latency delays acknowledgments, too.
+    pub(super) both_ways: bool,
+}
+
+/// What bounds the data in flight of a connection, whether TCP or MPTCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Buffers {
+    /// NetPerfMeter's send buffer of 233 016 bytes: Linux doubles it and counts 2304 bytes for a packet with 1448 of data.
+    Send,
+    /// The same size as data, at both ends.
+    SendAndReceive,
+    /// What Linux has if the program asks for nothing.
+    Growing,
+}
+
+/// What the figures are run with.
+pub(super) const THESIS: Choices =
+    Choices { cmt_rpv2: "kernel-module", buffers: Buffers::Send, profile: "mptcp-0.9", both_ways: true };
+
+/// What a verdict may hang on: each choice made otherwise, alone.
+pub(super) const ALTERNATIVES: [(&str, Choices); 5] = [
+    ("CMT/RPv2 by its formula", Choices { cmt_rpv2: "formula", ..THESIS }),
+    ("windows of 233 016 bytes at both ends", Choices { buffers: Buffers::SendAndReceive, ..THESIS }),
+    ("buffers that grow", Choices { buffers: Buffers::Growing, ..THESIS }),
+    ("growth by acknowledgments, as in MPTCP 0.90", Choices { profile: "mptcp-0.90", ..THESIS }),
+    ("latency on data only", Choices { both_ways: false, ..THESIS }),
 ];
 
 /// One experiment: what a median is taken of.
@@ -150,15 +190,16 @@ pub(super) struct Cell {
     pub(super) case: &'static str,
     /// Congestion control of each flow; `reno` stands for TCP, all else for MPTCP.
     pub(super) flows: Vec<&'static str>,
+    pub(super) choices: Choices,
 }
 
-/// The cells of a table at these capacities.
-pub(super) fn cells(table: TableOfThesis, capacities_mbps: &[u32]) -> Vec<Cell> {
+/// The cells of a table at these capacities, under these choices.
+pub(super) fn cells(table: TableOfThesis, capacities_mbps: &[u32], choices: Choices) -> Vec<Cell> {
     let mut cells = Vec::new();
     for &latency_ms in table.latencies_ms {
         for &capacity_mbps in capacities_mbps {
             for (case, flows) in table.matchup.cases() {
-                cells.push(Cell { table, latency_ms, capacity_mbps, case, flows });
+                cells.push(Cell { table, latency_ms, capacity_mbps, case, flows, choices });
             }
         }
     }
@@ -172,7 +213,7 @@ mod tests {
     #[test]
     fn the_grid_is_the_thesis_s() {
         let capacities: Vec<u32> = (1..=10).map(|ten| ten * 10).collect();
-        let all: Vec<Cell> = TABLES.into_iter().flat_map(|table| cells(table, &capacities)).collect();
+        let all: Vec<Cell> = TABLES.into_iter().flat_map(|table| cells(table, &capacities, THESIS)).collect();
         // Sixteen tables of four algorithms, and one of one case at three latencies, at ten capacities.
         assert_eq!(all.len(), (16 * 4 + 3) * 10);
         assert!(TABLES.iter().zip(&ITEMS).all(|(table, item)| table.name == item.name));

@@ -118,7 +118,7 @@ impl Measurements {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::grid::{TABLES, cells};
+    use super::super::grid::{TABLES, THESIS, cells};
     use super::*;
 
     /// Measurements of `table` at 100 Mbit/s in which every run of `case` gave `goodput`, and other cases half of it.
@@ -129,7 +129,7 @@ pub(super) mod tests {
             let run: Vec<f64> = goodput.iter().map(|g| g * scale).collect();
             Measurement::of(cell, &[run.clone(), run], &published)
         };
-        Measurements(cells(TABLES[table], &[100]).into_iter().map(make).collect())
+        Measurements(cells(TABLES[table], &[100], THESIS).into_iter().map(make).collect())
     }
 
     #[test]

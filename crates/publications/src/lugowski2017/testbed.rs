@@ -19,17 +19,23 @@ use subflow_network::{CapacityTrace, Service, stream};
 use subflow_scenario::Scenario;
 use subflow_scenario::file::Document;
 
-use super::grid::{Cell, Queue, Topology};
+use super::grid::{Buffers, Cell, Choices, Queue, Topology};
 
 /// What the thesis leaves open, and what is taken instead.
-pub(super) const CHOICES: [&str; 9] = [
+pub(super) const CHOICES: [&str; 13] = [
     "Stack: the profile mptcp-0.9 (lowest-RTT scheduler, opportunistic retransmission and penalisation, SACK loss \
      detection by three duplicates, the kernel's fixed-point arithmetic); TCP is Reno.",
     "Kernel: Linux 3.18 with MPTCP 0.90 or 4.1 with 0.91 (the thesis's listings have `srtt_us` and `cong_avoid` with three \
      arguments). What both do is taken: slow start goes on at the threshold, OLIA's threshold is Reno's, at least two \
-     packets. CMT/RPv2's is, too: the thesis's print leaves the floor out, and Linux's own have two. What differs is not: in \
-     3.18 all algorithms count acknowledgments (`count_acks`). With that the seven given tables would be off by 7.1 % of capacity \
-     on the bottleneck and 10.0 % on the half-bottleneck (3 runs of 100 s), instead of 5.0 and 10.8 %.",
+     packets. In 3.18 all algorithms count acknowledgments; the findings say what that changes.",
+    "CMT/RPv2 is the published kernel module: one packet more for each window and acknowledgment whatever the share, decrease by \
+     the formula with a floor of one packet. The thesis prints the formula; the findings say what it changes.",
+    "Buffers: NetPerfMeter sets 233016 bytes in either direction. Linux doubles the send buffer and counts packets with their overhead: \
+     292 kB of data, at an RTT of 40.4 ms 58 Mbit/s. The thesis's Reno stays at 56 to 60 Mbit/s at 20 ms (A.3, A.17) and leaves \
+     the reason open. A receive window of 233016 bytes would hold it at 46.",
+    "Acknowledgments have a pipe of their own. The rule `pipe 1 ip from any to any` could put them into that of the data, but the \
+     thesis's totals rise by 0.955 Mbit/s for each Mbit/s of capacity (A.1, below 1 ms; 0.956 for each path in A.11), where headers leave \
+     0.959 without acknowledgments and 0.94 with one for two packets.",
     "Added latency: on the data and on the acknowledgments, so that the RTT grows by twice its value. The rule that the \
      thesis shows, `pipe 1 ip from any to any`, delays both, and the tables at 20 ms say so too: at 100 Mbit/s one way \
      leaves the link 89 % used by LIA, OLIA or CMT/RPv2 with Reno, both ways 81 to 87 %; the thesis has 76 to 83 %.",
@@ -44,6 +50,7 @@ pub(super) const CHOICES: [&str; 9] = [
     "Start: each flow at a random time within the first second. It is what tells the runs of a cell apart.",
     "The thesis's figures are whole numbers and look truncated (at 20 Mbit/s many cells add up to 18, where headers leave \
      19.1); they stand here as printed, ours unrounded, so half a Mbit/s of the deviation is theirs.",
+    "The figures A.7 to A.13 (half-bottleneck at 20 ms) have no table, so that no cell of theirs is compared.",
 ];
 
 /// Base RTT in microseconds, spread over the four Ethernet cables that a round trip passes.
@@ -51,6 +58,10 @@ const BASE_RTT_US: u32 = 400;
 const QUEUE: &str = "limit = \"50 packets\", counts_transmitting = true";
 const RED: &str = "discipline = \"red\", min_threshold = \"5 packets\", max_threshold = \"15 packets\", \
                    max_probability = \"2 %\", weight = 0.002, gentle = false, drop = \"per-interval\", idle = \"dummynet\"";
+/// What NetPerfMeter asks for, in bytes.
+const PROGRAM_BUFFER: u32 = 233_016;
+/// The data that fits in twice of it where each packet of 1448 bytes takes 2304, in bytes.
+const SEND_BUFFER: u32 = 2 * PROGRAM_BUFFER / 2304 * 1448;
 /// Flows start within so many milliseconds.
 const START_SPREAD_MS: u64 = 1000;
 /// The northern path's rate where it is fixed.
@@ -73,8 +84,17 @@ pub(super) fn scenario(cell: &Cell, duration_s: u32, seed: u64) -> Scenario {
 
 /// The scenario's text; the shaped links have a constant rate in it.
 pub(super) fn text(cell: &Cell, duration_s: u32, seed: u64) -> String {
+    let Choices { profile, cmt_rpv2, buffers, .. } = cell.choices;
+    let buffers = match buffers {
+        Buffers::Send => format!("send_buffer = \"{SEND_BUFFER} bytes\"\n"),
+        Buffers::SendAndReceive => {
+            format!("send_buffer = \"{PROGRAM_BUFFER} bytes\"\nreceive_buffer = \"{PROGRAM_BUFFER} bytes\"\n")
+        }
+        Buffers::Growing => String::new(),
+    };
     let mut text = format!(
-        "duration = \"{duration_s} s\"\nprofile = \"mptcp-0.9\"\n[hosts]\neast = [\"s\", \"n\"]\nwest = [\"s\", \"n\"]\n[routers]\n"
+        "duration = \"{duration_s} s\"\nprofile = \"{profile}\"\n[tcp]\ncmt_rpv2 = \"{cmt_rpv2}\"\n{buffers}[hosts]\n\
+         east = [\"s\", \"n\"]\nwest = [\"s\", \"n\"]\n[routers]\n"
     );
     if cell.table.topology == Topology::Bottleneck {
         text += "south = {}\nnorth = {}\n";
@@ -129,12 +149,13 @@ fn ethernet(text: &mut String, name: &str, from: &str, to: &str) {
 }
 
 fn shaped(text: &mut String, cell: &Cell, name: &str, (from, to): (&str, &str), rate_mbps: u32) {
+    let latency = cell.latency_ms;
+    let back = if cell.choices.both_ways { latency } else { 0 };
     let red = if cell.table.queue == Queue::Red { format!("{RED}, ") } else { String::new() };
     let _ = writeln!(
         text,
         "[links.{name}]\nbetween = [\"{from}\", \"{to}\"]\nrate = {{ up = \"{rate_mbps} Mbit/s\", down = \"1 Gbit/s\" }}\n\
-         delay = \"{} ms\"\nqueue = {{ up = {{ {red}{QUEUE} }}, down = \"1000 packets\" }}",
-        cell.latency_ms
+         delay = {{ up = \"{latency} ms\", down = \"{back} ms\" }}\nqueue = {{ up = {{ {red}{QUEUE} }}, down = \"1000 packets\" }}",
     );
 }
 
@@ -153,18 +174,28 @@ fn ticking(rate_mbps: u32) -> Service {
 
 #[cfg(test)]
 mod tests {
-    use super::super::grid::{TABLES, cells};
+    use super::super::grid::{ALTERNATIVES, TABLES, THESIS, cells};
     use super::*;
 
     #[test]
     fn every_table_makes_good_scenarios() {
         for table in TABLES {
-            for cell in cells(table, &[10, 100]) {
+            for cell in cells(table, &[10, 100], THESIS) {
                 let scenario = scenario(&cell, 10, 1);
                 assert_eq!(scenario.flows.len(), cell.flows.len());
                 let shaped = scenario.links.iter().filter(|link| link.name.starts_with("shaped"));
                 assert_eq!(shaped.count(), if table.topology == Topology::Bottleneck { 1 } else { 2 });
             }
+        }
+    }
+
+    #[test]
+    fn every_alternative_is_a_scenario_of_its_own() {
+        // At 20 ms, where all of them tell.
+        let of = |choices| cells(TABLES[2], &[100], choices).swap_remove(2);
+        for (choice, choices) in ALTERNATIVES {
+            scenario(&of(choices), 10, 1);
+            assert_ne!(text(&of(choices), 10, 1), text(&of(THESIS), 10, 1), "{choice}");
         }
     }
 
@@ -178,7 +209,7 @@ mod tests {
 
     #[test]
     fn runs_differ_in_when_flows_start() {
-        let cell = &cells(TABLES[0], &[20])[0];
+        let cell = &cells(TABLES[0], &[20], THESIS)[0];
         assert_ne!(text(cell, 10, 1), text(cell, 10, 2));
         assert_eq!(text(cell, 10, 3), text(cell, 10, 3));
     }
