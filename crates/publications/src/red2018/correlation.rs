@@ -2,10 +2,10 @@
 //! characteristic.
 
 use subflow_lab::statistics::{mean, quantile};
-use subflow_report::{Axis, Boxes, Cell, Curve, Curves, Figure, Shape, Table};
+use subflow_report::{Axis, Boxes, Cell, Curve, Curves, Figure, Measured, Shape, Table};
 
-use super::part::{Part, shown};
-use super::replay::{Degrees, RFC8382, VARIANTS, share_above};
+use super::part::{Part, Reading, shown};
+use super::replay::{Degrees, READINGS, RFC8382, VARIANTS, share_above};
 use super::testbed::PAIRS;
 
 /// What the detectors said in one run with the redundant scheduler.
@@ -84,51 +84,36 @@ pub(super) fn correlation(runs: &[Verdicts]) -> Part {
         let of = |pair| quantile(&pooled(runs, variant, pair), 0.5);
         Some([of(0)?, of(1)?, of(2)?])
     };
-    // What longer intervals between values make of it, where they are known: a window takes its time.
-    let others = |pair: usize| {
-        let of = |variant: usize| {
-            let name = VARIANTS[variant].name;
-            medians(variant).map_or_else(String::new, |medians| format!(", {name}: {:.2}", medians[pair]))
+    let by_reading = |judge: &dyn Fn([f64; 3], f64) -> (bool, f64), of_mscm: bool| -> Vec<Reading> {
+        let reading = |&(choice, red, mscm): &(&'static str, usize, usize)| {
+            let variant = if of_mscm { mscm } else { red };
+            let medians = medians(variant)?;
+            let close = share_above(runs.iter().map(|run| &run.degrees[variant][2]), 0.8).unwrap_or(0.0);
+            let (holds, deciding) = judge(medians, close);
+            let [ab, ac, bc] = medians;
+            let told =
+                format!("median c A-B {ab:.2}, A-C {ac:.2}, B-C {bc:.2}; c of B-C ≥ 0.8 in {:.0} %", 100.0 * close);
+            Some((choice, holds, Measured::new(deciding, None, ""), told))
         };
-        [2, 4].map(of).concat()
+        READINGS.iter().filter_map(reading).collect()
     };
-    if let Some([ab, ac, bc]) = medians(0) {
-        let shares = percent(share_above(runs.iter().map(|run| &run.degrees[0][2]), 0.8));
-        part.finding_or(
-            "By RED-CPI c of B-C, which share a bottleneck, lies close to 1 (fig. 6)",
-            bc >= 0.9,
-            format!("median c {bc:.2}, c ≥ 0.8 in {shares}{}", others(2)),
-            "A window of 50 acknowledgments of B or C spans less than a round trip through the full queue: the queue moves \
-             little meanwhile, and much of the order of its values is chance",
-        );
-        part.finding_or(
-            "By RED-CPI c of A-B and A-C is centred on 0 (fig. 6)",
-            ab.abs() <= 0.1 && ac.abs() <= 0.1,
-            format!("median c of A-B {ab:.2}{}; of A-C {ac:.2}{}", others(0), others(1)),
-            "Smoothed RTTs drift: where a window is short against the sawtooth of its queue its values climb or fall \
-             throughout, and two series that drift correlate, up or down, whatever links they queue at. Under bulk load A \
-             has a queue of its own that climbs most of the time, as that of B and C does",
-        );
-    }
-    if let Some([ab, ac, bc]) = medians(1) {
-        part.finding_or(
-            "By MSCM c of A-B and A-C tends below 0 and that of B-C above (fig. 6)",
-            ab < 0.0 && ac < 0.0 && bc > 0.0,
-            format!("median c by MSCM: A-B {ab:.2}, A-C {ac:.2}, B-C {bc:.2}; B-C{}", others_of_mscm(&medians)),
-            "At 0.01 ms the 50 instants of a window are acknowledgments of a few milliseconds, in which delays, known to \
-             the millisecond, hardly change; the paper does not say how its traces were read at such times",
-        );
-    }
+    let farthest = |a: f64, b: f64| if a.abs() > b.abs() { a } else { b };
+    part.finding_by_reading(
+        "By RED-CPI c of B-C, which share a bottleneck, lies close to 1",
+        "fig. 6",
+        by_reading(&|[_, _, bc], _| (bc >= 0.9, bc), false),
+    );
+    part.finding_by_reading(
+        "By RED-CPI c of A-B and A-C is centred on 0",
+        "fig. 6",
+        by_reading(&|[ab, ac, _], _| (ab.abs() <= 0.1 && ac.abs() <= 0.1, farthest(ab, ac)), false),
+    );
+    part.finding_by_reading(
+        "By MSCM c of A-B and A-C tends below 0 and that of B-C above",
+        "fig. 6",
+        by_reading(&|[ab, ac, bc], _| (ab < 0.0 && ac < 0.0 && bc > 0.0, ab.max(ac)), true),
+    );
     part
-}
-
-/// What MSCM says of B-C at longer intervals.
-fn others_of_mscm(medians: &dyn Fn(usize) -> Option<[f64; 3]>) -> String {
-    let of = |variant: usize| {
-        let name = VARIANTS[variant].name;
-        medians(variant).map_or_else(String::new, |medians| format!(" {:.2} by {name};", medians[2]))
-    };
-    [3, 5].map(of).concat().trim_end_matches(';').to_owned()
 }
 
 /// Item `roc`.
@@ -232,55 +217,45 @@ fn line(name: &str, threshold: impl Into<Cell>, false_rates: &[f64], true_rates:
 /// The paper's findings about figure 7.
 fn compared(runs: &[Verdicts]) -> Vec<subflow_report::Finding> {
     let mut part = Part::default();
-    let rate = |variant, threshold| {
-        let (false_rates, true_rates) = rates_of(runs, variant, threshold);
-        Some((mean(&false_rates)?, mean(&true_rates)?))
+    let rates = |variant| -> Vec<(f64, f64)> {
+        let rate = |threshold| {
+            let (false_rates, true_rates) = rates_of(runs, variant, threshold);
+            Some((mean(&false_rates)?, mean(&true_rates)?))
+        };
+        thresholds().filter_map(rate).collect()
     };
-    let red: Vec<(f64, f64)> = thresholds().filter_map(|threshold| rate(0, threshold)).collect();
-    let mscm: Vec<(f64, f64)> = thresholds().filter_map(|threshold| rate(1, threshold)).collect();
-    if red.is_empty() || red.len() != mscm.len() {
-        return Vec::new();
-    }
     // φ = 0.8 is the 17th threshold.
     let (low, at) = (17, 16);
-    let better = red.iter().zip(&mscm).take(low).filter(|(red, mscm)| red.0 < mscm.0).count();
-    let (synchronised, areas) = (rate(3, 0.8), [0, 1, 3].map(|variant| area_of(runs, variant)));
-    part.finding_or(
-        "RED-CPI has fewer false positives than MSCM for φ ≤ 0.8 (fig. 7a)",
-        better == low,
-        format!(
-            "at {better} of {low} values of φ up to 0.8; at 0.8: RED-CPI {:.1} %, MSCM {:.1} %, at intervals of 10 ms {:.1} %; \
-             area under the curve: RED-CPI {:.2}, MSCM {:.2}, at 10 ms {:.2}",
-            100.0 * red[at].0,
-            100.0 * mscm[at].0,
-            100.0 * synchronised.map_or(0.0, |rates| rates.0),
-            areas[0],
-            areas[1],
-            areas[2]
-        ),
-        "At 0.01 ms MSCM errs seldom because it seldom says anything: most of its windows hold constant delays. Hits and \
-         errors together tell more, and so does the area",
-    );
+    let known = || READINGS.iter().map(|&(choice, red, mscm)| (choice, (red, rates(red)), (mscm, rates(mscm))));
+    let known = || known().filter(|(_, red, mscm)| !red.1.is_empty() && red.1.len() == mscm.1.len());
+    let fewer = known().map(|(choice, (red, of_red), (mscm, of_mscm))| {
+        let better = of_red.iter().zip(&of_mscm).take(low).filter(|(red, mscm)| red.0 < mscm.0).count();
+        let told = format!(
+            "at {better} of {low} values of φ up to 0.8; at 0.8: RED-CPI {:.1} %, MSCM {:.1} %; area under the curve: RED-CPI {:.2}, \
+             MSCM {:.2}",
+            100.0 * of_red[at].0,
+            100.0 * of_mscm[at].0,
+            area_of(runs, red),
+            area_of(runs, mscm),
+        );
+        (choice, better == low, Measured::new(100.0 * of_red[at].0, None, "% at 0.8"), told)
+    });
+    part.finding_by_reading("RED-CPI has fewer false positives than MSCM for φ ≤ 0.8", "fig. 7a", fewer.collect());
     let gain = |rates: &(f64, f64)| rates.1 - rates.0;
-    let best = (0..red.len()).max_by(|&a, &b| gain(&red[a]).total_cmp(&gain(&red[b]))).expect("there are thresholds");
-    let threshold = best as f64 / 20.0;
-    part.finding_or(
-        "The best φ of RED-CPI lies from 0.8 to 0.9 (fig. 7b)",
-        (0.8..=0.9).contains(&threshold),
-        format!(
+    let best = known().map(|(choice, (_, rates), _)| {
+        let best = (0..rates.len()).max_by(|&a, &b| gain(&rates[a]).total_cmp(&gain(&rates[b]))).unwrap_or(0);
+        let threshold = best as f64 / 20.0;
+        let told = format!(
             "hits less errors are most at φ = {threshold:.2}: {:.1} % less {:.1} %; at 0.8 {:.1} % less {:.1} %",
-            100.0 * red[best].1,
-            100.0 * red[best].0,
-            100.0 * red[at].1,
-            100.0 * red[at].0
-        ),
-        "Where the pairs that share nothing stay low, each step of φ costs hits and saves next to no errors",
-    );
+            100.0 * rates[best].1,
+            100.0 * rates[best].0,
+            100.0 * rates[at].1,
+            100.0 * rates[at].0
+        );
+        (choice, (0.8..=0.9).contains(&threshold), Measured::new(threshold, None, ""), told)
+    });
+    part.finding_by_reading("The best φ of RED-CPI lies from 0.8 to 0.9", "fig. 7b", best.collect());
     part.findings
-}
-
-fn percent(share: Option<f64>) -> String {
-    share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0))
 }
 
 /// Evenly spaced quantiles instead of all samples: a box plot needs no more.

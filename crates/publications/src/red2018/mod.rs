@@ -18,7 +18,7 @@ use super::{Item, Paper, ReproduceError, Request};
 use correlation::{BOUNDS, SKEWNESS, Verdicts};
 use coupling::{Paths, Shares};
 use part::Part;
-use replay::{VARIANTS, replay, replay_within};
+use replay::{VARIANTS, replay, replay_variant, replay_within};
 use scaling::Score;
 use scheduler::{SCHEDULERS, SchedulerRun};
 use testbed::{LOADS, Load};
@@ -147,7 +147,7 @@ fn verdicts(records: &[subflow_transport::mptcp::PathRecord]) -> Verdicts {
     let rfc8382 = VARIANTS[VARIANTS.len() - 1];
     let skewed = |threshold: f64| rfc8382.build(Parameters { threshold, ..rfc8382.parameters() });
     Verdicts {
-        degrees: VARIANTS.map(|variant| replay(variant.build(variant.parameters()), records, &pairs)).to_vec(),
+        degrees: VARIANTS.map(|variant| replay_variant(variant, records, &pairs)).to_vec(),
         by_skewness: SKEWNESS.map(|threshold| replay(skewed(threshold), records, &pairs)).to_vec(),
         by_bounds: replay_within(rfc8382.parameters(), &BOUNDS, records, &pairs),
     }

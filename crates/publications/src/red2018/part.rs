@@ -1,9 +1,12 @@
 //! What an item adds to the report.
 
 use subflow_lab::statistics::{mean, mean_interval};
-use subflow_report::{Cell, Figure, Finding, Table};
+use subflow_report::{Alternative, Cell, Figure, Finding, Measured, Table};
 
 const COLUMNS: [&str; 8] = ["item", "case", "of", "metric", "value", "ci95_low", "ci95_high", "runs"];
+
+/// What one reading of the paper makes of a finding.
+pub(super) type Reading = (&'static str, bool, Measured, String);
 
 /// An item's results.
 #[derive(Debug, Default)]
@@ -56,6 +59,21 @@ impl Part {
         let confirmed = confirmed.into();
         let evidence = if confirmed == Some(true) { evidence } else { format!("{evidence}. {why}") };
         self.finding(statement, confirmed, evidence);
+    }
+
+    /// Adds a finding that several readings of the paper judge: the words for each, whether it holds, the figure that decides, and the
+    /// figures in words. The first is taken for the paper's, the others are alternatives.
+    pub(super) fn finding_by_reading(&mut self, statement: &str, source: &str, readings: Vec<Reading>) {
+        let mut readings = readings.into_iter();
+        let Some((choice, holds, measured, evidence)) = readings.next() else { return };
+        let mut finding =
+            Finding::new(statement, holds, format!("{choice}: {evidence}")).source(source).measured(measured);
+        finding.alternatives.extend(readings.map(|(choice, holds, measured, _)| Alternative {
+            choice: choice.to_owned(),
+            verdict: holds.into(),
+            measured: Some(measured),
+        }));
+        self.findings.push(finding);
     }
 
     /// Adds a finding; `confirmed` is `None` where the runs cannot tell.

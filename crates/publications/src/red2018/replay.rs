@@ -11,18 +11,37 @@ pub(super) struct Variant {
     pub(super) name: &'static str,
     detector: &'static str,
     interval: Option<Duration>,
+    /// Whether all paths are read at each instant, and values repeat where no acknowledgment came in between (section 3.1: "read at
+    /// every instant t"); otherwise a value is taken when there is a new one.
+    polled: bool,
 }
 
-/// All that are compared. The first two are as the paper prints them; with longer intervals a window spans half a second
-/// and five seconds.
-pub(super) const VARIANTS: [Variant; 7] = [
-    Variant { name: "red-cpi", detector: "red-cpi", interval: None },
-    Variant { name: "mscm", detector: "mscm", interval: Some(Duration::from_micros(10)) },
-    Variant { name: "red-cpi, 10 ms", detector: "red-cpi", interval: Some(Duration::from_millis(10)) },
-    Variant { name: "mscm, 10 ms", detector: "mscm", interval: None },
-    Variant { name: "red-cpi, 100 ms", detector: "red-cpi", interval: Some(Duration::from_millis(100)) },
-    Variant { name: "mscm, 100 ms", detector: "mscm", interval: Some(Duration::from_millis(100)) },
-    Variant { name: RFC8382, detector: "rfc8382", interval: None },
+const fn variant(name: &'static str, detector: &'static str, interval: Option<Duration>) -> Variant {
+    Variant { name, detector, interval, polled: false }
+}
+
+const EVERY_10_MS: Option<Duration> = Some(Duration::from_millis(10));
+const EVERY_100_MS: Option<Duration> = Some(Duration::from_millis(100));
+
+/// All that are compared. The paper prints t = 0.01 ms, which is probably 0.01 s: at 0.01 ms a window of polled values spans half a
+/// millisecond, in which next to no acknowledgment comes. With 10 and 100 ms it spans half a second and five seconds.
+pub(super) const VARIANTS: [Variant; 8] = [
+    variant("red-cpi", "red-cpi", None),
+    variant("mscm", "mscm", Some(Duration::from_micros(10))),
+    variant("red-cpi, 10 ms", "red-cpi", EVERY_10_MS),
+    variant("mscm, 10 ms", "mscm", None),
+    variant("red-cpi, 100 ms", "red-cpi", EVERY_100_MS),
+    variant("mscm, 100 ms", "mscm", EVERY_100_MS),
+    Variant { polled: true, ..variant("red-cpi, polled", "red-cpi", EVERY_10_MS) },
+    variant(RFC8382, "rfc8382", None),
+];
+
+/// Readings of the paper's t by their place in [`VARIANTS`]: the words for it, RED-CPI, and MSCM. The first is the paper's.
+pub(super) const READINGS: [(&str, usize, usize); 4] = [
+    ("values read every 0.01 s", 6, 3),
+    ("a value for each acknowledgment, 0.01 s apart", 2, 3),
+    ("a value for each acknowledgment, 0.01 ms apart", 0, 1),
+    ("a value for each acknowledgment, 0.1 s apart", 4, 5),
 ];
 
 /// The variant whose degrees are verdicts: its threshold is part of it, not laid on afterwards.
@@ -45,6 +64,33 @@ impl Variant {
     pub(super) fn build(self, parameters: Parameters) -> BottleneckDetection {
         BottleneckDetection::entry(self.detector).expect("it is a detector").create(parameters)
     }
+}
+
+/// What `variant` says of `pairs` when `records` are shown to it.
+pub(super) fn replay_variant(variant: Variant, records: &[PathRecord], pairs: &[(usize, usize)]) -> Vec<Degrees> {
+    let parameters = variant.parameters();
+    let polled = variant.polled.then(|| polled(records, parameters.interval));
+    replay(variant.build(parameters), polled.as_deref().unwrap_or(records), pairs)
+}
+
+/// The latest record of each path at regular instants, whether or not it is new.
+fn polled(records: &[PathRecord], interval: Duration) -> Vec<PathRecord> {
+    let mut read_at = records.first().map_or(Instant::ZERO, |record| record.sample.at) + interval;
+    let (mut latest, mut polled) = (Vec::<Option<PathRecord>>::new(), Vec::new());
+    for record in records {
+        while record.sample.at > read_at {
+            polled.extend(latest.iter().flatten().cloned().map(|mut record: PathRecord| {
+                record.sample.at = read_at;
+                record
+            }));
+            read_at += interval;
+        }
+        if latest.len() <= record.subflow {
+            latest.resize(record.subflow + 1, None);
+        }
+        latest[record.subflow] = Some(record.clone());
+    }
+    polled
 }
 
 /// Shows `records` to `detector` and notes the degrees of `pairs`.
@@ -124,6 +170,17 @@ mod tests {
         assert!(degrees[0][0].is_nan(), "ten values fill no window of twenty");
         assert_eq!(degrees[0][2], 1.0);
         assert_eq!(share_above(&degrees, 0.8), Some(8.0 / 9.0));
+    }
+
+    #[test]
+    fn polled_paths_repeat_their_latest_value() {
+        let records = [record(0, 0, 7), record(1, 5, 8), record(0, 35, 9), record(0, 41, 10)];
+        let polled: Vec<_> = polled(&records, Duration::from_millis(10))
+            .iter()
+            .map(|it| (it.subflow, it.sample.at.as_nanos() / 1_000_000, it.sample.srtt.as_nanos() / 1_000_000))
+            .collect();
+        let expected = [(0, 10, 7), (1, 10, 8), (0, 20, 7), (1, 20, 8), (0, 30, 7), (1, 30, 8), (0, 40, 9), (1, 40, 8)];
+        assert_eq!(polled, expected);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use subflow_report::{Axis, Cell, Curve, Curves, Figure, Table};
 use subflow_transport::mptcp::PathRecord;
 
 use super::part::{Part, shown};
-use super::replay::{RFC8382, VARIANTS, Variant, replay, share_above};
+use super::replay::{RFC8382, VARIANTS, Variant, replay_variant, share_above};
 use super::testbed::{START_SPREAD_MS, parse};
 
 /// What one run says of one detector.
@@ -35,7 +35,7 @@ pub(super) fn run(paths: usize, duration_s: u32, seed: u64) -> Result<Vec<Score>
 fn score(variant: Variant, paths: usize, records: &[PathRecord]) -> Score {
     let parameters = variant.parameters();
     let pairs: Vec<(usize, usize)> = (0..paths).flat_map(|b| (0..b).map(move |a| (a, b))).collect();
-    let degrees = replay(variant.build(parameters), records, &pairs);
+    let degrees = replay_variant(variant, records, &pairs);
     let threshold = if variant.name == RFC8382 { 1.0 } else { parameters.threshold };
     let rate = |shared: bool| {
         let is_of = |(a, b): (usize, usize)| (a / 2 == b / 2) == shared;
