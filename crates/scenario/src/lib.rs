@@ -59,6 +59,8 @@ pub struct Scenario {
     pub routers: Vec<Router>,
     /// What concerns the routing of the whole network.
     pub routing: RoutingConfig,
+    /// Hosts, by number, to which all routers take the first of equal ways.
+    pub single_ways: Vec<usize>,
     /// The links, in the file's order.
     pub links: Vec<Link>,
     /// The traffic, in the file's order.

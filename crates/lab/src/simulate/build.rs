@@ -54,6 +54,7 @@ pub(crate) fn build_for(
             topology.gateway(address, routers[gateway]);
         }
     }
+    scenario.single_ways.iter().flat_map(|&host| &interfaces[host]).for_each(|&id| topology.single_way_to(id));
     let end = |end: subflow_scenario::Attachment| -> Attachment {
         match end {
             subflow_scenario::Attachment::Interface(index) => interfaces[index.host][index.interface].into(),

@@ -42,6 +42,8 @@ pub(crate) struct TableRules {
     pub(crate) modes: Vec<RouterMode>,
     pub(crate) metric: RouteMetric,
     pub(crate) static_routes: Vec<StaticRoute>,
+    /// Destinations to which equal ways are not shared.
+    pub(crate) single_ways: Vec<InterfaceId>,
     pub(crate) gateways: Gateways,
 }
 
@@ -72,7 +74,11 @@ impl TableRules {
             for router in 0..wiring.routers {
                 let entry = tables.entry(router, &next_hops);
                 for &(interface, last) in interfaces {
-                    let entry = if router == last_router { last } else { entry };
+                    let entry = match router == last_router {
+                        true => last,
+                        false if self.single_ways.contains(&interface) => next_hops.first[router].unwrap_or(NO_ROUTE),
+                        false => entry,
+                    };
                     tables.routes.set(router as u32, interface, entry);
                 }
             }

@@ -120,7 +120,13 @@ impl TopologyBuilder {
         let by_flow = !gateways.is_empty() || modes.iter().any(|mode| *mode != RouterMode::ShortestPath);
         let controller = controlled.then(|| Multiflow::new(graph.clone(), self.routing.multiflow));
         let flows = by_flow.then(|| Box::new(FlowRoutes::new(controller, stream(seed, "routing"))));
-        let rules = TableRules { modes, metric: self.metric, static_routes: self.static_routes.clone(), gateways };
+        let rules = TableRules {
+            modes,
+            metric: self.metric,
+            static_routes: self.static_routes.clone(),
+            single_ways: self.single_ways.clone(),
+            gateways,
+        };
         let tables = rules.tables(&wiring, &graph, &graph.no_links());
         Routing {
             attachments: wiring.attachments(),

@@ -70,6 +70,7 @@ pub struct TopologyBuilder {
     routers: Vec<(String, RouterMode)>,
     links: Vec<Duplex>,
     static_routes: Vec<StaticRoute>,
+    single_ways: Vec<InterfaceId>,
     conversations: Vec<(HostId, HostId)>,
     gateways: Vec<(IpAddr, RouterId)>,
     metric: RouteMetric,
@@ -107,6 +108,7 @@ impl TopologyBuilder {
             routers: Vec::new(),
             links: Vec::new(),
             static_routes: Vec::new(),
+            single_ways: Vec::new(),
             conversations: Vec::new(),
             gateways: Vec::new(),
             metric: RouteMetric::Hops,
@@ -158,6 +160,11 @@ impl TopologyBuilder {
     /// Adds a static route: `router` sends packets for `destination` over `via`, one of its links.
     pub fn route(&mut self, router: RouterId, destination: InterfaceId, via: LinkId) {
         self.static_routes.push(StaticRoute { router: router.0, destination, via: via.0 });
+    }
+
+    /// Lets all routers send packets for `destination` over the first of equal ways, whatever their modes.
+    pub fn single_way_to(&mut self, destination: InterfaceId) {
+        self.single_ways.push(destination);
     }
 
     /// Routes packets from and to `address`, an address of an interface at a router, through `gateway`, like a loose

@@ -1,6 +1,6 @@
 //! What the paper claims, and what was found beyond it, against our figures.
 
-use subflow_report::Finding;
+use subflow_report::{Finding, Measured};
 
 use super::measurement::{Measurement, Measurements};
 
@@ -122,7 +122,21 @@ fn compare(measurements: &Measurements, comparison: &Comparison) -> Option<Findi
         true if !verdicts.contains(&None) => Some(true),
         _ => None,
     };
-    Some(Finding::new(statement, confirmed, evidence))
+    let part = verdicts.iter().position(|verdict| *verdict == confirmed).unwrap_or(0);
+    let [a, b] = pairs[part];
+    let (first, second) = (a.mean(|run| run.goodput), b.mean(|run| run.goodput));
+    let finding = Finding::new(statement, confirmed, evidence).measured(Measured::new(first / second, None, "times"));
+    let finding = finding.source(if item == "fat-tree" {
+        "figure 6"
+    } else if item == "ring" {
+        "figure 7"
+    } else {
+        ""
+    });
+    Some(match (a.published(), b.published()) {
+        (Some(first), Some(second)) => finding.published(format!("{:.2} times", first / second)),
+        _ => finding,
+    })
 }
 
 /// The claim to check beyond throughput.

@@ -5,7 +5,7 @@ use subflow_lab::results::RunResult;
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_lab::statistics::{Interval, jain_index, mean, mean_interval};
 
-use super::testbed::{CUT_S, END_S, Experiment, SAMPLE_S, scenario};
+use super::testbed::{CUT_S, Choices, END_S, Experiment, SAMPLE_S, scenario};
 
 /// What one run showed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -23,9 +23,9 @@ pub(super) struct Outcome {
 }
 
 /// Runs a cell once.
-pub(super) fn run(cell: Experiment, seed: u64) -> Result<Outcome, RunError> {
+pub(super) fn run(cell: Experiment, choices: Choices, seed: u64) -> Result<Outcome, RunError> {
     let series = matches!(cell, Experiment::Cut { .. });
-    let result = simulate(&scenario(cell, seed), seed, &RunOptions { series, ..RunOptions::default() })?;
+    let result = simulate(&scenario(cell, choices, seed), seed, &RunOptions { series, ..RunOptions::default() })?;
     Ok(match cell {
         Experiment::Transfer { .. } => Outcome { goodput: result.flows[0].goodput_mbps, ..Outcome::default() },
         Experiment::Load { .. } => {

@@ -12,7 +12,7 @@ use subflow_report::Reproduction;
 
 use super::{Item, Paper, ReproduceError, Request};
 use measurement::{Measurement, Measurements};
-use testbed::{Experiment, cells};
+use testbed::{ALTERNATIVES, Choices, Experiment, PAPER, cells};
 
 /// The paper.
 #[derive(Clone, Copy, Debug)]
@@ -22,11 +22,15 @@ pub struct Multiflow2016;
 const FULL_RUNS: u64 = 20;
 const QUICK_RUNS: u64 = 4;
 
-const ITEMS: [Item; 4] = [
+/// The item under which the alternatives are run.
+const SENSITIVITY: &str = "sensitivity";
+
+const ITEMS: [Item; 5] = [
     Item { name: "fat-tree", title: "figure 6: files of 1, 10 and 100 MB over a fat tree (k = 4), beside UDP" },
     Item { name: "ring", title: "figure 7: the same over a ring with two paths" },
     Item { name: "resilience", title: "beyond the paper: a link is cut in mid-transfer" },
     Item { name: "load", title: "beyond the paper: 1 to 16 pairs of hosts at once" },
+    Item { name: SENSITIVITY, title: "the verdicts on figures 6 and 7 where a choice is made otherwise" },
 ];
 
 impl Paper for Multiflow2016 {
@@ -48,21 +52,41 @@ impl Paper for Multiflow2016 {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Reproduction, ReproduceError> {
         let mut cells: Vec<Experiment> = cells(request.quick);
-        cells.retain(|cell| request.wants(cell.item()));
+        // The alternatives alone say nothing: they are set against the paper's experiments.
+        let only_sensitivity = request.items.iter().all(|item| item == SENSITIVITY);
+        cells.retain(|cell| request.wants(cell.item()) || (only_sensitivity && cell.is_published()));
         let runs = if request.quick { QUICK_RUNS } else { FULL_RUNS };
-        let run = |&cell: &Experiment, seed| measurement::run(cell, seed);
-        let outcomes = run_cells(&cells, |_| runs, request.jobs, progress, run)?;
-        let by_cell = cells.into_iter().zip(outcomes);
-        let measurements = Measurements(by_cell.map(|(cell, runs)| Measurement { cell, runs }).collect());
+        let measurements = measure(cells.clone(), PAPER, runs, request.jobs, progress)?;
+        let mut findings = findings::findings(&measurements);
+        if request.wants(SENSITIVITY) {
+            for (choice, choices) in ALTERNATIVES {
+                let published = cells.iter().copied().filter(|cell| cell.is_published()).collect();
+                let others = findings::findings(&measure(published, choices, runs, request.jobs, progress)?);
+                findings.iter_mut().for_each(|finding| finding.compare_with(choice, &others));
+            }
+        }
         Ok(Reproduction {
             paper: self.name().to_owned(),
             table: report::rows(&measurements),
             readable: report::readable(&measurements),
             figures: report::figures(&measurements),
-            findings: findings::findings(&measurements),
+            findings,
             notes: notes(runs),
         })
     }
+}
+
+fn measure(
+    cells: Vec<Experiment>,
+    choices: Choices,
+    runs: u64,
+    jobs: usize,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Measurements, ReproduceError> {
+    let run = |&cell: &Experiment, seed| measurement::run(cell, choices, seed);
+    let outcomes = run_cells(&cells, |_| runs, jobs, progress, run)?;
+    let by_cell = cells.into_iter().zip(outcomes);
+    Ok(Measurements(by_cell.map(|(cell, runs)| Measurement { cell, runs }).collect()))
 }
 
 fn notes(runs: u64) -> Vec<String> {
@@ -88,7 +112,11 @@ mod tests {
         for (name, cell) in testbed::EXAMPLES {
             let path = format!("{root}/{name}.toml");
             let written = std::fs::read_to_string(&path).expect("the file is there");
-            assert!(written.ends_with(&testbed::text(cell, 1)), "{path} should end with:\n{}", testbed::text(cell, 1));
+            assert!(
+                written.ends_with(&testbed::text(cell, PAPER, 1)),
+                "{path} should end with:\n{}",
+                testbed::text(cell, PAPER, 1)
+            );
         }
     }
 }

@@ -23,6 +23,9 @@ pub(super) const MODES: [Mode; 8] = [
     Mode { name: "disjoint", routing: "mode = \"disjoint\"", joins: 1 },
 ];
 
+/// The names of those that the paper measured, and of our reading of it.
+pub(super) const OF_THE_PAPER: [&str; 4] = ["ecmp-packet", "ecmp-flow", "multiflow", "multiflow, two joins"];
+
 /// Those that leave failed links after 50 ms.
 pub(super) const REROUTING: [Mode; 3] = [
     Mode { name: "ecmp-flow, re-routed", routing: "mode = \"ecmp-flow\"\nreroute_after = \"50 ms\"", joins: 1 },

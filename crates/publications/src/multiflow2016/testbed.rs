@@ -6,7 +6,7 @@ use std::path::Path;
 use subflow_scenario::Scenario;
 use subflow_scenario::file::Document;
 
-use super::modes::{MODES, Mode, REROUTING};
+use super::modes::{MODES, Mode, OF_THE_PAPER, REROUTING};
 
 /// One cell: what is run, and under which routing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,18 +26,35 @@ pub(super) enum Topology {
     Ring,
 }
 
+/// What the paper leaves open, or what is known of its testbed, taken one way or the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Choices {
+    /// The stack of both hosts.
+    profile: &'static str,
+    /// Whether UDP takes one path whatever the routing: "occupying one of the paths".
+    udp_on_one_path: bool,
+}
+
+/// What the figures are run with.
+pub(super) const PAPER: Choices = Choices { profile: "mptcp-0.90", udp_on_one_path: true };
+
+/// What a verdict may hang on: each choice made otherwise, alone.
+pub(super) const ALTERNATIVES: [(&str, Choices); 2] = [
+    ("UDP routed as TCP is", Choices { udp_on_one_path: false, ..PAPER }),
+    ("Linux 6.12's stack", Choices { profile: "linux-6.12", ..PAPER }),
+];
+
 /// When the link is cut, and when the run ends.
 pub(super) const CUT_S: f64 = 10.0;
 pub(super) const END_S: f64 = 40.0;
 /// How far apart deliveries are looked at.
 pub(super) const SAMPLE_S: f64 = 0.02;
 
-pub(super) const CHOICES: [&str; 7] = [
-    "Hosts run Linux 6.12's stack with LIA; links have 10 Mbit/s, 1 ms and room for 100 packets, which the paper does not say.",
-    "A is host h0 and B the host opposite; the UDP pair is next to them, so that the default route of both is the same. UDP sends 9 Mbit/s on exponential periods of 5 s on average, with pauses alike; the paper says only that it is intermittent and occupies one path.",
+pub(super) const CHOICES: [&str; 6] = [
+    "Hosts run MPTCP 0.88 with LIA (Linux 6.12's stack in the items beyond the paper); links have 10 Mbit/s, 1 ms and room for 100 packets, which the paper does not say.",
+    "A is host h0 and B the host opposite; the UDP pair is next to them, so that the default route of both is the same. UDP sends 9 Mbit/s on exponential periods of 5 s on average, with pauses alike; the paper says only that it is intermittent and occupies one of the paths. So it takes one path under any routing; the findings say what comes of it where ECMP spreads it, too.",
     "Two subflows are the initial one and one join. As published, the join does not know of the initial one and takes the same path, so both share it with UDP; the paper's figures fit two joins next to an initial subflow (\"multiflow, two joins\").",
     "ECMP's hashes depend on the seed; each switch has its own. By packet, each switch takes its equal ways in turn.",
-    "ECMP by packet gets all that the host's link gives at 100 MB, where the paper has 7.29 Mbit/s: both ways are equally long, and UDP is spread over both, too. Reordering is not what is missing: with tcp.loss_detection = \"dup-thresh\" in place of RACK the goodput is the same.",
     "Resilience: a link from A's switch upwards (the one or the other, by the seed) is cut at 10 s and stays cut. A stall is the longest time after that without delivery, to 20 ms.",
     "Load: host i sends to the host half way around the tree. Goodput is the sum over pairs from 5 s on.",
 ];
@@ -60,6 +77,11 @@ impl Experiment {
             Self::Cut { .. } => "resilience",
             Self::Load { .. } => "load",
         }
+    }
+
+    /// Whether the paper has it.
+    pub(super) fn is_published(&self) -> bool {
+        matches!(self, Self::Transfer { mode, .. } if OF_THE_PAPER.contains(&mode.name))
     }
 
     pub(super) fn mode(&self) -> Mode {
@@ -97,28 +119,33 @@ pub(super) fn cells(quick: bool) -> Vec<Experiment> {
 }
 
 /// The scenario of a cell in the run with `seed`.
-pub(super) fn scenario(experiment: Experiment, seed: u64) -> Scenario {
-    let document = Document::parse(Path::new("multiflow2016.toml"), text(experiment, seed)).expect("we write TOML");
+pub(super) fn scenario(experiment: Experiment, choices: Choices, seed: u64) -> Scenario {
+    let text = text(experiment, choices, seed);
+    let document = Document::parse(Path::new("multiflow2016.toml"), text).expect("we write TOML");
     Scenario::read(&document).expect("a good scenario; a test reads one of each kind")
 }
 
-/// The same as a file.
-pub(super) fn text(experiment: Experiment, seed: u64) -> String {
+/// The same as a file. What lies beyond the paper has no choices.
+pub(super) fn text(experiment: Experiment, choices: Choices, seed: u64) -> String {
     match experiment {
-        Experiment::Transfer { topology, megabytes, mode } => transfer(topology, megabytes, mode),
+        Experiment::Transfer { topology, megabytes, mode } => transfer(topology, megabytes, mode, choices),
         Experiment::Cut { mode } => cut(mode, seed),
         Experiment::Load { pairs, mode } => load(pairs, mode),
     }
 }
 
-fn transfer(topology: Topology, megabytes: u32, mode: Mode) -> String {
+fn transfer(topology: Topology, megabytes: u32, mode: Mode, choices: Choices) -> String {
     // Long enough for the slowest; what has not arrived by then counts with what has.
     let seconds = 20 + 5 * megabytes;
     let (shape, to, udp_to) = match topology {
         Topology::FatTree => ("kind = \"fat-tree\"\nk = 4", "h12", "h13"),
         Topology::Ring => ("kind = \"ring\"\nswitches = 6\nhosts = 2", "h6", "h7"),
     };
-    let mut text = format!("duration = \"{seconds} s\"\n{}", network(shape, mode));
+    let mut text = format!("duration = \"{seconds} s\"\nprofile = \"{}\"\n{}", choices.profile, network(shape, mode));
+    if choices.udp_on_one_path {
+        // The table of routing is the last one of the network.
+        let _ = writeln!(text, "single_way_to = [\"h1\", \"{udp_to}\"]");
+    }
     flow(&mut text, "file", ["h0", to], mode, &format!("send = \"{megabytes} MB\"\nstart = \"1 s\"\n"));
     let _ = write!(
         text,

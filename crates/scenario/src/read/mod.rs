@@ -112,6 +112,7 @@ impl Scenario {
         let flows = stacks.map(|stacks| flows::read(&section, &topology, &stacks, &general.run, &mut problems));
         let flows = flows.unwrap_or_default();
         let (timeline, host_timeline) = timeline::read(&section, &topology, traces, &general.run, &mut problems);
+        let single_ways = problems.keep(routing::single_ways(&section, &topology)).unwrap_or_default();
         round_trips::check(&section, &topology, &flows, &timeline, &mut problems);
         problems.finish(Self {
             name: name.to_owned(),
@@ -128,6 +129,7 @@ impl Scenario {
             hosts: topology.hosts.into_vec(),
             routers: topology.routers.into_vec(),
             routing: topology.routing,
+            single_ways,
             links: topology.links.into_vec(),
         })
     }

@@ -3,8 +3,9 @@
 use subflow_network::{RouterMode, RoutingConfig};
 use subflow_policy::routing::{InitialSubflow, MultiflowOptions, ReturnPath, Ties};
 
+use super::topology::Topology;
 use crate::choice::Choice;
-use crate::file::{Field, Problem, Section};
+use crate::file::{Field, Problem, Section, did_you_mean, list};
 use crate::schema;
 
 /// What routers can do, by name.
@@ -73,6 +74,23 @@ pub(super) fn read(scenario: &Section<'_>) -> Result<(RouterMode, RoutingConfig)
     }
     let reroute_after = section.given("reroute_after").map(|after| after.duration()).transpose()?;
     Ok((mode, RoutingConfig { multiflow: controller(&section, options)?, reroute_after }))
+}
+
+/// The hosts of `single_way_to`, by number.
+pub(super) fn single_ways(scenario: &Section<'_>, topology: &Topology) -> Result<Vec<usize>, Problem> {
+    let Some(field) = scenario.given("routing") else { return Ok(Vec::new()) };
+    let Some(names) = field.section(&schema::ROUTING)?.given("single_way_to") else { return Ok(Vec::new()) };
+    let hosts = || topology.hosts.iter().map(|host| host.name.as_str());
+    let number = |field: &Field<'_>| {
+        let name = field.string("the name of a host")?;
+        topology.hosts.number(name).ok_or_else(|| {
+            field
+                .problem(format!("there is no host {name:?}"))
+                .label(did_you_mean(name, hosts(), "no such host"))
+                .help(format!("the hosts are {}", list(hosts())))
+        })
+    };
+    names.list("a list of names of hosts")?.iter().map(number).collect()
 }
 
 fn controller(section: &Section<'_>, default: MultiflowOptions) -> Result<MultiflowOptions, Problem> {

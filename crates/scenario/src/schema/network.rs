@@ -59,6 +59,12 @@ pub(crate) const ROUTING: TableSchema = TableSchema {
             "never",
             "the time after which routes change when a link between routers fails or recovers",
         ),
+        optional(
+            "single_way_to",
+            "a list of names of hosts",
+            "[]",
+            "hosts to which all routers take the first of equal ways, whatever their mode: their traffic occupies one path",
+        ),
         word(
             "initial",
             words::initial_subflows,
