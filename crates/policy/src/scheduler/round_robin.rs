@@ -12,9 +12,10 @@ use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidate
 /// ```
 ///
 /// Source: lima2017, Algorithm 2; Linux MPTCP 0.9x, `roundrobin` with one segment per turn. The printed loop runs to
-/// its end, so the **last** subflow is chosen. It also empties R* without adding the chosen subflow, which would give
-/// that subflow two consecutive turns and, with two idle subflows, two thirds of the data. The kernel counts that turn,
-/// and so does this implementation.
+/// its end, so the **last** subflow is chosen. The thesis's text has the first available one, and so has the kernel: its loop
+/// runs to its end too, but over a list with the newest subflow at its head. [`RoundRobin::oldest_first`] is that order. The
+/// printed loop also empties R* without adding the chosen subflow, which would give that subflow two consecutive turns and,
+/// with two idle subflows, two thirds of the data. The kernel counts that turn, and so does this implementation.
 ///
 /// Eligible subflows are live and have window space. Backups are eligible only if no other subflow is live. A copy
 /// takes a turn like new data. With bulk traffic the windows are full, and the order of acknowledgments decides which
@@ -23,6 +24,7 @@ use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidate
 pub struct RoundRobin {
     /// R*, the subflows used in this cycle.
     used: SubflowSet,
+    oldest_first: bool,
 }
 
 impl Scheduler for RoundRobin {
@@ -36,10 +38,19 @@ impl Scheduler for RoundRobin {
 }
 
 impl RoundRobin {
+    /// Takes the first instead of the last unused subflow if `oldest_first`.
+    pub fn new(oldest_first: bool) -> Self {
+        Self { used: SubflowSet::default(), oldest_first }
+    }
+
+    fn choose(&self, from: SubflowSet) -> Option<usize> {
+        if self.oldest_first { from.iter().next() } else { from.last() }
+    }
+
     fn take_turn(&mut self, ready: SubflowSet) -> Option<usize> {
-        let best = ready.difference(self.used).last().or_else(|| {
+        let best = self.choose(ready.difference(self.used)).or_else(|| {
             self.used = SubflowSet::default();
-            ready.last()
+            self.choose(ready)
         })?;
         self.used.insert(best);
         Some(best)
@@ -59,6 +70,12 @@ mod tests {
     fn each_subflow_has_one_turn_per_cycle_the_last_one_first() {
         let subflows = [subflow(10), subflow(10), subflow(10)];
         assert_eq!(turns(&mut RoundRobin::default(), &subflows, 7), [2, 1, 0, 2, 1, 0, 2]);
+    }
+
+    #[test]
+    fn the_oldest_one_is_first_where_that_is_the_order() {
+        let subflows = [subflow(10), subflow(10), subflow(10)];
+        assert_eq!(turns(&mut RoundRobin::new(true), &subflows, 5), [0, 1, 2, 0, 1]);
     }
 
     #[test]

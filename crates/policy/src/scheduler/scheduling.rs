@@ -40,6 +40,8 @@ pub enum Scheduling {
 /// Options of the schedulers. [`SchedulerEntry::options`] lists those that each of them uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
+    /// `oldest_first`: whether round robin takes the first unused subflow instead of the last.
+    pub oldest_first: bool,
     /// `beta`: ECF's hysteresis β.
     pub beta: Ratio,
     /// `lambda`, `lambda_min`, `lambda_max`: initial value and bounds of BLEST's λ.
@@ -48,7 +50,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { beta: Ecf::DEFAULT_BETA, lambda: blest::Bounds::default() }
+        Self { oldest_first: false, beta: Ecf::DEFAULT_BETA, lambda: blest::Bounds::default() }
     }
 }
 
@@ -90,8 +92,8 @@ const ALL: &[SchedulerEntry] = &[
         aliases: &["round-robin"],
         description: "one subflow after the other, one segment per turn",
         source: "lima2017, Algorithm 2; Linux MPTCP 0.9x, roundrobin",
-        options: &[],
-        new: |_| Scheduling::RoundRobin(RoundRobin::default()),
+        options: &["oldest_first"],
+        new: |options| Scheduling::RoundRobin(RoundRobin::new(options.oldest_first)),
     },
     SchedulerEntry {
         name: "redundant",

@@ -77,7 +77,7 @@ impl Extent {
 
     /// For a verdict under other choices.
     pub(super) fn of_alternatives(quick: bool) -> Self {
-        let runs = if quick { 10 } else { 60 };
+        let runs = if quick { 10 } else { 30 };
         Self { rtts_ms: &[24, 48, 90], losses_pct: &[0, 1, 2, 5, 10], runs, runs_beyond: runs }
     }
 

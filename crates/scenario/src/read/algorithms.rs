@@ -37,7 +37,8 @@ pub(super) fn scheduler(section: &Section<'_>, default: &str) -> Result<Schedule
             lambda.lambda, lambda.lambda_min, lambda.lambda_max
         )));
     }
-    Ok(Scheduler { name, options: Options { beta: ratio(&section, "beta")?, lambda } })
+    let oldest_first = section.value("oldest_first").boolean()?;
+    Ok(Scheduler { name, options: Options { oldest_first, beta: ratio(&section, "beta")?, lambda } })
 }
 
 /// The path manager of a flow whose connections have `most` subflows at most.

@@ -109,6 +109,12 @@ pub(crate) const SCHEDULER: TableSchema = TableSchema {
             "the name of the scheduler",
         ),
         value(
+            "oldest_first",
+            "true or false",
+            "false",
+            "whether the oldest unused subflow takes the turn (rr), as in MPTCP 0.9x, instead of the newest",
+        ),
+        value(
             "beta",
             "a ratio from 0 to 10",
             "'1/4'",
