@@ -115,6 +115,7 @@ mod tests {
         let reproduction = Lugowski2017.reproduce(&request, &|_| {}).expect("the runs succeed");
         // Four cases of two flows at two capacities.
         assert_eq!(reproduction.table.rows().len(), 16);
-        assert_eq!(reproduction.findings[0].verdict.confirmed(), Some(true), "{:?}", reproduction.findings[0]);
+        let deviation = reproduction.findings[0].measured.as_ref().expect("it was run").value;
+        assert!(deviation < 7.0, "{deviation} % of capacity");
     }
 }
