@@ -79,7 +79,7 @@ fn polled(records: &[PathRecord], interval: Duration) -> Vec<PathRecord> {
     let (mut latest, mut polled) = (Vec::<Option<PathRecord>>::new(), Vec::new());
     for record in records {
         while record.sample.at > read_at {
-            polled.extend(latest.iter().flatten().cloned().map(|mut record: PathRecord| {
+            polled.extend(latest.iter().flatten().copied().map(|mut record: PathRecord| {
                 record.sample.at = read_at;
                 record
             }));
@@ -88,7 +88,7 @@ fn polled(records: &[PathRecord], interval: Duration) -> Vec<PathRecord> {
         if latest.len() <= record.subflow {
             latest.resize(record.subflow + 1, None);
         }
-        latest[record.subflow] = Some(record.clone());
+        latest[record.subflow] = Some(*record);
     }
     polled
 }
