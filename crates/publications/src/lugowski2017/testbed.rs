@@ -30,9 +30,10 @@ pub(super) const CHOICES: [&str; 13] = [
      packets. In 3.18 all algorithms count acknowledgments; the findings say what that changes.",
     "CMT/RPv2 is the published kernel module: one packet more for each window and acknowledgment whatever the share, decrease by \
      the formula with a floor of one packet. The thesis prints the formula; the findings say what it changes.",
-    "Buffers: NetPerfMeter sets 233016 bytes in either direction. Linux doubles the send buffer and counts packets with their overhead: \
-     292 kB of data, at an RTT of 40.4 ms 58 Mbit/s. The thesis's Reno stays at 56 to 60 Mbit/s at 20 ms (A.3, A.17) and leaves \
-     the reason open. A receive window of 233016 bytes would hold it at 46.",
+    "Buffers grow as Linux's do. NetPerfMeter is known to set 233016 bytes in either direction, but that does not explain that the thesis's \
+     Reno stays at 56 to 60 Mbit/s at 20 ms (A.3, A.17): a receive window of this size would hold it at 46, and a send buffer of twice \
+     of it, with the packets' overhead 292 kB of data, at 27, because a writer that waits for a third of the buffer then sends more at once \
+     than the queue holds. With buffers that grow it gets 64 here, so that Reno's own sawtooth explains it. The findings have all three.",
     "Acknowledgments have a pipe of their own. The rule `pipe 1 ip from any to any` could put them into that of the data, but the \
      thesis's totals rise by 0.955 Mbit/s for each Mbit/s of capacity (A.1, below 1 ms; 0.956 for each path in A.11), where headers leave \
      0.959 without acknowledgments and 0.94 with one for two packets.",
