@@ -12,10 +12,11 @@ use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidate
 /// ```
 ///
 /// Source: lima2017, Algorithm 2; Linux MPTCP 0.9x, `roundrobin` with one segment per turn. The printed loop runs to
-/// its end, so the **last** subflow is chosen. The thesis's text has the first available one, and so has the kernel: its loop
-/// runs to its end too, but over a list with the newest subflow at its head. [`RoundRobin::oldest_first`] is that order. The
-/// printed loop also empties R* without adding the chosen subflow, which would give that subflow two consecutive turns and,
-/// with two idle subflows, two thirds of the data. The kernel counts that turn, and so does this implementation.
+/// its end, so the **last** subflow is chosen. The thesis's text has the first available one, and so has the kernel:
+/// its loop runs to its end too, but over a list with the newest subflow at its head. [`RoundRobin::new`] offers
+/// that order. The printed loop also empties R* without adding the chosen subflow, which would give that subflow two
+/// consecutive turns and, with two idle subflows, two thirds of the data. The kernel counts that turn, and so does this
+/// implementation.
 ///
 /// Eligible subflows are live and have window space. Backups are eligible only if no other subflow is live. A copy
 /// takes a turn like new data. With bulk traffic the windows are full, and the order of acknowledgments decides which

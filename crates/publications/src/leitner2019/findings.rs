@@ -9,7 +9,8 @@ use super::grid::{
 };
 use super::measurement::{BY_TIMEOUT, Measurements, RETRANSMISSIONS, Ratio, TRANSFER, ratio};
 
-/// A verdict (`None`: our figures cannot tell), the ratio that decides, and our figures with what they say of the cause.
+/// A verdict (`None`: our figures cannot tell), the ratio that decides, and our figures with what they say of the
+/// cause.
 type Outcome = (Option<bool>, Ratio, String);
 
 /// A finding of the thesis.

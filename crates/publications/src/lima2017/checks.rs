@@ -91,7 +91,8 @@ fn over_ll(measured: &Measurements, scheduler: &str, congestion: &str) -> Option
     lossy(measured).iter().map(ratio).collect()
 }
 
-/// Whether `scheduler` gains as many percent over LL as `expected`, on average over the lossy cases, as `holds` takes it.
+/// Whether `scheduler` gains as many percent over LL as `expected`, on average over the lossy cases, as `holds` takes
+/// it.
 pub(super) fn above_ll(
     measured: &Measurements,
     scheduler: &str,

@@ -22,7 +22,8 @@ use measurement::{Effort, Measurement, Measurements};
 #[derive(Clone, Copy, Debug)]
 pub struct Lima2017;
 
-/// Long enough for slow start to matter as little as in the thesis's transfers; the item `transfer` has those themselves.
+/// Long enough for slow start to matter as little as in the thesis's transfers; the item `transfer` has those
+/// themselves.
 const FULL: Effort = Effort { duration_s: 20, runs: 3 };
 /// For a first look: some cells, short runs.
 const QUICK: Effort = Effort { duration_s: 5, runs: 2 };

@@ -160,7 +160,8 @@ pub(super) struct Choices {
 /// What bounds the data in flight of a connection, whether TCP or MPTCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Buffers {
-    /// NetPerfMeter's send buffer of 233 016 bytes: Linux doubles it and counts 2304 bytes for a packet with 1448 of data.
+    /// NetPerfMeter's send buffer of 233 016 bytes: Linux doubles it and counts 2304 bytes for a packet with 1448 of
+    /// data.
     Send,
     /// The same size as data, at both ends.
     SendAndReceive,

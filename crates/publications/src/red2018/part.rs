@@ -61,8 +61,8 @@ impl Part {
         self.finding(statement, confirmed, evidence);
     }
 
-    /// Adds a finding that several readings of the paper judge: the words for each, whether it holds, the figure that decides, and the
-    /// figures in words. The first is taken for the paper's, the others are alternatives.
+    /// Adds a finding that several readings of the paper judge: the words for each, whether it holds, the figure that
+    /// decides, and the figures in words. The first is taken for the paper's, the others are alternatives.
     pub(super) fn finding_by_reading(&mut self, statement: &str, source: &str, readings: Vec<Reading>) {
         let mut readings = readings.into_iter();
         let Some((choice, holds, measured, evidence)) = readings.next() else { return };

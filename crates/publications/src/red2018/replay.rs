@@ -11,8 +11,8 @@ pub(super) struct Variant {
     pub(super) name: &'static str,
     detector: &'static str,
     interval: Option<Duration>,
-    /// Whether all paths are read at each instant, and values repeat where no acknowledgment came in between (section 3.1: "read at
-    /// every instant t"); otherwise a value is taken when there is a new one.
+    /// Whether all paths are read at each instant, and values repeat where no acknowledgment came in between (section
+    /// 3.1: "read at every instant t"); otherwise a value is taken when there is a new one.
     polled: bool,
 }
 
@@ -23,8 +23,9 @@ const fn variant(name: &'static str, detector: &'static str, interval: Option<Du
 const EVERY_10_MS: Option<Duration> = Some(Duration::from_millis(10));
 const EVERY_100_MS: Option<Duration> = Some(Duration::from_millis(100));
 
-/// All that are compared. The paper prints t = 0.01 ms, which is probably 0.01 s: at 0.01 ms a window of polled values spans half a
-/// millisecond, in which next to no acknowledgment comes. With 10 and 100 ms it spans half a second and five seconds.
+/// All that are compared. The paper prints t = 0.01 ms, which is probably 0.01 s: at 0.01 ms a window of polled values
+/// spans half a millisecond, in which next to no acknowledgment comes. With 10 and 100 ms it spans half a second and
+/// five seconds.
 pub(super) const VARIANTS: [Variant; 8] = [
     variant("red-cpi", "red-cpi", None),
     variant("mscm", "mscm", Some(Duration::from_micros(10))),
@@ -36,7 +37,8 @@ pub(super) const VARIANTS: [Variant; 8] = [
     variant(RFC8382, "rfc8382", None),
 ];
 
-/// Readings of the paper's t by their place in [`VARIANTS`]: the words for it, RED-CPI, and MSCM. The first is the paper's.
+/// Readings of the paper's t by their place in [`VARIANTS`]: the words for it, RED-CPI, and MSCM. The first is the
+/// paper's.
 pub(super) const READINGS: [(&str, usize, usize); 4] = [
     ("values read every 0.01 s", 6, 3),
     ("a value for each acknowledgment, 0.01 s apart", 2, 3),

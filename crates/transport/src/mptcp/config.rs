@@ -37,12 +37,12 @@ pub struct Config {
     pub checksum: bool,
     /// Accept no joins to the address and port of the initial subflow (flag C).
     pub deny_join_to_initial_address: bool,
-    /// Opportunistic retransmission (Raiciu et al., NSDI 2012, section 4.2): when the peer's window or the send buffer is full,
-    /// a much faster subflow with room repeats the oldest outstanding data. On in Linux MPTCP 0.8x and 0.9x, absent from upstream
-    /// Linux.
+    /// Opportunistic retransmission (Raiciu et al., NSDI 2012, section 4.2): when the peer's window or the send buffer
+    /// is full, a much faster subflow with room repeats the oldest outstanding data. On in Linux MPTCP 0.8x and 0.9x,
+    /// absent from upstream Linux.
     pub opportunistic_retransmission: bool,
-    /// The second half of it: the slower subflow that holds the window up has its own halved, at most once per round trip of
-    /// the faster one.
+    /// The second half of it: the slower subflow that holds the window up has its own halved, at most once per round
+    /// trip of the faster one.
     pub penalisation: bool,
     /// When data goes to other subflows than the one that it was given to. 0: at the first retransmission timeout of that one,
     /// what no other has carried. Otherwise as in upstream Linux (`net.mptcp.stale_loss_cnt`, 4 there): after more than this

@@ -94,10 +94,10 @@ impl Connection {
     }
 
     /// Opportunistic retransmission and penalisation (Raiciu et al., NSDI 2012, section 4.2) as in Linux MPTCP 0.9x
-    /// (`mptcp_next_segment`, `mptcp_rcv_buf_optimization`). The oldest outstanding data blocks the connection: the peer's window
-    /// is full, or everything written is assigned and the writer waits for room in the send buffer. The subflow that the
-    /// scheduler chooses for what comes next, `chosen` if it has been asked, repeats that data, and the window of the slower
-    /// subflow that carries it is halved.
+    /// (`mptcp_next_segment`, `mptcp_rcv_buf_optimization`). The oldest outstanding data blocks the connection: the
+    /// peer's window is full, or everything written is assigned and the writer waits for room in the send buffer. The
+    /// subflow that the scheduler chooses for what comes next, `chosen` if it has been asked, repeats that data, and
+    /// the window of the slower subflow that carries it is halved.
     pub(super) fn retransmit_opportunistically(&mut self, now: Instant, chosen: Option<usize>) -> bool {
         let waits_for_window = self.send.next < self.stream.written;
         if waits_for_window {
@@ -119,7 +119,8 @@ impl Connection {
         self.is_worth_repeating(fast, carriers) && self.assign_copy(fast, range)
     }
 
-    /// The subflow that would carry the next segment if the peer's window admitted it. Asking takes no turn of the scheduler.
+    /// The subflow that would carry the next segment if the peer's window admitted it. Asking takes no turn of the
+    /// scheduler.
     fn choice_for_next_segment(&self, now: Instant) -> Option<usize> {
         let next = self.send.next;
         let queue = QueueView {
@@ -137,8 +138,8 @@ impl Connection {
         }
     }
 
-    /// Halves the window of the newest other subflow that carries the blocking data, if it is slower than `fast` and sees no
-    /// loss; at most once per round trip of `fast`. The threshold is halved too, but not in slow start.
+    /// Halves the window of the newest other subflow that carries the blocking data, if it is slower than `fast` and
+    /// sees no loss; at most once per round trip of `fast`. The threshold is halved too, but not in slow start.
     fn penalise_first_carrier(&mut self, fast: usize, carriers: SubflowSet, now: Instant) {
         let Some(srtt) = self.views[fast].srtt else { return };
         let tick = self.config.tcp.timer_tick;
@@ -163,8 +164,8 @@ impl Connection {
         self.update_view(slow);
     }
 
-    /// Whether `fast` may deliver the blocking data much earlier than a subflow that carries it: that one has a window of at most
-    /// four packets, or all have more than four times the RTT of `fast`.
+    /// Whether `fast` may deliver the blocking data much earlier than a subflow that carries it: that one has a window
+    /// of at most four packets, or all have more than four times the RTT of `fast`.
     fn is_worth_repeating(&self, fast: usize, carriers: SubflowSet) -> bool {
         if carriers.contains(fast) {
             return false;
