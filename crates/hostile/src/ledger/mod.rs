@@ -152,7 +152,13 @@ impl Ledger {
                 self.owners.insert((SERVER, id), index);
                 index
             }
-            _ => self.open(SERVER, id, theirs, false),
+            // A stranger's SYN in the name of a client whose connection is over at the server (RFC 6191): the client
+            // can end its side no more.
+            Some(&index) => {
+                self.connections[index].may_end_early = true;
+                self.open(SERVER, id, theirs, false)
+            }
+            None => self.open(SERVER, id, theirs, false),
         }
     }
 

@@ -50,7 +50,9 @@ impl World<'_> {
             self.steps += 1;
             let local = self.hosts[CLIENT].endpoint(id).ends().local;
             let connection = self.ledger.open(CLIENT, id, (local, remote), true);
-            self.ledger.connections[connection].may_end_early = self.unsettled;
+            // Where a stranger's SYN came first the client has to reset what it began, and may run out of attempts.
+            let is_taken = self.hosts[SERVER].has_ends(remote, local);
+            self.ledger.connections[connection].may_end_early = self.unsettled || is_taken;
             self.drain(CLIENT, id);
         }
     }

@@ -19,7 +19,9 @@ pub(crate) struct MeteredHost {
     held: i64,
     deadlines: BTreeMap<EndpointId, Instant>,
     queue: BTreeSet<(Instant, EndpointId)>,
-    /// Ends of each endpoint: an MPTCP connection has one for each subflow.
+    addresses: usize,
+    /// Ends of each endpoint: an MPTCP connection has one for each subflow, an SCTP association one for each pair of
+    /// addresses.
     ends: BTreeMap<EndpointId, usize>,
     all_ends: usize,
     most_ends: usize,
@@ -36,6 +38,7 @@ impl MeteredHost {
             held,
             deadlines: BTreeMap::new(),
             queue: BTreeSet::new(),
+            addresses: addresses.len(),
             ends: BTreeMap::new(),
             all_ends: 0,
             most_ends: 0,
@@ -122,6 +125,14 @@ impl MeteredHost {
         self.most_ends
     }
 
+    /// Whether an endpoint has these initial ends.
+    pub(crate) fn has_ends(&self, local: SocketAddr, remote: SocketAddr) -> bool {
+        self.deadlines.keys().any(|&id| {
+            let ends = self.host.endpoint(id).ends();
+            (ends.local, ends.remote) == (local, remote)
+        })
+    }
+
     pub(crate) fn endpoint_ids(&self) -> Vec<EndpointId> {
         self.deadlines.keys().copied().collect()
     }
@@ -160,7 +171,8 @@ impl MeteredHost {
         self.queue.insert((at, id));
         let ends = match self.host.endpoint(id) {
             Endpoint::Mptcp(connection) => connection.subflows().len(),
-            Endpoint::Tcp(_) | Endpoint::Sctp(_) | Endpoint::Udp(_) => 1,
+            Endpoint::Sctp(association) => association.destinations().len() * self.addresses,
+            Endpoint::Tcp(_) | Endpoint::Udp(_) => 1,
         };
         self.all_ends = self.all_ends + ends - self.ends.insert(id, ends).unwrap_or(0);
         self.most_ends = self.most_ends.max(self.all_ends);

@@ -124,9 +124,7 @@ impl Association {
             Chunk::Error(causes) => self.on_error(causes, now),
             // Whoever has no association has nothing else to say.
             Chunk::Abort { reflected: true, .. } if index > 0 => return Next::Stop,
-            Chunk::Abort { .. } => {
-                self.close(if self.is_opening() { Closed::Refused } else { Closed::Reset });
-            }
+            Chunk::Abort { reflected, .. } => self.on_abort(*reflected),
             Chunk::Shutdown { cumulative_tsn } => self.on_shutdown(*cumulative_tsn, now),
             Chunk::ShutdownAck => self.on_shutdown_ack(origin),
             Chunk::ShutdownComplete { .. } => self.on_shutdown_complete(),
@@ -136,6 +134,16 @@ impl Association {
             Chunk::Malformed(raw) => return self.on_malformed(raw, origin),
         }
         Next::Chunk
+    }
+
+    /// A reflected tag in SHUTDOWN-ACK-SENT shows that the peer has no association any more: it took the SHUTDOWN ACK,
+    /// and its SHUTDOWN COMPLETE is late or lost. Everything was acknowledged in both directions before.
+    fn on_abort(&mut self, reflected: bool) {
+        self.close(match self.state {
+            _ if self.is_opening() => Closed::Refused,
+            State::ShutdownAckSent if reflected => Closed::Gracefully,
+            _ => Closed::Reset,
+        });
     }
 
     /// A chunk of a type that nobody here knows: its two highest bits say what to do (section 3.2).
