@@ -1,9 +1,9 @@
-//! From a scenario to numbers: [`execute`] spreads the runs of a plan over the cores, [`simulate`] does one of them,
-//! [`results`] holds what was measured, [`statistics`] summarises repetitions, [`capture`] writes packets to files.
-//! [`benchmark`] measures the engine.
+//! Runs scenarios and measures them: [`execute`] distributes the runs of a plan over the cores, [`simulate`] does one
+//! of them, [`results`] contains the measurements, [`statistics`] summarises repetitions, [`capture`] writes packets to
+//! files. [`benchmark`] measures the engine.
 //!
-//! Nothing simulated reads a wall clock: the same file and seed give the same results on every machine. `emulate` and
-//! `validation`, on Linux only, run scenarios in real time, against the kernel.
+//! The simulator never reads a wall clock: the same file and seed give the same results on every machine. `emulate` and
+//! `validation`, which exist on Linux only, run scenarios in real time against the kernel.
 
 pub mod benchmark;
 pub mod capture;

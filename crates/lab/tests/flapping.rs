@@ -1,4 +1,4 @@
-//! An interface that goes down and comes up again, again and again.
+//! An interface that repeatedly goes down and comes up again.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,7 +11,7 @@ use subflow_scenario::file::Document;
 /// A phone whose second interface is down for the last fifth of every `period_ms`, from 1 s on, `flaps` times; five
 /// more seconds follow.
 ///
-/// Queues are short: a REMOVE_ADDR that waits in one for longer than the address is away closes its new subflow.
+/// Queues are short: a REMOVE_ADDR that waits in a queue until the address is back closes the new subflow.
 fn flapping(flaps: u64, period_ms: u64) -> String {
     let path = "rate = \"4 Mbit/s\", queue = \"20 packets\"";
     let mut text = format!(
@@ -34,10 +34,10 @@ fn flapping(flaps: u64, period_ms: u64) -> String {
 fn run(text: &str) -> RunResult {
     let document = Document::parse(Path::new("flapping.toml"), text.to_owned()).expect("it is TOML");
     let scenario = Scenario::read(&document).unwrap_or_else(|problems| panic!("{problems}"));
-    simulate(&scenario, 1, &RunOptions { series: true, ..RunOptions::default() }).expect("the run comes to its end")
+    simulate(&scenario, 1, &RunOptions { series: true, ..RunOptions::default() }).expect("the run succeeds")
 }
 
-/// When `of` was last sampled, in seconds.
+/// The time of the last sample of `of`, in seconds.
 fn last_sample(result: &RunResult, of: &str) -> f64 {
     let series = result.series.iter().find(|series| series.of == of && series.metric == "cwnd").expect("a series");
     series.points().last().expect("a sample").time_s
@@ -51,7 +51,7 @@ fn an_interface_that_flaps_once_a_second_for_three_minutes_still_has_its_subflow
     assert_eq!((flow.subflows.len(), flow.unlisted_subflows), (182, 0), "every subflow is listed");
     let last = flow.subflows.last().expect("a subflow");
     assert_eq!(last.name, "phone.lte-server.eth#181");
-    // It takes over when the other path fails: four of 186 s at 4 Mbit/s.
+    // It carries the data when the other path fails: for 4 of 186 s at 4 Mbit/s.
     assert!(last.goodput_mbps * 186.0 / 4.0 > 3.0, "{last:?}");
     assert!(last_sample(&result, "upload/181") > 185.0);
     let sum: f64 = flow.subflows.iter().map(|subflow| subflow.goodput_mbps).sum();

@@ -1,4 +1,4 @@
-//! Laws that any faithful simulator of TCP and MPTCP obeys: each test is one law on the smallest network that shows it.
+//! Laws of TCP and MPTCP. Each test checks one law on the smallest network that shows it.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use subflow_scenario::file::Document;
 fn run(text: &str, seed: u64) -> RunResult {
     let document = Document::parse(Path::new("law.toml"), text.to_owned()).expect("it is TOML");
     let scenario = Scenario::read(&document).unwrap_or_else(|problems| panic!("{problems}"));
-    simulate(&scenario, seed, &RunOptions::default()).expect("the run comes to its end")
+    simulate(&scenario, seed, &RunOptions::default()).expect("the run succeeds")
 }
 
 /// Mean goodput of each flow over `seeds`.
@@ -66,7 +66,7 @@ fn two_equal_reno_flows_share_a_link() {
 }
 
 #[test]
-fn a_lone_flow_fills_its_link() {
+fn a_single_flow_fills_its_link() {
     for (rate, queue) in [(10, 50), (100, 400)] {
         let path = format!("rate = \"{rate} Mbit/s\"\ndelay = \"5 ms\"\nqueue = \"{queue} packets\"");
         for congestion in ["reno", "cubic"] {
@@ -80,7 +80,7 @@ fn a_lone_flow_fills_its_link() {
 /// ns-3.37 (Debian's build) delivers 485 714 packets in this scenario and drops 1625.
 #[test]
 fn the_dumbbell_delivers_as_many_packets_as_in_ns_3() {
-    let result = Dumbbell { flows: 10, duration_s: 60 }.run().expect("the run comes to its end");
+    let result = Dumbbell { flows: 10, duration_s: 60 }.run().expect("the run succeeds");
     let packets = result.goodput_mbps * 1e6 * 60.0 / 8.0 / 1448.0;
     assert!((packets / 485_714.0 - 1.0).abs() < 0.03, "{packets:.0} packets");
     assert!((800..3250).contains(&result.drops), "{} drops", result.drops);
@@ -101,7 +101,7 @@ fn shared_bottleneck(congestion: &str, start: &str) -> String {
     )
 }
 
-/// MPTCP's share over TCP's, mean over start offsets: single runs are chaotic.
+/// MPTCP's share over TCP's, mean over start offsets: single runs vary much.
 fn ratio(congestion: &str) -> f64 {
     let offsets = ["0 ms", "7 ms", "13 ms", "29 ms"];
     let ratios = offsets.iter().map(|start| {
@@ -124,11 +124,11 @@ fn lia_takes_one_share_of_a_bottleneck() {
     assert!((0.8..1.25).contains(&ratio), "LIA takes {ratio:.2} times what one TCP takes");
 }
 
-/// Two disjoint paths from `m` to `s`, with a loss of their own each; `extra` adds TCP flows.
+/// Two disjoint paths from `m` to `s`, each with its own loss; `extra` adds TCP flows.
 fn two_paths(losses: [&str; 2], rates: [&str; 2], extra: &str) -> String {
     format!(
-        "duration = \"185 s\"\nwarm_up = \"5 s\"\n[hosts]\nm = [\"one\", \"two\"]\nt = [\"eth\"]\ns = [\"one\", \"two\"]\n\
-         [routers]\nr1 = {{}}\nr2 = {{}}\n\
+        "duration = \"185 s\"\nwarm_up = \"5 s\"\n[hosts]\nm = [\"one\", \"two\"]\nt = [\"eth\"]\n\
+         s = [\"one\", \"two\"]\n[routers]\nr1 = {{}}\nr2 = {{}}\n\
          [links.m1]\nbetween = [\"m.one\", \"r1\"]\nrate = \"unlimited\"\ndelay = \"0 ms\"\n\
          [links.m2]\nbetween = [\"m.two\", \"r2\"]\nrate = \"unlimited\"\ndelay = \"0 ms\"\n\
          [links.t]\nbetween = [\"t.eth\", \"r2\"]\nrate = \"unlimited\"\ndelay = \"0 ms\"\n\
@@ -142,8 +142,8 @@ fn two_paths(losses: [&str; 2], rates: [&str; 2], extra: &str) -> String {
     )
 }
 
-/// RFC 6356, goal 1: at least what one TCP would get on the best path. α is set for equality in the mean-field limit, MPTCP
-/// packets carry 1424 bytes for TCP's 1448, and windows are counted in whole packets: hence the tolerance.
+/// RFC 6356, goal 1: at least what one TCP would get on the best path. α is set for equality in the mean-field limit,
+/// MPTCP packets carry 1424 bytes for TCP's 1448, and windows are counted in whole packets: hence the tolerance.
 #[test]
 fn lia_gets_at_least_what_tcp_gets_on_the_best_path() {
     let paths = two_paths(["0.1 %", "1 %"], ["1 Gbit/s", "1 Gbit/s"], "");

@@ -1,4 +1,4 @@
-//! Transfers over SCTP, from the scenario to their figures.
+//! Results of transfers over SCTP.
 
 use std::path::Path;
 
@@ -9,26 +9,28 @@ use subflow_scenario::file::Document;
 
 const SENT: u64 = 2_000_000;
 
-/// A transfer over two paths that are unlike.
+/// A transfer over two different paths.
 fn flow(sent: u64, switches: &str) -> FlowResult {
     flow_with(sent, switches, "")
 }
 
-/// The same with further tables.
+/// Like [`flow`], with further tables.
 fn flow_with(sent: u64, switches: &str, tables: &str) -> FlowResult {
     let text = format!(
-        "duration = '60 s'\n[hosts]\na = ['x', 'y']\nb = ['x', 'y']\n[links.one]\nbetween = ['a.x', 'b.x']\nrate = '10 Mbit/s'\n\
-         delay = '10 ms'\nqueue = '50 packets'\nloss = '2 %'\n[links.two]\nbetween = ['a.y', 'b.y']\nrate = '5 Mbit/s'\n\
-         delay = '40 ms'\nqueue = '50 packets'\nloss = '1 %'\n[flows.f]\nfrom = 'a.x'\nto = 'b.x'\nprotocol = 'sctp'\n\
+        "duration = '60 s'\n[hosts]\na = ['x', 'y']\nb = ['x', 'y']\n[links.one]\nbetween = ['a.x', 'b.x']\n\
+         rate = '10 Mbit/s'\ndelay = '10 ms'\nqueue = '50 packets'\nloss = '2 %'\n\
+         [links.two]\nbetween = ['a.y', 'b.y']\n\
+         rate = '5 Mbit/s'\ndelay = '40 ms'\nqueue = '50 packets'\nloss = '1 %'\n\
+         [flows.f]\nfrom = 'a.x'\nto = 'b.x'\nprotocol = 'sctp'\n\
          send = '{sent} bytes'\nsctp = {{ {switches} }}\n{tables}"
     );
     let document = Document::parse(Path::new("sctp.toml"), text).expect("TOML");
-    let scenario = Scenario::read(&document).expect("a good scenario");
+    let scenario = Scenario::read(&document).expect("a valid scenario");
     simulate(&scenario, 1, &RunOptions::default()).expect("it runs").flows.remove(0)
 }
 
 #[test]
-fn a_transfer_is_over_when_the_rest_was_given_up() {
+fn a_transfer_is_complete_when_the_rest_is_abandoned() {
     for switches in ["max_retransmissions = 0", "lifetime = '100 ms', send_buffer = '64 KiB'"] {
         let flow = flow(SENT, switches);
         let abandoned = flow.abandoned.expect("it may give up");
@@ -40,13 +42,13 @@ fn a_transfer_is_over_when_the_rest_was_given_up() {
 }
 
 #[test]
-fn a_reliable_transfer_gives_nothing_up() {
+fn a_reliable_transfer_abandons_nothing() {
     let flow = flow(SENT, "");
     assert_eq!((flow.bytes_delivered, flow.abandoned), (SENT, None));
 }
 
 #[test]
-fn more_messages_than_a_stream_can_number_all_arrive() {
+fn more_messages_than_there_are_stream_sequence_numbers_all_arrive() {
     let sent = 70_000;
     for reach in ["", ", most_tsns_ahead = 32767", ", most_tsns_ahead = 4096"] {
         let flow = flow(sent, &format!("cmt = true, message_size = '1 byte'{reach}"));
@@ -55,7 +57,7 @@ fn more_messages_than_a_stream_can_number_all_arrive() {
 }
 
 #[test]
-fn a_sack_ends_the_potentially_failed_state_only_where_it_may() {
+fn a_sack_ends_the_potentially_failed_state_only_if_enabled() {
     // Both paths lose everything for a while, so that data goes to potentially failed paths.
     let outage: String = ["one", "two"]
         .iter()

@@ -1,4 +1,4 @@
-//! What a run costs.
+//! Cost of a run.
 
 use serde::Serialize;
 use subflow_scenario::Scenario;
@@ -7,7 +7,7 @@ use crate::execute::{CpuTimer, RunError};
 use crate::results::{RunResult, number};
 use crate::simulate::{RunOptions, simulate};
 
-/// What a run cost.
+/// Cost of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cost {
     /// Packets that left a link.
@@ -20,7 +20,7 @@ pub struct Cost {
     /// Packet hops per CPU second.
     #[serde(serialize_with = "number::serialize")]
     pub hops_per_cpu_s: f64,
-    /// Peak resident memory of the process in MB; null where the system does not tell.
+    /// Peak resident memory of the process in MB; null if the system does not report it.
     #[serde(serialize_with = "number::optional")]
     pub peak_rss_mb: Option<f64>,
 }

@@ -11,17 +11,18 @@ use super::cost::Cost;
 use crate::execute::RunError;
 use crate::results::number;
 
-/// Bulk NewReno flows on paths of six links: access, bottleneck, egress and three back, all 100 Mbit/s; 1 + 8 + 1 ms one
-/// way; bottleneck drop-tail 100 packets, access 1000; an acknowledgment for every packet; flow i starts at 10·i ms.
+/// Bulk NewReno flows on paths of six links: access, bottleneck, egress and three back, all 100 Mbit/s; 1 + 8 + 1 ms
+/// one way; bottleneck drop-tail 100 packets, access 1000; an acknowledgment for every packet; flow i starts at 10·i
+/// ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dumbbell {
-    /// How many flows, from 1 to 1000.
+    /// Number of flows, from 1 to 1000.
     pub flows: u32,
     /// Simulated seconds, at least one.
     pub duration_s: u32,
 }
 
-/// What it cost.
+/// Result of the benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DumbbellResult {
     /// `dumbbell`.
@@ -37,7 +38,7 @@ pub struct DumbbellResult {
     /// Sum of the flows' goodput.
     #[serde(serialize_with = "number::serialize")]
     pub goodput_mbps: f64,
-    /// What the run cost.
+    /// Cost of the run.
     #[serde(flatten)]
     pub cost: Cost,
 }
@@ -80,7 +81,7 @@ impl Dumbbell {
         Scenario::read(&Document::parse(Path::new("dumbbell.toml"), self.scenario_text())?)
     }
 
-    /// Runs it once.
+    /// Runs the benchmark once.
     pub fn run(self) -> Result<DumbbellResult, RunError> {
         let scenario = self.scenario().map_err(|problems| RunError::failed(problems.to_string()))?;
         let (result, cost) = Cost::of(&scenario)?;
@@ -102,9 +103,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scenario_is_good_at_any_size() {
+    fn the_scenario_is_valid_at_any_size() {
         for flows in [1, 10, 1000] {
-            let scenario = Dumbbell { flows, duration_s: 60 }.scenario().expect("a good scenario");
+            let scenario = Dumbbell { flows, duration_s: 60 }.scenario().expect("a valid scenario");
             assert_eq!(scenario.flows.len(), flows as usize);
             assert_eq!(scenario.links.len(), 2 * flows as usize + 1);
         }

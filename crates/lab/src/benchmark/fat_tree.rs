@@ -1,4 +1,4 @@
-//! MPTCP connections over all of a fat tree.
+//! MPTCP connections between all hosts of a fat tree.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -13,9 +13,10 @@ use super::cost::Cost;
 use crate::execute::RunError;
 use crate::results::number;
 
-/// A k-ary fat tree whose hosts each send to another (a random permutation) over one MPTCP connection without end. All
-/// links 1 Gbit/s, 10 µs; every port drop-tail, 100 packets of 1500 bytes; LIA; each subflow on a core path of its own
-/// choice (ECMP by a hash of its ports), its acknowledgments on another, through the same queues.
+/// A k-ary fat tree. Each host sends to another one (a random permutation) over one MPTCP connection of unlimited
+/// length. All links have 1 Gbit/s and 10 µs, every port has a drop-tail queue of 100 packets of 1500 bytes. Congestion
+/// control is LIA. ECMP chooses a core path for each subflow by a hash of its ports, and another one for its
+/// acknowledgments, which pass the same queues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FatTree {
     /// Ports of a switch: even, from 2 to 16.
@@ -26,28 +27,28 @@ pub struct FatTree {
     pub duration_s: f64,
 }
 
-/// What it cost.
+/// Result of the benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FatTreeResult {
     /// `fat-tree`.
     pub benchmark: &'static str,
     /// Ports of a switch.
     pub k: u32,
-    /// Hosts, each with a connection.
+    /// Number of hosts; each opens one connection.
     pub hosts: usize,
     /// Subflows of each connection.
     pub subflows: u32,
     /// Simulated seconds.
     #[serde(serialize_with = "number::serialize")]
     pub duration_s: f64,
-    /// Packets, acknowledgments among them, that reached a host.
+    /// Packets that reached a host, including acknowledgments.
     pub delivered_packets: u64,
     /// Packets dropped by queues.
     pub drops: u64,
     /// Mean of the connections' goodput, in per cent of a host's link.
     #[serde(serialize_with = "number::serialize")]
     pub goodput_percent: f64,
-    /// What the run cost.
+    /// Cost of the run.
     #[serde(flatten)]
     pub cost: Cost,
 }
@@ -74,7 +75,7 @@ impl FatTree {
         text
     }
 
-    /// Whom each host sends to: a permutation in which none sends to itself (Sattolo 1986).
+    /// The receiver of each host's data: a permutation in which no host sends to itself (Sattolo 1986).
     fn permutation(self) -> Vec<usize> {
         let hosts = (self.k * self.k * self.k / 4) as usize;
         let mut random = stream(1, "benchmark/fat-tree");
@@ -90,7 +91,7 @@ impl FatTree {
         Scenario::read(&Document::parse(Path::new("fat-tree.toml"), self.scenario_text())?)
     }
 
-    /// Runs it once.
+    /// Runs the benchmark once.
     pub fn run(self) -> Result<FatTreeResult, RunError> {
         let scenario = self.scenario().map_err(|problems| RunError::failed(problems.to_string()))?;
         let (result, cost) = Cost::of(&scenario)?;
@@ -115,9 +116,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scenario_is_good_at_any_size() {
+    fn the_scenario_is_valid_at_any_size() {
         for (k, subflows) in [(2, 1), (4, 8), (8, 3)] {
-            let scenario = FatTree { k, subflows, duration_s: 0.01 }.scenario().expect("a good scenario");
+            let scenario = FatTree { k, subflows, duration_s: 0.01 }.scenario().expect("a valid scenario");
             assert_eq!(scenario.flows.len(), (k * k * k / 4) as usize);
             assert!(scenario.flows.iter().all(|flow| flow.from.host != flow.to.host));
         }

@@ -1,4 +1,4 @@
-//! What the engine costs: scenarios made for measuring, and the figures that say so.
+//! Benchmarks of the engine: their scenarios and results.
 
 mod cost;
 mod dumbbell;

@@ -1,4 +1,4 @@
-//! How much our stack moves to the kernel in real time.
+//! Throughput of our MPTCP to the kernel's in real time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use subflow_transport::{mptcp, tcp};
 use crate::execute::{CpuTimer, RunError};
 use crate::results::{goodput_mbps, number};
 
-/// One MPTCP connection from our stack to the kernel's over a TUN device, and nothing that shapes it.
+/// One MPTCP connection from our stack to the kernel's over a TUN device, without a rate limit or delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TunThroughput {
     /// Real seconds.
@@ -28,7 +28,7 @@ pub struct TunThroughput {
     pub mtu: u16,
 }
 
-/// What came of it.
+/// Result of the benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TunResult {
     /// `tun`.
@@ -37,13 +37,13 @@ pub struct TunResult {
     pub seconds: u32,
     /// Largest packet in bytes.
     pub mtu: u16,
-    /// What the kernel's application read.
+    /// Goodput: what the application on the kernel's socket read.
     #[serde(serialize_with = "number::serialize")]
     pub goodput_mbps: f64,
     /// CPU time of the one thread with our stack, in seconds: at most one core.
     #[serde(serialize_with = "number::serialize")]
     pub cpu_s: f64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmissions: u64,
     /// Resident memory after a quarter of the time, in MB.
     #[serde(serialize_with = "number::optional")]
@@ -57,7 +57,7 @@ const PORT: u16 = 5001;
 const ENDLESS: u64 = u64::MAX / 8;
 
 impl TunThroughput {
-    /// Runs it.
+    /// Runs the benchmark.
     pub fn run(self, stop: &Interrupt) -> core::result::Result<TunResult, RunError> {
         self.measure(stop).map_err(|error| RunError::failed(error.to_string()))
     }
@@ -105,7 +105,7 @@ impl TunThroughput {
         })
     }
 
-    /// Our end at work, for as long as the benchmark lasts.
+    /// Sends from our end until the benchmark ends.
     fn send(
         self,
         emulator: &mut Emulator<Station>,

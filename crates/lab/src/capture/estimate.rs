@@ -2,8 +2,8 @@
 //!
 //! The data of all flows is a maximum flow from their senders to their receivers: a link carries at most its rate times
 //! the duration of the run, and a flow of limited length its length. Every packet is captured at both ends, and every
-//! second one is acknowledged. Congestion control and routing make captures smaller, retransmissions of a flow of limited
-//! length make them larger.
+//! second one is acknowledged. Congestion control and routing make captures smaller, retransmissions of a flow of
+//! limited length make them larger.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +15,17 @@ use subflow_wire::packet_block_length;
 
 use super::maximum_flow::FlowGraph;
 
-/// More than any run carries: the capacity of what is not limited.
+/// Stands for an unlimited capacity; more than any run carries.
 const UNLIMITED: u128 = 1 << 80;
-/// The length of a packet's headers with usual options: TCP over IPv4 with timestamps and a DSS option.
+/// The length of a packet's headers with the usual options: TCP over IPv4 with timestamps and a DSS option.
 const HEADERS: u64 = 72;
 /// The length of an IPv4 and a UDP header.
 const UDP_HEADERS: u64 = 28;
 /// Packets per acknowledgment.
 const PACKETS_PER_ACKNOWLEDGMENT: u64 = 2;
 
-/// The size of all captures of `plan` together, if no packet is lost and the links are used as far as possible. `None` if
-/// neither the length of a flow nor the rate of a link limits it.
+/// The size of all captures of `plan` together, if no packet is lost and the links are used as far as possible. `None`
+/// if neither the length of a flow nor the rate of a link limits it.
 pub fn estimate(plan: &Plan) -> Option<Size> {
     let mut total: u128 = 0;
     for point in &plan.points {
@@ -92,7 +92,7 @@ impl Places {
     }
 }
 
-/// What both directions of each link can carry in a run, in bytes.
+/// The bytes that each direction of each link can carry in a run.
 fn capacities(scenario: &Scenario) -> Vec<[u128; 2]> {
     let mut links: Vec<[Direction<'_>; 2]> =
         scenario.links.iter().map(|link| [&link.up, &link.down].map(Direction::new)).collect();
@@ -104,12 +104,12 @@ fn capacities(scenario: &Scenario) -> Vec<[u128; 2]> {
     links.into_iter().map(|directions| directions.map(|direction| direction.until(scenario.duration))).collect()
 }
 
-/// What one direction of a link has carried.
+/// The capacity of one direction of a link, summed up over the changes of its service.
 struct Direction<'a> {
     service: &'a Service,
     /// The time of the last change of the service.
     since: Duration,
-    /// What it carried until then.
+    /// The bytes that it can carry until then.
     bytes: u128,
 }
 
@@ -129,7 +129,7 @@ impl<'a> Direction<'a> {
     }
 }
 
-/// What a service carries in `span`, in bytes.
+/// The bytes that a service carries in `span`.
 fn carried(service: &Service, span: Duration) -> u128 {
     let bits_per_second = match service {
         Service::Unlimited if span.is_zero() => 0,
@@ -143,10 +143,10 @@ fn carried(service: &Service, span: Duration) -> u128 {
 
 /// Data in one direction of a flow.
 struct Stream {
-    /// The interfaces that it may leave from and arrive at.
+    /// The interfaces that it may leave from, and those that it may arrive at.
     from: Vec<InterfaceIndex>,
     to: Vec<InterfaceIndex>,
-    /// Its length in bytes of IP packets; `None`: as much as the links carry.
+    /// Its length in bytes of IP packets; `None` if only the links limit it.
     bytes: Option<u128>,
     /// The size of its packets.
     packet: u64,
@@ -282,7 +282,7 @@ protocol = "mptcp"
         assert_near(&["repeat=3", "duration='2 s'", "sweep.\"links.lte.rate\"=['1 Mbit/s','9 Mbit/s']"], 0.95, 1.4);
         assert_near(&["flows.file.protocol='tcp'"], 0.95, 1.2);
         assert_near(&["flows.file.protocol='sctp'", "flows.file.sctp.cmt=true"], 0.9, 1.3);
-        // Packets are sent again on the other path.
+        // Some packets are retransmitted on the other path.
         assert_near(&["flows.file.send='3 MB'"], 0.9, 1.2);
     }
 
@@ -295,7 +295,7 @@ protocol = "mptcp"
     }
 
     #[test]
-    fn a_rate_that_changes_counts_for_its_time() {
+    fn each_rate_of_a_link_counts_for_the_time_it_lasts() {
         let half = "timeline=[{at='5 s',link='wifi',rate='40 Mbit/s'}]";
         let tcp = "flows.file.protocol='tcp'";
         let of = |changes: &[&str]| estimate(&plan(changes)).expect("it is limited").as_bytes() as f64;

@@ -32,7 +32,7 @@ struct Captures {
 pub(crate) struct Capture(Arc<Mutex<Captures>>);
 
 impl Capture {
-    /// Captures all simulated packets of run number `run` from here on.
+    /// Captures all simulated packets of run number `run` from now on.
     pub(crate) fn begin(
         network: &mut Network,
         scenario: &Scenario,
@@ -46,7 +46,7 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Creates the files, without a packet.
+    /// Creates the files, without any packet.
     pub(crate) fn create(
         scenario: &Scenario,
         interfaces: &[Vec<InterfaceId>],
@@ -65,7 +65,7 @@ impl Capture {
         Ok(Self(Arc::new(Mutex::new(Captures { folder: folder.clone(), hosts, error: None }))))
     }
 
-    /// Writes a packet of these bytes that passes `interface` of `host` at `time`.
+    /// Writes the packet `bytes`, which passes `interface` of `host` at `time`.
     pub(crate) fn write(&self, time: Instant, host: HostId, interface: InterfaceId, bytes: &[u8]) {
         self.with_host(host, |capture, folder| capture.write(folder, time, interface, bytes));
     }
@@ -78,7 +78,7 @@ impl Capture {
         }
     }
 
-    /// The first error of any packet. Nothing has been captured since.
+    /// Returns the first error of any packet. Nothing has been captured since then.
     pub(crate) fn check(&self) -> Result<(), RunError> {
         let captures = self.0.lock().map_err(|_| RunError::failed("a panic ended the capture"))?;
         captures.error.as_ref().map_or(Ok(()), |error| Err(RunError::failed(error)))
@@ -103,7 +103,7 @@ impl Tap for Capture {
 }
 
 impl HostCapture {
-    /// Writes a packet whose payload is not stored: zeros take its place.
+    /// Writes a packet whose payload is not stored, with zeros as payload.
     fn write_described(
         &mut self,
         folder: &CaptureFolder,

@@ -16,7 +16,7 @@ struct Edge {
     left: u128,
 }
 
-/// The level of a node that was not reached, or from which the sink is not reached.
+/// The level of a node that cannot be reached, or from which the sink cannot be reached.
 const UNREACHED: usize = usize::MAX;
 
 impl FlowGraph {
@@ -122,13 +122,13 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_carries_what_its_narrowest_edge_does() {
+    fn a_chain_carries_the_capacity_of_its_narrowest_edge() {
         assert_eq!(maximum(4, &[(0, 1, 9), (1, 2, 4), (2, 3, 7)]), 4);
         assert_eq!(maximum(3, &[(0, 1, 9)]), 0, "the sink is not reached");
     }
 
     #[test]
-    fn flow_is_taken_back_where_another_path_needs_the_edge() {
+    fn flow_is_moved_when_another_path_needs_the_edge() {
         // The shortest path 0-1-4-5 takes the edge that 0-3-1 also needs, unless 1-2 is used.
         let edges = [(0, 1, 3), (1, 4, 3), (4, 5, 6), (0, 3, 3), (3, 1, 3), (1, 2, 2), (2, 4, 2)];
         assert_eq!(maximum(6, &edges), 5);

@@ -1,4 +1,4 @@
-//! The addresses of a scenario's interfaces, and which of them the kernel's MPTCP is told of.
+//! The addresses of a scenario's interfaces, and those that become MPTCP endpoints of the kernel.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -18,8 +18,8 @@ pub(super) fn socket_address(scenario: &Scenario, end: InterfaceIndex, port: u16
     SocketAddr::new(address(scenario, end), port)
 }
 
-/// The endpoints of `host` that make a full mesh: a host that connects opens subflows from all its addresses to all that the
-/// peer announces, and one that listens announces all but the one it was connected to.
+/// The endpoints of `host` for a full mesh: a connecting host opens subflows from all its addresses to all addresses
+/// that the peer announces; a listening host announces all addresses except the one it was connected to.
 pub(super) fn endpoints(scenario: &Scenario, host: usize) -> Vec<Endpoint> {
     let flows = || scenario.flows.iter().filter(|flow| matches!(flow.protocol, Protocol::Mptcp(_)));
     let connects = flows().any(|flow: &Flow| flow.from.host == host);
@@ -32,7 +32,7 @@ pub(super) fn endpoints(scenario: &Scenario, host: usize) -> Vec<Endpoint> {
             if !connects && !signal {
                 continue;
             }
-            // The kernel does not let one endpoint announce its address and open a full mesh from it.
+            // In the kernel one endpoint cannot both announce its address and open a full mesh from it.
             let flags = EndpointFlags {
                 signal: signal && !connects,
                 subflow: connects,

@@ -1,5 +1,5 @@
 //! The application at one end of a flow, on a kernel socket: from connecting or accepting to the end of the connection.
-//! As in the simulator (`simulate/application.rs`), but in a thread.
+//! It does the same as `simulate/application.rs`, but in a thread.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,11 +13,11 @@ use super::kernel_end::KernelEnd;
 use super::kernel_flow::{KernelFlow, Listener};
 use super::traffic::CHUNK;
 
-/// How often something is looked at that nobody tells about.
+/// Interval at which states are polled that cause no event.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 const INTERRUPT_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// One end at work.
+/// The application at one end.
 pub(super) struct Side<'a> {
     pub(super) flow: &'a KernelFlow,
     pub(super) end: &'a KernelEnd,
@@ -27,7 +27,7 @@ pub(super) struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// The end that connects.
+    /// Runs the end that connects.
     pub(super) fn connect(&self) -> Result<()> {
         self.namespace.enter()?;
         if !self.sleep_until(Instant::ZERO + self.flow.flow.start) {
@@ -44,28 +44,28 @@ impl Side<'_> {
             Err(error) => return Err(error),
         };
         self.end.observe(stream.watch()?);
-        // Joins have to wait for the peer's first data-level acknowledgment, so data cannot wait for them.
+        // Joins have to wait for the peer's first DATA_ACK, so data cannot wait for the joins.
         let over = AtomicBool::new(false);
-        let (talked, opened) = thread::scope(|scope| {
+        let (outcome, opened) = thread::scope(|scope| {
             let opening = scope.spawn(|| self.open_subflows(&stream, &over));
-            let talked = match self.flow.flow.traffic {
+            let outcome = match self.flow.flow.traffic {
                 Traffic::Bulk { bytes } => self.write_bulk(&stream, bytes.unwrap_or(u64::MAX)),
                 Traffic::RequestResponse { request, response, count, think } => {
-                    self.ask(&stream, request, response, count, think)
+                    self.send_requests(&stream, request, response, count, think)
                 }
                 Traffic::OnOff { .. } => Ok(()),
             };
-            if talked.is_ok() {
+            if outcome.is_ok() {
                 self.wait_for_acknowledgments(&stream);
             }
             over.store(true, Ordering::Relaxed);
-            (talked, opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            (outcome, opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });
         opened?;
-        self.finish(&stream, talked)
+        self.finish(&stream, outcome)
     }
 
-    /// The end that listens.
+    /// Runs the end that listens.
     pub(super) fn serve(&self) -> Result<()> {
         let listener = match &self.flow.listener {
             Some(Listener::Stream(listener)) => listener,
@@ -75,20 +75,20 @@ impl Side<'_> {
         let transport = self.flow.options.as_ref().map_or(Transport::Tcp, |[_, to]| to.transport);
         let Some(stream) = Stream::accept(listener, transport, &self.stop)? else { return Ok(()) };
         self.end.observe(stream.watch()?);
-        let talked = match self.flow.flow.traffic {
-            Traffic::RequestResponse { request, response, .. } => self.answer(&stream, request, response),
+        let outcome = match self.flow.flow.traffic {
+            Traffic::RequestResponse { request, response, .. } => self.send_responses(&stream, request, response),
             Traffic::Bulk { bytes } => self.read_bulk(&stream, bytes),
             Traffic::OnOff { .. } => Ok(()),
         };
-        self.finish(&stream, talked)
+        self.finish(&stream, outcome)
     }
 
-    /// Ends a connection as it has come to an end, and keeps it as long as somebody may look at it.
-    fn finish(&self, stream: &Stream, talked: io::Result<()>) -> Result<()> {
-        match talked {
+    /// Closes the connection as the `outcome` of its traffic requires, and records how it ended.
+    fn finish(&self, stream: &Stream, outcome: io::Result<()>) -> Result<()> {
+        match outcome {
             Ok(()) if self.stop.is_raised() => {}
             Ok(()) => {
-                // A closed connection does not tell what it has done.
+                // The kernel reports no figures of a closed connection.
                 self.wait_for_acknowledgments(stream);
                 self.end.watch();
                 let mut rest = [0; CHUNK];
@@ -129,7 +129,7 @@ impl Side<'_> {
         self.flow.flow.stop.is_some_and(|stop| self.clock.now() >= Instant::ZERO + stop)
     }
 
-    /// Opens the subflows that the scenario names, until the connection is `over`.
+    /// Opens the subflows that the scenario names, unless the connection is `over` before.
     fn open_subflows(&self, stream: &Stream, over: &AtomicBool) -> Result<()> {
         if self.flow.subflows.is_empty() {
             return Ok(());
@@ -139,20 +139,20 @@ impl Side<'_> {
         let mut manager = subflow_linux::netlink::MptcpPathManager::open()?;
         let mut ids: Vec<std::net::IpAddr> = vec![self.flow.local.ip()];
         for &(from, to, backup) in &self.flow.subflows {
-            // All subflows from one address have one identifier, the initial address's being 0.
+            // All subflows from one address have the same address ID; that of the initial address is 0.
             let id = ids.iter().position(|&known| known == from.ip()).unwrap_or_else(|| {
                 ids.push(from.ip());
                 ids.len() - 1
             });
             loop {
-                // What has fallen back to TCP has no other subflows.
+                // After fallback to TCP there are no other subflows.
                 let Some(token) = stream.info().ok().filter(|info| !info.fallback).and_then(|info| info.token) else {
                     return Ok(());
                 };
                 match manager.open_subflow(token, id as u8, from, to, backup) {
                     Ok(()) => break,
                     Err(_) if over.load(Ordering::Relaxed) => return Ok(()),
-                    // Until the peer has shown that it has both keys.
+                    // The peer has not yet shown that it has both keys.
                     Err(Error::System { source, .. }) if source.kind() == io::ErrorKind::NotConnected => {
                         if !self.sleep_until(self.clock.now() + POLL_INTERVAL) {
                             return Ok(());
@@ -166,7 +166,7 @@ impl Side<'_> {
     }
 }
 
-/// Whether an error is something that a scenario may bring about.
+/// Whether an error is a possible outcome of a scenario, not a failure of the run.
 fn is_an_outcome(error: &io::Error) -> bool {
     matches!(
         error.kind(),

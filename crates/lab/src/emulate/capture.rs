@@ -1,4 +1,4 @@
-//! Captures of runs in real time: every packet at every host, with the bytes that it had.
+//! Captures of runs in real time: every packet at every host, with its real bytes.
 
 use subflow_linux::{ByteTap, Emulator, PacketWriter};
 use subflow_network::{Direction, HostId, InterfaceId, Tap};
@@ -9,7 +9,7 @@ use subflow_wire::Packet;
 use super::userspace::RealWorld;
 use crate::capture::Capture;
 
-/// What kernels send and receive, and what our stacks receive.
+/// Captures the packets that kernels send and receive, and those that our stacks receive.
 struct Frames(Capture);
 
 impl ByteTap for Frames {
@@ -18,7 +18,7 @@ impl ByteTap for Frames {
     }
 }
 
-/// What our stacks send.
+/// Captures the packets that our stacks send.
 struct Sent {
     capture: Capture,
     writer: PacketWriter,
@@ -33,7 +33,7 @@ impl Tap for Sent {
     }
 }
 
-/// Lets `capture` have all packets from here on.
+/// Passes all packets to `capture` from now on.
 pub(super) fn tap(
     capture: &Capture,
     emulator: &mut Emulator<RealWorld>,

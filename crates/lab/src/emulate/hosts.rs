@@ -1,4 +1,4 @@
-//! The scenario's hosts that are kernels'.
+//! The scenario's hosts that run the kernel's stack.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use super::addresses::endpoints;
 use super::settings::{PathManager, Plan};
 use crate::simulate::build::Run;
 
-/// Our end of a kernel's interface, and which of the network's interfaces that is.
+/// Our end of a kernel's interface, and the interface of the network that it stands for.
 type Port = (HostId, InterfaceId, Device);
 
-/// The namespaces of a run. They go when this does.
+/// The namespaces of a run. They are removed when this is dropped.
 pub(super) struct KernelHosts {
-    /// By scenario host; none where our stack runs.
+    /// By scenario host; `None` for hosts with our stack.
     hosts: Vec<Option<KernelHost>>,
     names: Vec<String>,
 }
 
 impl KernelHosts {
-    /// Makes the namespaces, with their interfaces, and tells their kernels what the scenario says. Gives our ends of the
+    /// Creates the namespaces and their interfaces, and applies the scenario's settings. Returns our ends of the
     /// interfaces.
     pub(super) fn create(
         scenario: &Scenario,
@@ -59,7 +59,7 @@ impl KernelHosts {
         self.hosts[host].as_ref()
     }
 
-    /// What all devices dropped.
+    /// The packets that all devices dropped.
     pub(super) fn drops(&self) -> Result<InterfaceDrops> {
         let mut all = InterfaceDrops::default();
         for host in self.hosts.iter().flatten() {
@@ -86,7 +86,7 @@ impl KernelHosts {
         Ok(all)
     }
 
-    /// Settings that some kernel does not have, by host.
+    /// Settings that a kernel does not have, by host.
     pub(super) fn unknown_settings(&self) -> impl Iterator<Item = (&str, &str)> {
         self.hosts.iter().zip(&self.names).flat_map(|(host, name)| {
             let unknown = host.as_ref().map_or(&[][..], KernelHost::unknown_settings);

@@ -1,4 +1,4 @@
-//! What one end of a flow on a kernel socket has done.
+//! The figures of one end of a flow on a kernel socket.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use subflow_transport::tcp::Ends;
 use crate::simulate::figures::EndFigures;
 use crate::simulate::subflow_figures::SubflowFigures;
 
-/// One end of a flow. Its application writes, the run reads.
+/// One end of a flow. Its application updates it, the run reads it.
 #[derive(Default)]
 pub(super) struct KernelEnd {
     /// Payload bytes that the application has read.
@@ -24,7 +24,7 @@ pub(super) struct KernelEnd {
 #[derive(Default)]
 struct Record {
     stream: Option<Arc<Stream>>,
-    /// All subflows that were ever seen, as they were last, and whether they are open.
+    /// All subflows seen so far with their latest figures, and whether they are open.
     subflows: Vec<(SubflowInfo, bool)>,
     reinjected_bytes: u64,
     fallback: bool,
@@ -36,17 +36,17 @@ impl KernelEnd {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From here on the connection is looked at.
+    /// Starts to observe the connection.
     pub(super) fn observe(&self, stream: Stream) {
         self.record().stream = Some(Arc::new(stream));
         self.watch();
     }
 
-    /// Asks the kernel what the connection has done.
+    /// Reads the figures of the connection from the kernel.
     pub(super) fn watch(&self) {
-        // The network's thread looks at the record, too, and must not wait for the kernel's answer.
+        // The network's thread also reads the record and must not wait for the kernel's answer.
         let stream = self.record().stream.clone();
-        // A connection that is just ending may have nothing to say any more.
+        // For a connection that is just ending the kernel may not return figures any more.
         let Some(Ok(info)) = stream.map(|stream| stream.info()) else { return };
         let mut record = self.record();
         record.subflows.iter_mut().for_each(|(_, open)| *open = false);
@@ -61,19 +61,19 @@ impl KernelEnd {
         record.fallback |= info.fallback;
     }
 
-    /// Its subflows that are open, with their numbers in the order of their opening, as they were seen last.
+    /// The open subflows with their latest figures and their numbers in the order in which they were opened.
     pub(super) fn open_subflows(&self) -> Vec<(usize, SubflowInfo)> {
         let record = self.record();
         let open = record.subflows.iter().enumerate().filter(|(_, (_, open))| *open);
         open.map(|(number, (subflow, _))| (number, subflow.clone())).collect()
     }
 
-    /// The connection is over, for this reason.
+    /// Records that the connection ended, and how.
     pub(super) fn end(&self, how: &'static str) {
         self.record().ended.get_or_insert(how);
     }
 
-    /// The connection failed.
+    /// Records that the connection failed.
     pub(super) fn fail(&self, error: &io::Error) {
         self.end(match error.kind() {
             io::ErrorKind::ConnectionRefused => "refused",
@@ -83,7 +83,7 @@ impl KernelEnd {
         });
     }
 
-    /// Its figures now.
+    /// The current figures.
     pub(super) fn figures(&self, udp: bool) -> EndFigures {
         let record = self.record();
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -100,7 +100,7 @@ impl KernelEnd {
     }
 }
 
-/// Its ends, as our stack calls them.
+/// The ends of a subflow in the type of our stack.
 pub(super) fn ends(info: &SubflowInfo) -> Ends {
     Ends { local: info.local, remote: info.remote }
 }
@@ -112,7 +112,7 @@ fn figures(info: &SubflowInfo) -> SubflowFigures {
         packets_sent: info.segments_sent,
         retransmissions: info.retransmissions,
         timeouts: info.timeouts,
-        // The kernel does not count them.
+        // The kernel does not count these.
         duplicate_acks: 0,
         srtt: (!info.srtt.is_zero()).then_some(info.srtt),
         cwnd: info.cwnd.into(),

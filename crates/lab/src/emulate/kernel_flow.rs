@@ -18,14 +18,14 @@ use super::kernel_end::KernelEnd;
 use crate::simulate::figures::FlowBaseline;
 use crate::statistics::DurationSummary;
 
-/// A flow with at least one end that is a kernel's.
+/// A flow with at least one end on a kernel.
 pub(super) struct KernelFlow {
     pub(super) flow: Flow,
     pub(super) local: SocketAddr,
     pub(super) remote: SocketAddr,
-    /// Where further subflows go from and to, and whether they are backups.
+    /// The ends of further subflows, and whether they are backups.
     pub(super) subflows: Vec<(SocketAddr, SocketAddr, bool)>,
-    /// The end that connects and the one that listens, where they are kernels'.
+    /// The connecting and the listening end, if they are on a kernel.
     pub(super) from: Option<KernelEnd>,
     pub(super) to: Option<KernelEnd>,
     pub(super) listener: Option<Listener>,
@@ -33,7 +33,7 @@ pub(super) struct KernelFlow {
     pub(super) rng: Mutex<Pcg64Mcg>,
     pub(super) completed_at: Mutex<Option<Instant>>,
     pub(super) exchanges: Mutex<DurationSummary>,
-    /// What went wrong that is no outcome of the scenario's.
+    /// The first error that is not an outcome of the scenario.
     pub(super) error: Mutex<Option<String>>,
 }
 
@@ -54,7 +54,7 @@ impl KernelFlow {
 
     fn open(scenario: &Scenario, seed: u64, hosts: &KernelHosts, flow: &Flow) -> Result<Self> {
         let remote = socket_address(scenario, flow.to, flow.port);
-        // A datagram's source port is that of its flow, as in the simulator.
+        // Datagrams have their flow's port as source port, as in the simulator.
         let otherwise = if matches!(flow.protocol, Protocol::Udp) { flow.port } else { 0 };
         let local = socket_address(scenario, flow.from, flow.source_port.unwrap_or(otherwise));
         let subflows = match &flow.protocol {
@@ -115,12 +115,12 @@ impl KernelFlow {
         }
     }
 
-    /// Asks the kernels what the connections have done.
+    /// Reads the figures of the connection from the kernels.
     pub(super) fn watch(&self) {
         self.from.iter().chain(&self.to).for_each(KernelEnd::watch);
     }
 
-    /// The end that data goes to, if it is a kernel's.
+    /// The end that receives the data, if it is on a kernel.
     pub(super) fn receiver(&self) -> Option<&KernelEnd> {
         match self.flow.traffic {
             Traffic::RequestResponse { .. } => self.from.as_ref(),
@@ -128,7 +128,7 @@ impl KernelFlow {
         }
     }
 
-    /// The end that data comes from, if it is a kernel's.
+    /// The end that sends the data, if it is on a kernel.
     pub(super) fn sender(&self) -> Option<&KernelEnd> {
         match self.flow.traffic {
             Traffic::RequestResponse { .. } => self.to.as_ref(),
@@ -140,7 +140,7 @@ impl KernelFlow {
         matches!(self.flow.protocol, Protocol::Udp)
     }
 
-    /// Where counting begins, at a receiver that is a kernel's.
+    /// What a receiver on a kernel has received when measuring begins.
     pub(super) fn baseline(&self) -> Option<FlowBaseline> {
         self.receiver().map(|end| {
             end.watch();

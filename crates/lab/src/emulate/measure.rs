@@ -1,4 +1,4 @@
-//! From the ends of the flows, whoever's they are, to the figures of a run.
+//! Computes the figures of a run from the ends of its flows, on kernels and in our stacks.
 
 use std::sync::PoisonError;
 
@@ -18,13 +18,13 @@ use crate::results::{Engine, FlowResult, RealTime, RunResult};
 use crate::simulate::figures::{EndFigures, FlowBaseline, MeasuredFlow};
 use crate::simulate::measure::LinkBaseline;
 
-/// What had been delivered when measuring began.
+/// The data delivered before measuring began.
 pub(super) struct Baseline {
     links: LinkBaseline,
     flows: Vec<FlowBaseline>,
 }
 
-/// What the machine was like during the run.
+/// The state of the machine during the run.
 pub(super) struct Conditions {
     /// CPU time of the run's threads.
     pub(super) cpu_s: f64,
@@ -35,7 +35,7 @@ pub(super) struct Conditions {
 }
 
 impl Baseline {
-    /// What the network's thread sees; kernels are asked by another.
+    /// The part that the network's thread can read. Another thread reads from the kernels.
     pub(super) fn of_links_and_our_ends(
         emulator: &Emulator<RealWorld>,
         scenario: &Scenario,
@@ -48,7 +48,7 @@ impl Baseline {
         Self { links: LinkBaseline::of(emulator.network(), links), flows: (0..scenario.flows.len()).map(of).collect() }
     }
 
-    /// With what the receivers say that are kernels'.
+    /// Adds the part of receivers on kernels.
     pub(super) fn with_kernel_ends(mut self, kernels: Vec<Option<FlowBaseline>>) -> Self {
         for (baseline, kernel) in self.flows.iter_mut().zip(kernels) {
             if let Some(kernel) = kernel {
@@ -59,7 +59,7 @@ impl Baseline {
     }
 }
 
-/// The ends of a flow that are ours: the one that data comes from and the one it goes to.
+/// The ends of a flow with our stack: the one that sends the data and the one that receives it.
 pub(super) fn our_ends<'a>(
     emulator: &'a Emulator<RealWorld>,
     scenario: &Scenario,
@@ -76,8 +76,8 @@ pub(super) fn our_ends<'a>(
     if is_request_response(flow) { [to, from] } else { [from, to] }
 }
 
-/// The figures of a run that has come to its end.
-#[expect(clippy::too_many_arguments, reason = "everything that a run consists of")]
+/// The figures of a run that has ended.
+#[expect(clippy::too_many_arguments, reason = "all parts of a run")]
 pub(super) fn result(
     scenario: &Scenario,
     seed: u64,
@@ -137,7 +137,7 @@ fn flow_result(
     };
     let mut result = measured.result(scenario, baseline, end);
     if by_kernel && result.scheduler.is_some() {
-        // The kernel has one scheduler, whatever the scenario says.
+        // The kernel has only one scheduler.
         result.scheduler = Some("linux-default".to_owned());
     }
     result
@@ -166,7 +166,7 @@ fn real_time(
         notes.push("TUN devices cannot be made here: packets went over veth pairs and packet sockets".to_owned());
     }
     if !conditions.real_time_priority {
-        notes.push("no real-time priority (CAP_SYS_NICE): expect packets to be milliseconds late".to_owned());
+        notes.push("no real-time priority (CAP_SYS_NICE): packets may be late by milliseconds".to_owned());
     }
     Ok(RealTime {
         kernel: kernel_release(),
@@ -194,7 +194,7 @@ fn other_schedulers(scenario: &Scenario) -> impl Iterator<Item = String> {
         let by_kernel = scenario.hosts[sender.host].stack == HostStack::Kernel;
         (by_kernel && mptcp.scheduler.name() != "linux-default").then(|| {
             format!(
-                "{}: the kernel schedules its own way, not {:?}; compare with linux-default",
+                "{}: the kernel has its own scheduler, not {:?}; compare with linux-default",
                 flow.name,
                 mptcp.scheduler.name()
             )

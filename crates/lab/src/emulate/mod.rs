@@ -1,14 +1,14 @@
-//! One run of a scenario on the wall clock: each host a network namespace with the kernel's TCP and MPTCP, or a host
-//! with our stack in this process, over the scenario's links.
+//! One run of a scenario in real time. Each host is a network namespace with the kernel's TCP and MPTCP, or a host in
+//! this process with our stack. The scenario's links connect them.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what a host's kernel is told, and what it cannot be told | `settings.rs` |
+//! | settings of a host's kernel, and those that it does not have | `settings.rs` |
 //! | namespaces, listeners | `hosts.rs`; addresses and MPTCP endpoints: `addresses.rs` |
-//! | flows with an end on a kernel | `kernel_flow.rs`; what that end has done: `kernel_end.rs` |
-//! | the applications on kernel sockets | `application.rs`; what they send and receive: `traffic.rs` |
+//! | flows with an end on a kernel | `kernel_flow.rs`; the figures of that end: `kernel_end.rs` |
+//! | the applications on kernel sockets | `application.rs`; their traffic: `traffic.rs` |
 //! | our stack with real bytes | `userspace.rs` |
-//! | from the ends to figures | `measure.rs`; metrics over time: `sample.rs` |
+//! | the figures of a run | `measure.rs`; metrics over time: `sample.rs` |
 //! | captures | `capture.rs` |
 
 mod addresses;
@@ -45,15 +45,15 @@ use sample::Sampled;
 use settings::Plan;
 use userspace::RealWorld;
 
-/// How often sockets are asked what they have done: a subflow that closes takes its counters with it.
+/// Interval at which the figures of sockets are read: the counters of a subflow are lost when it closes.
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Looks whether `scenario` can run here in real time, as [`emulate`] does before it makes anything.
+/// Checks that `scenario` can run here in real time, as [`emulate`] does before it creates anything.
 pub fn check(scenario: &Scenario, device: Option<DeviceKind>) -> Result<(), RunError> {
     prepare(scenario, device).map(drop)
 }
 
-/// What the hosts' kernels are told, and what the machine provides; an error that says what is missing or refused.
+/// The settings of the hosts' kernels, and what the machine provides. Fails if something is missing or not supported.
 fn prepare(scenario: &Scenario, device: Option<DeviceKind>) -> Result<(Vec<Plan>, Provided), RunError> {
     refuse_sctp(scenario)?;
     let plans = settings::plans(scenario)?;
@@ -61,9 +61,10 @@ fn prepare(scenario: &Scenario, device: Option<DeviceKind>) -> Result<(Vec<Plan>
     Ok((plans, provided.map_err(|error| RunError::failed(error.to_string()))?))
 }
 
-/// Runs `scenario` once in real time. `seed` makes the links' randomness; the random numbers of our stacks are the
-/// system's. `device` is what joins kernels to the links; `None` for what the machine has. `options.paths` are the
-/// simulator's alone. Ends early, with an error, when `interrupt` is raised; whatever it made is gone when it returns.
+/// Runs `scenario` once in real time. The random numbers of the links come from `seed`, those of our stacks from the
+/// system. `device` is the kind of device that connects kernels to the links; `None` selects one that the machine
+/// supports. `options.paths` has an effect in the simulator only. When `interrupt` is raised, the run ends early with
+/// an error. Everything that it created is removed when it returns.
 pub fn emulate(
     scenario: &Scenario,
     seed: u64,
@@ -72,14 +73,14 @@ pub fn emulate(
     interrupt: &Interrupt,
 ) -> Result<RunResult, RunError> {
     let failed = |error: subflow_linux::Error| RunError::failed(error.to_string());
-    // Sockets may have the congestion controls for as long as they are provided.
+    // Sockets may use the congestion controls as long as this value exists.
     let (plans, Provided { device: used, congestion: _provided }) = prepare(scenario, device)?;
     let is_kernel = |host: usize| scenario.hosts[host].stack == HostStack::Kernel;
-    // What these hosts send leaves the process: nobody may be able to tell their keys and sequence numbers in advance.
+    // The packets of these hosts leave the process: their keys and sequence numbers must be unpredictable.
     let random = RandomSource::system().map_err(|error| RunError::failed(error.to_string()))?;
     let run = build_for(scenario, seed, false, |_| random.clone(), |host| !is_kernel(host))?;
     let (hosts, devices) = KernelHosts::create(scenario, &run, &plans, used).map_err(failed)?;
-    // Ends everything in this run, whoever wants it.
+    // Any thread can end the run with this.
     let stop = Interrupt::default();
     let flows = KernelFlow::open_all(scenario, seed, &hosts).map_err(failed)?;
 
@@ -116,7 +117,7 @@ pub fn emulate(
         let driven = outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(failed)?;
         check_capture(&capture)?;
         if driven.wake == Wake::Interrupted {
-            return Err(RunError::failed("interrupted; what the run had made is removed"));
+            return Err(RunError::failed("interrupted; everything that the run had created is removed"));
         }
         let conditions = Conditions {
             cpu_s,
@@ -130,7 +131,7 @@ pub fn emulate(
         if let Some(capture) = capture {
             capture.finish(emulator.parts().0)?;
         }
-        emulator.userspace().world.nodes.verdict()?;
+        emulator.userspace().world.nodes.check_flows()?;
         let result =
             measure::result(scenario, seed, &emulator, &links, &flows, &hosts, &baseline, &conditions, &plans)?;
         Ok(RunResult { series: driven.sampler.map(Sampler::finish).unwrap_or_default(), ..result })
@@ -146,7 +147,7 @@ struct Driven {
     sampler: Option<Sampler>,
 }
 
-/// Drives the network, in a thread of its own, until `end`. Counting begins at `measure_from`.
+/// Runs the network in its own thread until `end`. Measuring begins at `measure_from`.
 fn drive(
     mut emulator: Emulator<RealWorld>,
     sampled: Sampled<'_>,
@@ -164,21 +165,21 @@ fn drive(
     Ok(Driven { emulator, real_time_priority, baseline, wake, sampler })
 }
 
-/// What is observed while the network's thread runs.
+/// Observes the run while the network's thread drives it.
 struct Watch<'a> {
     flows: &'a [KernelFlow],
     clock: WallClock,
     measure_from: Instant,
     interval: Duration,
-    /// Ends the run when it is raised from outside.
+    /// Raised from outside to end the run.
     interrupt: &'a Interrupt,
-    /// Ends all threads of the run.
+    /// Raised to end all threads of the run.
     stop: &'a Interrupt,
 }
 
 impl Watch<'_> {
-    /// Observes the sockets until the run `is_over`, and ends it early on an interrupt or if a capture fails. Returns where
-    /// counting began at receivers on kernels.
+    /// Observes the sockets until the run `is_over`, and ends it early on an interrupt or if a capture fails. Returns
+    /// what receivers on kernels had received when measuring began.
     fn until(&self, is_over: impl Fn() -> bool, capture: &Option<Capture>) -> Vec<Option<FlowBaseline>> {
         let mut baseline = None;
         while !is_over() {
@@ -195,23 +196,24 @@ impl Watch<'_> {
     }
 }
 
-/// The first error of the captures, where there are any.
+/// Fails with the first error of the captures, if there are any.
 fn check_capture(capture: &Option<Capture>) -> Result<(), RunError> {
     capture.as_ref().map_or(Ok(()), Capture::check)
 }
 
-/// SCTP flows have no kernel sockets here.
+/// Refuses SCTP flows, for which there are no kernel sockets here.
 fn refuse_sctp(scenario: &Scenario) -> Result<(), RunError> {
     match scenario.flows.iter().find(|flow| matches!(flow.protocol, Protocol::Sctp(_))) {
         None => Ok(()),
         Some(flow) => Err(RunError::failed(format!(
-            "{}: found an SCTP flow, expected tcp, mptcp or udp on Linux; SCTP runs in the simulator (without --on linux)",
+            "{}: found an SCTP flow, expected tcp, mptcp or udp on Linux; SCTP runs in the simulator only \
+             (without --on linux)",
             flow.name
         ))),
     }
 }
 
-/// What the machine has to have for `scenario`.
+/// The features that `scenario` needs from the machine.
 fn needs(scenario: &Scenario) -> Needs {
     let mut needs = Needs::default();
     for flow in &scenario.flows {
@@ -227,7 +229,7 @@ fn needs(scenario: &Scenario) -> Needs {
             }
             Protocol::Sctp(_) | Protocol::Udp => continue,
         };
-        // Both ends are told, but only the one that sends data uses it.
+        // Both ends have the setting, but only the sender of data uses it.
         let sender = if is_request_response(flow) { flow.to } else { flow.from };
         if scenario.hosts[sender.host].stack == HostStack::Kernel {
             needs.congestion.push(congestion.name().to_owned());

@@ -1,4 +1,4 @@
-//! Metrics over time: what our stacks have, and what kernels said last of their sockets (TCP_INFO).
+//! Metrics over time: from our stacks, and from the latest TCP_INFO of kernel sockets.
 
 use subflow_linux::{Emulator, SubflowInfo, Wake};
 use subflow_network::DuplexLink;
@@ -13,7 +13,7 @@ use crate::simulate::figures::EndFigures;
 use crate::simulate::path_sample::PathSample;
 use crate::simulate::sample::Sampler;
 
-/// What is sampled.
+/// The flows and links that are sampled.
 #[derive(Clone, Copy)]
 pub(super) struct Sampled<'a> {
     pub(super) scenario: &'a Scenario,
@@ -22,7 +22,7 @@ pub(super) struct Sampled<'a> {
 }
 
 impl Sampled<'_> {
-    /// Runs until `end`, with samples on the way where they are wanted.
+    /// Runs until `end` and takes the samples that are due, if there is a sampler.
     pub(super) fn run_until(
         self,
         emulator: &mut Emulator<RealWorld>,
@@ -71,7 +71,7 @@ impl Sampled<'_> {
     }
 }
 
-/// What the kernel said of a subflow.
+/// A sample from the kernel's figures of a subflow.
 fn sample_of(subflow: &SubflowInfo) -> PathSample {
     PathSample {
         cwnd: subflow.cwnd.into(),

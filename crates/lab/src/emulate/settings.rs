@@ -1,4 +1,4 @@
-//! What a host's kernel is told, from the scenario's switches, and what it cannot be told.
+//! The settings of a host's kernel, from the scenario's switches, and the switches that the kernel does not have.
 
 use subflow_linux::KernelSettings;
 use subflow_quantity::Duration;
@@ -7,31 +7,31 @@ use subflow_scenario::{Buffer, Flow, HostStack, LossDetection, Protocol, Scenari
 use super::addresses::{MOST_ENDPOINTS, address, endpoints};
 use crate::execute::RunError;
 
-/// What a host's kernel is told.
+/// The settings of a host's kernel.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
     pub(super) settings: KernelSettings,
-    /// Switches that it does not have.
+    /// Switches that the kernel does not have.
     pub(super) notes: Vec<String>,
-    /// What opens its MPTCP subflows.
+    /// The source of its MPTCP subflows.
     pub(super) path_manager: PathManager,
 }
 
-/// A namespace has one path manager.
+/// The path manager of a namespace, which has only one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum PathManager {
     /// Only the peer opens subflows.
     #[default]
     Passive,
-    /// The kernel's own, with the host's addresses as endpoints.
+    /// The in-kernel path manager, with the host's addresses as endpoints.
     InKernel,
     /// We open the subflows that the scenario names (`net.mptcp.pm_type=1`).
     Userspace,
 }
 
-/// A receive buffer that never limits, in bytes.
+/// The size in bytes of a receive buffer that never limits the window.
 const UNLIMITED: u64 = 1 << 30;
-/// The kernel fits the send buffer to the window, up to this many bytes.
+/// Upper limit in bytes of the send buffer, which the kernel adapts to the window.
 const SEND_BUFFER: u64 = 1 << 28;
 
 /// The plans of all hosts, in the scenario's order.
@@ -70,7 +70,7 @@ fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {
     if let Some((stack, _)) = stack {
         plan.settings.mtu = stack.tcp.mtu.into();
         plan.settings.initial_window = stack.tcp.initial_window;
-        // Zero would leave it to the kernel.
+        // With zero the kernel would choose the number.
         plan.settings.minimum_rto_ms = stack.tcp.min_rto.as_millis().max(1) as u32;
         plan.settings.sysctls = sysctls(&stack.tcp);
         let set = |name: &str, value: bool| (format!("mptcp/{name}"), u32::from(value).to_string());
@@ -95,14 +95,13 @@ fn refuse_too_many_endpoints(scenario: &Scenario, host: usize, flow: &Flow) -> R
     }
     let (host, flow) = (&scenario.hosts[host].name, &flow.name);
     Err(RunError::failed(format!(
-        "{flow}: {host} has {found} addresses for subflows, expected at most {MOST_ENDPOINTS}: the full mesh is the kernel's \
-         own path manager, which takes no more; name the subflows, with path_manager = \"default\", or give {host} fewer \
-         addresses"
+        "{flow}: {host} has {found} addresses for subflows, expected at most {MOST_ENDPOINTS}, the limit of the \
+         kernel's full mesh; name the subflows, with path_manager = \"default\", or give {host} fewer addresses"
     )))
 }
 
-/// Looks whether what `host` sends and receives fits into its `mtu`, which may grow where no flow `needs` it as it is: the
-/// network carries no fragments.
+/// Checks that the packets of `host` fit into its `mtu`, because the network carries no fragments. The MTU may grow if
+/// no flow `needs` the given one.
 fn fit_packets(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> Result<(), RunError> {
     const LARGEST_MTU: u32 = 65_535;
     const SMALLEST_MTU_OF_IPV6: u32 = 1280;
@@ -124,7 +123,8 @@ fn fit_packets(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> 
     let mut addresses = scenario.hosts[host].interfaces.iter().flat_map(|interface| &interface.addresses);
     match addresses.find(|address| address.is_ipv6()) {
         Some(address) if *mtu < SMALLEST_MTU_OF_IPV6 => Err(RunError::failed(format!(
-            "{name}: found the address {address} and an MTU of {mtu} bytes, expected at least {SMALLEST_MTU_OF_IPV6} for IPv6"
+            "{name}: found the address {address} and an MTU of {mtu} bytes, expected at least \
+             {SMALLEST_MTU_OF_IPV6} for IPv6"
         ))),
         _ => Ok(()),
     }
@@ -137,7 +137,7 @@ fn differ(what: &str, host: &str, first: &Flow, second: &Flow) -> RunError {
     ))
 }
 
-/// The switches of `host` in `flow`.
+/// The stack switches of `host` in `flow`.
 fn own_stack(flow: &Flow, host: usize) -> Option<&Stack> {
     let [from, to] = match &flow.protocol {
         Protocol::Tcp(tcp) => [&tcp.from_stack, &tcp.to_stack],
@@ -204,7 +204,7 @@ fn sysctls(tcp: &TcpOptions) -> Vec<(String, String)> {
     values.into_iter().map(|(name, value)| (format!("ipv4/{name}"), value)).collect()
 }
 
-/// Switches that say something else than what the kernel does, and that it has no switch for.
+/// Switches that differ from the kernel's behaviour and cannot be set there.
 fn fixed(tcp: &TcpOptions) -> Vec<&'static str> {
     let delayed = tcp.delayed_ack.is_some_and(|delayed| {
         delayed.quick_start

@@ -11,7 +11,7 @@ use subflow_scenario::{Period, Traffic};
 use super::application::Side;
 use super::kernel_flow::locked;
 
-/// Bytes that are written and read at once.
+/// Number of bytes per read or write.
 pub(super) const CHUNK: usize = 1 << 16;
 
 impl Side<'_> {
@@ -26,14 +26,14 @@ impl Side<'_> {
         Ok(())
     }
 
-    /// Writes what fits of the stream from `written` to `end`.
+    /// Writes as many bytes of the stream from `written` to `end` as the socket takes.
     fn write_some(&self, stream: &Stream, written: u64, end: u64, buffer: &mut [u8]) -> io::Result<Option<u64>> {
         let length = (end - written).min(buffer.len() as u64) as usize;
         Pattern.fill(written, &mut buffer[..length]);
         Ok(stream.write(&buffer[..length])?.map(|more| more as u64))
     }
 
-    /// Reads what there is, up to `limit` bytes. Nothing at the end of the stream, or of the run.
+    /// Reads the available data, up to `limit` bytes. Returns `None` at the end of the stream or of the run.
     fn read_some(&self, stream: &Stream, limit: u64, buffer: &mut [u8]) -> io::Result<Option<u64>> {
         let room = limit.min(buffer.len() as u64) as usize;
         let Some(length) = stream.read(&mut buffer[..room])?.filter(|&length| length > 0) else { return Ok(None) };
@@ -58,7 +58,7 @@ impl Side<'_> {
         Ok(())
     }
 
-    pub(super) fn ask(
+    pub(super) fn send_requests(
         &self,
         stream: &Stream,
         request: u64,
@@ -93,7 +93,7 @@ impl Side<'_> {
         Ok(())
     }
 
-    pub(super) fn answer(&self, stream: &Stream, request: u64, response: u64) -> io::Result<()> {
+    pub(super) fn send_responses(&self, stream: &Stream, request: u64, response: u64) -> io::Result<()> {
         let (mut answered, mut buffer) = (0, vec![0; CHUNK]);
         loop {
             let mut left = request;
@@ -121,7 +121,7 @@ impl Side<'_> {
         let mut next = self.clock.now();
         let mut on_until = next + draw(on);
         while self.sleep_until(next) && !self.stop_is_due() {
-            // Nobody listening any more is no mistake of the sender's.
+            // The receiver may have closed its socket already.
             if socket.send(&payload).is_ok() {
                 self.end.datagrams[0].fetch_add(1, Ordering::Relaxed);
             }

@@ -1,4 +1,4 @@
-//! Our stacks in real time: the simulator's hosts, with real bytes where the other end is a kernel.
+//! Our stacks in real time: the simulator's hosts, with real bytes if the other end is a kernel.
 
 use subflow_linux::{Pattern, Payload, Userspace};
 use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
@@ -7,12 +7,12 @@ use subflow_transport::EndpointId;
 
 use crate::simulate::world::World;
 
-/// The hosts of a run that have our stack.
+/// The hosts of a run with our stack.
 pub(super) struct RealWorld {
     pub(super) world: World,
-    /// Flows of datagrams from kernels to hosts of ours.
+    /// Flows of datagrams from kernels to hosts with our stack.
     datagram_flows: Vec<usize>,
-    /// The first byte that arrived and was not sent.
+    /// Describes the first range of bytes that differ from those sent.
     wrong: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl RealWorld {
         }
     }
 
-    /// The first byte that arrived at a stack of ours and was not what had been sent, in words.
+    /// A description of the first bytes that arrived at one of our stacks and differ from those sent.
     pub(super) fn wrong_byte(&self) -> Option<&str> {
         self.wrong.as_deref()
     }
@@ -44,7 +44,7 @@ impl RealWorld {
         let right = bytes.is_some_and(|bytes| Pattern.first_difference(taken.stream.start, bytes).is_none());
         if !right {
             let range = taken.stream;
-            self.wrong.get_or_insert_with(|| format!("bytes {range:?} that arrived are not those that were sent"));
+            self.wrong.get_or_insert_with(|| format!("the received bytes {range:?} differ from those that were sent"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Many runs over the cores, for papers whose configurations come from tables instead of sweeps.
+//! Distributes many runs over the cores, for publications whose configurations come from tables instead of sweeps.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,8 +7,8 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use super::{Progress, RunError};
 
-/// Does `run` for each of `jobs` on `threads` threads (0: one for each core) and returns the results in the order of the
-/// jobs. The number of threads changes nothing about them; of several failures the first job's is told.
+/// Calls `run` for each of `jobs` on `threads` threads (0: one for each core) and returns the results in the order of
+/// the jobs. They do not depend on the number of threads. If several jobs fail, the error of the first one is returned.
 pub fn run_all<J: Sync, T: Send>(
     jobs: &[J],
     threads: usize,
@@ -28,7 +28,7 @@ pub fn run_all<J: Sync, T: Send>(
     outcomes.into_iter().collect()
 }
 
-/// Does `run` for each of `cells`, with the seeds from 1 to as many as `runs` says, and returns the outcomes cell by cell.
+/// Calls `run` for each of `cells` with the seeds from 1 to `runs`, and returns the results by cell.
 pub fn run_cells<C: Sync, T: Send>(
     cells: &[C],
     runs: impl Fn(&C) -> u64,
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn results_keep_the_order_of_jobs_and_the_first_failure_wins() {
+    fn results_have_the_order_of_jobs_and_the_first_failure_is_returned() {
         let jobs: Vec<usize> = (0..50).collect();
         let squares = run_all(&jobs, 4, &|_| {}, |&n| Ok(n * n)).expect("no job fails");
         assert_eq!(squares[7], 49);
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_gets_the_outcomes_of_its_own_seeds() {
+    fn every_cell_gets_the_results_of_its_own_seeds() {
         let by_cell = run_cells(&[2_u64, 0, 3], |&cell| cell, 2, &|_| {}, |&cell, seed| Ok((cell, seed)));
         assert_eq!(by_cell, Ok(vec![vec![(2, 1), (2, 2)], Vec::new(), vec![(3, 1), (3, 2), (3, 3)]]));
     }

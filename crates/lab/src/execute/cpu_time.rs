@@ -2,12 +2,12 @@
 
 use cpu_time::ThreadTime;
 
-/// Measures the CPU time that the calling thread spends. It reports cost; nothing simulated depends on it.
+/// Measures the CPU time of the calling thread. No simulated result depends on it.
 #[derive(Clone, Copy, Debug)]
 pub struct CpuTimer(ThreadTime);
 
 impl CpuTimer {
-    /// Starts to measure.
+    /// Starts measuring.
     pub fn start() -> Self {
         Self(ThreadTime::now())
     }
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_takes_time() {
+    fn work_takes_cpu_time() {
         let timer = CpuTimer::start();
         let mut x = 1u64;
         while timer.seconds() < 1e-4 {

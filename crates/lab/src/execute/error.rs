@@ -1,28 +1,28 @@
-//! Why a run failed although its scenario is good.
+//! Errors of a run of a valid scenario.
 
 use subflow_scenario::sweep::{Job, Plan};
 
-/// A run that did not come to its end.
+/// The error of a run that failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", place(run, seed, parameters))]
 pub struct RunError {
-    /// What happened.
+    /// Description of the error.
     pub message: String,
     /// The number of the run, once it is known.
     pub run: Option<usize>,
     /// Its seed.
     pub seed: Option<u64>,
-    /// Its place in the sweep, as `path = value` joined by commas; may be empty.
+    /// Its point of the sweep, as `path = value` joined by commas; may be empty.
     pub parameters: String,
 }
 
 impl RunError {
-    /// A failure, told by what happened.
+    /// An error with this description.
     pub fn failed(message: impl Into<String>) -> Self {
         Self { message: message.into(), run: None, seed: None, parameters: String::new() }
     }
 
-    /// The same failure with the run of `plan` it happened in.
+    /// Adds the run of `plan` in which the error occurred.
     #[must_use]
     pub fn in_job(self, plan: &Plan, job: Job) -> Self {
         let parameters = &plan.points[job.point].parameters;

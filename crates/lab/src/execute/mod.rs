@@ -1,4 +1,4 @@
-//! Runs many jobs over the cores and hands their results back in order.
+//! Distributes jobs over the cores and returns their results in order.
 
 mod batch;
 mod cpu_time;

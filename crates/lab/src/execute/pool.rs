@@ -1,4 +1,4 @@
-//! The pool of threads.
+//! Runs a plan on a pool of threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,22 +11,23 @@ use super::{CpuTimer, RunError};
 use crate::results::{Experiment, Run, RunResult};
 use crate::simulate::{RunOptions, simulate};
 
-/// Points of a sweep of which metrics over time are kept.
+/// Number of sweep points whose metrics over time are kept.
 const MOST_POINTS_WITH_SERIES: usize = 100;
 
-/// How far the work has come.
+/// Progress of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Runs that are done.
+    /// Finished runs.
     pub done: usize,
-    /// Runs in all.
+    /// All runs.
     pub total: usize,
 }
 
-/// Runs a plan on `threads` threads (0: one for each core) and sums it up. `options.run` is set for each run.
+/// Runs a plan on `threads` threads (0: one for each core) and computes its statistics. `options.run` is set for each
+/// run.
 ///
-/// Results do not depend on the number of threads. The first failure ends the work: runs that have begun are finished,
-/// no other begins, and of several failures the one with the lowest number is told.
+/// Results do not depend on the number of threads. After the first failure, runs that have begun are finished and no
+/// other run begins. If several runs fail, the error of the one with the lowest number is returned.
 pub fn execute(
     plan: &Plan,
     threads: usize,
@@ -36,13 +37,13 @@ pub fn execute(
     execute_with(plan, threads, options, progress, simulate)
 }
 
-/// Metrics over time take a thousand times the memory of a run's figures. So they are kept of the first run of a point
-/// only, and of no more points than anybody looks at one by one.
+/// Metrics over time take a thousand times the memory of a run's figures. Therefore they are kept only of the first run
+/// of each point, and only of the first [`MOST_POINTS_WITH_SERIES`] points.
 fn keeps_series(scenario: &Scenario, job: Job) -> bool {
     job.seed == scenario.seed && job.point < MOST_POINTS_WITH_SERIES
 }
 
-/// The same with another way to do one run than [`simulate`]: of a scenario, with a seed.
+/// Like [`execute`], but calls `one_run` with a scenario and a seed instead of [`simulate`].
 pub fn execute_with(
     plan: &Plan,
     threads: usize,
@@ -70,7 +71,7 @@ pub fn execute_with(
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| RunError::failed(format!("cannot start the threads: {error}")))?;
-    // A bridge hands jobs out in their order: when one fails, every earlier one has begun and will be seen.
+    // The bridge starts jobs in their order. When one fails, all earlier ones have begun and their results are seen.
     let mut outcomes: Vec<_> = pool.install(|| jobs.into_iter().par_bridge().filter_map(one).collect());
     outcomes.sort_by_key(|(job, _)| job.run);
 
@@ -82,7 +83,7 @@ pub fn execute_with(
     Ok(Experiment::new(plan, runs))
 }
 
-/// One run. A panic in it is a broken invariant of ours; it fails the run by name instead of the whole process.
+/// Does one run. A panic in it is a bug; it makes the run fail instead of the whole process.
 fn guarded(
     plan: &Plan,
     job: Job,
@@ -95,7 +96,7 @@ fn guarded(
         outcome.unwrap_or_else(|panic| Err(RunError::failed(format!("internal error: {}", panic_text(&*panic)))));
     match outcome {
         Ok(mut result) => {
-            // A simulator that has timed its own loop knows better.
+            // The simulator has measured its own loop, which is more exact.
             if result.engine.cpu_s == 0.0 {
                 result.engine.cpu_s = timer.seconds();
             }
@@ -107,5 +108,5 @@ fn guarded(
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words")
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message")
 }

@@ -29,9 +29,9 @@ const COLUMNS: &[&str] = &[
     "valid",
 ];
 
-/// The runs as CSV with a header line. Columns: `run`, `seed`, the swept paths, then what is known of a flow or subflow.
-/// A row without `subflow` is about the whole connection; cells that do not apply are
-/// empty. `valid` tells whether a run on the wall clock may be believed.
+/// The runs as CSV with a header line. Columns: `run`, `seed`, the swept paths, then the figures of a flow or subflow.
+/// A row without `subflow` is for the whole connection. Cells that do not apply are empty. `valid` is false for a run
+/// in real time that was not true to time.
 pub fn to_csv(experiment: &Experiment) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let sweep = experiment.runs.first().map(|run| run.parameters.keys().map(String::as_str).collect::<Vec<_>>());
@@ -83,7 +83,7 @@ fn of_subflow(flow: &FlowResult, subflow: &SubflowResult) -> Cells {
     cells
 }
 
-/// Of SCTP: what was sent again, by reason.
+/// The retransmissions of SCTP by reason.
 fn by_reason(retransmitted: Option<Retransmitted>) -> impl Iterator<Item = (&'static str, String)> {
     retransmitted.into_iter().flat_map(|Retransmitted { fast, timeout, timeouts, fast_recoveries }| {
         [

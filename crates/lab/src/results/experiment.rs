@@ -1,4 +1,4 @@
-//! All runs of a scenario and what they say together.
+//! All runs of a scenario and their statistics.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use subflow_scenario::sweep::{Plan, Point};
 use super::{Exchanges, FlowResult, RunResult, number};
 use crate::statistics::{Summary, jain_index};
 
-/// What `run` prints: the scenario, its runs, their statistics.
+/// The output of `run`: the scenario, its runs, their statistics.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Experiment {
-    /// What was run.
+    /// Summary of the scenario.
     pub scenario: ScenarioSummary,
     /// Every run, by number.
     pub runs: Vec<Run>,
-    /// For each point of the sweep, in its order, what its runs say together.
+    /// The statistics of each point of the sweep, in order.
     pub statistics: Vec<PointStatistics>,
 }
 
-/// What was run.
+/// Summary of the scenario.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScenarioSummary {
     /// The file's name without its ending.
@@ -31,7 +31,7 @@ pub struct ScenarioSummary {
     /// Simulated seconds of a run.
     #[serde(serialize_with = "number::serialize")]
     pub duration_s: f64,
-    /// Where goodput and utilisation begin to count.
+    /// Time in seconds at which measuring of goodput and utilisation begins.
     #[serde(serialize_with = "number::serialize")]
     pub warm_up_s: f64,
     /// The first seed.
@@ -42,7 +42,7 @@ pub struct ScenarioSummary {
     pub sweep: Vec<String>,
 }
 
-/// One run: where it stands in the experiment, and its results.
+/// One run: its position in the experiment, and its results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Run {
     /// Its number, counted from 0 through the whole experiment.
@@ -51,17 +51,17 @@ pub struct Run {
     pub point: usize,
     /// The swept values.
     pub parameters: BTreeMap<String, serde_json::Value>,
-    /// What it measured.
+    /// Its measurements.
     #[serde(flatten)]
     pub result: RunResult,
 }
 
-/// What the runs of one point of the sweep say together.
+/// Statistics over the runs of one point of the sweep.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PointStatistics {
     /// The swept values.
     pub parameters: BTreeMap<String, serde_json::Value>,
-    /// How many runs there are.
+    /// Number of runs.
     pub runs: usize,
     /// For each flow.
     pub flows: Vec<FlowStatistics>,
@@ -73,14 +73,14 @@ pub struct PointStatistics {
     pub jain_index: Summary,
 }
 
-/// What the runs say about one flow.
+/// Statistics of one flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowStatistics {
     /// Its name.
     pub name: String,
     /// Goodput.
     pub goodput_mbps: Summary,
-    /// Time to completion, of those runs in which it completed.
+    /// Time to completion, over the runs in which it completed.
     pub completion_s: Summary,
     /// Retransmissions.
     pub retransmissions: Summary,
@@ -88,34 +88,34 @@ pub struct FlowStatistics {
     pub timeouts: Summary,
     /// Its subflows.
     pub subflows: Vec<SubflowStatistics>,
-    /// Its requests and responses, where it has any.
+    /// Its requests and responses, if it has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exchanges: Option<ExchangeStatistics>,
 }
 
-/// What the runs say about the requests and responses of one flow.
+/// Statistics of the requests and responses of one flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExchangeStatistics {
-    /// How many came to their end.
+    /// Number of completed exchanges.
     pub completed: Summary,
-    /// The runs' mean times from request to the last byte of the response.
+    /// The mean time of each run from the request to the last byte of the response.
     pub mean_ms: Summary,
 }
 
-/// What the runs say about one subflow.
+/// Statistics of one subflow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SubflowStatistics {
     /// Its name.
     pub name: String,
-    /// Goodput; a run in which it was never opened counts as zero.
+    /// Goodput; zero for a run in which it was not opened.
     pub goodput_mbps: Summary,
-    /// Segments sent; likewise.
+    /// Segments sent; zero likewise.
     pub packets_sent: Summary,
-    /// Retransmissions; likewise.
+    /// Retransmissions; zero likewise.
     pub retransmissions: Summary,
 }
 
-/// What the runs say about one link.
+/// Statistics of one link.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkStatistics {
     /// Its name.
@@ -127,7 +127,7 @@ pub struct LinkStatistics {
 }
 
 impl Experiment {
-    /// The experiment that `plan` asked for, with its runs by number.
+    /// The experiment of `plan` with its runs, ordered by number.
     pub(crate) fn new(plan: &Plan, runs: Vec<Run>) -> Self {
         let mut by_point: Vec<Vec<&RunResult>> = vec![Vec::new(); plan.points.len()];
         for run in &runs {

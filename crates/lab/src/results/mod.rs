@@ -1,7 +1,7 @@
-//! What runs measured, in the shape that is printed.
+//! Measurements of runs, in the form that is printed.
 //!
-//! `run --format json` prints one [`Experiment`]. The same seed gives the same bytes, but for `engine.cpu_s`: no map is
-//! unordered, numbers are rounded ([`number`]), nothing knows the time of day.
+//! `run --format json` prints one [`Experiment`]. The same seed gives the same bytes except for `engine.cpu_s`: all
+//! maps are ordered, numbers are rounded ([`number`]), and nothing reads the time of day.
 
 mod csv;
 mod experiment;

@@ -1,21 +1,21 @@
-//! How measured numbers are written: the same everywhere, to six decimals.
+//! Writes measured numbers in the same way everywhere: with up to six decimals.
 //!
-//! A millionth is finer than anything measured means, and coarse enough that the last bit of a logarithm, which may
-//! differ between machines, does not show.
+//! This is finer than the precision of any measurement, and coarse enough to hide the last bit of a logarithm, which
+//! may differ between machines.
 
 use serde::Serializer;
 
 const DECIMALS: i32 = 6;
 
-/// The number with six decimals; zero is never negative.
+/// The number rounded to six decimals, without negative zero.
 pub fn rounded(x: f64) -> f64 {
     let scale = 10f64.powi(DECIMALS);
     let rounded = (x * scale).round() / scale;
-    // Numbers too large to have six decimals overflow above; they have no decimals to lose either.
+    // The product above overflows only for numbers so large that they have no decimals.
     if !rounded.is_finite() { x } else { rounded + 0.0 }
 }
 
-/// The number as CSV and text write it: as JSON does.
+/// The number as text, as in JSON; empty for NaN.
 pub fn shown(x: f64) -> String {
     let rounded = rounded(x);
     if rounded.is_finite() {
@@ -25,7 +25,7 @@ pub fn shown(x: f64) -> String {
     }
 }
 
-/// With a fixed number of decimals, for tables that people read.
+/// The number with a fixed number of decimals, for tables.
 pub fn fixed(x: f64, decimals: usize) -> String {
     format!("{:.decimals$}", rounded(x))
 }
@@ -35,7 +35,7 @@ pub fn serialize<S: Serializer>(x: &f64, serializer: S) -> Result<S::Ok, S::Erro
     serializer.serialize_f64(rounded(*x))
 }
 
-/// For `#[serde(serialize_with)]`; absent is null.
+/// For `#[serde(serialize_with)]`; `None` becomes null.
 pub fn optional<S: Serializer>(x: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     match x {
         Some(x) => serialize(x, serializer),
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn six_decimals_and_no_negative_zero() {
+    fn numbers_have_six_decimals_and_zero_is_not_negative() {
         assert_eq!(rounded(1.0 / 3.0), 0.333333);
         assert!(rounded(-1e-9).is_sign_positive());
         assert_eq!(rounded(1e300), 1e300);

@@ -8,125 +8,126 @@ use subflow_transport::mptcp::PathRecord;
 
 use super::{Series, number};
 
-/// What one run of the simulator measured.
+/// The measurements of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunResult {
     /// The seed of every random stream of the run.
     pub seed: u64,
-    /// How long the run lasted in simulated seconds.
+    /// Duration of the run in seconds.
     #[serde(serialize_with = "number::serialize")]
     pub duration_s: f64,
     /// The flows, in the scenario's order.
     pub flows: Vec<FlowResult>,
     /// The links, in the scenario's order.
     pub links: Vec<LinkResult>,
-    /// What the engine did.
+    /// Counters of the engine.
     pub engine: Engine,
-    /// How true to time the run was, where it ran on the wall clock.
+    /// How true to time the run was, if it ran in real time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub real_time: Option<RealTime>,
-    /// Metrics over time, where they were asked for. Written to a file of their own.
+    /// Metrics over time, if requested. They are written to a separate file.
     #[serde(skip)]
     pub series: Vec<Series>,
-    /// For each flow the samples of its sender's subflows in the order of time, where they were asked for; none for
-    /// flows that are not MPTCP.
+    /// For each flow the samples of its sender's subflows in the order of time, if requested; empty for flows that are
+    /// not MPTCP.
     #[serde(skip)]
     pub paths: Vec<Vec<PathRecord>>,
 }
 
 impl RunResult {
-    /// What speaks against believing the run: nothing against a simulated one, or one that was true to time.
+    /// The reasons why the run is not valid; empty for a simulated run and for one that was true to time.
     pub fn objections(&self) -> &[String] {
         self.real_time.as_ref().map_or(&[], |real_time| &real_time.objections)
     }
 }
 
-/// How true to time a run on the wall clock was.
+/// How true to time a run in real time was.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RealTime {
     /// The kernel's release.
     pub kernel: String,
-    /// What joined the kernels' interfaces to the links: `tun`, or `veth` (a pair with a packet socket).
+    /// The devices between the kernels' interfaces and the links: `tun`, or `veth` (a pair with a packet socket).
     pub device: &'static str,
-    /// Whether the run may be believed: nothing in `objections`.
+    /// Whether the run is valid: `objections` is empty.
     pub valid: bool,
-    /// What speaks against it.
+    /// The reasons why the run is not valid.
     pub objections: Vec<String>,
-    /// What the scenario asks for and this kernel cannot do.
+    /// Requests of the scenario that this kernel does not support, and other remarks.
     pub notes: Vec<String>,
-    /// Whether the network's thread ran ahead of all others (SCHED_FIFO).
+    /// Whether the network's thread had real-time priority (SCHED_FIFO).
     pub real_time_priority: bool,
-    /// How late packets were given to kernels, in microseconds: half of them at most this late.
+    /// Median of the time in microseconds by which packets were passed to kernels too late.
     #[serde(serialize_with = "number::serialize")]
     pub late_p50_us: f64,
-    /// 99 % of them.
+    /// 99th percentile of it.
     #[serde(serialize_with = "number::serialize")]
     pub late_p99_us: f64,
-    /// 99.9 % of them.
+    /// 99.9th percentile of it.
     #[serde(serialize_with = "number::serialize")]
     pub late_p999_us: f64,
-    /// The latest.
+    /// Maximum of it.
     #[serde(serialize_with = "number::serialize")]
     pub late_max_us: f64,
     /// Packets that the devices dropped, to and from kernels.
     pub device_drops: u64,
     /// Packets of kernels that the network does not carry: neither TCP nor UDP, or fragments.
     pub ignored_packets: u64,
-    /// The share of the machine's CPU time that the run left to others.
+    /// The share of the machine's CPU time that the run did not use.
     #[serde(serialize_with = "number::serialize")]
     pub cpu_left: f64,
     /// Counters of the kernels' MPTCP (`MPTcpExt`) that are not zero, by host.
     pub mptcp_counters: BTreeMap<String, BTreeMap<String, i64>>,
 }
 
-/// What one flow got.
+/// The measurements of one flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FlowResult {
     /// Its name in the scenario.
     pub name: String,
     /// `tcp`, `mptcp`, `sctp` or `udp`. A connection that fell back to TCP is still `mptcp` here; see `fallback`.
     pub protocol: String,
-    /// Congestion control, where the protocol has any.
+    /// Congestion control, if the protocol has one.
     pub congestion: Option<String>,
-    /// Packet scheduler, where the protocol has one.
+    /// Packet scheduler, if the protocol has one.
     pub scheduler: Option<String>,
-    /// Path manager, where the protocol has one.
+    /// Path manager, if the protocol has one.
     pub path_manager: Option<String>,
-    /// Payload that the receiving application read, in order and once, per time, in Mbit/s: from the flow's start (or
-    /// the end of the warm-up, where that is later) to its completion (or its stop, or the end of the run).
+    /// Rate in Mbit/s at which the receiving application read payload. The period is from the flow's start (or the end
+    /// of the warm-up if that is later) to its completion (or its stop, or the end of the run).
     #[serde(serialize_with = "number::serialize")]
     pub goodput_mbps: f64,
-    /// Payload bytes that the receiving application read over the whole run. Of requests and responses: responses.
+    /// Payload bytes that the receiving application read over the whole run. For requests and responses, these are the
+    /// bytes of responses.
     pub bytes_delivered: u64,
-    /// Seconds from the flow's start until the receiving application had read the last byte (of messages that SCTP may give up:
-    /// until it knew that nothing more comes); null where it never did, or where there is no last byte.
+    /// Seconds from the flow's start until the receiving application had read the last byte (for messages that SCTP may
+    /// abandon, until it knew that no more would come). Null if it did not complete, or if the flow has no last byte.
     #[serde(serialize_with = "number::optional")]
     pub completion_s: Option<f64>,
-    /// Segments sent again, by all subflows.
+    /// Retransmitted segments of all subflows.
     pub retransmissions: u64,
-    /// Retransmission timeouts, of all subflows.
+    /// Retransmission timeouts of all subflows.
     pub timeouts: u64,
-    /// Of an SCTP flow, what was sent again, by reason.
+    /// The retransmissions of an SCTP flow by reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmitted: Option<Retransmitted>,
-    /// Of an SCTP flow that may give messages up, those.
+    /// The abandoned messages of an SCTP flow with partial reliability.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub abandoned: Option<Abandoned>,
-    /// Duplicate acknowledgments received, by all subflows.
+    /// Duplicate acknowledgments received by all subflows.
     pub duplicate_acks: u64,
-    /// Data sent again on another subflow, in bytes.
+    /// Reinjected data in bytes: sent again on another subflow.
     pub reinjected_bytes: u64,
     /// Whether an MPTCP connection fell back to plain TCP.
     pub fallback: bool,
-    /// How the sending end's connection ended: `gracefully`, `reset`, `refused`, `timed-out` or `aborted`; null where it was
-    /// still there when the run ended, and for UDP.
+    /// How the sending end's connection ended: `gracefully`, `reset`, `refused`, `timed-out` or `aborted`; null if it
+    /// was still open when the run ended, and for UDP.
     pub ended: Option<&'static str>,
-    /// The subflows, in the order in which they were opened; plain TCP has one, UDP none. Of SCTP, the destinations.
+    /// The subflows, in the order in which they were opened; plain TCP has one, UDP none. For SCTP, the destinations.
     ///
-    /// Of a connection with more than [`LISTED_SUBFLOWS`](subflow_transport::mptcp::LISTED_SUBFLOWS) over its life
-    /// these are the first ones and the latest; a last one, `others`, is the sum of those between.
+    /// If a connection had more than [`LISTED_SUBFLOWS`](subflow_transport::mptcp::LISTED_SUBFLOWS) in all, these are
+    /// the first and the latest ones; the last entry, `others`, is the sum of those between.
     pub subflows: Vec<SubflowResult>,
-    /// How many subflows are in the sum `others` only.
+    /// Number of subflows that are only in the sum `others`.
     #[serde(skip_serializing_if = "is_zero")]
     pub unlisted_subflows: u64,
     /// Exchanges of a request/response flow.
@@ -142,25 +143,25 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// What one subflow did.
+/// The measurements of one subflow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SubflowResult {
-    /// Its ends, `host.interface-host.interface`; further ones between the same ends count up: `…#2`.
+    /// Its ends, `host.interface-host.interface`; further ones between the same ends have a number: `…#2`.
     pub name: String,
-    /// Payload that it delivered first (a copy that came later does not count), over the same time as the flow's. What waits
-    /// at the end for data missing before it counts here, and not yet in the flow's goodput.
+    /// Rate of payload that it delivered first (later copies do not count), over the same period as the flow's. Data
+    /// that still waits for earlier data at the end counts here, but not in the flow's goodput.
     #[serde(serialize_with = "number::serialize")]
     pub goodput_mbps: f64,
     /// Segments sent, retransmissions included.
     pub packets_sent: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmissions: u64,
-    /// Segments given to it that another subflow had been given before: a scheduler's copies, and reinjections.
+    /// Segments with data that another subflow had sent before: copies made by the scheduler, and reinjections.
     pub copies: u64,
-    /// Of an SCTP destination, what was sent again there, by reason.
+    /// The retransmissions to an SCTP destination by reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmitted: Option<Retransmitted>,
-    /// Smoothed RTT at the end, where there was a sample.
+    /// Smoothed RTT in milliseconds at the end, if there was a sample.
     #[serde(serialize_with = "number::optional")]
     pub srtt_ms: Option<f64>,
     /// Congestion window at the end, in packets.
@@ -168,16 +169,16 @@ pub struct SubflowResult {
     pub cwnd_packets: Option<f64>,
 }
 
-/// Chunks that SCTP sent again, and how often that began.
+/// Retransmitted chunks of SCTP, and the number of timeouts and fast recoveries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Retransmitted {
-    /// After three misses (RFC 9260, section 7.2.4).
+    /// Chunks retransmitted after three miss indications (RFC 9260, section 7.2.4).
     pub fast: u64,
-    /// After a timeout (section 6.3.3).
+    /// Chunks retransmitted after a timeout (section 6.3.3).
     pub timeout: u64,
-    /// How often the retransmission timer expired.
+    /// Number of expirations of the retransmission timer.
     pub timeouts: u64,
-    /// How often misses cut the window. During fast recovery further ones do not (section 7.2.4).
+    /// Number of fast recoveries: of window reductions after miss indications (section 7.2.4).
     pub fast_recoveries: u64,
 }
 
@@ -190,21 +191,21 @@ impl core::ops::AddAssign for Retransmitted {
     }
 }
 
-/// What SCTP gave up (RFC 3758, RFC 7496). Some of it may have arrived all the same.
+/// Messages that SCTP abandoned (RFC 3758, RFC 7496). Some of them may have arrived nevertheless.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Abandoned {
-    /// Messages.
+    /// Number of messages.
     pub messages: u64,
-    /// Their bytes that were not acknowledged.
+    /// Bytes of them that were not acknowledged.
     pub bytes: u64,
 }
 
 /// Requests and responses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Exchanges {
-    /// How many came to their end.
+    /// Number of completed exchanges.
     pub completed: u64,
-    /// Mean time from request to the last byte of its response.
+    /// Mean time from the request to the last byte of its response.
     #[serde(serialize_with = "number::optional")]
     pub mean_ms: Option<f64>,
     /// Median of it.
@@ -215,7 +216,7 @@ pub struct Exchanges {
     pub p95_ms: Option<f64>,
 }
 
-/// Datagrams.
+/// Numbers of datagrams.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Datagrams {
     /// Sent.
@@ -224,7 +225,7 @@ pub struct Datagrams {
     pub received: u64,
 }
 
-/// What one link carried.
+/// The measurements of one link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LinkResult {
     /// Its name in the scenario.
@@ -244,7 +245,7 @@ pub struct LinkResult {
     pub down: DirectionResult,
 }
 
-/// What one direction of a link carried.
+/// The measurements of one direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct DirectionResult {
     /// Packets that reached the far end.
@@ -258,15 +259,15 @@ pub struct DirectionResult {
     /// The share of the run (after the warm-up) in which it transmitted.
     #[serde(serialize_with = "number::serialize")]
     pub utilisation: f64,
-    /// The most packets that its queue held.
+    /// Maximum number of packets in its queue.
     pub max_queue_packets: u64,
-    /// The packets that its queue held on average over time.
+    /// Mean number of packets in its queue over time.
     #[serde(serialize_with = "number::serialize")]
     pub mean_queue_packets: f64,
 }
 
 impl LinkResult {
-    /// A link from its two directions.
+    /// The measurements of a link from those of its two directions.
     pub fn new(name: impl Into<String>, up: DirectionResult, down: DirectionResult) -> Self {
         Self {
             name: name.into(),
@@ -280,14 +281,14 @@ impl LinkResult {
     }
 }
 
-/// What the engine did for a run.
+/// Counters of the engine for one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Engine {
-    /// Packets that left a link: one packet over three links is three hops.
+    /// Packets that left a link: a packet that passes three links counts three times.
     pub packet_hops: u64,
     /// Events processed.
     pub events: u64,
-    /// CPU time. The one number that differs between runs with the same seed.
+    /// CPU time in seconds. Only this number differs between runs with the same seed.
     #[serde(serialize_with = "number::serialize")]
     pub cpu_s: f64,
 }

@@ -5,24 +5,24 @@ use subflow_quantity::{Duration, Instant};
 
 use super::number;
 
-/// One metric of one thing over time.
+/// One metric over time.
 ///
-/// Memory does not grow with simulated time: when [`Series::CAPACITY`] samples are full, every two become one, and from
-/// then on every two that come. Of a state (a window, a queue) the one is the latter; of a rate it is the mean, so that
-/// nothing that was delivered gets lost ([`Series::of_rate`]).
+/// Memory does not grow with simulated time: when there are [`Series::CAPACITY`] samples, every two are merged into
+/// one, and the interval doubles. For a state (a window, a queue) the later sample is kept. For a rate the mean is
+/// taken, so that the sum of the delivered data stays right ([`Series::of_rate`]).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
-    /// What it is of: a flow, `flow/subflow`, or `link.up` and `link.down`.
+    /// The measured object: a flow, `flow/subflow`, `link.up` or `link.down`.
     pub of: String,
-    /// What it counts: `goodput`, `cwnd`, `srtt`, `in-flight`, `queue`, …
+    /// The metric: `goodput`, `cwnd`, `srtt`, `in-flight`, `queue`, …
     pub metric: String,
-    /// In which unit.
+    /// The unit.
     pub unit: String,
-    /// How far apart samples lie, at least.
+    /// Minimum distance between samples.
     #[serde(rename = "interval_s", serialize_with = "seconds")]
     interval: Duration,
     points: Vec<SeriesPoint>,
-    /// Of a rate: what came since the last point, and how often.
+    /// For a rate: the sum of the samples since the last point, and their number.
     #[serde(skip)]
     pending: Option<(f64, u32)>,
 }
@@ -30,10 +30,10 @@ pub struct Series {
 /// One sample.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SeriesPoint {
-    /// When, in seconds since the run began.
+    /// Time in seconds since the run began.
     #[serde(rename = "t", serialize_with = "number::serialize")]
     pub time_s: f64,
-    /// How much.
+    /// Value.
     #[serde(rename = "v", serialize_with = "number::serialize")]
     pub value: f64,
 }
@@ -43,23 +43,23 @@ fn seconds<S: serde::Serializer>(span: &Duration, serializer: S) -> Result<S::Ok
 }
 
 impl Series {
-    /// Most samples that are kept.
+    /// Maximum number of samples that are kept.
     pub const CAPACITY: usize = 2048;
 
-    /// An empty series whose samples lie `interval` apart.
+    /// An empty series with `interval` between samples.
     pub fn new(of: impl Into<String>, metric: &str, unit: &str, interval: Duration) -> Self {
         let (metric, unit) = (metric.into(), unit.into());
         Self { of: of.into(), metric, unit, interval, points: Vec::new(), pending: None }
     }
 
-    /// The same of a rate: each sample is the mean since the one before, or since time zero.
+    /// Makes it the series of a rate: each sample is the mean since the previous one, or since time zero.
     #[must_use]
     pub fn of_rate(self) -> Self {
         Self { pending: Some((0.0, 0)), ..self }
     }
 
-    /// Takes a sample. One that comes less than the interval after the last is passed over, or counts towards the next
-    /// mean. Times never fall.
+    /// Adds a sample. If it comes less than the interval after the last one, a state ignores it and a rate includes it
+    /// in the next mean. Times must not decrease.
     pub fn push(&mut self, at: Instant, value: f64) {
         let since = match (self.points.last(), &self.pending) {
             (Some(last), _) => last.time_s,
@@ -81,14 +81,14 @@ impl Series {
         }
         if self.points.len() == Self::CAPACITY {
             self.thin_out();
-            // What was due is so no more: of two samples the latter is kept, and this is the first of two.
+            // The interval has doubled, so this sample is no longer due: it is the first of two, and the later is kept.
             return;
         }
         self.points.push(SeriesPoint { time_s: at.as_secs_f64(), value });
         self.pending = self.pending.map(|_| (0.0, 0));
     }
 
-    /// Makes one of every two points.
+    /// Merges every two points into one.
     fn thin_out(&mut self) {
         let is_rate = self.pending.is_some();
         let one = |pair: &[SeriesPoint]| {
@@ -100,7 +100,7 @@ impl Series {
         self.interval = self.interval.saturating_mul(2);
     }
 
-    /// The samples, by time.
+    /// The samples in the order of time.
     pub fn points(&self) -> &[SeriesPoint] {
         &self.points
     }
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_closer_than_the_interval_are_left_out() {
+    fn samples_closer_than_the_interval_are_ignored() {
         let mut series = filled(2);
         series.push(Instant::from_nanos(150_000_000), 9.0);
         assert_eq!(series.points().len(), 2);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_rate_loses_nothing_of_what_was_delivered() {
+    fn merging_the_samples_of_a_rate_keeps_the_sum_of_the_delivered_data() {
         let mut rate = Series::new("album", "goodput", "Mbit/s", Duration::from_millis(100)).of_rate();
         // 10 Mbit/s in one tenth of a second, none in the next.
         for n in 1..=40_000u64 {

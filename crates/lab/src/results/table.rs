@@ -1,11 +1,11 @@
-//! Aligned tables for terminals and text files.
+//! Tables with aligned columns for terminals and text files.
 
-/// How a column is aligned.
+/// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Words.
+    /// For words.
     Left,
-    /// Numbers.
+    /// For numbers.
     Right,
 }
 
@@ -18,7 +18,7 @@ pub struct TextTable {
 }
 
 impl TextTable {
-    /// Longer cells are cut, in the middle: names differ at their ends.
+    /// Longer cells are shortened in the middle, because names differ at their ends.
     pub const WIDEST: usize = 36;
 
     /// A table without rows.
@@ -27,7 +27,7 @@ impl TextTable {
         Self { columns, rows: Vec::new() }
     }
 
-    /// Adds a row with a cell for each column.
+    /// Adds a row with one cell for each column.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let cells: Vec<String> = cells.into_iter().map(|cell| shortened(&cell)).collect();
         assert_eq!(cells.len(), self.columns.len(), "a row has a cell for each column");
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stand_left_and_numbers_right() {
+    fn words_are_left_aligned_and_numbers_right_aligned() {
         let mut table = TextTable::new([("flow", Align::Left), ("Mbit/s", Align::Right)]);
         table.row(["album".into(), "9.6".into()]);
         table.row(["b".into(), "112.0".into()]);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_cell_is_cut_in_the_middle() {
+    fn a_long_cell_is_shortened_in_the_middle() {
         let cut = shortened(&format!("start{}end", "x".repeat(80)));
         assert!(cut.starts_with("start") && cut.ends_with("end") && cut.chars().count() <= TextTable::WIDEST);
     }

@@ -1,4 +1,4 @@
-//! Results as tables for people: one run in full, several runs by their means.
+//! Results as text tables: all figures of a single run, or the means of several runs.
 
 use std::fmt::Write;
 
@@ -28,7 +28,7 @@ pub fn to_text(experiment: &Experiment) -> String {
     text
 }
 
-/// A table per connection and per subflow, and one of the links.
+/// Tables of connections, subflows and links.
 fn one_run(text: &mut String, run: &Run) {
     let mut flows = TextTable::new([
         ("connection", Left),
@@ -98,7 +98,7 @@ fn one_run(text: &mut String, run: &Run) {
     real_time(text, run);
 }
 
-/// When the last byte was read; of a connection that broke before, how.
+/// The completion time, or how a connection ended that failed before.
 fn done(flow: &FlowResult) -> String {
     match (flow.completion_s, flow.ended) {
         (None, Some(how)) if how != "gracefully" => how.to_owned(),
@@ -106,7 +106,7 @@ fn done(flow: &FlowResult) -> String {
     }
 }
 
-/// A line for a run on the wall clock, and one for everything that has to be known of it.
+/// A line for a run in real time, and one for each note and objection.
 fn real_time(text: &mut String, run: &Run) {
     let Some(real) = &run.result.real_time else { return };
     let _ = write!(
@@ -160,7 +160,7 @@ fn datagrams(run: &Run) -> TextTable {
     table
 }
 
-/// Means with their intervals: a row for each point of the sweep and flow, then subflows, then links.
+/// Means with their intervals: tables of flows, subflows and links with rows for each point of the sweep.
 fn many_runs(text: &mut String, experiment: &Experiment) {
     let parameters = short_names(&experiment.scenario.sweep);
     let table = |columns: &[(&'static str, super::Align)]| {
@@ -237,7 +237,7 @@ fn point_values(point: &PointStatistics) -> impl Iterator<Item = String> {
     })
 }
 
-/// Of each path as many keys from its end as it takes to tell it from the others: `loss`, or `wifi.loss`.
+/// The shortest suffix of each path that differs from those of the others: `loss`, or `wifi.loss`.
 fn short_names(paths: &[String]) -> Vec<String> {
     let suffix = |path: &str, keys: usize| {
         let start = path.rmatch_indices('.').nth(keys - 1).map_or(0, |(at, _)| at + 1);

@@ -1,4 +1,4 @@
-//! What runs on top of the connections: bulk transfers, datagrams at a rate, requests and responses.
+//! The applications on the connections: bulk transfers, datagrams at a rate, requests and responses.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use subflow_transport::{Endpoint, EndpointId, Event, Listener};
 use super::nodes::Nodes;
 use crate::statistics::DurationSummary;
 
-/// The two ends of a flow and how far its traffic has got.
+/// The application at both ends of a flow, and the state of its traffic.
 pub(crate) struct Application {
     flow: Flow,
     timer: TimerId,
@@ -21,21 +21,21 @@ pub(crate) struct Application {
     pub(crate) from: Option<EndpointId>,
     pub(crate) to: Option<EndpointId>,
     stage: Stage,
-    /// When the receiver had read the last byte.
+    /// The time at which the receiver had read the last byte.
     pub(crate) completed_at: Option<Instant>,
     /// Durations of finished exchanges.
     pub(crate) exchanges: DurationSummary,
     asked_at: Instant,
-    /// What of a message did not fit in the send buffer, at each end.
+    /// The bytes of messages that did not fit in the send buffer, at each end.
     owed: [u64; 2],
-    /// The present on period of an on-off source ends then.
+    /// The end of the current on period of an on-off source.
     on_until: Instant,
     next_packet_at: Instant,
-    /// The distances between datagrams.
+    /// The intervals between datagrams.
     pacing: Option<Pacing>,
 }
 
-/// What the application's timer means.
+/// The meaning of the application's timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
     /// The flow has not begun.
@@ -49,7 +49,7 @@ enum Stage {
 const ENDLESS: u64 = u64::MAX / 8;
 
 impl Application {
-    /// The application of `flow`; `connect` configures its connecting end (none for UDP).
+    /// The application of `flow`; `connect` configures its connecting end (`None` for UDP).
     pub(crate) fn new(flow: Flow, connect: Option<Listener>, timer: TimerId, rng: Pcg64Mcg) -> Self {
         Self {
             flow,
@@ -78,7 +78,7 @@ impl Application {
         &self.flow
     }
 
-    /// The application's timer fired. Returns the endpoint to be drained.
+    /// Handles the application's timer. Returns the endpoint that has to be drained.
     pub(crate) fn on_timer(
         &mut self,
         nodes: &mut Nodes,
@@ -93,7 +93,7 @@ impl Application {
             Stage::Running if self.stop_is_due(network.now()) => self.stop(nodes),
             Stage::Running => match self.flow.traffic {
                 Traffic::OnOff { .. } => self.send_datagrams(nodes, network),
-                Traffic::RequestResponse { .. } => self.ask(nodes, network),
+                Traffic::RequestResponse { .. } => self.send_request(nodes, network),
                 Traffic::Bulk { .. } => {}
             },
             Stage::Stopped => {}
@@ -105,7 +105,7 @@ impl Application {
         self.flow.stop.is_some_and(|stop| Instant::ZERO + stop <= now)
     }
 
-    /// Sets the timer for `at` at the latest for the flow's stop.
+    /// Sets the timer for `at`, or for the flow's stop if that is earlier.
     fn sleep_until(&self, network: &mut Network, at: Option<Instant>) {
         let stop = self.flow.stop.map(|stop| Instant::ZERO + stop);
         let next = [at, stop].into_iter().flatten().min();
@@ -151,14 +151,13 @@ impl Application {
         }
     }
 
-    /// Where datagrams come from. Flows are told apart by the ports they listen on, so the same number serves as a source
-    /// port.
+    /// The source address of datagrams. The port identifies the flow, so that the same number serves as source port.
     fn datagram_source(&self, nodes: &Nodes) -> SocketAddr {
         let port = self.flow.source_port.unwrap_or(self.flow.port);
         nodes.socket_address(self.flow.from.host, self.flow.from.interface, port)
     }
 
-    /// Opens the end that datagrams go to.
+    /// Opens the receiving end of a flow of datagrams.
     pub(crate) fn open_datagram_receiver(&mut self, nodes: &mut Nodes, network: &mut Network, index: usize) {
         let to = self.flow.to;
         let at = nodes.socket_address(to.host, to.interface, self.flow.port);
@@ -179,7 +178,7 @@ impl Application {
         }
     }
 
-    /// Writes a message of so many bytes after what is left of earlier ones.
+    /// Writes a message of `bytes` bytes after the rest of earlier ones.
     fn write_message(&mut self, socket: &mut Endpoint, connecting: bool, bytes: u64) {
         let owed = &mut self.owed[usize::from(!connecting)];
         *owed += bytes;
@@ -208,7 +207,7 @@ impl Application {
         match event {
             Event::Established if connecting => {
                 if let Traffic::RequestResponse { .. } = self.flow.traffic {
-                    self.ask_later(nodes, network, Duration::ZERO);
+                    self.send_request_after(nodes, network, Duration::ZERO);
                 }
             }
             Event::Writable => {
@@ -221,22 +220,22 @@ impl Application {
             }
             Event::Received => self.on_received(nodes, network, node, endpoint, connecting),
             Event::PeerFinished if !connecting => {
-                self.note_what_was_given_up(network.now());
+                self.complete_if_abandoned(network.now());
                 nodes.transport_mut(node).endpoint_mut(endpoint).finish();
             }
             _ => {}
         }
     }
 
-    /// The last byte of a transfer never comes where it was given up: it is over when the sender says so.
-    fn note_what_was_given_up(&mut self, now: Instant) {
+    /// Completes a transfer whose last byte was abandoned: it is complete when the sender reports this.
+    fn complete_if_abandoned(&mut self, now: Instant) {
         let is_whole = matches!(self.flow.traffic, Traffic::Bulk { bytes: Some(_) }) && self.stage == Stage::Running;
         if is_whole && self.flow.may_give_up() {
             self.completed_at.get_or_insert(now);
         }
     }
 
-    /// Asks for the subflows that the scenario names.
+    /// Requests the subflows that the scenario names.
     fn plan_subflows(&self, nodes: &mut Nodes, now: Instant, endpoint: EndpointId) {
         let Protocol::Mptcp(mptcp) = &self.flow.protocol else { return };
         for plan in &mptcp.subflows {
@@ -274,24 +273,24 @@ impl Application {
                     socket.finish();
                 } else {
                     let pause = self.draw(think);
-                    self.ask_later(nodes, network, pause);
+                    self.send_request_after(nodes, network, pause);
                 }
             }
             _ => {}
         }
     }
 
-    fn ask_later(&mut self, nodes: &mut Nodes, network: &mut Network, pause: Duration) {
+    fn send_request_after(&mut self, nodes: &mut Nodes, network: &mut Network, pause: Duration) {
         if pause.is_zero() {
-            self.ask(nodes, network);
+            self.send_request(nodes, network);
         } else {
             let at = network.now() + pause;
             self.sleep_until(network, Some(at));
         }
     }
 
-    /// Writes the next request.
-    fn ask(&mut self, nodes: &mut Nodes, network: &mut Network) {
+    /// Sends the next request.
+    fn send_request(&mut self, nodes: &mut Nodes, network: &mut Network) {
         let (Traffic::RequestResponse { request, response, .. }, Some(endpoint)) = (self.flow.traffic, self.from)
         else {
             return;
@@ -304,7 +303,7 @@ impl Application {
         self.sleep_until(network, None);
     }
 
-    /// Sends the datagrams that are due and sleeps until the next.
+    /// Sends the datagrams that are due and sets the timer for the next one.
     fn send_datagrams(&mut self, nodes: &mut Nodes, network: &mut Network) {
         let (Traffic::OnOff { packet, on, off, .. }, Some(endpoint)) = (self.flow.traffic, self.from) else { return };
         let Some(mut pacing) = self.pacing else { return };
@@ -333,7 +332,7 @@ impl Application {
         }
     }
 
-    /// A length of time by its distribution.
+    /// Draws a duration from the distribution.
     fn draw(&mut self, period: Period) -> Duration {
         period.draw(&mut self.rng)
     }

@@ -1,4 +1,4 @@
-//! From a scenario to a network with hosts on it.
+//! Builds the network and the hosts of a scenario.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ use super::stacks::{Side, listener};
 use super::world::World;
 use crate::execute::RunError;
 
-/// A run before it has begun.
+/// A run of a scenario.
 pub(crate) struct Run {
     pub(crate) network: Network,
     pub(crate) world: World,
@@ -23,14 +23,14 @@ pub(crate) struct Run {
     pub(crate) interfaces: Vec<Vec<InterfaceId>>,
 }
 
-/// Builds the run of `scenario` with `seed`; `record_paths` keeps the samples of sending MPTCP connections.
+/// Builds the run of `scenario` with `seed`; `record_paths` keeps the samples of MPTCP connections that send.
 pub(super) fn build(scenario: &Scenario, seed: u64, record_paths: bool) -> Result<Run, RunError> {
     let random = |host: &subflow_scenario::Host| stream(seed, &format!("host {}", host.name)).into();
     build_for(scenario, seed, record_paths, random, |_| true)
 }
 
-/// The same with random numbers for each host from `random`, and where our stack runs on those hosts only for which
-/// `ours` says so: the other ends of flows are not ours to open.
+/// Like [`build`], with random numbers for each host from `random`. Our stack runs only on the hosts for which `ours`
+/// is true; the other ends of flows are not opened.
 pub(crate) fn build_for(
     scenario: &Scenario,
     seed: u64,
@@ -89,7 +89,7 @@ fn nodes(
     let mut nodes = Vec::new();
     for ((host, &id), ids) in scenario.hosts.iter().zip(hosts).zip(interfaces) {
         let mut addresses: Vec<(IpAddr, InterfaceId)> = Vec::new();
-        // Every interface's first address comes first: flows name interfaces, and an interface's index finds it.
+        // The first addresses of all interfaces come first, so that the index of an interface is that of its address.
         addresses.extend(host.interfaces.iter().zip(ids).map(|(interface, &id)| (interface.addresses[0], id)));
         for (interface, &id) in host.interfaces.iter().zip(ids) {
             addresses.extend(interface.addresses[1..].iter().map(|&address| (address, id)));

@@ -1,4 +1,4 @@
-//! What the ends of a flow have done, whoever's stack they are, and what that makes of the flow.
+//! The figures of the ends of a flow, of any stack, and the figures of the flow computed from them.
 
 use std::collections::BTreeMap;
 
@@ -13,35 +13,36 @@ use super::subflow_figures::SubflowFigures;
 use crate::results::{Abandoned, Datagrams, Exchanges, FlowResult, SubflowResult, goodput_mbps};
 use crate::statistics::DurationSummary;
 
-/// The name of the row for all subflows that are not listed. No subflow has it: names of ends have a hyphen.
+/// The name of the row for all subflows that are not listed. No subflow has this name: those of subflows contain a
+/// hyphen.
 const OTHER_SUBFLOWS: &str = "others";
 
-/// What one end of a flow has done.
+/// The figures of one end of a flow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EndFigures {
     /// Payload bytes that its application has read.
     pub(crate) delivered: u64,
-    /// Its subflows, in the order of their opening; plain TCP has one, UDP none.
+    /// Its subflows in the order in which they were opened; plain TCP has one, UDP none.
     pub(crate) subflows: Vec<SubflowFigures>,
-    /// What the subflows did that are too many to be listed.
+    /// The sums over the subflows that are not listed.
     pub(crate) others: SubflowTotals,
     /// Bytes sent again on another subflow.
     pub(crate) reinjected_bytes: u64,
-    /// An MPTCP connection that is plain TCP.
+    /// Whether an MPTCP connection fell back to plain TCP.
     pub(crate) fallback: bool,
-    /// How it ended, if it did.
+    /// How the connection ended, if it did.
     pub(crate) ended: Option<&'static str>,
-    /// What it gave up, of SCTP.
+    /// The messages that SCTP abandoned.
     pub(crate) abandoned: Option<Abandoned>,
     /// Datagrams sent and received, of UDP.
     pub(crate) datagrams: Option<[u64; 2]>,
 }
 
 impl EndFigures {
-    /// Of an end with our stack.
+    /// The figures of an end with our stack.
     pub(crate) fn of(endpoint: &Endpoint) -> Self {
         let mut figures =
-            Self { delivered: endpoint.bytes_received(), ended: endpoint.ended().map(how), ..Self::default() };
+            Self { delivered: endpoint.bytes_received(), ended: endpoint.ended().map(end_name), ..Self::default() };
         match endpoint {
             Endpoint::Tcp(tcp) => {
                 figures.subflows.push(SubflowFigures::of_tcp(tcp));
@@ -64,8 +65,8 @@ impl EndFigures {
     }
 }
 
-/// Bytes by subflow, under the sender's view of their ends: what the receiver got, or where it cannot tell, what it
-/// acknowledged.
+/// Delivered bytes by subflow, with its ends as seen by the sender: the bytes that the receiver counted, or the
+/// acknowledged ones if it does not count them.
 pub(super) fn delivered_by_subflow(sender: Option<&EndFigures>, receiver: Option<&EndFigures>) -> BTreeMap<Ends, u64> {
     let reversed = |ends: Ends| Ends { local: ends.remote, remote: ends.local };
     let subflows = |end: Option<&EndFigures>| end.map_or_else(Vec::new, |end| end.subflows.clone());
@@ -74,13 +75,13 @@ pub(super) fn delivered_by_subflow(sender: Option<&EndFigures>, receiver: Option
     received.chain(acknowledged).collect()
 }
 
-/// Bytes of all subflows, those that are not listed included, as [`delivered_by_subflow`] counts them.
+/// Delivered bytes of all subflows as in [`delivered_by_subflow`], including those that are not listed.
 fn delivered_by_all(by_subflow: &BTreeMap<Ends, u64>, receiver: Option<&EndFigures>) -> u64 {
     by_subflow.values().sum::<u64>() + receiver.map_or(0, |receiver| receiver.others.bytes_received)
 }
 
-/// A word for how a connection ended.
-fn how(closed: Closed) -> &'static str {
+/// The name in results for how a connection ended.
+fn end_name(closed: Closed) -> &'static str {
     match closed {
         Closed::Gracefully => "gracefully",
         Closed::Reset => "reset",
@@ -90,7 +91,7 @@ fn how(closed: Closed) -> &'static str {
     }
 }
 
-/// What had been delivered of a flow when measuring began.
+/// The data of a flow delivered before measuring began.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FlowBaseline {
     delivered: u64,
@@ -101,7 +102,7 @@ pub(crate) struct FlowBaseline {
 }
 
 impl FlowBaseline {
-    /// From the ends as they are now.
+    /// From the current state of the ends.
     pub(crate) fn of(sender: Option<&EndFigures>, receiver: Option<&EndFigures>) -> Self {
         let subflows = delivered_by_subflow(sender, receiver);
         Self {
@@ -115,18 +116,18 @@ impl FlowBaseline {
 /// A flow after its run.
 pub(crate) struct MeasuredFlow<'a> {
     pub(crate) flow: &'a Flow,
-    /// The end that data comes from.
+    /// The end that sends the data.
     pub(crate) sender: Option<EndFigures>,
-    /// The end that data goes to.
+    /// The end that receives the data.
     pub(crate) receiver: Option<EndFigures>,
-    /// When the receiver had read the last byte.
+    /// The time at which the receiver had read the last byte.
     pub(crate) completed_at: Option<Instant>,
     /// Durations of finished exchanges.
     pub(crate) exchanges: &'a DurationSummary,
 }
 
 impl MeasuredFlow<'_> {
-    /// Its figures, for a run that ended at `end`.
+    /// Its figures for a run that ended at `end`.
     pub(crate) fn result(&self, scenario: &Scenario, baseline: &FlowBaseline, end: Instant) -> FlowResult {
         let flow = self.flow;
         let started = Instant::ZERO + flow.start;

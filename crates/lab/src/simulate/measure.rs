@@ -1,4 +1,4 @@
-//! From the state of a run to its figures.
+//! Computes the figures of a run from its state.
 
 use subflow_network::{DuplexLink, LinkId, LinkMetrics, Network};
 use subflow_quantity::{Duration, Instant};
@@ -10,14 +10,14 @@ use super::build::Run;
 use super::figures::{EndFigures, FlowBaseline, MeasuredFlow};
 use crate::results::{DirectionResult, FlowResult, LinkResult};
 
-/// What had been delivered and transmitted when measuring began.
+/// The data delivered and transmitted before measuring began.
 pub(super) struct Baseline {
     flows: Vec<FlowBaseline>,
     links: LinkBaseline,
 }
 
 impl Run {
-    /// Notes where counting begins.
+    /// Returns the state at which measuring begins.
     pub(super) fn baseline(&self) -> Baseline {
         let of = |flow| {
             let (sender, receiver) = self.data_ends(flow);
@@ -33,7 +33,7 @@ impl Run {
         Some(self.world.nodes.transport(node).endpoint(id?))
     }
 
-    /// The end of a flow that its data comes from, and the one that it goes to.
+    /// The sending and the receiving end of a flow's data.
     pub(super) fn data_ends(&self, flow: usize) -> (Option<&Endpoint>, Option<&Endpoint>) {
         let application = &self.world.applications[flow];
         let from = self.endpoint(application.flow().from.host, application.from);
@@ -44,7 +44,7 @@ impl Run {
         }
     }
 
-    /// The samples of each flow's subflows at the end that its data comes from.
+    /// The samples of each flow's subflows at the end that sends the data.
     pub(super) fn path_records(&self) -> Vec<Vec<PathRecord>> {
         let of = |flow| match self.data_ends(flow).0 {
             Some(Endpoint::Mptcp(mptcp)) => mptcp.path_records().to_vec(),
@@ -76,17 +76,17 @@ impl Run {
     }
 }
 
-/// What the links had carried when measuring began.
+/// The counters of the links when measuring began.
 pub(crate) struct LinkBaseline(Vec<[LinkMetrics; 2]>);
 
 impl LinkBaseline {
-    /// From the links as they are now.
+    /// From the current state of the links.
     pub(crate) fn of(network: &Network, links: &[DuplexLink]) -> Self {
         let both = |link: &DuplexLink| [network.link_metrics(link.forward), network.link_metrics(link.backward)];
         Self(links.iter().map(both).collect())
     }
 
-    /// The figures of `links`, those of the scenario in order, for a run that ended at `end`.
+    /// The figures of `links`, the links of the scenario in order, for a run that ended at `end`.
     pub(crate) fn results(
         &self,
         network: &Network,

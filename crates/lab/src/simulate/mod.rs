@@ -22,12 +22,12 @@ use crate::results::{Engine, RunResult};
 use build::Run;
 use sample::Sampler;
 
-/// What a run is to leave behind besides its figures.
+/// What a run records in addition to its figures.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
-    /// Write a capture per host here.
+    /// The folder for captures, if packets are captured.
     pub pcap: Option<CaptureFolder>,
-    /// Number of the run, for names of files.
+    /// Number of the run, for file names.
     pub run: usize,
     /// Keep metrics over time ([`RunResult::series`]).
     pub series: bool,
@@ -46,14 +46,14 @@ pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<
     let timer = CpuTimer::start();
     let measure_from = Instant::ZERO + scenario.measure_from;
     let end = Instant::ZERO + scenario.duration;
-    run.go_on(scenario, measure_from, &mut sampler, capture.as_ref())?;
+    run.run_until(scenario, measure_from, &mut sampler, capture.as_ref())?;
     let baseline = run.baseline();
-    run.go_on(scenario, end, &mut sampler, capture.as_ref())?;
+    run.run_until(scenario, end, &mut sampler, capture.as_ref())?;
     let cpu_s = timer.seconds();
     if let Some(capture) = capture {
         capture.finish(&mut run.network)?;
     }
-    run.world.nodes.verdict()?;
+    run.world.nodes.check_flows()?;
     let metrics = run.network.metrics();
     Ok(RunResult {
         seed,
@@ -68,9 +68,9 @@ pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<
 }
 
 impl Run {
-    /// Runs until `end`, with samples on the way where they are wanted. Fails as soon as a capture has failed, at the
-    /// latest one sample interval later.
-    fn go_on(
+    /// Runs until `end` and takes the samples that are due, if there is a sampler. Fails at most one sample interval
+    /// after a capture has failed.
+    fn run_until(
         &mut self,
         scenario: &Scenario,
         end: Instant,

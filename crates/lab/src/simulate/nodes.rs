@@ -11,11 +11,11 @@ use crate::execute::RunError;
 pub(super) struct Node {
     id: HostId,
     pub(super) transport: Host,
-    /// Its addresses and the interfaces they are on.
+    /// Its addresses and their interfaces.
     interfaces: Vec<(IpAddr, InterfaceId)>,
-    /// Per endpoint, its timer and the flow it belongs to; every endpoint is registered when it is made.
+    /// The timer and the flow of each endpoint; every endpoint is registered when it is created.
     sockets: Vec<Socket>,
-    /// Which flow listens on a port.
+    /// The flow that listens on a port.
     listening: Vec<(u16, usize)>,
 }
 
@@ -25,7 +25,7 @@ struct Socket {
     flow: usize,
 }
 
-/// What a timer of the network is for.
+/// The owner of a timer of the network.
 #[derive(Clone, Copy)]
 pub(super) enum TimerOwner {
     Endpoint { node: usize, endpoint: EndpointId },
@@ -37,9 +37,9 @@ pub(super) enum TimerOwner {
 pub(crate) struct Nodes {
     nodes: Vec<Node>,
     timers: Vec<TimerOwner>,
-    /// The place in the network where the next packet is built.
+    /// The slot of the network in which the next packet is built.
     reserved: PacketId,
-    /// The first flow that could not begin, and why.
+    /// The first flow that could not begin, and the reason.
     failure: Option<String>,
 }
 
@@ -53,7 +53,7 @@ impl Node {
     }
 }
 
-/// The interface that packets from `source` leave on: the one that has the address.
+/// The interface on which packets from `source` leave: the one with this address.
 #[inline]
 fn interface_of(interfaces: &[(IpAddr, InterfaceId)], source: IpAddr) -> InterfaceId {
     match interfaces {
@@ -67,13 +67,13 @@ impl Nodes {
         Self { nodes, timers: Vec::new(), reserved: network.reserve(), failure: None }
     }
 
-    /// Notes that `flow` cannot begin: the figures of the run would be those of another scenario.
+    /// Records that `flow` cannot begin, which makes the run fail.
     pub(super) fn fail(&mut self, flow: &str, error: ConnectError) {
         self.failure.get_or_insert_with(|| format!("flows.{flow}: {error}"));
     }
 
-    /// Whether every flow whose time has come has begun.
-    pub(crate) fn verdict(&self) -> Result<(), RunError> {
+    /// Fails if a flow could not begin.
+    pub(crate) fn check_flows(&self) -> Result<(), RunError> {
         self.failure.as_ref().map_or(Ok(()), |failure| Err(RunError::failed(failure)))
     }
 
@@ -100,8 +100,8 @@ impl Nodes {
         sockets[index] = socket;
     }
 
-    /// Moves what an endpoint has to send into the network and returns its next event, with the flow that the event is
-    /// for. To be called until there is none: then the endpoint's timer is set for its next deadline.
+    /// Moves the endpoint's packets into the network and returns its next event with the flow it is for. Callers repeat
+    /// the call until there is no event: then the endpoint's timer is set for its next deadline.
     #[inline]
     pub(super) fn next_event(&mut self, network: &mut Network, node: usize, id: EndpointId) -> Option<(usize, Event)> {
         let now = network.now();
@@ -120,7 +120,7 @@ impl Nodes {
         Some((flow, event?))
     }
 
-    /// A connection that a listener of the node has accepted, now registered, with the flow that it belongs to.
+    /// Registers the next connection that a listener of the node has accepted, and returns it with its flow.
     pub(super) fn next_accepted(&mut self, network: &mut Network, node: usize) -> Option<(usize, EndpointId)> {
         loop {
             let transport = &mut self.nodes[node].transport;
@@ -134,7 +134,7 @@ impl Nodes {
         }
     }
 
-    /// Sends a node's answers to packets that belong to no connection.
+    /// Sends a node's replies to packets that belong to no connection.
     pub(super) fn send_replies(&mut self, network: &mut Network, node: usize) {
         let Node { id, transport, interfaces, .. } = &mut self.nodes[node];
         while let Some(packet) = transport.poll_reply() {
@@ -148,7 +148,7 @@ impl Nodes {
         &self.nodes[node].transport
     }
 
-    /// The transports of a host, to be drained afterwards.
+    /// The transports of a host, which the caller has to drain afterwards.
     pub(super) fn transport_mut(&mut self, node: usize) -> &mut Host {
         &mut self.nodes[node].transport
     }

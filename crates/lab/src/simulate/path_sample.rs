@@ -1,4 +1,4 @@
-//! One sample of what limits a subflow, whatever its protocol.
+//! A sample of the window, data in flight and RTT of a subflow of any protocol.
 
 use subflow_policy::congestion::Controller;
 use subflow_quantity::Duration;
@@ -15,12 +15,12 @@ pub(crate) struct PathSample {
     pub(crate) in_flight: f64,
     /// Unacknowledged bytes.
     pub(crate) flight_size: u64,
-    /// Smoothed RTT, if there was a sample.
+    /// Smoothed RTT, if there was an RTT sample.
     pub(crate) srtt: Option<Duration>,
 }
 
 impl PathSample {
-    /// Of a TCP connection or an MPTCP subflow.
+    /// The sample of a TCP connection or an MPTCP subflow.
     pub(super) fn of_tcp(tcp: &Connection, controller: &Controller) -> Self {
         let path = controller.path(tcp.path());
         Self {

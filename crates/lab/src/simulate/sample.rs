@@ -1,5 +1,5 @@
-//! Metrics over time: goodput, window, RTT and what is in flight per subflow, queue lengths per link from its first
-//! packet on. Of a connection that opens subflow after subflow the first ones have series, as many as results list.
+//! Metrics over time: goodput, window, RTT and data in flight of each subflow; queue length of each link from its first
+//! packet on. If a connection opens more subflows than results list, only the first ones have series.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +18,12 @@ use crate::results::{Series, goodput_mbps};
 
 const GOODPUT: &str = "goodput";
 
-/// Takes samples of a run as it goes on.
+/// Takes samples during a run.
 pub(crate) struct Sampler {
     interval: Duration,
     series: BTreeMap<(usize, String, &'static str), Series>,
     sampled_at: Instant,
-    /// By flow: what had been delivered when the last sample was taken, and by which subflow.
+    /// By flow: the bytes delivered at the last sample, in all and by subflow.
     delivered: Vec<(u64, BTreeMap<Ends, u64>)>,
 }
 
@@ -37,7 +37,7 @@ impl Sampler {
         }
     }
 
-    /// When to sample next, after `now`.
+    /// The time of the next sample after `now`.
     pub(crate) fn next(&self, now: Instant) -> Instant {
         now + self.interval
     }
@@ -68,14 +68,14 @@ impl Sampler {
         self.sample_queues(&run.network, &run.links, scenario, now);
     }
 
-    /// A sample is due `now`. How long ago was the last?
+    /// Begins a sample at `now`. Returns the time since the last one.
     pub(crate) fn advance(&mut self, now: Instant) -> Duration {
         let span = now - self.sampled_at;
         self.sampled_at = now;
         span
     }
 
-    /// Samples the goodput of a flow from its sender and its receiver. Returns that of its subflows.
+    /// Samples the goodput of a flow from its sender and its receiver. Returns the goodput of its subflows.
     pub(crate) fn sample_flow(
         &mut self,
         index: usize,
@@ -94,12 +94,12 @@ impl Sampler {
         }
     }
 
-    /// Samples what the links hold.
+    /// Samples the queue lengths of the links.
     pub(crate) fn sample_queues(&mut self, network: &Network, links: &[DuplexLink], scenario: &Scenario, now: Instant) {
         for (index, (link, ids)) in scenario.links.iter().zip(links).enumerate() {
             let group = scenario.flows.len() + index;
             for (id, direction) in [(ids.forward, "up"), (ids.backward, "down")] {
-                // A large topology has thousands of links, of which a flow uses a few.
+                // In a large topology a flow uses only a few of thousands of links.
                 if network.link_metrics(id).max_queue == 0 {
                     continue;
                 }
@@ -109,7 +109,7 @@ impl Sampler {
         }
     }
 
-    /// Samples the subflows of a sender with our stack, whose goodput is known.
+    /// Samples the subflows of a sender with our stack, with their goodput.
     pub(crate) fn sample_sender(
         &mut self,
         flow: usize,
@@ -162,8 +162,8 @@ impl Sampler {
     }
 }
 
-/// Over a few milliseconds a rate is a matter of single packets, and of holes that are just being filled: up to 100 ms,
-/// goodput is the mean over five samples.
+/// The interval of goodput. Over a few milliseconds a rate depends on single packets and on holes that are just filled.
+/// Therefore, with intervals of up to 100 ms, goodput is the mean over five samples.
 fn goodput_interval(interval: Duration) -> Duration {
     interval.saturating_mul(5).min(Duration::from_millis(100)).max(interval)
 }
@@ -177,11 +177,11 @@ mod tests {
     use subflow_scenario::file::Document;
 
     #[test]
-    fn only_links_that_packets_pass_have_a_queue_over_time() {
+    fn only_links_that_carried_packets_have_a_queue_series() {
         let text = "duration = \"1 s\"\n[topology]\nkind = \"fat-tree\"\nk = 4\nrate = \"10 Mbit/s\"\n\
                     [flows.near]\nfrom = \"h0\"\nto = \"h1\"\nprotocol = \"tcp\"\n";
         let document = Document::parse(Path::new("near.toml"), text.to_owned()).expect("TOML");
-        let scenario = Scenario::read(&document).expect("a good scenario");
+        let scenario = Scenario::read(&document).expect("a valid scenario");
         let options = RunOptions { series: true, ..RunOptions::default() };
         let result = simulate(&scenario, 1, &options).expect("it runs");
         let queues = result.series.iter().filter(|series| series.metric == "queue");

@@ -1,4 +1,4 @@
-//! SCTP in a run: from a scenario's switches to the transport's configuration, and from an association to its figures.
+//! SCTP in a run: the transport's configuration from a scenario's switches, and the figures of an association.
 
 use std::net::SocketAddr;
 
@@ -13,7 +13,7 @@ use super::path_sample::PathSample;
 use super::subflow_figures::SubflowFigures;
 use crate::results::{Abandoned, Retransmitted};
 
-/// The configuration of one end of `flow`, which has `stack`.
+/// The configuration of one end of `flow` with the switches `stack`.
 pub(super) fn sctp_config(flow: &Sctp, stack: &Stack) -> Config {
     let options: &SctpOptions = &stack.sctp;
     let base = Config::rfc9260();
@@ -83,8 +83,8 @@ pub(super) fn sctp_config(flow: &Sctp, stack: &Stack) -> Config {
     }
 }
 
-/// The figures of an association's destinations. The receiving end does not know which of them brought what: the
-/// acknowledged bytes tell.
+/// The figures of an association's destinations. The receiving end does not know which path carried a chunk, so that
+/// the acknowledged bytes are counted.
 pub(super) fn destinations(association: &Association) -> impl Iterator<Item = SubflowFigures> {
     association.destinations().iter().enumerate().map(|(index, destination)| {
         let counters = destination.counters();
@@ -110,7 +110,7 @@ pub(super) fn destinations(association: &Association) -> impl Iterator<Item = Su
     })
 }
 
-/// What an association has given up.
+/// The messages that an association has abandoned.
 pub(super) fn abandoned(association: &Association) -> Abandoned {
     let counters = association.counters();
     Abandoned { messages: counters.messages_abandoned, bytes: counters.bytes_abandoned }

@@ -1,4 +1,4 @@
-//! From a scenario's stack switches to the transport's configuration.
+//! The transport's configuration from a scenario's stack switches.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use subflow_transport::{Listener, mptcp};
 
 use super::sctp::sctp_config;
 
-/// Which end of a flow.
+/// An end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     /// [`Flow::from`], which connects.
@@ -23,7 +23,7 @@ pub(super) enum Side {
     To,
 }
 
-/// A buffer that never limits, in bytes: more than any window of a simulated path.
+/// The size in bytes of a buffer that never limits: more than any window of a simulated path.
 const UNLIMITED: u64 = 1 << 30;
 
 fn tcp_config(stack: &subflow_scenario::TcpOptions) -> Config {
@@ -73,7 +73,8 @@ fn tcp_config(stack: &subflow_scenario::TcpOptions) -> Config {
     }
 }
 
-/// A fixed send buffer. One that grows with the window limits only an MPTCP sender that queues ahead of it.
+/// The size of a fixed send buffer. An automatic one grows with the window, and limits only an MPTCP sender that queues
+/// data beyond the window.
 fn send_buffer(stack: &subflow_scenario::TcpOptions) -> Option<u64> {
     match stack.send_buffer {
         Buffer::Fixed(bytes) => Some(bytes),

@@ -1,4 +1,4 @@
-//! What one subflow has done, whatever its protocol.
+//! The figures of one subflow of any protocol.
 
 use subflow_quantity::Duration;
 use subflow_transport::mptcp::SubflowRecord;
@@ -6,7 +6,7 @@ use subflow_transport::tcp::{Ends, TcpEndpoint};
 
 use crate::results::Retransmitted;
 
-/// What one subflow has done, seen from one end.
+/// The figures of one subflow, as seen by one end.
 #[derive(Clone, Debug)]
 pub(crate) struct SubflowFigures {
     pub(crate) ends: Ends,
@@ -17,16 +17,16 @@ pub(crate) struct SubflowFigures {
     pub(crate) duplicate_acks: u64,
     pub(crate) srtt: Option<Duration>,
     pub(crate) cwnd: f64,
-    /// Segments that were copies of what another subflow carried, as schedulers make them.
+    /// Segments with copies of data that another subflow carried.
     pub(crate) copies: u64,
-    /// What was sent again by reason, where the protocol tells.
+    /// The retransmissions by reason, if the protocol counts them.
     pub(crate) retransmitted: Option<Retransmitted>,
-    /// Bytes acknowledged, where only the sender knows which subflow brought them.
+    /// Acknowledged bytes, if only the sender knows which subflow delivered them.
     pub(crate) bytes_acknowledged: Option<u64>,
 }
 
 impl SubflowFigures {
-    /// Of an MPTCP subflow.
+    /// The figures of an MPTCP subflow.
     pub(super) fn of(record: &SubflowRecord) -> Self {
         Self {
             ends: record.ends,
@@ -43,7 +43,7 @@ impl SubflowFigures {
         }
     }
 
-    /// Of a plain TCP connection, as if it were the only subflow.
+    /// The figures of a plain TCP connection, as its only subflow.
     pub(super) fn of_tcp(tcp: &TcpEndpoint) -> Self {
         let connection = tcp.connection();
         Self::of(&SubflowRecord {

@@ -1,4 +1,4 @@
-//! Everything above the network: the hosts of a run, the applications on them, and what changes on hosts while it runs.
+//! Everything above the network: the hosts of a run, their applications, and changes of hosts during the run.
 
 use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
 use subflow_quantity::Instant;
@@ -13,7 +13,7 @@ pub(crate) struct World {
     pub(crate) nodes: Nodes,
     /// By flow.
     pub(crate) applications: Vec<Application>,
-    /// What hosts lose and get back, each at its own timer.
+    /// Addresses that hosts lose and get back, each with its own timer.
     address_changes: Vec<HostEvent>,
 }
 
@@ -22,7 +22,7 @@ impl World {
         Self { nodes: Nodes::new(network, nodes), applications: Vec::new(), address_changes: Vec::new() }
     }
 
-    /// Lets a host lose addresses or get them back at `at`.
+    /// Removes addresses from a host, or returns them, at `at`.
     pub(super) fn add_address_change(&mut self, network: &mut Network, at: Instant, event: &HostEvent) {
         let change = self.address_changes.len();
         let timer = self.nodes.new_timer(network, TimerOwner::Addresses { change });
@@ -44,7 +44,7 @@ impl World {
         }
     }
 
-    /// Adds an application; its timer is its own.
+    /// Adds an application with its own timer.
     pub(super) fn add_application(&mut self, network: &mut Network, make: impl FnOnce(TimerId) -> Application) {
         let flow = self.applications.len();
         let timer = self.nodes.new_timer(network, TimerOwner::Application { flow });
@@ -58,18 +58,18 @@ impl World {
         }
     }
 
-    /// Opens the end of `flow` that datagrams go to, where nobody here sends them.
+    /// Opens the receiving end of `flow`, whose datagrams come from outside this world.
     #[cfg(target_os = "linux")]
     pub(crate) fn open_datagram_receiver(&mut self, network: &mut Network, flow: usize) {
         self.applications[flow].open_datagram_receiver(&mut self.nodes, network, flow);
     }
 
-    /// `packet` is for the endpoint that it returns, which has it now. [`Self::respond`] has to follow.
+    /// Passes `packet` to its endpoint and returns this. [`Self::respond`] must follow.
     pub(crate) fn accept(&mut self, network: &Network, host: HostId, packet: PacketId) -> Option<EndpointId> {
         self.nodes.transport_mut(host.index()).handle_packet(network.now(), network.packet(packet))
     }
 
-    /// Lets a host react to what it [accepted](Self::accept) for `endpoint`.
+    /// Sends the replies of a host to the packet that it [accepted](Self::accept) for `endpoint`.
     pub(crate) fn respond(&mut self, network: &mut Network, host: HostId, endpoint: Option<EndpointId>) {
         let node = host.index();
         if self.nodes.transport(node).has_news() {

@@ -1,30 +1,31 @@
-//! Durations that are summed up as they come, in bounded memory.
+//! A summary of durations in bounded memory.
 
 use subflow_quantity::Duration;
 
 use super::quantile;
 
-/// Count, mean and quantiles of durations. Count and mean are exact. Quantiles are exact up to [`Self::MOST_KEPT`] durations;
-/// of more they are within 0.1 % of the exact ones.
+/// Count, mean and quantiles of durations. Count and mean are exact. Quantiles are exact for up to [`Self::MOST_KEPT`]
+/// durations; for more they are within 0.1 % of the exact ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DurationSummary {
     count: u64,
     /// Their sum in nanoseconds.
     sum: u128,
-    /// All of them in nanoseconds, as long as there are no more than are kept.
+    /// All durations in nanoseconds, up to [`Self::MOST_KEPT`].
     kept: Vec<u64>,
-    /// After that, how many there are in each class.
+    /// With more durations, their number in each class.
     classes: Vec<u64>,
 }
 
-/// Classes per doubling, as a power of two: a class is 1/512 of its lower bound wide, and its middle stands for it.
+/// Classes per doubling, as a power of two: the width of a class is 1/512 of its lower bound, and its middle represents
+/// its durations.
 const CLASS_BITS: u32 = 9;
 
 impl DurationSummary {
-    /// How many durations are kept as they are: 512 KiB.
+    /// The number of durations that are kept exactly (512 KiB).
     pub const MOST_KEPT: usize = 1 << 16;
 
-    /// Adds one.
+    /// Adds a duration.
     pub fn add(&mut self, duration: Duration) {
         let nanos = duration.as_nanos();
         self.count += 1;
@@ -42,17 +43,17 @@ impl DurationSummary {
         }
     }
 
-    /// How many there are.
+    /// The number of durations.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their mean in seconds; `None` without any.
+    /// The mean in seconds; `None` without durations.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e9)
     }
 
-    /// The `p` quantile in seconds, 0 ≤ p ≤ 1, as [`quantile`] has it; `None` without any.
+    /// The `p` quantile in seconds, 0 ≤ p ≤ 1, as defined by [`quantile`]; `None` without durations.
     pub fn quantile(&self, p: f64) -> Option<f64> {
         if self.classes.is_empty() {
             let seconds: Vec<f64> = self.kept.iter().map(|&nanos| nanos as f64 / 1e9).collect();
@@ -63,7 +64,8 @@ impl DurationSummary {
         Some((below + (above - below) * position.fract()) / 1e9)
     }
 
-    /// What stands for the duration of this rank, counted from 0 in ascending order, in nanoseconds.
+    /// The duration of this rank, counted from 0 in ascending order, in nanoseconds; the middle of its class if it is
+    /// not kept.
     fn at_rank(&self, rank: u64) -> f64 {
         let mut up_to = 0;
         let class = self.classes.iter().position(|count| {
@@ -74,7 +76,7 @@ impl DurationSummary {
     }
 }
 
-/// The class of a number: below 2⁹ each has its own, above that 2⁹ of them share a doubling.
+/// The class of a number: below 2⁹ each number has its own class, above that there are 2⁹ classes per doubling.
 fn class(nanos: u64) -> usize {
     let shift = (u64::BITS - nanos.leading_zeros()).saturating_sub(CLASS_BITS + 1);
     ((shift as usize) << CLASS_BITS) + (nanos >> shift) as usize
@@ -92,7 +94,7 @@ mod tests {
     use super::*;
     use crate::statistics;
 
-    /// Times of very different sizes, none of them round.
+    /// Irregular durations of very different sizes.
     fn times(n: u64) -> Vec<u64> {
         (0..n).map(|k| 1 + (k * k * 7919) % (1 << (10 + k % 30))).collect()
     }
@@ -116,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_as_are_kept_are_exact() {
+    fn quantiles_are_exact_as_long_as_all_durations_are_kept() {
         let times = times(DurationSummary::MOST_KEPT as u64);
         let summary = summary(&times);
         let seconds: Vec<f64> = times.iter().map(|&nanos| nanos as f64 / 1e9).collect();
@@ -126,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn of_more_the_mean_is_exact_and_quantiles_are_within_a_thousandth() {
+    fn with_more_durations_the_mean_is_exact_and_quantiles_are_within_a_thousandth() {
         let times = times(300_000);
         let summary = summary(&times);
         let seconds: Vec<f64> = times.iter().map(|&nanos| nanos as f64 / 1e9).collect();
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_has_a_bound() {
+    fn memory_is_bounded() {
         let mut summary = DurationSummary::default();
         for k in 0..3_000_000u64 {
             summary.add(Duration::from_nanos(k.wrapping_mul(0x9e37_79b9_7f4a_7c15)));

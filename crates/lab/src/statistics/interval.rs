@@ -11,8 +11,8 @@ pub struct Interval {
     pub low: f64,
     /// Upper bound.
     pub high: f64,
-    /// The probability with which such intervals hold the true value. Order statistics come in steps, so that of a
-    /// median may be more than was asked for, or less where there are too few samples for it.
+    /// The probability that such an interval contains the true value. For a median it is that of the order statistics:
+    /// more than requested, or less if there are too few samples.
     pub confidence: f64,
 }
 
@@ -25,8 +25,8 @@ pub fn mean_interval(samples: &[f64], confidence: f64) -> Option<Interval> {
     Some(Interval { low: mean - half, high: mean + half, confidence })
 }
 
-/// The interval of the median by order statistics: the narrowest symmetric pair that is confident enough, or the
-/// extremes where none is (which at 95 % takes six samples). `None` below two samples.
+/// The interval of the median by order statistics: the narrowest symmetric pair with at least this confidence, or the
+/// extremes if there is none (95 % takes six samples). `None` below two samples.
 ///
 /// The median lies below the (k + 1)th smallest sample with the probability that at most k of n fair coins show heads.
 pub fn median_interval(samples: &[f64], confidence: f64) -> Option<Interval> {
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_of_five_has_t_2_776() {
+    fn the_interval_of_the_mean_of_five_samples_has_t_2_776() {
         let samples = [1.0, 2.0, 3.0, 4.0, 5.0];
         let interval = mean_interval(&samples, 0.95).expect("five samples");
         // 3 ± 2.7764451 · sqrt(2.5) / sqrt(5)
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_samples_have_an_empty_interval() {
+    fn equal_samples_have_an_interval_of_zero_width() {
         let interval = mean_interval(&[7.0; 4], 0.95).expect("four samples");
         assert_eq!((interval.low, interval.high), (7.0, 7.0));
     }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn five_samples_are_too_few_for_95_percent_and_say_so() {
+    fn with_five_samples_the_interval_of_the_median_has_less_than_95_percent() {
         let interval = median_interval(&[5.0, 1.0, 4.0, 2.0, 3.0], 0.95).expect("five samples");
         assert_eq!((interval.low, interval.high), (1.0, 5.0));
         assert!(near(interval.confidence, 0.9375));

@@ -1,4 +1,4 @@
-//! Mean, median, quantiles, standard deviation. Samples hold no NaN.
+//! Mean, median, quantiles, standard deviation. Samples must not contain NaN.
 
 /// The arithmetic mean; `None` without samples.
 pub fn mean(samples: &[f64]) -> Option<f64> {
@@ -12,7 +12,7 @@ pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
     Some((squares / (samples.len() - 1) as f64).sqrt())
 }
 
-/// The median; the mean of the two middle ones where their number is even.
+/// The median; for an even number of samples the mean of the two middle ones.
 pub fn median(samples: &[f64]) -> Option<f64> {
     quantile(samples, 0.5)
 }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_textbook_sample() {
+    fn a_textbook_sample_has_the_published_values() {
         let samples = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
         assert_eq!(mean(&samples), Some(5.0));
         assert_eq!(median(&samples), Some(4.5));

@@ -1,4 +1,4 @@
-//! What repeated runs say together: location, spread, intervals, distributions, fairness.
+//! Statistics of repeated runs: location, spread, intervals, distributions, fairness.
 
 mod distribution;
 mod durations;

@@ -1,14 +1,14 @@
-//! The figures that results give of one quantity over repeated runs.
+//! The statistics in results of one quantity over repeated runs.
 
 use serde::Serialize;
 
 use super::{mean, mean_interval, median, median_interval, quantile, standard_deviation};
 use crate::results::number;
 
-/// One quantity over repeated runs. What takes more samples than there are is absent (`null`).
+/// Statistics of one quantity over repeated runs. Those that need more samples than there are, are absent (`null`).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many runs it is of; those without the quantity (an unfinished transfer has no completion time) do not count.
+    /// Number of runs with the quantity (an unfinished transfer has no completion time).
     pub n: usize,
     /// Mean.
     #[serde(serialize_with = "number::optional")]

@@ -1,20 +1,20 @@
-//! The scenarios that are run both ways, with nothing in them that the kernel has not.
+//! The scenarios of the validation. They use only features that the kernel has, too.
 
 use std::path::Path;
 
 use subflow_scenario::Scenario;
 use subflow_scenario::file::Document;
 
-/// A scenario that is run both ways.
+/// A scenario that runs both in the simulator and on the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// A short description.
     pub title: &'static str,
-    /// How often the kernel runs it where nobody says: several times where chance decides.
+    /// Default number of runs on the kernel: several if the results are random.
     pub runs: u32,
-    /// What is known of the differences that remain.
+    /// Known causes of the remaining differences.
     pub notes: &'static [&'static str],
     text: &'static str,
 }
@@ -76,7 +76,8 @@ pub const CASES: &[Case] = &[
         runs: 10,
         notes: &[],
         text: one_path!(
-            "rate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\nloss = { up = \"0.5 %\", down = \"0 %\" }\n",
+            "rate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\n\
+             loss = { up = \"0.5 %\", down = \"0 %\" }\n",
             "[flows.file]\nfrom = \"client\"\nto = \"server\"\nprotocol = \"tcp\"\ncongestion = \"cubic\"\n"
         ),
     },
@@ -87,9 +88,10 @@ pub const CASES: &[Case] = &[
         notes: &[],
         text: one_path!(
             "rate = \"40 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\n",
-            "[flows.first]\nfrom = \"client\"\nto = \"server\"\nprotocol = \"tcp\"\ncongestion = \"reno\"\nport = 5001\n\
-             [flows.second]\nfrom = \"client\"\nto = \"server\"\nprotocol = \"tcp\"\ncongestion = \"reno\"\nport = 5002\n\
-             start = \"500 ms\"\n"
+            "[flows.first]\nfrom = \"client\"\nto = \"server\"\nprotocol = \"tcp\"\ncongestion = \"reno\"\n\
+             port = 5001\n\
+             [flows.second]\nfrom = \"client\"\nto = \"server\"\nprotocol = \"tcp\"\ncongestion = \"reno\"\n\
+             port = 5002\nstart = \"500 ms\"\n"
         ),
     },
     Case {
@@ -130,10 +132,10 @@ pub const CASES: &[Case] = &[
         title: "MPTCP over two paths of 20 Mbit/s, one of which is down from 3 s to 6 s",
         runs: 1,
         notes: &[
-            "The kernel counts what a subflow received, copies of what another delivered included; here they are left out. \
-             Both send about 1 MB again over path one when path two is given up.",
-            "The path that returns is found again by the retransmission that is due next, at about 7.6 s. The kernel's timer \
-             wheel fires timeouts of more than 2 s up to 256 ms late, here as there; but its phase is the machine's own.",
+            "The kernel counts all data that a subflow received, including copies of data that another one delivered; \
+             the simulator leaves these out. Both reinject about 1 MB over path one when path two becomes stale.",
+            "The next retransmission, at about 7.6 s, finds that the path is up again. The kernel's timer wheel fires \
+             timeouts of more than 2 s up to 256 ms late, as in the simulator, but its phase depends on the machine.",
         ],
         text: two_paths!(
             "rate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"100 packets\"\n",
@@ -145,12 +147,12 @@ pub const CASES: &[Case] = &[
 ];
 
 impl Case {
-    /// As a scenario file.
+    /// The text of the scenario file.
     pub fn text(&self) -> String {
         format!("title = \"{}\"\n{}", self.title, self.text)
     }
 
-    /// As a scenario.
+    /// The scenario.
     pub(super) fn scenario(&self) -> Scenario {
         let path = format!("{}.toml", self.name);
         let document = Document::parse(Path::new(&path), self.text()).expect("we write TOML");

@@ -1,4 +1,4 @@
-//! Scenarios run both ways, in the simulator and on the kernel, and put side by side.
+//! Runs scenarios both in the simulator and on the kernel, and compares the results.
 
 mod cases;
 mod report;
@@ -14,31 +14,31 @@ use crate::statistics::mean;
 pub use cases::{CASES, Case};
 pub use report::to_text;
 
-/// The simulator is fast, so what is random in a scenario is averaged over this many seeds.
+/// Number of seeds whose mean is compared with the kernel.
 const SIMULATED_RUNS: u64 = 10;
 
-/// Goodput may differ by this share of the kernel's.
+/// Maximum deviation of goodput, as a share of the kernel's.
 pub const BOUND: f64 = 0.1;
 
-/// A case run both ways.
+/// The comparison of simulator and kernel for one case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The case.
+    /// Name of the case.
     pub case: &'static str,
-    /// What it is.
+    /// Short description of the case.
     pub title: &'static str,
-    /// All flows together.
+    /// The sum of all flows' goodput.
     pub total: Pair,
     /// The deviation of the simulator's total from the kernel's, as a share of the kernel's.
     #[serde(serialize_with = "number::serialize")]
     pub deviation: f64,
-    /// Whether that is within [`BOUND`].
+    /// Whether the deviation is within [`BOUND`].
     pub within_bound: bool,
-    /// How many of the kernel's runs were made, and how many were valid. Only these count, where there are any.
+    /// Number of runs on the kernel, and of valid ones. If there are valid ones, only these count.
     pub kernel_runs: [usize; 2],
-    /// What spoke against the others.
+    /// The reasons why the other runs are not valid.
     pub objections: Vec<String>,
-    /// What is known of the differences that remain.
+    /// Known causes of the remaining differences.
     pub notes: &'static [&'static str],
     /// The kernel's release.
     pub kernel: String,
@@ -47,7 +47,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Why the case does not show that simulator and kernel agree, if it does not.
+    /// The reason why the case does not show that simulator and kernel agree, if it does not.
     pub fn objection(&self) -> Option<String> {
         let [runs, valid] = self.kernel_runs;
         match (valid, self.within_bound) {
@@ -61,7 +61,7 @@ impl Comparison {
     }
 }
 
-/// A figure both ways, each the mean of its runs; null where there is none.
+/// A figure of the simulator and the kernel, each the mean of its runs; null if there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Pair {
     /// In the simulator.
@@ -72,22 +72,22 @@ pub struct Pair {
     pub kernel: Option<f64>,
 }
 
-/// One flow both ways.
+/// The comparison of one flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowComparison {
     /// Its name.
     pub name: String,
     /// Goodput in Mbit/s.
     pub goodput_mbps: Pair,
-    /// Seconds until the last byte had arrived.
+    /// Seconds until the last byte arrived.
     pub completion_s: Pair,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmissions: Pair,
     /// The share of the data that each subflow carried, by its name.
     pub split: Vec<(String, Pair)>,
 }
 
-/// Runs `case` both ways: in the simulator with ten seeds, on the kernel `repeat` times, or as often as the case wants.
+/// Runs `case` in the simulator with ten seeds and on the kernel `repeat` times (by default [`Case::runs`]).
 pub fn compare(
     case: &'static Case,
     repeat: Option<u32>,
@@ -151,7 +151,7 @@ fn pair(simulated: &[&RunResult], kernel: &[&RunResult], of: &dyn Fn(&RunResult)
     Pair { simulated: average(simulated), kernel: average(kernel) }
 }
 
-/// The subflows of a flow, where there are several.
+/// The subflows of a flow, if there are several.
 fn subflow_names(simulated: &[&RunResult], kernel: &[&RunResult], flow: usize) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for run in simulated.iter().chain(kernel) {
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_case_is_a_scenario_below_100_mbit_with_the_kernels_algorithms() {
+    fn every_case_is_a_valid_scenario_below_100_mbit_with_the_kernels_algorithms() {
         for case in CASES {
             let scenario = case.scenario();
             for flow in &scenario.flows {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_objects_where_it_deviates_or_nothing_was_valid() {
+    fn a_case_that_deviates_or_has_no_valid_run_has_an_objection() {
         let case = &CASES[0];
         let scenario = case.scenario();
         let run = simulate(&scenario, 1, &RunOptions::default()).expect("runs");
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_deviates_by_what_the_simulator_has_more() {
+    fn the_deviation_is_the_share_that_the_simulator_has_more() {
         let case = &CASES[0];
         let scenario = case.scenario();
         let run = simulate(&scenario, 1, &RunOptions::default()).expect("runs");

@@ -1,4 +1,4 @@
-//! Comparisons as tables for people.
+//! Comparisons as text tables.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::{Comparison, Pair};
 use crate::results::Align::{Left, Right};
 use crate::results::{TextTable, number};
 
-/// The tables of a validation.
+/// The comparisons as text tables.
 pub fn to_text(comparisons: &[Comparison]) -> String {
     let mut totals = TextTable::new([
         ("case", Left),
@@ -65,7 +65,7 @@ pub fn to_text(comparisons: &[Comparison]) -> String {
     text
 }
 
-/// Of the kernel's figure.
+/// The deviation of the simulator's figure from the kernel's.
 fn deviation(pair: Pair) -> String {
     match (pair.simulated, pair.kernel) {
         (Some(simulated), Some(kernel)) if kernel > 0.0 => format!("{:+.1} %", (simulated / kernel - 1.0) * 100.0),

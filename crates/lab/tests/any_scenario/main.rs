@@ -1,4 +1,4 @@
-//! Whatever `check` takes can be run: a short run of it ends, without a panic, and its results can be written.
+//! Every scenario that `check` accepts can be run: a short run ends without a panic, and its results can be written.
 
 mod slots;
 
@@ -15,7 +15,7 @@ use subflow_quantity::Size;
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::Plan;
 
-/// Every protocol, kind of traffic and event at once, over two ways.
+/// A scenario with every protocol, kind of traffic and event, over two paths.
 const BASE: &str = r#"duration = "200 ms"
 [hosts]
 phone = { interfaces = ["wifi", "lte"] }
@@ -71,17 +71,17 @@ link = "wifi"
 up = true
 "#;
 
-/// More than any such run takes on a machine with much else to do.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// Longer than any such run takes on a busy machine.
+const RUN_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The plan of the base with `sets`, where `check` takes it.
+/// The plan of the base scenario with `sets`, if `check` accepts it.
 fn checked(sets: &[String]) -> Option<Plan> {
     let mut document = Document::parse(Path::new("any.toml"), BASE.to_owned()).expect("it is TOML");
     sets.iter().try_for_each(|set| document.set("--set", set)).ok()?;
     Plan::read(document).ok()
 }
 
-/// Runs what was checked, in a thread that may be waited for; what went wrong, if anything did.
+/// Runs the plan in another thread, with a timeout. Returns the error, if there is one.
 fn run(plan: Plan) -> Result<(), String> {
     let (done, outcome) = mpsc::channel();
     std::thread::spawn(move || {
@@ -94,14 +94,16 @@ fn run(plan: Plan) -> Result<(), String> {
         });
         let _ = done.send(ended);
     });
-    outcome.recv_timeout(PATIENCE).unwrap_or_else(|_| Err("it does not end".to_owned()))
+    outcome.recv_timeout(RUN_TIMEOUT).unwrap_or_else(|_| Err("it does not end".to_owned()))
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn what_is_checked_ends(slots in prop::collection::vec(any::<(prop::sample::Index, prop::sample::Index)>(), 0..7)) {
+    fn every_accepted_scenario_runs_to_its_end(
+        slots in prop::collection::vec(any::<(prop::sample::Index, prop::sample::Index)>(), 0..7)
+    ) {
         let all = slots::all();
         let sets: Vec<String> = slots.iter().map(|(slot, value)| {
             let (path, values) = slot.get(&all);
@@ -114,7 +116,7 @@ proptest! {
 }
 
 #[test]
-fn the_base_is_good_and_so_are_most_of_its_variants() {
+fn the_base_scenario_and_a_third_of_its_variants_are_valid() {
     let all = slots::all();
     assert_eq!(checked(&[]).map(run), Some(Ok(())));
     let each = || all.iter().flat_map(|(path, values)| values.iter().map(move |value| format!("{path}={value}")));

@@ -1,4 +1,4 @@
-//! Where a value can stand in a scenario, and the values at the edges of what it takes: both from the schema.
+//! The places of values in a scenario, and boundary values for each; both from the schema.
 
 use subflow_scenario::schema::{FieldSchema, TABLES};
 
@@ -80,14 +80,14 @@ const NUMBERS: &[&str] = &[
     "1.0",
 ];
 const PROBABILITIES: &[&str] = &["0 %", "0.000001 %", "50 %", "100 %"];
-/// Both ends of these are in the base.
+/// Names of the base scenario.
 const ENDS: &[&str] = &["phone", "phone.lte", "server", "server.backup", "wifi", "core"];
 
-/// Values of `field`, as TOML, by what the schema says that it takes.
+/// Boundary values of `field` as TOML, from its description in the schema.
 fn values(field: &FieldSchema) -> Vec<String> {
     let takes = field.takes();
     let of = |list: &[&str]| list.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>();
-    // What makes a run long is no edge.
+    // Long runs would make the test slow.
     if field.key == "duration" && takes.contains("such as \"30 s\"") {
         return of(&["1 ns", "1 us", "999 us", "50 ms", "400 ms"]);
     }
