@@ -1,9 +1,9 @@
-//! The area that marks are drawn into, and how coordinates in it are written.
+//! The area in which marks are drawn, and the notation of its coordinates.
 
 use super::ink::{Medium, Role};
 
-/// An area, y downwards. On a page it is stretched to the width that there is, so its units are no pixels and strokes do
-/// not scale; in a file they are pixels.
+/// An area with y downwards. On a page it is stretched to the available width, so its units are not pixels and strokes
+/// do not scale; in a file its units are pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Area {
     pub(super) width: f64,
@@ -12,7 +12,7 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// One element with the path `d`; nothing where the path is empty.
+    /// An element with the path `d`; empty if the path is empty.
     pub(super) fn path(&self, role: Role, d: &str) -> String {
         if d.is_empty() { String::new() } else { format!(r#"<path{} d="{d}"/>"#, self.medium.attributes(role)) }
     }
@@ -31,7 +31,7 @@ impl Area {
         )
     }
 
-    /// The path of a straight line; empty where an end cannot be shown.
+    /// The path of a straight line; empty if an end cannot be shown.
     pub(super) fn line(&self, from: (f64, f64), to: (f64, f64)) -> String {
         let (Some((x1, y1)), Some((x2, y2))) = (self.grains(from), self.grains(to)) else { return String::new() };
         let begin = format!("M{} {}", self.shown(x1), self.shown(y1));
@@ -44,18 +44,18 @@ impl Area {
         }
     }
 
-    /// The path of a dot: a line of no length, whose round ends stay round however the area is stretched.
+    /// The path of a dot: a line of length zero, whose round ends stay round when the area is stretched.
     pub(super) fn dot(&self, at: (f64, f64)) -> String {
         self.grains(at).map_or_else(String::new, |(x, y)| format!("M{} {}h0", self.shown(x), self.shown(y)))
     }
 
-    /// A place in the finest steps that are written; `None` where it cannot be shown.
+    /// A position in the smallest steps that are written (grains); `None` if it cannot be shown.
     pub(super) fn grains(&self, (x, y): (f64, f64)) -> Option<(i64, i64)> {
         let grains = |x: f64| (x * self.grains_per_unit()).round() as i64;
         (x.is_finite() && y.is_finite()).then(|| (grains(x), grains(y)))
     }
 
-    /// A number of such steps as text.
+    /// A number of grains as text.
     pub(super) fn shown(&self, grains: i64) -> String {
         match self.medium {
             Medium::Page => grains.to_string(),

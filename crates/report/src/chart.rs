@@ -1,5 +1,5 @@
-//! A figure as part of a page. Marks are stretched to the width that there is; words are HTML around them, so that they
-//! are as large on a phone as on a screen. `script/` lets a reader zoom, hover and choose.
+//! A figure as part of a page. Marks are stretched to the available width. Text is HTML around them, so that it has the
+//! same size on a phone as on a large screen. `script/` adds zoom, hover and the choice of curves.
 
 use super::area::Area;
 use super::escape::escaped;
@@ -9,9 +9,9 @@ use super::lines::LinePlot;
 use super::rows::RowPlot;
 use super::span::{Span, Tick};
 
-/// Units of the area of curves, both ways: a ten-thousandth of what the axis shows is finer than a screen.
+/// Units of the area of curves in both directions; finer than the pixels of a screen.
 const UNITS: f64 = 10_000.0;
-/// With more curves than this, each has a panel of its own to begin with.
+/// With more curves than this, each is shown in its own panel at first.
 const TOGETHER: usize = 8;
 
 /// A figure under the anchor `id`. Those with the same `linked` name zoom together.
@@ -72,7 +72,7 @@ fn curves_chart(curves: &Curves, id: &str) -> String {
     format!(r#"{}<div class="chart">{together}{panels}</div>"#, legend(curves, &looks, apart))
 }
 
-/// The legend: a button for each curve, and the switch between all together and each alone.
+/// The legend: a button for each curve, and the switch between one chart for all and a panel for each.
 fn legend(curves: &Curves, looks: &[Look], apart: bool) -> String {
     let button = |(index, (curve, look)): (usize, (&super::figure::Curve, &Look))| {
         format!(
@@ -94,7 +94,7 @@ fn legend(curves: &Curves, looks: &[Look], apart: bool) -> String {
     format!(r#"<div class="legend">{keys}{references}{switch}</div>"#)
 }
 
-/// Each curve in a panel of its own, all with the same axes.
+/// Each curve in its own panel, all with the same axes.
 fn panels(plot: &LinePlot<'_>, looks: &[Look], id: &str, apart: bool) -> String {
     let ends = |span: &Span| {
         let ticks = span.ticks();
@@ -166,7 +166,7 @@ fn ticks(span: &Span, side: &str) -> String {
     span.ticks().into_iter().map(tick).collect()
 }
 
-/// What the script has to know of an axis.
+/// The data of an axis for the script.
 fn span_data(axis: &str, span: &Span, unit: &str) -> String {
     let scale = if span.is_logarithmic() { "log" } else { "linear" };
     format!(r#" data-{axis}="{} {} {scale}" data-{axis}-unit="{}""#, span.low, span.high, escaped(unit))
@@ -186,18 +186,18 @@ mod tests {
     }
 
     #[test]
-    fn names_are_text_wherever_they_stand() {
+    fn names_are_escaped_everywhere() {
         let html = with_curves(3);
         assert!(!html.contains("<0>") && html.matches("&lt;0&gt;").count() >= 4, "{html}");
         assert!(html.contains("Window &amp; more"));
     }
 
     #[test]
-    fn many_curves_begin_in_panels_of_their_own() {
+    fn many_curves_are_shown_in_panels_at_first() {
         assert!(!with_curves(2).contains("class=\"panels\""));
         assert!(with_curves(3).contains(r#"<div class="apart" hidden>"#));
         let many = with_curves(25);
         assert!(many.contains(r#"<div class="together" hidden>"#) && many.contains(r#"<div class="apart">"#));
-        assert_eq!(many.matches("<use ").count(), 25, "panels show the curves that are there already");
+        assert_eq!(many.matches("<use ").count(), 25, "panels refer to the curves of the chart");
     }
 }

@@ -1,4 +1,4 @@
-//! Figures that compare: flows and links of one run; the points of a sweep; repeated runs.
+//! Figures that compare flows and links of one run, the points of a sweep, and repeated runs.
 
 use subflow_lab::results::{Experiment, FlowStatistics, PointStatistics, Run};
 use subflow_lab::statistics::Summary;
@@ -6,14 +6,14 @@ use subflow_lab::statistics::Summary;
 use super::figure::{Axis, Bars, Boxes, Curve, Curves, Figure};
 use super::parameter::{Parameter, label};
 
-/// With fewer runs of a point than this, a box plot or a distribution would show what a table shows better.
+/// Minimum number of runs of a point for a box plot or a distribution; a table shows fewer runs better.
 const ENOUGH_RUNS: usize = 5;
-/// More distributions than this cross each other too often; their box plots stand beside.
+/// Maximum number of distributions in one figure. More would overlap too much; box plots show them instead.
 const MOST_DISTRIBUTIONS: usize = 8;
-/// More rows than this nobody reads.
+/// Maximum number of rows in a figure.
 const MOST_ROWS: usize = 200;
 
-/// A quantity that every flow may have.
+/// A quantity of flows.
 struct Quantity {
     title: &'static str,
     label: &'static str,
@@ -46,7 +46,7 @@ const QUANTITIES: [Quantity; 3] = [
     },
 ];
 
-/// What there is to compare in an experiment.
+/// The figures that compare the flows, points and runs of an experiment.
 pub(super) fn comparisons(experiment: &Experiment) -> Vec<Figure> {
     if let [run] = &experiment.runs[..] {
         return of_one_run(run);
@@ -64,7 +64,7 @@ pub(super) fn comparisons(experiment: &Experiment) -> Vec<Figure> {
     figures
 }
 
-/// Goodput by subflow, and how much of the links was used.
+/// Goodput by flow and subflow, and utilisation of the links.
 fn of_one_run(run: &Run) -> Vec<Figure> {
     let mut goodput = Bars::new(Axis::new("goodput", "Mbit/s"));
     for flow in &run.result.flows {
@@ -87,7 +87,7 @@ fn of_one_run(run: &Run) -> Vec<Figure> {
     ]
 }
 
-/// Means with intervals: a curve over a swept number, bars over anything else.
+/// Means with intervals: curves over a swept number, otherwise bars.
 fn summaries(experiment: &Experiment, quantity: &Quantity) -> Option<Figure> {
     let mut entries = Vec::new();
     for point in &experiment.statistics {
@@ -100,7 +100,7 @@ fn summaries(experiment: &Experiment, quantity: &Quantity) -> Option<Figure> {
     drawn(experiment, quantity.title, Axis::new(quantity.label, quantity.unit), &entries)
 }
 
-/// The same of a quantity that points have, not flows.
+/// Means of a quantity of points, not of flows.
 fn of_points(
     experiment: &Experiment,
     title: &str,
@@ -138,7 +138,7 @@ fn drawn(
     Some(figure.caption(caption))
 }
 
-/// A curve for each flow and choice of the other parameters.
+/// A curve for each flow and combination of the other parameters.
 fn over(parameter: &Parameter, axis: Axis, entries: &[(&PointStatistics, &str, &Summary)]) -> Curves {
     let mut curves = Curves::new(Axis::new(&parameter.path, &parameter.unit).fitted(), axis);
     for (point, flow, summary) in entries {
@@ -172,12 +172,13 @@ fn spreads(experiment: &Experiment, quantity: &Quantity) -> Option<Figure> {
     }
     boxes.boxes.truncate(MOST_ROWS);
     (!boxes.boxes.is_empty()).then(|| {
-        Figure::boxes(format!("{}, spread over the runs", quantity.title), boxes)
-            .caption("Median, quartiles, and the samples within 1.5 boxes of them (Tukey); what lies beyond is a dot.")
+        Figure::boxes(format!("{}, spread over the runs", quantity.title), boxes).caption(
+            "Median, quartiles, and the samples within 1.5 interquartile ranges of them (Tukey). Dots are outliers.",
+        )
     })
 }
 
-/// The distributions of the same.
+/// Distributions over the repetitions of each point.
 fn distributions(experiment: &Experiment, quantity: &Quantity) -> Option<Figure> {
     let named = samples(experiment, quantity).into_iter().map(|(point, flow, samples)| {
         let place = label(&point.parameters);
@@ -191,7 +192,7 @@ fn distributions(experiment: &Experiment, quantity: &Quantity) -> Option<Figure>
         .then(|| Figure::distributions(format!("{}, distribution over the runs", quantity.title), axis, named))
 }
 
-/// The samples of each flow at each point, where there are enough.
+/// The samples of each flow at each point that has enough runs.
 fn samples<'a>(experiment: &'a Experiment, quantity: &Quantity) -> Vec<(&'a PointStatistics, &'a str, Vec<f64>)> {
     let mut all = Vec::new();
     for (number, point) in experiment.statistics.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! Text as part of HTML, SVG and names of files. Names and titles come from scenario files: whatever they hold is shown
-//! as it is, and never understood as markup.
+//! Escapes text for HTML, SVG and file names. Names and titles come from scenario files: they are shown literally and
+//! never interpreted as markup.
 
-/// `text` as it may stand between tags and in quoted attributes.
+/// `text` escaped for use between tags and in quoted attributes.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -11,7 +11,7 @@ pub(super) fn escaped(text: &str) -> String {
             '>' => safe += "&gt;",
             '"' => safe += "&quot;",
             '\'' => safe += "&#39;",
-            // What no text has a use for, and XML forbids.
+            // Characters that XML forbids.
             '\t' | '\n' | '\r' => safe.push(character),
             character if character.is_control() => safe.push('\u{fffd}'),
             character => safe.push(character),
@@ -20,7 +20,7 @@ pub(super) fn escaped(text: &str) -> String {
     safe
 }
 
-/// `text` as part of a file's name or an anchor: lower-case letters, digits and single hyphens, at most 60; `figure` where
+/// `text` as part of a file name or an anchor: at most 60 lower-case letters, digits and single hyphens; `figure` if
 /// nothing is left.
 pub(super) fn slug(text: &str) -> String {
     let mut slug = String::new();
@@ -36,12 +36,12 @@ pub(super) fn slug(text: &str) -> String {
     if slug.is_empty() { "figure".to_owned() } else { slug.to_owned() }
 }
 
-/// Slugs of which no two are the same.
+/// Generates unique slugs.
 #[derive(Debug, Default)]
 pub(super) struct Slugs(std::collections::BTreeSet<String>);
 
 impl Slugs {
-    /// The slug of `text`, with a number where it is taken.
+    /// The slug of `text`, with a number if it is already in use.
     pub(super) fn unique(&mut self, text: &str) -> String {
         let base = slug(text);
         let mut candidate = base.clone();
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markup_becomes_text() {
+    fn markup_is_escaped() {
         assert_eq!(
             escaped("</script><img src=x onerror='a(\"b\")'>&\u{0}"),
             "&lt;/script&gt;&lt;img src=x onerror=&#39;a(&quot;b&quot;)&#39;&gt;&amp;\u{fffd}"
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn slugs_are_plain_and_differ() {
+    fn slugs_are_plain_and_unique() {
         let mut slugs = Slugs::default();
         assert_eq!(slugs.unique("A.1: bottleneck, 0 ms"), "a-1-bottleneck-0-ms");
         assert_eq!(slugs.unique("a 1 — Bottleneck 0 ms"), "a-1-bottleneck-0-ms-2");
@@ -78,7 +78,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_escapes(text in any::<String>()) {
+        fn any_text_is_escaped(text in any::<String>()) {
             let safe = escaped(&text);
             let dangerous = |c: char| "<>\"'\0".contains(c);
             prop_assert!(!safe.chars().any(dangerous));

@@ -13,7 +13,7 @@ use super::page::Page;
 use super::parameter::label;
 use super::summary;
 
-/// As many points as one report draws over time: about two megabytes.
+/// Maximum number of points over time in one report: about two megabytes.
 const MOST_POINTS: usize = 250_000;
 
 /// The report of an experiment as one HTML file.
@@ -44,7 +44,7 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
     page.html()
 }
 
-/// All figures of an experiment: those that compare, then those of its first run over time.
+/// All figures of an experiment: comparisons, then those of its first run over time.
 pub fn figures_of(experiment: &Experiment) -> Vec<Figure> {
     let first = experiment.runs.first();
     comparisons(experiment).into_iter().chain(first.into_iter().flat_map(over_time::over_time)).collect()
@@ -54,7 +54,7 @@ fn in_real_time(experiment: &Experiment) -> bool {
     experiment.runs.iter().any(|run| run.result.real_time.is_some())
 }
 
-/// What speaks against runs that the machine was too slow for. They are in all the figures.
+/// The reasons why runs are not valid. These runs are included in all figures.
 fn not_valid(experiment: &Experiment) -> String {
     let objections = experiment.runs.iter().flat_map(|run| {
         let place = place(run);
@@ -69,7 +69,7 @@ fn seeds(experiment: &Experiment) -> String {
     if repeat == 1 { first.to_string() } else { format!("{first} to {}", first + repeat - 1) }
 }
 
-/// The runs that metrics over time were kept of, which is the first one of each point; as many as one page can hold.
+/// The figures over time of the first run of each point, as many as fit on one page.
 fn timelines(experiment: &Experiment, slugs: &mut Slugs) -> String {
     let mut html = String::new();
     let (mut points, mut shown) = (0, 0);
@@ -101,7 +101,7 @@ fn timeline(run: &Run, slugs: &mut Slugs) -> String {
     format!(r#"<div class="figures time">{figures}</div>"#)
 }
 
-/// Where a run stands in the experiment, in words.
+/// The point, number and seed of a run as text.
 fn place(run: &Run) -> String {
     let values = label(&run.parameters);
     let seed = run.result.seed;
@@ -114,17 +114,17 @@ fn place(run: &Run) -> String {
 
 fn rerun(experiment: &Experiment) -> String {
     let (command, same) = if in_real_time(experiment) {
-        ("sudo subflow run scenario.toml --on linux --out again", "runs it in real time again: the numbers will differ")
+        ("sudo subflow run scenario.toml --on linux --out again", "repeats it in real time: the numbers will differ")
     } else {
-        ("subflow run scenario.toml --out again", "makes the same numbers of it, but for CPU time")
+        ("subflow run scenario.toml --out again", "gives the same numbers, except for CPU time")
     };
     let seed = match experiment.scenario.repeat {
         1 => String::new(),
         _ => " Run k of a repetition has the first seed plus k.".to_owned(),
     };
     paragraphs([format!(
-        "In the folder of this report, scenario.toml is the scenario as it was run, with every change of the command line \
-         in it. The same version of subflow ({}) {same}.{seed}",
+        "In the folder of this report, scenario.toml is the scenario with all changes from the command line. \
+         The same version of subflow ({}) {same}.{seed}",
         env!("CARGO_PKG_VERSION"),
     )
     .as_str()])

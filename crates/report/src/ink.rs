@@ -1,25 +1,26 @@
-//! How marks look: by classes on a page, whose style sheet knows light and dark; by attributes in a file, which has to
-//! look the same in every program.
+//! The style of marks: classes on a page, whose style sheet has a light and a dark theme; attributes in a file, which
+//! must look the same in every program.
 
 use super::figure::Curve;
 
-/// How many colours there are before they repeat. Curves beyond are dashed.
+/// Number of colours. Further curves repeat them, dashed.
 pub(super) const COLOURS: usize = 8;
 
-/// For paper: after Okabe and Ito (2008), whose set people with any colour vision tell apart, the light ones darkened so
-/// that a thin line of them shows on white. `report.css` has the same as `--c0` to `--c7`, and lighter ones for dark.
+/// The colours for paper, after Okabe and Ito (2008), which can be distinguished with any colour vision. Light colours
+/// are darkened so that thin lines are visible on white. `report.css` has the same colours as `--c0` to `--c7`, and
+/// lighter ones for the dark theme.
 const PAPER: [&str; COLOURS] = ["#0072b2", "#d55e00", "#00875f", "#b3589a", "#a67c00", "#2a95d5", "#5c3a8e", "#666666"];
 
-/// What marks are drawn for.
+/// The medium in which marks are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Medium {
     /// Part of a page.
     Page,
-    /// A file of its own.
+    /// A separate file.
     Paper,
 }
 
-/// What a mark is.
+/// The kind of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Grid,
@@ -31,11 +32,11 @@ pub(super) enum Role {
     Box(Look),
     Median(Look),
     Outliers(Look),
-    /// The whisker of a bar: over the bar itself.
+    /// The whisker of a bar, drawn over the bar.
     Interval,
 }
 
-/// Colour of a mark, and whether it is a figure of others.
+/// The colour of a mark, and whether it is dashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Look {
     pub(super) colour: usize,
@@ -43,25 +44,25 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// Of the curve at `index`.
+    /// The look of the curve at `index`.
     pub(super) fn of_curve(curve: &Curve, index: usize) -> Self {
         let colour = curve.colour.unwrap_or(index);
         Self { colour: colour % COLOURS, dashed: curve.published || colour / COLOURS % 2 == 1 }
     }
 
-    /// Of the series at `index`.
+    /// The look of the series at `index`.
     pub(super) fn of_series(index: usize) -> Self {
         Self { colour: index % COLOURS, dashed: index / COLOURS % 2 == 1 }
     }
 
-    /// Its classes on a page.
+    /// The classes on a page.
     pub(super) fn classes(self) -> String {
         format!("c{}{}", self.colour, if self.dashed { " dashed" } else { "" })
     }
 }
 
 impl Medium {
-    /// The attributes of a mark, with a space before them.
+    /// The attributes of a mark, with a leading space.
     pub(super) fn attributes(self, role: Role) -> String {
         match self {
             Self::Page => on_page(role),
@@ -70,7 +71,7 @@ impl Medium {
     }
 }
 
-/// A series's colour is a class of the group around its marks.
+/// The colour of a series is a class of the group around its marks.
 fn on_page(role: Role) -> String {
     let (class, look) = match role {
         Role::Grid => ("grid", None),

@@ -1,19 +1,19 @@
-//! Results as pictures: what a figure holds ([`Figure`]), and how it is drawn.
+//! Reports: the data of figures ([`Figure`]), their drawing, and the folders of results.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | what curves, bars and box plots are made of | `figure/` |
-//! | which figures an experiment has | `over_time.rs`, `comparison.rs`, with `parameter.rs` for swept values |
+//! | the data of curves, bars and box plots | `figure/` |
+//! | the figures of an experiment | `over_time.rs`, `comparison.rs`, with `parameter.rs` for swept values |
 //! | the range of an axis and its ticks | `span.rs` |
 //! | marks: paths and rectangles | `lines.rs`, `rows.rs`, in an `area.rs`, with the colours of `ink.rs` |
 //! | a figure on a page, and as an SVG file | `chart.rs`, `paper.rs` |
 //! | tables, headings, the page around them | `summary.rs`, `markup.rs`, `page.rs`; `style/`, `script/` |
-//! | which sections a report has | `experiment.rs`, `reproduction/` |
+//! | the sections of a report | `experiment.rs`, `reproduction/` |
 //! | rows with named columns, as JSON, CSV and text | `table.rs` |
-//! | what a folder of results holds | `output/` |
+//! | the folder of results | `output/` |
 //!
-//! Marks are drawn in one place for both, page and file. The page is complete without its script, which adds what moves:
-//! zoom, hover, the choice of curves.
+//! The same code draws marks for pages and files. The page is complete without its script, which adds zoom, hover and
+//! the choice of curves.
 
 mod area;
 mod chart;
@@ -44,7 +44,7 @@ pub use reproduction::{
 };
 pub use table::{Cell, Table};
 
-/// Each figure as an SVG file for a paper: its name, made of number and title, and its text.
+/// Each figure as an SVG file for a paper: a name made of its number and title, and the content.
 pub fn svg_files(figures: &[Figure]) -> Vec<(String, String)> {
     let file = |(index, figure): (usize, &Figure)| {
         (format!("{:02}-{}.svg", index + 1, escape::slug(&figure.title)), paper::svg(figure))

@@ -5,7 +5,7 @@ use super::figure::{Curve, CurvePoint, Curves, Reference, Shape};
 use super::ink::{Look, Role};
 use super::span::{Span, Tick, whisker_floor};
 
-/// A plot of curves: what its axes show, and the area that marks are drawn into.
+/// A plot of curves: the spans of its axes, and the area of its marks.
 pub(super) struct LinePlot<'a> {
     pub(super) curves: &'a Curves,
     pub(super) x: Span,
@@ -40,7 +40,7 @@ impl<'a> LinePlot<'a> {
         self.area.path(Role::Grid, &path)
     }
 
-    /// Lines to compare with.
+    /// The reference lines.
     pub(super) fn references(&self) -> String {
         let line = |reference: &Reference| match reference {
             Reference::Value { at, .. } => {
@@ -69,8 +69,8 @@ impl<'a> LinePlot<'a> {
         whiskers + &marks
     }
 
-    /// Absolute where the curve begins or goes on after a gap; from point to point after: short, and exact to the grain
-    /// of the area.
+    /// The path of a curve: absolute coordinates at its beginning and after gaps, otherwise relative ones, which are
+    /// shorter. Positions are exact to one grain of the area.
     fn line(&self, curve: &Curve) -> String {
         let mut path = String::new();
         let mut before = None;
@@ -127,14 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_goes_from_point_to_point_and_stops_at_gaps() {
+    fn a_line_connects_the_points_and_is_interrupted_at_gaps() {
         let points = [(0.0, 1.0), (1.0, 3.0), (2.0, 3.0), (2.5, f64::NAN), (3.0, 0.0), (4.0, 10.0)];
         let marks = drawn(Curve::new("a").with_points(points).shape(Shape::Line));
         assert_eq!(marks, r#"<path class="line" d="M0 9l25-2l25 0M75 10l25-10"/>"#);
     }
 
     #[test]
-    fn steps_hold_their_value_and_points_stand_alone() {
+    fn steps_hold_their_value_and_points_are_not_connected() {
         let points = [(0.0, 1.0), (4.0, 3.0)];
         assert_eq!(
             drawn(Curve::new("a").with_points(points).shape(Shape::Steps)),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_below_zero_of_what_is_above_ends_at_zero() {
+    fn the_interval_of_a_quantity_that_is_never_negative_ends_at_zero() {
         let mut curves = Curves::new(Axis::new("loss", "%"), Axis::new("goodput", "Mbit/s"));
         curves.add(Curve::new("a").with_intervals([(0.0, 4.0, -1.0, 8.0)]));
         assert_eq!(LinePlot::new(&curves, AREA).y.low, 0.0);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_drawn_of_no_points() {
+    fn a_curve_without_points_draws_nothing() {
         assert_eq!(drawn(Curve::new("a")), "");
     }
 }

@@ -9,7 +9,7 @@ use crate::table;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Cell {
     Text(String),
-    /// A measured number, and with how many decimals it is shown. The cell holds it in full, as the JSON does.
+    /// A measured number and its number of shown decimals. The cell also contains the full value, as in the JSON.
     Number(f64, usize),
     Count(i64),
     Empty,
@@ -40,9 +40,9 @@ impl Cell {
     }
 }
 
-/// More columns than this are printed on a page turned sideways,
+/// Tables with more columns are printed in landscape format.
 const UPRIGHT_COLUMNS: usize = 12;
-/// and more than this in the smallest letters.
+/// Tables with more columns are printed in the smallest letters.
 const WIDE_COLUMNS: usize = 20;
 
 /// A table with an anchor, a caption and a head.
@@ -53,7 +53,7 @@ pub(super) fn table(id: &str, caption: &str, columns: &[&str], rows: &[Vec<Cell>
         .enumerate()
         .map(|(index, name)| {
             let class = if is_number(index) { r#" class="n""# } else { "" };
-            // Long names may break behind their underscores.
+            // Long names may break after underscores.
             format!(r#"<th scope="col"{class}>{}</th>"#, escaped(name).replace('_', "_<wbr>"))
         })
         .collect();
@@ -83,7 +83,7 @@ pub(super) fn table_of(id: &str, caption: &str, table_: &table::Table) -> String
     table(id, caption, &columns, &rows)
 }
 
-/// Text as it is, with a button that copies it.
+/// Preformatted text, with a button that copies it.
 pub(super) fn code(text: &str) -> String {
     format!(r#"<div class="code"><pre tabindex="0">{}</pre></div>"#, escaped(text))
 }
@@ -93,7 +93,7 @@ pub(super) fn paragraphs<'a>(texts: impl IntoIterator<Item = &'a str>) -> String
     texts.into_iter().map(|text| format!("<p>{}</p>", escaped(text))).collect()
 }
 
-/// Something that opens on a click.
+/// A block that opens on a click.
 pub(super) fn details(summary: &str, open: bool, inner: &str) -> String {
     let open = if open { " open" } else { "" };
     format!("<details{open}><summary>{}</summary>{inner}</details>", escaped(summary))

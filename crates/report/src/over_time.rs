@@ -4,11 +4,11 @@ use subflow_lab::results::{Run, Series};
 
 use super::figure::{Axis, Curve, Curves, Figure, Shape};
 
-/// What one figure shows.
+/// The metric of one figure.
 struct Metric {
     /// The series' name.
     name: &'static str,
-    /// Only those of flows, or only those of subflows; of TCP, the flow's subflow is the flow.
+    /// Whether only series of flows or only those of subflows are shown; a TCP flow is its own subflow.
     of: Of,
     title: &'static str,
     label: &'static str,
@@ -29,14 +29,14 @@ const METRICS: [Metric; 6] = [
         of: Of::Flows,
         title: "Goodput",
         label: "goodput",
-        caption: "What the receiving application got, in order and once.",
+        caption: "Data that the receiving application read.",
     },
     Metric {
         name: "goodput",
         of: Of::Subflows,
         title: "Goodput of subflows",
         label: "goodput",
-        caption: "What each subflow delivered first: a copy that came later on another one does not count.",
+        caption: "Data that each subflow delivered first; later copies on other subflows do not count.",
     },
     Metric { name: "cwnd", of: Of::Any, title: "Congestion window", label: "congestion window", caption: "" },
     Metric { name: "srtt", of: Of::Any, title: "Smoothed round-trip time", label: "smoothed RTT", caption: "" },
@@ -52,18 +52,18 @@ const METRICS: [Metric; 6] = [
         of: Of::Any,
         title: "Queues",
         label: "queue length",
-        caption: "Packets that wait or are on their way out, of each direction of each link.",
+        caption: "Packets waiting or in transmission, for each direction of each link.",
     },
 ];
 
 const QUEUE: &str = "queue";
 
-/// The figures of a run; of metrics that nothing was sampled of, none.
+/// The figures of a run, for all metrics with samples.
 pub(super) fn over_time(run: &Run) -> Vec<Figure> {
     METRICS.iter().filter_map(|metric| of_metric(run, metric)).collect()
 }
 
-/// How many points the figures of a run have.
+/// The number of points in the figures of a run.
 pub(super) fn points(run: &Run) -> usize {
     let shown = |series: &&Series| METRICS.iter().any(|metric| metric.name == series.metric);
     run.result.series.iter().filter(shown).map(|series| series.points().len()).sum()
@@ -81,7 +81,7 @@ fn of_metric(run: &Run, metric: &Metric) -> Option<Figure> {
     if !is_queue {
         all.sort_by_key(|series| colour(run, &series.of));
     }
-    // A queue that was never sampled with a packet in it would only be one more key in the legend.
+    // A queue that was empty at every sample is left out, to keep the legend short.
     let is_idle = |series: &Series| is_queue && series.points().iter().all(|point| point.value == 0.0);
     let (idle, shown): (Vec<&Series>, Vec<&Series>) = all.into_iter().partition(|series| is_idle(series));
     let unit = shown.first()?.unit.as_str();
@@ -107,7 +107,7 @@ fn is_flow(run: &Run, of: &str) -> bool {
     run.result.flows.iter().any(|flow| flow.name == of)
 }
 
-/// `flow` as it is; of `flow/2`, the flow and its third subflow's name.
+/// The name of `flow` itself; for `flow/2`, the names of the flow and of its third subflow.
 fn name(run: &Run, of: &str) -> String {
     let subflow = of.rsplit_once('/').filter(|_| !is_flow(run, of)).and_then(|(flow, number)| {
         let flow = run.result.flows.iter().find(|known| known.name == flow)?;
@@ -116,7 +116,7 @@ fn name(run: &Run, of: &str) -> String {
     subflow.unwrap_or_else(|| of.to_owned())
 }
 
-/// The same in every figure of the run: by the place of the flow or subflow among all of them.
+/// The colour, which is the same in every figure of the run: by the position of the flow or subflow.
 fn colour(run: &Run, of: &str) -> usize {
     let (flow, subflow) = match of.rsplit_once('/').filter(|_| !is_flow(run, of)) {
         Some((flow, number)) => (flow, number.parse().unwrap_or(0)),

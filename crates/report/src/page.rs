@@ -1,4 +1,4 @@
-//! A page that stands alone: style, script and numbers are in it; it fetches nothing.
+//! A self-contained page: it includes style, script and numbers, and loads nothing.
 
 use super::escape::escaped;
 
@@ -15,14 +15,14 @@ const SCRIPT: [&str; 4] = [
 #[derive(Clone, Debug, Default)]
 pub(super) struct Page {
     pub(super) title: String,
-    /// A sentence or two under the title; may be empty.
+    /// A short text under the title; may be empty.
     pub(super) description: String,
-    /// Short facts: what, and its value.
+    /// Short facts: names and values.
     pub(super) facts: Vec<(&'static str, String)>,
     pub(super) sections: Vec<Section>,
 }
 
-/// A part of a page with a heading that can be linked to.
+/// A section of a page with a heading and an anchor.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     pub(super) id: String,
@@ -31,7 +31,7 @@ pub(super) struct Section {
 }
 
 impl Page {
-    /// Adds a section, unless it has nothing to say.
+    /// Adds a section, unless it is empty.
     pub(super) fn section(&mut self, id: &str, title: &str, html: String) {
         if !html.is_empty() {
             self.sections.push(Section { id: id.to_owned(), title: escaped(title), html });

@@ -1,4 +1,4 @@
-//! A figure as a file for a paper: SVG with words and colours of its own, the same in every program that reads it.
+//! A figure as a file for a paper: SVG with its own text and colours, the same in every program that reads it.
 
 use super::area::Area;
 use super::escape::escaped;
@@ -8,17 +8,17 @@ use super::lines::LinePlot;
 use super::rows::{PLOT_MARGIN, ROW_HEIGHT, RowPlot};
 use super::span::{Span, Tick};
 
-/// Width of a file, in pixels: 16 cm in print, a page's or two columns' width.
+/// Width of a file, in pixels: 16 cm in print, the width of a page or of two columns.
 const WIDTH: f64 = 605.0;
 /// Height of the area of curves.
 const HEIGHT: f64 = 260.0;
-/// Room above the area, where the title of the y axis stands, and to the right, where half of the last tick's label does.
+/// Space above the area for the title of the y axis, and to the right for half of the last tick's label.
 const TOP: f64 = 22.0;
 const RIGHT: f64 = 18.0;
-/// Width of a letter of the labels, about: what a column of labels takes before any program has measured it.
+/// Approximate width of a letter, from which the width of a column of labels is estimated.
 const LETTER: f64 = 6.1;
 const LINE: f64 = 16.0;
-/// Longer names are cut, in the middle: they differ at their ends.
+/// Longer names are shortened in the middle, because they differ at their ends.
 const MAX_NAME_CHARS: usize = 38;
 
 /// The figure as one SVG file.
@@ -38,7 +38,7 @@ pub(super) fn svg(figure: &Figure) -> String {
     )
 }
 
-/// What has been drawn, and how far down it reaches.
+/// The elements drawn so far, and their height.
 #[derive(Default)]
 struct Sheet {
     body: String,
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_has_its_words_and_needs_nothing_else() {
+    fn a_file_contains_all_text_and_refers_to_nothing_else() {
         let mut curves = Curves::new(Axis::new("time", "s"), Axis::new("goodput", "Mbit/s"));
         curves.add(Curve::new("a < b").with_points([(0.0, 1.0), (10.0, 20.0)]));
         curves.mark(Reference::Value { label: "capacity".to_owned(), at: 25.0 });
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_have_their_names_and_numbers() {
+    fn rows_show_their_names_and_numbers() {
         let mut bars = Bars::new(Axis::new("goodput", "Mbit/s"));
         bars.add("an experiment with a name that is far too long", "ll", 3.0, Some((2.0, 4.0)))
             .add("x", "rr", 2.0, None);

@@ -1,4 +1,4 @@
-//! The swept parameters of an experiment, as axes and as words.
+//! The swept parameters of an experiment, as axes and as text.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +13,19 @@ type Values = BTreeMap<String, Value>;
 pub(super) struct Parameter {
     pub(super) path: String,
     pub(super) unit: String,
-    /// The parameters that do not move together with it.
+    /// The parameters that vary independently of it.
     others: Vec<String>,
 }
 
 impl Parameter {
-    /// The first of an experiment with three values or more: with fewer, a curve says no more than bars.
+    /// The first numeric parameter of an experiment with at least three values; for fewer values bars are sufficient.
     pub(super) fn numeric(experiment: &Experiment) -> Option<Self> {
         let paths = &experiment.scenario.sweep;
         let points: Vec<&Values> = experiment.statistics.iter().map(|point| &point.parameters).collect();
         paths.iter().find_map(|path| {
             let values = points.iter().map(|point| quantity(point.get(path)?)).collect::<Option<Vec<_>>>()?;
             let unit = values.iter().map(|(_, unit)| unit).find(|unit| !unit.is_empty()).cloned().unwrap_or_default();
-            // Zero is zero in any unit.
+            // Zero needs no unit.
             let one_unit = values.iter().all(|(x, other)| *other == unit || *x == 0.0);
             let mut distinct: Vec<f64> = values.iter().map(|(x, _)| *x).collect();
             distinct.sort_by(f64::total_cmp);
@@ -55,7 +55,7 @@ impl Parameter {
     }
 }
 
-/// Whether the value of `path` says which one `other` has.
+/// Whether the value of `path` determines that of `other`.
 fn move_together(points: &[&Values], path: &str, other: &str) -> bool {
     let mut seen: Vec<(&Value, &Value)> = Vec::new();
     points.iter().all(|point| {
@@ -70,7 +70,8 @@ fn move_together(points: &[&Values], path: &str, other: &str) -> bool {
     })
 }
 
-/// A point's values in words; each distinct value once, as paths that are swept together mostly have the same.
+/// The values of a point as text. Each distinct value appears once, because paths that are swept together mostly have
+/// equal values.
 pub(super) fn label(values: &Values) -> String {
     let mut words: Vec<String> = Vec::new();
     for value in values.values() {
@@ -82,7 +83,7 @@ pub(super) fn label(values: &Values) -> String {
     words.join(", ")
 }
 
-/// A value as a person would write it.
+/// A value as text.
 pub(super) fn word(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -109,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_with_their_unit_and_words_are_none() {
+    fn numbers_have_units_and_words_are_not_numbers() {
         assert_eq!(quantity(&Value::from("2.5 %")), Some((2.5, "%".to_owned())));
         assert_eq!(quantity(&Value::from(20)), Some((20.0, String::new())));
         assert_eq!(quantity(&Value::from("lia")), None);
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_that_move_together_are_named_once() {
+    fn equal_values_of_several_paths_are_named_once() {
         let values = [("a", "lia"), ("b", "lia"), ("c", "1 %")].map(|(path, value)| (path.to_owned(), value.into()));
         assert_eq!(label(&values.into()), "lia, 1 %");
     }

@@ -1,5 +1,5 @@
-//! The marks of bars and box plots: groups from top to bottom, a row for each bar, values to the right. Rows leave room
-//! for long names and for any number of groups, on a phone, too.
+//! The marks of bars and box plots: groups from top to bottom, a row for each bar, values to the right. Rows have room
+//! for long names and for any number of groups, even on a phone.
 
 use super::area::Area;
 use super::figure::{Axis, Bars, BoxOf, Boxes, Reference};
@@ -91,7 +91,7 @@ impl<'a> RowPlot<'a> {
         self.groups.iter().map(Group::height).sum()
     }
 
-    /// Grid lines at the ticks, and lines to compare with.
+    /// Grid lines at the ticks, and reference lines.
     pub(super) fn grid(&self, area: Area) -> String {
         let line = |position: f64| area.line((position * area.width, 0.0), (position * area.width, area.height));
         let grid: String = self.span.ticks().into_iter().map(|Tick { position, .. }| line(position)).collect();
@@ -149,7 +149,7 @@ impl Group<'_> {
 }
 
 impl Row<'_> {
-    /// The number that stands beside the row.
+    /// The number beside the row.
     pub(super) fn shown(&self) -> String {
         match self.what {
             What::Bar { value, .. } => three_digits(value),
@@ -157,7 +157,7 @@ impl Row<'_> {
         }
     }
 
-    /// All that it says, in words.
+    /// All numbers of the row as text.
     pub(super) fn words(&self) -> String {
         match self.what {
             What::Bar { value, interval: None } => three_digits(value),
@@ -176,7 +176,7 @@ impl Row<'_> {
     }
 }
 
-/// A number with three digits that count, or all that it has before the point.
+/// A number with three significant digits, or all digits before the point.
 fn three_digits(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
         return if x == 0.0 { "0".to_owned() } else { "–".to_owned() };
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bar_begins_at_zero_and_has_its_whisker() {
+    fn a_bar_begins_at_zero_and_has_a_whisker() {
         let mut bars = Bars::new(Axis::new("deviation", "%"));
         bars.add("A", "ours", -5.0, Some((-6.0, -4.0))).add("A", "kernel", 10.0, None).add("B", "ours", 2.0, None);
         let plot = RowPlot::of_bars(&bars);

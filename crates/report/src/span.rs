@@ -1,4 +1,4 @@
-//! What an axis shows, and its ticks.
+//! The range of an axis, and its ticks.
 
 use super::figure::{Axis, Extent, Scale};
 
@@ -13,14 +13,14 @@ pub(super) struct Span {
 /// A mark on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
-    /// Where: 0 at the low end, 1 at the high end.
+    /// The position: 0 at the low end, 1 at the high end.
     pub(super) position: f64,
-    /// The number, to read.
+    /// The number as text.
     pub(super) label: String,
 }
 
-/// How far down whiskers are shown. Where no value is below zero, zero is the end: an interval may go on beyond what there
-/// can be.
+/// The lower limit of whiskers. If no value is below zero, it is zero: the quantity cannot be negative, although its
+/// interval may be.
 pub(super) fn whisker_floor(axis: &Axis, mut values: impl Iterator<Item = f64>) -> f64 {
     match axis.extent == Extent::WithZero && !values.any(|value| value < 0.0) {
         true => 0.0,
@@ -29,7 +29,7 @@ pub(super) fn whisker_floor(axis: &Axis, mut values: impl Iterator<Item = f64>) 
 }
 
 impl Span {
-    /// The span in which `axis` shows `values`, ending just where they do.
+    /// The span of `values` on `axis`, with its ends at the extreme values.
     pub(super) fn exact(axis: &Axis, values: impl Iterator<Item = f64>) -> Self {
         let scale = axis.scale;
         if let Extent::Between(low, high) = axis.extent {
@@ -53,7 +53,7 @@ impl Span {
         Self { low, high, scale }
     }
 
-    /// The same, with its ends at ticks.
+    /// The span of `values` on `axis`, with its ends at ticks.
     pub(super) fn rounded(axis: &Axis, values: impl Iterator<Item = f64>) -> Self {
         let exact = Self::exact(axis, values);
         if matches!(axis.extent, Extent::Between(..)) {
@@ -63,11 +63,11 @@ impl Span {
             Scale::Linear => {
                 let outwards = |span: Self| {
                     let step = step(span.high - span.low);
-                    // An end that is a multiple but for its last bit stays where it is.
+                    // An end that is a multiple except for its last bit is kept.
                     let (low, high) = ((span.low / step + 1e-9).floor(), (span.high / step - 1e-9).ceil());
                     Self { low: low * step, high: high * step, ..span }
                 };
-                // A longer axis may have a larger step, whose multiples its ends are then to be.
+                // A longer axis may have a larger step; then the ends have to be multiples of that.
                 outwards(outwards(exact))
             }
             Scale::Logarithmic => {
@@ -77,7 +77,7 @@ impl Span {
         }
     }
 
-    /// Where `x` lies: 0 at the low end, 1 at the high end. Not finite where it cannot be shown.
+    /// The position of `x`: 0 at the low end, 1 at the high end. Not finite if it cannot be shown.
     pub(super) fn position(&self, x: f64) -> f64 {
         match self.scale {
             Scale::Linear => (x - self.low) / (self.high - self.low),
@@ -86,12 +86,12 @@ impl Span {
         }
     }
 
-    /// Whether positions go by ratios.
+    /// Whether the scale is logarithmic.
     pub(super) fn is_logarithmic(&self) -> bool {
         self.scale == Scale::Logarithmic
     }
 
-    /// Five or so round numbers.
+    /// About five round numbers.
     pub(super) fn ticks(&self) -> Vec<Tick> {
         let values = match self.scale {
             Scale::Linear => self.multiples(),
@@ -108,7 +108,7 @@ impl Span {
         (first..=last).map(|n| n as f64 * step).collect()
     }
 
-    /// Powers of ten; their double and fivefold, too, where there are few.
+    /// Powers of ten; also twice and five times these if there are few.
     fn decades(&self) -> Vec<f64> {
         let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
         let factors: &[f64] = if last - first <= 2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
@@ -119,7 +119,7 @@ impl Span {
     }
 }
 
-/// A round number (1, 2 or 5 times a power of ten) that goes into `length` four to ten times.
+/// A round number (1, 2 or 5 times a power of ten) that is contained four to ten times in `length`.
 fn step(length: f64) -> f64 {
     let rough = length / 6.0;
     let power = 10f64.powf(rough.log10().floor());
@@ -127,7 +127,7 @@ fn step(length: f64) -> f64 {
     factor * power
 }
 
-/// A number to read, with the decimals that `step` needs: digits in groups of three by thin spaces, a true minus.
+/// A number as text with the decimals that `step` needs, thin spaces between groups of three digits, and a minus sign.
 pub(super) fn readable(x: f64, step: f64) -> String {
     if x == 0.0 {
         return "0".to_owned();
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_without_values_or_with_one_is_an_axis() {
+    fn an_axis_with_no_value_or_one_has_a_range_and_ticks() {
         let axis = Axis::new("drops", "packets");
         for values in [vec![], vec![0.0], vec![7.0], vec![f64::NAN], vec![-1.0]] {
             for axis in [axis.clone(), axis.clone().fitted(), axis.clone().logarithmic()] {

@@ -1,4 +1,4 @@
-//! The tables at the top of an experiment's report: one run in full, several runs by their means.
+//! The tables at the top of an experiment's report: all figures of a single run, or the means of several runs.
 
 use subflow_lab::results::{Experiment, PointStatistics, Run, number};
 use subflow_lab::statistics::Summary;
@@ -70,7 +70,7 @@ fn subflows(run: &Run) -> String {
     if rows.is_empty() { String::new() } else { table("subflows", "Subflows", &columns, &rows) }
 }
 
-/// Requests and datagrams, where there are any.
+/// Tables of requests and datagrams, if there are any.
 fn others(run: &Run) -> String {
     let mut exchanges = Vec::new();
     let mut datagrams = Vec::new();
@@ -107,7 +107,7 @@ fn links(run: &Run) -> String {
                 Cell::count(link.losses),
             ];
             for direction in [&link.up, &link.down] {
-                // Of the share that the JSON has, which is rounded.
+                // Computed from the rounded share in the JSON.
                 row.push(Cell::Number(number::rounded(direction.utilisation) * 100.0, 1));
                 row.push(Cell::Number(direction.mean_queue_packets, 1));
                 row.push(Cell::count(direction.max_queue_packets));
@@ -169,7 +169,7 @@ fn points(experiment: &Experiment) -> String {
     if several_flows { html + &together(parameters, &experiment.statistics) } else { html }
 }
 
-/// What the flows of a point are together.
+/// The sums over all flows of a point.
 fn together(parameters: &[String], statistics: &[PointStatistics]) -> String {
     let row = |point: &PointStatistics| {
         let values =
@@ -184,7 +184,7 @@ fn together(parameters: &[String], statistics: &[PointStatistics]) -> String {
     table("together", "All flows together", &columns, &rows)
 }
 
-/// Without the columns in which no row has anything, such as the completion of flows that go on.
+/// Removes empty columns, such as the completion of flows of unlimited length.
 fn without_empty(columns: Vec<&str>, rows: Vec<Vec<Cell>>) -> (Vec<&str>, Vec<Vec<Cell>>) {
     let kept: Vec<bool> = (0..columns.len()).map(|index| rows.iter().any(|row| row[index] != Cell::Empty)).collect();
     let rows = rows

@@ -6,13 +6,13 @@ use subflow_lab::results::{Align, TextTable, number};
 /// A cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// Words.
+    /// Text.
     Text(String),
     /// A count.
     Integer(i64),
     /// A measured number.
     Number(f64),
-    /// Not known: `null`, or empty.
+    /// Unknown: `null`, or empty.
     Empty,
 }
 
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_table_in_three_forms() {
+    fn a_table_is_written_as_json_csv_and_text() {
         let mut table = Table::new(["case", "goodput_mbps", "published_mbps"]);
         table.row(["lia".into(), 9.5.into(), Cell::Integer(9)]);
         table.row(["olia".into(), (1.0 / 3.0).into(), Cell::Empty]);

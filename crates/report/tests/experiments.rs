@@ -67,7 +67,7 @@ fn a_sweep_goes_through_every_combination_with_every_seed() {
 }
 
 #[test]
-fn a_value_that_is_set_is_no_longer_swept() {
+fn a_value_set_on_the_command_line_is_not_swept() {
     for sweep in ["\"flows.album.congestion\" = [\"lia\", \"olia\"]", "flows.album.congestion = [\"lia\", \"olia\"]"] {
         let plan = plan(&format!("{SCENARIO}[sweep]\n{sweep}\n"), &["flows.album.congestion=balia"]);
         assert_eq!(plan.points.len(), 1);
@@ -88,7 +88,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn the_first_failure_ends_the_work_and_is_named() {
+fn the_first_failure_ends_the_experiment_and_is_reported() {
     let plan = plan(&format!("{SCENARIO}{SWEEP}"), &[]);
     for threads in [1, 4] {
         let outcome = execute_with(&plan, threads, &RunOptions::default(), &|_| {}, |scenario, seed, options| {
@@ -105,7 +105,7 @@ fn the_first_failure_ends_the_work_and_is_named() {
 }
 
 #[test]
-fn json_has_the_promised_shape() {
+fn json_has_the_documented_structure() {
     let json = to_json(&run(&plan(SCENARIO, &["repeat=2"]), 1));
     let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     let has = |value: &serde_json::Value, keys: &str| {
@@ -145,7 +145,7 @@ fn csv_has_a_row_for_each_connection_and_subflow() {
 }
 
 #[test]
-fn a_folder_holds_what_it_takes_to_run_again() {
+fn a_folder_contains_the_files_needed_to_repeat_the_run() {
     let root = tempfile::tempdir().expect("a temporary folder");
     let plan =
         plan(SCENARIO, &["flows.album.congestion=olia", "links.wifi.rate=\"7 Mbit/s\"", "flows.album.tcp.sack=false"]);
@@ -169,7 +169,7 @@ fn chart<'a>(figures: &'a [Figure], title: &str) -> &'a Chart {
 }
 
 #[test]
-fn swept_words_are_compared_by_bars_and_swept_numbers_by_curves() {
+fn swept_names_are_shown_as_bars_and_swept_numbers_as_curves() {
     let words = plan(&format!("{SCENARIO}{SWEEP}"), &[]);
     let figures = subflow_report::figures_of(&run(&words, 1));
     let Chart::Bars(bars) = chart(&figures, "Goodput") else { panic!("bars") };
@@ -192,7 +192,7 @@ fn swept_words_are_compared_by_bars_and_swept_numbers_by_curves() {
 }
 
 #[test]
-fn a_report_stands_alone_and_takes_words_for_words() {
+fn a_report_is_self_contained_and_escapes_text() {
     let hostile = "</script><script>alert(1)</script>\"'&";
     let mut document = Document::parse(Path::new("album.toml"), SCENARIO.to_owned()).expect("TOML");
     document.set("--set", &format!("title={hostile:?}")).expect("a title");

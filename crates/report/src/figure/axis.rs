@@ -1,29 +1,29 @@
-//! What an axis measures, and how much of it is shown.
+//! The quantity, scale and range of an axis.
 
-/// What an axis measures.
+/// An axis: its quantity, scale and range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What: `goodput`, `random loss`.
+    /// The quantity: `goodput`, `random loss`.
     pub label: String,
-    /// In which unit; empty for counts and shares.
+    /// Its unit; empty for counts and shares.
     pub unit: String,
-    /// How values are laid out.
+    /// The scale.
     pub scale: Scale,
-    /// What it shows of them.
+    /// The range of values that is shown.
     pub extent: Extent,
 }
 
-/// How values are laid out along an axis.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
-    /// Equal differences are equally far apart.
+    /// Linear.
     #[default]
     Linear,
-    /// Equal ratios are equally far apart. What is not above zero is left out.
+    /// Logarithmic. Values that are not above zero are left out.
     Logarithmic,
 }
 
-/// What an axis shows.
+/// The range of values that an axis shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Extent {
     /// All values, and zero.
@@ -31,7 +31,7 @@ pub enum Extent {
     WithZero,
     /// All values.
     Fitted,
-    /// From a value to a larger one, whatever there is.
+    /// From a value to a larger one, independent of the data.
     Between(f64, f64),
 }
 
@@ -41,19 +41,19 @@ impl Axis {
         Self { label: label.into(), unit: unit.into(), scale: Scale::Linear, extent: Extent::WithZero }
     }
 
-    /// The same, logarithmic; zero is not on it.
+    /// Makes the axis logarithmic, without zero.
     #[must_use]
     pub fn logarithmic(self) -> Self {
         Self { scale: Scale::Logarithmic, extent: Extent::Fitted, ..self }
     }
 
-    /// The same, of the values only: zero need not be on it.
+    /// Fits the range to the values; it need not include zero.
     #[must_use]
     pub fn fitted(self) -> Self {
         Self { extent: Extent::Fitted, ..self }
     }
 
-    /// The same, from `low` to `high`.
+    /// Sets the range from `low` to `high`.
     #[must_use]
     pub fn between(self, low: f64, high: f64) -> Self {
         Self { extent: Extent::Between(low, high), ..self }

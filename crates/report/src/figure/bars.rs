@@ -2,33 +2,33 @@
 
 use super::{Axis, Reference};
 
-/// Bars in groups, such as a group for each experiment with a bar for each scheduler. Groups and series stand in the
-/// order in which they were added first.
+/// Bars in groups, such as a group for each experiment with a bar for each scheduler. Groups and series have the order
+/// in which they were first added.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
-    /// What their length says.
+    /// The axis of their lengths.
     pub value: Axis,
     /// The bars.
     pub bars: Vec<Bar>,
-    /// Lines to compare with.
+    /// Reference lines.
     pub references: Vec<Reference>,
 }
 
 /// One bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// The group that it stands in.
+    /// Its group.
     pub group: String,
-    /// What it is of within the group; the same name has the same colour in each group.
+    /// Its series within the group; a series has the same colour in every group.
     pub series: String,
-    /// How long it is.
+    /// Its length.
     pub value: f64,
     /// The ends of its whisker, such as the 95 % interval.
     pub interval: Option<(f64, f64)>,
 }
 
 impl Bars {
-    /// No bars yet.
+    /// An empty figure of bars.
     pub fn new(value: Axis) -> Self {
         Self { value, bars: Vec::new(), references: Vec::new() }
     }
@@ -45,7 +45,7 @@ impl Bars {
         self
     }
 
-    /// Adds a line to compare with.
+    /// Adds a reference line.
     pub fn mark(&mut self, reference: Reference) -> &mut Self {
         self.references.push(reference);
         self

@@ -4,10 +4,10 @@ use subflow_lab::statistics::{BoxPlot, box_plot};
 
 use super::Axis;
 
-/// Box plots in groups. Groups and series stand in the order in which they were added first.
+/// Box plots in groups. Groups and series have the order in which they were first added.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Boxes {
-    /// What was sampled.
+    /// The axis of the samples.
     pub value: Axis,
     /// The box plots.
     pub boxes: Vec<BoxOf>,
@@ -16,23 +16,23 @@ pub struct Boxes {
 /// One box plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BoxOf {
-    /// The group that it stands in.
+    /// Its group.
     pub group: String,
-    /// What it is of within the group; the same name has the same colour in each group.
+    /// Its series within the group; a series has the same colour in every group.
     pub series: String,
-    /// How many samples it is of.
+    /// Number of samples.
     pub samples: usize,
     /// Its numbers.
     pub plot: BoxPlot,
 }
 
 impl Boxes {
-    /// No box plots yet.
+    /// An empty figure of box plots.
     pub fn new(value: Axis) -> Self {
         Self { value, boxes: Vec::new() }
     }
 
-    /// Adds the box plot of `samples`; nothing where there are none.
+    /// Adds the box plot of `samples`, unless there are none.
     pub fn add(&mut self, group: impl Into<String>, series: impl Into<String>, samples: &[f64]) -> &mut Self {
         if let Some(plot) = box_plot(samples) {
             self.boxes.push(BoxOf { group: group.into(), series: series.into(), samples: samples.len(), plot });

@@ -1,17 +1,17 @@
-//! Curves over a number.
+//! Curves over a numeric axis.
 
 use super::Axis;
 
 /// Curves over a common axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curves {
-    /// What they run over: time, a swept parameter.
+    /// The x axis: time, or a swept parameter.
     pub x: Axis,
-    /// What they show.
+    /// The y axis.
     pub y: Axis,
     /// The curves.
     pub curves: Vec<Curve>,
-    /// Lines to compare with.
+    /// Reference lines.
     pub references: Vec<Reference>,
 }
 
@@ -20,60 +20,60 @@ pub struct Curves {
 pub struct Curve {
     /// Its name in the legend.
     pub name: String,
-    /// Its points, by x. One that is not finite interrupts the curve.
+    /// Its points in the order of x. A point that is not finite interrupts the curve.
     pub points: Vec<CurvePoint>,
-    /// How points are joined.
+    /// How the points are connected.
     pub shape: Shape,
-    /// Which colour of the palette; by its place among the curves where absent.
+    /// The colour of the palette; by default, that of its position among the curves.
     pub colour: Option<usize>,
-    /// Whether it is drawn dashed, as a figure of others beside ours.
+    /// Whether it is drawn dashed, as a published figure.
     pub published: bool,
 }
 
 /// One point of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
-    /// Where.
+    /// Position on its axis.
     pub x: f64,
-    /// How much.
+    /// Value.
     pub y: f64,
     /// The ends of its whisker, such as the 95 % interval.
     pub interval: Option<(f64, f64)>,
 }
 
-/// How the points of a curve are joined.
+/// How the points of a curve are connected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shape {
-    /// By straight lines.
+    /// Straight lines.
     Line,
-    /// By straight lines, with a mark at each.
+    /// Straight lines, with a mark at each point.
     #[default]
     LineAndPoints,
-    /// A value holds until the next one.
+    /// Steps: a value holds until the next one.
     Steps,
-    /// Not at all.
+    /// Points without lines.
     Points,
 }
 
-/// A line to compare with.
+/// A reference line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reference {
     /// A value: a capacity, a bound.
     Value {
-        /// What it is.
+        /// The label.
         label: String,
-        /// Where.
+        /// Position on its axis.
         at: f64,
     },
-    /// Where y equals x.
+    /// The diagonal, y = x.
     Diagonal {
-        /// What it is.
+        /// The label.
         label: String,
     },
 }
 
 impl Curves {
-    /// No curves yet.
+    /// An empty figure of curves.
     pub fn new(x: Axis, y: Axis) -> Self {
         Self { x, y, curves: Vec::new(), references: Vec::new() }
     }
@@ -84,7 +84,7 @@ impl Curves {
         self
     }
 
-    /// Adds a line to compare with.
+    /// Adds a reference line.
     pub fn mark(&mut self, reference: Reference) -> &mut Self {
         self.references.push(reference);
         self
@@ -92,19 +92,19 @@ impl Curves {
 }
 
 impl Curve {
-    /// A curve without points: lines with a mark at each.
+    /// A curve without points, drawn as lines with marks.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), points: Vec::new(), shape: Shape::default(), colour: None, published: false }
     }
 
-    /// The same with points (x, y), in the order of x.
+    /// Adds points (x, y) in the order of x.
     #[must_use]
     pub fn with_points(mut self, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         self.points.extend(points.into_iter().map(|(x, y)| CurvePoint { x, y, interval: None }));
         self
     }
 
-    /// The same with points (x, y, lower end, upper end), in the order of x.
+    /// Adds points (x, y, lower end, upper end) in the order of x.
     #[must_use]
     pub fn with_intervals(mut self, points: impl IntoIterator<Item = (f64, f64, f64, f64)>) -> Self {
         let point = |(x, y, low, high)| CurvePoint { x, y, interval: Some((low, high)) };
@@ -112,19 +112,19 @@ impl Curve {
         self
     }
 
-    /// The same, its points joined in this way.
+    /// Sets how its points are connected.
     #[must_use]
     pub fn shape(self, shape: Shape) -> Self {
         Self { shape, ..self }
     }
 
-    /// The same in this colour of the palette, so that curves that belong together look so.
+    /// Sets its colour of the palette, so that related curves can share one.
     #[must_use]
     pub fn colour(self, colour: usize) -> Self {
         Self { colour: Some(colour), ..self }
     }
 
-    /// The same, dashed: a figure of others beside ours.
+    /// Draws it dashed, as a published figure.
     #[must_use]
     pub fn published(self) -> Self {
         Self { published: true, ..self }

@@ -1,4 +1,4 @@
-//! What a figure holds: numbers with names and units, not how they are drawn.
+//! The data of figures: numbers with names and units, independent of how they are drawn.
 //!
 //! ```
 //! use subflow_report::{Axis, Bars, Curve, Curves, Figure};
@@ -34,20 +34,20 @@ pub use bars::{Bar, Bars};
 pub use boxes::{BoxOf, Boxes};
 pub use curves::{Curve, CurvePoint, Curves, Reference, Shape};
 
-/// One figure with its heading and what is to be said about it.
+/// A figure with its title and caption.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// What it shows, in a few words.
+    /// The title.
     pub title: String,
-    /// What a reader has to know to read it: what a point is the mean of, what the whiskers are. May be empty.
+    /// The caption: for example, what the points are means of, and what the whiskers show. May be empty.
     pub caption: String,
-    /// The heading that figures with the same one stand under; may be empty.
+    /// The heading of its group of figures; may be empty.
     pub section: String,
     /// The numbers.
     pub chart: Chart,
 }
 
-/// The numbers of a figure, by the way in which they are drawn.
+/// The data of a figure by its kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Chart {
     /// Lines, steps or points over a number: over time, over a swept parameter, distributions.
@@ -87,7 +87,7 @@ impl Figure {
         let mut curves = Curves::new(of.fitted(), Axis::new("share of samples", "").between(0.0, 1.0));
         for (name, samples) in samples {
             let steps = cumulative(&samples);
-            // A distribution begins at zero, where its first sample is.
+            // A distribution begins at zero, at its first sample.
             let begin = steps.first().map(|&(x, _)| (x, 0.0));
             curves.add(Curve::new(name).with_points(begin.into_iter().chain(steps)).shape(Shape::Steps));
         }
@@ -95,7 +95,7 @@ impl Figure {
     }
 
     /// Receiver operating characteristics, by name: pairs of false and true positive rate (0 to 1), with the diagonal
-    /// of guessing.
+    /// of random guessing.
     pub fn receiver_operating_characteristic<N: Into<String>>(
         title: impl Into<String>,
         detectors: impl IntoIterator<Item = (N, Vec<(f64, f64)>)>,
@@ -110,13 +110,13 @@ impl Figure {
         Self::curves(title, curves)
     }
 
-    /// The same with what is to be said about it.
+    /// Sets the caption.
     #[must_use]
     pub fn caption(self, caption: impl Into<String>) -> Self {
         Self { caption: caption.into(), ..self }
     }
 
-    /// The same under a heading.
+    /// Sets the heading.
     #[must_use]
     pub fn section(self, section: impl Into<String>) -> Self {
         Self { section: section.into(), ..self }

@@ -11,7 +11,7 @@ use super::directory::Directory;
 use super::manifest::Kind;
 use super::{Content, OutputError};
 
-/// A folder that captures will be written to, checked before the run.
+/// A folder for captures, checked before the run.
 #[derive(Debug)]
 pub struct Captures {
     directory: Directory,
@@ -21,8 +21,8 @@ pub struct Captures {
 
 impl Captures {
     /// Checks that the captures of `plan` may be written to `path`, and creates it unless it exists: it is writable, it
-    /// does not contain captures of more runs (unless `force` is set), and no file that subflow did not write has the name
-    /// of a capture.
+    /// does not contain captures of more runs (unless `force` is set), and no file that subflow did not write has the
+    /// name of a capture.
     pub fn prepare(path: impl Into<PathBuf>, plan: &Plan, force: bool) -> Result<Self, OutputError> {
         let directory = Directory::open(path.into(), Kind::Captures)?;
         let content = Content::of_plan(plan);

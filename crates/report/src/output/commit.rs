@@ -1,4 +1,4 @@
-//! Puts new files in the place of old ones: all of them, or none.
+//! Replaces old files by new ones: all of them, or none.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -8,7 +8,7 @@ use super::Content;
 use super::directory::Directory;
 
 /// Moves the files of an earlier command from `directory` to `old`, and `files` from `new` to `directory`. If anything
-/// fails, every file is moved back. A process that is killed meanwhile leaves every file in one of the three places.
+/// fails, every file is moved back. If the process is killed meanwhile, every file is in one of the three directories.
 pub(super) fn commit(
     directory: &Directory,
     content: &Content,
@@ -19,7 +19,7 @@ pub(super) fn commit(
         Some(previous) => (&previous.content, previous.files.clone()),
         None => (content, BTreeSet::new()),
     };
-    // Until all files are in place, those of both commands are ours.
+    // Until all files are in place, the manifest lists those of both commands.
     directory.write_manifest(held, previous.union(&files).cloned().collect())?;
     let root = directory.path();
     let mut moves = Moves::default();
@@ -35,7 +35,7 @@ pub(super) fn commit(
     Ok(())
 }
 
-/// Renamed files, which are renamed back when this is dropped.
+/// Renamed files. They are renamed back when this is dropped.
 #[derive(Default)]
 struct Moves(Vec<[PathBuf; 2]>);
 
@@ -57,7 +57,7 @@ impl Moves {
 impl Drop for Moves {
     fn drop(&mut self) {
         for [from, to] in self.0.drain(..).rev() {
-            // What cannot be moved back stays where it is; the cause is already reported.
+            // A file that cannot be moved back stays; the cause has been reported already.
             let _ = std::fs::rename(to, from);
         }
     }

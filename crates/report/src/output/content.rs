@@ -1,11 +1,11 @@
-//! What a folder contains, and which contents may be replaced by which.
+//! The content of a folder, and which content may replace it.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use subflow_scenario::sweep::Plan;
 
-/// What a command writes to a folder: how much, and of what.
+/// The content that a command writes to a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Content {
@@ -20,7 +20,7 @@ pub enum Content {
     Reproductions {
         /// Their names.
         publications: Vec<String>,
-        /// Only these items of them; all where empty.
+        /// Only these items of them; all if empty.
         items: Vec<String>,
         /// Fewer and shorter runs.
         quick: bool,
@@ -35,7 +35,8 @@ impl Content {
         Self::Runs { scenario: plan.document.name.clone(), count: plan.jobs().len() }
     }
 
-    /// Whether this is at least as much as `held`, so that it may replace it. Runs and reproductions are not comparable.
+    /// Whether this includes at least as much as `held`, so that it may replace it. Runs and reproductions cannot be
+    /// compared.
     pub fn covers(&self, held: &Self) -> bool {
         match (self, held) {
             (Self::Runs { count, .. }, Self::Runs { count: held, .. }) => count >= held,
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_compared_is_not_covered() {
+    fn runs_and_reproductions_do_not_cover_each_other() {
         assert!(!runs(9).covers(&reproductions(&["a"], &[], true)));
         assert!(!reproductions(&["a"], &[], false).covers(&runs(1)));
     }

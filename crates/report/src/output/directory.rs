@@ -1,4 +1,4 @@
-//! A directory that files will be written to, checked before the run.
+//! A directory for files of a command, checked before the run.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use super::manifest::{Kind, Manifest};
 use super::{Content, OutputError};
 
-/// A directory that exists and is writable, and what subflow wrote there before. If nothing is written to directories
-/// that were created for it, they are removed when it is dropped.
+/// An existing, writable directory, and the list of files that subflow wrote there before. Directories that were
+/// created for it are removed when it is dropped, if nothing has been written to them.
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,
@@ -48,7 +48,7 @@ impl Directory {
         self.previous.as_ref()
     }
 
-    /// Whether nothing is there, or something of subflow.
+    /// Whether the directory is empty or was written by subflow.
     pub(super) fn is_ours(&self) -> io::Result<bool> {
         let has_manifest = |kind: Kind| self.path.join(kind.file_name()).exists();
         if has_manifest(Kind::Results) || has_manifest(Kind::Captures) {
@@ -57,7 +57,7 @@ impl Directory {
         Ok(std::fs::read_dir(&self.path)?.next().is_none())
     }
 
-    /// Fails if more is there than `new`, which would replace it.
+    /// Fails if the directory contains more than `new`, which would replace it.
     pub(super) fn check_content(&self, new: &Content) -> Result<(), OutputError> {
         match self.previous.as_ref().map(|previous| &previous.content) {
             Some(held) if !new.covers(held) => Err(OutputError::HoldsMore {
@@ -85,12 +85,12 @@ impl Directory {
         Manifest { content: content.clone(), files }.write(&self.path, self.kind)
     }
 
-    /// Removes directories of these files that are empty.
+    /// Removes the empty directories of these files.
     pub(super) fn remove_empty(&self, files: &BTreeSet<String>) {
         let parents = files.iter().flat_map(|name| Path::new(name).ancestors().skip(1));
         let parents: BTreeSet<&Path> = parents.filter(|parent| !parent.as_os_str().is_empty()).collect();
         for parent in parents.into_iter().rev() {
-            // It fails for a directory that is not empty, which stays.
+            // This fails for a directory that is not empty, which stays.
             let _ = std::fs::remove_dir(self.path.join(parent));
         }
     }
@@ -99,7 +99,7 @@ impl Directory {
 impl Drop for Directory {
     fn drop(&mut self) {
         for path in self.created.iter().rev() {
-            // It fails for a directory that is not empty, which stays.
+            // This fails for a directory that is not empty, which stays.
             let _ = std::fs::remove_dir(path);
         }
     }

@@ -1,14 +1,14 @@
-//! Why files cannot be written.
+//! Errors of folders for results and captures.
 
 use std::io;
 use std::path::PathBuf;
 
 use super::Content;
 
-/// Why results or captures cannot be written.
+/// The reason why results or captures cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    /// The folder contains something else.
+    /// The folder exists and was not written by subflow.
     #[error(
         "{}: the folder exists and was not written by subflow; choose another one with {option}, or remove it",
         path.display()
@@ -16,10 +16,10 @@ pub enum OutputError {
     NotOurs {
         /// The folder.
         path: PathBuf,
-        /// The option that names it.
+        /// The option for the folder.
         option: &'static str,
     },
-    /// The path is a file, or leads through one.
+    /// The path, or a parent of it, is a file or a broken symbolic link.
     #[error(
         "{}: expected a folder, found a file or a broken symbolic link here or above; choose another one with {option}",
         path.display()
@@ -27,28 +27,29 @@ pub enum OutputError {
     NotAFolder {
         /// The path.
         path: PathBuf,
-        /// The option that names it.
+        /// The option for the folder.
         option: &'static str,
     },
-    /// The folder cannot be created, or no file in it; found before the run.
+    /// The folder, or a file in it, cannot be created; found before the run.
     #[error("{}: cannot write to the folder: {source}; choose another one with {option}", path.display())]
     Unwritable {
         /// The folder.
         path: PathBuf,
-        /// The option that names it.
+        /// The option for the folder.
         option: &'static str,
         /// The error of the operating system.
         source: io::Error,
     },
     /// A file that subflow did not write has the name of one that it would write.
     #[error(
-        "{}: the file was not written by subflow and would be overwritten; move it, or choose another folder with {option}",
+        "{}: the file was not written by subflow and would be overwritten; move it, or choose another folder \
+         with {option}",
         path.display()
     )]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// The option that names the folder.
+        /// The option for the folder.
         option: &'static str,
     },
     /// The folder contains more than the command would write.
@@ -60,28 +61,28 @@ pub enum OutputError {
     HoldsMore {
         /// The folder.
         path: PathBuf,
-        /// The option that names it.
+        /// The option for the folder.
         option: &'static str,
         /// What it contains.
         held: Box<Content>,
-        /// What would replace that.
+        /// What the command would write.
         new: Box<Content>,
     },
     /// The list of the files that subflow wrote cannot be read.
     #[error(
-        "{}: cannot read which files of the folder are of subflow: {reason}; choose another folder with {option}, or \
-         remove it",
+        "{}: cannot read the list of files that subflow wrote to the folder: {reason}; choose another folder \
+         with {option}, or remove it",
         path.display()
     )]
     BadManifest {
         /// The manifest.
         path: PathBuf,
-        /// The option that names the folder.
+        /// The option for the folder.
         option: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// The operating system refused.
+    /// The results cannot be written.
     #[error("{}: cannot write the results: {source}", path.display())]
     Io {
         /// The folder.

@@ -9,7 +9,7 @@ use super::directory::Directory;
 use super::manifest::Kind;
 use super::{Content, OutputError};
 
-/// A folder that results will be written to, checked before the run.
+/// A folder for results, checked before the run.
 #[derive(Debug)]
 pub struct Folder {
     directory: Directory,
@@ -17,9 +17,9 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Checks that `content` may be written to `path`, and creates it unless it exists: it is writable, it is empty or was
-    /// written by subflow, it does not contain more than `content` (unless `force` is set), and no file that subflow did
-    /// not write has one of the `names` that will be written.
+    /// Checks that `content` may be written to `path`, and creates it unless it exists: it is writable, it is empty or
+    /// was written by subflow, it does not contain more than `content` (unless `force` is set), and no file that
+    /// subflow did not write has one of the `names` that will be written.
     pub fn prepare(
         path: impl Into<PathBuf>,
         content: Content,
@@ -43,10 +43,10 @@ impl Folder {
         self.directory.path()
     }
 
-    /// Replaces the results of an earlier command by those that `fill` writes to the directory that it gets. If anything
-    /// fails, the old ones stay. Other files stay in any case.
+    /// Replaces the results of an earlier command by those that `fill` writes to the directory it is called with. If
+    /// anything fails, the old ones stay. Other files always stay.
     pub(super) fn replace(&self, fill: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), OutputError> {
-        // In the folder, so that files can be renamed into place. Removed when it is dropped.
+        // This is in the folder so that files can be renamed into place. It is removed when it is dropped.
         let staging = tempfile::Builder::new().prefix(".subflow-staging-").tempdir_in(self.path());
         let staging = staging.map_err(|source| self.failed(source))?;
         let [new, old] = ["new", "old"].map(|name| staging.path().join(name));
@@ -102,7 +102,7 @@ mod tests {
     const MANIFEST: &str = Kind::Results.file_name();
 
     #[test]
-    fn new_results_replace_old_ones_whole() {
+    fn new_results_replace_all_old_ones() {
         let root = tempfile::tempdir().expect("a temporary folder");
         let out = root.path().join("deep/out");
         prepare(&out, 1).expect("absent").replace(|path| write(path, "old")).expect("written");
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_leaves_what_was_there() {
+    fn a_failure_leaves_the_old_results() {
         let root = tempfile::tempdir().expect("a temporary folder");
         let out = root.path().join("out");
         prepare(&out, 1).expect("absent").replace(|path| write(path, "old")).expect("written");
@@ -129,7 +129,7 @@ mod tests {
         let root = tempfile::tempdir().expect("a temporary folder");
         let out = root.path().join("out");
         prepare(&out, 1).expect("absent").replace(|path| write(path, "old")).expect("written");
-        // A file where the new results need a directory: found only while files are moved.
+        // The new results need a directory of this name; this is found only while files are moved.
         write(&out, "figures").expect("written");
         let failed = prepare(&out, 1).expect("ours").replace(|path| {
             write(path, "a-new-one")?;
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_somebody_else_is_left_alone() {
+    fn a_folder_that_subflow_did_not_write_is_not_changed() {
         let root = tempfile::tempdir().expect("a temporary folder");
         write(root.path(), "thesis.tex").expect("written");
         assert!(matches!(prepare(root.path(), 1), Err(OutputError::NotOurs { .. })));

@@ -1,13 +1,13 @@
 //! Writing results and captures to folders.
 //!
-//! Results are complete or absent: they are written to a staging directory in the folder and then moved into place. A
+//! Results are complete or absent. They are written to a staging directory in the folder and then moved into place. A
 //! manifest in the folder lists the files that subflow wrote there; a later command replaces these, and no others.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | the folder of results, and of captures | `folder.rs`, `captures.rs` |
 //! | checks before the run | `directory.rs` |
-//! | which results may replace which | `content.rs` |
+//! | rules for replacing results | `content.rs` |
 //! | the manifest | `manifest.rs` |
 //! | moving files into place | `commit.rs` |
 
@@ -35,7 +35,7 @@ pub use error::OutputError;
 pub use folder::Folder;
 use manifest::is_below;
 
-/// The format of figures in files of their own.
+/// The format of figures in separate files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureFormat {
     /// Vector graphics.
@@ -60,8 +60,8 @@ impl Folder {
         Self::prepare(path, content, &REPRODUCTION_FILES, force)
     }
 
-    /// Writes `results.json`, `results.csv`, `summary.txt`, `report.html`, the scenario as it was run with its traces,
-    /// `series.json` where metrics over time were kept, and `figures/` where a format is given.
+    /// Writes `results.json`, `results.csv`, `summary.txt`, `report.html`, the scenario with all changes and its
+    /// traces, `series.json` if metrics over time were kept, and `figures/` if a format is given.
     pub fn write_experiment(
         &self,
         plan: &Plan,
@@ -89,7 +89,7 @@ impl Folder {
         })
     }
 
-    /// Writes `results.json`, `results.csv`, `summary.txt` and `report.html` of a reproduction, and `figures/` where a
+    /// Writes `results.json`, `results.csv`, `summary.txt` and `report.html` of a reproduction, and `figures/` if a
     /// format is given.
     pub fn write_reproduction(
         &self,
@@ -110,8 +110,8 @@ impl Folder {
         })
     }
 
-    /// Writes `results.json`, `findings.csv`, `summary.txt` and `report.html` of several reproductions, the rows of each
-    /// as `NAME.csv`, and `figures/NAME/` where a format is given.
+    /// Writes `results.json`, `findings.csv`, `summary.txt` and `report.html` of several reproductions, the rows of
+    /// each as `NAME.csv`, and `figures/NAME/` if a format is given.
     pub fn write_reproductions(
         &self,
         reproductions: &Reproductions,
@@ -153,7 +153,7 @@ pub fn to_json(experiment: &Experiment) -> String {
     json
 }
 
-/// What `series.json` has of a run.
+/// The entry of a run in `series.json`.
 #[derive(Serialize)]
 struct RunSeries<'a> {
     run: usize,

@@ -1,23 +1,23 @@
-//! One published finding with everything that a reader needs to judge our verdict on it.
+//! A published finding, our verdict on it, and the evidence.
 
 use serde::Serialize;
 use subflow_lab::results::number;
 use subflow_lab::statistics::Interval;
 
-/// What our figures say of a published finding.
+/// Our verdict on a published finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Our figures show the finding.
+    /// Our figures confirm the finding.
     Confirmed,
-    /// Our figures show something else.
+    /// Our figures do not confirm the finding.
     NotConfirmed,
     /// Our figures cannot decide: too few runs, or a part was not run.
     Undecided,
 }
 
 impl Verdict {
-    /// Yes or no; `None` where undecided.
+    /// Whether the finding is confirmed; `None` if undecided.
     pub fn confirmed(self) -> Option<bool> {
         match self {
             Self::Confirmed => Some(true),
@@ -26,7 +26,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict in words.
+    /// The verdict as text.
     pub fn text(self) -> &'static str {
         match self {
             Self::Confirmed => "confirmed",
@@ -48,13 +48,13 @@ impl From<Option<bool>> for Verdict {
     }
 }
 
-/// The one figure of ours that decides a finding.
+/// Our figure that decides a finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measured {
     /// Its value.
     #[serde(serialize_with = "number::serialize")]
     pub value: f64,
-    /// Lower end of its 95 % interval; null where nothing was repeated.
+    /// Lower end of its 95 % interval; null if there are no repetitions.
     pub low: Option<f64>,
     /// Upper end of its 95 % interval.
     pub high: Option<f64>,
@@ -80,38 +80,38 @@ impl Measured {
     }
 }
 
-/// The verdict where one declared choice is made otherwise.
+/// The verdict under an alternative to one of the declared choices.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Alternative {
-    /// The choice that was made otherwise.
+    /// The alternative choice.
     pub choice: String,
-    /// What our figures say then.
+    /// The verdict under this choice.
     pub verdict: Verdict,
-    /// The figure that decides it, where there is one.
+    /// The deciding figure, if there is one.
     pub measured: Option<Measured>,
 }
 
 /// One published finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// What was published.
+    /// The statement of the publication.
     pub statement: String,
-    /// Where: a section, a figure, a table. Empty where the whole publication says it.
+    /// Its place: a section, a figure, a table. Empty if it is the result of the whole publication.
     pub source: String,
-    /// The published figure, where one is printed.
+    /// The published figure, if there is one.
     pub published: Option<String>,
     /// Our figure that decides.
     pub measured: Option<Measured>,
-    /// What our figures say.
+    /// Our verdict.
     pub verdict: Verdict,
-    /// Our figures, and where the finding does not show, the reason as far as it was found.
+    /// Our figures and, if the finding is not confirmed, the reason as far as known.
     pub evidence: String,
     /// The verdict under other choices.
     pub alternatives: Vec<Alternative>,
 }
 
 impl Finding {
-    /// A finding with its verdict and our figures in words.
+    /// A finding with its verdict and a description of our figures.
     pub fn new(statement: impl Into<String>, verdict: impl Into<Verdict>, evidence: impl Into<String>) -> Self {
         Self {
             statement: statement.into(),
@@ -124,7 +124,7 @@ impl Finding {
         }
     }
 
-    /// Adds where it was published.
+    /// Adds the place in the publication.
     #[must_use]
     pub fn source(self, source: &str) -> Self {
         Self { source: source.to_owned(), ..self }
@@ -142,14 +142,15 @@ impl Finding {
         Self { measured: measured.into(), ..self }
     }
 
-    /// Adds what the finding of the same statement among `others` says, which were judged with `choice` made otherwise.
+    /// Adds the verdict of the finding with the same statement among `others`, which were judged under the alternative
+    /// `choice`.
     pub fn compare_with(&mut self, choice: &str, others: &[Self]) {
         let Some(other) = others.iter().find(|other| other.statement == self.statement) else { return };
         let (verdict, measured) = (other.verdict, other.measured.clone());
         self.alternatives.push(Alternative { choice: choice.to_owned(), verdict, measured });
     }
 
-    /// Which choices decide the verdict: those under which it is another. One sentence, `None` where none was tried.
+    /// A sentence that names the alternatives under which the verdict is different; `None` if none was tried.
     pub fn depends_on(&self) -> Option<String> {
         if self.alternatives.is_empty() {
             return None;
@@ -162,7 +163,7 @@ impl Finding {
         let others: Vec<String> = self.alternatives.iter().filter(other).map(of).collect();
         Some(match others.as_slice() {
             [] => format!("the verdict is the same under all {} alternatives tried", self.alternatives.len()),
-            others => format!("the verdict is another with: {}", others.join("; ")),
+            others => format!("the verdict is different with: {}", others.join("; ")),
         })
     }
 
@@ -185,7 +186,7 @@ impl Finding {
     }
 }
 
-/// How many of `findings` are confirmed, not confirmed and undecided.
+/// The numbers of `findings` that are confirmed, not confirmed and undecided.
 pub(crate) fn count(findings: &[Finding]) -> [usize; 3] {
     [Verdict::Confirmed, Verdict::NotConfirmed, Verdict::Undecided]
         .map(|verdict| findings.iter().filter(|finding| finding.verdict == verdict).count())
@@ -196,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_finding_names_the_choices_under_which_the_verdict_is_another() {
+    fn a_finding_names_the_choices_under_which_the_verdict_is_different() {
         let gain =
             |value| Measured::new(value, Some(Interval { low: value - 1.0, high: value + 1.0, confidence: 0.95 }), "%");
         let mut finding = Finding::new("A gains over B", true, "10 of 10 cells")
@@ -211,7 +212,7 @@ mod tests {
         assert_eq!(
             finding.to_text(),
             "  confirmed: A gains over B [section 5, fig. 3]\n    published: about 7 %; here: 6.50 % (5.50 to 7.50)\n    \
-             10 of 10 cells\n    the verdict is another with: queue of 50 (not confirmed, 0.50 % (-0.50 to 1.50))\n"
+             10 of 10 cells\n    the verdict is different with: queue of 50 (not confirmed, 0.50 % (-0.50 to 1.50))\n"
         );
         assert_eq!(count(&[finding]), [1, 0, 0]);
     }

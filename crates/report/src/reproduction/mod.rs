@@ -1,4 +1,4 @@
-//! The outcome of a repeated publication: its tables, figures, findings and notes, as text, JSON and a page.
+//! The results of a reproduced publication: its tables, figures, findings and notes, as text, JSON and a page.
 
 mod finding;
 mod page;
@@ -12,22 +12,22 @@ pub use finding::{Alternative, Finding, Measured, Verdict};
 pub use page::{of_reproduction, of_reproductions};
 pub use several::Reproductions;
 
-/// What was reproduced, for the head of a page and the line that runs it again.
+/// Description of a reproduction, for the head of a page and the command that repeats it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reproduced {
     /// The publication's name on the command line.
     pub name: String,
     /// Author, title and year.
     pub title: String,
-    /// Names of the items that were asked for; all where empty.
+    /// Names of the requested items; all if empty.
     pub items: Vec<String>,
     /// Whether the runs were fewer and shorter.
     pub quick: bool,
-    /// The command that does it again.
+    /// The command that repeats it.
     pub command: String,
 }
 
-/// What came out.
+/// The results of a reproduction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reproduction {
     /// The paper's name.
@@ -35,15 +35,15 @@ pub struct Reproduction {
     /// Our figures next to the published ones.
     #[serde(rename = "rows")]
     pub table: Table,
-    /// The same to read, table by table with a title each; without any, the rows themselves are shown.
+    /// Tables for readers, each with a title; without any, the rows are shown.
     #[serde(skip)]
     pub readable: Vec<(String, Table)>,
-    /// Pictures for `report.html` and `--figures`; may be empty.
+    /// Figures for `report.html` and `--figures`; may be empty.
     #[serde(skip)]
     pub figures: Vec<Figure>,
     /// The publication's findings, each checked.
     pub findings: Vec<Finding>,
-    /// What a reader should know: choices made, deviations explained.
+    /// Notes: choices that were made, explanations of deviations.
     pub notes: Vec<String>,
 }
 

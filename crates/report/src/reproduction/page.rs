@@ -7,7 +7,7 @@ use crate::figure::Figure;
 use crate::markup::{code, details, table_of};
 use crate::page::Page;
 
-/// More rows than this are folded away.
+/// Tables with more rows are collapsed.
 const MANY_ROWS: usize = 40;
 
 /// The report of a reproduction as one HTML file.
@@ -72,7 +72,7 @@ fn confirmed(findings: &[Finding]) -> (&'static str, String) {
     ("findings confirmed", format!("{confirmed} of {} that were checked", confirmed + refuted))
 }
 
-/// The blocks that the report of one publication consists of; each may be empty.
+/// The blocks of the report of one publication; each may be empty.
 struct Parts {
     findings: String,
     figures: String,
@@ -134,7 +134,7 @@ fn row_of_finding(finding: &Finding) -> String {
     )
 }
 
-/// Figures under their headings, in the order in which these come first.
+/// Figures under their headings, in the order in which the headings first appear.
 fn figures(figures: &[Figure], slugs: &mut Slugs) -> String {
     let mut sections: Vec<(&str, String)> = Vec::new();
     for figure in figures {

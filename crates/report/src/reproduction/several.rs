@@ -1,11 +1,11 @@
-//! Several reproductions together: how many findings of each publication are confirmed, and all findings of all.
+//! The report data of several reproductions: the numbers of confirmed findings by publication, and all findings.
 
 use serde::Serialize;
 
 use super::{Finding, Reproduced, Reproduction, count, json};
 use crate::{Cell, Table};
 
-/// Reproductions in the order of lists.
+/// Reproductions in the order of the list of publications.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reproductions(pub Vec<(Reproduced, Reproduction)>);
 
@@ -29,7 +29,7 @@ impl Reproductions {
         text
     }
 
-    /// A row for each publication: how many findings it has, and how many of them are confirmed.
+    /// A row for each publication with the numbers of its findings and of those that are confirmed.
     pub fn verdicts(&self) -> Table {
         let mut table = Table::new(["publication", "findings", "confirmed", "not confirmed", "undecided"]);
         let mut totals = [0; 3];
@@ -47,7 +47,7 @@ impl Reproductions {
         table
     }
 
-    /// A row for each finding, with everything that its verdict rests on.
+    /// A row for each finding with its verdict and evidence.
     pub fn findings(&self) -> Table {
         let columns = ["publication", "statement", "source", "published", "value", "low", "high", "unit", "verdict"];
         let mut table = Table::new(columns.into_iter().chain(["evidence", "depends_on"]));

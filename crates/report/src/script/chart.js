@@ -1,9 +1,9 @@
-// Reads the figures of curves back from the page: their numbers are in the paths.
+// Reads the data of curves from the paths on the page.
 
 const UNITS = 10000;
 const charts = [];
 
-// An axis as the page describes it: "low high scale".
+// An axis from its description on the page: "low high scale".
 function readAxis(plot, name) {
   const [low, high, scale] = plot.dataset[name].split(" ");
   return { low: +low, high: +high, log: scale === "log", unit: plot.dataset[name + "Unit"] };
@@ -12,14 +12,18 @@ function readAxis(plot, name) {
 // The value at a position in units, counted from the low end.
 function valueAt(axis, units) {
   const share = units / UNITS;
-  return axis.log ? axis.low * Math.exp(share * Math.log(axis.high / axis.low)) : axis.low + share * (axis.high - axis.low);
+  return axis.log
+    ? axis.low * Math.exp(share * Math.log(axis.high / axis.low))
+    : axis.low + share * (axis.high - axis.low);
 }
 
 function positionOf(axis, value) {
-  return UNITS * (axis.log ? Math.log(value / axis.low) / Math.log(axis.high / axis.low) : (value - axis.low) / (axis.high - axis.low));
+  return UNITS * (axis.log
+    ? Math.log(value / axis.low) / Math.log(axis.high / axis.low)
+    : (value - axis.low) / (axis.high - axis.low));
 }
 
-// The points of a path of M, l, h and v: places in units, y upwards.
+// The points of a path of M, l, h and v: positions in units, y upwards.
 function readPath(d) {
   const xs = [], ys = [];
   let x = 0, y = 0;
@@ -52,7 +56,7 @@ function readChart(figure) {
   };
 }
 
-// The place in a sorted list that is nearest to a value; -1 where the list is empty.
+// The index of the element of a sorted list that is nearest to a value; -1 if the list is empty.
 function nearest(sorted, value) {
   let from = 0, to = sorted.length - 1;
   while (to - from > 1) {
@@ -62,7 +66,7 @@ function nearest(sorted, value) {
   return to < 0 || Math.abs(sorted[from] - value) <= Math.abs(sorted[to] - value) ? Math.min(from, to) : to;
 }
 
-// A number with the decimals that a step needs; thin spaces between thousands.
+// A number with the decimals that a step needs and thin spaces between thousands.
 function readable(x, step) {
   if (x === 0) return "0";
   const size = Math.max(Math.abs(x), Math.abs(step));

@@ -1,4 +1,4 @@
-// Everything else that can be pressed: legend, panels, theme, copying, sorting. And what printing needs.
+// All other controls: legend, panels, theme, copying, sorting; and preparation for printing.
 
 function setShown(series, shown) {
   series.shown = shown;
@@ -33,14 +33,14 @@ for (const chart of charts) {
   });
 }
 
-// The theme: as the system has it, or chosen. A page opened from a file may not be allowed to remember.
+// The theme: that of the system, or a chosen one. A page opened from a file may not be allowed to store it.
 const THEMES = ["system", "light", "dark"];
 const themeButton = document.getElementById("theme");
 function setTheme(theme) {
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
   themeButton.textContent = "theme: " + theme;
-  try { localStorage.setItem("subflow-theme", theme); } catch { /* then it is chosen anew each time */ }
+  try { localStorage.setItem("subflow-theme", theme); } catch { /* the theme is not stored */ }
 }
 let remembered = null;
 try { remembered = localStorage.getItem("subflow-theme"); } catch { /* as above */ }
@@ -66,7 +66,7 @@ for (const block of document.querySelectorAll(".code")) {
   block.append(button);
 }
 
-// Tables of a few rows stay as they are; longer ones can be sorted by any column.
+// Long tables can be sorted by any column.
 function sortBy(table, column, heading) {
   const body = table.tBodies[0];
   const ascending = heading.getAttribute("aria-sort") !== "ascending";
@@ -92,7 +92,7 @@ for (const table of document.querySelectorAll("table")) {
   });
 }
 
-// On paper everything is open.
+// All details are open when printed.
 let closed = [];
 addEventListener("beforeprint", () => {
   closed = [...document.querySelectorAll("details:not([open])")];

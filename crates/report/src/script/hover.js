@@ -1,4 +1,4 @@
-// The cursor in a figure: what every curve is there, as a tip; dragging picks a part to zoom to. The same by keys.
+// The cursor in a figure: a tip shows the values of all curves, dragging selects a range to zoom to. Keys do the same.
 
 const tip = document.getElementById("tip");
 const MOST_LINES = 14;
@@ -21,7 +21,7 @@ function tipLine(look, name, value) {
   return line;
 }
 
-// Three digits that count, and as many more as the axis needs.
+// Three significant digits, and as many more as the axis needs.
 function digits(axis, value) {
   const step = Math.min((axis.log ? value : axis.high - axis.low) / 1000, Math.max(Math.abs(value) / 100, 1e-9));
   return `${readable(value, step)} ${axis.unit}`.trim();
@@ -31,7 +31,7 @@ function linkedWith(chart) {
   return charts.filter((other) => other === chart || (chart.linked && other.linked === chart.linked));
 }
 
-// Puts the cursor at a place in units and says what is there.
+// Moves the cursor to a position in units and shows the values there.
 function point(chart, at, clientX, clientY) {
   chart.at = at;
   const { left, right } = chart.view;
@@ -47,7 +47,7 @@ function point(chart, at, clientX, clientY) {
   const values = [];
   for (const { shown, xs, ys, name, look } of chart.series) {
     const index = shown ? nearest(xs, at) : -1;
-    // A curve that has ended, or not begun, says nothing about here.
+    // A curve that has ended, or not begun, has no value here.
     if (index < 0 || at < xs[0] - UNITS / 50 || at > xs[xs.length - 1] + UNITS / 50) continue;
     values.push({ look, name, height: ys[index], value: valueAt(chart.y, ys[index]) });
   }
@@ -118,7 +118,8 @@ function listen(chart) {
       point(chart, units, box.left + share * box.width, box.top + box.height / 2);
     };
     const act = {
-      ArrowLeft: () => move(at - step), ArrowRight: () => move(at + step), Home: () => move(left), End: () => move(right),
+      ArrowLeft: () => move(at - step), ArrowRight: () => move(at + step),
+      Home: () => move(left), End: () => move(right),
       "+": () => { zoomBy(chart, 0.5, at); move(at); }, "=": () => { zoomBy(chart, 0.5, at); move(at); },
       "-": () => { zoomBy(chart, 2, at); move(at); }, "0": () => zoom(chart, 0, UNITS),
       Escape: () => { zoom(chart, 0, UNITS); leave(chart); },

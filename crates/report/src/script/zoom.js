@@ -1,6 +1,6 @@
-// Zoom: the view box of a figure's drawing, with ticks and grid to it. Linked figures zoom together.
+// Zoom: changes the view box of a figure, with its ticks and grid. Linked figures zoom together.
 
-// Round numbers within the visible part of an axis, with their places as shares of it.
+// Round numbers within the visible part of an axis, with their positions as shares of it.
 function ticksOf(axis, from, to) {
   const low = valueAt(axis, from), high = valueAt(axis, to);
   const rough = (high - low) / 6;
@@ -24,7 +24,7 @@ function label(container, ticks, side) {
   }));
 }
 
-// Brings drawing, grid and ticks to the chart's view.
+// Updates drawing, grid and ticks for the chart's view.
 function show(chart) {
   const { left, right, low, high } = chart.view;
   chart.svg.setAttribute("viewBox", `${left} ${UNITS - high} ${right - left} ${high - low}`);
@@ -36,7 +36,7 @@ function show(chart) {
   label(chart.figure.querySelector(".y-ticks"), up, "bottom");
 }
 
-// What the page shows before anybody zooms, to come back to.
+// The initial view, which a reset restores.
 function remember(chart) {
   const ticks = (side) => [...chart.figure.querySelector(side).childNodes].map((node) => node.cloneNode(true));
   chart.whole = { grid: chart.grid.getAttribute("d"), x: ticks(".x-ticks"), y: ticks(".y-ticks") };
@@ -50,13 +50,13 @@ function showWhole(chart) {
   chart.figure.querySelector(".y-ticks").replaceChildren(...chart.whole.y);
 }
 
-// The heights that shown curves reach between two places, with a little air.
+// The range of y of the visible curves between two positions, with a margin.
 function reach(chart, left, right) {
   let low = UNITS, high = 0;
   for (const { shown, xs, ys } of chart.series) {
     if (!shown) continue;
     for (let i = 0; i < xs.length; i++) {
-      // A line comes from the point before and goes to the one after.
+      // A line connects to the points before and after the range.
       if ((xs[i + 1] ?? xs[i]) < left || (xs[i - 1] ?? xs[i]) > right) continue;
       low = Math.min(low, ys[i]);
       high = Math.max(high, ys[i]);
@@ -67,7 +67,7 @@ function reach(chart, left, right) {
   return { low: Math.max(0, low - air), high: Math.min(UNITS, high + air) };
 }
 
-// Zooms the chart, and all that are linked with it, to a part of the x axis.
+// Zooms the chart and all linked ones to a part of the x axis.
 function zoom(chart, left, right) {
   left = Math.max(0, left);
   right = Math.min(UNITS, right);
@@ -99,7 +99,7 @@ function resetButton(chart, wanted) {
   chart.figure.querySelector(".legend").append(button);
 }
 
-// In or out by a factor around a place.
+// Zooms by a factor around a position.
 function zoomBy(chart, factor, at) {
   const { left, right } = chart.view;
   const width = Math.min(UNITS, (right - left) * factor);

@@ -3,7 +3,7 @@
 use subflow_lab::results::{DirectionResult, Engine, FlowResult, LinkResult, RunResult, SubflowResult};
 use subflow_scenario::{Protocol, Scenario};
 
-/// What a run of `scenario` might have measured.
+/// Invented results of a run of `scenario`.
 pub(crate) fn result(scenario: &Scenario, seed: u64) -> RunResult {
     let rate = |index: usize| 20.0 + (index as f64) + (seed as f64) / 3.0;
     let flows = scenario.flows.iter().enumerate().map(|(index, flow)| FlowResult {
