@@ -27,11 +27,11 @@ macro_rules! names {
         pub struct $name(&'static str);
 
         impl $name {
-            /// All that there are.
+            /// All entries of the catalogue.
             pub fn catalogue() -> Vec<CatalogueEntry> {
                 $catalogue
             }
-            /// The one of this name or alias.
+            /// The algorithm with this name or alias, if there is one.
             pub fn parse(name: &str) -> Option<Self> {
                 let known = |entry: &CatalogueEntry| entry.name == name || entry.aliases.contains(&name);
                 Self::catalogue().into_iter().find(known).map(|entry| Self(entry.name))
@@ -79,7 +79,7 @@ names! {
 }
 
 impl DetectorName {
-    /// What it is tuned by where nothing is said.
+    /// Its default parameters.
     pub fn defaults(self) -> Parameters {
         self.entry().defaults
     }

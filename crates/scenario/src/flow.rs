@@ -1,4 +1,4 @@
-//! Traffic: who talks to whom, over which protocol, and what is said.
+//! Traffic: the ends of each flow, its protocol, and the data that it sends.
 
 use rand_core::RngCore;
 use subflow_quantity::{Duration, Rate};

@@ -1,8 +1,8 @@
-//! What an experiment is: hosts, links, traffic and what changes while it runs.
+//! The description of an experiment: hosts, links, traffic and changes during the run.
 //!
 //! A [`Scenario`] holds typed values only: every name is resolved to an index, every quantity to an integer, every
 //! default filled in, every trace read. Whatever can be wrong with a scenario file is found while it is read
-//! ([`mod@file`]), so code that takes a `Scenario` has nothing left to check.
+//! ([`mod@file`]), so code that takes a `Scenario` need not check it again.
 
 mod algorithm;
 mod choice;

@@ -1,4 +1,4 @@
-//! The scenario file as it was written: text, places, and what to say where something is wrong.
+//! The text of scenario files: documents, places of values, and errors.
 
 mod document;
 mod dotted_path;

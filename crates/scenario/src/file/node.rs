@@ -1,4 +1,4 @@
-//! A TOML document as a tree in which every key and value knows where it was written.
+//! A TOML document as a tree in which every key and value has its place in the text.
 
 use std::ops::Range;
 use std::sync::Arc;

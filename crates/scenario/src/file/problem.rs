@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, where, and the way out.
+//! Errors in a scenario: the message, the place, and advice.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,7 +7,7 @@ use miette::{Diagnostic, LabeledSpan, SourceCode};
 
 use super::{Place, Source};
 
-/// One thing wrong with a scenario. Rendered by miette it shows the place in the text.
+/// An error in a scenario. When rendered by miette, it shows the place in the text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Problem {
     /// What was found and what was expected, beginning with the value's path: one sentence without a full stop.
@@ -108,7 +108,7 @@ impl SourceCode for Source {
     }
 }
 
-/// What was found wrong with a scenario; never nothing.
+/// The errors in a scenario; there is at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems {
     /// The first ones in the order in which they were found, at most [`Self::MOST_KEPT`].

@@ -15,7 +15,7 @@ use crate::schema::{Default, TableSchema};
 pub(crate) struct Field<'a> {
     pub(crate) path: String,
     pub(crate) node: Cow<'a, Node>,
-    /// What the schema says of it.
+    /// Its description in the schema.
     doc: &'static str,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Field<'a> {
         self.place().source.origin == Origin::Default
     }
 
-    /// What TOML says it is.
+    /// The TOML value.
     pub(crate) fn value(&self) -> &Value {
         &self.node.value
     }
