@@ -1,4 +1,4 @@
-//! What the command line takes.
+//! The arguments of the command line.
 
 use std::path::PathBuf;
 
@@ -18,17 +18,17 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run a scenario and print what it measured
     Run(Run),
-    /// Read a scenario and say what is wrong with it, or what it would run
+    /// Check a scenario, and print its errors or a summary of its runs
     Check(Check),
-    /// List every name that a scenario may use, and the papers that there are
+    /// List all names that scenarios may use, and the publications
     List(List),
-    /// Repeat the experiments of a publication and put the figures side by side
+    /// Reproduce the experiments of a publication and compare the figures
     Reproduce(Reproduce),
-    /// Measure what the engine costs
+    /// Measure the speed of the engine
     Bench(Bench),
-    /// Run scenarios both in the simulator and on this kernel, and put the figures side by side
+    /// Run scenarios both in the simulator and on this kernel, and compare the figures
     Validate(Validate),
-    /// Load coupled congestion control into this kernel, list it, or unload it, which takes root
+    /// Load, list or unload coupled congestion control in this kernel (needs root)
     Cc(Cc),
     /// Remove the network namespaces that a killed run on Linux left behind
     Cleanup,
@@ -123,7 +123,7 @@ pub(crate) enum Catalogue {
     Losses,
     /// Distributions of delays
     Jitter,
-    /// All further keys that take one of a few words
+    /// All other keys with a fixed set of names
     Switches,
     Papers,
 }
@@ -132,7 +132,7 @@ pub(crate) enum Catalogue {
 pub(crate) struct Reproduce {
     /// The publication, or all; `subflow list papers` names them
     pub(crate) paper: String,
-    /// Only this part of it; may be given several times
+    /// Only this item; may be given several times
     #[arg(long, value_name = "ITEM")]
     pub(crate) item: Vec<String>,
     /// Fewer and shorter runs, for a first look
@@ -197,7 +197,7 @@ pub(crate) struct Cc {
 pub(crate) enum CcAction {
     /// Load congestion controls for good, for every socket that asks for one by name
     Load(CcNames),
-    /// Say which of them are loaded, and what they cost
+    /// List them with their state and CPU time
     List(CcList),
     /// Unload congestion controls; sockets that have one keep it until they are closed
     Unload(CcNames),
@@ -208,7 +208,7 @@ pub(crate) struct CcNames {
     /// Their names, in scenarios or in the kernel
     #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
     pub(crate) names: Vec<String>,
-    /// All that there are
+    /// All of them
     #[arg(long)]
     pub(crate) all: bool,
 }

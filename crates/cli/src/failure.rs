@@ -1,4 +1,4 @@
-//! Why a command ends without success, and how it says so.
+//! Errors of commands, and how they are reported.
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -12,14 +12,14 @@ use subflow_scenario::file::{Problem, Problems};
 /// The width that messages are wrapped at.
 const WIDTH: usize = 100;
 
-/// Why a command ends early.
+/// The reason why a command ends early.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The input is bad, for these reasons.
+    /// The input is invalid, for these reasons.
     BadInput(Problems),
-    /// The input was good; running it was not.
+    /// The input was valid, but the run failed.
     RunFailed(String),
-    /// Whoever read our output has seen enough.
+    /// The reader of our output has closed it.
     NobodyReads,
 }
 
@@ -29,14 +29,14 @@ impl Failure {
         Self::BadInput(Problem::nowhere(message).help(help).into())
     }
 
-    /// Says why, on standard error, and with which code the process ends.
+    /// Prints the reason on standard error and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         let (text, code) = match self {
             Self::BadInput(problems) => (rendered(problems), 2),
             Self::RunFailed(message) => (format!("error: {message}\n"), 1),
             Self::NobodyReads => return ExitCode::SUCCESS,
         };
-        // Where even standard error is closed, the exit code has to do.
+        // If standard error is closed, only the exit code reports the failure.
         let _ = std::io::stderr().write_all(text.as_bytes());
         ExitCode::from(code)
     }

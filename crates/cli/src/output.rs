@@ -8,7 +8,7 @@ use subflow_report::output::{FigureFormat, Folder};
 use crate::arguments::Figures;
 use crate::failure::Failure;
 
-/// Prints `text`. A reader that went away (`subflow list | head`) ends the command without a complaint.
+/// Prints `text`. If the reader has closed the pipe (`subflow list | head`), the command ends without an error message.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -18,7 +18,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// The format that `--figures` asks for; there must be a folder to write them to.
+/// The format of `--figures`, which needs a folder for the results.
 pub(crate) fn figure_format(asked: Option<Figures>, folder: Option<&Folder>) -> Result<Option<FigureFormat>, Failure> {
     match (asked, folder) {
         (Some(_), None) => Err(Failure::bad_input("--figures: there is no folder to write them to", "add --out DIR")),

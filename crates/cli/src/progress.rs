@@ -1,4 +1,4 @@
-//! A bar on standard error while runs are under way, where somebody can see it.
+//! A progress bar on standard error, if that is a terminal.
 
 use std::io::IsTerminal;
 
@@ -20,13 +20,13 @@ impl Bar {
         Self(bar)
     }
 
-    /// Shows how far the work has come.
+    /// Shows the progress.
     pub(crate) fn show(&self, progress: Progress) {
         self.0.set_length(progress.total as u64);
         self.0.set_position(progress.done as u64);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn finish(self) {
         self.0.finish_and_clear();
     }

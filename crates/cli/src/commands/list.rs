@@ -1,4 +1,4 @@
-//! `subflow list`: what there is to choose from.
+//! `subflow list`: the names that scenarios and commands take.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::arguments::Catalogue;
 use crate::failure::Failure;
 use crate::output::print;
 
-/// What there is to list, and where it comes from.
+/// The lists and their sources.
 const ALL: [(Catalogue, &str, Listed); 13] = [
     (Catalogue::Protocols, "Protocols (protocol = …)", Listed::Key("[flows.NAME]", "protocol")),
     (Catalogue::Congestion, "Congestion control (congestion = …)", Listed::Key("[flows.NAME]", "congestion")),
@@ -68,7 +68,7 @@ fn names(path: &str, key: &str) -> Vec<CatalogueEntry> {
     table.field(key).names().expect("the schema has names for this key")
 }
 
-/// Every key that takes names which no other list has, with them.
+/// Every key whose names are in no other list, with its names.
 fn further_keys() -> String {
     let listed: Vec<Vec<CatalogueEntry>> = ALL
         .iter()
@@ -94,7 +94,7 @@ fn keys_with_names() -> impl Iterator<Item = (&'static TableSchema, &'static Fie
     fields.filter_map(|(table, field)| Some((table, field, field.names()?)))
 }
 
-/// The width that everything is wrapped at, with room for the indentation of the whole list.
+/// The width at which lines are wrapped, with room for the indentation of the whole list.
 const WIDTH: usize = 98;
 
 /// Each entry's name with its summary beside it; its source and other names below.
@@ -108,7 +108,7 @@ fn described(entries: &[CatalogueEntry]) -> String {
     listed(&entries.iter().map(|entry| (entry.name, entry.summary, below(entry))).collect::<Vec<_>>())
 }
 
-/// Names, what stands beside each, and what stands below that.
+/// Names, each with a text beside it and one below that.
 fn listed(entries: &[(&str, &str, String)]) -> String {
     let name_width = entries.iter().map(|entry| entry.0.len()).max().unwrap_or(0) + 2;
     let indent = " ".repeat(name_width);

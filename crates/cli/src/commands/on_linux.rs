@@ -1,4 +1,4 @@
-//! What only Linux can do, and what other systems say instead.
+//! Commands that need Linux, and their error on other systems.
 
 use subflow_lab::execute::{Progress, RunError};
 use subflow_lab::results::Experiment;
@@ -55,14 +55,14 @@ fn kind(device: Device) -> emulate::DeviceKind {
     }
 }
 
-/// Removes what killed runs left behind, and names it.
+/// Removes the namespaces of killed runs and returns their names.
 #[cfg(target_os = "linux")]
 pub(crate) fn cleanup() -> Result<Vec<String>, Failure> {
     emulate::cleanup().map_err(|error| RunError::failed(error.to_string()).into())
 }
 
-/// Runs the cases that are asked for both ways; what that says, in the form that is asked for, and of the cases that do not
-/// agree, or cannot tell, why.
+/// Runs the requested cases in the simulator and on the kernel. Returns the comparison in the requested format, and the
+/// objections of cases that do not agree or are undecided.
 #[cfg(target_os = "linux")]
 pub(crate) fn validate(arguments: &Validate) -> Result<(String, Vec<String>), Failure> {
     let names = || CASES.iter().map(|case| case.name);

@@ -1,4 +1,4 @@
-//! The command as a user meets it: exit codes, what is printed where, what is left on the disk.
+//! The command as seen by a user: exit codes, output, and files.
 
 mod captures;
 mod desk;
@@ -9,7 +9,7 @@ use std::path::Path;
 use desk::{Desk, QUICK, command};
 
 #[test]
-fn a_run_prints_tables_and_leaves_a_folder() {
+fn a_run_prints_tables_and_writes_a_folder() {
     let desk = Desk::new(QUICK);
     let (code, stdout, stderr) = desk.subflow(&["run", "quick.toml"]);
     assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
@@ -23,7 +23,7 @@ fn a_run_prints_tables_and_leaves_a_folder() {
 }
 
 #[test]
-fn figures_go_to_files_where_there_is_a_folder() {
+fn figures_are_written_if_there_is_a_folder() {
     let desk = Desk::new(QUICK);
     let (code, ..) = desk.subflow(&["run", "quick.toml", "--out", "out", "--figures", "svg", "--format", "json"]);
     assert_eq!(code, Some(0));
@@ -35,7 +35,7 @@ fn figures_go_to_files_where_there_is_a_folder() {
 }
 
 #[test]
-fn json_is_all_there_is_on_standard_output() {
+fn standard_output_contains_only_the_json() {
     let desk = Desk::new(QUICK);
     let (code, stdout, stderr) =
         desk.subflow(&["run", "quick.toml", "--format", "json", "--seed", "7", "--repeat", "2"]);
@@ -59,7 +59,7 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_jobs() {
 }
 
 #[test]
-fn bad_input_is_told_and_leaves_nothing() {
+fn bad_input_is_reported_and_leaves_no_files() {
     let desk = Desk::new(&QUICK.replace("\"10 Mbit/s\"", "10"));
     let (code, stdout, stderr) = desk.subflow(&["run", "quick.toml", "--out", "out", "--pcap", "captures"]);
     assert_eq!((code, stdout.as_str()), (Some(2), ""));
@@ -101,7 +101,7 @@ fn every_kind_of_bad_input_exits_with_2() {
 }
 
 #[test]
-fn check_says_what_would_run() {
+fn check_prints_a_summary_of_the_runs() {
     let desk = Desk::new(QUICK);
     let (code, stdout, _) = desk.subflow(&["check", "quick.toml", "--set", "repeat=5"]);
     assert_eq!(code, Some(0));
@@ -109,7 +109,7 @@ fn check_says_what_would_run() {
 }
 
 #[test]
-fn every_shipped_scenario_checks_out() {
+fn every_shipped_scenario_is_valid() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     for entry in std::fs::read_dir(folder).expect("scenarios/") {
         let path = entry.expect("an entry").path();
@@ -120,7 +120,7 @@ fn every_shipped_scenario_checks_out() {
 }
 
 #[test]
-fn lists_name_what_there_is() {
+fn lists_contain_the_known_names() {
     let desk = Desk::new(QUICK);
     let (code, everything, _) = desk.subflow(&["list"]);
     assert_eq!(code, Some(0));
@@ -152,7 +152,7 @@ fn lists_name_what_there_is() {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let desk = Desk::new(QUICK);
     let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("subflow"))
         .current_dir(desk.root())
