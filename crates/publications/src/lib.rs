@@ -1,5 +1,6 @@
 //! Published experiments that can be reproduced: each a [`Paper`] in the [`registry`].
 
+mod alternatives;
 mod leitner2019;
 mod lima2017;
 mod linux612;

@@ -1,12 +1,11 @@
 //! What is run: the points of both experiments under both modes, and what the thesis left open.
 
 use crate::Item;
+use crate::alternatives::sensitivity;
 
 pub(super) const LOSS_ON_PATH_2: &str = "loss-on-path-2";
 pub(super) const EQUAL_LOSS: &str = "equal-loss";
 pub(super) const BEYOND: &str = "beyond";
-
-pub(super) const SENSITIVITY: &str = "sensitivity";
 
 pub(super) const ITEMS: [Item; 4] = [
     Item { name: LOSS_ON_PATH_2, title: "no loss on path 1, 0 to 10 % on path 2 (figures 8 to 14)" },
@@ -15,7 +14,7 @@ pub(super) const ITEMS: [Item; 4] = [
         name: BEYOND,
         title: "future work: retransmission policies, small buffers with NR-SACK, unequal RTTs, background traffic",
     },
-    Item { name: SENSITIVITY, title: "the verdicts on both experiments where a choice is made otherwise" },
+    sensitivity("the verdicts on both experiments where a choice is made otherwise"),
 ];
 
 /// The cells of the item `beyond` that take the proposal apart.

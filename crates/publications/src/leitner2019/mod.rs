@@ -13,6 +13,7 @@ mod testbed;
 use subflow_lab::execute::{Progress, run_cells};
 use subflow_report::Reproduction;
 
+use super::alternatives::compare_alternatives;
 use super::{Item, Paper, ReproduceError, Request};
 use grid::{ALTERNATIVES, Cell, Extent};
 use measurement::{Measurement, Measurements};
@@ -41,21 +42,17 @@ impl Paper for Leitner2019 {
     ) -> Result<Reproduction, ReproduceError> {
         let extent = Extent::of(request.quick);
         let hurried = request.quick && request.items.is_empty();
-        // The alternatives alone say nothing: they are set against both experiments.
-        let only_sensitivity = request.items.iter().all(|item| item == grid::SENSITIVITY);
-        let is_asked_for = |cell: &Cell| request.wants(cell.item) || (only_sensitivity && cell.item != grid::BEYOND);
+        let is_asked_for =
+            |cell: &Cell| request.wants(cell.item) || (request.is_only_sensitivity() && cell.item != grid::BEYOND);
         let is_wanted = |cell: &Cell| is_asked_for(cell) && !(hurried && cell.is_left_out_in_a_hurry());
         let cells: Vec<Cell> = grid::cells(&extent).into_iter().filter(is_wanted).collect();
         let measurements = measure(cells, &extent, request.jobs, progress)?;
         let mut findings = findings::findings(&measurements);
-        if request.wants(grid::SENSITIVITY) && !hurried {
+        compare_alternatives(&mut findings, request, &ALTERNATIVES, |choices| {
             let extent = Extent::of_alternatives(request.quick);
-            for (choice, choices) in ALTERNATIVES {
-                let cells = grid::experiments(&extent, choices);
-                let others = findings::findings(&measure(cells, &extent, request.jobs, progress)?);
-                findings.iter_mut().for_each(|finding| finding.compare_with(choice, &others));
-            }
-        }
+            let cells = grid::experiments(&extent, choices);
+            Ok(findings::findings(&measure(cells, &extent, request.jobs, progress)?))
+        })?;
         Ok(Reproduction {
             paper: self.name().to_owned(),
             table: report::rows(&measurements),

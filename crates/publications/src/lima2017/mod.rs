@@ -14,6 +14,7 @@ mod verdict;
 use subflow_lab::execute::{Progress, run_cells};
 use subflow_report::Reproduction;
 
+use super::alternatives::{compare_alternatives, sensitivity};
 use super::{Item, Paper, ReproduceError, Request};
 use grid::{ADAPTIVE, ALTERNATIVES, Cell, Setup, Study, THESIS};
 use measurement::{Effort, Measurement, Measurements};
@@ -31,16 +32,13 @@ const QUICK: Effort = Effort { duration_s: 5, runs: 2 };
 /// For a verdict under other choices.
 const ALTERNATIVE: Effort = Effort { duration_s: 10, runs: 2 };
 
-/// The item under which the alternatives are run.
-const SENSITIVITY: &str = "sensitivity";
-
 const ITEMS: [Item; 6] = [
     Item { name: "congested", title: "experiment 1: five links, the same loss on all, 0 to 12 %" },
     Item { name: "design", title: "experiment 2: loss, rate and latency alike or different, 2³" },
     Item { name: "mesh", title: "experiment 3: single-mesh against full-mesh" },
     Item { name: "background", title: "announced studies: schedulers and meshes against background TCP and UDP" },
     Item { name: "transfer", title: "1.5 GB as the thesis uploads them, at 0 and 1 % loss (figure 9)" },
-    Item { name: SENSITIVITY, title: "the verdicts of the items above where a choice is made otherwise" },
+    sensitivity("the verdicts of the items above where a choice is made otherwise"),
 ];
 
 impl Paper for Lima2017 {
@@ -62,24 +60,19 @@ impl Paper for Lima2017 {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Reproduction, ReproduceError> {
         let effort = if request.quick { QUICK } else { FULL };
-        let has_studies = Study::ALL.into_iter().any(|study| request.wants(study.name()));
-        // Without a study there is nothing whose verdict could change: all are meant.
-        let wants = |study: &Study| request.wants(study.name()) || !has_studies;
+        let wants = |study: &Study| request.wants(study.name()) || request.is_only_sensitivity();
         let cells: Vec<Cell> =
             Study::ALL.into_iter().filter(wants).flat_map(|study| grid::cells(study, request.quick, THESIS)).collect();
         let (measurements, runs) = measure(cells, effort, request.jobs, progress)?;
         let mut findings = findings::findings(&measurements);
-        if request.wants(SENSITIVITY) {
+        compare_alternatives(&mut findings, request, &ALTERNATIVES, |choices| {
             let effort = if request.quick { QUICK } else { ALTERNATIVE };
-            for (choice, choices) in ALTERNATIVES {
-                let published = |study: &Study| [Study::Congested, Study::Design, Study::Mesh].contains(study);
-                let studies = Study::ALL.into_iter().filter(published).filter(wants);
-                let cells = studies.flat_map(|study| grid::cells(study, request.quick, choices));
-                let cells = cells.filter(|cell| cell.setup.scheduler != ADAPTIVE).collect();
-                let others = findings::findings(&measure(cells, effort, request.jobs, progress)?.0);
-                findings.iter_mut().for_each(|finding| finding.compare_with(choice, &others));
-            }
-        }
+            let published = |study: &Study| [Study::Congested, Study::Design, Study::Mesh].contains(study);
+            let studies = Study::ALL.into_iter().filter(published).filter(wants);
+            let cells = studies.flat_map(|study| grid::cells(study, request.quick, choices));
+            let cells = cells.filter(|cell| cell.setup.scheduler != ADAPTIVE).collect();
+            Ok(findings::findings(&measure(cells, effort, request.jobs, progress)?.0))
+        })?;
         Ok(Reproduction {
             paper: self.name().to_owned(),
             table: report::rows(&measurements),

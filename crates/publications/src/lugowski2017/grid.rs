@@ -1,6 +1,7 @@
 //! What the thesis measured: its tables A.1 to A.17 and the cells of each.
 
 use crate::Item;
+use crate::alternatives::sensitivity;
 
 /// How the hosts are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,9 +121,6 @@ pub(super) const TABLES: [TableOfThesis; 17] = [
     table("A.17", Asymmetric, DropTail, &[20], VsReno),
 ];
 
-/// The item under which the alternatives are run.
-pub(super) const SENSITIVITY: &str = "sensitivity";
-
 /// The tables as items of the command line.
 pub(super) const ITEMS: [Item; 18] = [
     Item { name: "A.1", title: "bottleneck, tail drop, 0 ms, each algorithm against Reno" },
@@ -142,7 +140,7 @@ pub(super) const ITEMS: [Item; 18] = [
     Item { name: "A.15", title: "half-bottleneck, north at 10 Mbit/s, tail drop, 0 ms, against Reno" },
     Item { name: "A.16", title: "the same at 5 ms" },
     Item { name: "A.17", title: "the same at 20 ms" },
-    Item { name: SENSITIVITY, title: "the verdicts on the tables above where a choice is made otherwise" },
+    sensitivity("the verdicts on the tables above where a choice is made otherwise"),
 ];
 
 /// What is not known of the testbed, or in two versions, taken one way or the other.

@@ -12,8 +12,9 @@ mod testbed;
 use subflow_lab::execute::{Progress, run_cells};
 use subflow_report::Reproduction;
 
+use super::alternatives::compare_alternatives;
 use super::{Item, Paper, ReproduceError, Request};
-use grid::{ALTERNATIVES, Cell, SENSITIVITY, TABLES, THESIS, TableOfThesis, cells};
+use grid::{ALTERNATIVES, Cell, TABLES, THESIS, TableOfThesis, cells};
 use measurement::{Effort, Measurement, Measurements};
 use published::Published;
 
@@ -54,23 +55,18 @@ impl Paper for Lugowski2017 {
     ) -> Result<Reproduction, ReproduceError> {
         let effort = if request.quick { QUICK } else { FULL };
         let capacities: &[u32] = if request.quick { &QUICK_CAPACITIES } else { &CAPACITIES };
-        let has_tables = TABLES.iter().any(|table| request.wants(table.name));
-        // Without a table there is nothing whose verdict could change: all are meant.
-        let tables: Vec<TableOfThesis> =
-            TABLES.into_iter().filter(|table| request.wants(table.name) || !has_tables).collect();
+        let wants = |table: &TableOfThesis| request.wants(table.name) || request.is_only_sensitivity();
+        let tables: Vec<TableOfThesis> = TABLES.into_iter().filter(wants).collect();
         let of_tables = |capacities, choices| {
             tables.iter().flat_map(|&table| cells(table, capacities, choices)).collect::<Vec<_>>()
         };
         let measurements = measure(of_tables(capacities, THESIS), effort, request.jobs, progress)?;
         let mut findings = findings::findings(&measurements);
-        if request.wants(SENSITIVITY) {
+        compare_alternatives(&mut findings, request, &ALTERNATIVES, |choices| {
             let effort = if request.quick { QUICK_ALTERNATIVE } else { ALTERNATIVE };
-            for (choice, choices) in ALTERNATIVES {
-                let cells = of_tables(&QUICK_CAPACITIES, choices);
-                let others = findings::findings(&measure(cells, effort, request.jobs, progress)?);
-                findings.iter_mut().for_each(|finding| finding.compare_with(choice, &others));
-            }
-        }
+            let cells = of_tables(&QUICK_CAPACITIES, choices);
+            Ok(findings::findings(&measure(cells, effort, request.jobs, progress)?))
+        })?;
         Ok(Reproduction {
             paper: self.name().to_owned(),
             table: report::rows(&measurements),

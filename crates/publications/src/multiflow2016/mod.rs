@@ -10,6 +10,7 @@ mod testbed;
 use subflow_lab::execute::{Progress, run_cells};
 use subflow_report::Reproduction;
 
+use super::alternatives::{compare_alternatives, sensitivity};
 use super::{Item, Paper, ReproduceError, Request};
 use measurement::{Measurement, Measurements};
 use testbed::{ALTERNATIVES, Choices, Experiment, PAPER, cells};
@@ -22,15 +23,12 @@ pub struct Multiflow2016;
 const FULL_RUNS: u64 = 20;
 const QUICK_RUNS: u64 = 4;
 
-/// The item under which the alternatives are run.
-const SENSITIVITY: &str = "sensitivity";
-
 const ITEMS: [Item; 5] = [
     Item { name: "fat-tree", title: "figure 6: files of 1, 10 and 100 MB over a fat tree (k = 4), beside UDP" },
     Item { name: "ring", title: "figure 7: the same over a ring with two paths" },
     Item { name: "resilience", title: "beyond the paper: a link is cut in mid-transfer" },
     Item { name: "load", title: "beyond the paper: 1 to 16 pairs of hosts at once" },
-    Item { name: SENSITIVITY, title: "the verdicts on figures 6 and 7 where a choice is made otherwise" },
+    sensitivity("the verdicts on figures 6 and 7 where a choice is made otherwise"),
 ];
 
 impl Paper for Multiflow2016 {
@@ -52,19 +50,14 @@ impl Paper for Multiflow2016 {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Reproduction, ReproduceError> {
         let mut cells: Vec<Experiment> = cells(request.quick);
-        // The alternatives alone say nothing: they are set against the paper's experiments.
-        let only_sensitivity = request.items.iter().all(|item| item == SENSITIVITY);
-        cells.retain(|cell| request.wants(cell.item()) || (only_sensitivity && cell.is_published()));
+        cells.retain(|cell| request.wants(cell.item()) || (request.is_only_sensitivity() && cell.is_published()));
         let runs = if request.quick { QUICK_RUNS } else { FULL_RUNS };
         let measurements = measure(cells.clone(), PAPER, runs, request.jobs, progress)?;
         let mut findings = findings::findings(&measurements);
-        if request.wants(SENSITIVITY) {
-            for (choice, choices) in ALTERNATIVES {
-                let published = cells.iter().copied().filter(|cell| cell.is_published()).collect();
-                let others = findings::findings(&measure(published, choices, runs, request.jobs, progress)?);
-                findings.iter_mut().for_each(|finding| finding.compare_with(choice, &others));
-            }
-        }
+        compare_alternatives(&mut findings, request, &ALTERNATIVES, |choices| {
+            let published = cells.iter().copied().filter(|cell| cell.is_published()).collect();
+            Ok(findings::findings(&measure(published, choices, runs, request.jobs, progress)?))
+        })?;
         Ok(Reproduction {
             paper: self.name().to_owned(),
             table: report::rows(&measurements),
