@@ -62,7 +62,7 @@ impl Stream {
     pub(crate) fn unblock(&mut self) {
         if self.blocked {
             self.blocked = false;
-            self.tell(Event::Writable);
+            self.emit(Event::Writable);
         }
     }
 
@@ -94,14 +94,14 @@ impl Stream {
             self.read = self.received;
         }
         if before < self.mark && self.received >= self.mark {
-            self.tell(Event::Received);
+            self.emit(Event::Received);
         }
     }
 
     pub(crate) fn set_mark(&mut self, total: u64) {
         self.mark = total;
         if self.received >= total {
-            self.tell(Event::Received);
+            self.emit(Event::Received);
         }
     }
 
@@ -110,7 +110,7 @@ impl Stream {
         self.received - self.read
     }
 
-    pub(crate) fn tell(&mut self, event: Event) {
+    pub(crate) fn emit(&mut self, event: Event) {
         self.events.push_back(event);
     }
 

@@ -40,7 +40,7 @@ impl Listener {
 
 /// What of a connection that answers a SYN is given; whatever is not is drawn.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Given {
+pub(super) struct PresetNumbers {
     /// This side's initial sequence number.
     pub(super) initial: Option<u32>,
     /// This side's key, for MPTCP.
@@ -95,24 +95,24 @@ impl Host {
                 self.join(*token, ends, packet, segment, now)
             }
             _ if !listens => self.refuse(packet, segment, None),
-            _ if flags.contains(TcpFlags::SYN) => self.accept(ends, segment, Given::default(), now),
+            _ if flags.contains(TcpFlags::SYN) => self.accept(ends, segment, PresetNumbers::default(), now),
             // LISTEN drops what neither opens a connection nor acknowledges anything.
             _ => None,
         }
     }
 
     /// Answers a SYN for a listener.
-    fn accept(&mut self, ends: Ends, syn: &TcpSegment, given: Given, now: Instant) -> Option<EndpointId> {
+    fn accept(&mut self, ends: Ends, syn: &TcpSegment, preset: PresetNumbers, now: Instant) -> Option<EndpointId> {
         let port = ends.local.port();
         if self.has_full_accept_queue() {
             return None;
         }
         // A SYN for ends in TIME-WAIT takes the place of a connection that was established.
-        if given.initial.is_none() && self.half_open.connections(port) >= self.limits.backlog {
+        if preset.initial.is_none() && self.half_open.connections(port) >= self.limits.backlog {
             self.answer_with_syn_cookie(ends, syn, now);
             return None;
         }
-        let id = self.accept_connection(ends, syn, given, now)?;
+        let id = self.accept_connection(ends, syn, preset, now)?;
         self.half_open.add_connection(id, port);
         Some(id)
     }
@@ -127,10 +127,10 @@ impl Host {
         &mut self,
         ends: Ends,
         syn: &TcpSegment,
-        given: Given,
+        preset: PresetNumbers,
         now: Instant,
     ) -> Option<EndpointId> {
-        let endpoint = self.answering_endpoint(ends, syn, given, now)?;
+        let endpoint = self.answering_endpoint(ends, syn, preset, now)?;
         let token = match &endpoint {
             Endpoint::Mptcp(connection) => Some(connection.token()),
             _ => None,
@@ -148,18 +148,18 @@ impl Host {
         &mut self,
         ends: Ends,
         syn: &TcpSegment,
-        given: Given,
+        preset: PresetNumbers,
         now: Instant,
     ) -> Option<Endpoint> {
         match self.listeners.get(&(Protocol::Tcp, ends.local.port()))?.clone() {
             Listener::Tcp(options) => {
-                let initial = given.initial.unwrap_or_else(|| self.random.initial_sequence(ends, now));
+                let initial = preset.initial.unwrap_or_else(|| self.random.initial_sequence(ends, now));
                 Some(Endpoint::Tcp(Box::new(TcpEndpoint::accept(&options, ends, initial, syn, now))))
             }
             Listener::Mptcp(config) => {
-                let key = given.key.unwrap_or_else(|| self.tokens.fresh_key(&mut self.random));
+                let key = preset.key.unwrap_or_else(|| self.tokens.fresh_key(&mut self.random));
                 let mut random = self.random.fork();
-                let initial = given.initial.unwrap_or_else(|| random.initial_sequence(ends, now));
+                let initial = preset.initial.unwrap_or_else(|| random.initial_sequence(ends, now));
                 let identity = mptcp::Identity { key, initial };
                 let connection = mptcp::Connection::accept(config, ends, &self.addresses, syn, identity, random, now);
                 Some(Endpoint::Mptcp(Box::new(connection)))
@@ -185,7 +185,7 @@ impl Host {
         if join_of(syn).is_some() {
             return None;
         }
-        self.accept(ends, syn, Given { initial: Some(initial), key: None }, now)
+        self.accept(ends, syn, PresetNumbers { initial: Some(initial), key: None }, now)
     }
 
     /// MP_JOIN for the connection with `token` (RFC 8684, section 3.2).

@@ -6,7 +6,7 @@ use subflow_wire::tcp::mptcp::MptcpOption;
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 use subflow_wire::{Body, Packet};
 
-use super::listen::Given;
+use super::listen::PresetNumbers;
 use super::syn_cookie::{LIFETIME, SynCookie, keep_options, without_timestamps};
 use super::{EndpointId, Host};
 use crate::Endpoint;
@@ -21,12 +21,12 @@ impl Host {
         let secret = self.secret();
         let cookie = SynCookie::for_syn(ends, syn, now);
         let key = cookie.keys(&secret).find(|key| self.tokens.is_free(key.token));
-        let given = Given { initial: Some(cookie.initial(&secret)), key };
+        let preset = PresetNumbers { initial: Some(cookie.initial(&secret)), key };
         let offered = self.listening_tcp(ends.local.port()).is_some_and(|config| config.timestamps);
         let has_timestamps = offered && syn.options.timestamps.is_some();
         let without = (!has_timestamps).then(|| without_timestamps(syn));
         // The connection that would have been answers, so that both SYN/ACKs say the same.
-        let endpoint = self.answering_endpoint(ends, without.as_ref().unwrap_or(syn), given, now);
+        let endpoint = self.answering_endpoint(ends, without.as_ref().unwrap_or(syn), preset, now);
         let Some(mut syn_ack) = endpoint.and_then(|mut endpoint| endpoint.poll_transmit(now)) else { return };
         if let Body::Tcp(segment) = &mut syn_ack.body {
             keep_options(syn, segment);
@@ -61,8 +61,8 @@ impl Host {
         if key.is_some() {
             syn.options.mptcp.extend(capable_of(ack).copied().map(MptcpOption::Capable));
         }
-        let given = Given { initial: Some(cookie.initial(&secret)), key };
-        let id = self.accept_connection(ends, &syn, given, now)?;
+        let preset = PresetNumbers { initial: Some(cookie.initial(&secret)), key };
+        let id = self.accept_connection(ends, &syn, preset, now)?;
         let endpoint = self.endpoint_mut(id);
         endpoint.on_syn_ack_sent_before();
         endpoint.handle_packet(now, 0, packet);

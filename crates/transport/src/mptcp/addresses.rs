@@ -8,9 +8,9 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::mptcp::{AddAddress, MptcpOption};
 
 use super::Connection;
-use super::fallback::Mode;
 use super::keys::add_address_hmac;
 use super::local_addresses::LocalAddresses;
+use super::mode::Mode;
 use crate::mac::is_equal;
 
 /// An announcement that is not echoed is repeated so often.
@@ -50,7 +50,7 @@ pub(crate) struct Addresses {
     /// What the path manager is still to be told.
     events: VecDeque<PathEvent>,
     /// It is being told.
-    tells_events: bool,
+    processes_events: bool,
 }
 
 impl Addresses {
@@ -62,7 +62,7 @@ impl Addresses {
             peer_denies_initial: false,
             requests: Vec::new(),
             events: VecDeque::new(),
-            tells_events: false,
+            processes_events: false,
         }
     }
 }
@@ -72,7 +72,7 @@ impl Connection {
     /// one after the other: a peer that announces many addresses decides how many attempts follow from each other.
     pub(super) fn on_path_event(&mut self, event: &PathEvent, now: Instant) {
         self.addresses.events.push_back(event.clone());
-        if core::mem::replace(&mut self.addresses.tells_events, true) {
+        if core::mem::replace(&mut self.addresses.processes_events, true) {
             return;
         }
         let mut commands = Vec::new();
@@ -82,7 +82,7 @@ impl Connection {
                 self.carry_out(command, now);
             }
         }
-        self.addresses.tells_events = false;
+        self.addresses.processes_events = false;
     }
 
     fn carry_out(&mut self, command: Command, now: Instant) {
@@ -261,7 +261,7 @@ impl Connection {
     /// Takes the subflows that wait for a port, as many as there are places for. The others wait until the resets of
     /// closed subflows have left.
     pub(crate) fn take_open_requests(&mut self) -> Vec<OpenRequest> {
-        let possible = self.places_to_be_had().min(self.addresses.requests.len());
+        let possible = self.available_places().min(self.addresses.requests.len());
         self.addresses.requests.drain(..possible).collect()
     }
 

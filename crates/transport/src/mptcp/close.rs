@@ -7,7 +7,7 @@ use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
 
 use super::Connection;
 use super::data_send::{DataFin, REPEATS_AT_ONE_RATE};
-use super::fallback::Mode;
+use super::mode::Mode;
 use super::subflow::Stage;
 use crate::Event;
 use crate::tcp::Closed;
@@ -84,7 +84,7 @@ impl Connection {
     pub(super) fn on_data_fin_acknowledged(&mut self) {
         self.send.fin = DataFin::Acknowledged;
         self.send.fin_repeat_at = None;
-        self.tell(Event::Acknowledged);
+        self.emit(Event::Acknowledged);
         self.finish_if_done();
     }
 
@@ -141,7 +141,7 @@ impl Connection {
             && self.subflows[index].tcp.fin_is_acknowledged()
         {
             self.send.fin = DataFin::Acknowledged;
-            self.tell(Event::Acknowledged);
+            self.emit(Event::Acknowledged);
         }
         if self.subflows[index].tcp.peer_finished() && !self.receive.finished {
             // The segment with the FIN may have filled the last hole.
@@ -151,7 +151,7 @@ impl Connection {
                 return self.reset_subflow(index, ResetReason::MIDDLEBOX_INTERFERENCE, now);
             }
             self.receive.finished = true;
-            self.tell(Event::PeerFinished);
+            self.emit(Event::PeerFinished);
         }
     }
 
@@ -205,7 +205,7 @@ impl Connection {
             self.send.fin_repeat_at = None;
             self.addresses.repeat_at = None;
             self.withdrawals.repeat_at = None;
-            self.tell(Event::Closed(how));
+            self.emit(Event::Closed(how));
         }
     }
 
@@ -287,7 +287,7 @@ impl Connection {
             self.reinject_from(index);
         }
         if announced && index > 0 {
-            self.tell(Event::SubflowClosed(ends));
+            self.emit(Event::SubflowClosed(ends));
         }
         // Nobody has heard of a join that was never proven.
         if self.mode == Mode::Multipath && !was_half_open {
@@ -297,7 +297,7 @@ impl Connection {
             }
             self.on_path_event(&PathEvent::SubflowClosed(closed), now);
         }
-        let opens_another = self.has_open_requests() && self.places_to_be_had() > 0;
+        let opens_another = self.has_open_requests() && self.available_places() > 0;
         if self.subflows.iter().any(|subflow| !subflow.is_closed()) || opens_another {
             return;
         }

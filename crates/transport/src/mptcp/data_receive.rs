@@ -5,7 +5,7 @@ use core::ops::Range;
 use subflow_quantity::Instant;
 
 use super::Connection;
-use super::fallback::Mode;
+use super::mode::Mode;
 use super::placement::DISCARD;
 use super::received_mappings::InOrder;
 use crate::Event;
@@ -130,8 +130,8 @@ impl Connection {
         // The others have not changed since they were last drained.
         let others = self.glances.iter().enumerate().filter(|&(other, _)| other != index);
         let rtts = others.filter_map(|(_, glance)| glance.receiver_rtt);
-        let slowest = rtts.chain(self.subflows[index].glance().receiver_rtt).max();
-        debug_assert_eq!(slowest, self.subflows.iter().filter_map(|subflow| subflow.glance().receiver_rtt).max());
+        let slowest = rtts.chain(self.subflows[index].summary().receiver_rtt).max();
+        debug_assert_eq!(slowest, self.subflows.iter().filter_map(|subflow| subflow.summary().receiver_rtt).max());
         if let Some(slowest) = slowest {
             self.receive.window.set_rtt(slowest);
         }
@@ -151,7 +151,7 @@ impl Connection {
         if self.receive.fin == Some(self.receive.next) && !self.receive.finished {
             self.receive.next += 1;
             self.receive.finished = true;
-            self.tell(Event::PeerFinished);
+            self.emit(Event::PeerFinished);
         }
     }
 

@@ -8,7 +8,7 @@ use subflow_policy::scheduler::{Assignment, QueueView, Scheduler, SentRange, Sub
 use subflow_quantity::Instant;
 
 use super::Connection;
-use super::fallback::Mode;
+use super::mode::Mode;
 
 /// Repetitions of data, or of a DATA_FIN, without progress at the data level before their interval doubles each time. A
 /// peer that acknowledges them on the subflow, and never at the data level, would otherwise get them without end.

@@ -6,25 +6,10 @@ use subflow_wire::TcpSegment;
 use subflow_wire::tcp::mptcp::{Mapping, MptcpOption, ResetReason};
 
 use super::Connection;
+pub(super) use super::mode::Mode;
 use super::placement::{DISCARD, Placement};
 use super::subflow::Stage;
 use crate::Event;
-
-/// What the connection speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// The MP_CAPABLE handshake is under way.
-    Opening,
-    /// MPTCP.
-    Multipath,
-    /// Plain TCP on the initial subflow, from the start: its stream is the data.
-    Plain,
-    /// Plain TCP on one subflow from some byte on: see [`Infinite`].
-    Infinite {
-        /// The subflow that is left.
-        subflow: usize,
-    },
-}
 
 /// The most infinite mappings of the peer that are kept at a time. It begins anew where this side asks it to.
 const MAX_INFINITE: usize = 8;
@@ -44,9 +29,9 @@ pub(crate) struct Infinite {
     pub(crate) failed_at: Option<u64>,
     /// The data offset that an MP_FAIL of this side, also one that answers the peer's, named and from which the peer has not
     /// begun anew. It may: which mapping bytes beyond a hole have is not known until then.
-    asked: Option<u64>,
+    requested: Option<u64>,
     /// The data offset that the peer's MP_FAIL named.
-    answered: Option<u64>,
+    peer_failed_at: Option<u64>,
 }
 
 impl Connection {
@@ -57,7 +42,7 @@ impl Connection {
         let subflow = &mut self.subflows[0];
         subflow.stage = Stage::Established;
         subflow.tcp.reserve_options(0);
-        self.tell(Event::FellBack);
+        self.emit(Event::FellBack);
         self.touch(0);
         self.drop_other_subflows(0, now);
     }
@@ -106,7 +91,7 @@ impl Connection {
             return;
         }
         self.infinite.failed_at = Some(next);
-        self.infinite.asked = Some(next);
+        self.infinite.requested = Some(next);
         self.subflows[index].tcp.request_ack();
     }
 
@@ -127,7 +112,7 @@ impl Connection {
     /// The peer's MP_FAIL: it did not accept data from `sequence` on. It is sent again under an infinite mapping.
     pub(super) fn on_fail(&mut self, index: usize, sequence: u64, now: Instant) {
         let offset = self.local_key.offset(sequence, true, self.send.una);
-        let known = self.infinite.answered == Some(offset);
+        let known = self.infinite.peer_failed_at == Some(offset);
         if matches!(self.mode, Mode::Plain | Mode::Opening)
             || self.has_other_subflows(index)
             || offset > self.send.next
@@ -135,7 +120,7 @@ impl Connection {
         {
             return;
         }
-        self.infinite.answered = Some(offset);
+        self.infinite.peer_failed_at = Some(offset);
         if self.subflows[index].tcp.is_finishing() {
             // Nothing can be sent again behind the FIN. That was not sent before all mapped data was acknowledged, so
             // this can only be the answer to an MP_FAIL of this side.
@@ -146,7 +131,7 @@ impl Connection {
         if unasked && !self.subflows[index].is_closed() {
             // Answered in kind: Linux resets a subflow whose MP_FAIL is not.
             let expected = self.fail_option(self.receive.next);
-            self.infinite.asked = Some(self.receive.next);
+            self.infinite.requested = Some(self.receive.next);
             self.subflows[index].signal(expected);
         }
     }
@@ -159,7 +144,7 @@ impl Connection {
             let lost = self.send.outstanding.iter().find(|sent| !sent.carried_by.contains(index));
             again = again.or(lost.map(|sent| sent.range.start.max(self.send.una)));
             self.mode = Mode::Infinite { subflow: index };
-            self.tell(Event::FellBack);
+            self.emit(Event::FellBack);
             self.drop_other_subflows(index, now);
         } else if again.is_none() {
             return;
@@ -219,8 +204,8 @@ impl Connection {
         if self.infinite.failed_at.is_some_and(|failed| data <= failed) {
             self.infinite.failed_at = None;
         }
-        if self.infinite.asked.is_some_and(|asked| data <= asked) {
-            self.infinite.asked = None;
+        if self.infinite.requested.is_some_and(|requested| data <= requested) {
+            self.infinite.requested = None;
         }
         true
     }
@@ -248,7 +233,7 @@ impl Connection {
 
     /// A subflow says nothing of MPTCP any more, though every segment of a peer that speaks it does. Where it is the only one
     /// there ever was, the peer goes on without; else it is of no use, since nothing tells what arrived at the data level.
-    pub(super) fn judge_silence(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
+    pub(super) fn check_missing_options(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
         let options = &segment.options;
         let silent = options.dss.is_none() && options.mptcp.is_empty();
         if !silent || !self.confirmed || self.is_done() {
@@ -309,7 +294,7 @@ impl Connection {
                 own => own,
             };
         }
-        if self.infinite.asked.is_some() && offset > self.subflows[index].tcp.counters().bytes_received {
+        if self.infinite.requested.is_some() && offset > self.subflows[index].tcp.counters().bytes_received {
             self.subflows[index].tcp.request_ack();
             return Placement::Drop;
         }

@@ -6,17 +6,19 @@ use std::sync::Arc;
 use subflow_policy::congestion::Controller;
 use subflow_policy::path_manager::{Event as PathEvent, FourTuple};
 use subflow_quantity::Instant;
-use subflow_wire::tcp::mptcp::{Capable, CapableFlags, MptcpOption};
+use subflow_wire::tcp::mptcp::{Capable, CapableFlags};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::addresses::Addresses;
 use super::data_receive::DataReceive;
 use super::data_send::DataSend;
-use super::fallback::{Infinite, Mode};
+use super::fallback::Infinite;
 use super::former_subflows::FormerSubflows;
 use super::keys::Key;
 use super::local_addresses::LocalAddresses;
+use super::mode::Mode;
 use super::observation::Observation;
+use super::options::{VERSION, capable_of};
 use super::subflow::{Stage, Subflow};
 use super::withdrawals::Withdrawals;
 use super::{Config, Connection, Counters};
@@ -27,9 +29,6 @@ use crate::{Event, RandomSource};
 /// Option bytes that MPTCP adds to a data segment: a DSS with a DATA_ACK of 4 bytes and a data sequence number of 8,
 /// with or without checksum, takes 24.
 pub(super) const DATA_OPTIONS: u32 = 24;
-
-/// The version of MPTCP that this is (RFC 8684).
-const VERSION: u8 = 1;
 
 /// What the side that answers a SYN chooses for itself.
 #[derive(Clone, Copy, Debug)]
@@ -193,7 +192,7 @@ impl Connection {
     pub(super) fn on_established(&mut self) {
         if !self.established {
             self.established = true;
-            self.tell(Event::Established);
+            self.emit(Event::Established);
         }
     }
 
@@ -237,13 +236,4 @@ impl Connection {
             self.fall_back(now);
         }
     }
-}
-
-/// The MP_CAPABLE of a segment. One of another version than that negotiated is none, wherever in the handshake it
-/// stands.
-pub(crate) fn capable_of(segment: &TcpSegment) -> Option<&Capable> {
-    segment.options.mptcp.iter().find_map(|option| match option {
-        MptcpOption::Capable(capable) if capable.version == VERSION => Some(capable),
-        _ => None,
-    })
 }

@@ -9,8 +9,8 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::Connection;
 use super::data_send::DataFin;
-use super::fallback::Mode;
-use super::handshake::capable_of;
+use super::mode::Mode;
+use super::options::{capable_of, reset_reason_of};
 use super::placement::{DISCARD, Placement};
 use super::subflow::Stage;
 use crate::tcp::{Answer, State, Verdict};
@@ -135,7 +135,7 @@ impl Connection {
         self.passed_to = Some(index);
         let tcp = &mut self.subflows[index].tcp;
         let accepted = tcp.on_judged_segment(segment, verdict, data, now, &mut self.congestion);
-        self.subflows[index].delivery.heard += u64::from(accepted);
+        self.subflows[index].delivery.received_segments += u64::from(accepted);
         if accepted && self.observation.is_some() {
             self.observe(index, segment, now);
         }
@@ -165,7 +165,7 @@ impl Connection {
             }
         }
         if self.mode == Mode::Multipath {
-            self.judge_silence(index, segment, now);
+            self.check_missing_options(index, segment, now);
             if self.subflows[index].is_closed() {
                 return;
             }
@@ -245,12 +245,4 @@ fn prefix_of(segment: &TcpSegment, length: u64) -> TcpSegment {
     prefix.payload.length = length as u32;
     prefix.flags.0 &= !TcpFlags::FIN.0;
     prefix
-}
-
-/// The MP_TCPRST of a segment.
-fn reset_reason_of(segment: &TcpSegment) -> Option<ResetReason> {
-    segment.options.mptcp.iter().find_map(|option| match option {
-        MptcpOption::Reset(reason) => Some(*reason),
-        _ => None,
-    })
 }

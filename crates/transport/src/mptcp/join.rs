@@ -7,9 +7,10 @@ use subflow_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
 
 use super::Connection;
 use super::addresses::OpenRequest;
-use super::fallback::Mode;
 use super::handshake::DATA_OPTIONS;
 use super::keys::{join_hmac, leftmost_64, leftmost_160};
+use super::mode::Mode;
+use super::options::join_of;
 use super::subflow::{Stage, Subflow};
 use crate::Event;
 use crate::mac::is_equal;
@@ -24,18 +25,10 @@ pub(crate) enum Refused {
     Silently,
 }
 
-/// The MP_JOIN of a segment.
-pub(crate) fn join_of(segment: &TcpSegment) -> Option<&Join> {
-    segment.options.mptcp.iter().find_map(|option| match option {
-        MptcpOption::Join(join) => Some(join),
-        _ => None,
-    })
-}
-
 impl Connection {
     /// Opens the subflow of `request` from `ends.local`, a port that is free. `None` where it finds no place.
     pub(crate) fn open_subflow(&mut self, request: &OpenRequest, ends: Ends, now: Instant) -> Option<usize> {
-        self.make_room_for_own(now);
+        self.make_room_for_local(now);
         let path = self.take_place()?;
         let initial = self.rng.initial_sequence(ends, now);
         let mut tcp = tcp::Connection::connect(self.config.tcp.clone(), ends, path, initial, now);
@@ -168,7 +161,7 @@ impl Connection {
         subflow.send_pending_signals();
         let ends = subflow.tcp.ends();
         self.joined = true;
-        self.tell(Event::SubflowEstablished(ends));
+        self.emit(Event::SubflowEstablished(ends));
         let subflow = FourTuple { local: ends.local, remote: ends.remote };
         self.on_path_event(&PathEvent::SubflowEstablished(subflow), now);
         self.close_half_open_subflows(now);

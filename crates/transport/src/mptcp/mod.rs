@@ -23,7 +23,8 @@
 //! | segments and their options | `output.rs` |
 //! | addresses, path manager, MP_PRIO | `addresses.rs`; identifiers of local ones: `local_addresses.rs` |
 //! | REMOVE_ADDR | `withdrawals.rs` |
-//! | fallback, infinite mapping, MP_FAIL | `fallback.rs` |
+//! | MPTCP options of an arriving segment | `options.rs` |
+//! | fallback, infinite mapping, MP_FAIL | `fallback.rs`, `mode.rs` |
 //! | DATA_FIN, fast close, end of subflows | `close.rs` |
 
 mod addresses;
@@ -38,7 +39,9 @@ mod input;
 mod join;
 pub mod keys;
 mod local_addresses;
+mod mode;
 mod observation;
+mod options;
 mod output;
 mod placement;
 mod places;
@@ -64,8 +67,9 @@ pub use former_subflows::{LISTED_SUBFLOWS, SubflowRecord, SubflowTotals};
 pub use observation::{Bottleneck, PathRecord};
 pub use subflow::Subflow;
 
-pub(crate) use handshake::{Identity, capable_of};
-pub(crate) use join::{Refused, join_of};
+pub(crate) use handshake::Identity;
+pub(crate) use join::Refused;
+pub(crate) use options::{capable_of, join_of};
 
 use crate::edge::Taken;
 use crate::stream::Stream;
@@ -74,11 +78,12 @@ use crate::{Event, RandomSource};
 use addresses::Addresses;
 use data_receive::DataReceive;
 use data_send::DataSend;
-use fallback::{Infinite, Mode};
+use fallback::Infinite;
 use former_subflows::FormerSubflows;
 use keys::Key;
+use mode::Mode;
 use send_memory::SendMemory;
-use subflow::{Glance, Stage};
+use subflow::{Stage, SubflowSummary};
 use withdrawals::Withdrawals;
 
 /// Counters of a connection beyond those of its subflows.
@@ -118,7 +123,7 @@ pub struct Connection {
     /// Subflows that may have something to send, as bits.
     dirty: u64,
     /// By subflow, as of when it last had nothing to send.
-    glances: Vec<Glance>,
+    glances: Vec<SubflowSummary>,
     send: DataSend,
     /// Where the scheduler queues ahead: what the send buffers hold.
     memory: Option<SendMemory>,
@@ -209,7 +214,7 @@ impl Connection {
             .min(or_never(self.withdrawals.repeat_at));
         let theirs = match self.dirty {
             // This is asked after every packet: with all drained, the subflows need not be gone through.
-            0 => self.glances.iter().map(|glance| glance.deadline).min().unwrap_or(Instant::MAX),
+            0 => self.glances.iter().map(|summary| summary.deadline).min().unwrap_or(Instant::MAX),
             _ => self.first_deadline(),
         };
         debug_assert_eq!(theirs, self.first_deadline(), "a subflow's timers changed and nobody touched it");
@@ -278,8 +283,8 @@ impl Connection {
         self.release_send_memory();
     }
 
-    fn tell(&mut self, event: Event) {
-        self.stream.tell(event);
+    fn emit(&mut self, event: Event) {
+        self.stream.emit(event);
     }
 
     /// A subflow that can carry a signal: established and answering, else any that lives. One whose address is gone cannot.

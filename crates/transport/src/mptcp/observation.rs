@@ -92,8 +92,8 @@ impl Connection {
         }
         let (rtt, counters, seen) = (tcp.rtt(), tcp.counters(), &mut observation.seen[index]);
         // The timestamp that a duplicate acknowledgment echoes is an old one: it tells no delay.
-        let told = rtt.samples() > seen.rtt_samples && counters.bytes_acknowledged > seen.bytes_acknowledged;
-        let (Some(srtt), Some(latest), true) = (rtt.srtt(), rtt.latest(), told) else { return };
+        let is_new = rtt.samples() > seen.rtt_samples && counters.bytes_acknowledged > seen.bytes_acknowledged;
+        let (Some(srtt), Some(latest), true) = (rtt.srtt(), rtt.latest(), is_new) else { return };
         *seen = Seen { rtt_samples: rtt.samples(), bytes_acknowledged: counters.bytes_acknowledged };
         let sample = PathSample {
             at: now,

@@ -7,8 +7,8 @@ use subflow_wire::tcp::mptcp::{DataAck, Dss, Mapping, MptcpOption};
 
 use super::Connection;
 use super::data_send::DataFin;
-use super::fallback::Mode;
-use super::subflow::{Glance, Stage};
+use super::mode::Mode;
+use super::subflow::{Stage, SubflowSummary};
 
 /// Option bytes of a TCP header.
 const OPTION_SPACE: u32 = 40;
@@ -29,12 +29,12 @@ impl Connection {
                 }
                 let next = self.subflows[index].tcp.poll_transmit(now, segment, &mut self.congestion);
                 if let Some(offset) = next {
-                    self.dress(index, offset, segment);
+                    self.add_options(index, offset, segment);
                     return Some(index);
                 }
                 self.dirty &= !(1 << index);
                 self.expand_send_buffer(index);
-                self.glance_at(index);
+                self.update_summary(index);
                 self.update_view(index);
             }
             if !self.assign(now) {
@@ -43,15 +43,15 @@ impl Connection {
         }
     }
 
-    pub(super) fn glance_at(&mut self, index: usize) {
+    pub(super) fn update_summary(&mut self, index: usize) {
         if self.glances.len() <= index {
-            self.glances.resize(self.subflows.len(), Glance::default());
+            self.glances.resize(self.subflows.len(), SubflowSummary::default());
         }
-        self.glances[index] = self.subflows[index].glance();
+        self.glances[index] = self.subflows[index].summary();
     }
 
     /// Puts the MPTCP options on a segment.
-    fn dress(&mut self, index: usize, offset: u64, segment: &mut TcpSegment) {
+    fn add_options(&mut self, index: usize, offset: u64, segment: &mut TcpSegment) {
         if segment.flags.contains(TcpFlags::SYN) {
             let option = self.option_for_syn(index);
             segment.options.mptcp.extend(option);
@@ -63,8 +63,8 @@ impl Connection {
         }
         match self.mode {
             Mode::Opening | Mode::Plain => {}
-            Mode::Infinite { .. } => self.dress_infinite(index, offset, segment),
-            Mode::Multipath => self.dress_multipath(index, offset, segment),
+            Mode::Infinite { .. } => self.add_infinite_options(index, offset, segment),
+            Mode::Multipath => self.add_multipath_options(index, offset, segment),
         }
     }
 
@@ -81,7 +81,7 @@ impl Connection {
         }
     }
 
-    fn dress_multipath(&mut self, index: usize, offset: u64, segment: &mut TcpSegment) {
+    fn add_multipath_options(&mut self, index: usize, offset: u64, segment: &mut TcpSegment) {
         let length = segment.payload.length;
         let stage = self.subflows[index].stage;
         if stage == Stage::PreEstablished {
@@ -89,7 +89,7 @@ impl Connection {
             segment.options.mptcp.push(self.join_for_ack(&self.subflows[index]));
             return;
         }
-        if self.owes_keys(stage) && (if length == 0 { !self.may_omit_keys() } else { offset == 0 }) {
+        if self.must_send_keys(stage) && (if length == 0 { !self.may_omit_keys() } else { offset == 0 }) {
             self.keys_shown = true;
             let mut capable = self.capable(true, true);
             if length > 0 {
@@ -113,7 +113,7 @@ impl Connection {
     }
 
     /// Whether the server may not have this side's keys yet.
-    fn owes_keys(&self, stage: Stage) -> bool {
+    fn must_send_keys(&self, stage: Stage) -> bool {
         stage == Stage::Capable && self.client && !self.confirmed
     }
 
@@ -194,7 +194,7 @@ impl Connection {
         }
     }
 
-    fn dress_infinite(&mut self, index: usize, offset: u64, segment: &mut TcpSegment) {
+    fn add_infinite_options(&mut self, index: usize, offset: u64, segment: &mut TcpSegment) {
         if segment.payload.length > 0
             && let Some(mapping) = self.infinite_mapping(offset, segment)
         {

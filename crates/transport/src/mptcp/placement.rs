@@ -6,9 +6,9 @@ use subflow_wire::tcp::TcpFlags;
 use subflow_wire::tcp::mptcp::{Capable, Dss, Mapping, ResetReason};
 
 use super::Connection;
-use super::fallback::Mode;
-use super::handshake::capable_of;
 use super::keys::Key;
+use super::mode::Mode;
+use super::options::capable_of;
 use super::received_mappings::{Fit, ReceivedMapping};
 
 /// Data offsets from here on stand for subflow bytes that are acknowledged and thrown away. No stream gets that far.

@@ -32,7 +32,7 @@ use subflow_wire::tcp::mptcp::ResetReason;
 
 use super::Connection;
 use super::join::Refused;
-use super::subflow::{Glance, Stage, Subflow};
+use super::subflow::{Stage, Subflow, SubflowSummary};
 use crate::tcp::Closed;
 
 /// Half-open joins keep one in so many places against further joins.
@@ -87,7 +87,7 @@ impl Connection {
         self.scheduler.on_replaced(index, &self.views[index]);
         self.views[index] = SubflowView::default();
         if let Some(glance) = self.glances.get_mut(index) {
-            *glance = Glance::default();
+            *glance = SubflowSummary::default();
         }
         if let Some(memory) = &mut self.memory {
             memory.remove(index);
@@ -100,7 +100,7 @@ impl Connection {
         if self.has_room() {
             return Ok(());
         }
-        let patience = self.patience_with_joins();
+        let patience = self.half_open_timeout();
         let oldest = self.oldest_half_open();
         if let Some(oldest) = oldest.filter(|&oldest| now.since(self.subflows[oldest].joined_at) >= patience) {
             self.drop_half_open(oldest, now);
@@ -117,7 +117,7 @@ impl Connection {
     }
 
     /// Makes room for a subflow of this side, where a half-open join keeps it from having a place.
-    pub(super) fn make_room_for_own(&mut self, now: Instant) {
+    pub(super) fn make_room_for_local(&mut self, now: Instant) {
         if !self.has_room()
             && let Some(oldest) = self.oldest_half_open()
         {
@@ -132,7 +132,7 @@ impl Connection {
 
     /// How long a half-open join is waited for before another may replace it: the longest retransmission timeout of the
     /// established subflows, but no longer than until its SYN/ACK is repeated.
-    fn patience_with_joins(&self) -> Duration {
+    fn half_open_timeout(&self) -> Duration {
         let established = self.subflows.iter().filter(|subflow| subflow.is_established());
         established.filter_map(|subflow| subflow.tcp.rtt().rto()).max().unwrap_or(INITIAL_RTO).min(INITIAL_RTO)
     }
@@ -148,7 +148,7 @@ impl Connection {
         // Nothing of it is to leave any more.
         self.dirty &= !(1 << index);
         self.on_subflow_closed(index, now);
-        self.glance_at(index);
+        self.update_summary(index);
     }
 
     /// How many further subflows this side may ask for: half-open joins give way to them.
@@ -161,7 +161,7 @@ impl Connection {
     }
 
     /// How many subflows could get a place now.
-    pub(super) fn places_to_be_had(&self) -> usize {
+    pub(super) fn available_places(&self) -> usize {
         let goes = |index: usize| {
             let subflow = &self.subflows[index];
             subflow.is_half_open_join() || subflow.is_closed() && self.dirty & 1 << index == 0

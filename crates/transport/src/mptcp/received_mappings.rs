@@ -124,7 +124,7 @@ impl ReceivedMapping {
                 match pieces.get(first).filter(|piece| piece.start < end) {
                     None => Fit::Piece,
                     Some(piece) if piece.start <= offset && end <= piece.end => Fit::Repeated,
-                    Some(_) if swallows(&pieces[first..], offset, end) => Fit::Piece,
+                    Some(_) if covers_all(&pieces[first..], offset, end) => Fit::Piece,
                     Some(_) => Fit::Broken,
                 }
             }
@@ -156,7 +156,7 @@ impl ReceivedMapping {
 }
 
 /// Whether `start..end` covers every piece that it touches; `pieces` begins with the first of these.
-fn swallows(pieces: &[Piece], start: u64, end: u64) -> bool {
+fn covers_all(pieces: &[Piece], start: u64, end: u64) -> bool {
     let mut touched = pieces.iter().take_while(|piece| piece.start < end);
     touched.all(|piece| start <= piece.start && piece.end <= end)
 }

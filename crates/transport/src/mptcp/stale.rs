@@ -22,7 +22,7 @@ use subflow_quantity::{Duration, Instant};
 
 use super::Connection;
 use super::data_send::REPEATS_AT_ONE_RATE;
-use super::fallback::Mode;
+use super::mode::Mode;
 
 /// The interval where no subflow's timer tells one (`TCP_RTO_MIN`).
 const SHORTEST_RTO: Duration = Duration::from_millis(200);
@@ -31,26 +31,26 @@ const SHORTEST_RTO: Duration = Duration::from_millis(200);
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Delivery {
     /// Segments accepted from the peer.
-    pub(crate) heard: u64,
+    pub(crate) received_segments: u64,
     /// Periods in a row without one.
     periods: u8,
     /// What had been heard when the first of them began.
-    heard_before: u64,
+    received_before: u64,
     stale: bool,
 }
 
 impl Delivery {
     /// Whether the scheduler is to leave it alone.
     pub(crate) fn is_stale(&self) -> bool {
-        self.stale && self.heard == self.heard_before
+        self.stale && self.received_segments == self.received_before
     }
 
     /// A period is over in which the subflow had something to deliver.
     fn note_period(&mut self) {
         if self.periods == 0 {
-            self.heard_before = self.heard;
+            self.received_before = self.received_segments;
             self.periods = 1;
-        } else if self.heard == self.heard_before {
+        } else if self.received_segments == self.received_before {
             self.periods = self.periods.saturating_add(1);
         } else {
             (self.periods, self.stale) = (0, false);
@@ -150,7 +150,7 @@ mod tests {
             delivery.note_period();
             assert_eq!(delivery.periods, expected);
         }
-        delivery.heard += 1;
+        delivery.received_segments += 1;
         delivery.note_period();
         assert_eq!(delivery.periods, 0);
     }
@@ -161,7 +161,7 @@ mod tests {
         delivery.note_period();
         delivery.stale = true;
         assert!(delivery.is_stale());
-        delivery.heard += 1;
+        delivery.received_segments += 1;
         assert!(!delivery.is_stale());
         delivery.note_period();
         assert!(!delivery.stale, "and for good");

@@ -31,7 +31,7 @@ pub(crate) enum Stage {
 /// What every packet of a connection needs to know of all of its subflows. Kept together, it is in the cache; the
 /// subflows of many connections are not.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Glance {
+pub(crate) struct SubflowSummary {
     /// [`Subflow::deadline`].
     pub(crate) deadline: Instant,
     /// The receiver's RTT estimate, where the subflow is established.
@@ -40,7 +40,7 @@ pub(crate) struct Glance {
     pub(crate) delivered: bool,
 }
 
-impl Default for Glance {
+impl Default for SubflowSummary {
     fn default() -> Self {
         Self { deadline: Instant::MAX, receiver_rtt: None, delivered: false }
     }
@@ -168,9 +168,9 @@ impl Subflow {
     }
 
     /// What every packet needs to know of it.
-    pub(crate) fn glance(&self) -> Glance {
+    pub(crate) fn summary(&self) -> SubflowSummary {
         let receiver_rtt = self.tcp.receiver_rtt().filter(|_| self.is_established());
-        Glance { deadline: self.deadline(), receiver_rtt, delivered: self.has_delivered() }
+        SubflowSummary { deadline: self.deadline(), receiver_rtt, delivered: self.has_delivered() }
     }
 
     /// Whether nothing that was given to it is still to be delivered.

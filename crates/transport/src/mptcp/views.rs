@@ -4,7 +4,7 @@ use subflow_policy::congestion::RecoveryState;
 use subflow_policy::scheduler::SubflowView;
 
 use super::Connection;
-use super::fallback::Mode;
+use super::mode::Mode;
 use super::send_memory::held_by;
 use super::subflow::Stage;
 

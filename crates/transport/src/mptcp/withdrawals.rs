@@ -12,7 +12,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::mptcp::MptcpOption;
 
 use super::Connection;
-use super::fallback::Mode;
+use super::mode::Mode;
 
 /// A withdrawal is said so often.
 const WITHDRAWALS: u32 = 3;
@@ -23,7 +23,7 @@ const WITHDRAW_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Withdrawals {
     /// Address identifiers, with how often each was said.
-    said: Vec<(u8, u32)>,
+    sent: Vec<(u8, u32)>,
     /// When to repeat them.
     pub(super) repeat_at: Option<Instant>,
 }
@@ -32,28 +32,28 @@ impl Withdrawals {
     /// The address with identifier `id` is lost, which has been said `times` times.
     fn begin(&mut self, id: u8, times: u32, now: Instant) {
         self.cancel(id);
-        self.said.push((id, times));
+        self.sent.push((id, times));
         self.repeat_at.get_or_insert(now + WITHDRAW_INTERVAL);
     }
 
     /// The identifier belongs to an address that this host has.
     pub(super) fn cancel(&mut self, id: u8) {
-        self.said.retain(|&(known, _)| known != id);
-        if self.said.is_empty() {
+        self.sent.retain(|&(known, _)| known != id);
+        if self.sent.is_empty() {
             self.repeat_at = None;
         }
     }
 
     /// What is to be said again.
     fn ids(&self) -> Vec<u8> {
-        self.said.iter().map(|&(id, _)| id).collect()
+        self.sent.iter().map(|&(id, _)| id).collect()
     }
 
     /// All of it was said again at `now`, or there was no subflow for it.
-    fn note_repetition(&mut self, was_said: bool, now: Instant) {
-        self.said.iter_mut().for_each(|(_, times)| *times += u32::from(was_said));
-        self.said.retain(|&(_, times)| times < WITHDRAWALS);
-        self.repeat_at = (!self.said.is_empty()).then_some(now + WITHDRAW_INTERVAL);
+    fn note_repetition(&mut self, was_sent: bool, now: Instant) {
+        self.sent.iter_mut().for_each(|(_, times)| *times += u32::from(was_sent));
+        self.sent.retain(|&(_, times)| times < WITHDRAWALS);
+        self.repeat_at = (!self.sent.is_empty()).then_some(now + WITHDRAW_INTERVAL);
     }
 }
 

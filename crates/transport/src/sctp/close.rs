@@ -95,7 +95,7 @@ impl Association {
     fn report_all_acknowledged(&mut self) {
         if !self.shutdown.acknowledged_reported {
             self.shutdown.acknowledged_reported = true;
-            self.stream.tell(Event::Acknowledged);
+            self.stream.emit(Event::Acknowledged);
         }
     }
 
@@ -144,7 +144,7 @@ impl Association {
                 self.start_guard(now);
                 // What was written and not sent still goes out; no more is taken.
                 self.stream.finished = true;
-                self.stream.tell(Event::PeerFinished);
+                self.stream.emit(Event::PeerFinished);
                 self.continue_shutdown(now);
             }
             State::ShutdownReceived => {
@@ -152,7 +152,7 @@ impl Association {
             }
             // Both sides at once.
             State::ShutdownSent => {
-                self.stream.tell(Event::PeerFinished);
+                self.stream.emit(Event::PeerFinished);
                 self.state = State::ShutdownAckSent;
                 self.send_shutdown(self.current_destination(), now);
             }
@@ -166,7 +166,7 @@ impl Association {
         match self.state {
             State::ShutdownSent | State::ShutdownAckSent => {
                 if self.state == State::ShutdownSent {
-                    self.stream.tell(Event::PeerFinished);
+                    self.stream.emit(Event::PeerFinished);
                 }
                 self.close(Closed::Gracefully);
                 let destination = origin.destination.unwrap_or(self.primary);

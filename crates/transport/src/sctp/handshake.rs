@@ -293,7 +293,7 @@ impl Association {
     pub(super) fn on_established(&mut self, now: Instant) {
         self.opening = Opening::default();
         self.state = State::Established;
-        self.stream.tell(Event::Established);
+        self.stream.emit(Event::Established);
         for index in 0..self.destinations.len() {
             self.start_heartbeat(index, now);
         }

@@ -191,6 +191,6 @@ impl Association {
         self.reports.clear();
         self.sack.cancel();
         self.outbound.lost.clear();
-        self.stream.tell(Event::Closed(how));
+        self.stream.emit(Event::Closed(how));
     }
 }

@@ -128,7 +128,7 @@ impl TcpEndpoint {
     fn report_changes(&mut self) {
         if !self.all_acknowledged && self.connection.fin_is_acknowledged() {
             self.all_acknowledged = true;
-            self.stream.tell(Event::Acknowledged);
+            self.stream.emit(Event::Acknowledged);
         }
         let state = self.connection.state();
         if state == self.reported {
@@ -136,15 +136,15 @@ impl TcpEndpoint {
         }
         let opening = matches!(self.reported, State::SynSent | State::SynReceived);
         if opening && state.is_synchronised() {
-            self.stream.tell(Event::Established);
+            self.stream.emit(Event::Established);
         }
         let open = matches!(self.reported, State::SynSent | State::SynReceived | State::Established);
         let remote_done = matches!(state, State::CloseWait | State::Closing | State::TimeWait | State::LastAck);
         if remote_done && (open || matches!(self.reported, State::FinWait1 | State::FinWait2)) {
-            self.stream.tell(Event::PeerFinished);
+            self.stream.emit(Event::PeerFinished);
         }
         if let State::Closed(how) = state {
-            self.stream.tell(Event::Closed(how));
+            self.stream.emit(Event::Closed(how));
         }
         self.reported = state;
     }
