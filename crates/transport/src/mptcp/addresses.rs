@@ -13,43 +13,43 @@ use super::local_addresses::LocalAddresses;
 use super::mode::Mode;
 use crate::mac::is_equal;
 
-/// An announcement that is not echoed is repeated so often.
+/// Maximum number of transmissions of an announcement that is not echoed.
 const ANNOUNCEMENTS: u32 = 3;
-/// Time between announcements.
+/// Time between two transmissions of an announcement.
 const ANNOUNCE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A subflow that the path manager wants; the host chooses its local port.
+/// A subflow requested by the path manager. The host chooses its local port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenRequest {
     /// Local address.
     pub local: IpAddr,
-    /// Local port; `None` for any that is free.
+    /// Local port; `None` for any free port.
     pub local_port: Option<u16>,
-    /// The address's identifier.
+    /// Identifier of the local address.
     pub local_id: u8,
     /// Remote address and port.
     pub remote: SocketAddr,
-    /// The remote address's identifier.
+    /// Identifier of the remote address.
     pub remote_id: u8,
-    /// Ask for a backup.
+    /// Whether the subflow is requested as a backup.
     pub backup: bool,
 }
 
-/// What is known of both sides' addresses.
+/// The addresses of both sides.
 #[derive(Clone, Debug)]
 pub(crate) struct Addresses {
     pub(crate) local: LocalAddresses,
-    /// Announced and not echoed, with how often.
+    /// Addresses that were announced and not echoed, each with its number of announcements.
     announced: Vec<(Address, u32)>,
-    /// When to announce again.
+    /// When to repeat the announcements.
     pub(crate) repeat_at: Option<Instant>,
-    /// The peer takes no joins to its initial address and port.
+    /// The peer accepts no joins to its initial address and port.
     pub(crate) peer_denies_initial: bool,
-    /// Subflows that wait for the host to give them a port.
+    /// Subflows that wait until the host assigns them a port.
     pub(crate) requests: Vec<OpenRequest>,
-    /// What the path manager is still to be told.
+    /// Events that the path manager has not yet processed.
     events: VecDeque<PathEvent>,
-    /// It is being told.
+    /// Whether events are being processed.
     processes_events: bool,
 }
 
@@ -68,8 +68,9 @@ impl Addresses {
 }
 
 impl Connection {
-    /// Tells the path manager and carries out what it says. What happens to subflows in doing so it is told afterwards,
-    /// one after the other: a peer that announces many addresses decides how many attempts follow from each other.
+    /// Passes an event to the path manager and executes its commands. Events caused by these commands are processed
+    /// afterwards, one after another: the number of addresses that the peer announces determines how many attempts
+    /// follow each other, so recursion would have no bound.
     pub(super) fn on_path_event(&mut self, event: &PathEvent, now: Instant) {
         self.addresses.events.push_back(event.clone());
         if core::mem::replace(&mut self.addresses.processes_events, true) {
@@ -89,7 +90,7 @@ impl Connection {
         match command {
             Command::Open { local, remote, port, backup } => {
                 let remote_end = SocketAddr::new(remote.address, port);
-                // Where all data has been exchanged there is nothing left to open a subflow for.
+                // No subflow is opened after all data has been exchanged.
                 if self.room_for_requests() > 0 && self.mode == Mode::Multipath && !self.is_done() {
                     self.addresses.requests.push(OpenRequest {
                         local: local.address,
@@ -132,7 +133,7 @@ impl Connection {
         }
     }
 
-    /// Tells the path manager of the local addresses beyond the initial one.
+    /// Passes the local addresses other than the initial one to the path manager.
     pub(super) fn announce_local_addresses(&mut self, now: Instant) {
         let initial = self.subflows[0].tcp.ends().local.ip();
         let others: Vec<_> = self.addresses.local.present().filter(|address| address.address != initial).collect();
@@ -141,7 +142,7 @@ impl Connection {
         }
     }
 
-    /// This host gained or got back an address. One beyond the number of identifiers is not used.
+    /// This host has added an address, or regained one. An address for which no identifier is left is not used.
     pub(crate) fn add_local_address(&mut self, address: IpAddr, now: Instant) {
         let Some(address) = self.addresses.local.add(address) else { return };
         self.withdrawals.cancel(address.id);
@@ -150,7 +151,7 @@ impl Connection {
         }
     }
 
-    /// This host lost an address: its subflows are gone.
+    /// This host has lost an address. The subflows of that address are closed.
     pub(crate) fn remove_local_address(&mut self, address: IpAddr, now: Instant) {
         let Some(lost) = self.addresses.local.remove(address) else { return };
         self.addresses.announced.retain(|(announced, _)| announced.address != address);
@@ -190,7 +191,7 @@ impl Connection {
         }
     }
 
-    /// ADD_ADDR or its echo.
+    /// Processes an ADD_ADDR or its echo.
     pub(super) fn on_add_address(&mut self, index: usize, announced: &AddAddress, now: Instant) {
         let Some(hmac) = announced.truncated_hmac else {
             self.addresses.announced.retain(|(known, _)| known.id != announced.address_id);
@@ -211,7 +212,7 @@ impl Connection {
         self.on_path_event(&PathEvent::RemoteAddressAdded(address), now);
     }
 
-    /// REMOVE_ADDR.
+    /// Processes a REMOVE_ADDR.
     pub(super) fn on_remove_address(&mut self, ids: &[u8], now: Instant) {
         for &id in ids {
             self.on_path_event(&PathEvent::RemoteAddressRemoved { id }, now);
@@ -224,14 +225,14 @@ impl Connection {
         }
     }
 
-    /// MP_PRIO.
+    /// Processes an MP_PRIO.
     pub(super) fn on_priority(&mut self, index: usize, backup: bool) {
         self.subflows[index].peer_backup = backup;
         self.update_view(index);
     }
 
-    /// Makes subflow `index` a backup, or no longer one, and tells the peer (MP_PRIO, RFC 8684, section 3.3.8). Drain it
-    /// afterwards.
+    /// Sets whether subflow `index` is a backup, and informs the peer (MP_PRIO, RFC 8684, section 3.3.8). Drain the
+    /// connection afterwards.
     pub fn set_backup(&mut self, index: usize, backup: bool) {
         self.subflows[index].backup = backup;
         self.subflows[index].signal(MptcpOption::Priority { backup });
@@ -239,9 +240,9 @@ impl Connection {
         self.touch(index);
     }
 
-    /// Asks for a subflow beside those of the path manager, from `local` to `remote`, as soon as the connection is
-    /// established. The peer's identifier for that address is taken to be 0, the initial subflow's, until its SYN/ACK names
-    /// another. Nothing happens where no identifier is left for `local`.
+    /// Requests a subflow from `local` to `remote`, in addition to those of the path manager, as soon as the connection
+    /// is established. The peer's identifier for that address is assumed to be 0, that of the initial subflow, until
+    /// the SYN/ACK contains another. The call has no effect if no identifier is left for `local`.
     pub fn request_subflow(&mut self, local: IpAddr, local_port: Option<u16>, remote: SocketAddr, backup: bool) {
         let Some(local_id) = self.addresses.local.id_for(local) else { return };
         self.addresses.requests.push(OpenRequest { local, local_port, local_id, remote, remote_id: 0, backup });
@@ -252,20 +253,20 @@ impl Connection {
         self.on_not_opened(request.local, request.remote, now);
     }
 
-    /// A subflow that the path manager wants cannot be opened.
+    /// A subflow requested by the path manager could not be opened.
     fn on_not_opened(&mut self, local: IpAddr, remote: SocketAddr, now: Instant) {
         let failed = FourTuple { local: SocketAddr::new(local, 0), remote };
         self.on_path_event(&PathEvent::SubflowClosed(failed), now);
     }
 
-    /// Takes the subflows that wait for a port, as many as there are places for. The others wait until the resets of
-    /// closed subflows have left.
+    /// Takes as many of the subflows that wait for a port as there are free places. The others wait until the resets of
+    /// closed subflows have been sent.
     pub(crate) fn take_open_requests(&mut self) -> Vec<OpenRequest> {
         let possible = self.available_places().min(self.addresses.requests.len());
         self.addresses.requests.drain(..possible).collect()
     }
 
-    /// Whether subflows wait for a port, now that joins are possible.
+    /// Whether subflows wait for a port and joins are possible.
     pub(crate) fn has_open_requests(&self) -> bool {
         !self.addresses.requests.is_empty() && self.may_join()
     }

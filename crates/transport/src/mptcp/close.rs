@@ -1,4 +1,4 @@
-//! Ends: DATA_FIN, the close of subflows, fast close (RFC 8684, sections 3.3.3, 3.5 and 3.6).
+//! Closing a connection and its subflows: DATA_FIN, FIN, and fast close (RFC 8684, sections 3.3.3, 3.5 and 3.6).
 
 use subflow_policy::path_manager::{Event as PathEvent, FourTuple};
 use subflow_quantity::{Duration, Instant};
@@ -21,8 +21,9 @@ impl Connection {
         }
     }
 
-    /// The application stops: what no subflow has taken up yet is not sent. Nor is what waits on the subflow of a connection
-    /// that fell back, except for what was queued before that: it may be copies, which fill holes in what was sent.
+    /// The application stops: data not yet assigned to a subflow is discarded. After a fallback, so is the data that
+    /// waits on the subflow, except for data queued before the fallback: it may contain copies that fill holes in what
+    /// was sent.
     pub(crate) fn stop(&mut self) {
         if let Some((subflow, start)) = self.unmapped_from() {
             let tcp = &mut self.subflows[subflow].tcp;
@@ -33,7 +34,7 @@ impl Connection {
         self.finish();
     }
 
-    /// Everything is assigned: tell the peer where the stream ends. Returns whether there is something to send.
+    /// Sends the DATA_FIN once all data is assigned. Returns whether there is something to send.
     pub(super) fn send_data_fin(&mut self, now: Instant) -> bool {
         if self.send.fin != DataFin::Wanted || self.send.next < self.stream.written {
             return false;
@@ -46,8 +47,8 @@ impl Connection {
         true
     }
 
-    /// Sets the time to repeat the DATA_FIN on subflow `index`, with backoff: nothing else would detect that the peer
-    /// is gone. A peer that answers and acknowledges nothing new may still wait for data before the DATA_FIN, so that
+    /// Sets the time to repeat the DATA_FIN on subflow `index`, with backoff: only this repetition detects that the
+    /// peer is gone. A peer that answers and acknowledges nothing new may still wait for data before the DATA_FIN, so
     /// the backoff begins later.
     fn schedule_fin_repeat(&mut self, index: usize, now: Instant) {
         let delay = self.subflows[index].tcp.rtt().rto().unwrap_or(Duration::from_secs(1));
@@ -57,7 +58,8 @@ impl Connection {
         self.send.fin_repeat_at = Some(now + backed_off);
     }
 
-    /// The DATA_FIN was not acknowledged in time. It is repeated on every subflow, since the one it left on may be dead.
+    /// The DATA_FIN was not acknowledged in time. It is repeated on every subflow, since the path of its first
+    /// transmission may have failed.
     pub(super) fn repeat_data_fin(&mut self, now: Instant) {
         self.send.fin_repeat_at = None;
         if !matches!(self.send.fin, DataFin::Sent(_)) || self.mode != Mode::Multipath {
@@ -88,7 +90,7 @@ impl Connection {
         self.finish_if_done();
     }
 
-    /// Both streams have ended: the subflows may close.
+    /// Closes the subflows once both streams have ended.
     pub(super) fn finish_if_done(&mut self) {
         if self.mode != Mode::Multipath || self.send.fin != DataFin::Acknowledged || !self.receive.finished {
             return;
@@ -102,20 +104,20 @@ impl Connection {
         }
     }
 
-    /// Whether both streams have ended and both sides know it.
+    /// Whether both streams have ended and both sides have acknowledged it.
     pub(super) fn is_done(&self) -> bool {
         self.send.fin == DataFin::Acknowledged && self.receive.finished
     }
 
-    /// The subflows of a connection that is done have some time to close in order: one whose path is dead, or whose peer
-    /// has forgotten it, must not hold it for ever.
+    /// Limits the time for an orderly close of the subflows after both streams have ended: a subflow whose path has
+    /// failed, or whose peer has no state for it, must not keep the connection for ever.
     pub(super) fn limit_closing(&mut self, now: Instant) {
         if self.mode == Mode::Multipath && self.is_done() && self.ended.is_none() {
             self.give_up_at.get_or_insert(now + self.config.without_subflow);
         }
     }
 
-    /// No subflow came back in time, or not all of them closed.
+    /// The timer expired before a subflow was established again, or before all of them were closed.
     pub(super) fn give_up(&mut self) {
         self.give_up_at = None;
         let how = if self.is_done() { Closed::Gracefully } else { Closed::TimedOut };
@@ -129,7 +131,7 @@ impl Connection {
         self.end(how);
     }
 
-    /// Plain TCP below: its progress is the connection's.
+    /// Progress on plain TCP, which is the progress of the connection.
     pub(super) fn on_plain_progress(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
         if self.mode == Mode::Plain {
             self.send.una = self.subflows[index].tcp.counters().bytes_acknowledged.min(self.stream.written);
@@ -147,7 +149,7 @@ impl Connection {
             // The segment with the FIN may have filled the last hole.
             self.collect_data(index, now);
             if self.misses_data() {
-                // After its FIN the peer cannot send again what was refused.
+                // After its FIN the peer cannot retransmit data that was refused.
                 return self.reset_subflow(index, ResetReason::MIDDLEBOX_INTERFERENCE, now);
             }
             self.receive.finished = true;
@@ -155,7 +157,7 @@ impl Connection {
         }
     }
 
-    /// Gives up at once: MP_FASTCLOSE on a reset of every subflow (section 3.5, option R).
+    /// Aborts the connection: a reset with MP_FASTCLOSE on every subflow (section 3.5, option R).
     pub(crate) fn abort(&mut self) {
         if self.ended.is_some() {
             return;
@@ -176,7 +178,7 @@ impl Connection {
         self.end(Closed::Aborted);
     }
 
-    /// MP_FASTCLOSE on subflow `on`: the peer gave up. A wrong key is somebody else's.
+    /// MP_FASTCLOSE on subflow `on`: the peer has aborted the connection. An option with a wrong key is ignored.
     pub(super) fn on_fast_close(&mut self, on: usize, with_reset: bool, key: u64) {
         if !self.local_key.is(key) || self.ended.is_some() {
             return;
@@ -209,9 +211,9 @@ impl Connection {
         }
     }
 
-    /// The peer has closed its direction of subflow `index`. This side closes the other one, and what the subflow carried
-    /// goes elsewhere. The last subflow stays half-open for what this side still has to send: the peer's FIN says nothing of
-    /// this side's stream (RFC 8684, section 3.3.3).
+    /// The peer has closed its direction of subflow `index`. This side closes the other direction, and the data of the
+    /// subflow is reinjected on other subflows. The last subflow stays half-open for the data that this side still has
+    /// to send: the peer's FIN does not end this side's stream (RFC 8684, section 3.3.3).
     pub(super) fn follow_peer_fin(&mut self, index: usize, now: Instant) {
         let is_last = !self.subflows.iter().enumerate().any(|(other, subflow)| other != index && subflow.takes_data());
         let may_write = self.receive.finished && self.send.fin != DataFin::Acknowledged;
@@ -221,7 +223,7 @@ impl Connection {
         }
     }
 
-    /// Subflows that were kept half-open because there was no other are of no more use.
+    /// Closes subflows that were kept half-open because there was no other, now that there is one.
     pub(super) fn close_half_open_subflows(&mut self, now: Instant) {
         for index in 0..self.subflows.len() {
             let subflow = &self.subflows[index];
@@ -231,7 +233,7 @@ impl Connection {
         }
     }
 
-    /// Closes a subflow in order; its data goes elsewhere.
+    /// Closes a subflow with a FIN. Its data is reinjected on other subflows.
     pub(super) fn close_subflow(&mut self, index: usize, now: Instant) {
         if self.subflows[index].tcp.state().is_synchronised() {
             self.subflows[index].tcp.finish();
@@ -243,13 +245,13 @@ impl Connection {
         }
     }
 
-    /// Resets subflow `index` and lets the connection go on over the others (MP_TCPRST, RFC 8684, section 3.6; reason:
-    /// administratively prohibited). Drain it afterwards.
+    /// Resets subflow `index`; the connection continues on the others (MP_TCPRST, RFC 8684, section 3.6; reason:
+    /// administratively prohibited). Drain the connection afterwards.
     pub fn forbid_subflow(&mut self, index: usize, now: Instant) {
         self.reset_subflow(index, ResetReason::PROHIBITED, now);
     }
 
-    /// Resets a subflow and tells the peer why (MP_TCPRST).
+    /// Resets a subflow with the reason for it (MP_TCPRST).
     pub(super) fn reset_subflow(&mut self, index: usize, reason: ResetReason, now: Instant) {
         self.subflows[index].reset_with = vec![MptcpOption::Reset(reason)];
         self.close_subflow_with_reset(index, now);
@@ -261,12 +263,12 @@ impl Connection {
         self.on_subflow_closed(index, now);
     }
 
-    /// A subflow's address is gone: no segment can leave any more.
+    /// The local address of a subflow was lost: nothing can be sent on it any more.
     pub(super) fn drop_subflow(&mut self, index: usize, now: Instant) {
         self.close_subflow_with_reset(index, now);
     }
 
-    /// A subflow is over, however it came.
+    /// A subflow is closed, for whatever reason.
     pub(super) fn on_subflow_closed(&mut self, index: usize, now: Instant) {
         if self.subflows[index].is_closed() {
             return;
@@ -289,7 +291,7 @@ impl Connection {
         if announced && index > 0 {
             self.emit(Event::SubflowClosed(ends));
         }
-        // Nobody has heard of a join that was never proven.
+        // A join that was never authenticated was not reported as established either.
         if self.mode == Mode::Multipath && !was_half_open {
             let closed = FourTuple { local: ends.local, remote: ends.remote };
             if self.subflows[index].reset_reason.is_some_and(|reason| !reason.transient) {

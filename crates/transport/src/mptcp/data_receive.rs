@@ -13,16 +13,16 @@ use crate::interval_set::IntervalSet;
 use crate::tcp::config::ReceiveBuffer;
 use crate::tcp::{PACKET_OVERHEAD, ReceiveWindow};
 
-/// Intervals that any receiver may hold, however small its buffer.
+/// Minimum bound on the number of intervals, for small receive buffers.
 const LEAST_BOUND: u64 = 64;
 
-/// What arrived at the data level. Offsets count the peer's bytes from 0.
+/// The receive side of the data level. Offsets count the peer's bytes from 0.
 #[derive(Clone, Debug)]
 pub(crate) struct DataReceive {
-    /// Next offset expected: the DATA_ACK.
+    /// Next expected offset: the DATA_ACK.
     pub(crate) next: u64,
-    /// What arrived ahead of a hole. It holds no more intervals than the receive buffer has room for packets; what does not
-    /// fit is not acknowledged, and the peer's data level sends it again.
+    /// Data that arrived out of order. The number of intervals is bounded by the number of packets that fit into the
+    /// receive buffer. Data beyond the bound is not acknowledged, and the peer retransmits it at the data level.
     pub(crate) held: IntervalSet,
     pub(crate) window: ReceiveWindow,
     /// Offset of the peer's DATA_FIN, once known.
@@ -40,7 +40,7 @@ impl DataReceive {
 }
 
 impl Connection {
-    /// Moves what the subflow has in order to the data level.
+    /// Passes in-order data of the subflow to the data level.
     pub(super) fn collect_data(&mut self, index: usize, now: Instant) {
         if !self.subflows[index].tcp.has_received() {
             return;
@@ -59,7 +59,7 @@ impl Connection {
         self.scratch = ready;
     }
 
-    /// Plain TCP: the subflow's stream is the data.
+    /// On plain TCP the stream of the subflow is the data.
     fn take_stream(&mut self, index: usize, ready: &mut Vec<Range<u64>>, now: Instant) {
         for range in ready.drain(..) {
             let length = range.end - range.start;
@@ -72,7 +72,7 @@ impl Connection {
         }
     }
 
-    /// Data of a mapping with a checksum waits until all of the mapping has been verified (RFC 8684, section 3.3).
+    /// Data of a mapping with a checksum waits until the whole mapping is verified (RFC 8684, section 3.3).
     #[cold]
     fn take_verified(&mut self, index: usize, ready: &mut Vec<Range<u64>>, now: Instant) {
         let done = self.subflows[index].tcp.counters().bytes_received;
@@ -95,11 +95,12 @@ impl Connection {
         self.subflows[index].mappings.forget_below(done);
     }
 
-    /// Data `range` arrived on subflow `index`, in that subflow's order.
+    /// Data `range` arrived on subflow `index`, in the order of that subflow's stream.
     pub(super) fn on_data(&mut self, index: usize, range: Range<u64>, now: Instant) {
         let length = range.end - range.start;
-        // Behind the DATA_FIN, which takes an offset of its own, there is no data, whatever the peer maps there. Whether the
-        // peer has finished would not tell: below an infinite mapping that is known before the last bytes are taken.
+        // The DATA_FIN takes an offset of its own, and there is no data beyond it, whatever the peer maps there.
+        // Whether the peer has finished is not the right condition: with an infinite mapping this is known before the
+        // last bytes are taken.
         let range = range.start..range.end.min(self.receive.fin.unwrap_or(u64::MAX));
         if range.end <= self.receive.next.max(range.start) {
             return;
@@ -125,9 +126,10 @@ impl Connection {
         self.reach_data_fin();
     }
 
-    /// The buffer follows what the application reads in a round trip of the slowest subflow.
+    /// Adjusts the receive buffer to the amount of data that the application reads in one round trip of the slowest
+    /// subflow.
     fn adjust_buffer(&mut self, index: usize, now: Instant) {
-        // The others have not changed since they were last drained.
+        // The other subflows have not changed since they were last drained.
         let others = self.glances.iter().enumerate().filter(|&(other, _)| other != index);
         let rtts = others.filter_map(|(_, glance)| glance.receiver_rtt);
         let slowest = rtts.chain(self.subflows[index].summary().receiver_rtt).max();
@@ -139,7 +141,7 @@ impl Connection {
         self.receive.window.on_read(now, read);
     }
 
-    /// The peer's stream ends at `offset`. It cannot end below what has arrived.
+    /// The peer's stream ends at `offset`. An offset below data that has arrived is ignored.
     pub(super) fn on_data_fin(&mut self, offset: u64) {
         if offset >= self.receive.next {
             self.receive.fin.get_or_insert(offset);
@@ -155,13 +157,13 @@ impl Connection {
         }
     }
 
-    /// The window to advertise on every subflow: one for the connection, counted from the DATA_ACK.
+    /// The window to advertise on every subflow. It is shared by the connection and counted from the DATA_ACK.
     pub(super) fn advertised_window(&mut self) -> u64 {
         let held = self.stream.unread() + self.receive.held.covered();
         self.receive.window.select(self.receive.next, held)
     }
 
-    /// The application starts or stops reading. A window that opens is announced at once.
+    /// The application starts or stops reading. A window that opens is advertised at once.
     pub(crate) fn set_reading(&mut self, reading: bool, now: Instant) {
         self.stream.reading = reading;
         if self.has_fallen_back() {

@@ -1,4 +1,4 @@
-//! Sending at the data level: what was written, what the scheduler assigned, what is acknowledged (RFC 8684, section
+//! Sending at the data level: data written, assigned to subflows by the scheduler, and acknowledged (RFC 8684, section
 //! 3.3.2).
 
 use core::ops::Range;
@@ -10,8 +10,9 @@ use subflow_quantity::Instant;
 use super::Connection;
 use super::mode::Mode;
 
-/// Repetitions of data, or of a DATA_FIN, without progress at the data level before their interval doubles each time. A
-/// peer that acknowledges them on the subflow, and never at the data level, would otherwise get them without end.
+/// Number of repetitions of data, or of a DATA_FIN, without progress at the data level before the interval starts to
+/// double. Without backoff, a peer that acknowledges the repetitions on the subflow and never at the data level would
+/// receive them without end.
 pub(super) const REPEATS_AT_ONE_RATE: u32 = 10;
 
 /// The send side of the data level. Offsets count this side's bytes from 0.
@@ -19,27 +20,27 @@ pub(super) const REPEATS_AT_ONE_RATE: u32 = 10;
 pub(crate) struct DataSend {
     /// Everything below is acknowledged.
     pub(crate) una: u64,
-    /// Next byte never assigned to a subflow.
+    /// Next byte that has not been assigned to a subflow.
     pub(crate) next: u64,
-    /// Offset after the last byte that the peer's window admits.
+    /// Offset after the last byte within the peer's window.
     pub(crate) window_end: u64,
-    /// Assigned and not acknowledged, oldest first.
+    /// Ranges assigned and not acknowledged, oldest first.
     pub(crate) outstanding: VecDeque<SentRange>,
-    /// How many of them wait for reinjection.
+    /// Number of outstanding ranges that wait for reinjection.
     pub(crate) reinjections: usize,
-    /// How often the peer's window kept a subflow with room from sending.
+    /// How often the peer's window prevented a subflow with room from sending.
     pub(crate) blocked: u64,
-    /// The data-level timer: when to repeat what the subflows have delivered and the peer has not acknowledged, or to judge
-    /// deliveries (`stale.rs`).
+    /// Expiry of the data-level timer: when to repeat data that the subflows have delivered and the peer has not
+    /// acknowledged, or to check for stale subflows (`stale.rs`).
     pub(crate) repeat_at: Option<Instant>,
-    /// How often that was done without any progress.
+    /// Number of such repetitions without any progress.
     pub(crate) repeats: u32,
     pub(crate) fin: DataFin,
     /// When to repeat a DATA_FIN.
     pub(crate) fin_repeat_at: Option<Instant>,
-    /// How often it was repeated since the last DATA_ACK.
+    /// Number of repetitions since the last DATA_ACK.
     pub(crate) fin_unanswered: u32,
-    /// How often it was repeated since the last DATA_ACK that acknowledged anything.
+    /// Number of repetitions since the last DATA_ACK that acknowledged new data.
     pub(crate) fin_repeats: u32,
 }
 
@@ -48,9 +49,9 @@ pub(crate) struct DataSend {
 pub(crate) enum DataFin {
     #[default]
     None,
-    /// The application has finished; data may still wait.
+    /// The application has finished; data may still wait to be sent.
     Wanted,
-    /// Told to the peer, at this offset.
+    /// Sent at this offset.
     Sent(u64),
     Acknowledged,
 }
@@ -60,15 +61,15 @@ impl DataSend {
         self.fin != DataFin::None
     }
 
-    /// Goes back to offset `from`: what lies above counts as never sent.
+    /// Goes back to offset `from`: data above it is treated as never sent.
     pub(crate) fn rewind(&mut self, from: u64) {
         self.next = self.next.min(from);
         self.outstanding.retain(|sent| sent.range.end <= from);
         self.reinjections = self.outstanding.iter().filter(|sent| sent.reinject).count();
     }
 
-    /// Another subflow takes the place of closed `carrier`: it has carried nothing. What no other has carried is to be
-    /// sent again.
+    /// Clears `carrier` from the outstanding ranges, because another subflow takes its place. Ranges that no other
+    /// subflow has carried are marked for reinjection.
     pub(super) fn forget_carrier(&mut self, carrier: usize) {
         for sent in &mut self.outstanding {
             sent.carried_by.remove(carrier);
@@ -88,7 +89,7 @@ impl DataSend {
         }
     }
 
-    /// The range around `offset` that was carried on a subflow.
+    /// The index of the outstanding range that contains `offset`.
     pub(crate) fn position(&self, offset: u64) -> Option<usize> {
         let at = self.outstanding.partition_point(|sent| sent.range.end <= offset);
         self.outstanding.get(at).is_some_and(|sent| sent.range.start <= offset).then_some(at)
@@ -104,7 +105,7 @@ impl Connection {
         admitted
     }
 
-    /// A DATA_ACK and the window that came with it.
+    /// Processes a DATA_ACK and the window of its segment.
     pub(super) fn on_data_ack(&mut self, acknowledged: u64, window: u64) {
         let fin = u64::from(matches!(self.send.fin, DataFin::Sent(_)));
         if acknowledged > self.send.next + fin || acknowledged < self.send.una {
@@ -126,21 +127,21 @@ impl Connection {
         }
     }
 
-    /// New data that may be assigned: written, and within the peer's window. With nothing outstanding one segment may
-    /// go beyond a closed window, so that its subflow probes.
+    /// New data that may be assigned: written, and within the peer's window. If nothing is outstanding, one segment may
+    /// exceed a closed window, so that its subflow sends a window probe.
     fn new_data(&self) -> Range<u64> {
         let probe = if self.send.outstanding.is_empty() { self.send.next + 1 } else { 0 };
         let end = self.stream.written.min(self.send.window_end.max(probe));
         self.send.next..end.max(self.send.next)
     }
 
-    /// Whether the peer's window admits no full segment of what was written.
+    /// Whether the peer's window has no room for a full segment of the written data.
     pub(super) fn window_is_full(&self) -> bool {
         let mss = self.subflows.iter().map(|subflow| subflow.tcp.mss()).min().unwrap_or(0);
         self.send.window_end < self.stream.written.min(self.send.next + u64::from(mss))
     }
 
-    /// Asks the scheduler once and carries out what it says. Returns whether a subflow got something to send.
+    /// Calls the scheduler once and executes its decision. Returns whether a subflow has something to send.
     pub(super) fn assign(&mut self, now: Instant) -> bool {
         match self.mode {
             Mode::Opening => return false,
@@ -184,8 +185,8 @@ impl Connection {
         }
     }
 
-    /// Hands down all that the subflows' buffers have room for, before any of it leaves: what is short at the end of one
-    /// piece is completed by the next (Linux `__mptcp_push_pending`).
+    /// Assigns all data for which the subflows' buffers have room, before any of it is sent: a short segment at the end
+    /// of one piece is completed by the next (Linux `__mptcp_push_pending`).
     pub(super) fn push_ahead(&mut self, now: Instant) {
         for index in SubflowSet(self.dirty).iter() {
             self.update_view(index);
@@ -199,7 +200,8 @@ impl Connection {
         let length = (new_data.end - new_data.start).min(mss).min(at_most.max(1));
         let completes_later = self.memory.is_some();
         if length < mss && self.window_is_full() && !self.send.outstanding.is_empty() && !completes_later {
-            // The peer's window ends within a segment: wait rather than send a sliver (RFC 9293, section 3.8.6.2.1).
+            // The peer's window ends within a segment: wait instead of sending a small segment (RFC 9293, section
+            // 3.8.6.2.1).
             return false;
         }
         let range = new_data.start..new_data.start + length;
@@ -233,7 +235,7 @@ impl Connection {
         self.update_view(index);
     }
 
-    /// Plain TCP: everything written goes to the one subflow.
+    /// Assigns all written data to the only subflow (plain TCP).
     fn assign_plain(&mut self, index: usize) -> bool {
         let written = self.stream.written;
         let may_end = self.send.finishing() && self.may_end_plain(index);

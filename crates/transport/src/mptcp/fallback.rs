@@ -11,31 +11,33 @@ use super::placement::{DISCARD, Placement};
 use super::subflow::Stage;
 use crate::Event;
 
-/// The most infinite mappings of the peer that are kept at a time. It begins anew where this side asks it to.
+/// Maximum number of the peer's infinite mappings kept at a time. The peer starts a new one after an MP_FAIL of this
+/// side.
 const MAX_INFINITE: usize = 8;
 
 /// The infinite mappings of both directions: from subflow offset `.0` on, bytes are data from offset `.1` on.
 ///
-/// Bytes before that keep the mappings they were sent with, also when they are sent again. Where they were corrupted the
-/// data comes once more under the infinite mapping, and what the subflow still brings of them is discarded.
+/// Bytes before that offset keep the mappings with which they were sent, also when they are retransmitted. If these
+/// bytes were corrupted, the data is sent once more under the infinite mapping, and their retransmissions on the
+/// subflow are discarded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Infinite {
-    /// This side's.
+    /// The mapping of this side.
     send: Option<(u64, u64)>,
-    /// The peer's that still apply, in ascending order: more than one where it had to begin anew.
+    /// The mappings of the peer that still apply, in ascending order: more than one if the peer started a new one.
     receive: ArrayVec<(u64, u64), MAX_INFINITE>,
-    /// The data offset that this side's MP_FAIL names. It is said with every acknowledgment until the peer begins an
-    /// infinite mapping there: an acknowledgment may be lost.
+    /// The data offset of this side's MP_FAIL. The option is sent with every acknowledgment until the peer starts an
+    /// infinite mapping at this offset, since an acknowledgment may be lost.
     pub(crate) failed_at: Option<u64>,
-    /// The data offset that an MP_FAIL of this side, also one that answers the peer's, named and from which the peer has not
-    /// begun anew. It may: which mapping bytes beyond a hole have is not known until then.
+    /// The data offset of an MP_FAIL of this side (also of one that answers the peer's) at which the peer has not yet
+    /// started a new mapping. Since the peer may do so, the mapping of bytes beyond a hole is not known until then.
     requested: Option<u64>,
-    /// The data offset that the peer's MP_FAIL named.
+    /// The data offset of the peer's MP_FAIL.
     peer_failed_at: Option<u64>,
 }
 
 impl Connection {
-    /// The peer does not speak MPTCP, or a middlebox took the options away: the initial subflow goes on as plain TCP.
+    /// The peer does not support MPTCP, or a middlebox removed the options: the initial subflow continues as plain TCP.
     pub(super) fn fall_back(&mut self, now: Instant) {
         self.mode = Mode::Plain;
         self.confirmed = false;
@@ -47,14 +49,14 @@ impl Connection {
         self.drop_other_subflows(0, now);
     }
 
-    /// Whether no subflow but the initial one can ever have carried data: its bytes are the data, in order. Neither
-    /// side repeats data on it then ([`ask_for_data_ack`](Self::ask_for_data_ack)).
+    /// Whether only the initial subflow can ever have carried data: the bytes of its stream are then the data, in
+    /// order. In this case neither side repeats data on it ([`ask_for_data_ack`](Self::ask_for_data_ack)).
     pub(super) fn has_sole_carrier(&self) -> bool {
         !self.joined
     }
 
-    /// The connection goes on with subflow `index` alone: joins that are still under way come too late, and addresses
-    /// are of no more use.
+    /// Closes all subflows except `index`, with which the connection continues. Pending joins are reset, and address
+    /// announcements end.
     fn drop_other_subflows(&mut self, index: usize, now: Instant) {
         for other in (0..self.subflows.len()).filter(|&other| other != index) {
             if !self.subflows[other].is_closed() {
@@ -69,8 +71,9 @@ impl Connection {
         self.subflows.iter().enumerate().any(|(i, subflow)| i != index && subflow.is_established())
     }
 
-    /// A mapping of subflow byte `offset` cannot be verified; it begins at data offset `data`. With other subflows this one is
-    /// reset. Alone it falls back, and everything that has not arrived in order is asked for again.
+    /// The checksum of a mapping of subflow byte `offset`, which begins at data offset `data`, is wrong. If there are
+    /// other subflows, this one is reset. Otherwise the connection falls back, and everything that has not arrived in
+    /// order is requested again.
     pub(super) fn on_checksum_failure(&mut self, index: usize, data: u64, offset: u64, now: Instant) {
         self.counters.checksum_failures += 1;
         self.subflows[index].mappings.give_up(offset);
@@ -83,8 +86,9 @@ impl Connection {
         self.enter_infinite(index, None, now);
     }
 
-    /// Says MP_FAIL until the peer begins anew: byte `offset` of subflow `index` belongs to data that this side cannot
-    /// take. Nothing is to be said where the peer has begun anew behind it, so that the data comes again.
+    /// Sends MP_FAIL until the peer starts a new infinite mapping: byte `offset` of subflow `index` belongs to data
+    /// that this side cannot accept. No MP_FAIL is needed if such a mapping already starts beyond the byte, since the
+    /// data is then sent again.
     pub(super) fn refuse_data(&mut self, index: usize, offset: u64) {
         let next = self.receive.next;
         if self.infinite.receive.iter().any(|&(start, data)| start > offset && data <= next) {
@@ -95,7 +99,7 @@ impl Connection {
         self.subflows[index].tcp.request_ack();
     }
 
-    /// Whether data was refused, or is missing before what has arrived.
+    /// Whether data was refused, or there is a hole before data that has arrived.
     pub(super) fn misses_data(&self) -> bool {
         self.infinite.failed_at.is_some() || !self.receive.held.is_empty()
     }
@@ -104,12 +108,13 @@ impl Connection {
         MptcpOption::Fail { data_sequence: self.remote_key.map_or(0, |key| key.data_sequence(data)) }
     }
 
-    /// MP_FAIL of this side, until it is answered.
+    /// This side's MP_FAIL, until it is answered.
     pub(super) fn fail_signal(&self) -> Option<MptcpOption> {
         Some(self.fail_option(self.infinite.failed_at?))
     }
 
-    /// The peer's MP_FAIL: it did not accept data from `sequence` on. It is sent again under an infinite mapping.
+    /// Processes the peer's MP_FAIL: the peer refused data from `sequence` on. The data is sent again under an infinite
+    /// mapping.
     pub(super) fn on_fail(&mut self, index: usize, sequence: u64, now: Instant) {
         let offset = self.local_key.offset(sequence, true, self.send.una);
         let known = self.infinite.peer_failed_at == Some(offset);
@@ -122,25 +127,26 @@ impl Connection {
         }
         self.infinite.peer_failed_at = Some(offset);
         if self.subflows[index].tcp.is_finishing() {
-            // Nothing can be sent again behind the FIN. That was not sent before all mapped data was acknowledged, so
-            // this can only be the answer to an MP_FAIL of this side.
+            // Nothing can be sent after the FIN. The FIN was not sent before all mapped data was acknowledged, so this
+            // MP_FAIL can only be the answer to one of this side.
             return;
         }
         let unasked = self.mode == Mode::Multipath;
         self.enter_infinite(index, Some(offset.max(self.send.una)), now);
         if unasked && !self.subflows[index].is_closed() {
-            // Answered in kind: Linux resets a subflow whose MP_FAIL is not.
+            // An MP_FAIL is answered with an MP_FAIL: Linux resets a subflow on which the answer is missing.
             let expected = self.fail_option(self.receive.next);
             self.infinite.requested = Some(self.receive.next);
             self.subflows[index].signal(expected);
         }
     }
 
-    /// From now on data is sent on `index` alone and without mappings: what follows, or where `again` is given, all from
-    /// that data offset on.
+    /// From now on data is sent on `index` only and without mappings. If `again` is given, all data from this offset on
+    /// is sent again.
     fn enter_infinite(&mut self, index: usize, mut again: Option<u64>, now: Instant) {
         if !matches!(self.mode, Mode::Infinite { .. }) {
-            // What other subflows took along with them is sent again, too: nothing is reinjected any more.
+            // Data that was lost with other subflows is sent again as well, since nothing is reinjected after a
+            // fallback.
             let lost = self.send.outstanding.iter().find(|sent| !sent.carried_by.contains(index));
             again = again.or(lost.map(|sent| sent.range.start.max(self.send.una)));
             self.mode = Mode::Infinite { subflow: index };
@@ -157,7 +163,8 @@ impl Connection {
         self.touch(index);
     }
 
-    /// Where a connection that fell back sends without mappings: the subflow, and from which offset of it on.
+    /// The subflow on which data is sent without mappings after a fallback, and the first subflow offset without a
+    /// mapping.
     pub(super) fn unmapped_from(&self) -> Option<(usize, u64)> {
         match self.mode {
             Mode::Plain => Some((0, 0)),
@@ -166,13 +173,13 @@ impl Connection {
         }
     }
 
-    /// The mapping of a data segment at subflow offset `offset`: its own before the infinite one, that one at its first
-    /// segment, then none.
+    /// The mapping of a data segment at subflow offset `offset`: before the infinite mapping its own, at the start of
+    /// the infinite mapping that one, and none beyond.
     pub(super) fn infinite_mapping(&mut self, offset: u64, segment: &TcpSegment) -> Option<Mapping> {
         let (mut start, mut data) = self.infinite.send?;
         let end = offset + u64::from(segment.payload.length);
         if offset < start && start < end {
-            // What was queued before and what came after share a segment, which has a mapping of its own.
+            // The segment contains data queued both before and after the fallback, and has a mapping of its own.
             (start, data) = (end, data + (end - start));
             self.infinite.send = Some((start, data));
         }
@@ -189,8 +196,8 @@ impl Connection {
         }
     }
 
-    /// The peer's infinite mapping, on a segment at subflow offset `offset`. Returns whether the segment may be placed: not
-    /// where there is no room for the mapping.
+    /// Processes the peer's infinite mapping in a segment at subflow offset `offset`. Returns whether the segment may
+    /// be placed; this is false if there is no room for the mapping.
     pub(super) fn on_infinite_mapping(&mut self, index: usize, mapping: &Mapping, offset: u64, now: Instant) -> bool {
         if !matches!(self.mode, Mode::Multipath | Mode::Infinite { .. }) || self.has_other_subflows(index) {
             return true;
@@ -210,12 +217,12 @@ impl Connection {
         true
     }
 
-    /// Notes that the bytes of subflow `index` from offset `start` on are data from offset `data` on. Returns whether there was
-    /// room.
+    /// Records that the bytes of subflow `index` from offset `start` on are data from offset `data` on. Returns whether
+    /// there was room.
     fn map_from(&mut self, index: usize, start: u64, data: u64) -> bool {
         let done = self.subflows[index].tcp.counters().bytes_received;
         let known = &mut self.infinite.receive;
-        // Of those that begin below what has arrived only the last one still applies.
+        // Of the mappings that begin below the data that has arrived, only the last one still applies.
         let past = known.partition_point(|&(start, _)| start <= done);
         known.drain(..past.saturating_sub(1));
         self.subflows[index].mappings.cut(start);
@@ -223,16 +230,18 @@ impl Connection {
         known.get(at).is_some_and(|&(known, _)| known == start) || known.try_insert(at, (start, data)).is_ok()
     }
 
-    /// Data without a mapping on the only subflow there ever was: options are being taken away. Its bytes are the data, so
-    /// it goes on where it stands; the acknowledgments, which have no DATA_ACK from now on, tell the peer.
+    /// Data without a mapping arrived on the only subflow that the connection ever had: a middlebox removes the
+    /// options. The bytes of the subflow are the data, so the connection continues at the current offsets.
+    /// Acknowledgments without DATA_ACK inform the peer.
     pub(super) fn map_in_sequence(&mut self, index: usize, now: Instant) {
         self.enter_infinite(index, None, now);
         let done = self.subflows[index].tcp.counters().bytes_received;
         self.map_from(index, done, self.receive.next);
     }
 
-    /// A subflow says nothing of MPTCP any more, though every segment of a peer that speaks it does. Where it is the only one
-    /// there ever was, the peer goes on without; else it is of no use, since nothing tells what arrived at the data level.
+    /// Checks for missing options: every segment of an MPTCP peer has them. If the subflow is the only one that the
+    /// connection ever had, the peer has fallen back. Otherwise the subflow is reset, since nothing shows what arrived
+    /// at the data level.
     pub(super) fn check_missing_options(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
         let options = &segment.options;
         let silent = options.dss.is_none() && options.mptcp.is_empty();
@@ -246,8 +255,8 @@ impl Connection {
         }
     }
 
-    /// Progress at the data level by the subflow's acknowledgments. Beside a DSS there is no room for MP_FAIL, so there
-    /// the DATA_ACK counts.
+    /// Derives progress at the data level from the acknowledgments of the subflow. A segment with a DSS has no room for
+    /// MP_FAIL, so its DATA_ACK is used instead.
     pub(super) fn acknowledge_infinite(&mut self, index: usize, segment: &TcpSegment) {
         let una = self.send.una;
         let acknowledged = match segment.options.dss.and_then(|dss| dss.data_ack) {
@@ -260,31 +269,31 @@ impl Connection {
         self.send.una = una.max(acknowledged).min(self.stream.written);
     }
 
-    /// The data offset up to which subflow `index` has delivered; `None` while it has not delivered all that was
-    /// mapped.
+    /// The data offset up to which subflow `index` has delivered; `None` until all data with mappings is delivered.
     fn infinite_progress(&self, index: usize) -> Option<u64> {
         let acknowledged = self.subflows[index].tcp.counters().bytes_acknowledged;
         let (start, data) = self.infinite.send.filter(|&(start, _)| acknowledged >= start)?;
         Some(data + (acknowledged - start))
     }
 
-    /// Whether a FIN may end the stream on subflow `index`: not before all that was sent with mappings is acknowledged,
-    /// since the peer may refuse it (MP_FAIL) and nothing can be sent again behind a FIN.
+    /// Whether a FIN may end the stream on subflow `index`: not before all data sent with mappings is acknowledged,
+    /// since the peer may refuse that data (MP_FAIL) and nothing can be sent again after a FIN.
     pub(super) fn may_end_plain(&self, index: usize) -> bool {
         self.mode == Mode::Plain || self.infinite_progress(index).is_some()
     }
 
-    /// Where the payload of `segment` belongs once there is an infinite mapping, or one must come.
+    /// Places the payload of `segment` when an infinite mapping exists or is expected.
     pub(super) fn place_infinite(&mut self, index: usize, segment: &TcpSegment, offset: u64) -> Placement {
         let Some(&(start, data)) = self.infinite.receive.iter().rfind(|&&(start, _)| start <= offset) else {
             return match self.place_mapped(index, segment, offset) {
-                // Without the infinite mapping nobody knows what it is: it will come again after the mapping.
+                // The offset is unknown until the infinite mapping arrives. The data is retransmitted after the
+                // mapping.
                 Placement::Unmapped if self.infinite.receive.is_empty() => Placement::Drop,
                 Placement::Unmapped | Placement::Broken(_) => self.discard(index, offset),
                 own => own,
             };
         };
-        // The segment's own mapping, where it has one that is right.
+        // The segment's own mapping applies if it has a correct one.
         let length = u64::from(segment.payload.length);
         if let Some(Some(own)) = self.mapping_of(index, segment)
             && own.covers_exactly(offset, length)
@@ -301,8 +310,7 @@ impl Connection {
         Placement::At(data + (offset - start))
     }
 
-    /// The subflow acknowledges the segment's bytes and nobody gets them; the peer hears that it has to send the data
-    /// again.
+    /// The subflow acknowledges the bytes, and they are discarded. MP_FAIL requests the data again.
     fn discard(&mut self, index: usize, offset: u64) -> Placement {
         self.refuse_data(index, offset);
         Placement::At(DISCARD + offset)
