@@ -1,4 +1,4 @@
-//! What is known of subflows for reports, and what stays known of those whose place another has taken.
+//! Statistics of subflows for reports, also of former subflows whose place has been reused.
 
 use core::ops::AddAssign;
 
@@ -9,59 +9,59 @@ use super::subflow::Subflow;
 use super::{Connection, subflow};
 use crate::tcp::{Counters, Ends};
 
-/// So many subflows of a connection are recorded one by one, the first ones. Of further ones whose place another has
-/// taken there are [totals](SubflowTotals): memory must not grow with the number of subflows that a peer opens.
+/// Number of subflows of a connection that have records of their own: the first ones. Other former subflows are
+/// included in [totals](SubflowTotals), since memory must not grow with the number of subflows that a peer opens.
 pub const LISTED_SUBFLOWS: usize = 256;
 
-/// What one subflow has done.
+/// Statistics of one subflow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SubflowRecord {
     /// [`Subflow::number`](subflow::Subflow::number).
     pub number: usize,
-    /// Its two ends.
+    /// Its local and remote address and port.
     pub ends: Ends,
-    /// Counters of its TCP.
+    /// Counters of its TCP connection.
     pub counters: Counters,
     /// [`Subflow::bytes_received`](subflow::Subflow::bytes_received).
     pub bytes_received: u64,
     /// [`Subflow::copies`](subflow::Subflow::copies).
     pub copies: u64,
-    /// Smoothed RTT, where there was a sample.
+    /// Smoothed RTT, if there was a sample.
     pub srtt: Option<Duration>,
-    /// Congestion window in packets; of one that is over, its last.
+    /// Congestion window in packets; the last one if the subflow is closed.
     pub cwnd: u32,
 }
 
-/// What subflows without a record of their own have done together.
+/// Sums over the subflows without a record of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SubflowTotals {
-    /// How many they are.
+    /// Number of these subflows.
     pub subflows: u64,
-    /// Counters of their TCP.
+    /// Counters of their TCP connections.
     pub counters: Counters,
-    /// Data bytes that they delivered first.
+    /// Data bytes that arrived on them first.
     pub bytes_received: u64,
     /// Copies assigned to them.
     pub copies: u64,
 }
 
-/// The subflows of a connection whose place another has taken, and how many there have been in all.
+/// The former subflows of a connection whose place has been reused, and the number of subflows opened.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FormerSubflows {
     opened: usize,
-    /// Those among the first [`LISTED_SUBFLOWS`], in the order in which their places were taken.
+    /// Those among the first [`LISTED_SUBFLOWS`], in the order in which their places were reused.
     listed: Vec<SubflowRecord>,
     others: SubflowTotals,
 }
 
 impl FormerSubflows {
-    /// One more subflow is opened; its number.
+    /// Counts a new subflow and returns its number.
     pub(super) fn count_opened(&mut self) -> usize {
         self.opened += 1;
         self.opened - 1
     }
 
-    /// Another takes the place of this subflow.
+    /// Adds a subflow whose place is reused.
     pub(super) fn add(&mut self, record: SubflowRecord) {
         if record.number < LISTED_SUBFLOWS {
             self.listed.push(record);
@@ -81,7 +81,7 @@ impl SubflowTotals {
 }
 
 impl subflow::Subflow {
-    /// What it has done so far.
+    /// The statistics of the subflow so far.
     pub(super) fn record(&self, congestion: &Controller) -> SubflowRecord {
         SubflowRecord {
             number: self.number,
@@ -96,8 +96,8 @@ impl subflow::Subflow {
 }
 
 impl Connection {
-    /// What the subflows have done, in the order of their opening: the first [`LISTED_SUBFLOWS`], and those that still
-    /// have a place. [`unlisted_subflows`](Self::unlisted_subflows) has the others.
+    /// The statistics of the first [`LISTED_SUBFLOWS`] subflows and of those that still have a place, in the order in
+    /// which they were opened. [`unlisted_subflows`](Self::unlisted_subflows) covers the others.
     pub fn subflow_records(&self) -> Vec<SubflowRecord> {
         let present = self.subflows.iter().map(|subflow: &Subflow| subflow.record(&self.congestion));
         let mut records: Vec<_> = self.former.listed.iter().copied().chain(present).collect();
@@ -105,12 +105,12 @@ impl Connection {
         records
     }
 
-    /// What all other subflows of the connection have done.
+    /// The sums over all other subflows of the connection.
     pub fn unlisted_subflows(&self) -> &SubflowTotals {
         &self.former.others
     }
 
-    /// How many subflows there have been, the initial one, failed joins and half-open ones included.
+    /// Number of subflows opened so far, including the initial one, failed joins and half-open ones.
     pub fn subflows_opened(&self) -> usize {
         self.former.opened
     }

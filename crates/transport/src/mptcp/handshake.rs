@@ -30,18 +30,18 @@ use crate::{Event, RandomSource};
 /// with or without checksum, takes 24.
 pub(super) const DATA_OPTIONS: u32 = 24;
 
-/// What the side that answers a SYN chooses for itself.
+/// The random numbers of the side that answers a SYN.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Identity {
-    /// Its key; no other connection of the host has its token.
+    /// The key. No other connection of the host has its token.
     pub(crate) key: Key,
     /// The initial sequence number of the initial subflow.
     pub(crate) initial: u32,
 }
 
 impl Connection {
-    /// Opens a connection from `ends.local`. `local` lists this host's addresses; `key` is one whose token no other
-    /// connection of the host has.
+    /// Opens a connection from `ends.local`. `local` lists this host's addresses. No other connection of the host may
+    /// have the token of `key`.
     pub(crate) fn connect(
         config: Arc<Config>,
         ends: Ends,
@@ -59,7 +59,7 @@ impl Connection {
         connection
     }
 
-    /// Answers a SYN, with MP_CAPABLE if it has that.
+    /// Answers a SYN, with MP_CAPABLE if the SYN has it.
     pub(crate) fn accept(
         config: Arc<Config>,
         ends: Ends,
@@ -86,7 +86,7 @@ impl Connection {
         connection
     }
 
-    /// The SYN/ACK has left before this connection was made (SYN cookies).
+    /// The SYN/ACK was sent before this connection was created (SYN cookies).
     pub(crate) fn on_syn_ack_sent_before(&mut self) {
         self.subflows[0].tcp.on_syn_ack_sent_before();
     }
@@ -136,7 +136,7 @@ impl Connection {
         }
     }
 
-    /// MP_CAPABLE of this side, as the segment at hand needs it.
+    /// The MP_CAPABLE of this side with the keys that the segment requires.
     pub(super) fn capable(&self, sender_key: bool, receiver_key: bool) -> Capable {
         Capable {
             version: VERSION,
@@ -151,7 +151,7 @@ impl Connection {
         }
     }
 
-    /// The client's first look at the SYN/ACK: the server's key, or fallback.
+    /// Processes the SYN/ACK on the client: stores the server's key, or falls back.
     pub(super) fn on_capable_syn_ack(&mut self, segment: &TcpSegment, now: Instant) {
         match capable_of(segment) {
             Some(Capable { flags, sender_key: Some(key), .. }) => {
@@ -162,8 +162,8 @@ impl Connection {
         self.on_established();
     }
 
-    /// The server's first look at an acknowledgment: both keys, or fallback. Returns whether the segment is to be taken
-    /// in: one that shows MPTCP but not the keys has to wait until those arrive.
+    /// Processes the first acknowledgment on the server: stores the client's key, or falls back. Returns whether to
+    /// process the segment: one that has MPTCP options but not the keys is dropped until the keys have arrived.
     pub(super) fn on_capable_ack(&mut self, segment: &TcpSegment, now: Instant) -> bool {
         match capable_of(segment) {
             Some(Capable { flags, sender_key: Some(key), receiver_key, .. }) => {
@@ -196,7 +196,8 @@ impl Connection {
         }
     }
 
-    /// The peer has shown that it has both keys: the connection is a multipath one for good, and joins may begin.
+    /// The peer has shown that it has both keys: the connection will not fall back to plain TCP at its start, and joins
+    /// may begin.
     pub(super) fn confirm(&mut self, now: Instant) {
         if self.confirmed {
             return;
@@ -220,7 +221,8 @@ impl Connection {
         }
     }
 
-    /// Whether a segment on the initial subflow proves the peer's MPTCP, or its absence, to a client that waits for it.
+    /// Decides on a client that waits for the peer's first DSS whether a segment on the initial subflow confirms MPTCP
+    /// or shows its absence.
     pub(super) fn judge_first_answer(&mut self, segment: &TcpSegment, now: Instant) {
         if self.confirmed || !self.client || self.mode != Mode::Multipath {
             return;
@@ -229,7 +231,7 @@ impl Connection {
             return self.confirm(now);
         }
         let answers_data = self.subflows[0].tcp.counters().bytes_acknowledged > 0 || segment.payload.length > 0;
-        // An MPTCP peer would end its data (DATA_FIN) with it, or before.
+        // An MPTCP peer would send a DATA_FIN with the FIN, or before it.
         let ends = segment.flags.contains(TcpFlags::FIN);
         let silent = segment.options.mptcp.is_empty() && !segment.flags.contains(TcpFlags::SYN);
         if (answers_data || ends) && silent {

@@ -1,7 +1,7 @@
-//! Arriving segments: whether they count, and what their options say (RFC 8684, sections 3.3 to 3.7).
+//! Processing of arriving segments and their MPTCP options (RFC 8684, sections 3.3 to 3.7).
 //!
-//! TCP judges a segment first (RFC 9293, section 3.10.7.4, with RFC 5961). What is not acceptable to it changes nothing here:
-//! no option of it is obeyed.
+//! TCP tests a segment for acceptability first (RFC 9293, section 3.10.7.4, with RFC 5961). The options of a segment
+//! that is not acceptable have no effect.
 
 use subflow_quantity::Instant;
 use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
@@ -16,7 +16,7 @@ use super::subflow::Stage;
 use crate::tcp::{Answer, State, Verdict};
 
 impl Connection {
-    /// Takes in a segment for subflow `index`.
+    /// Processes a segment for subflow `index`.
     pub(crate) fn handle_segment(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
         self.touch(index);
         self.passed_to = None;
@@ -26,7 +26,7 @@ impl Connection {
         let verdict = self.subflows[index].tcp.judge(segment, now);
         let accepted = match verdict {
             Verdict::Acceptable(offsets) => {
-                // A SYN takes a number and is no byte.
+                // A SYN takes a sequence number and is not a byte of the stream.
                 self.take_in(index, segment, verdict, offsets.start.saturating_sub(1), now)
             }
             Verdict::Reset | Verdict::Unacceptable(_) => {
@@ -42,11 +42,11 @@ impl Connection {
         }
     }
 
-    /// A reset, or a segment that is not acceptable: TCP ends the subflow, or answers.
+    /// Processes a reset or an unacceptable segment: TCP closes the subflow, or answers.
     #[cold]
     fn refuse_segment(&mut self, index: usize, segment: &TcpSegment, verdict: Verdict, now: Instant) {
         let reset = segment.flags.contains(TcpFlags::RST);
-        // The key proves who sent a reset; where segments before it were lost, its number is not the one expected.
+        // The key authenticates a reset. If segments before it were lost, its sequence number is not the expected one.
         let in_window = matches!(verdict, Verdict::Reset | Verdict::Unacceptable(Answer::Challenge));
         if reset && in_window {
             for option in &segment.options.mptcp {
@@ -65,7 +65,8 @@ impl Connection {
         }
     }
 
-    /// An acceptable segment whose first byte is byte `offset` of the subflow's stream. Returns whether it was taken in.
+    /// Processes an acceptable segment whose first byte is byte `offset` of the subflow's stream. Returns whether it
+    /// was accepted at the data level.
     fn take_in(&mut self, index: usize, segment: &TcpSegment, verdict: Verdict, offset: u64, now: Instant) -> bool {
         let was = self.subflows[index].tcp.state();
         if was == State::SynReceived && index == 0 && self.mode == Mode::Opening && !self.on_capable_ack(segment, now) {
@@ -108,7 +109,7 @@ impl Connection {
         accepted
     }
 
-    /// Notes what TCP has taken of a mapping that is to be verified as a whole.
+    /// Records the bytes that TCP has accepted of a mapping whose checksum covers several segments.
     #[cold]
     fn note_piece(&mut self, index: usize, segment: &TcpSegment, offset: u64, now: Instant) {
         let subflow = &mut self.subflows[index];
@@ -149,7 +150,7 @@ impl Connection {
             } else if was == State::SynReceived {
                 self.on_established();
                 if self.mode == Mode::Multipath {
-                    // With both keys shown the server knows that the client speaks MPTCP.
+                    // A client that has sent both keys supports MPTCP.
                     self.confirm(now);
                 }
             }
@@ -160,7 +161,7 @@ impl Connection {
         {
             self.on_join_progress(index, segment, now);
             if self.subflows[index].is_closed() {
-                // It could not prove itself: nothing of what it says counts.
+                // The join is not authenticated: no option of the segment has an effect.
                 return;
             }
         }
@@ -177,18 +178,18 @@ impl Connection {
         for option in &segment.options.mptcp {
             self.on_option(index, option, now);
         }
-        // After MP_FAIL: what it refuses, the same segment acknowledges at the subflow's level.
+        // After MP_FAIL: the same segment acknowledges on the subflow the data that it refuses.
         if matches!(self.mode, Mode::Plain | Mode::Infinite { .. }) && !self.subflows[index].is_closed() {
             self.on_plain_progress(index, segment, now);
         }
     }
 
-    /// DATA_ACK, window and DATA_FIN.
+    /// Processes the DATA_ACK, the window and the DATA_FIN.
     fn on_data_level(&mut self, index: usize, segment: &TcpSegment) {
         let window = self.subflows[index].tcp.peer_window(segment);
         let Some(dss) = &segment.options.dss else {
-            // The window in the handshake of a join says nothing of the one that all subflows share: Linux offers a fresh one
-            // there, and drops what comes beyond the other.
+            // The window in the handshake of a join is not the one that all subflows share: Linux advertises a new
+            // window there, and drops data beyond the shared one.
             let opening = index == 0 && segment.flags.contains(TcpFlags::SYN);
             if opening || !self.confirmed || capable_of(segment).is_some() {
                 self.send.window_end = self.send.window_end.max(self.send.una + window);
@@ -204,8 +205,8 @@ impl Connection {
         {
             let known = self.receive.fin;
             self.on_data_fin(start + u64::from(mapping.length).saturating_sub(1));
-            // Beyond a hole an answer with a DATA_FIN would be answered in turn. Where this side has one to send it
-            // repeats that anyway, and the DATA_ACK with it.
+            // Beyond a hole, an answer that contains a DATA_FIN would be answered in turn. A side that has a DATA_FIN
+            // to send repeats it anyway, together with the DATA_ACK.
             let answers_in_turn = matches!(self.send.fin, DataFin::Sent(_));
             if self.receive.finished || self.receive.fin != known || !answers_in_turn {
                 self.subflows[index].tcp.request_ack();
@@ -228,7 +229,7 @@ impl Connection {
             MptcpOption::AddAddress(announced) => self.on_add_address(index, announced, now),
             MptcpOption::RemoveAddress(ids) => self.on_remove_address(ids, now),
             MptcpOption::Priority { backup } => self.on_priority(index, *backup),
-            // The joiner repeats its third ACK until it sees an acknowledgment.
+            // The joiner repeats its third ACK until it is acknowledged.
             MptcpOption::Join(_) => self.subflows[index].tcp.request_ack(),
             MptcpOption::Capable(_)
             | MptcpOption::Reset(_)
@@ -238,7 +239,7 @@ impl Connection {
     }
 }
 
-/// The first `length` payload bytes of a segment: the rest, and a FIN behind it, comes again.
+/// The first `length` payload bytes of a segment. The peer retransmits the rest, and a FIN after it.
 #[cold]
 fn prefix_of(segment: &TcpSegment, length: u64) -> TcpSegment {
     let mut prefix = segment.clone();

@@ -19,14 +19,14 @@ use crate::tcp::{self, Ends};
 /// How a join is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// A reset answers its SYN and says why (MP_TCPRST).
+    /// Its SYN is answered with a reset that contains the reason (MP_TCPRST).
     Reset(ResetReason),
-    /// Its SYN is dropped: it may succeed when it comes again.
+    /// Its SYN is dropped: a retransmission of the SYN may succeed.
     Silently,
 }
 
 impl Connection {
-    /// Opens the subflow of `request` from `ends.local`, a port that is free. `None` where it finds no place.
+    /// Opens the subflow of `request` from `ends.local`, whose port is free. Returns `None` if there is no free place.
     pub(crate) fn open_subflow(&mut self, request: &OpenRequest, ends: Ends, now: Instant) -> Option<usize> {
         self.make_room_for_local(now);
         let path = self.take_place()?;
@@ -41,7 +41,7 @@ impl Connection {
         Some(self.add_subflow(subflow))
     }
 
-    /// Answers a join of the peer, or refuses it.
+    /// Accepts or refuses a join of the peer.
     pub(crate) fn accept_join(&mut self, ends: Ends, syn: &TcpSegment, now: Instant) -> Result<usize, Refused> {
         self.passed_to = None;
         let Some(Join::Syn { backup, address_id, nonce, .. }) = join_of(syn) else {
@@ -72,8 +72,8 @@ impl Connection {
         Ok(self.add_subflow(subflow))
     }
 
-    /// Whether `segment` is to prove that who opened subflow `index` has the keys, and does not. Until then nothing that the
-    /// subflow brings counts.
+    /// Whether `segment` should authenticate the joiner of subflow `index` and does not. Until the joiner is
+    /// authenticated, segments of the subflow have no effect at the data level.
     pub(super) fn lacks_proof(&self, index: usize, segment: &TcpSegment) -> bool {
         let subflow = &self.subflows[index];
         if !subflow.is_half_open_join() {
@@ -83,7 +83,7 @@ impl Connection {
         !matches!(join_of(segment), Some(Join::Ack { hmac }) if is_proof(hmac))
     }
 
-    /// Subflows that the peer is joining and that have not proven themselves yet.
+    /// Number of subflows that the peer is joining and that are not yet authenticated.
     pub fn half_open_joins(&self) -> usize {
         self.subflows.iter().filter(|subflow| subflow.is_half_open_join()).count()
     }
@@ -92,7 +92,7 @@ impl Connection {
         (self.local_key.key, self.remote_key.map_or(0, |key| key.key))
     }
 
-    /// What this side sends to prove itself on a subflow.
+    /// The HMAC with which this side authenticates itself on a subflow.
     fn own_hmac(&self, subflow: &Subflow) -> [u8; 32] {
         let (local, remote) = self.keys();
         join_hmac(local, remote, subflow.local_nonce, subflow.remote_nonce)
@@ -103,7 +103,7 @@ impl Connection {
         join_hmac(remote, local, subflow.remote_nonce, subflow.local_nonce)
     }
 
-    /// MP_JOIN for the SYN or SYN/ACK of a subflow.
+    /// The MP_JOIN for the SYN or SYN/ACK of a subflow.
     pub(super) fn join_for_syn(&self, subflow: &Subflow) -> MptcpOption {
         MptcpOption::Join(if subflow.initiator {
             Join::Syn {
@@ -122,12 +122,13 @@ impl Connection {
         })
     }
 
-    /// MP_JOIN for the third ACK.
+    /// The MP_JOIN for the third ACK.
     pub(super) fn join_for_ack(&self, subflow: &Subflow) -> MptcpOption {
         MptcpOption::Join(Join::Ack { hmac: leftmost_160(&self.own_hmac(subflow)) })
     }
 
-    /// A joining subflow got `segment`, which TCP has accepted already. Wrong or missing proof resets the subflow.
+    /// Advances the handshake of a join by `segment`, which TCP has accepted. A wrong or missing HMAC resets the
+    /// subflow.
     pub(super) fn on_join_progress(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
         match (self.subflows[index].initiator, self.subflows[index].stage, join_of(segment)) {
             (true, Stage::Joining, Some(&Join::SynAck { backup, address_id, truncated_hmac, nonce })) => {
@@ -173,7 +174,7 @@ impl Connection {
         subflow.confirm_at = Some(now + delay.saturating_mul(1 << subflow.confirmations.min(16)));
     }
 
-    /// The third ACK of a join was not acknowledged in time: say it again (RFC 8684, section 3.2), as often as a SYN.
+    /// The third ACK of a join was not acknowledged in time: repeats it (RFC 8684, section 3.2), as often as a SYN.
     pub(super) fn repeat_join_ack(&mut self, index: usize, now: Instant) {
         if self.subflows[index].confirmations >= self.config.tcp.syn_retries {
             return self.reset_subflow(index, ResetReason::MPTCP_SPECIFIC, now);

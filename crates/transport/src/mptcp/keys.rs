@@ -4,24 +4,24 @@ use sha2::{Digest, Sha256};
 
 use crate::mac::{hmac_sha256, is_equal};
 
-/// A key and what is derived from it.
+/// A key and the values derived from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
     /// The 64-bit key.
     pub key: u64,
-    /// The most significant 32 bits of its SHA-256: names the connection in MP_JOIN.
+    /// The most significant 32 bits of its SHA-256: identifies the connection in MP_JOIN.
     pub token: u32,
     /// The least significant 64 bits of its SHA-256: the initial data sequence number.
     pub initial_data_sequence: u64,
 }
 
 impl Key {
-    /// Whether a peer's `key` is this one, in a time that does not tell how much of it is.
+    /// Whether a peer's `key` equals this one. The comparison takes constant time.
     pub fn is(&self, key: u64) -> bool {
         is_equal(&self.key.to_be_bytes(), &key.to_be_bytes())
     }
 
-    /// Derives token and initial data sequence number.
+    /// Derives the token and the initial data sequence number.
     pub fn new(key: u64) -> Self {
         let hash = Sha256::digest(key.to_be_bytes());
         Self {
@@ -36,7 +36,8 @@ impl Key {
         self.initial_data_sequence.wrapping_add(1).wrapping_add(offset)
     }
 
-    /// The stream offset of data sequence number `number`; a number of 32 bits is completed near `near`.
+    /// The stream offset of data sequence number `number`. A 32-bit number (`wide` is false) is extended to the offset
+    /// nearest to `near`.
     pub fn offset(&self, number: u64, wide: bool, near: u64) -> u64 {
         if wide {
             return number.wrapping_sub(self.initial_data_sequence.wrapping_add(1));
@@ -54,22 +55,22 @@ fn hmac(first: u64, second: u64, message: &[&[u8]]) -> [u8; 32] {
     hmac_sha256(&key, message)
 }
 
-/// The HMAC of MP_JOIN: keys and nonces in the order sender, receiver.
+/// The HMAC of MP_JOIN, with keys and nonces in the order sender, receiver.
 pub fn join_hmac(sender: u64, receiver: u64, sender_nonce: u32, receiver_nonce: u32) -> [u8; 32] {
     hmac(sender, receiver, &[&sender_nonce.to_be_bytes(), &receiver_nonce.to_be_bytes()])
 }
 
-/// The leftmost 64 bits of an HMAC, as the SYN/ACK carries them.
+/// The leftmost 64 bits of an HMAC, for the SYN/ACK.
 pub fn leftmost_64(hmac: &[u8; 32]) -> u64 {
     u64::from_be_bytes(hmac[..8].try_into().expect("eight bytes"))
 }
 
-/// The leftmost 160 bits, as the third ACK carries them.
+/// The leftmost 160 bits of an HMAC, for the third ACK.
 pub fn leftmost_160(hmac: &[u8; 32]) -> [u8; 20] {
     hmac[..20].try_into().expect("twenty bytes")
 }
 
-/// The truncated HMAC of ADD_ADDR (section 3.4.1): the rightmost 64 bits over identifier, address and port.
+/// The truncated HMAC of ADD_ADDR (section 3.4.1): the rightmost 64 bits of the HMAC over identifier, address and port.
 pub fn add_address_hmac(sender: u64, receiver: u64, id: u8, address: std::net::IpAddr, port: u16) -> u64 {
     let octets: &[u8] = match &address {
         std::net::IpAddr::V4(v4) => &v4.octets(),

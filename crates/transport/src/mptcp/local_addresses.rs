@@ -1,18 +1,19 @@
-//! This host's addresses and the identifiers by which the peer knows them (RFC 8684, sections 3.2 and 3.4).
+//! This host's addresses and their address identifiers (RFC 8684, sections 3.2 and 3.4).
 
 use std::net::IpAddr;
 
 use subflow_policy::path_manager::Address;
 
-/// How many identifiers there are, that of the initial subflow's address included.
+/// Number of identifiers, including that of the initial subflow's address.
 const IDENTIFIERS: usize = 256;
 
-/// Addresses that this host has, or had, and their identifiers. An identifier belongs to one address for as long as the
-/// connection lasts: the peer tells addresses apart by it alone. Only where all are used up does a new address get that of
-/// one that is lost.
+/// The addresses that this host has or had, with their identifiers. An identifier belongs to one address for the
+/// lifetime of the connection, because the peer distinguishes addresses by identifier only. Only if all identifiers are
+/// used does a new address get the identifier of a lost one.
 #[derive(Clone, Debug)]
 pub(crate) struct LocalAddresses {
-    /// In the order in which they came, those that were lost behind one another in the order of their loss.
+    /// In the order in which they were added. Lost addresses are moved to the end, in the order in which they were
+    /// lost.
     known: Vec<Known>,
 }
 
@@ -24,7 +25,7 @@ struct Known {
 }
 
 impl LocalAddresses {
-    /// `initial`, the initial subflow's address, has identifier 0; the others of `all` are numbered in their order.
+    /// `initial`, the initial subflow's address, has identifier 0. The others of `all` are numbered in their order.
     pub(crate) fn new(initial: IpAddr, all: &[IpAddr]) -> Self {
         let mut addresses = Self { known: vec![Known { address: initial, id: 0, present: true }] };
         for &address in all {
@@ -33,7 +34,7 @@ impl LocalAddresses {
         addresses
     }
 
-    /// This host has `address`. `None` where no identifier is left for it: it cannot be used.
+    /// Adds `address`. Returns `None` if no identifier is left for it: it cannot be used.
     pub(crate) fn add(&mut self, address: IpAddr) -> Option<Address> {
         let id = self.id_for(address)?;
         let known = self.known.iter_mut().find(|known| known.address == address)?;
@@ -41,7 +42,7 @@ impl LocalAddresses {
         Some(Address { id, address, port: None })
     }
 
-    /// This host lost `address`; the entry that it had.
+    /// Marks `address` as lost and returns its entry.
     pub(crate) fn remove(&mut self, address: IpAddr) -> Option<Address> {
         let at = self.known.iter().position(|known| known.present && known.address == address)?;
         let lost = Known { present: false, ..self.known.remove(at) };
@@ -60,7 +61,7 @@ impl LocalAddresses {
         present.map(|known| Address { id: known.id, address: known.address, port: None })
     }
 
-    /// The identifier of `address`, which gets one where it has none.
+    /// The identifier of `address`. An address without one gets a new identifier.
     pub(crate) fn id_for(&mut self, address: IpAddr) -> Option<u8> {
         if let Some(known) = self.known.iter().find(|known| known.address == address) {
             return Some(known.id);
@@ -68,7 +69,7 @@ impl LocalAddresses {
         let id = if self.known.len() < IDENTIFIERS {
             (0..=u8::MAX).find(|&id| self.known.iter().all(|known| known.id != id))?
         } else {
-            // The initial subflow's stays reserved (section 3.2).
+            // The identifier of the initial subflow's address stays reserved (section 3.2).
             let lost_first = self.known.iter().position(|known| !known.present && known.id != 0)?;
             self.known.remove(lost_first).id
         };

@@ -2,8 +2,8 @@
 //!
 //! # How to drive it
 //!
-//! Through [`Endpoint`](crate::Endpoint), which states the invariant. A [`Host`](crate::Host) gives it further ports,
-//! delivers joins by token and routes segments to subflows.
+//! Through [`Endpoint`](crate::Endpoint), whose documentation states the invariant. A [`Host`](crate::Host) assigns
+//! ports to further subflows, finds the connection of a join by its token, and passes segments to subflows.
 //!
 //! # Where to look
 //!
@@ -12,20 +12,20 @@
 //! | keys, tokens, HMACs | `keys.rs` |
 //! | MP_CAPABLE | `handshake.rs` |
 //! | MP_JOIN | `join.rs` |
-//! | places of subflows, half-open joins | `places.rs`; what stays known of former subflows: `former_subflows.rs` |
-//! | arriving segments: order of judgement, options | `input.rs` |
-//! | mappings, checksums: where a payload belongs | `placement.rs`, `received_mappings.rs` |
+//! | places of subflows, half-open joins | `places.rs`; statistics of former subflows: `former_subflows.rs` |
+//! | arriving segments: order of processing, options | `input.rs` |
+//! | placement of payload by mappings, checksums | `placement.rs`, `received_mappings.rs` |
 //! | data-level receiving: reassembly, DATA_ACK, window | `data_receive.rs` |
 //! | data-level sending: scheduler, outstanding data | `data_send.rs`, `views.rs` |
-//! | the send buffer, where data is queued ahead of windows | `send_memory.rs` |
+//! | the send buffer if data is queued ahead of windows | `send_memory.rs` |
 //! | repeating data on other subflows | `reinjection.rs`; as upstream Linux does: `stale.rs` |
 //! | shared-bottleneck detection: samples, coupling by group | `observation.rs` |
 //! | segments and their options | `output.rs` |
-//! | addresses, path manager, MP_PRIO | `addresses.rs`; identifiers of local ones: `local_addresses.rs` |
+//! | addresses, path manager, MP_PRIO | `addresses.rs`; identifiers of local addresses: `local_addresses.rs` |
 //! | REMOVE_ADDR | `withdrawals.rs` |
 //! | MPTCP options of an arriving segment | `options.rs` |
 //! | fallback, infinite mapping, MP_FAIL | `fallback.rs`, `mode.rs` |
-//! | DATA_FIN, fast close, end of subflows | `close.rs` |
+//! | DATA_FIN, fast close, close of subflows | `close.rs` |
 
 mod addresses;
 mod close;
@@ -86,15 +86,15 @@ use send_memory::SendMemory;
 use subflow::{Stage, SubflowSummary};
 use withdrawals::Withdrawals;
 
-/// Counters of a connection beyond those of its subflows.
+/// Counters of a connection in addition to those of its subflows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Data bytes repeated on another subflow: after a timeout, a death, opportunistically, or because the scheduler is
-    /// redundant.
+    /// Data bytes repeated on another subflow: after a timeout or the close of a subflow, by opportunistic
+    /// retransmission, or by a redundant scheduler.
     pub bytes_reinjected: u64,
-    /// Windows halved by penalisation.
+    /// Number of windows halved by penalisation.
     pub penalties: u64,
-    /// Mappings whose checksum was wrong.
+    /// Number of mappings with a wrong checksum.
     pub checksum_failures: u64,
 }
 
@@ -109,7 +109,7 @@ pub struct Connection {
     infinite: Infinite,
     /// The peer has shown that it has both keys: joins may begin.
     confirmed: bool,
-    /// A further subflow was established: it may have carried data.
+    /// A further subflow has been established: it may have carried data.
     joined: bool,
     /// Either side requires DSS checksums.
     checksum: bool,
@@ -120,12 +120,12 @@ pub struct Connection {
     path_manager: PathManagement,
     views: Vec<SubflowView>,
     observation: Option<Box<observation::Observation>>,
-    /// Subflows that may have something to send, as bits.
+    /// Bit set of the subflows that may have something to send.
     dirty: u64,
-    /// By subflow, as of when it last had nothing to send.
+    /// By subflow, as of the last time that it had nothing to send.
     glances: Vec<SubflowSummary>,
     send: DataSend,
-    /// Where the scheduler queues ahead: what the send buffers hold.
+    /// Content of the send buffers, for a scheduler that queues data ahead of windows.
     memory: Option<SendMemory>,
     receive: DataReceive,
     addresses: Addresses,
@@ -133,25 +133,26 @@ pub struct Connection {
     pub(crate) stream: Stream,
     counters: Counters,
     rng: RandomSource,
-    /// No subflow is left: when to give up.
+    /// Time at which the connection is given up, while no subflow is left or both streams have ended.
     give_up_at: Option<Instant>,
     established: bool,
-    /// A client's third ACK has left, with both keys.
+    /// Whether a client has sent its third ACK with both keys.
     keys_shown: bool,
     ended: Option<Closed>,
     scratch: Vec<core::ops::Range<u64>>,
-    /// The subflow whose TCP the latest segment was passed to.
+    /// The subflow whose TCP processed the latest segment.
     passed_to: Option<usize>,
 }
 
 impl Connection {
-    /// The subflows, each at its place; index 0 is the initial one. A closed one stays until another takes its place,
-    /// which happens once there have been 64. [`subflow_records`](Self::subflow_records) has what all of them did.
+    /// The subflows, indexed by place; index 0 is the initial one. A closed subflow remains until another takes its
+    /// place, which happens only after all 64 places have been used. [`subflow_records`](Self::subflow_records) returns
+    /// the statistics of former subflows as well.
     pub fn subflows(&self) -> &[Subflow] {
         &self.subflows
     }
 
-    /// Congestion control; path `i` belongs to subflow `i`.
+    /// Congestion control. Path `i` belongs to subflow `i`.
     pub fn congestion(&self) -> &Controller {
         &self.congestion
     }
@@ -161,7 +162,7 @@ impl Connection {
         &self.counters
     }
 
-    /// This side's token: joins of the peer name it.
+    /// This side's token, which joins of the peer contain.
     pub fn token(&self) -> u32 {
         self.local_key.token
     }
@@ -171,12 +172,12 @@ impl Connection {
         self.confirmed && self.mode == Mode::Multipath && self.ended.is_none()
     }
 
-    /// Whether the connection goes on as plain TCP.
+    /// Whether the connection has fallen back to plain TCP.
     pub fn has_fallen_back(&self) -> bool {
         matches!(self.mode, Mode::Plain | Mode::Infinite { .. })
     }
 
-    /// Whether it is over, and how.
+    /// How the connection ended, once it is over.
     pub fn ended(&self) -> Option<Closed> {
         self.ended
     }
@@ -186,12 +187,12 @@ impl Connection {
         self.send.una.min(self.stream.written)
     }
 
-    /// Data bytes that wait behind a hole at the data level.
+    /// Data bytes that wait for a hole at the data level to be filled.
     pub fn out_of_order_bytes(&self) -> u64 {
         self.receive.held.covered()
     }
 
-    /// What of the latest segment's payload was taken in.
+    /// The part of the latest segment's payload that was accepted.
     pub(crate) fn taken(&self) -> Option<Taken> {
         self.subflows[self.passed_to?].tcp.taken().filter(|taken| taken.stream.start < placement::DISCARD)
     }
@@ -213,7 +214,8 @@ impl Connection {
             .min(or_never(self.addresses.repeat_at))
             .min(or_never(self.withdrawals.repeat_at));
         let theirs = match self.dirty {
-            // This is asked after every packet: with all drained, the subflows need not be gone through.
+            // This method is called after every packet. If all subflows are drained, their deadlines need not be
+            // computed.
             0 => self.glances.iter().map(|summary| summary.deadline).min().unwrap_or(Instant::MAX),
             _ => self.first_deadline(),
         };
@@ -222,12 +224,12 @@ impl Connection {
         (first != Instant::MAX).then_some(first)
     }
 
-    /// When the first timer of all subflows wants to be looked at.
+    /// The deadline of the earliest timer of all subflows.
     fn first_deadline(&self) -> Instant {
         self.subflows.iter().map(Subflow::deadline).min().unwrap_or(Instant::MAX)
     }
 
-    /// Takes time forward: whatever is due at `now` happens.
+    /// Advances time to `now` and handles the timers that have expired.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         self.passed_to = None;
         for index in 0..self.subflows.len() {
@@ -266,7 +268,7 @@ impl Connection {
         }
     }
 
-    /// Whatever a subflow's segment or timer may have changed for the connection.
+    /// Updates the connection after a segment or timer of a subflow.
     fn after_subflow_event(&mut self, index: usize, now: Instant) {
         if self.config.stale_loss_count == 0 || self.has_sole_carrier() {
             self.reinject_after_timeout(index);
@@ -287,7 +289,8 @@ impl Connection {
         self.stream.emit(event);
     }
 
-    /// A subflow that can carry a signal: established and answering, else any that lives. One whose address is gone cannot.
+    /// A subflow that can carry a signal: preferably established and responsive, otherwise any that is not closed. A
+    /// subflow whose address was lost cannot.
     fn signalling_subflow(&self) -> Option<usize> {
         let reachable = |subflow: &Subflow| {
             let here = self.addresses.local.has(subflow.tcp.ends().local.ip());
