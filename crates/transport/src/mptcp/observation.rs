@@ -1,6 +1,6 @@
-//! What shared-bottleneck detection sees of the subflows, and what comes of it: degrees for the scheduler, groups for
-//! congestion control, a record for studies. A connection that wants none of it has no [`Observation`] and pays one
-//! comparison a segment.
+//! Samples of the subflows for shared-bottleneck detection, and the use of its results: correlations for the scheduler,
+//! groups for congestion control, and a record for studies. A connection that uses none of them has no [`Observation`],
+//! which costs one comparison per segment.
 
 use subflow_policy::bottleneck::{BottleneckDetection, BottleneckDetector, PathSample};
 use subflow_policy::scheduler::Scheduler;
@@ -9,30 +9,31 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::{Config, Connection};
 
-/// A detector for a connection, and who listens to it. A scheduler that goes by degrees always does.
+/// Shared-bottleneck detection for a connection, and the use of its results. A scheduler that uses correlations always
+/// receives them.
 #[derive(Clone, Debug)]
 pub struct Bottleneck {
     /// The detector, without samples.
     pub detection: BottleneckDetection,
-    /// Couple only subflows that share a bottleneck, and look anew at such times; `None` couples all. Subflows of which
-    /// it is unknown stay coupled: that is the side on which RFC 6356 does no harm.
+    /// If set, only subflows that share a bottleneck are coupled, and the groups are updated at this interval; `None`
+    /// couples all. Subflows whose bottleneck is unknown stay coupled, so that the goals of RFC 6356 hold for them.
     pub regroup: Option<Duration>,
 }
 
-/// One sample of a subflow as it was taken, with what studies need besides.
+/// One sample of a subflow, with further values for studies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathRecord {
     /// The subflow's number.
     pub subflow: usize,
-    /// What the detector was told.
+    /// The sample passed to the detector.
     pub sample: PathSample,
-    /// The RTT that the sample is of.
+    /// The RTT from which the sample was computed.
     pub rtt: Duration,
-    /// Payload bytes that the subflow's peer has acknowledged so far.
+    /// Payload bytes that the peer has acknowledged on the subflow so far.
     pub bytes_acknowledged: u64,
 }
 
-/// The state of it.
+/// The state of the observation.
 #[derive(Clone, Debug)]
 pub(super) struct Observation {
     detection: Option<BottleneckDetection>,
@@ -48,7 +49,7 @@ struct Regroup {
     due: Instant,
 }
 
-/// What was taken in of a subflow.
+/// The values of a subflow at its latest sample.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     rtt_samples: u64,
@@ -56,7 +57,7 @@ struct Seen {
 }
 
 impl Observation {
-    /// What `config` asks for, where it asks for anything.
+    /// The observation that `config` requires, if any.
     pub(super) fn new(config: &Config) -> Option<Box<Self>> {
         let bottleneck = config.bottleneck.as_ref();
         if bottleneck.is_none() && !config.record_paths {
@@ -73,17 +74,17 @@ impl Observation {
 }
 
 impl Connection {
-    /// The detector, where there is one.
+    /// The detector, if there is one.
     pub fn detection(&self) -> Option<&BottleneckDetection> {
         self.observation.as_ref()?.detection.as_ref()
     }
 
-    /// Every sample of every subflow in the order of time, where [`Config::record_paths`] asks for it.
+    /// The samples of all subflows in the order of time, if [`Config::record_paths`] is set.
     pub fn path_records(&self) -> &[PathRecord] {
         self.observation.as_ref().and_then(|observation| observation.record.as_deref()).unwrap_or(&[])
     }
 
-    /// Subflow `index` has taken in `segment`: passes a new RTT on.
+    /// Observes subflow `index` after it has processed `segment`: passes a new RTT sample on.
     pub(super) fn observe(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
         let Some(observation) = &mut self.observation else { return };
         let tcp = &self.subflows[index].tcp;
@@ -91,7 +92,7 @@ impl Connection {
             observation.seen.resize(index + 1, Seen::default());
         }
         let (rtt, counters, seen) = (tcp.rtt(), tcp.counters(), &mut observation.seen[index]);
-        // The timestamp that a duplicate acknowledgment echoes is an old one: it tells no delay.
+        // The timestamp echoed by a duplicate acknowledgment is old and gives no delay.
         let is_new = rtt.samples() > seen.rtt_samples && counters.bytes_acknowledged > seen.bytes_acknowledged;
         let (Some(srtt), Some(latest), true) = (rtt.srtt(), rtt.latest(), is_new) else { return };
         *seen = Seen { rtt_samples: rtt.samples(), bytes_acknowledged: counters.bytes_acknowledged };
@@ -118,7 +119,7 @@ impl Connection {
         }
     }
 
-    /// Another subflow takes the place `index`.
+    /// Discards the samples of subflow `index`, because another subflow takes its place.
     pub(super) fn forget_observations(&mut self, index: usize) {
         let Some(observation) = &mut self.observation else { return };
         if let Some(seen) = observation.seen.get_mut(index) {
@@ -132,9 +133,9 @@ impl Connection {
     }
 }
 
-/// The time from when the acknowledged segment left to when its acknowledgment did, by the two clocks (RFC 7323: a
-/// millisecond a tick here), in nanoseconds. What a segment without ACK echoes means nothing (section 3.2); 0 is an echo
-/// as any other.
+/// The time from the transmission of the acknowledged segment to that of its acknowledgment, in nanoseconds, by the
+/// clocks of both sides (RFC 7323; one tick is a millisecond here). The echo in a segment without ACK is undefined
+/// (section 3.2); an echo of 0 is valid.
 fn one_way_delay(segment: &TcpSegment) -> Option<i64> {
     let timestamps = segment.options.timestamps.filter(|_| segment.flags.contains(TcpFlags::ACK))?;
     let ticks = timestamps.value.wrapping_sub(timestamps.echo) as i32;

@@ -1,4 +1,4 @@
-//! Segments on their way out, and the MPTCP options they carry.
+//! Transmission of segments with their MPTCP options.
 
 use subflow_quantity::Instant;
 use subflow_wire::TcpSegment;
@@ -10,11 +10,11 @@ use super::data_send::DataFin;
 use super::mode::Mode;
 use super::subflow::{Stage, SubflowSummary};
 
-/// Option bytes of a TCP header.
+/// Bytes available for options in a TCP header.
 const OPTION_SPACE: u32 = 40;
 
 impl Connection {
-    /// Fills `segment` with the next one and returns the subflow that it leaves on, or `None`. Call again until it returns
+    /// Writes the next segment to send to `segment` and returns its subflow, or `None`. Call it again until it returns
     /// `None`.
     pub(crate) fn poll_transmit(&mut self, now: Instant, segment: &mut TcpSegment) -> Option<usize> {
         if self.memory.is_some() {
@@ -50,7 +50,7 @@ impl Connection {
         self.glances[index] = self.subflows[index].summary();
     }
 
-    /// Puts the MPTCP options on a segment.
+    /// Adds the MPTCP options to a segment.
     fn add_options(&mut self, index: usize, offset: u64, segment: &mut TcpSegment) {
         if segment.flags.contains(TcpFlags::SYN) {
             let option = self.option_for_syn(index);
@@ -112,12 +112,13 @@ impl Connection {
         self.add_signals(index, segment);
     }
 
-    /// Whether the server may not have this side's keys yet.
+    /// Whether the server may not have received the keys yet.
     fn must_send_keys(&self, stage: Stage) -> bool {
         stage == Stage::Capable && self.client && !self.confirmed
     }
 
-    /// A DATA_FIN does not fit beside the keys. They were sent before, and a server that missed them repeats its SYN/ACK.
+    /// A DATA_FIN does not fit beside the keys. The keys were sent before, and a server that has not received them
+    /// repeats its SYN/ACK.
     fn may_omit_keys(&self) -> bool {
         self.keys_shown && matches!(self.send.fin, DataFin::Sent(_))
     }
@@ -139,7 +140,8 @@ impl Connection {
         self.remote_key.map_or(0, |key| key.data_sequence(self.receive.next))
     }
 
-    /// The DATA_FIN at `fin` goes with the last data, or alone on an acknowledgment until it is acknowledged itself.
+    /// Adds the DATA_FIN at `fin` to the last data, or to an acknowledgment without data until the DATA_FIN is
+    /// acknowledged.
     #[cold]
     fn add_data_fin(&self, fin: u64, segment: &mut TcpSegment) {
         let Some(dss) = &mut segment.options.dss else { return };
@@ -158,20 +160,20 @@ impl Connection {
         make_room(segment);
     }
 
-    /// Lets a pure acknowledgment carry what signals fit, in front of SACK blocks where room is short.
+    /// Adds as many signals to a pure acknowledgment as fit. They take precedence over SACK blocks.
     fn add_signals(&mut self, index: usize, segment: &mut TcpSegment) {
         if self.subflows[index].signals.is_empty() {
             return;
         }
         if segment.payload.length > 0 {
-            // The data's own acknowledgment is not enough: signals go on one without data, behind it.
+            // Signals require a segment without data, so a further acknowledgment is sent after this segment.
             return self.subflows[index].tcp.request_ack();
         }
         let mut carries_one = false;
         while let Some(signal) = self.subflows[index].signals.front() {
             let length = signal.wire_length().next_multiple_of(4);
             if length > 20 && segment.options.mptcp.is_empty() {
-                // ADD_ADDR with its HMAC leaves no room for a DSS (Linux sends it alone, too).
+                // An ADD_ADDR with its HMAC leaves no room for a DSS (Linux sends it alone as well).
                 segment.options.sack.clear();
                 if segment.options.wire_length() + length > OPTION_SPACE {
                     segment.options.dss = None;
@@ -184,11 +186,11 @@ impl Connection {
                 segment.options.mptcp.extend(self.subflows[index].signals.pop_front());
                 carries_one = true;
             } else if carries_one {
-                // It goes on the next one.
+                // It is sent with the next acknowledgment.
                 return self.subflows[index].tcp.request_ack();
             } else {
-                // It fits on none: an IPv6 address with a port beside timestamps, or with an MP_FAIL that every segment
-                // has.
+                // It fits into no segment: an IPv6 address with a port beside timestamps, or beside an MP_FAIL that is
+                // sent with every segment.
                 self.subflows[index].signals.pop_front();
             }
         }
@@ -211,7 +213,7 @@ impl Connection {
     }
 }
 
-/// SACK blocks give way to what MPTCP has to say.
+/// Removes SACK blocks to make room for MPTCP options.
 fn make_room(segment: &mut TcpSegment) {
     while segment.options.wire_length() > OPTION_SPACE && segment.options.sack.pop().is_some() {}
 }

@@ -1,4 +1,4 @@
-//! Where the payload of an acceptable segment belongs at the data level (RFC 8684, sections 3.3.1 and 3.7).
+//! Placement of the payload of acceptable segments at the data level (RFC 8684, sections 3.3.1 and 3.7).
 
 use subflow_quantity::Instant;
 use subflow_wire::TcpSegment;
@@ -11,36 +11,36 @@ use super::mode::Mode;
 use super::options::capable_of;
 use super::received_mappings::{Fit, ReceivedMapping};
 
-/// Data offsets from here on stand for subflow bytes that are acknowledged and thrown away. No stream gets that far.
+/// First of the data offsets that represent subflow bytes which are acknowledged and discarded. No stream reaches it.
 pub(super) const DISCARD: u64 = 1 << 62;
 
-/// How far beyond the data-level window a mapping may begin: a window probe, or what an older window of the peer's subflow
-/// admitted.
+/// How far beyond the data-level window a mapping may begin: for a window probe, or data within an older window of the
+/// peer's subflow.
 const WINDOW_TOLERANCE: u64 = 1 << 16;
 
-/// Where a segment's payload belongs at the data level.
+/// The place of a segment's payload at the data level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placement {
-    /// Where the subflow's stream has it: there is no payload, or the connection is plain TCP.
+    /// As in the subflow's stream: there is no payload, or the connection is plain TCP.
     SubflowStream,
     /// At this data offset.
     At(u64),
-    /// Only so many bytes of it belong there; the rest has no mapping.
+    /// Only the first `length` bytes have a place, at offset `data`; the rest has no mapping.
     Prefix { data: u64, length: u64 },
-    /// At this data offset, to be verified with the rest of its mapping.
+    /// At this data offset, once the checksum of the whole mapping is verified.
     Piece(u64),
-    /// At this data offset, all of which has been taken before.
+    /// At this data offset. All of the data was accepted before.
     Repeated(u64),
     /// No mapping covers it.
     Unmapped,
-    /// Its mapping cannot be verified; the mapping begins at this data offset.
+    /// The checksum of its mapping is wrong, or cannot be verified; the mapping begins at this data offset.
     Broken(u64),
-    /// It is of no use now: as if it had been lost.
+    /// The payload is not accepted now and is treated as lost.
     Drop,
 }
 
 impl Connection {
-    /// Where the payload of `segment` belongs, whose first byte is byte `offset` of subflow `index`'s stream.
+    /// Places the payload of `segment`, whose first byte is byte `offset` of the stream of subflow `index`.
     pub(super) fn place(&mut self, index: usize, segment: &TcpSegment, offset: u64, now: Instant) -> Placement {
         if segment.payload.length == 0 || segment.flags.contains(TcpFlags::SYN) {
             return Placement::SubflowStream;
@@ -59,7 +59,7 @@ impl Connection {
         }
     }
 
-    /// By the mapping that the segment carries, or one that is known.
+    /// Places the payload by the mapping that the segment carries, or by one received before.
     pub(super) fn place_mapped(&mut self, index: usize, segment: &TcpSegment, offset: u64) -> Placement {
         let length = u64::from(segment.payload.length);
         let Some(own) = self.mapping_of(index, segment) else { return self.place_by_known(index, offset, length) };
@@ -70,7 +70,8 @@ impl Connection {
         self.place_by_own(index, own, segment, offset)
     }
 
-    /// By a mapping that other segments fill as well, or that comes while such a one is unfinished.
+    /// Places the payload by the segment's mapping if the mapping covers several segments, or if a mapping of several
+    /// segments is unfinished.
     #[cold]
     fn place_by_own(&mut self, index: usize, own: ReceivedMapping, segment: &TcpSegment, offset: u64) -> Placement {
         let length = u64::from(segment.payload.length);
@@ -90,9 +91,9 @@ impl Connection {
         match own.fit(offset, length) {
             Fit::Within => Placement::At(own.data_of(offset)),
             Fit::Prefix(length) => Placement::Prefix { data: own.data_of(offset), length },
-            // It comes again when there is room to verify it.
+            // The peer retransmits it, and by then there may be room to verify it.
             _ if own.start >= done => Placement::Drop,
-            // The bytes before it were taken under another mapping.
+            // The bytes before it were accepted under another mapping.
             _ => Placement::Broken(own.data),
         }
     }
@@ -100,7 +101,7 @@ impl Connection {
     fn place_by_known(&mut self, index: usize, offset: u64, length: u64) -> Placement {
         let subflow = &self.subflows[index];
         let Some(mapping) = subflow.mappings.around(offset) else {
-            // Data that TCP has already taken in needs no mapping any more.
+            // Data that TCP has already accepted needs no mapping any more.
             let old = offset + length <= subflow.tcp.counters().bytes_received;
             return if old { Placement::At(0) } else { Placement::Unmapped };
         };
@@ -115,7 +116,7 @@ impl Connection {
         }
     }
 
-    /// The mapping that `segment` itself carries, where it has one; `Some(None)` where that lies beyond the window.
+    /// The mapping that `segment` carries, if any; `Some(None)` if the mapping is beyond the window.
     pub(super) fn mapping_of(&self, index: usize, segment: &TcpSegment) -> Option<Option<ReceivedMapping>> {
         let remote = self.remote_key?;
         let proper = |mapping: &Mapping| mapping.subflow_sequence != 0 && mapping.length > 0;
@@ -131,30 +132,30 @@ impl Connection {
         Some(Some(ReceivedMapping::new(start, covered, data, mapping)))
     }
 
-    /// The data offset at which `mapping` begins; `None` where that lies beyond the window.
+    /// The data offset at which `mapping` begins; `None` if it is beyond the window.
     pub(super) fn data_offset(&self, mapping: &Mapping) -> Option<u64> {
         let offset = self.remote_key?.offset(mapping.data_sequence, mapping.wide, self.receive.next);
         (offset <= self.receive.window.right_edge() + WINDOW_TOLERANCE).then_some(offset)
     }
 
-    /// Subflow offset of relative subflow sequence number `relative`, which counts from 1 and wraps at 32 bits.
+    /// The subflow offset of relative subflow sequence number `relative`, which starts at 1 and wraps at 32 bits.
     pub(super) fn subflow_offset(&self, index: usize, relative: u32) -> u64 {
         let near = self.subflows[index].tcp.counters().bytes_received;
         let delta = relative.wrapping_sub(1).wrapping_sub(near as u32) as i32;
         near.saturating_add_signed(i64::from(delta))
     }
 
-    /// Data without a mapping: the peer fell back, or a middlebox took the option away (RFC 8684, section 3.7). Returns whether
-    /// the segment is to be placed anew, now that the connection goes on without mappings. Ahead of a hole nothing is decided:
-    /// what fills it may bring the mapping.
+    /// Processes data without a mapping: the peer has fallen back, or a middlebox removed the option (RFC 8684, section
+    /// 3.7). Returns whether to place the segment again, because the connection continues without mappings. Data beyond
+    /// a hole causes no decision: the segment that fills the hole may carry the mapping.
     pub(super) fn on_unmapped(&mut self, index: usize, segment: &TcpSegment, offset: u64, now: Instant) -> bool {
         let subflow = &mut self.subflows[index];
         if offset > subflow.tcp.counters().bytes_received || subflow.mappings.is_full() {
             subflow.tcp.request_ack();
             return false;
         }
-        // Before the first byte has a place, data is where the subflow's stream has it. Later on a mapping may have put
-        // some elsewhere, in order or beyond a hole.
+        // Before the first byte is placed, the bytes of the subflow's stream are the data. Later, a mapping may have
+        // placed some bytes elsewhere, in order or beyond a hole.
         let is_first = !subflow.tcp.holds_data();
         let alone = self.has_sole_carrier();
         if alone && is_first && capable_of(segment).is_none() {
@@ -171,13 +172,13 @@ impl Connection {
 }
 
 impl ReceivedMapping {
-    /// Where a segment belongs that alone fills the mapping; `sum` is that of its payload.
+    /// Places a segment that covers the whole mapping; `sum` is the sum of its payload.
     pub(super) fn place_whole(&self, sum: u16) -> Placement {
         if self.is_intact(sum) { Placement::At(self.data) } else { Placement::Broken(self.data) }
     }
 }
 
-/// The mapping of the first data, which MP_CAPABLE carries (RFC 8684, section 3.1).
+/// The mapping of the first data, from MP_CAPABLE (RFC 8684, section 3.1).
 fn initial_mapping(capable: &Capable, remote: Key) -> Option<Mapping> {
     Some(Mapping {
         data_sequence: remote.data_sequence(0),

@@ -1,27 +1,30 @@
-//! Places of subflows. A connection has at most [`MAX_SUBFLOWS`] subflows at a time, and any number over its life.
+//! Places of subflows. A connection has at most [`MAX_SUBFLOWS`] subflows at a time, and any number over its lifetime.
 //!
-//! The place of a subflow is its index: in [`Connection::subflows`], in the views of the scheduler and the paths of
-//! congestion control, in [`SubflowSet`]s. New subflows get new places until there are [`MAX_SUBFLOWS`]; then they take
-//! those of closed ones, the oldest first. Place 0 stays the initial subflow's, whose ends name the connection. What a
-//! subflow has done is recorded before another takes its place (`former_subflows.rs`).
+//! The place of a subflow is its index in [`Connection::subflows`], in the views of the scheduler, in the paths of
+//! congestion control, and in [`SubflowSet`]s. New subflows get new places until there are [`MAX_SUBFLOWS`]; then they
+//! reuse the places of closed subflows, the oldest first. Place 0 is reserved for the initial subflow, whose addresses
+//! and ports identify the connection. The statistics of a subflow are recorded before its place is reused
+//! (`former_subflows.rs`).
 //!
-//! A place is free when its subflow is closed, its last segment has left and nobody has to be told what of the latest
-//! segment was taken in. Its outstanding data was marked for reinjection at the close.
+//! A place is free when its subflow is closed, the last segment of the subflow has been sent, and the result of the
+//! latest segment is no longer needed ([`Connection::taken`]). Outstanding data of the subflow was marked for
+//! reinjection when it was closed.
 //!
 //! # Half-open joins
 //!
-//! Joins of the peer that have not proven themselves may take every place that is free: an honest peer opens all
-//! subflows of a full mesh in one round trip, and a smaller bound would refuse some of them. But they do not keep them
-//! (RFC 4987, section 3.3, on half-open connections). Where there is no place for a further join,
+//! Joins of the peer that are not yet authenticated may occupy every free place: a peer that follows the protocol opens
+//! all subflows of a full mesh in one round trip, and a smaller bound would refuse some of them. But they may lose
+//! their places again (RFC 4987, section 3.3, on half-open connections). If there is no place for a further join,
 //!
-//! 1. the oldest half-open one gives way if it has not answered for a retransmission timeout: an honest peer does. So a
-//!    flood of SYNs delays joins, and one that has got a place has the time to prove itself;
-//! 2. else, if they hold more than a quarter of the places, the SYN is dropped, since it comes again when they have
-//!    proven themselves or may be replaced;
-//! 3. else it is refused.
+//! 1. the oldest half-open one is replaced if it has not answered for a retransmission timeout, within which a peer
+//! that follows the protocol does. So a flood of SYNs delays joins, and a join that has a place has the time to
+//! complete its handshake;
+//! 2. otherwise, if half-open joins hold more than a quarter of the places, the SYN is dropped: when the peer
+//! retransmits it, they have been authenticated or may be replaced;
+//! 3. otherwise the join is refused.
 //!
-//! To a subflow that this side opens the oldest gives way at once. One that gives way does so without a word: whoever
-//! is still there learns it from the reset of its third ACK. A reset of the peer frees the place at once.
+//! A subflow that this side opens replaces the oldest half-open join at once. No segment is sent for a replaced join:
+//! if its peer still exists, its third ACK is answered with a reset. A reset of the peer frees the place at once.
 //!
 //! [`SubflowSet`]: subflow_policy::scheduler::SubflowSet
 
@@ -35,13 +38,13 @@ use super::join::Refused;
 use super::subflow::{Stage, Subflow, SubflowSummary};
 use crate::tcp::Closed;
 
-/// Half-open joins keep one in so many places against further joins.
+/// Half-open joins may keep one in this number of places against further joins.
 const HALF_OPEN_SHARE: usize = 4;
-/// The retransmission timeout of a path that is not known (RFC 6298, section 2).
+/// The initial retransmission timeout, used if no RTT is known (RFC 6298, section 2).
 const INITIAL_RTO: Duration = Duration::from_secs(1);
 
 impl Connection {
-    /// Puts a subflow at the place that its path in congestion control has.
+    /// Adds a subflow at the place that corresponds to its path in congestion control.
     pub(super) fn add_subflow(&mut self, mut subflow: Subflow) -> usize {
         let index = subflow.tcp.path();
         subflow.number = self.former.count_opened();
@@ -57,7 +60,7 @@ impl Connection {
         index
     }
 
-    /// A free place, where nothing is left of a former subflow.
+    /// Returns a free place, cleared of the former subflow.
     pub(super) fn take_place(&mut self) -> Option<usize> {
         let index = self.free_place()?;
         if index < self.subflows.len() {
@@ -77,7 +80,7 @@ impl Connection {
         (1..MAX_SUBFLOWS).filter(is_free).min_by_key(|&index| self.subflows[index].number)
     }
 
-    /// Records what the subflow at `index` has done, and forgets it.
+    /// Records the statistics of the subflow at `index` and clears its place.
     fn clear_place(&mut self, index: usize) {
         let former = &self.subflows[index];
         self.former.add(former.record(&self.congestion));
@@ -95,7 +98,7 @@ impl Connection {
         self.forget_observations(index);
     }
 
-    /// Makes room for a join of the peer.
+    /// Makes room for a join of the peer, or says how the join is refused.
     pub(super) fn make_room_for_join(&mut self, now: Instant) -> Result<(), Refused> {
         if self.has_room() {
             return Ok(());
@@ -116,7 +119,7 @@ impl Connection {
         Err(Refused::Reset(ResetReason::MPTCP_SPECIFIC))
     }
 
-    /// Makes room for a subflow of this side, where a half-open join keeps it from having a place.
+    /// Makes room for a subflow of this side by replacing a half-open join if necessary.
     pub(super) fn make_room_for_local(&mut self, now: Instant) {
         if !self.has_room()
             && let Some(oldest) = self.oldest_half_open()
@@ -130,8 +133,8 @@ impl Connection {
         open < self.config.max_subflows && self.free_place().is_some()
     }
 
-    /// How long a half-open join is waited for before another may replace it: the longest retransmission timeout of the
-    /// established subflows, but no longer than until its SYN/ACK is repeated.
+    /// The time for which a half-open join is kept before another may replace it: the longest retransmission timeout of
+    /// the established subflows, but at most the time until its SYN/ACK is retransmitted.
     fn half_open_timeout(&self) -> Duration {
         let established = self.subflows.iter().filter(|subflow| subflow.is_established());
         established.filter_map(|subflow| subflow.tcp.rtt().rto()).max().unwrap_or(INITIAL_RTO).min(INITIAL_RTO)
@@ -145,13 +148,13 @@ impl Connection {
     /// Closes a half-open join.
     fn drop_half_open(&mut self, index: usize, now: Instant) {
         self.subflows[index].tcp.close(Closed::Aborted);
-        // Nothing of it is to leave any more.
+        // No further segment of it is sent.
         self.dirty &= !(1 << index);
         self.on_subflow_closed(index, now);
         self.update_summary(index);
     }
 
-    /// How many further subflows this side may ask for: half-open joins give way to them.
+    /// How many further subflows this side may request. Half-open joins count as free places.
     pub(super) fn room_for_requests(&self) -> usize {
         let stays = |subflow: &&Subflow| !subflow.is_closed() && !subflow.is_half_open_join();
         let open = self.subflows.iter().filter(stays).count();
@@ -172,7 +175,7 @@ impl Connection {
 }
 
 impl Subflow {
-    /// Whether the peer is joining with it and has not proven itself yet.
+    /// Whether the peer is joining with this subflow and is not yet authenticated.
     pub(crate) fn is_half_open_join(&self) -> bool {
         !self.initiator && self.stage == Stage::Joining
     }

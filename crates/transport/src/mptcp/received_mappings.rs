@@ -1,5 +1,6 @@
-//! Mappings that more than one segment fills (RFC 8684, section 3.3.1): senders with segmentation offload map up to 64 KB at
-//! once. Where the mapping has a checksum, its data counts only when all of it has arrived and the checksum is right.
+//! Mappings that cover more than one segment (RFC 8684, section 3.3.1): senders with segmentation offload map up to 64
+//! KB at once. If the mapping has a checksum, its data is delivered only when all of it has arrived and the checksum is
+//! correct.
 
 use std::collections::VecDeque;
 
@@ -8,11 +9,11 @@ use core::ops::Range;
 use subflow_wire::checksum::{ones_complement_add, sum_at_offset};
 use subflow_wire::tcp::mptcp::Mapping;
 
-/// The most mappings that are kept of a subflow, and the most pieces of those with checksums that lie apart: what does not
-/// fit is not taken in and comes again. A window of 32 MB in mappings of 64 KB fits.
+/// Maximum number of mappings kept for a subflow, and of separate pieces of mappings with checksums. Data beyond the
+/// bound is not accepted, and the peer retransmits it. A window of 32 MB in mappings of 64 KB fits.
 const MAX_KEPT: usize = 512;
 
-/// What a subflow's segments have mapped and its stream has not passed yet: disjoint, in ascending order.
+/// The mappings of a subflow that its in-order data has not passed yet: disjoint, in ascending order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReceivedMappings {
     kept: VecDeque<ReceivedMapping>,
@@ -25,11 +26,11 @@ pub(crate) struct ReceivedMappings {
 pub(crate) struct ReceivedMapping {
     /// First subflow byte.
     pub(crate) start: u64,
-    /// Subflow byte after the last. A DATA_FIN counts in the mapping's length and is no byte.
+    /// Subflow byte after the last. A DATA_FIN counts in the length of the mapping and is not a byte.
     pub(crate) end: u64,
     /// Data-level offset of the first byte.
     pub(crate) data: u64,
-    /// The mapping as received, to check its checksum with.
+    /// The mapping as received, for the verification of its checksum.
     wire: Mapping,
     verification: Verification,
 }
@@ -38,13 +39,13 @@ pub(crate) struct ReceivedMapping {
 enum Verification {
     /// It has no checksum.
     NotNeeded,
-    /// These pieces have arrived: disjoint and not adjacent, in ascending order.
+    /// The pieces that have arrived: disjoint and not adjacent, in ascending order.
     Pending(Vec<Piece>),
     Intact,
     Broken,
 }
 
-/// Subflow bytes that have arrived, with their one's-complement sum as it counts from the mapping's first byte on.
+/// Subflow bytes that have arrived, with their one's-complement sum relative to the first byte of the mapping.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     start: u64,
@@ -52,35 +53,35 @@ struct Piece {
     sum: u16,
 }
 
-/// How a segment fits a mapping.
+/// The relation of a segment to a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fit {
-    /// It lies within it, and nothing needs to be verified.
+    /// The segment lies within the mapping, and nothing needs to be verified.
     Within,
-    /// Only its first bytes, so many, lie within it.
+    /// Only this number of its first bytes lies within the mapping.
     Prefix(u64),
-    /// It brings bytes that are to be verified with others: pass them to [`ReceivedMappings::add_piece`] once TCP has taken
-    /// them.
+    /// The segment contains bytes whose verification requires other segments: pass them to
+    /// [`ReceivedMappings::add_piece`] once TCP has accepted them.
     Piece,
-    /// All of its bytes have been taken before.
+    /// All of its bytes were accepted before.
     Repeated,
-    /// The mapping cannot be verified: its checksum is wrong, or the sender cut its segments anew, so that no sum is known of
-    /// the bytes in common.
+    /// The mapping cannot be verified: its checksum is wrong, or the sender changed its segmentation, so that the sum
+    /// of the overlapping bytes is unknown.
     Broken,
-    /// There is no room to take note of it.
+    /// There is no room to record it.
     NoRoom,
 }
 
-/// What becomes of bytes that the subflow has in order.
+/// The treatment of bytes that the subflow has in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InOrder {
-    /// They go up.
+    /// They are delivered.
     Passes,
     /// They wait for the rest of their mapping.
     Waits,
-    /// With them a verified mapping is complete: all of this data goes up.
+    /// They complete a verified mapping: all of this data is delivered.
     Completes(Range<u64>),
-    /// Their mapping was not what the sender sent.
+    /// They are discarded, since their mapping could not be verified.
     Discarded,
 }
 
@@ -94,22 +95,23 @@ impl ReceivedMapping {
         Self { start, end: start + covered, data, wire, verification }
     }
 
-    /// Whether a segment of `length` bytes at subflow offset `offset` alone fills it.
+    /// Whether a segment of `length` bytes at subflow offset `offset` covers the whole mapping.
     pub(crate) fn covers_exactly(&self, offset: u64, length: u64) -> bool {
         self.start == offset && self.end == offset + length
     }
 
-    /// Whether bytes with this one's-complement sum, all that it covers, match its checksum.
+    /// Whether the one's-complement sum of all bytes that the mapping covers matches its checksum.
     pub(crate) fn is_intact(&self, sum: u16) -> bool {
         self.wire.is_intact(sum)
     }
 
-    /// Data-level offset of subflow byte `offset`, which lies within.
+    /// Data-level offset of subflow byte `offset`, which lies within the mapping.
     pub(crate) fn data_of(&self, offset: u64) -> u64 {
         self.data + (offset - self.start)
     }
 
-    /// How a segment of `length` bytes at subflow offset `offset`, which lies within, fits.
+    /// The relation of a segment of `length` bytes at subflow offset `offset`, which lies within the mapping, to the
+    /// mapping.
     pub(crate) fn fit(&self, offset: u64, length: u64) -> Fit {
         let end = offset + length;
         match &self.verification {
@@ -131,7 +133,7 @@ impl ReceivedMapping {
         }
     }
 
-    /// Adds a piece and returns by how many the pieces became more.
+    /// Adds a piece and returns the change in the number of pieces.
     fn add(&mut self, offset: u64, length: u64, sum: u16) -> isize {
         let Verification::Pending(pieces) = &mut self.verification else { return 0 };
         let mut added = Piece { start: offset, end: offset + length, sum: sum_at_offset(sum, offset - self.start) };
@@ -140,7 +142,7 @@ impl ReceivedMapping {
         while let Some(next) = pieces.get(first).copied().filter(|next| next.start <= added.end) {
             pieces.remove(first);
             let apart = next.end == added.start || next.start == added.end;
-            // Its bytes are in the sum already where the segment brought them again among others.
+            // The sum already includes its bytes if the segment repeats them.
             added.sum = if apart { ones_complement_add(added.sum, next.sum) } else { added.sum };
             (added.start, added.end) = (added.start.min(next.start), added.end.max(next.end));
         }
@@ -166,13 +168,13 @@ impl ReceivedMappings {
         self.kept.is_empty()
     }
 
-    /// Whether no further mapping is kept.
+    /// Whether there is no room for further mappings.
     pub(crate) fn is_full(&self) -> bool {
         self.kept.len() >= MAX_KEPT
     }
 
-    /// Keeps `mapping`. What the sender has once mapped it must not map otherwise: a mapping that overlaps a known one is not
-    /// kept, nor is one too many. Returns whether a mapping that begins there is known now.
+    /// Keeps `mapping`, unless it overlaps a known mapping (the sender must not map bytes differently) or the maximum
+    /// is reached. Returns whether a mapping with this start is known now.
     pub(crate) fn keep(&mut self, mapping: ReceivedMapping) -> bool {
         let at = self.kept.partition_point(|known| known.end <= mapping.start);
         match self.kept.get(at).filter(|known| known.start < mapping.end) {
@@ -185,13 +187,13 @@ impl ReceivedMappings {
         }
     }
 
-    /// The mapping that subflow byte `offset` lies in.
+    /// The mapping that contains subflow byte `offset`.
     pub(crate) fn around(&self, offset: u64) -> Option<&ReceivedMapping> {
         let at = self.kept.partition_point(|known| known.end <= offset);
         self.kept.get(at).filter(|known| known.start <= offset)
     }
 
-    /// How a segment at subflow offset `offset` fits `mapping`, which is one of these.
+    /// The relation of a segment at subflow offset `offset` to `mapping`, which is one of the kept mappings.
     pub(crate) fn fit(&self, mapping: &ReceivedMapping, offset: u64, length: u64) -> Fit {
         match mapping.fit(offset, length) {
             Fit::Piece if self.pieces >= MAX_KEPT => Fit::NoRoom,
@@ -199,8 +201,8 @@ impl ReceivedMappings {
         }
     }
 
-    /// TCP has taken `length` bytes with this sum at subflow offset `offset`. Returns the data offset of the mapping that is
-    /// complete with them and has a wrong checksum.
+    /// TCP has accepted `length` bytes with this sum at subflow offset `offset`. Returns the data offset of the mapping
+    /// that these bytes complete if its checksum is wrong.
     pub(crate) fn add_piece(&mut self, offset: u64, length: u64, sum: u16) -> Option<u64> {
         let at = self.kept.partition_point(|known| known.end <= offset);
         let mapping = self.kept.get_mut(at).filter(|known| known.start <= offset)?;
@@ -208,7 +210,7 @@ impl ReceivedMappings {
         matches!(mapping.verification, Verification::Broken).then_some(mapping.data)
     }
 
-    /// The mapping around `offset` cannot be verified.
+    /// Marks the mapping around `offset` as one that cannot be verified.
     pub(crate) fn give_up(&mut self, offset: u64) {
         let at = self.kept.partition_point(|known| known.end <= offset);
         if let Some(mapping) = self.kept.get_mut(at).filter(|known| known.start <= offset) {
@@ -217,7 +219,7 @@ impl ReceivedMappings {
         }
     }
 
-    /// From subflow byte `offset` on bytes have another mapping: what these mapped there never comes.
+    /// Ends all mappings at subflow byte `offset`, because another mapping applies from there on.
     pub(crate) fn cut(&mut self, offset: u64) {
         while let Some(last) = self.kept.back_mut().filter(|last| last.end > offset) {
             self.pieces -= last.pieces();
@@ -229,7 +231,8 @@ impl ReceivedMappings {
         }
     }
 
-    /// What becomes of the first of the in-order bytes `start..end` of the subflow, and up to where.
+    /// The treatment of the first of the in-order bytes `start..end` of the subflow, and the end of the bytes so
+    /// treated.
     pub(crate) fn in_order(&self, start: u64, end: u64) -> (u64, InOrder) {
         let at = self.kept.partition_point(|known| known.end <= start);
         let Some(mapping) = self.kept.get(at).filter(|known| known.start < end) else { return (end, InOrder::Passes) };
@@ -248,7 +251,7 @@ impl ReceivedMappings {
         }
     }
 
-    /// The subflow's stream has passed `offset`.
+    /// Removes the mappings below `offset`, which the in-order data of the subflow has passed.
     pub(crate) fn forget_below(&mut self, offset: u64) {
         while let Some(front) = self.kept.front().filter(|front| front.end <= offset) {
             self.pieces -= front.pieces();
