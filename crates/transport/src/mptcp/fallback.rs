@@ -131,9 +131,9 @@ impl Connection {
             // MP_FAIL can only be the answer to one of this side.
             return;
         }
-        let unasked = self.mode == Mode::Multipath;
+        let unsolicited = self.mode == Mode::Multipath;
         self.enter_infinite(index, Some(offset.max(self.send.una)), now);
-        if unasked && !self.subflows[index].is_closed() {
+        if unsolicited && !self.subflows[index].is_closed() {
             // An MP_FAIL is answered with an MP_FAIL: Linux resets a subflow on which the answer is missing.
             let expected = self.fail_option(self.receive.next);
             self.infinite.requested = Some(self.receive.next);

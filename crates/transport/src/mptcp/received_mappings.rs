@@ -17,7 +17,7 @@ const MAX_KEPT: usize = 512;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReceivedMappings {
     kept: VecDeque<ReceivedMapping>,
-    /// Pieces of all of them.
+    /// Number of pieces of all mappings.
     pieces: usize,
 }
 

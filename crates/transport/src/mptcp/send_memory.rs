@@ -1,15 +1,16 @@
-//! The send buffer as Linux accounts for it: page fragments at the connection, packet buffers at its subflows. Used where
-//! the scheduler queues data ahead of the windows ([`Scheduler::queues_ahead`]); it then decides when data moves down.
+//! The send buffer with the accounting of Linux: page fragments at the connection, packet buffers at its subflows. It
+//! is used if the scheduler queues data ahead of the windows ([`Scheduler::queues_ahead`]), and then determines when
+//! data is passed to a subflow.
 //!
 //! ```text
 //! connection   write -> fragments of a 32 KiB page            full when their bytes reach 4 KiB + the subflows' buffers
 //! subflow      fragment, always to its end -> packet buffers  full when their true size reaches its own buffer
 //! ```
 //!
-//! A subflow's buffer has room for twice its window, each packet rounded up generously, so it holds up to 3.7 windows. It
-//! grows only while the writer waits and the window is not full: what a path queues ahead lags behind its window. A
-//! fragment's end, the peer's window or a full buffer may leave a short packet at the tail, which later data completes
-//! unless it has left before.
+//! A subflow's buffer has room for twice its window with a generous allowance per packet, so it holds up to 3.7
+//! windows. It grows only while the writer waits and the window is not full; so the amount that a path queues ahead
+//! follows its window with a delay. The end of a fragment, the peer's window or a full buffer may leave a short packet
+//! at the tail. Later data completes it unless it has been sent before.
 //!
 //! Source: Linux 6.12, `net/mptcp/protocol.c` (`mptcp_sendmsg`, `__subflow_push_pending`, `mptcp_sendmsg_frag`,
 //! `__mptcp_clean_una`), `net/mptcp/protocol.h` (`__mptcp_sync_sndbuf`), `net/ipv4/tcp_input.c` (`tcp_sndbuf_expand`,
@@ -25,40 +26,40 @@ use crate::tcp::{self, PACKET_OVERHEAD};
 /// Bounds of a subflow's send buffer that grows with its window (Linux `tcp_wmem[1]` and `tcp_wmem[2]`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendBufferTuning {
-    /// Bytes at the start.
+    /// Initial size in bytes.
     pub initial: u64,
     /// Upper bound in bytes.
     pub maximum: u64,
 }
 
-/// A page fragment is cut from pages of this many bytes (`SKB_FRAG_PAGE_ORDER`).
+/// Size in bytes of the pages from which fragments are allocated (`SKB_FRAG_PAGE_ORDER`).
 const PAGE: u64 = 32_768;
-/// What describes a fragment lies in the page in front of it (`struct mptcp_data_frag`).
+/// Size of the descriptor of a fragment, which precedes it in the page (`struct mptcp_data_frag`).
 const FRAGMENT_OVERHEAD: u64 = 40;
-/// A page with less room than for this much data is left (`mptcp_page_frag_refill`).
+/// A page with less room for data than this is not used further (`mptcp_page_frag_refill`).
 const SMALLEST_FRAGMENT: u64 = 32;
-/// What the connection's buffer has beyond those of its subflows (`tcp_wmem[0]`).
+/// Size of the connection's buffer in excess of the subflows' buffers (`tcp_wmem[0]`).
 const CONNECTION_EXTRA: u64 = 4096;
-/// Bytes of buffer for each packet of the window: a factor of two for recovery, times a 1460-byte packet with headers,
-/// rounded up to a power of two, and its descriptor.
+/// Bytes of buffer for each packet of the window: a factor of two for recovery, times the size of a 1460-byte packet
+/// with headers, rounded up to a power of two, and its descriptor.
 const BUFFER_PER_WINDOW_PACKET: u64 = 2 * (4096 + 256);
-/// The window that a buffer has room for at least (`TCP_INIT_CWND`).
+/// Minimum window for which a buffer has room (`TCP_INIT_CWND`).
 const SMALLEST_WINDOW: u32 = 10;
 
-/// What a connection and its subflows hold of the stream.
+/// The data held by a connection and its subflows.
 #[derive(Clone, Debug)]
 pub(crate) struct SendMemory {
-    /// `None`: writes are not limited here.
+    /// `None` if writes are not limited here.
     tuning: Option<SendBufferTuning>,
-    /// Bytes that every subflow's buffer has, for ever.
+    /// Fixed size in bytes of every subflow's buffer, if there is one.
     fixed: Option<u64>,
-    /// Not wholly acknowledged, in the stream's order.
+    /// Fragments not completely acknowledged, in the order of the stream.
     fragments: VecDeque<Fragment>,
-    /// Room that is left in the page of the last fragment.
+    /// Room left in the page of the last fragment.
     page_room: u64,
-    /// What the fragments take.
+    /// Memory taken by the fragments.
     held: u64,
-    /// Each subflow's buffer; 0 before it is synchronised.
+    /// Size of each subflow's buffer; 0 before the subflow is synchronised.
     buffers: Vec<u64>,
 }
 
@@ -80,17 +81,17 @@ impl SendMemory {
         self.tuning.is_some() && self.fixed.is_none()
     }
 
-    /// Bytes of the connection's buffer.
+    /// Size of the connection's buffer in bytes.
     fn limit(&self) -> u64 {
         match self.buffers.iter().sum() {
-            // Without a subflow there is nothing to write to.
+            // Without a subflow nothing can be written.
             0 => 0,
             buffers => CONNECTION_EXTRA + buffers,
         }
     }
 
-    /// Cuts `bytes`, written at stream offset `written`, into fragments while the buffer is not full; `sent` was handed
-    /// down before. Returns how many were taken.
+    /// Allocates fragments for `bytes` written at stream offset `written` while the buffer is not full. `sent` is the
+    /// offset up to which data has been passed to subflows. Returns the number of bytes accepted.
     fn admit(&mut self, bytes: u64, written: u64, sent: u64) -> u64 {
         if !self.limits_writes() {
             return bytes;
@@ -116,7 +117,7 @@ impl SendMemory {
         admitted
     }
 
-    /// Everything below `una` is acknowledged.
+    /// Releases the fragments below `una`, which are acknowledged.
     fn acknowledge(&mut self, una: u64) {
         while let Some(front) = self.fragments.front_mut() {
             let end = una.min(front.end);
@@ -130,20 +131,20 @@ impl SendMemory {
         }
     }
 
-    /// Where the fragment around stream offset `offset` ends.
+    /// The end of the fragment that contains stream offset `offset`.
     pub(super) fn fragment_end(&self, offset: u64) -> u64 {
         let at = self.fragments.partition_point(|fragment| fragment.end <= offset);
-        // Where writes are not limited, all of the stream counts as written into full pages.
+        // If writes are not limited, the whole stream is treated as written into full pages.
         let in_pages = || (offset / (PAGE - FRAGMENT_OVERHEAD) + 1) * (PAGE - FRAGMENT_OVERHEAD);
         self.fragments.get(at).map_or_else(in_pages, |fragment| fragment.end)
     }
 
-    /// Whether a waiting writer may go on: a third of the buffer is free.
+    /// Whether a waiting writer may continue: a third of the buffer is free.
     fn is_writable(&self) -> bool {
         self.held < self.limit() && 3 * self.held <= 2 * self.limit()
     }
 
-    /// Subflow `index` exists, with this window in packets: its buffer has room for twice of it.
+    /// Sets the buffer of subflow `index` to at least twice its window of `cwnd` packets.
     pub(super) fn expand(&mut self, index: usize, cwnd: u32) {
         if self.buffers.len() <= index {
             self.buffers.resize(index + 1, 0);
@@ -154,39 +155,39 @@ impl SendMemory {
         *buffer = self.fixed.unwrap_or_else(|| grown.min(maximum).max(initial).max(*buffer));
     }
 
-    /// Subflow `index` is no more.
+    /// Removes the buffer of subflow `index`.
     pub(super) fn remove(&mut self, index: usize) {
         if let Some(buffer) = self.buffers.get_mut(index) {
             *buffer = 0;
         }
     }
 
-    /// Bytes of subflow `index`'s buffer; 0 before it is synchronised.
+    /// Size of the buffer of subflow `index` in bytes; 0 before it is synchronised.
     pub(super) fn buffer(&self, index: usize) -> u64 {
         self.buffers.get(index).copied().unwrap_or(0)
     }
 }
 
-/// Linux's defaults but for the maximum, which is the 16 MiB of its receive buffers here, too.
+/// The defaults of Linux, except for the maximum, which is 16 MiB as for its receive buffers here.
 impl Default for SendBufferTuning {
     fn default() -> Self {
         Self { initial: 16_384, maximum: 16_777_216 }
     }
 }
 
-/// What a subflow's buffer holds, in bytes of true size.
+/// Memory taken by the packets in a subflow's buffer, in bytes of true size.
 pub(super) fn held_by(tcp: &tcp::Connection) -> u64 {
     tcp.unacknowledged_bytes() + tcp.queued_bytes() + PACKET_OVERHEAD * tcp.buffered_packets()
 }
 
 impl Connection {
-    /// The accounting, where the scheduler needs it.
+    /// The accounting, if the scheduler requires it.
     pub(super) fn send_memory(config: &super::Config) -> Option<SendMemory> {
         let needed = config.scheduler.queues_ahead();
         needed.then(|| SendMemory::new(config.send_buffer_tuning, config.send_buffer))
     }
 
-    /// Takes in as much of `bytes` as the send buffer has room for.
+    /// Accepts as many of `bytes` as the send buffer has room for.
     pub(super) fn admit(&mut self, bytes: u64) -> u64 {
         let acknowledged = self.bytes_acknowledged();
         let Some(memory) = &mut self.memory else { return self.stream.admit(bytes, acknowledged) };
@@ -198,7 +199,8 @@ impl Connection {
         admitted
     }
 
-    /// What is acknowledged leaves the buffer; a waiting writer hears of enough room.
+    /// Releases acknowledged data, and emits [`Event::Writable`](crate::Event::Writable) to a waiting writer if there
+    /// is enough room.
     pub(super) fn release_send_memory(&mut self) {
         let una = self.send.una.min(self.stream.written);
         if let Some(memory) = &mut self.memory {
@@ -213,7 +215,8 @@ impl Connection {
         self.stream.on_acknowledged(una);
     }
 
-    /// The subflow's buffer grows while the writer waits and the window is not full (Linux `tcp_should_expand_sndbuf`).
+    /// Expands the subflow's buffer while the writer waits and the window is not full (Linux
+    /// `tcp_should_expand_sndbuf`).
     pub(super) fn expand_send_buffer(&mut self, index: usize) {
         let Some(memory) = &mut self.memory else { return };
         let subflow = &self.subflows[index];

@@ -1,16 +1,17 @@
-//! Subflows that deliver nothing any more, as upstream Linux finds and replaces them ([`Config::stale_loss_count`]).
+//! Detection and replacement of subflows that no longer deliver data, as in upstream Linux
+//! ([`Config::stale_loss_count`]).
 //!
-//! A data-level timer runs while data is outstanding; every DATA_ACK that advances sets it anew. Whenever it expires:
+//! A data-level timer runs while data is outstanding. Every DATA_ACK that advances restarts it. When it expires:
 //!
-//! 1. A subflow with something to deliver that nothing was heard from since the last time counts one more period. With more
-//!    than `stale_loss_count` of them it is stale, if there is another one to take over: the scheduler leaves it alone until
-//!    something is heard from it. **All** outstanding data is then sent again, in order, what other subflows have delivered
-//!    meanwhile included: nobody knows it from the DATA_ACK. Copies cost a whole send buffer, and as much again when the stale
-//!    subflow comes back and delivers what its own queue holds.
-//! 2. A subflow that has delivered all that it was given repeats the oldest piece of the written data.
+//! 1. A subflow that has data to deliver and received no segment since the last expiry counts one more period. Above
+//! `stale_loss_count` periods it is stale, provided that another subflow can take over: the scheduler does not use it
+//! until it receives a segment. **All** outstanding data is then sent again, in order, including data that other
+//! subflows have delivered meanwhile, since the DATA_ACK does not show which. These copies amount to a whole send
+//! buffer, and the same amount again when the stale subflow recovers and delivers its own queue.
+//! 2. A subflow that has delivered everything assigned to it repeats the oldest fragment of the written data.
 //!
-//! The timer's interval is what is left of the longest retransmission timer among subflows that count no period, or 200 ms
-//! where all do. Unlike there, it doubles after ten repetitions without any progress.
+//! The interval is the remaining time of the longest retransmission timer among subflows with no period counted, or 200
+//! ms if there is none. Unlike in Linux, it doubles after ten repetitions without progress.
 //!
 //! Source: Linux 6.12, `net/mptcp/protocol.c` (`mptcp_subflow_get_retrans`, `__mptcp_retrans`,
 //! `__mptcp_retransmit_pending_data`, `mptcp_timeout_from_subflow`), `net/mptcp/pm.c` (`mptcp_pm_subflow_chk_stale`).
@@ -24,28 +25,28 @@ use super::Connection;
 use super::data_send::REPEATS_AT_ONE_RATE;
 use super::mode::Mode;
 
-/// The interval where no subflow's timer tells one (`TCP_RTO_MIN`).
+/// The interval if no subflow has a retransmission timer (`TCP_RTO_MIN`).
 const SHORTEST_RTO: Duration = Duration::from_millis(200);
 
-/// What is known of a subflow's deliveries.
+/// The deliveries of a subflow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Delivery {
     /// Segments accepted from the peer.
     pub(crate) received_segments: u64,
-    /// Periods in a row without one.
+    /// Number of consecutive periods without such a segment.
     periods: u8,
-    /// What had been heard when the first of them began.
+    /// Value of `received_segments` at the start of the first of these periods.
     received_before: u64,
     stale: bool,
 }
 
 impl Delivery {
-    /// Whether the scheduler is to leave it alone.
+    /// Whether the scheduler should not use the subflow.
     pub(crate) fn is_stale(&self) -> bool {
         self.stale && self.received_segments == self.received_before
     }
 
-    /// A period is over in which the subflow had something to deliver.
+    /// Ends a period in which the subflow had data to deliver.
     fn note_period(&mut self) {
         if self.periods == 0 {
             self.received_before = self.received_segments;
@@ -96,7 +97,7 @@ impl Connection {
         self.watch_deliveries(now);
     }
 
-    /// Declares a subflow stale that has delivered nothing for too long, where another one takes over.
+    /// Marks a subflow as stale if it has delivered nothing for too long and another one can take over.
     fn replace_if_stale(&mut self, index: usize) {
         let limit = self.config.stale_loss_count;
         let delivery = self.subflows[index].delivery;
@@ -115,7 +116,7 @@ impl Connection {
         }
     }
 
-    /// All outstanding data is to be sent again, on any subflow.
+    /// Marks all outstanding data to be sent again on any subflow.
     pub(super) fn repeat_everything(&mut self) {
         for sent in &mut self.send.outstanding {
             (sent.carried_by, sent.reinject) = (SubflowSet::default(), true);
@@ -123,7 +124,7 @@ impl Connection {
         self.send.reinjections = self.send.outstanding.len();
     }
 
-    /// Subflow `index` repeats what was written in one piece and is not acknowledged.
+    /// Repeats on subflow `index` the oldest fragment that is not acknowledged.
     fn repeat_oldest_piece(&mut self, index: usize) {
         let start = self.send.una;
         let end = self.memory.as_ref().map_or(start + 1, |memory| memory.fragment_end(start)).min(self.send.next);
@@ -144,8 +145,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn periods_count_while_nothing_is_heard() {
-        let mut delivery = Delivery { heard: 7, ..Delivery::default() };
+    fn periods_count_while_no_segment_is_received() {
+        let mut delivery = Delivery { received_segments: 7, ..Delivery::default() };
         for expected in 1..=5 {
             delivery.note_period();
             assert_eq!(delivery.periods, expected);
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stale_subflow_is_so_until_something_is_heard_from_it() {
+    fn a_subflow_stays_stale_until_it_receives_a_segment() {
         let mut delivery = Delivery::default();
         delivery.note_period();
         delivery.stale = true;

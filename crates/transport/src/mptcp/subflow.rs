@@ -1,4 +1,4 @@
-//! One subflow: a TCP connection, how far its MPTCP handshake is, and what it has to say.
+//! One subflow: a TCP connection, the state of its MPTCP handshake, and the options that it has to send.
 
 use std::collections::VecDeque;
 
@@ -9,32 +9,33 @@ use super::received_mappings::ReceivedMappings;
 use super::stale::Delivery;
 use crate::tcp;
 
-/// Options that wait for an acknowledgment before no further echo of an ADD_ADDR is queued: the peer decides how many
-/// it announces, and during a handshake none can leave. All others are bounded by this side's addresses.
+/// Maximum number of options that wait for an acknowledgment; above it no echo of an ADD_ADDR is queued, since the peer
+/// determines the number of echoes, and none can be sent during a handshake. The number of all other options is bounded
+/// by this side's addresses.
 const MAX_SIGNALS: usize = 32;
 
-/// How far a subflow's MPTCP handshake is (RFC 8684, sections 3.1 and 3.2).
+/// Progress of a subflow's MPTCP handshake (RFC 8684, sections 3.1 and 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// The initial subflow, until the peer has shown a DSS (or an MP_CAPABLE with both keys).
+    /// The initial subflow, until the peer has sent a DSS (or an MP_CAPABLE with both keys).
     Capable,
-    /// A further subflow whose SYN or SYN/ACK is under way.
+    /// A further subflow whose SYN or SYN/ACK has been sent.
     Joining,
-    /// The joiner sent its HMAC and waits for the acknowledgment of it: no data yet.
+    /// The joiner has sent its HMAC and waits for its acknowledgment; it must not send data yet.
     PreEstablished,
-    /// Data may flow.
+    /// Data may be sent.
     Established,
-    /// Over.
+    /// The subflow is closed.
     Closed,
 }
 
-/// What every packet of a connection needs to know of all of its subflows. Kept together, it is in the cache; the
-/// subflows of many connections are not.
+/// The values of each subflow that are needed for every packet of the connection. They are stored together, so that
+/// they stay in the cache; the subflows of many connections do not.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SubflowSummary {
     /// [`Subflow::deadline`].
     pub(crate) deadline: Instant,
-    /// The receiver's RTT estimate, where the subflow is established.
+    /// The receiver's RTT estimate, if the subflow is established.
     pub(crate) receiver_rtt: Option<Duration>,
     /// [`Subflow::has_delivered`].
     pub(crate) delivered: bool,
@@ -52,27 +53,27 @@ pub struct Subflow {
     pub(crate) tcp: tcp::Connection,
     pub(crate) stage: Stage,
     pub(crate) number: usize,
-    /// When the SYN came that this side answers.
+    /// Arrival time of the SYN, for a join of the peer.
     pub(crate) joined_at: Instant,
-    /// This side opened it.
+    /// Whether this side opened the subflow.
     pub(crate) initiator: bool,
     pub(crate) local_id: u8,
     pub(crate) remote_id: u8,
     pub(crate) local_nonce: u32,
     pub(crate) remote_nonce: u32,
-    /// This side wants it as a backup, or the peer does.
+    /// Whether either side uses the subflow as a backup.
     pub(crate) backup: bool,
     pub(crate) peer_backup: bool,
     /// Options that wait for an acknowledgment to carry them.
     pub(crate) signals: VecDeque<MptcpOption>,
-    /// Mappings that more than one segment fills.
+    /// Mappings that cover more than one segment.
     pub(crate) mappings: ReceivedMappings,
     pub(crate) delivery: Delivery,
-    /// Timeouts seen so far: a new one makes the connection reinject.
+    /// Timeouts processed so far. A further one makes the connection reinject data.
     pub(crate) timeouts_seen: u64,
-    /// Repeats the third ACK of a join until it is acknowledged.
+    /// When to repeat the third ACK of a join, until it is acknowledged.
     pub(crate) confirm_at: Option<Instant>,
-    /// How often it was repeated.
+    /// Number of repetitions of the third ACK.
     pub(crate) confirmations: u32,
     /// When it was last the faster subflow for which the window of a slower one was halved.
     pub(crate) penalised_another_at: Option<Instant>,
@@ -80,11 +81,11 @@ pub struct Subflow {
     pub(crate) bytes_received: u64,
     /// Copies assigned to it of data that another subflow had been given before.
     pub(crate) copies: u64,
-    /// What a reset of this subflow is to carry.
+    /// The options of a reset of this subflow.
     pub(crate) reset_with: Vec<MptcpOption>,
     /// Why the peer reset it.
     pub(crate) reset_reason: Option<ResetReason>,
-    /// The path manager has been told that it is established.
+    /// Whether the path manager was informed that it is established.
     pub(crate) announced: bool,
 }
 
@@ -117,28 +118,29 @@ impl Subflow {
         }
     }
 
-    /// How many subflows the connection had before this one; the initial one has 0. Others may have the same place in
-    /// [`Connection::subflows`](super::Connection::subflows), none has the same number.
+    /// Number of subflows opened before this one; 0 for the initial one. Several subflows may have had the same place
+    /// in [`Connection::subflows`](super::Connection::subflows), but the number is unique.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// The TCP connection underneath.
+    /// The TCP connection of the subflow.
     pub fn connection(&self) -> &tcp::Connection {
         &self.tcp
     }
 
-    /// Data bytes that arrived on this subflow first; a copy of what another had delivered does not count.
+    /// Data bytes that arrived on this subflow first. A copy of data that another subflow delivered before is not
+    /// counted.
     pub fn bytes_received(&self) -> u64 {
         self.bytes_received
     }
 
-    /// Why the peer reset it, where it did and said so (MP_TCPRST, RFC 8684, section 3.6).
+    /// The reason with which the peer reset it, if it gave one (MP_TCPRST, RFC 8684, section 3.6).
     pub fn reset_reason(&self) -> Option<ResetReason> {
         self.reset_reason
     }
 
-    /// Segments assigned to it that are copies of what another subflow was given before: the scheduler's, and those of
+    /// Segments assigned to it that are copies of data assigned to another subflow before, by the scheduler or for
     /// reinjection.
     pub fn copies(&self) -> u64 {
         self.copies
@@ -149,17 +151,17 @@ impl Subflow {
         matches!(self.stage, Stage::Established)
     }
 
-    /// Whether data may be assigned to it: it is established, and its stream has not been ended.
+    /// Whether data may be assigned to it: it is established, and its stream has not ended.
     pub(crate) fn takes_data(&self) -> bool {
         self.is_established() && self.tcp.state().may_send() && !self.tcp.is_finishing()
     }
 
-    /// Whether it is over.
+    /// Whether it is closed.
     pub fn is_closed(&self) -> bool {
         self.stage == Stage::Closed
     }
 
-    /// When its timers want to be looked at; [`Instant::MAX`] where none is set.
+    /// The deadline of its earliest timer; [`Instant::MAX`] if none is set.
     pub(crate) fn deadline(&self) -> Instant {
         if self.is_closed() {
             return Instant::MAX;
@@ -167,24 +169,24 @@ impl Subflow {
         self.tcp.deadline().min(self.confirm_at.unwrap_or(Instant::MAX))
     }
 
-    /// What every packet needs to know of it.
+    /// The values that are needed for every packet.
     pub(crate) fn summary(&self) -> SubflowSummary {
         let receiver_rtt = self.tcp.receiver_rtt().filter(|_| self.is_established());
         SubflowSummary { deadline: self.deadline(), receiver_rtt, delivered: self.has_delivered() }
     }
 
-    /// Whether nothing that was given to it is still to be delivered.
+    /// Whether all data assigned to it has been delivered.
     pub(crate) fn has_delivered(&self) -> bool {
         self.is_closed() || self.tcp.buffered_packets() == 0
     }
 
-    /// Whether either side wants it as a backup only.
+    /// Whether either side uses it as a backup.
     pub fn is_backup(&self) -> bool {
         self.backup || self.peer_backup
     }
 
-    /// Queues an option and asks for an acknowledgment to carry it. One that says the same and still waits is
-    /// superseded. An echo for which there is no room is not queued: the peer repeats its announcement.
+    /// Queues an option and requests an acknowledgment that carries it. The option replaces a waiting one that it
+    /// supersedes. An echo for which there is no room is not queued: the peer repeats its announcement.
     pub(crate) fn signal(&mut self, option: MptcpOption) {
         let is_echo = matches!(&option, MptcpOption::AddAddress(address) if address.truncated_hmac.is_none());
         self.signals.retain(|waiting| !supersedes(&option, waiting));
@@ -194,8 +196,8 @@ impl Subflow {
         self.tcp.request_ack();
     }
 
-    /// The handshake is over: acknowledgments have room for what waited behind its options. It must not wait for the
-    /// next acknowledgment, which may be the answer to a stranger's segment.
+    /// Requests an acknowledgment for options that did not fit beside those of the handshake, which has ended. They
+    /// must not wait for the next acknowledgment, which may be the answer to a segment that is not the peer's.
     pub(crate) fn send_pending_signals(&mut self) {
         if !self.signals.is_empty() {
             self.tcp.request_ack();
@@ -203,7 +205,7 @@ impl Subflow {
     }
 }
 
-/// Whether `option` says again, or otherwise, what `waiting` was to say.
+/// Whether `option` replaces `waiting`: it repeats or changes the same information.
 fn supersedes(option: &MptcpOption, waiting: &MptcpOption) -> bool {
     let both_priorities = matches!((option, waiting), (MptcpOption::Priority { .. }, MptcpOption::Priority { .. }));
     both_priorities || option == waiting

@@ -1,4 +1,4 @@
-//! What the scheduler sees of the subflows, kept up to date as they change.
+//! The scheduler's views of the subflows, updated when the subflows change.
 
 use subflow_policy::congestion::RecoveryState;
 use subflow_policy::scheduler::SubflowView;
@@ -9,7 +9,7 @@ use super::send_memory::held_by;
 use super::subflow::Stage;
 
 impl Connection {
-    /// Fits the view of subflow `index` to its present state.
+    /// Updates the view of subflow `index`.
     pub(super) fn update_view(&mut self, index: usize) {
         let subflow = &self.subflows[index];
         let tcp = &subflow.tcp;

@@ -1,12 +1,12 @@
 //! Addresses that this side has withdrawn (REMOVE_ADDR, RFC 8684, section 3.4.2).
 //!
-//! The peer echoes no REMOVE_ADDR, and an acknowledgment, which carries it, may be lost. Linux sends it once, on the
-//! first subflow that is active, not stale, and not of the withdrawn address (`mptcp_pm_remove_addr`,
-//! `mptcp_pm_addr_send_ack_avoid_list`). A peer that misses it keeps subflows to an address that nobody has, until they
-//! time out. Here the first one goes out as in Linux. As with ADD_ADDR, it is then repeated twice, a second apart, and
-//! on every established subflow, since the first may be on a path that is dead as well. A peer that has taken it in has
-//! no such subflows any more and ignores the others. Nothing is repeated of an address that is back: the peer's old
-//! subflows get a reset from there.
+//! The peer does not echo a REMOVE_ADDR, and the acknowledgment that carries it may be lost. Linux sends it once, on
+//! the first subflow that is active, not stale, and not of the withdrawn address (`mptcp_pm_remove_addr`,
+//! `mptcp_pm_addr_send_ack_avoid_list`). A peer that does not receive it keeps subflows to an address that does not
+//! exist until they time out. Here the first one is sent as in Linux. As with ADD_ADDR, it is then repeated twice, at
+//! an interval of one second, and on every established subflow, since the path of the first may have failed as well. A
+//! peer that has processed it has no such subflows any more and ignores the others. A withdrawal is not repeated once
+//! the address is back: the host resets the peer's old subflows.
 
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::mptcp::MptcpOption;
@@ -14,29 +14,29 @@ use subflow_wire::tcp::mptcp::MptcpOption;
 use super::Connection;
 use super::mode::Mode;
 
-/// A withdrawal is said so often.
+/// Maximum number of transmissions of a withdrawal.
 const WITHDRAWALS: u32 = 3;
-/// Time between withdrawals of an address.
+/// Time between two transmissions of a withdrawal.
 const WITHDRAW_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Withdrawals that are to be repeated.
+/// Withdrawals to be repeated.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Withdrawals {
-    /// Address identifiers, with how often each was said.
+    /// Address identifiers, each with the number of transmissions.
     sent: Vec<(u8, u32)>,
-    /// When to repeat them.
+    /// When to repeat the withdrawals.
     pub(super) repeat_at: Option<Instant>,
 }
 
 impl Withdrawals {
-    /// The address with identifier `id` is lost, which has been said `times` times.
+    /// Starts the withdrawal of the lost address with identifier `id`, which has been sent `times` times.
     fn begin(&mut self, id: u8, times: u32, now: Instant) {
         self.cancel(id);
         self.sent.push((id, times));
         self.repeat_at.get_or_insert(now + WITHDRAW_INTERVAL);
     }
 
-    /// The identifier belongs to an address that this host has.
+    /// Ends the withdrawal of an identifier whose address this host has again.
     pub(super) fn cancel(&mut self, id: u8) {
         self.sent.retain(|&(known, _)| known != id);
         if self.sent.is_empty() {
@@ -44,12 +44,12 @@ impl Withdrawals {
         }
     }
 
-    /// What is to be said again.
+    /// The identifiers to be withdrawn again.
     fn ids(&self) -> Vec<u8> {
         self.sent.iter().map(|&(id, _)| id).collect()
     }
 
-    /// All of it was said again at `now`, or there was no subflow for it.
+    /// Counts a repetition at `now`; `was_sent` is false if there was no subflow for it.
     fn note_repetition(&mut self, was_sent: bool, now: Instant) {
         self.sent.iter_mut().for_each(|(_, times)| *times += u32::from(was_sent));
         self.sent.retain(|&(_, times)| times < WITHDRAWALS);
@@ -58,7 +58,7 @@ impl Withdrawals {
 }
 
 impl Connection {
-    /// Tells the peer that the address with identifier `id` is gone.
+    /// Withdraws the address with identifier `id`.
     pub(super) fn withdraw(&mut self, id: u8, now: Instant) {
         let carrier = self.signalling_subflow();
         self.withdrawals.begin(id, u32::from(carrier.is_some()), now);
@@ -67,7 +67,7 @@ impl Connection {
         }
     }
 
-    /// Says again which addresses are gone, on all subflows. Where there is none, it waits for one.
+    /// Repeats the withdrawals on all subflows. If there is none, the next repetition is scheduled.
     pub(super) fn repeat_withdrawals(&mut self, now: Instant) {
         self.withdrawals.repeat_at = None;
         if self.mode != Mode::Multipath || self.is_done() {
