@@ -1,8 +1,9 @@
-//! The edge between endpoints, which move ranges, and whoever holds the bytes: a real interface, or a test.
+//! The interface between endpoints, which process byte ranges, and the holder of the bytes: a real interface, or a
+//! test.
 //!
-//! On the way out the edge attaches the bytes of [`Payload`](subflow_wire::Payload) `stream_offset..+length` to each packet
-//! and calls [`set_payload_sum`]. On the way in it hands over the packet, asks
-//! [`Endpoint::taken`](crate::Endpoint::taken) where the payload belongs, keeps those bytes, and may give the application
+//! On output, the holder attaches the bytes of [`Payload`](subflow_wire::Payload) `stream_offset..+length` to each
+//! packet and calls [`set_payload_sum`]. On input, it passes the packet to the endpoint, determines the place of the
+//! payload with [`Endpoint::taken`](crate::Endpoint::taken), stores those bytes, and may deliver to the application
 //! everything below [`Endpoint::bytes_received`](crate::Endpoint::bytes_received).
 
 use core::ops::Range;
@@ -11,19 +12,19 @@ use subflow_wire::checksum::ones_complement_add;
 use subflow_wire::tcp::mptcp::MptcpOption;
 use subflow_wire::{Body, Packet};
 
-/// The part of a packet's payload that an endpoint took in, and where it belongs. It may wait behind a hole, or for a
-/// checksum over more than this packet. It may come again: then the bytes replace those that were taken before, whose checksum
-/// was wrong if they differ.
+/// The part of a packet's payload that an endpoint accepted, and its place in the stream. The bytes may wait for a hole
+/// to be filled, or for a checksum that covers several packets. They may arrive again: then they replace those accepted
+/// before, whose checksum was wrong if they differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// Offset in the payload of the first byte taken.
+    /// Offset in the payload of the first byte accepted.
     pub payload_offset: u32,
-    /// Where the bytes belong in the peer's stream, and so how many they are: what lies beyond a FIN is not taken.
+    /// The place of the bytes in the peer's stream, which includes their number: data beyond a FIN is not accepted.
     pub stream: Range<u64>,
 }
 
-/// Notes the one's-complement sum of the bytes attached to `packet`, in the payload's description and in the DSS checksum
-/// (RFC 8684, section 3.3.1), which endpoints compute as if all bytes were zero.
+/// Sets the one's-complement sum of the bytes attached to `packet`, in the description of the payload and in the DSS
+/// checksum (RFC 8684, section 3.3.1), which endpoints compute as if all bytes were zero.
 pub fn set_payload_sum(packet: &mut Packet, sum: u16) {
     let segment = match &mut packet.body {
         Body::Tcp(segment) => segment,
@@ -31,7 +32,7 @@ pub fn set_payload_sum(packet: &mut Packet, sum: u16) {
             datagram.payload.sum = sum;
             return;
         }
-        // No checksum of SCTP stands in a header that an endpoint writes.
+        // An SCTP endpoint writes no checksum into a header.
         Body::Sctp(_) => return,
     };
     segment.payload.sum = sum;

@@ -1,4 +1,4 @@
-//! One socket of any protocol, and how to drive it.
+//! A socket of any protocol.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -16,8 +16,8 @@ use crate::{Event, mptcp, sctp};
 ///
 /// Mutate it ([`handle_packet`](Self::handle_packet), [`handle_timeout`](Self::handle_timeout), [`write`](Self::write),
 /// [`finish`](Self::finish), …), then drain it: call [`poll_transmit`](Self::poll_transmit) and
-/// [`poll_event`](Self::poll_event) until both return `None`. Then sleep until [`poll_timeout`](Self::poll_timeout), which
-/// is up to date only after draining. Time never goes back between calls.
+/// [`poll_event`](Self::poll_event) until both return `None`. Then wait until [`poll_timeout`](Self::poll_timeout),
+/// which is valid only after draining. Time must not decrease between calls.
 #[derive(Clone, Debug)]
 pub enum Endpoint {
     /// Plain TCP.
@@ -31,7 +31,7 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
-    /// A packet arrived for subflow `subflow` (0 but for MPTCP).
+    /// Processes an arriving packet for subflow `subflow` (0 except for MPTCP).
     pub fn handle_packet(&mut self, now: Instant, subflow: usize, packet: &Packet) {
         match (self, &packet.body) {
             (Self::Tcp(tcp), Body::Tcp(segment)) => tcp.handle_segment(now, segment),
@@ -42,7 +42,7 @@ impl Endpoint {
         }
     }
 
-    /// Time has come to what [`poll_timeout`](Self::poll_timeout) said.
+    /// Processes the expiry of the timer set to [`poll_timeout`](Self::poll_timeout).
     pub fn handle_timeout(&mut self, now: Instant) {
         match self {
             Self::Tcp(tcp) => tcp.handle_timeout(now),
@@ -58,7 +58,7 @@ impl Endpoint {
         self.poll_transmit_into(now, &mut packet).then_some(packet)
     }
 
-    /// Fills `packet` with the next packet to send, whatever it held, and returns whether there was one.
+    /// Writes the next packet to send to `packet`, whose content is replaced, and returns whether there was one.
     pub fn poll_transmit_into(&mut self, now: Instant, packet: &mut Packet) -> bool {
         match self {
             Self::Tcp(tcp) => {
@@ -98,7 +98,7 @@ impl Endpoint {
         }
     }
 
-    /// What happened since the last call.
+    /// The next event since the last call.
     pub fn poll_event(&mut self) -> Option<Event> {
         match self {
             Self::Tcp(tcp) => tcp.stream.poll_event(),
@@ -108,8 +108,8 @@ impl Endpoint {
         }
     }
 
-    /// Writes `bytes` bytes; returns how many were accepted (all, where no send buffer is set). After a short write
-    /// [`Event::Writable`] tells when to go on. On UDP: one datagram of that many bytes.
+    /// Writes `bytes` bytes and returns how many were accepted (all, if no send buffer is set). If not all were
+    /// accepted, [`Event::Writable`] follows when there is room again. On UDP the call sends one datagram of this size.
     pub fn write(&mut self, bytes: u64) -> u64 {
         match self {
             Self::Tcp(tcp) => tcp.write(bytes),
@@ -122,7 +122,7 @@ impl Endpoint {
         }
     }
 
-    /// No more will be written; the stream ends after what was.
+    /// Ends the stream after the data written so far.
     pub fn finish(&mut self) {
         match self {
             Self::Tcp(tcp) => tcp.finish(),
@@ -132,7 +132,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes back what was written and not sent, and finishes.
+    /// Discards data that was written and not sent, and ends the stream.
     pub fn stop(&mut self) {
         match self {
             Self::Tcp(tcp) => tcp.stop(),
@@ -142,7 +142,7 @@ impl Endpoint {
         }
     }
 
-    /// Gives up at once, with a reset.
+    /// Aborts at once, with a reset.
     pub fn abort(&mut self) {
         match self {
             Self::Tcp(tcp) => {
@@ -155,7 +155,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether the application reads what arrives (it does at first). One that does not fills the receive window.
+    /// Sets whether the application reads data as it arrives, which is the default. If it does not, the receive window
+    /// fills.
     pub fn set_reading(&mut self, reading: bool, now: Instant) {
         match self {
             Self::Tcp(tcp) => tcp.set_reading(reading, now),
@@ -165,7 +166,7 @@ impl Endpoint {
         }
     }
 
-    /// Asks for [`Event::Received`] when `total` bytes have been received in order.
+    /// Requests [`Event::Received`] when `total` bytes have been received in order.
     pub fn set_receive_mark(&mut self, total: u64) {
         match self {
             Self::Tcp(tcp) => tcp.stream.set_mark(total),
@@ -175,7 +176,7 @@ impl Endpoint {
         }
     }
 
-    /// Application bytes written and accepted.
+    /// Number of bytes written by the application and accepted.
     pub fn bytes_written(&self) -> u64 {
         match self {
             Self::Tcp(tcp) => tcp.stream.written,
@@ -185,7 +186,7 @@ impl Endpoint {
         }
     }
 
-    /// Application bytes received in order.
+    /// Number of bytes received in order.
     pub fn bytes_received(&self) -> u64 {
         match self {
             Self::Tcp(tcp) => tcp.stream.received,
@@ -195,7 +196,7 @@ impl Endpoint {
         }
     }
 
-    /// Application bytes acknowledged by the peer.
+    /// Number of bytes acknowledged by the peer.
     pub fn bytes_acknowledged(&self) -> u64 {
         match self {
             Self::Tcp(tcp) => tcp.connection.counters().bytes_acknowledged,
@@ -205,9 +206,9 @@ impl Endpoint {
         }
     }
 
-    /// The part of the packet last handled that was taken in, for the edge that holds its bytes (see [`edge`](crate::edge)).
-    /// `None` where it carried nothing new or was not acceptable, for UDP, whose datagrams are taken whole, and for SCTP, which has
-    /// [`Association::taken_chunks`](sctp::Association::taken_chunks).
+    /// The accepted part of the latest packet, for the holder of its bytes (see [`edge`](crate::edge)). `None` if the
+    /// packet had no new data or was not acceptable, for UDP, whose datagrams are accepted whole, and for SCTP, which
+    /// has [`Association::taken_chunks`](sctp::Association::taken_chunks).
     pub fn taken(&self) -> Option<Taken> {
         match self {
             Self::Tcp(tcp) => tcp.connection.taken(),
@@ -216,7 +217,7 @@ impl Endpoint {
         }
     }
 
-    /// Its two ends; of MPTCP, those of the initial subflow.
+    /// Its addresses and ports; for MPTCP, those of the initial subflow.
     pub fn ends(&self) -> Ends {
         match self {
             Self::Tcp(tcp) => tcp.connection.ends(),
@@ -226,7 +227,7 @@ impl Endpoint {
         }
     }
 
-    /// The TCP connection of subflow `subflow` (0 but for MPTCP).
+    /// The TCP connection of subflow `subflow` (0 except for MPTCP).
     pub(crate) fn tcp(&self, subflow: usize) -> Option<&Connection> {
         match self {
             Self::Tcp(tcp) => Some(&tcp.connection),
@@ -235,7 +236,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether subflow `subflow` (0 but for MPTCP) is over: its segments belong to nobody.
+    /// Whether subflow `subflow` (0 except for MPTCP) is over: its segments belong to no endpoint.
     pub(crate) fn is_over(&self, subflow: usize) -> bool {
         match self {
             Self::Mptcp(mptcp) => mptcp.subflows()[subflow].is_closed(),
@@ -248,7 +249,7 @@ impl Endpoint {
         self.ended().is_some()
     }
 
-    /// How it ended, once it is over.
+    /// How the endpoint ended, once it is over.
     pub fn ended(&self) -> Option<Closed> {
         match self {
             Self::Tcp(tcp) => match tcp.connection.state() {
@@ -271,7 +272,7 @@ pub fn blank_packet() -> Packet {
     }
 }
 
-/// The TCP segment of a packet; one that held something else becomes a blank segment.
+/// The TCP segment of a packet. Other content is replaced by a blank segment.
 fn segment_of(packet: &mut Packet) -> &mut TcpSegment {
     if !matches!(packet.body, Body::Tcp(_)) {
         packet.body = Body::Tcp(TcpSegment::default());

@@ -1,4 +1,4 @@
-//! What endpoints tell their application.
+//! Events that endpoints report to their application.
 
 use crate::tcp::{Closed, Ends};
 
@@ -10,18 +10,18 @@ pub enum Event {
     /// The number of bytes received in order has reached the mark set with
     /// [`set_receive_mark`](crate::Endpoint::set_receive_mark).
     Received,
-    /// A write that was cut short may be tried again.
+    /// A write that was accepted only in part may be continued.
     Writable,
-    /// The peer will send no more.
+    /// The peer has ended its stream.
     PeerFinished,
-    /// Everything written, and the end of the stream, has been acknowledged.
+    /// All data written and the end of the stream are acknowledged.
     Acknowledged,
     /// The connection is over.
     Closed(Closed),
     /// A further MPTCP subflow is usable.
     SubflowEstablished(Ends),
-    /// An MPTCP subflow is gone.
+    /// An MPTCP subflow is closed.
     SubflowClosed(Ends),
-    /// The connection goes on as plain TCP (RFC 8684, section 3.7).
+    /// The connection has fallen back to plain TCP (RFC 8684, section 3.7).
     FellBack,
 }

@@ -1,8 +1,9 @@
-//! Sans-IO endpoints: TCP, MPTCP, SCTP and UDP as state machines that are told the time and never touch bytes.
+//! Sans-IO endpoints: TCP, MPTCP, SCTP and UDP as state machines that receive the time as an argument and never process
+//! payload bytes.
 //!
-//! A [`Host`] owns [`Endpoint`]s and finds the one that a packet belongs to; [`tcp::Connection`] is one TCP connection
-//! or MPTCP subflow, [`mptcp::Connection`] an MPTCP connection over several of them; [`sctp::Association`] is an SCTP
-//! association.
+//! A [`Host`] owns [`Endpoint`]s and assigns each arriving packet to one of them. A [`tcp::Connection`] is a TCP
+//! connection or an MPTCP subflow, an [`mptcp::Connection`] an MPTCP connection over several subflows, and an
+//! [`sctp::Association`] an SCTP association.
 
 pub mod edge;
 mod endpoint;

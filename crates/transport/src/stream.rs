@@ -1,19 +1,19 @@
-//! The application's side of a connection: what it wrote and read. Shared by TCP and MPTCP.
+//! The application's side of a connection: bytes written and read, and events. Shared by TCP and MPTCP.
 
 use std::collections::VecDeque;
 
 use crate::Event;
 
-/// Counts of an application's byte streams, and the events that wait for it.
+/// Byte counts of an application's streams, and events for the application.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream {
     /// Bytes written.
     pub(crate) written: u64,
-    /// Most bytes written and not acknowledged.
+    /// Maximum number of bytes written and not acknowledged.
     send_buffer: Option<u64>,
-    /// A write was cut short.
+    /// Whether the latest write was accepted only in part.
     blocked: bool,
-    /// The application has said that it will write no more.
+    /// Whether the application has ended its stream.
     pub(crate) finished: bool,
     /// Bytes received in order.
     pub(crate) received: u64,
@@ -40,7 +40,7 @@ impl Stream {
         }
     }
 
-    /// How many of `bytes` fit in the send buffer while `acknowledged` bytes are acknowledged.
+    /// Accepts as many of `bytes` as fit into the send buffer while `acknowledged` bytes are acknowledged.
     pub(crate) fn admit(&mut self, bytes: u64, acknowledged: u64) -> u64 {
         if self.finished {
             return 0;
@@ -52,13 +52,13 @@ impl Stream {
         admitted
     }
 
-    /// The last `bytes` of what was just admitted do not fit after all.
+    /// Reverses the acceptance of the last `bytes` bytes, which do not fit after all.
     pub(crate) fn take_back(&mut self, bytes: u64) {
         self.written -= bytes;
         self.blocked = true;
     }
 
-    /// There is room: a blocked writer goes on.
+    /// Emits [`Event::Writable`] if a writer waits.
     pub(crate) fn unblock(&mut self) {
         if self.blocked {
             self.blocked = false;
@@ -66,7 +66,7 @@ impl Stream {
         }
     }
 
-    /// Whether a write was cut short and its writer waits.
+    /// Whether a write was accepted only in part and its writer waits.
     #[inline]
     pub(crate) fn is_blocked(&self) -> bool {
         self.blocked
@@ -77,7 +77,7 @@ impl Stream {
         self.send_buffer.is_some_and(|limit| self.written - acknowledged >= limit)
     }
 
-    /// `acknowledged` bytes are acknowledged now: a third of the send buffer free makes a blocked writer go on.
+    /// Sets the number of acknowledged bytes. A waiting writer may continue once a third of the send buffer is free.
     pub(crate) fn on_acknowledged(&mut self, acknowledged: u64) {
         if let (true, Some(limit)) = (self.blocked, self.send_buffer)
             && self.written - acknowledged <= limit - limit / 3
@@ -86,7 +86,7 @@ impl Stream {
         }
     }
 
-    /// `bytes` more arrived in order.
+    /// Counts `bytes` further bytes received in order.
     pub(crate) fn on_received(&mut self, bytes: u64) {
         let before = self.received;
         self.received += bytes;

@@ -1,4 +1,4 @@
-//! Connections that this host opens, and the ends that they get.
+//! Connections that this host opens, and the choice of their local ports.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -11,22 +11,23 @@ use crate::tcp::{Ends, TcpEndpoint, TcpOptions};
 use crate::udp::UdpEndpoint;
 use crate::{Endpoint, mptcp};
 
-/// Why a connection has not been opened.
+/// Why a connection could not be opened.
 ///
-/// Ends are in use from the first packet until the connection is over. TIME-WAIT is a part of it (RFC 9293, section
-/// 3.6.1): a connection closed by this side first keeps its port for [`time_wait`](crate::tcp::Config::time_wait),
-/// towards its peer alone. One that was reset, that timed out or that its peer closed first frees its port at once.
+/// Addresses and ports are in use from the first packet until the connection is over. TIME-WAIT is part of the
+/// connection (RFC 9293, section 3.6.1): a connection closed by this side first keeps its port for
+/// [`time_wait`](crate::tcp::Config::time_wait), for connections to the same peer only. A connection that was reset,
+/// that timed out or that its peer closed first releases its port at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
-    /// The local address and port that were asked for have a connection to that peer already.
+    /// The requested local address and port already have a connection to this peer.
     #[error("{local} has a connection to {remote} already; name another port, or 0 for any that is free")]
     InUse {
-        /// What was asked for.
+        /// The requested address and port.
         local: SocketAddr,
         /// The peer.
         remote: SocketAddr,
     },
-    /// Every dynamic port of the local address has a connection to that peer.
+    /// Every dynamic port of the local address has a connection to this peer.
     #[error(
         "{local} has connections to {remote} from all of its {} dynamic ports; \
          close some, wait for those in TIME-WAIT, or connect from another address",
@@ -45,7 +46,7 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// Where the port, or every port, is in use for connections to `remote`.
+    /// If the port, or every port, is in use for connections to `remote`.
     pub fn connect_tcp(
         &mut self,
         options: &TcpOptions,
@@ -62,7 +63,7 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// Where the port, or every port, is in use for connections to `remote`.
+    /// If the port, or every port, is in use for connections to `remote`.
     pub fn connect_mptcp(
         &mut self,
         config: Arc<mptcp::Config>,
@@ -83,7 +84,7 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// Where there is one between them.
+    /// If there is already a socket between them.
     pub fn open_udp(&mut self, local: SocketAddr, remote: SocketAddr) -> Result<EndpointId, ConnectError> {
         let ends = Ends { local, remote };
         if self.is_in_use(Protocol::Udp, ends) {
@@ -92,7 +93,7 @@ impl Host {
         Ok(self.add(Endpoint::Udp(Box::new(UdpEndpoint::new(ends))), ends))
     }
 
-    /// Adds an endpoint with its initial ends.
+    /// Adds an endpoint with its initial addresses and ports.
     pub(super) fn add(&mut self, endpoint: Endpoint, ends: Ends) -> EndpointId {
         let protocol = match endpoint {
             Endpoint::Tcp(_) | Endpoint::Mptcp(_) => Protocol::Tcp,
@@ -104,12 +105,12 @@ impl Host {
         id
     }
 
-    /// Whether `ends` belong to an endpoint, or a subflow, that is not over.
+    /// Whether `ends` belong to an endpoint or a subflow that is not over.
     pub(super) fn is_in_use(&self, protocol: Protocol, ends: Ends) -> bool {
         self.demux.owner(protocol, ends).is_some_and(|(id, subflow)| !self.endpoint(id).is_over(subflow))
     }
 
-    /// Free ends for a connection to `remote`: with the port asked for, or with any where that is 0.
+    /// Free ends for a connection to `remote`: with the requested port, or with any free port if that is 0.
     pub(super) fn free_ends(
         &mut self,
         protocol: Protocol,
@@ -132,7 +133,8 @@ impl Host {
         port.map(with_port).ok_or(ConnectError::NoFreePort { local: local.ip(), remote })
     }
 
-    /// Asks an MPTCP endpoint for a further subflow, beside those of its path manager. Drain it afterwards.
+    /// Requests a further subflow of an MPTCP endpoint, in addition to those of its path manager. Drain the endpoint
+    /// afterwards.
     pub fn open_subflow(
         &mut self,
         id: EndpointId,
@@ -148,7 +150,7 @@ impl Host {
         self.open_requested(id, now);
     }
 
-    /// Gives ports to the subflows that a path manager wants, and opens them.
+    /// Assigns ports to the subflows that a path manager has requested, and opens them.
     #[inline]
     pub(super) fn open_requested(&mut self, id: EndpointId, now: Instant) {
         if let Endpoint::Mptcp(connection) = &self.endpoints[id.0 as usize]

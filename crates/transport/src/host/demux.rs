@@ -1,4 +1,4 @@
-//! Which packet belongs to which endpoint.
+//! Assignment of arriving packets to endpoints.
 
 use std::net::IpAddr;
 
@@ -13,13 +13,13 @@ use crate::tcp::Ends;
 /// Local and remote IPv4 address; ports and protocol, as [`ports`] packs them.
 type KeyV4 = (u64, u64);
 type KeyV6 = (u128, u128, u64);
-/// An endpoint and which of its subflows.
+/// An endpoint and the index of its subflow.
 pub(super) type Owner = (EndpointId, usize);
 
 #[allow(clippy::disallowed_types, reason = "it is never iterated")]
 type Map<K> = std::collections::hash_map::HashMap<K, Owner, SeedableRandomState>;
 
-/// Which protocol a pair of ends is of: ports of different protocols have nothing to do with each other.
+/// The protocol of a pair of ends. The port numbers of different protocols are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Protocol {
     Tcp = 6,
@@ -27,22 +27,22 @@ pub(super) enum Protocol {
     Sctp = 132,
 }
 
-/// Endpoints and subflows by protocol, addresses and ports. Looked up, never iterated in an order that matters.
-/// Addresses are packed into integers, which hash in a few instructions.
+/// Endpoints and subflows by protocol, addresses and ports. The table is never iterated in an order that matters.
+/// Addresses are packed into integers, whose hash takes a few instructions.
 ///
-/// Peers choose a part of every key, so hashes are keyed where packets come from other processes: nobody can make many
-/// keys that fall into one place of a table.
+/// Peers choose a part of every key. Therefore hashes are keyed if packets come from other processes, so that nobody
+/// can construct many keys with the same hash.
 #[derive(Clone, Debug)]
 pub(super) struct Demux {
     v4: Map<KeyV4>,
     v6: Map<KeyV6>,
-    /// The owner of the previous packet: most packets are followed by another of the same.
+    /// The owner of the previous packet: consecutive packets often have the same owner.
     last: Option<(KeyV4, Owner)>,
-    /// By endpoint, what has been entered for it.
+    /// By endpoint, its entries in the table.
     entries: Vec<Entries>,
 }
 
-/// The ends of one endpoint, with the subflow that they belong to.
+/// The ends of one endpoint, each with its subflow.
 type Entries = SmallVec<[(Protocol, Ends, usize); 1]>;
 
 enum Key {
@@ -50,7 +50,7 @@ enum Key {
     V6(KeyV6),
 }
 
-/// Addresses of mixed families never meet in one packet.
+/// A packet never has addresses of different families.
 #[inline]
 fn key(protocol: Protocol, local: IpAddr, remote: IpAddr, local_port: u16, remote_port: u16) -> Key {
     let ports = u64::from(local_port) << 24 | u64::from(remote_port) << 8 | protocol as u64;
@@ -75,7 +75,7 @@ fn key_of(protocol: Protocol, ends: Ends) -> Key {
 }
 
 impl Demux {
-    /// An empty one. Its hashes depend on `seed`; without, they are the same everywhere.
+    /// An empty table. Its hashes depend on `seed`; without a seed they are the same in every run.
     pub(super) fn new(seed: Option<u64>) -> Self {
         let state = match seed {
             Some(seed) => SeedableRandomState::with_seed(seed, SharedSeed::global_random()),
@@ -84,7 +84,7 @@ impl Demux {
         Self { v4: Map::with_hasher(state.clone()), v6: Map::with_hasher(state), last: None, entries: Vec::new() }
     }
 
-    /// Gives subflow `subflow` of endpoint `id` (0 but for MPTCP) its ends, instead of those that it had before.
+    /// Assigns ends to subflow `subflow` of endpoint `id` (0 except for MPTCP), in place of its previous ones.
     pub(super) fn assign(&mut self, protocol: Protocol, ends: Ends, id: EndpointId, subflow: usize) {
         let former = self.entries.get(id.0 as usize).into_iter().flatten().find(|&&(.., of)| of == subflow).copied();
         if let Some((protocol, ends, _)) = former {
@@ -94,7 +94,7 @@ impl Demux {
         self.enter(protocol, ends, (id, subflow));
     }
 
-    /// Gives the association `id` further ends.
+    /// Adds ends to the association `id`.
     pub(super) fn add(&mut self, ends: Ends, id: EndpointId) {
         self.enter(Protocol::Sctp, ends, (id, 0));
     }
@@ -113,7 +113,7 @@ impl Demux {
         self.entries[index].push((protocol, ends, owner.1));
     }
 
-    /// Whose the ends are.
+    /// The owner of the ends.
     pub(super) fn owner(&self, protocol: Protocol, ends: Ends) -> Option<Owner> {
         self.look_up(&key_of(protocol, ends))
     }
@@ -126,7 +126,7 @@ impl Demux {
         }
     }
 
-    /// The endpoint and subflow that `packet` is for.
+    /// The endpoint and subflow to which `packet` belongs.
     #[inline]
     pub(super) fn find(&mut self, packet: &Packet) -> Option<Owner> {
         let (protocol, source, destination) = match &packet.body {
@@ -145,7 +145,7 @@ impl Demux {
         }
     }
 
-    /// Forgets endpoint `id`. Ends of it that another endpoint has by now stay that one's.
+    /// Removes endpoint `id`. Ends that now belong to another endpoint are kept.
     pub(super) fn remove(&mut self, id: EndpointId) {
         let Some(entries) = self.entries.get_mut(id.0 as usize) else { return };
         for (protocol, ends, subflow) in core::mem::take(entries) {
@@ -163,7 +163,7 @@ impl Demux {
         }
     }
 
-    /// How many pairs of ends are known.
+    /// Number of pairs of ends in the table.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.v4.len() + self.v6.len()

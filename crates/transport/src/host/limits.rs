@@ -1,28 +1,28 @@
-//! What a host keeps for peers that have not shown yet that they receive what is sent to their address.
+//! Bounds on the state that a host keeps for peers that have not yet proved that they receive at their address.
 
 use rustc_hash::FxHashMap;
 
 use super::EndpointId;
 use crate::Endpoint;
 
-/// Bounds on what peers can make a host keep before they have answered a SYN/ACK (RFC 4987).
+/// Bounds on the state that peers can create in a host before they have answered a SYN/ACK (RFC 4987).
 ///
-/// A half-open connection takes up to 3 kB where the listener speaks TCP and 5 kB where it speaks MPTCP, a half-open
-/// subflow up to 2.5 kB: by default at most 20 MB for each port listened on and 10 MB for all subflows. SCTP keeps
-/// nothing for an INIT: all is in its cookie (RFC 9260, section 5.1.3).
+/// A half-open connection takes up to 3 kB if the listener is TCP and 5 kB if it is MPTCP, a half-open subflow up to
+/// 2.5 kB: by default at most 20 MB for each listening port and 10 MB for all subflows. SCTP keeps no state for an
+/// INIT: the state is in its cookie (RFC 9260, section 5.1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Half-open TCP and MPTCP connections for each port listened on: 4096, as with Linux's `net.core.somaxconn`. Above
-    /// it SYNs are answered with [SYN cookies](super::Host#syn-cookies); 0 answers all with cookies, as
+    /// Half-open TCP and MPTCP connections for each listening port: 4096, as with Linux's `net.core.somaxconn`. Above
+    /// the bound SYNs are answered with [SYN cookies](super::Host#syn-cookies); 0 answers all SYNs with cookies, as
     /// `tcp_syncookies` = 2 does. A connection that ends before it is established counts until it is
     /// [removed](super::Host::remove).
     ///
-    /// As many connections may wait for [`poll_accept`](super::Host::poll_accept), of all ports together; above it SYNs
-    /// and third ACKs are dropped.
+    /// The same number of connections, of all ports together, may wait for [`poll_accept`](super::Host::poll_accept).
+    /// Above it SYNs and third ACKs are dropped.
     pub backlog: usize,
     /// Half-open subflows (MP_JOIN) of all connections of the host: 4096. Further SYNs are dropped. One connection has
-    /// at most [`max_subflows`](crate::mptcp::Config::max_subflows) subflows, half-open ones included; those give way
-    /// to others (`mptcp/places.rs`).
+    /// at most [`max_subflows`](crate::mptcp::Config::max_subflows) subflows, including half-open ones, which may be
+    /// replaced by others (`mptcp/places.rs`).
     pub half_open_joins: usize,
 }
 
@@ -32,10 +32,10 @@ impl Default for Limits {
     }
 }
 
-/// What is half-open at a host.
+/// The half-open connections and subflows of a host.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HalfOpen {
-    /// Connections that a listener has answered and that are not established, with the port they came to.
+    /// Connections that a listener has accepted and that are not established, with their local port.
     connections: FxHashMap<EndpointId, u16>,
     by_port: FxHashMap<u16, usize>,
     /// Half-open subflows, by connection.
@@ -44,7 +44,7 @@ pub(super) struct HalfOpen {
 }
 
 impl HalfOpen {
-    /// Whether there is anything: after most packets there is not.
+    /// Whether there are none, which is so after most packets.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.connections.is_empty() && self.joins.is_empty()
@@ -60,7 +60,7 @@ impl HalfOpen {
         self.all_joins
     }
 
-    /// A listener has answered a SYN to `port`.
+    /// Adds a connection that a listener has created for a SYN to `port`.
     pub(super) fn add_connection(&mut self, id: EndpointId, port: u16) {
         self.connections.insert(id, port);
         *self.by_port.entry(port).or_default() += 1;
@@ -71,7 +71,7 @@ impl HalfOpen {
         self.connections.contains_key(&id)
     }
 
-    /// Looks again at an endpoint that a packet or a timer has changed.
+    /// Updates the entries of an endpoint after a packet or a timer.
     #[cold]
     pub(super) fn update(&mut self, id: EndpointId, endpoint: &Endpoint) {
         let is_established = || endpoint.tcp(0).is_some_and(|tcp| tcp.state().is_synchronised());
@@ -85,7 +85,7 @@ impl HalfOpen {
         }
     }
 
-    /// Forgets an endpoint.
+    /// Removes an endpoint.
     pub(super) fn remove(&mut self, id: EndpointId) {
         self.remove_connection(id);
         self.set_joins(id, 0);

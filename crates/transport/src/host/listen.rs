@@ -1,4 +1,4 @@
-//! Segments that belong to no connection: SYNs for listeners, joins by token, resets (RFC 9293, sections 3.10.7.1 and
+//! Segments that belong to no connection: SYNs for listeners, joins, and resets (RFC 9293, sections 3.10.7.1 and
 //! 3.10.7.2).
 
 use std::net::{IpAddr, SocketAddr};
@@ -16,19 +16,19 @@ use crate::mptcp::{self, Refused, join_of};
 use crate::tcp::{self, Ends, TcpEndpoint, TcpOptions};
 use crate::{Endpoint, sctp};
 
-/// What answers on a port.
+/// The protocol that accepts connections on a port.
 #[derive(Clone, Debug)]
 pub enum Listener {
-    /// Plain TCP: MPTCP options are ignored, so that the peer falls back.
+    /// Plain TCP: MPTCP options are ignored, and the peer falls back.
     Tcp(TcpOptions),
     /// SCTP.
     Sctp(Arc<sctp::Config>),
-    /// MPTCP; a peer that does not speak it gets plain TCP.
+    /// MPTCP; connections of a peer that does not support it use plain TCP.
     Mptcp(Arc<mptcp::Config>),
 }
 
 impl Listener {
-    /// How it speaks TCP, where it does.
+    /// The TCP configuration of the listener, if it has one.
     fn tcp(&self) -> Option<&tcp::Config> {
         match self {
             Self::Tcp(options) => Some(&options.config),
@@ -38,7 +38,7 @@ impl Listener {
     }
 }
 
-/// What of a connection that answers a SYN is given; whatever is not is drawn.
+/// Numbers of a connection that answers a SYN, as far as they are predetermined. The others are random.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PresetNumbers {
     /// This side's initial sequence number.
@@ -48,22 +48,22 @@ pub(super) struct PresetNumbers {
 }
 
 impl Host {
-    /// Accepts connections on `port` from now on. A port of SCTP is another than the same one of TCP.
+    /// Accepts connections on `port` from now on. The ports of SCTP and TCP are independent.
     pub fn listen(&mut self, port: u16, listener: Listener) {
         let protocol = if listener.tcp().is_some() { Protocol::Tcp } else { Protocol::Sctp };
         self.listeners.insert((protocol, port), listener);
     }
 
-    /// How a listener on `port` speaks TCP.
+    /// The TCP configuration of the listener on `port`.
     pub(super) fn listening_tcp(&self, port: u16) -> Option<&tcp::Config> {
         self.listeners.get(&(Protocol::Tcp, port))?.tcp()
     }
 
-    /// A packet that belongs to no endpoint.
+    /// Processes a packet that belongs to no endpoint.
     #[cold]
     pub(super) fn handle_unclaimed(&mut self, now: Instant, packet: &Packet) -> Option<EndpointId> {
         if !is_unicast(packet.ip.source) || !is_unicast(packet.ip.destination) {
-            // RFC 9293, section 3.9.2.3: nobody opens a connection that way, and an answer could go to many.
+            // RFC 9293, section 3.9.2.3: such a packet opens no connection, and an answer could reach many hosts.
             return None;
         }
         match &packet.body {
@@ -96,18 +96,18 @@ impl Host {
             }
             _ if !listens => self.refuse(packet, segment, None),
             _ if flags.contains(TcpFlags::SYN) => self.accept(ends, segment, PresetNumbers::default(), now),
-            // LISTEN drops what neither opens a connection nor acknowledges anything.
+            // In LISTEN, a segment that neither opens a connection nor acknowledges anything is dropped.
             _ => None,
         }
     }
 
-    /// Answers a SYN for a listener.
+    /// Answers a SYN on behalf of a listener.
     fn accept(&mut self, ends: Ends, syn: &TcpSegment, preset: PresetNumbers, now: Instant) -> Option<EndpointId> {
         let port = ends.local.port();
         if self.has_full_accept_queue() {
             return None;
         }
-        // A SYN for ends in TIME-WAIT takes the place of a connection that was established.
+        // A SYN for ends in TIME-WAIT replaces a connection that was established.
         if preset.initial.is_none() && self.half_open.connections(port) >= self.limits.backlog {
             self.answer_with_syn_cookie(ends, syn, now);
             return None;
@@ -117,7 +117,7 @@ impl Host {
         Some(id)
     }
 
-    /// Whether the driver does not fetch accepted connections as fast as they come.
+    /// Whether the driver takes accepted connections more slowly than they arrive.
     pub(super) fn has_full_accept_queue(&self) -> bool {
         self.accepted.len() >= self.limits.backlog.max(1)
     }
@@ -143,7 +143,7 @@ impl Host {
         Some(id)
     }
 
-    /// An endpoint that answers `syn` as the listener says.
+    /// Creates the endpoint that answers `syn` with the configuration of the listener.
     pub(super) fn answering_endpoint(
         &mut self,
         ends: Ends,
@@ -168,8 +168,8 @@ impl Host {
         }
     }
 
-    /// A SYN for ends that `id` has in TIME-WAIT, where it may open them again (RFC 6191). The old endpoint waits on
-    /// without them.
+    /// Processes a SYN for ends that `id` has in TIME-WAIT: reopens them if RFC 6191 permits it. The old endpoint
+    /// remains in TIME-WAIT without these ends.
     #[cold]
     pub(super) fn reopen(
         &mut self,
@@ -188,7 +188,7 @@ impl Host {
         self.accept(ends, syn, PresetNumbers { initial: Some(initial), key: None }, now)
     }
 
-    /// MP_JOIN for the connection with `token` (RFC 8684, section 3.2).
+    /// Processes an MP_JOIN for the connection with `token` (RFC 8684, section 3.2).
     fn join(&mut self, token: u32, ends: Ends, packet: &Packet, syn: &TcpSegment, now: Instant) -> Option<EndpointId> {
         let Some(id) = self.tokens.find(token) else {
             return self.refuse(packet, syn, Some(ResetReason::MPTCP_SPECIFIC));
@@ -209,7 +209,7 @@ impl Host {
         }
     }
 
-    /// A reset for a segment that nobody wants (RFC 9293, section 3.10.7.1).
+    /// Answers a segment that belongs to no connection with a reset (RFC 9293, section 3.10.7.1).
     fn refuse(&mut self, packet: &Packet, segment: &TcpSegment, reason: Option<ResetReason>) -> Option<EndpointId> {
         let control =
             u32::from(segment.flags.contains(TcpFlags::SYN)) + u32::from(segment.flags.contains(TcpFlags::FIN));
@@ -239,7 +239,7 @@ impl Host {
     }
 }
 
-/// Whether an address may be one end of a connection.
+/// Whether an address may be used as the source or destination of a connection.
 fn is_unicast(address: IpAddr) -> bool {
     let is_broadcast = matches!(address, IpAddr::V4(v4) if v4.is_broadcast());
     !address.is_multicast() && !address.is_unspecified() && !is_broadcast

@@ -1,11 +1,11 @@
-//! A host: its addresses, its sockets, and which packet belongs to which.
+//! A host: its addresses, its sockets, and the assignment of packets to them.
 //!
 //! | concern | file |
 //! |---|---|
-//! | which endpoint a packet is for | `demux.rs`; by token, for MP_JOIN: `tokens.rs` |
+//! | the endpoint of a packet | `demux.rs`; by token, for MP_JOIN: `tokens.rs` |
 //! | connections that this host opens | `connect.rs`; their ports: `ports.rs` |
 //! | SYNs, and segments of no connection | `listen.rs`; INIT and COOKIE ECHO: `sctp.rs` |
-//! | what peers can make it keep before they have answered | `limits.rs` |
+//! | bounds on half-open state | `limits.rs` |
 //! | SYN cookies | `syn_cookie.rs`, `stateless.rs` |
 
 mod connect;
@@ -38,7 +38,7 @@ use limits::HalfOpen;
 use ports::Ports;
 use tokens::Tokens;
 
-/// Names an endpoint of a host.
+/// Identifies an endpoint of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EndpointId(pub u32);
 
@@ -47,22 +47,24 @@ pub struct EndpointId(pub u32);
 /// # How to drive it
 ///
 /// The same host serves the simulator, which moves packets between hosts, and a real interface. After every call that
-/// names or returns an [`EndpointId`], drain that endpoint: [`poll_transmit`](Self::poll_transmit) until `None`, then
-/// [`poll_event`](Self::poll_event) until `None`, then set its timer to [`poll_timeout`](Self::poll_timeout). Drain
-/// [`poll_accept`](Self::poll_accept), and the endpoints that it returns, and [`poll_reply`](Self::poll_reply) after
-/// every packet.
+/// takes or returns an [`EndpointId`], drain that endpoint: [`poll_transmit`](Self::poll_transmit) until `None`, then
+/// [`poll_event`](Self::poll_event) until `None`, then set its timer to [`poll_timeout`](Self::poll_timeout). After
+/// every packet, drain [`poll_accept`](Self::poll_accept), the endpoints that it returns, and
+/// [`poll_reply`](Self::poll_reply).
 ///
-/// An endpoint that is over stays, with its counters, until it is [removed](Self::remove): whoever runs a host for long
-/// removes endpoints whose [`Event::Closed`] has come. Its ends are free at once, whether it is removed or not; ends in
-/// TIME-WAIT are free for a new SYN of the peer (RFC 6191), but not for connections that this host opens.
+/// An endpoint that is over remains, with its counters, until it is [removed](Self::remove). A driver that runs a host
+/// for long removes endpoints after their [`Event::Closed`]. The addresses and ports of such an endpoint are free at
+/// once, whether it is removed or not; in TIME-WAIT they are free for a new SYN of the peer (RFC 6191), but not for
+/// connections that this host opens.
 ///
 /// # SYN cookies
 ///
-/// A SYN makes an endpoint at once, which [`poll_accept`](Self::poll_accept) returns before it is established. Above
-/// [`Limits::backlog`] of them on a port the host keeps nothing for a SYN: its SYN/ACK has in it what is needed to make
-/// the connection when the third ACK comes, and that connection is established from the start. TCP loses a little by
-/// that, MPTCP nothing (`host/syn_cookie.rs` says what). Connections under SYN cookies are as secure as the 28 bits of
-/// their HMAC, for which a peer that cannot see the SYN/ACK has to guess within 128 s.
+/// A SYN creates an endpoint at once, which [`poll_accept`](Self::poll_accept) returns before it is established. Above
+/// [`Limits::backlog`] half-open connections on a port, the host keeps no state for a SYN: the SYN/ACK contains the
+/// data that is needed to create the connection when the third ACK arrives, and that connection is established from the
+/// start. TCP loses some options and accuracy by this, MPTCP nothing (`host/syn_cookie.rs` has the details). The
+/// security of connections under SYN cookies rests on the 28 bits of their HMAC: a peer that cannot see the SYN/ACK has
+/// to guess them within 128 s.
 #[derive(Clone, Debug)]
 pub struct Host {
     addresses: Vec<IpAddr>,
@@ -75,17 +77,17 @@ pub struct Host {
     replies: VecDeque<Packet>,
     limits: Limits,
     half_open: HalfOpen,
-    /// Signs cookies.
+    /// The key with which cookies are signed.
     secret: Option<Secret>,
-    /// When the last SYN cookie loses its validity.
+    /// When the last SYN cookie expires.
     cookies_until: Option<Instant>,
     ports: Ports,
     random: RandomSource,
 }
 
 impl Host {
-    /// A host with these addresses; their order gives MPTCP's address identifiers. `random` is what its keys, tags,
-    /// numbers and ports are drawn from: see [`RandomSource`].
+    /// A host with these addresses, whose order determines MPTCP's address identifiers. `random` is the source of its
+    /// keys, tags, numbers and ports: see [`RandomSource`].
     pub fn new(addresses: Vec<IpAddr>, random: impl Into<RandomSource>) -> Self {
         let random = random.into();
         Self {
@@ -105,8 +107,8 @@ impl Host {
         }
     }
 
-    /// Bounds what peers can make the host keep before they have shown that they receive what is sent to them. For SYNs
-    /// that come from now on.
+    /// Sets the bounds on the state for peers that have not yet proved that they receive at their address. They apply
+    /// to SYNs that arrive from now on.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
@@ -116,7 +118,7 @@ impl Host {
         self.half_open.connections(port)
     }
 
-    /// Whether a connection that a listener has accepted was never established; it may be over by now.
+    /// Whether a connection that a listener has accepted was never established. It may be over by now.
     pub fn is_half_open(&self, id: EndpointId) -> bool {
         self.half_open.has_connection(id)
     }
@@ -131,7 +133,7 @@ impl Host {
         &self.addresses
     }
 
-    /// The key of this host's cookies. Made when it is needed, so that the random numbers of connections without
+    /// The key of this host's cookies. It is generated on first use, so that the random numbers of connections without
     /// cookies do not depend on it.
     fn secret(&mut self) -> Secret {
         if self.secret.is_none() {
@@ -142,17 +144,17 @@ impl Host {
         self.secret.expect("just made")
     }
 
-    /// An endpoint, to look at.
+    /// An endpoint, read-only.
     pub fn endpoint(&self, id: EndpointId) -> &Endpoint {
         &self.endpoints[id.0 as usize]
     }
 
-    /// An endpoint, for its application to write, finish, abort.
+    /// An endpoint, for its application to write, finish or abort.
     pub fn endpoint_mut(&mut self, id: EndpointId) -> &mut Endpoint {
         &mut self.endpoints[id.0 as usize]
     }
 
-    /// A packet arrived. Returns the endpoint that took it, to be drained.
+    /// Processes an arriving packet. Returns its endpoint, which is to be drained.
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet) -> Option<EndpointId> {
         let claimed = self.demux.find(packet).filter(|&(id, subflow)| !self.endpoint(id).is_over(subflow));
         let Some((id, subflow)) = claimed else {
@@ -170,14 +172,14 @@ impl Host {
         Some(id)
     }
 
-    /// The endpoint's timer fired.
+    /// Processes the expiry of the endpoint's timer.
     pub fn handle_timeout(&mut self, now: Instant, id: EndpointId) {
         self.endpoints[id.0 as usize].handle_timeout(now);
         self.open_requested(id, now);
         self.update_half_open(id);
     }
 
-    /// Notes what a packet or a timer has made of a half-open connection or subflow.
+    /// Updates the half-open state of an endpoint after a packet or a timer.
     #[inline]
     fn update_half_open(&mut self, id: EndpointId) {
         if !self.half_open.is_empty() {
@@ -185,23 +187,23 @@ impl Host {
         }
     }
 
-    /// The next packet of an endpoint.
+    /// The next packet that an endpoint sends.
     pub fn poll_transmit(&mut self, now: Instant, id: EndpointId) -> Option<Packet> {
         self.endpoints[id.0 as usize].poll_transmit(now)
     }
 
-    /// Fills `packet` with the endpoint's next one; see [`Endpoint::poll_transmit_into`].
+    /// Writes the endpoint's next packet to `packet`; see [`Endpoint::poll_transmit_into`].
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Instant, id: EndpointId, packet: &mut Packet) -> bool {
         self.endpoints[id.0 as usize].poll_transmit_into(now, packet)
     }
 
-    /// What happened on an endpoint.
+    /// The next event of an endpoint.
     pub fn poll_event(&mut self, id: EndpointId) -> Option<Event> {
         self.endpoints[id.0 as usize].poll_event()
     }
 
-    /// When the endpoint wants [`handle_timeout`](Self::handle_timeout).
+    /// When to call [`handle_timeout`](Self::handle_timeout) for the endpoint.
     pub fn poll_timeout(&self, id: EndpointId) -> Option<Instant> {
         self.endpoints[id.0 as usize].poll_timeout()
     }
@@ -212,18 +214,18 @@ impl Host {
         !self.accepted.is_empty() || !self.replies.is_empty()
     }
 
-    /// A connection that a listener accepted since the last call.
+    /// The next connection that a listener has accepted.
     pub fn poll_accept(&mut self) -> Option<EndpointId> {
         self.accepted.pop_front()
     }
 
-    /// A packet that no endpoint sends: a reset for a segment of no connection, a SYN/ACK with a cookie, what SCTP
-    /// answers outside of associations.
+    /// The next packet that is not sent by an endpoint: a reset for a segment of no connection, a SYN/ACK with a
+    /// cookie, or an answer of SCTP outside of associations.
     pub fn poll_reply(&mut self) -> Option<Packet> {
         self.replies.pop_front()
     }
 
-    /// The host gained or got back `address`. Drain every endpoint afterwards.
+    /// The host has added `address`, or regained it. Drain every endpoint afterwards.
     pub fn add_address(&mut self, address: IpAddr, now: Instant) {
         if !self.addresses.contains(&address) {
             self.addresses.push(address);
@@ -252,7 +254,7 @@ impl Host {
         self.endpoints.iter().map(|(index, _)| EndpointId(index as u32)).collect()
     }
 
-    /// Forgets a closed endpoint.
+    /// Removes a closed endpoint.
     pub fn remove(&mut self, id: EndpointId) {
         let endpoint = self.endpoints.remove(id.0 as usize);
         self.demux.remove(id);

@@ -1,19 +1,19 @@
-//! Local ports for connections that name none.
+//! Local ports for connections without a requested port.
 
 /// The first dynamic port (RFC 6335, section 6).
 const FIRST: u16 = 49_152;
-/// How many dynamic ports there are.
+/// Number of dynamic ports.
 pub(super) const COUNT: u16 = 16_384;
 
 /// Selection of ports by a keyed hash (RFC 6056, section 3.3.3, algorithm 3).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ports {
-    /// Counts the ports looked at, modulo [`COUNT`] (`next_ephemeral`).
+    /// Number of ports tried so far, modulo [`COUNT`] (`next_ephemeral`).
     next: u16,
 }
 
 impl Ports {
-    /// A free port, searched from `offset` and the number of ports looked at before; `None` where none is free.
+    /// A free port. The search starts at `offset` plus the number of ports tried before; `None` if no port is free.
     pub(super) fn choose(&mut self, offset: u32, is_free: impl Fn(u16) -> bool) -> Option<u16> {
         let offset = (offset % u32::from(COUNT)) as u16;
         for _ in 0..COUNT {

@@ -1,4 +1,4 @@
-//! SCTP at a host: opening associations, answering INITs without keeping anything, making associations of cookies (RFC
+//! SCTP at a host: opening associations, answering INITs without keeping state, creating associations from cookies (RFC
 //! 9260, sections 5.1 and 8.4).
 
 use std::net::{IpAddr, SocketAddr};
@@ -19,7 +19,7 @@ impl Host {
     ///
     /// # Errors
     ///
-    /// Where the port, or every port, is in use for associations with `remote`.
+    /// If the port, or every port, is in use for associations with `remote`.
     pub fn connect_sctp(
         &mut self,
         config: Arc<sctp::Config>,
@@ -32,7 +32,7 @@ impl Host {
         Ok(self.add_association(Association::connect(config, secret, ends, locals, rng, now)))
     }
 
-    /// The addresses that an association of this host has, the initial one first.
+    /// The addresses of an association of this host, the initial one first.
     fn sctp_addresses(&self, initial: IpAddr, config: &sctp::Config) -> Vec<IpAddr> {
         let others = self.addresses.iter().copied().filter(|&address| address != initial);
         core::iter::once(initial).chain(others.filter(|_| config.multihomed)).collect()
@@ -44,8 +44,8 @@ impl Host {
         id
     }
 
-    /// Notes the addresses that an association has learnt, and takes in the one that replaces it after a restart of the
-    /// peer.
+    /// Enters new addresses of an association into the table, and adds the association that replaces it after a restart
+    /// of the peer.
     #[inline]
     pub(super) fn follow_association(&mut self, id: EndpointId) {
         if matches!(self.endpoints[id.0 as usize], Endpoint::Sctp(_)) {
@@ -58,7 +58,7 @@ impl Host {
         let Endpoint::Sctp(association) = &mut self.endpoints[id.0 as usize] else { return };
         let (new_ends, successor) = (association.take_new_ends(), association.take_successor());
         for ends in new_ends {
-            // A peer may claim any address. What it claims of another association's stays that one's.
+            // A peer may claim any address. Addresses of another association remain assigned to that one.
             if !self.is_in_use(Protocol::Sctp, ends) {
                 self.demux.add(ends, id);
             }
@@ -69,7 +69,7 @@ impl Host {
         }
     }
 
-    /// An SCTP packet that belongs to no association.
+    /// Processes an SCTP packet that belongs to no association.
     pub(super) fn handle_unclaimed_sctp(
         &mut self,
         now: Instant,
@@ -85,7 +85,7 @@ impl Host {
             _ => None,
         };
         match (body.chunks.first(), listener) {
-            // Section 8.5.1, rule A: it is not an INIT that anyone would send.
+            // Section 8.5.1, rule A: not a valid INIT.
             (Some(Chunk::Init(_)), _) if body.verification_tag != 0 || body.chunks.len() > 1 => None,
             (Some(Chunk::Init(init)), Some(config)) => {
                 self.answer_init(init, ends, packet, body, &config, now);
@@ -117,7 +117,7 @@ impl Host {
         self.reply_sctp(answer, packet, body);
     }
 
-    /// Makes an association of a cookie that this host has signed, and that is still good.
+    /// Creates an association from a valid cookie that this host has signed.
     fn accept_cookie(
         &mut self,
         cookie: &[u8],
@@ -147,7 +147,7 @@ impl Host {
         Some(id)
     }
 
-    /// A packet of the host itself in answer to `packet`.
+    /// Sends a packet of the host itself in answer to `packet`.
     fn reply_sctp(&mut self, answer: Option<(u32, Chunk)>, packet: &Packet, body: &SctpPacket) {
         let Some((verification_tag, chunk)) = answer else { return };
         let ends = Ends {

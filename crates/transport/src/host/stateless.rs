@@ -1,5 +1,5 @@
-//! Listening without keeping anything: SYNs answered with SYN cookies, connections made of the third ACKs that bring
-//! them back.
+//! Stateless listening: SYNs are answered with SYN cookies, and connections are created from the third ACKs that return
+//! them.
 
 use subflow_quantity::Instant;
 use subflow_wire::tcp::mptcp::MptcpOption;
@@ -16,7 +16,7 @@ use crate::sctp::Secret;
 use crate::tcp::Ends;
 
 impl Host {
-    /// Answers a SYN and forgets it.
+    /// Answers a SYN without keeping state.
     pub(super) fn answer_with_syn_cookie(&mut self, ends: Ends, syn: &TcpSegment, now: Instant) {
         let secret = self.secret();
         let cookie = SynCookie::for_syn(ends, syn, now);
@@ -25,7 +25,7 @@ impl Host {
         let offered = self.listening_tcp(ends.local.port()).is_some_and(|config| config.timestamps);
         let has_timestamps = offered && syn.options.timestamps.is_some();
         let without = (!has_timestamps).then(|| without_timestamps(syn));
-        // The connection that would have been answers, so that both SYN/ACKs say the same.
+        // A temporary connection generates the answer, so that it equals the SYN/ACK without a cookie.
         let endpoint = self.answering_endpoint(ends, without.as_ref().unwrap_or(syn), preset, now);
         let Some(mut syn_ack) = endpoint.and_then(|mut endpoint| endpoint.poll_transmit(now)) else { return };
         if let Body::Tcp(segment) = &mut syn_ack.body {
@@ -35,7 +35,7 @@ impl Host {
         self.replies.push_back(syn_ack);
     }
 
-    /// The cookie that an ACK for a listener brings back, where this host has given any of late.
+    /// The cookie that an ACK for a listener returns, if this host has sent any recently.
     pub(super) fn syn_cookie_of(&mut self, ends: Ends, ack: &TcpSegment, now: Instant) -> Option<SynCookie> {
         if ack.flags.contains(TcpFlags::SYN) || self.cookies_until.is_none_or(|until| now > until) {
             return None;
@@ -43,7 +43,7 @@ impl Host {
         SynCookie::of_ack(&self.secret(), ends, ack, now)
     }
 
-    /// Makes a connection of a cookie and of the third ACK, or the first data, that brought it.
+    /// Creates a connection from a cookie and the third ACK, or the first data, that returned it.
     pub(super) fn accept_syn_cookie(
         &mut self,
         cookie: SynCookie,
@@ -70,8 +70,8 @@ impl Host {
         Some(id)
     }
 
-    /// This side's key of the cookie, where the ACK shows it: the peer speaks MPTCP (RFC 8684, section 3.1). Where
-    /// another connection has got its token meanwhile, the connection goes on as plain TCP.
+    /// This side's key from the cookie, if the ACK contains it: the peer supports MPTCP (RFC 8684, section 3.1). If
+    /// another connection uses its token by now, the connection continues as plain TCP.
     fn key_shown(&self, cookie: &SynCookie, secret: &Secret, ack: &TcpSegment) -> Option<Key> {
         let capable = capable_of(ack).filter(|capable| capable.sender_key.is_some())?;
         let shown = capable.receiver_key?;
@@ -80,7 +80,7 @@ impl Host {
 }
 
 impl Endpoint {
-    /// The SYN/ACK of a connection that has just been accepted has left before.
+    /// The SYN/ACK of a connection that has just been accepted was sent before.
     fn on_syn_ack_sent_before(&mut self) {
         match self {
             Self::Tcp(tcp) => tcp.connection.on_syn_ack_sent_before(),

@@ -1,15 +1,16 @@
-//! SYN cookies (RFC 4987, section 3.6): a half-open connection in the numbers that its third ACK gives back.
+//! SYN cookies (RFC 4987, section 3.6): the state of a half-open connection, encoded in numbers that the third ACK
+//! returns.
 //!
-//! The initial sequence number of the SYN/ACK is, from the top: 28 bits of an HMAC over the ends, the peer's initial
-//! sequence number, the period and the MSS; a bit that tells the period from its neighbours; the MSS as an index into
-//! [`MSS`]. The six low bits of the SYN/ACK's timestamp hold the peer's window scale (15: none) and whether it takes
-//! SACKs, in the places where Linux has them (`cookie_init_timestamp`).
+//! The initial sequence number of the SYN/ACK consists of, from the most significant bit: 28 bits of an HMAC over the
+//! ends, the peer's initial sequence number, the period and the MSS; a bit that distinguishes the period from the
+//! adjacent ones; the MSS as an index into [`MSS`]. The six low bits of the SYN/ACK's timestamp hold the peer's window
+//! scale (15: none) and whether it supports SACK, in the same positions as in Linux (`cookie_init_timestamp`).
 //!
-//! What gets lost: the exact MSS; the RTT sample of the handshake; up to 127 ms of accuracy in the SYN/ACK's timestamp;
-//! and for peers without timestamps window scaling and SACK. A SYN/ACK is not sent again, the peer has to repeat its
-//! SYN. Where the third ACK is lost, the first data segment takes its place if it is the first to arrive; any other is
-//! answered with a reset. MPTCP loses nothing: the third ACK repeats both keys and the flags for this purpose (RFC
-//! 8684, section 3.1).
+//! The following is lost: the exact MSS; the RTT sample of the handshake; up to 127 ms of accuracy in the SYN/ACK's
+//! timestamp; and for peers without timestamps window scaling and SACK. A SYN/ACK is not retransmitted; the peer has to
+//! retransmit its SYN. If the third ACK is lost, the first data segment replaces it if it is the first to arrive; any
+//! other is answered with a reset. MPTCP loses nothing: the third ACK repeats both keys and the flags for this purpose
+//! (RFC 8684, section 3.1).
 
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::{SynOptions, TcpFlags, TcpOptions, TcpSegment};
@@ -19,26 +20,26 @@ use crate::mptcp::keys::Key;
 use crate::sctp::Secret;
 use crate::tcp::Ends;
 
-/// How long a period lasts. A cookie is good in its own and the next one.
+/// Length of a period. A cookie is valid in its own period and the next one.
 const PERIOD: Duration = Duration::from_secs(64);
-/// A cookie is good no longer than this.
+/// Maximum validity of a cookie.
 pub(super) const LIFETIME: Duration = Duration::from_secs(128);
-/// What is kept of a peer's MSS, in bytes: the largest of these that is not larger. IPv6's and IPv4's default, tunnels,
-/// PPPoE and Ethernet with either, jumbo frames.
+/// The MSS is rounded down to one of these values, in bytes: the defaults of IPv6 and IPv4, tunnels, PPPoE and Ethernet
+/// with either, jumbo frames.
 const MSS: [u16; 8] = [64, 536, 1220, 1360, 1400, 1440, 1460, 8940];
 /// Bits of the initial sequence number below the HMAC.
 const LOW_BITS: u32 = 4;
 const INDEX_MASK: u32 = 7;
 const PERIOD_BIT: u32 = 8;
-/// Low bits of the timestamp that hold options.
+/// Low bits of the timestamp that encode options.
 const TIMESTAMP_MASK: u32 = 0x3F;
 const SCALE_MASK: u32 = 0xF;
 const NO_SCALE: u32 = 15;
 const SACK_BIT: u32 = 0x10;
-/// Keys to choose from, should tokens be in use.
+/// Number of keys to choose from if tokens are in use.
 const KEYS: u8 = 4;
 
-/// What a SYN says that the third ACK does not.
+/// The parts of a SYN that the third ACK does not contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SynCookie {
     ends: Ends,
@@ -55,8 +56,7 @@ impl SynCookie {
         Self { ends, peer_initial: syn.sequence, period: period(now), mss }
     }
 
-    /// The cookie that `ack`, which belongs to no connection, brings back; `None` where it is not of this host or too
-    /// old.
+    /// The cookie that `ack`, which belongs to no connection, returns; `None` if it is not of this host or has expired.
     pub(super) fn of_ack(secret: &Secret, ends: Ends, ack: &TcpSegment, now: Instant) -> Option<Self> {
         let initial = ack.acknowledgment.wrapping_sub(1);
         let is_odd = initial & PERIOD_BIT != 0;
@@ -74,7 +74,7 @@ impl SynCookie {
         u32::from_be_bytes([a, b, c, d]) << LOW_BITS | is_odd | self.mss as u32
     }
 
-    /// The keys that this side may have in a connection made of the cookie.
+    /// The keys that this side may have in a connection created from the cookie.
     pub(super) fn keys(&self, secret: &Secret) -> impl Iterator<Item = Key> {
         (0..KEYS).map(|number| {
             let hmac = self.hmac(secret, b"MPTCP key", number);
@@ -88,7 +88,7 @@ impl SynCookie {
         hmac_sha256(secret, &[purpose, &ends, &peer, &period, &[number]])
     }
 
-    /// The SYN as it was, as far as it is known: `ack` tells the window and, in its timestamp, the options.
+    /// The SYN, as far as it can be reconstructed: `ack` contains the window and, in its timestamp, the options.
     pub(super) fn syn(&self, ack: &TcpSegment) -> TcpSegment {
         let kept = ack.options.timestamps.map(|timestamps| timestamps.echo);
         let scale = kept.map(|bits| bits & SCALE_MASK).filter(|&scale| scale != NO_SCALE);
@@ -113,13 +113,13 @@ impl SynCookie {
     }
 }
 
-/// The period that `now` is in.
+/// The period of `now`.
 fn period(now: Instant) -> u64 {
     now.as_nanos() / PERIOD.as_nanos()
 }
 
-/// Writes into the timestamp of a SYN/ACK what of `syn` the sequence number has no room for. The timestamp gets older
-/// by that, never newer: the next one must not be older.
+/// Encodes in the timestamp of a SYN/ACK the options of `syn` for which the sequence number has no room. This may make
+/// the timestamp older, never newer: the next one must not be older.
 pub(super) fn keep_options(syn: &TcpSegment, syn_ack: &mut TcpSegment) {
     let Some(timestamps) = &mut syn_ack.options.timestamps else { return };
     let scale = syn.options.syn.window_scale.map_or(NO_SCALE, |scale| u32::from(scale).min(14));
@@ -128,7 +128,7 @@ pub(super) fn keep_options(syn: &TcpSegment, syn_ack: &mut TcpSegment) {
     timestamps.value = if value > timestamps.value { value.wrapping_sub(TIMESTAMP_MASK + 1) } else { value };
 }
 
-/// `syn` without the options that get lost where the connection has no timestamps.
+/// `syn` without the options that are lost if the connection has no timestamps.
 pub(super) fn without_timestamps(syn: &TcpSegment) -> TcpSegment {
     let mut syn = syn.clone();
     syn.options.timestamps = None;
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    /// The third ACK of a peer that got a SYN/ACK with this cookie and timestamp.
+    /// The third ACK of a peer that received a SYN/ACK with this cookie and timestamp.
     fn ack(syn: &TcpSegment, initial: u32, timestamp: u32) -> TcpSegment {
         TcpSegment {
             sequence: syn.sequence.wrapping_add(1),

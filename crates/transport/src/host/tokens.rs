@@ -1,4 +1,4 @@
-//! Which MPTCP connection a token names (RFC 8684, section 3.2).
+//! The MPTCP connection of a token (RFC 8684, section 3.2).
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use rand_core::RngCore;
 use super::EndpointId;
 use crate::mptcp::keys::Key;
 
-/// The tokens of a host's own keys, and whose they are.
+/// The tokens of a host's own keys, and their connections.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tokens(BTreeMap<u32, EndpointId>);
 
 impl Tokens {
-    /// A key whose token no connection of the host has: one whose token is in use is drawn again (RFC 8684, section
+    /// A key whose token no connection of the host has. Keys are drawn until the token is not in use (RFC 8684, section
     /// 3.1).
     pub(super) fn fresh_key(&self, random: &mut impl RngCore) -> Key {
         loop {
@@ -28,7 +28,7 @@ impl Tokens {
         !self.0.contains_key(&token)
     }
 
-    /// The connection that a MP_JOIN with this token is for.
+    /// The connection to which an MP_JOIN with this token belongs.
     pub(super) fn find(&self, token: u32) -> Option<EndpointId> {
         self.0.get(&token).copied()
     }
@@ -37,7 +37,7 @@ impl Tokens {
         self.0.insert(token, id);
     }
 
-    /// Forgets the token of a connection that is removed.
+    /// Removes the token of a connection that is removed.
     pub(super) fn remove(&mut self, token: u32, id: EndpointId) {
         if self.find(token) == Some(id) {
             self.0.remove(&token);

@@ -17,10 +17,10 @@
 //! their places again (RFC 4987, section 3.3, on half-open connections). If there is no place for a further join,
 //!
 //! 1. the oldest half-open one is replaced if it has not answered for a retransmission timeout, within which a peer
-//! that follows the protocol does. So a flood of SYNs delays joins, and a join that has a place has the time to
-//! complete its handshake;
+//!    that follows the protocol does. So a flood of SYNs delays joins, and a join that has a place has the time to
+//!    complete its handshake;
 //! 2. otherwise, if half-open joins hold more than a quarter of the places, the SYN is dropped: when the peer
-//! retransmits it, they have been authenticated or may be replaced;
+//!    retransmits it, they have been authenticated or may be replaced;
 //! 3. otherwise the join is refused.
 //!
 //! A subflow that this side opens replaces the oldest half-open join at once. No segment is sent for a replaced join:

@@ -4,10 +4,10 @@
 //! A data-level timer runs while data is outstanding. Every DATA_ACK that advances restarts it. When it expires:
 //!
 //! 1. A subflow that has data to deliver and received no segment since the last expiry counts one more period. Above
-//! `stale_loss_count` periods it is stale, provided that another subflow can take over: the scheduler does not use it
-//! until it receives a segment. **All** outstanding data is then sent again, in order, including data that other
-//! subflows have delivered meanwhile, since the DATA_ACK does not show which. These copies amount to a whole send
-//! buffer, and the same amount again when the stale subflow recovers and delivers its own queue.
+//!    `stale_loss_count` periods it is stale, provided that another subflow can take over: the scheduler does not use
+//!    it until it receives a segment. **All** outstanding data is then sent again, in order, including data that other
+//!    subflows have delivered meanwhile, since the DATA_ACK does not show which. These copies amount to a whole send
+//!    buffer, and the same amount again when the stale subflow recovers and delivers its own queue.
 //! 2. A subflow that has delivered everything assigned to it repeats the oldest fragment of the written data.
 //!
 //! The interval is the remaining time of the longest retransmission timer among subflows with no period counted, or 200

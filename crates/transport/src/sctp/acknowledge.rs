@@ -22,7 +22,7 @@ pub(crate) struct SackSchedule {
     begun: bool,
     /// The destination that data came from last.
     destination: usize,
-    /// The window that the peer was told of.
+    /// The window last advertised to the peer.
     advertised_window: u64,
     /// Of the packet at hand.
     had_data: bool,
@@ -104,7 +104,7 @@ impl Association {
         }
     }
 
-    /// The SACK or NR-SACK that tells how things stand, at most `room` bytes of it.
+    /// The SACK or NR-SACK of the current state, at most `room` bytes of it.
     pub(super) fn take_sack(&mut self, room: u32) -> Chunk {
         let fit = (room.saturating_sub(24) / 4) as usize;
         let blocks_fit = self.config.max_gap_blocks.map_or(fit, |most| fit.min(usize::from(most)));

@@ -22,7 +22,7 @@ pub(crate) struct Shutdown {
     destination: usize,
     /// When T5-shutdown-guard expires, where it runs.
     pub(super) t5_at: Option<Instant>,
-    /// The application was told that everything is acknowledged.
+    /// Whether [`Event::Acknowledged`] was emitted.
     acknowledged_reported: bool,
 }
 

@@ -91,7 +91,7 @@ impl Association {
                 return;
             }
         } else if self.destinations[index].is_active() && self.is_busy(index, now) {
-            // Data that is acknowledged or times out tells as much.
+            // Data that is acknowledged or times out gives the same information.
             self.schedule_heartbeat(index, now);
             return;
         }

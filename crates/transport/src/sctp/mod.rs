@@ -164,11 +164,11 @@ pub struct Association {
     /// Bytes written that need no send buffer any more, and those of them that the peer has.
     freed: u64,
     acknowledged: u64,
-    /// The time of the last call that told it.
+    /// The latest time passed to a call.
     clock: Instant,
     counters: Counters,
     scratch: SackScratch,
-    /// Ends that the host has not been told of.
+    /// Ends that the host has not yet fetched.
     new_ends: Vec<Ends>,
     /// What takes its place when the peer has restarted.
     successor: Option<Box<Association>>,
