@@ -238,7 +238,7 @@ impl Host {
         }
     }
 
-    /// The host lost `address`. Drain every endpoint afterwards.
+    /// The host has lost `address`. Drain every endpoint afterwards.
     pub fn remove_address(&mut self, address: IpAddr, now: Instant) {
         self.addresses.retain(|&known| known != address);
         for id in self.endpoint_ids() {

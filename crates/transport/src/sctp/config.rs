@@ -129,8 +129,8 @@ pub struct Config {
     /// has shown them missing; later they wait for the window, in the order of their TSNs, and hold up those behind them. RFC
     /// 9260 is silent of what does not fit in the packet (section 7.2.4, rule 3); this is Linux (`__sctp_outq_flush_rtx`).
     pub single_fast_packet: bool,
-    /// Whether one packet of this side, of up to 64 KiB or half the window, may be cut into several by segmentation offload,
-    /// as Linux does for SCTP (`sctp_packet_will_fit`). This matters where one packet of retransmissions is allowed.
+    /// Whether segmentation offload may cut one packet of this side, of up to 64 KiB or half the window, into several, as
+    /// Linux does for SCTP (`sctp_packet_will_fit`). This matters where one packet of retransmissions is allowed.
     pub segmentation_offload: bool,
     /// A SACK waits at most so long (RFC 9260, section 6.2: 200 ms).
     pub sack_delay: Duration,
