@@ -141,7 +141,7 @@ impl Connection {
         self.receive.window.on_read(now, read);
     }
 
-    /// The peer's stream ends at `offset`. An offset below data that has arrived is ignored.
+    /// The peer's stream ends at `offset`. An offset below the in-order data is ignored.
     pub(super) fn on_data_fin(&mut self, offset: u64) {
         if offset >= self.receive.next {
             self.receive.fin.get_or_insert(offset);
