@@ -285,6 +285,7 @@ impl Connection {
         subflow.signals.clear();
         self.congestion.set_established(subflow.tcp.path(), false);
         self.update_view(index);
+        self.update_summary(index);
         if !was_half_open {
             self.reinject_from(index);
         }

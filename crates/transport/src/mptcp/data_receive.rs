@@ -130,8 +130,8 @@ impl Connection {
     /// subflow.
     fn adjust_buffer(&mut self, index: usize, now: Instant) {
         // The other subflows have not changed since they were last drained.
-        let others = self.glances.iter().enumerate().filter(|&(other, _)| other != index);
-        let rtts = others.filter_map(|(_, glance)| glance.receiver_rtt);
+        let others = self.summaries.iter().enumerate().filter(|&(other, _)| other != index);
+        let rtts = others.filter_map(|(_, summary)| summary.receiver_rtt);
         let slowest = rtts.chain(self.subflows[index].summary().receiver_rtt).max();
         debug_assert_eq!(slowest, self.subflows.iter().filter_map(|subflow| subflow.summary().receiver_rtt).max());
         if let Some(slowest) = slowest {

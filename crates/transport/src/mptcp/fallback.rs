@@ -6,7 +6,7 @@ use subflow_wire::TcpSegment;
 use subflow_wire::tcp::mptcp::{Mapping, MptcpOption, ResetReason};
 
 use super::Connection;
-pub(super) use super::mode::Mode;
+use super::mode::Mode;
 use super::placement::{DISCARD, Placement};
 use super::subflow::Stage;
 use crate::Event;
@@ -199,7 +199,11 @@ impl Connection {
     /// Processes the peer's infinite mapping in a segment at subflow offset `offset`. Returns whether the segment may
     /// be placed; this is false if there is no room for the mapping.
     pub(super) fn on_infinite_mapping(&mut self, index: usize, mapping: &Mapping, offset: u64, now: Instant) -> bool {
-        if !matches!(self.mode, Mode::Multipath | Mode::Infinite { .. }) || self.has_other_subflows(index) {
+        let is_join_under_way = index > 0 && !self.subflows[index].is_established();
+        if !matches!(self.mode, Mode::Multipath | Mode::Infinite { .. })
+            || self.has_other_subflows(index)
+            || is_join_under_way
+        {
             return true;
         }
         let start = self.subflow_offset(index, mapping.subflow_sequence);
@@ -250,7 +254,7 @@ impl Connection {
         }
         if self.has_sole_carrier() {
             self.map_in_sequence(index, now);
-        } else if self.subflows[index].is_established() && self.has_other_subflows(index) {
+        } else if self.subflows[index].is_established() {
             self.reset_subflow(index, ResetReason::MIDDLEBOX_INTERFERENCE, now);
         }
     }

@@ -117,7 +117,7 @@ impl Connection {
             views: Vec::new(),
             observation: Observation::new(&config),
             dirty: 0,
-            glances: Vec::new(),
+            summaries: Vec::new(),
             send: DataSend::default(),
             memory: Self::send_memory(&config),
             receive: DataReceive::new(config.tcp.receive_buffer, mss, now),

@@ -123,7 +123,7 @@ pub struct Connection {
     /// Bit set of the subflows that may have something to send.
     dirty: u64,
     /// By subflow, as of the last time that it had nothing to send.
-    glances: Vec<SubflowSummary>,
+    summaries: Vec<SubflowSummary>,
     send: DataSend,
     /// Content of the send buffers, for a scheduler that queues data ahead of windows.
     memory: Option<SendMemory>,
@@ -216,7 +216,7 @@ impl Connection {
         let theirs = match self.dirty {
             // This method is called after every packet. If all subflows are drained, their deadlines need not be
             // computed.
-            0 => self.glances.iter().map(|summary| summary.deadline).min().unwrap_or(Instant::MAX),
+            0 => self.summaries.iter().map(|summary| summary.deadline).min().unwrap_or(Instant::MAX),
             _ => self.first_deadline(),
         };
         debug_assert_eq!(theirs, self.first_deadline(), "a subflow's timers changed and nobody touched it");

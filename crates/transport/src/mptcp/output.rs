@@ -44,10 +44,10 @@ impl Connection {
     }
 
     pub(super) fn update_summary(&mut self, index: usize) {
-        if self.glances.len() <= index {
-            self.glances.resize(self.subflows.len(), SubflowSummary::default());
+        if self.summaries.len() <= index {
+            self.summaries.resize(self.subflows.len(), SubflowSummary::default());
         }
-        self.glances[index] = self.subflows[index].summary();
+        self.summaries[index] = self.subflows[index].summary();
     }
 
     /// Adds the MPTCP options to a segment.

@@ -157,7 +157,8 @@ impl Connection {
         // Before the first byte is placed, the bytes of the subflow's stream are the data. Later, a mapping may have
         // placed some bytes elsewhere, in order or beyond a hole.
         let is_first = !subflow.tcp.holds_data();
-        let alone = self.has_sole_carrier();
+        // A join, which anyone may begin, does not decide for the connection.
+        let alone = index == 0 && self.has_sole_carrier();
         if alone && is_first && capable_of(segment).is_none() {
             self.fall_back(now);
             return true;

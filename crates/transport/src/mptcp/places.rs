@@ -89,8 +89,8 @@ impl Connection {
         }
         self.scheduler.on_replaced(index, &self.views[index]);
         self.views[index] = SubflowView::default();
-        if let Some(glance) = self.glances.get_mut(index) {
-            *glance = SubflowSummary::default();
+        if let Some(summary) = self.summaries.get_mut(index) {
+            *summary = SubflowSummary::default();
         }
         if let Some(memory) = &mut self.memory {
             memory.remove(index);

@@ -5,7 +5,7 @@ use subflow_policy::scheduler::{Assignment, QueueView, Scheduler, SubflowSet, Wh
 use subflow_quantity::{Duration, Instant};
 
 use super::Connection;
-use super::fallback::Mode;
+use super::mode::Mode;
 
 impl Connection {
     /// A subflow has timed out since last time: what only it carried may go elsewhere.
@@ -42,7 +42,7 @@ impl Connection {
     /// (`NoDSSInWindow`). Where no subflow that carried the oldest data has anything left to deliver, nobody else would repeat
     /// it, so the data level does (section 3.3.6; Linux `mptcp_retransmit_timer`).
     pub(super) fn watch_for_dropped_data(&mut self, now: Instant) {
-        let delivered = |carrier: usize| match self.glances.get(carrier) {
+        let delivered = |carrier: usize| match self.summaries.get(carrier) {
             Some(glance) if self.dirty & 1 << carrier == 0 => {
                 debug_assert_eq!(
                     glance.delivered,
