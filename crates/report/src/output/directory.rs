@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use super::manifest::{Kind, Manifest};
 use super::{Content, OutputError};
 
+/// The names of folders in which a command collects its files before it moves them into place begin so.
+pub(super) const STAGING: &str = ".subflow-staging-";
+
 /// An existing, writable directory, and the list of files that subflow wrote there before. Directories that were
 /// created for it are removed when it is dropped, if nothing has been written to them.
 #[derive(Debug)]
@@ -48,13 +51,19 @@ impl Directory {
         self.previous.as_ref()
     }
 
-    /// Whether the directory is empty or was written by subflow.
+    /// Whether the directory is empty or was written by subflow. What a command that was killed had staged counts as
+    /// written by subflow.
     pub(super) fn is_ours(&self) -> io::Result<bool> {
         let has_manifest = |kind: Kind| self.path.join(kind.file_name()).exists();
         if has_manifest(Kind::Results) || has_manifest(Kind::Captures) {
             return Ok(true);
         }
-        Ok(std::fs::read_dir(&self.path)?.next().is_none())
+        for entry in std::fs::read_dir(&self.path)? {
+            if !entry?.file_name().to_string_lossy().starts_with(STAGING) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Fails if the directory contains more than `new`, which would replace it.
@@ -70,14 +79,22 @@ impl Directory {
         }
     }
 
-    /// Fails if a file that subflow did not write has one of these names.
+    /// Fails if a file that subflow did not write has one of these names, or if a symbolic link leads one of them out of
+    /// the directory.
     pub(super) fn check_names<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<(), OutputError> {
-        let of_ours = |name: &str| self.previous.as_ref().is_some_and(|previous| previous.files.contains(name));
-        let foreign = names.into_iter().filter(|name| !of_ours(name)).map(|name| self.path.join(name));
-        match foreign.into_iter().find(|path| path.symlink_metadata().is_ok()) {
+        match names.into_iter().find_map(|name| self.foreign_at(name)) {
             Some(path) => Err(OutputError::Foreign { path, option: self.kind.option() }),
             None => Ok(()),
         }
+    }
+
+    /// What stands in the way of writing the file `name`.
+    fn foreign_at(&self, name: &str) -> Option<PathBuf> {
+        let parents = Path::new(name).ancestors().skip(1).filter(|parent| !parent.as_os_str().is_empty());
+        let link = parents.map(|parent| self.path.join(parent)).find(|parent| parent.is_symlink());
+        let is_ours = self.previous.as_ref().is_some_and(|previous| previous.files.contains(name));
+        let file = self.path.join(name);
+        link.or_else(|| (!is_ours && file.symlink_metadata().is_ok()).then_some(file))
     }
 
     /// Replaces the manifest.

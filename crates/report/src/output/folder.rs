@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::commit::commit;
-use super::directory::Directory;
+use super::directory::{Directory, STAGING};
 use super::manifest::Kind;
 use super::{Content, OutputError};
 
@@ -47,7 +47,7 @@ impl Folder {
     /// anything fails, the old ones stay. Other files always stay.
     pub(super) fn replace(&self, fill: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), OutputError> {
         // This is in the folder so that files can be renamed into place. It is removed when it is dropped.
-        let staging = tempfile::Builder::new().prefix(".subflow-staging-").tempdir_in(self.path());
+        let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(self.path());
         let staging = staging.map_err(|source| self.failed(source))?;
         let [new, old] = ["new", "old"].map(|name| staging.path().join(name));
         let filled = std::fs::create_dir(&new).and_then(|()| fill(&new)).and_then(|()| files_below(&new));
@@ -141,6 +141,32 @@ mod tests {
         assert_eq!(std::fs::read(out.join("old")).expect("a file"), b"old");
         prepare(&out, 1).expect("ours").replace(|path| write(path, "new")).expect("written");
         assert_eq!(names(&out), [MANIFEST, "figures", "new"]);
+    }
+
+    #[test]
+    fn a_folder_of_a_command_that_was_killed_is_used_again() {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        std::fs::create_dir(root.path().join(format!("{STAGING}x"))).expect("made");
+        prepare(root.path(), 1).expect("ours").replace(|path| write(path, "new")).expect("written");
+        assert!(root.path().join("new").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn symbolic_links_lead_no_file_out_of_the_folder() {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        let (out, victim) = (root.path().join("out"), root.path().join("victim"));
+        prepare(&out, 1).expect("absent").replace(|path| write(path, "old")).expect("written");
+        write(root.path(), "victim").expect("written");
+        std::os::unix::fs::symlink(&victim, out.join(format!("{MANIFEST}.new"))).expect("linked");
+        prepare(&out, 1).expect("ours").replace(|path| write(path, "new")).expect("written");
+        std::os::unix::fs::symlink(root.path(), out.join("figures")).expect("linked");
+        let result = prepare(&out, 1).expect("ours").replace(|path| {
+            std::fs::create_dir(path.join("figures"))?;
+            write(path, "figures/victim")
+        });
+        assert!(matches!(result, Err(OutputError::Foreign { .. })));
+        assert_eq!(std::fs::read(&victim).expect("a file"), b"victim");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The list of the files that subflow wrote to a folder. Only these are replaced or removed by a later command.
 
 use std::collections::BTreeSet;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,13 @@ impl Manifest {
     pub(super) fn write(&self, directory: &Path, kind: Kind) -> io::Result<()> {
         let path = directory.join(kind.file_name());
         let fresh = directory.join(format!("{}.new", kind.file_name()));
-        std::fs::write(&fresh, serde_json::to_string_pretty(self)? + "\n")?;
+        // An earlier command may have been killed here, and a symbolic link of this name must not be followed.
+        match std::fs::remove_file(&fresh) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = std::fs::File::create_new(&fresh)?;
+        file.write_all((serde_json::to_string_pretty(self)? + "\n").as_bytes())?;
         std::fs::rename(&fresh, &path)
     }
 }
