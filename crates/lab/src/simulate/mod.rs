@@ -13,11 +13,11 @@ mod stacks;
 pub(crate) mod subflow_figures;
 pub(crate) mod world;
 
-use subflow_quantity::Instant;
+use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Scenario;
 
 use crate::capture::{Capture, CaptureFolder};
-use crate::execute::{CpuTimer, RunError};
+use crate::execute::{CpuTimer, RunError, Stop};
 use crate::results::{Engine, RunResult};
 use build::Run;
 use sample::Sampler;
@@ -33,7 +33,16 @@ pub struct RunOptions {
     pub series: bool,
     /// Keep every sample of every subflow ([`RunResult::paths`]); memory grows with the run.
     pub paths: bool,
+    /// Ends a simulated run early, with an error, within a fraction of a second.
+    pub stop: Option<Stop>,
 }
+
+/// The first simulated time that passes between two looks at [`RunOptions::stop`].
+const FIRST_SLICE: Duration = Duration::from_millis(1);
+/// The longest: what is quiet may become busy within a slice.
+const LONGEST_SLICE: Duration = Duration::from_millis(100);
+/// Events between two looks, about: a few hundredths of a second of CPU time.
+const EVENTS_PER_SLICE: u64 = 50_000;
 
 /// Runs `scenario` once, with every random stream made from `seed`.
 pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<RunResult, RunError> {
@@ -46,9 +55,10 @@ pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<
     let timer = CpuTimer::start();
     let measure_from = Instant::ZERO + scenario.measure_from;
     let end = Instant::ZERO + scenario.duration;
-    run.run_until(scenario, measure_from, &mut sampler, capture.as_ref())?;
+    let watched = Watched { capture: capture.as_ref(), stop: options.stop.as_ref() };
+    run.run_until(scenario, measure_from, &mut sampler, watched)?;
     let baseline = run.baseline();
-    run.run_until(scenario, end, &mut sampler, capture.as_ref())?;
+    run.run_until(scenario, end, &mut sampler, watched)?;
     let cpu_s = timer.seconds();
     if let Some(capture) = capture {
         capture.finish(&mut run.network)?;
@@ -67,6 +77,13 @@ pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<
     })
 }
 
+/// What can end a run early.
+#[derive(Clone, Copy)]
+struct Watched<'a> {
+    capture: Option<&'a Capture>,
+    stop: Option<&'a Stop>,
+}
+
 impl Run {
     /// Runs until `end` and takes the samples that are due, if there is a sampler. Fails at most one sample interval
     /// after a capture has failed.
@@ -75,12 +92,12 @@ impl Run {
         scenario: &Scenario,
         end: Instant,
         sampler: &mut Option<Sampler>,
-        capture: Option<&Capture>,
+        Watched { capture, stop }: Watched<'_>,
     ) -> Result<(), RunError> {
         if sampler.is_some() || capture.is_some() {
             let mut at = self.network.now() + scenario.sample_interval;
             while at < end {
-                self.network.run_until(&mut self.world, at);
+                self.advance(at, stop)?;
                 if let Some(sampler) = sampler {
                     sampler.sample(self, scenario, at);
                 }
@@ -88,7 +105,69 @@ impl Run {
                 at += scenario.sample_interval;
             }
         }
+        self.advance(end, stop)
+    }
+
+    /// Runs until `end`. Where the run can be stopped it goes in slices of simulated time, each about as much work as
+    /// the others; that changes nothing about the results.
+    fn advance(&mut self, end: Instant, stop: Option<&Stop>) -> Result<(), RunError> {
+        let mut slice = FIRST_SLICE;
+        while let Some(stop) = stop {
+            if stop.is_requested() {
+                return Err(RunError::failed("stopped on request"));
+            }
+            let at = self.network.now() + slice;
+            if at >= end {
+                break;
+            }
+            let before = self.network.metrics().events;
+            self.network.run_until(&mut self.world, at);
+            match self.network.metrics().events - before {
+                events if events > EVENTS_PER_SLICE => slice = (slice / 2).max(Duration::from_nanos(1)),
+                events if events < EVENTS_PER_SLICE / 2 => slice = slice.saturating_mul(2).min(LONGEST_SLICE),
+                _ => {}
+            }
+        }
         self.network.run_until(&mut self.world, end);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use subflow_scenario::file::Document;
+
+    use super::*;
+
+    fn two_lossy_paths() -> Scenario {
+        let text = "duration = \"5 s\"\n[hosts]\na = [\"x\", \"y\"]\nb = [\"x\", \"y\"]\n\
+                    [links.one]\nbetween = [\"a.x\", \"b.x\"]\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nloss = \"1 %\"\n\
+                    [links.two]\nbetween = [\"a.y\", \"b.y\"]\nrate = \"5 Mbit/s\"\ndelay = \"40 ms\"\nloss = \"1 %\"\n\
+                    [flows.file]\nfrom = \"a\"\nto = \"b\"\nprotocol = \"mptcp\"\n";
+        let document = Document::parse(Path::new("two.toml"), text.to_owned()).expect("TOML");
+        Scenario::read(&document).expect("a good scenario")
+    }
+
+    #[test]
+    fn a_run_that_can_be_stopped_has_the_same_results() {
+        let scenario = two_lossy_paths();
+        let plain = simulate(&scenario, 3, &RunOptions::default()).expect("it runs");
+        let options = RunOptions { stop: Some(Stop::default()), ..RunOptions::default() };
+        let sliced = simulate(&scenario, 3, &options).expect("it runs");
+        let engine = Engine { cpu_s: 0.0, ..plain.engine };
+        assert_eq!(RunResult { engine, ..plain }, RunResult { engine, ..sliced.clone() });
+        assert_eq!(sliced.engine.events, engine.events);
+    }
+
+    #[test]
+    fn a_run_that_is_asked_to_stop_has_no_results() {
+        let stop = Stop::default();
+        stop.request();
+        for series in [false, true] {
+            let options = RunOptions { stop: Some(stop.clone()), series, ..RunOptions::default() };
+            assert_eq!(simulate(&two_lossy_paths(), 3, &options), Err(RunError::failed("stopped on request")));
+        }
     }
 }
