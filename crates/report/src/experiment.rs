@@ -44,6 +44,11 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
     page.html()
 }
 
+/// The tables at the top of the report, without a page around them.
+pub fn tables_of_experiment(experiment: &Experiment) -> String {
+    summary::tables(experiment)
+}
+
 /// All figures of an experiment: comparisons, then those of its first run over time.
 pub fn figures_of(experiment: &Experiment) -> Vec<Figure> {
     let first = experiment.runs.first();

@@ -35,7 +35,7 @@ mod span;
 mod summary;
 mod table;
 
-pub use experiment::{figures_of, of_experiment};
+pub use experiment::{figures_of, of_experiment, tables_of_experiment};
 pub use figure::{
     Axis, Bar, Bars, BoxOf, Boxes, Chart, Curve, CurvePoint, Curves, Extent, Figure, Reference, Scale, Shape,
 };
