@@ -1,0 +1,115 @@
+//! Figures of the report as dictionaries, which `subflow/_plot.py` draws.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use subflow_report::{Axis, Bars, Boxes, Chart, Curves, Extent, Figure, Reference, Scale, Shape};
+
+/// The numbers of a figure, with its title, caption and axes.
+pub(crate) fn to_dict<'py>(py: Python<'py>, figure: &Figure) -> PyResult<Bound<'py, PyDict>> {
+    let content = PyDict::new(py);
+    content.set_item("title", &figure.title)?;
+    content.set_item("caption", &figure.caption)?;
+    match &figure.chart {
+        Chart::Curves(curves) => of_curves(&content, curves)?,
+        Chart::Bars(bars) => of_bars(&content, bars)?,
+        Chart::Boxes(boxes) => of_boxes(&content, boxes)?,
+    }
+    Ok(content)
+}
+
+fn of_curves(content: &Bound<'_, PyDict>, curves: &Curves) -> PyResult<()> {
+    let py = content.py();
+    content.set_item("kind", "curves")?;
+    content.set_item("x", axis(py, &curves.x)?)?;
+    content.set_item("y", axis(py, &curves.y)?)?;
+    let list = dictionaries(py, &curves.curves, |curve, entry| {
+        let shape = match curve.shape {
+            Shape::Line => "line",
+            Shape::LineAndPoints => "line and points",
+            Shape::Steps => "steps",
+            Shape::Points => "points",
+        };
+        entry.set_item("name", &curve.name)?;
+        entry.set_item("shape", shape)?;
+        entry.set_item("colour", curve.colour)?;
+        entry.set_item("published", curve.published)?;
+        entry.set_item("x", curve.points.iter().map(|point| point.x).collect::<Vec<_>>())?;
+        entry.set_item("y", curve.points.iter().map(|point| point.y).collect::<Vec<_>>())?;
+        entry.set_item("interval", curve.points.iter().map(|point| point.interval).collect::<Vec<_>>())
+    })?;
+    content.set_item("curves", list)?;
+    content.set_item("references", references(py, &curves.references)?)
+}
+
+fn of_bars(content: &Bound<'_, PyDict>, bars: &Bars) -> PyResult<()> {
+    let py = content.py();
+    content.set_item("kind", "bars")?;
+    content.set_item("value", axis(py, &bars.value)?)?;
+    let list = dictionaries(py, &bars.bars, |bar, entry| {
+        entry.set_item("group", &bar.group)?;
+        entry.set_item("series", &bar.series)?;
+        entry.set_item("value", bar.value)?;
+        entry.set_item("interval", bar.interval)
+    })?;
+    content.set_item("bars", list)?;
+    content.set_item("references", references(py, &bars.references)?)
+}
+
+fn of_boxes(content: &Bound<'_, PyDict>, boxes: &Boxes) -> PyResult<()> {
+    let py = content.py();
+    content.set_item("kind", "boxes")?;
+    content.set_item("value", axis(py, &boxes.value)?)?;
+    let list = dictionaries(py, &boxes.boxes, |entry_of, entry| {
+        let plot = &entry_of.plot;
+        entry.set_item("group", &entry_of.group)?;
+        entry.set_item("series", &entry_of.series)?;
+        entry.set_item("samples", entry_of.samples)?;
+        entry.set_item("whislo", plot.whisker_low)?;
+        entry.set_item("q1", plot.q1)?;
+        entry.set_item("med", plot.median)?;
+        entry.set_item("q3", plot.q3)?;
+        entry.set_item("whishi", plot.whisker_high)?;
+        entry.set_item("fliers", &plot.outliers)
+    })?;
+    content.set_item("boxes", list)
+}
+
+fn axis<'py>(py: Python<'py>, axis: &Axis) -> PyResult<Bound<'py, PyDict>> {
+    let content = PyDict::new(py);
+    content.set_item("label", axis.title())?;
+    content.set_item("logarithmic", axis.scale == Scale::Logarithmic)?;
+    content.set_item("with_zero", axis.extent == Extent::WithZero)?;
+    let between = match axis.extent {
+        Extent::Between(low, high) => Some((low, high)),
+        Extent::WithZero | Extent::Fitted => None,
+    };
+    content.set_item("between", between)?;
+    Ok(content)
+}
+
+/// A reference without a value is the diagonal.
+fn references<'py>(py: Python<'py>, references: &[Reference]) -> PyResult<Bound<'py, PyList>> {
+    dictionaries(py, references, |reference, entry| {
+        let (label, at) = match reference {
+            Reference::Value { label, at } => (label, Some(*at)),
+            Reference::Diagonal { label } => (label, None),
+        };
+        entry.set_item("label", label)?;
+        entry.set_item("at", at)
+    })
+}
+
+/// A list of dictionaries, one for each of `items`.
+fn dictionaries<'py, T>(
+    py: Python<'py>,
+    items: &[T],
+    fill: impl Fn(&T, &Bound<'py, PyDict>) -> PyResult<()>,
+) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for item in items {
+        let dictionary = PyDict::new(py);
+        fill(item, &dictionary)?;
+        list.append(dictionary)?;
+    }
+    Ok(list)
+}

@@ -1,0 +1,168 @@
+//! Results of all runs of a scenario.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use subflow_lab::results::{Experiment, to_csv, to_text};
+use subflow_report::output::to_json;
+use subflow_report::{figures_of, of_experiment, tables_of_experiment};
+use subflow_scenario::file::{did_you_mean, list};
+use subflow_scenario::sweep::Plan;
+
+use crate::figure;
+use crate::table::Table;
+use crate::tables;
+
+/// What the runs of a scenario measured.
+///
+/// Attributes give tables in Arrow's format, with one row for each thing of each run. A notebook shows the most
+/// important of them.
+#[pyclass(module = "subflow", frozen)]
+pub(crate) struct Results {
+    plan: Arc<Plan>,
+    experiment: Experiment,
+}
+
+impl Results {
+    pub(crate) fn new(plan: Arc<Plan>, experiment: Experiment) -> Self {
+        Self { plan, experiment }
+    }
+}
+
+#[pymethods]
+impl Results {
+    /// A row for each flow of each run.
+    #[getter]
+    fn flows(&self, py: Python<'_>) -> Table {
+        py.detach(|| tables::flows(&self.experiment))
+    }
+
+    /// A row for each subflow of each flow of each run; of SCTP, for each destination.
+    #[getter]
+    fn subflows(&self, py: Python<'_>) -> Table {
+        py.detach(|| tables::subflows(&self.experiment))
+    }
+
+    /// A row for each direction of each link of each run.
+    #[getter]
+    fn links(&self, py: Python<'_>) -> Table {
+        py.detach(|| tables::links(&self.experiment))
+    }
+
+    /// What the repetitions say together, with 95 % intervals: a row for each quantity at each point of the sweep.
+    #[getter]
+    fn statistics(&self, py: Python<'_>) -> Table {
+        py.detach(|| tables::statistics(&self.experiment))
+    }
+
+    /// The metrics over time that `series` gives.
+    #[getter]
+    fn metrics(&self) -> Vec<&str> {
+        tables::metrics(&self.experiment)
+    }
+
+    /// A metric over time: a row for each sample.
+    ///
+    /// Parameters
+    /// ----------
+    /// metric : str
+    ///     One of ``metrics``, such as ``"cwnd"``.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     The runs have no such metric.
+    fn series(&self, py: Python<'_>, metric: &str) -> PyResult<Table> {
+        let known = tables::metrics(&self.experiment);
+        if known.contains(&metric) {
+            return Ok(py.detach(|| tables::series(&self.experiment, metric)));
+        }
+        let help = match known.is_empty() {
+            true => "no metric over time was kept: run with series=True, longer than the sample interval".to_owned(),
+            false => {
+                let guess = did_you_mean(metric, known.iter().copied(), "no such metric");
+                format!("{guess}; there are {}", list(known.iter().copied()))
+            }
+        };
+        Err(PyValueError::new_err(format!("metric: found {metric:?}, expected one of `metrics`: {help}")))
+    }
+
+    /// The titles of the report's figures: those that compare, then those of the first run over time.
+    #[getter]
+    fn figures(&self) -> Vec<String> {
+        figures_of(&self.experiment).into_iter().map(|figure| figure.title).collect()
+    }
+
+    /// The numbers of a figure of the report, as dictionaries and lists.
+    ///
+    /// Parameters
+    /// ----------
+    /// figure : str
+    ///     One of ``figures``.
+    fn figure<'py>(&self, py: Python<'py>, figure: &str) -> PyResult<Bound<'py, PyDict>> {
+        let figures = figures_of(&self.experiment);
+        if let Some(found) = figures.iter().find(|known| known.title == figure) {
+            return figure::to_dict(py, found);
+        }
+        let titles = || figures.iter().map(|figure| figure.title.as_str());
+        let guess = did_you_mean(figure, titles(), "no such figure");
+        Err(PyValueError::new_err(format!("figure: found {figure:?}: {guess}; there are {}", list(titles()))))
+    }
+
+    /// Draw a figure of the report with matplotlib.
+    ///
+    /// Parameters
+    /// ----------
+    /// figure : str
+    ///     One of ``figures``.
+    /// ax : matplotlib.axes.Axes, optional
+    ///     Where to draw it. Default: the axes of a new figure.
+    ///
+    /// Returns
+    /// -------
+    /// matplotlib.axes.Axes
+    #[pyo3(signature = (figure, ax=None))]
+    fn plot<'py>(&self, py: Python<'py>, figure: &str, ax: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("subflow._plot")?.call_method1("draw", (self.figure(py, figure)?, ax))
+    }
+
+    /// The results as ``subflow run --format json`` prints them.
+    fn to_json(&self) -> String {
+        to_json(&self.experiment)
+    }
+
+    /// The results as ``subflow run --format csv`` prints them.
+    fn to_csv(&self) -> String {
+        to_csv(&self.experiment)
+    }
+
+    /// The report: an HTML page that is complete in itself.
+    fn to_html(&self, py: Python<'_>) -> String {
+        py.detach(|| of_experiment(&self.plan, &self.experiment))
+    }
+
+    /// The scenario as it was run, in TOML.
+    #[getter]
+    fn scenario(&self) -> String {
+        self.plan.document.text()
+    }
+
+    /// The tables at the top of the report.
+    fn _repr_html_(&self) -> String {
+        tables_of_experiment(&self.experiment)
+    }
+
+    fn __str__(&self) -> String {
+        to_text(&self.experiment)
+    }
+
+    fn __len__(&self) -> usize {
+        self.experiment.runs.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<subflow.Results of {:?}: {} runs>", self.experiment.scenario.name, self.experiment.runs.len())
+    }
+}

@@ -1,0 +1,135 @@
+//! A table of results, and how other libraries take it: Arrow's PyCapsule interface.
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{DataType, Field};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList};
+
+/// The key of a column's unit in the metadata of its field.
+pub(crate) const UNIT: &str = "unit";
+/// The key of a column's description there.
+pub(crate) const DESCRIPTION: &str = "description";
+
+/// A table in Arrow's format. Columns do not change.
+///
+/// ``pyarrow.table(table)``, ``polars.DataFrame(table)``, ``pandas.DataFrame.from_arrow(table)`` and queries of DuckDB
+/// take it without a copy. The metadata of each field has its unit (``unit``; absent for words and plain counts) and
+/// its meaning (``description``).
+#[pyclass(module = "subflow", frozen)]
+pub(crate) struct Table {
+    name: &'static str,
+    batch: RecordBatch,
+}
+
+impl Table {
+    pub(crate) fn new(name: &'static str, batch: RecordBatch) -> Self {
+        Self { name, batch }
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// Export the table as a stream of the Arrow C data interface.
+    ///
+    /// Parameters
+    /// ----------
+    /// requested_schema : PyCapsule, optional
+    ///     Ignored: the table has one schema.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = RecordBatchIterator::new([Ok(self.batch.clone())], self.batch.schema());
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    /// Export the schema of the Arrow C data interface.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(&*self.batch.schema())
+            .map_err(|error| PyRuntimeError::new_err(format!("internal error: {error}")))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// The columns' names.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.batch.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The units of the columns that have one, by column.
+    #[getter]
+    fn units<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.metadata(py, UNIT)
+    }
+
+    /// What the columns mean, by column.
+    #[getter]
+    fn descriptions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.metadata(py, DESCRIPTION)
+    }
+
+    /// Copy the table to a dictionary: for each column the list of its values, None where there is none.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        for (field, column) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
+            columns.set_item(field.name(), list(py, column)?)?;
+        }
+        Ok(columns)
+    }
+
+    /// Copy a column to a list.
+    fn __getitem__<'py>(&self, py: Python<'py>, column: &str) -> PyResult<Bound<'py, PyList>> {
+        match self.batch.column_by_name(column) {
+            Some(array) => list(py, array),
+            None => Err(PyKeyError::new_err(format!("{column:?}; there are {}", self.columns().join(", ")))),
+        }
+    }
+
+    fn __len__(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<subflow.Table {}: {} rows; {}>", self.name, self.batch.num_rows(), self.columns().join(", "))
+    }
+}
+
+impl Table {
+    fn metadata<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Bound<'py, PyDict>> {
+        let values = PyDict::new(py);
+        let schema = self.batch.schema();
+        let of = |field: &Field| Some((field.name().clone(), field.metadata().get(key)?.clone()));
+        for (name, value) in schema.fields().iter().filter_map(|field| of(field)) {
+            values.set_item(name, value)?;
+        }
+        Ok(values)
+    }
+}
+
+/// The values of a column of one of the types that `columns.rs` makes.
+fn list<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Bound<'py, PyList>> {
+    match column.data_type() {
+        DataType::Int64 => PyList::new(py, column.as_primitive::<Int64Type>()),
+        DataType::Float64 => PyList::new(py, column.as_primitive::<Float64Type>()),
+        DataType::Boolean => PyList::new(py, column.as_boolean().iter().collect::<Vec<_>>()),
+        DataType::Utf8 => PyList::new(py, column.as_string::<i32>().iter().collect::<Vec<_>>()),
+        DataType::Dictionary(..) => {
+            let words = column.as_dictionary::<Int32Type>();
+            let values = words.values().as_string::<i32>();
+            PyList::new(
+                py,
+                words.keys().iter().map(|key| key.map(|key| values.value(key as usize))).collect::<Vec<_>>(),
+            )
+        }
+        other => Err(PyRuntimeError::new_err(format!("internal error: a column of {other}"))),
+    }
+}

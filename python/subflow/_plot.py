@@ -1,0 +1,134 @@
+"""Figures of the report on axes of matplotlib, which is imported only here."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Of the space of a group, bars and boxes take this much.
+FILLED = 0.8
+
+
+def draw(figure: dict[str, Any], ax: Axes | None) -> Axes:
+    """Draw `figure`, as `Results.figure` returns it, on `ax` or on the axes of a new figure."""
+    if ax is None:
+        try:
+            from matplotlib import pyplot
+        except ImportError as error:
+            raise ImportError("plot takes matplotlib: pip install matplotlib") from error
+        ax = pyplot.subplots()[1]
+    {"curves": draw_curves, "bars": draw_bars, "boxes": draw_boxes}[figure["kind"]](figure, ax)
+    for reference in figure.get("references", []):
+        mark(reference, ax, across=figure["kind"] == "curves")
+    ax.set_title(figure["title"])
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend()
+    return ax
+
+
+def draw_curves(figure: dict[str, Any], ax: Axes) -> None:
+    """Draw lines, steps or points."""
+    for place, curve in enumerate(figure["curves"]):
+        shape = curve["shape"]
+        colour = place if curve["colour"] is None else curve["colour"]
+        style: dict[str, Any] = {
+            "label": curve["name"],
+            "color": f"C{colour % 10}",
+            "linestyle": "none" if shape == "points" else "--" if curve["published"] else "-",
+            "marker": "o" if "points" in shape else None,
+            "drawstyle": "steps-post" if shape == "steps" else "default",
+        }
+        points = list(zip(curve["x"], curve["y"], curve["interval"], strict=True))
+        if any(interval is not None for _, _, interval in points):
+            style["yerr"] = whiskers([(y, interval) for _, y, interval in points])
+            style["capsize"] = 3
+            ax.errorbar(curve["x"], curve["y"], **style)
+        else:
+            ax.plot(curve["x"], curve["y"], **style)
+    scale(ax, "x", figure["x"])
+    scale(ax, "y", figure["y"])
+
+
+def draw_bars(figure: dict[str, Any], ax: Axes) -> None:
+    """Draw bars in groups, with their intervals."""
+    places, width = arrange(figure["bars"], ax)
+    labelled: set[str] = set()
+    for bar, (at, colour) in zip(figure["bars"], places, strict=True):
+        error = None if bar["interval"] is None else whiskers([(bar["value"], bar["interval"])])
+        label = "_nolegend_" if bar["series"] in labelled else bar["series"]
+        labelled.add(bar["series"])
+        ax.bar(at, bar["value"], width, yerr=error, capsize=3, color=colour, label=label)
+    scale(ax, "y", figure["value"])
+
+
+def draw_boxes(figure: dict[str, Any], ax: Axes) -> None:
+    """Draw box plots in groups, from their numbers."""
+    boxes = figure["boxes"]
+    places, width = arrange(boxes, ax)
+    for box, (at, colour) in zip(boxes, places, strict=True):
+        style = {"color": colour}
+        ax.bxp(
+            [box],
+            positions=[at],
+            widths=width * FILLED,
+            boxprops=style,
+            whiskerprops=style,
+            capprops=style,
+            medianprops=style,
+            manage_ticks=False,
+        )
+    series = unique(box["series"] for box in boxes)
+    if len(series) > 1:
+        for index, name in enumerate(series):
+            ax.plot([], [], color=f"C{index % 10}", label=name)
+    scale(ax, "y", figure["value"])
+
+
+def arrange(entries: list[dict[str, Any]], ax: Axes) -> tuple[list[tuple[float, str]], float]:
+    """Name the groups along x. Return each entry's place and colour, and the width of one."""
+    groups = unique(entry["group"] for entry in entries)
+    series = unique(entry["series"] for entry in entries)
+    width = FILLED / max(len(series), 1)
+    ax.set_xticks(range(len(groups)), groups)
+
+    def place(entry: dict[str, Any]) -> tuple[float, str]:
+        index = series.index(entry["series"])
+        return groups.index(entry["group"]) + (index - (len(series) - 1) / 2) * width, f"C{index % 10}"
+
+    return [place(entry) for entry in entries], width
+
+
+def unique(names: Any) -> list[str]:
+    """Each name once, in the order in which they come first."""
+    return list(dict.fromkeys(names))
+
+
+def whiskers(points: list[tuple[float, tuple[float, float] | None]]) -> list[list[float]]:
+    """How far intervals reach below and above their values; not at all where there is none."""
+    reach = [(0.0, 0.0) if interval is None else (y - interval[0], interval[1] - y) for y, interval in points]
+    # A value that is not a number interrupts a curve, and rounding may put the mean a hair outside of its interval.
+    return [[0.0 if math.isnan(pair[side]) else max(pair[side], 0.0) for pair in reach] for side in (0, 1)]
+
+
+def mark(reference: dict[str, Any], ax: Axes, *, across: bool) -> None:
+    """Draw a line to compare with."""
+    style: dict[str, Any] = {"label": reference["label"], "color": "0.5", "linestyle": ":"}
+    if reference["at"] is not None:
+        ax.axhline(reference["at"], **style)
+    elif across:
+        ax.axline((0, 0), slope=1, **style)
+
+
+def scale(ax: Axes, name: str, axis: dict[str, Any]) -> None:
+    """Label the axis `name` of `ax`, and show of it what the report shows."""
+    ax.set(**{f"{name}label": axis["label"]})
+    if axis["logarithmic"]:
+        ax.set(**{f"{name}scale": "log"})
+    if axis["between"] is not None:
+        ax.set(**{f"{name}lim": axis["between"]})
+    elif axis["with_zero"] and (ax.dataLim.x0 if name == "x" else ax.dataLim.y0) >= 0:
+        # The margin that matplotlib adds around the values ends at zero.
+        ax.set(**{f"{name}lim": (0.0, None)})

@@ -1,0 +1,75 @@
+"""What a notebook shows, and figures on axes of matplotlib."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import matplotlib.pyplot as plt
+import numpy
+import pytest
+
+import subflow
+
+
+class Balance(HTMLParser):
+    """Finds tags that are not closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("repeat", [1, 3])
+def test_a_notebook_shows_tables(scenario: subflow.Scenario, repeat: int) -> None:
+    html = scenario.run(repeat=repeat)._repr_html_()
+    balance = Balance()
+    balance.feed(html)
+    assert balance.open == []
+    assert "<table" in html and ">file</td>" in html and "<script" not in html
+
+
+def test_the_report_is_a_page(swept: subflow.Results) -> None:
+    page = swept.to_html()
+    assert page.startswith("<!doctype html>") and page.rstrip().endswith("</html>")
+
+
+def test_every_figure_is_drawn_on_the_users_axes(swept: subflow.Results) -> None:
+    assert len(swept.figures) > 3
+    for title in swept.figures:
+        figure, axes = plt.subplots(1, 2)
+        assert swept.plot(title, axes[1]) is axes[1]
+        assert axes[1].get_title() == title and axes[1].get_ylabel()
+        assert axes[1].has_data() and not axes[0].has_data()
+        figure.canvas.draw()
+        plt.close(figure)
+
+
+def test_curves_have_the_points_of_the_figure(scenario: subflow.Scenario) -> None:
+    results = scenario.run()
+    curves = [figure for title in results.figures if (figure := results.figure(title))["kind"] == "curves"]
+    assert curves
+    for content in curves:
+        axes = results.plot(content["title"])
+        drawn = {line.get_label(): line for line in axes.get_lines()}
+        for curve in content["curves"]:
+            assert numpy.asarray(drawn[curve["name"]].get_ydata(), float).tolist() == pytest.approx(curve["y"], nan_ok=True)
+        plt.close("all")
+
+
+def test_an_unknown_figure_is_refused(swept: subflow.Results) -> None:
+    with pytest.raises(ValueError, match="no such figure|did you mean"):
+        swept.plot("Goodputt")
+
+
+def test_the_package_does_not_take_matplotlib() -> None:
+    code = "import sys; sys.modules['matplotlib'] = None; import subflow; print(subflow.__version__)"
+    shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert shown.stdout.strip() == subflow.__version__
