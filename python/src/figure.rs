@@ -1,8 +1,25 @@
 //! Figures of the report as dictionaries, which `subflow/_plot.py` draws.
 
+use std::collections::BTreeMap;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use subflow_report::{Axis, Bars, Boxes, Chart, Curves, Extent, Figure, Reference, Scale, Shape};
+use subflow_lab::results::Experiment;
+use subflow_report::{Axis, Bars, Boxes, Chart, Curves, Extent, Figure, Reference, Scale, Shape, figures_of};
+
+/// The figures of the report. A figure is chosen by its title here, so a title that was there before gets a number.
+pub(crate) fn named(experiment: &Experiment) -> Vec<Figure> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let named = figures_of(experiment).into_iter().map(|mut figure| {
+        let count = counts.entry(figure.title.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            figure.title = format!("{} ({count})", figure.title);
+        }
+        figure
+    });
+    named.collect()
+}
 
 /// The numbers of a figure, with its title, caption and axes.
 pub(crate) fn to_dict<'py>(py: Python<'py>, figure: &Figure) -> PyResult<Bound<'py, PyDict>> {

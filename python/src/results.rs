@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use subflow_lab::results::{Experiment, to_csv, to_text};
 use subflow_report::output::to_json;
-use subflow_report::{figures_of, of_experiment, tables_of_experiment};
+use subflow_report::{of_experiment, tables_of_experiment};
 use subflow_scenario::file::{did_you_mean, list};
 use subflow_scenario::sweep::Plan;
 
@@ -89,10 +89,11 @@ impl Results {
         Err(PyValueError::new_err(format!("metric: found {metric:?}, expected one of `metrics`: {help}")))
     }
 
-    /// The titles of the report's figures: those that compare, then those of the first run over time.
+    /// The titles of the report's figures: those that compare, then those of the first run over time. A title that an
+    /// earlier figure has is followed by a number.
     #[getter]
     fn figures(&self) -> Vec<String> {
-        figures_of(&self.experiment).into_iter().map(|figure| figure.title).collect()
+        figure::named(&self.experiment).into_iter().map(|figure| figure.title).collect()
     }
 
     /// The numbers of a figure of the report, as dictionaries and lists.
@@ -102,7 +103,7 @@ impl Results {
     /// figure : str
     ///     One of ``figures``.
     fn figure<'py>(&self, py: Python<'py>, figure: &str) -> PyResult<Bound<'py, PyDict>> {
-        let figures = figures_of(&self.experiment);
+        let figures = figure::named(&self.experiment);
         if let Some(found) = figures.iter().find(|known| known.title == figure) {
             return figure::to_dict(py, found);
         }
