@@ -9,18 +9,14 @@ use crate::action::Forge;
 use crate::forge::Forger;
 use crate::limits;
 use crate::setup::{CLIENT, SERVER};
-use crate::wiretap::{TcpSaid, host_of};
+use crate::wiretap::host_of;
 
 /// From the attacker to whom it attacks.
 const DELAY: Duration = Duration::from_millis(1);
 
-/// Whether a SYN meets an endpoint that has sent one and has no answer yet. That is how two sides open a connection to each other
-/// at once (RFC 9293, figure 7), needs no sequence number, and ends the connection that was meant.
-fn opens_against_opener(packet: &Packet, victim: TcpSaid) -> bool {
-    match &packet.body {
-        Body::Tcp(segment) => segment.flags.contains(TcpFlags::SYN) && victim.acknowledged.is_none(),
-        _ => false,
-    }
+/// Whether it is a SYN.
+fn is_syn(packet: &Packet) -> bool {
+    matches!(&packet.body, Body::Tcp(segment) if segment.flags.contains(TcpFlags::SYN))
 }
 
 impl World<'_> {
@@ -69,7 +65,9 @@ impl World<'_> {
         if packet.emit(PayloadBytes::Zero, 0, &mut wire).is_err() {
             return;
         }
-        if !forge.blind || opens_against_opener(&packet, self.wiretap.flow(flow).tcp[to]) {
+        // A SYN that meets an endpoint in SYN-SENT: that is how two sides open a connection to each other at once (RFC
+        // 9293, figure 7). It needs no sequence number, and ends the connection that was meant.
+        if !forge.blind || is_syn(&packet) && self.hosts[victim].is_opening(destination, from) {
             self.give_up(flow);
         }
         self.trace(|| format!("forged:  {}", trace::line(&packet)));

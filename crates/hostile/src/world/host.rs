@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use subflow_quantity::Instant;
+use subflow_transport::tcp::{Connection, State};
 use subflow_transport::{Endpoint, EndpointId, Event, Host, Limits, Listener};
 use subflow_wire::Packet;
 
@@ -130,6 +131,18 @@ impl MeteredHost {
         self.deadlines.keys().any(|&id| {
             let ends = self.host.endpoint(id).ends();
             (ends.local, ends.remote) == (local, remote)
+        })
+    }
+
+    /// Whether a connection or subflow between these ends is in SYN-SENT.
+    pub(crate) fn is_opening(&self, local: SocketAddr, remote: SocketAddr) -> bool {
+        let opens = |tcp: &Connection| {
+            (tcp.ends().local, tcp.ends().remote) == (local, remote) && tcp.state() == State::SynSent
+        };
+        self.deadlines.keys().any(|&id| match self.host.endpoint(id) {
+            Endpoint::Tcp(tcp) => opens(tcp.connection()),
+            Endpoint::Mptcp(mptcp) => mptcp.subflows().iter().any(|subflow| opens(subflow.connection())),
+            Endpoint::Sctp(_) | Endpoint::Udp(_) => false,
         })
     }
 
