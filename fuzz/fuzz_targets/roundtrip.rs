@@ -1,5 +1,5 @@
-//! Any transport header and payload, made acceptable by lengths and checksums that are right: what is parsed of them can
-//! be emitted, and parses to the same again.
+//! Any transport header and payload, made acceptable by lengths and checksums that are right: what is parsed of them
+//! can be emitted, and parses to the same again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

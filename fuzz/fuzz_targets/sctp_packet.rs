@@ -1,5 +1,5 @@
-//! Any SCTP packet, made acceptable by a CRC32c that is right: what is parsed of it can be emitted, takes as much room, and
-//! parses to the same again.
+//! Any SCTP packet, made acceptable by a CRC32c that is right: what is parsed of it can be emitted, takes as much room,
+//! and parses to the same again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

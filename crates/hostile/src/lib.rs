@@ -1,21 +1,21 @@
 //! Hostile traffic against whole hosts, in virtual time.
 //!
-//! A [`Case`] is two hosts and a list of [`Action`](action::Action)s: applications that connect, write, read, stop and crash; a
-//! network that drops, delays, duplicates, corrupts, splits, strips and replays; addresses that come and go; pauses of up to 60
-//! days; an attacker who sees nothing, or everything, or is the peer itself. [`run`] lets it happen to two
-//! [`Host`](subflow_transport::Host)s and holds them to a model that knows what was written and what was delivered. After every
-//! action:
+//! A [`Case`] is two hosts and a list of [`Action`](action::Action)s: applications that connect, write, read, stop and
+//! crash; a network that drops, delays, duplicates, corrupts, splits, strips and replays; addresses that come and go;
+//! pauses of up to 60 days; an attacker who sees nothing, or everything, or is the peer itself. [`run`] lets it happen
+//! to two [`Host`](subflow_transport::Host)s and holds them to a model that knows what was written and what was
+//! delivered. After every action:
 //!
 //! - no panic and no debug assertion;
 //! - memory within stated bounds, for each endpoint and for each host, counted at the allocator;
 //! - CPU time for each packet within a bound, and packets in answer to a packet, too;
 //! - what is delivered is what was written, in order and once.
 //!
-//! At the end the network heals and everybody ends what they have. Connections that nobody who knew them has attacked complete,
-//! both ends fall silent, and what they held is free again.
+//! At the end the network heals and everybody ends what they have. Connections that nobody who knew them has attacked
+//! complete, both ends fall silent, and what they held is free again.
 //!
-//! Cases come from seeds (the driver, `src/main.rs`), from a fuzzer's bytes (`fuzz/`), or from files: those that once failed are in
-//! `counterexamples/`, and the tests replay them.
+//! Cases come from seeds (the driver, `src/main.rs`), from a fuzzer's bytes (`fuzz/`), or from files: those that once
+//! failed are in `counterexamples/`, and the tests replay them.
 
 pub mod action;
 pub mod case;

@@ -5,8 +5,8 @@ use subflow_transport::sctp::config::MOST_TSNS_AHEAD;
 
 use crate::setup::End;
 
-/// Most packets that an endpoint sends in one go: a window of the largest send buffer in segments of the smallest MSS that a peer
-/// can ask for.
+/// Most packets that an endpoint sends in one go: a window of the largest send buffer in segments of the smallest MSS
+/// that a peer can ask for.
 pub(crate) const PACKETS_AT_ONCE: u32 = 20_000;
 
 /// Most bytes that an application keeps for when there is room in the send buffer.
@@ -31,21 +31,21 @@ pub(crate) const HALF_OPEN: usize = 1024;
 
 /// CPU time that an action may take beside that of its packets and timers.
 pub(crate) const CPU_PER_ACTION_US: u64 = 30_000;
-/// CPU time of a packet or timer, on average over those of an action, the work of the model included. On a busy machine they
-/// take 3 µs; what goes through something that grows takes more and more.
+/// CPU time of a packet or timer, on average over those of an action, the work of the model included. On a busy machine
+/// they take 3 µs; what goes through something that grows takes more and more.
 pub(crate) const CPU_PER_STEP_US: u64 = 100;
 
 /// Bytes that a host may hold beside its endpoints: tables that have been larger keep their room. Every end (of a
-/// subflow or a pair of addresses, where there are several) has an entry by addresses and ports, of 64 bytes with IPv6, in a table that is less
-/// than half full when it has grown.
+/// subflow or a pair of addresses, where there are several) has an entry by addresses and ports, of 64 bytes with IPv6,
+/// in a table that is less than half full when it has grown.
 pub(crate) fn of_host(most_endpoints: usize, most_ends: usize) -> i64 {
     65_536 + 352 * most_endpoints as i64 + 160 * most_ends as i64
 }
 
 /// Bytes that an endpoint of such an end may hold.
 ///
-/// What was written and not acknowledged costs a record for each segment, and the peer decides how small they are; what has
-/// arrived ahead of a hole costs a record for each range, and their number is bounded.
+/// What was written and not acknowledged costs a record for each segment, and the peer decides how small they are; what
+/// has arrived ahead of a hole costs a record for each range, and their number is bounded.
 pub(crate) fn of_endpoint(endpoint: &Endpoint, end: &End) -> i64 {
     let (fixed, smallest_segment) = match endpoint {
         Endpoint::Tcp(_) => (64 << 10, 48),

@@ -6,8 +6,8 @@
 //! cargo run --profile test -p subflow-hostile -- --case crates/hostile/counterexamples/tcp/NAME.json
 //! ```
 //!
-//! It says how many cases it ran, and of each kind of failure the first seed, the number of cases, and the smallest case that
-//! was found, which `--keep` writes to a folder. The exit code is 1 where any case failed.
+//! It says how many cases it ran, and of each kind of failure the first seed, the number of cases, and the smallest
+//! case that was found, which `--keep` writes to a folder. The exit code is 1 where any case failed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

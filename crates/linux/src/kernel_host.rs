@@ -161,8 +161,8 @@ const LONGEST_NAME: usize = 15;
 /// Names that the kernel keeps for itself: `/proc/sys/net/ipv4/conf` has them beside those of the devices.
 const RESERVED: [&str; 2] = ["all", "default"];
 
-/// The names of the devices: those of the interfaces where the kernel takes them and no device is `present` under that name,
-/// else ones made of the position. None occurs twice.
+/// The names of the devices: those of the interfaces where the kernel takes them and no device is `present` under that
+/// name, else ones made of the position. None occurs twice.
 fn device_names(interfaces: &[KernelInterface], present: &[String]) -> Vec<String> {
     let is_taken = |name: &str| RESERVED.contains(&name) || present.iter().any(|known| known == name);
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);

@@ -30,8 +30,8 @@ pub struct Provided {
 /// The oldest kernel with MPTCP_TCPINFO, TCP_CONGESTION on MPTCP sockets, and the userspace path manager.
 const OLDEST_KERNEL: (u32, u32) = (5, 19);
 
-/// Checks that the machine has what a run needs, loads the congestion controls that it can be given, and chooses the devices.
-/// The error says what is missing and how to get it.
+/// Checks that the machine has what a run needs, loads the congestion controls that it can be given, and chooses the
+/// devices. The error says what is missing and how to get it.
 pub fn require(needs: &Needs) -> Result<Provided> {
     let release = kernel_release();
     if version(&release).is_some_and(|version| version < OLDEST_KERNEL) {

@@ -33,8 +33,8 @@ type Key = u64;
 const NEVER: Key = Key::MAX;
 const GROUP: usize = 4;
 
-/// The longest that a network with so many links can be run: 2⁵² ns = 52 days with up to 2048 links, half of that with each
-/// doubling. (A link is two sources of events, one for each direction.)
+/// The longest that a network with so many links can be run: 2⁵² ns = 52 days with up to 2048 links, half of that with
+/// each doubling. (A link is two sources of events, one for each direction.)
 pub fn longest_run(links: usize) -> Duration {
     // The end itself means never.
     EventQueue::end_of_time_with(source_bits(2 * links)).since(Instant::from_nanos(1))

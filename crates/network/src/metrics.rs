@@ -68,8 +68,8 @@ pub(crate) struct LinkCounters {
     pub(crate) dropped_down: u64,
     /// Sum of transmission times, in nanoseconds.
     busy: u64,
-    /// Sum of the times that packets spend in the queue, in nanoseconds: the integral of the queue length over time. Ten
-    /// thousand packets in the queue for weeks exceed 64 bits.
+    /// Sum of the times that packets spend in the queue, in nanoseconds: the integral of the queue length over time.
+    /// Ten thousand packets in the queue for weeks exceed 64 bits.
     sojourn: u128,
     pub(crate) max_queue: u32,
 }

@@ -13,14 +13,14 @@ pub(crate) const fn sensitivity(title: &'static str) -> Item {
 }
 
 impl Request {
-    /// Whether nothing but `sensitivity` is requested. A verdict needs the experiments that it is about, so that a paper
-    /// repeats all of its published ones then.
+    /// Whether nothing but `sensitivity` is requested. A verdict needs the experiments that it is about, so that a
+    /// paper repeats all of its published ones then.
     pub(crate) fn is_only_sensitivity(&self) -> bool {
         !self.items.is_empty() && self.items.iter().all(|item| item == SENSITIVITY)
     }
 
-    /// Whether verdicts under other choices are requested: by the item's name, or with everything if the reproduction is
-    /// not a quick one.
+    /// Whether verdicts under other choices are requested: by the item's name, or with everything if the reproduction
+    /// is not a quick one.
     fn wants_alternatives(&self) -> bool {
         if self.items.is_empty() { !self.quick } else { self.wants(SENSITIVITY) }
     }

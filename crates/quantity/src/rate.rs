@@ -51,8 +51,8 @@ impl Rate {
     }
 }
 
-/// The times at which packets follow each other at a rate without a pause. Each is rounded up to a nanosecond, and what that
-/// is too long by is subtracted from the next: in the long run the rate is exact.
+/// The times at which packets follow each other at a rate without a pause. Each is rounded up to a nanosecond, and what
+/// that is too long by is subtracted from the next: in the long run the rate is exact.
 #[derive(Clone, Copy, Debug)]
 pub struct Pacing {
     rate: Rate,

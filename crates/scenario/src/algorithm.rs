@@ -1,4 +1,5 @@
-//! Algorithms by name, as scenarios choose them. The policy crate keeps the catalogues; here a name is one that is known.
+//! Algorithms by name, as scenarios choose them. The policy crate keeps the catalogues; here a name is one that is
+//! known.
 
 use subflow_policy::bottleneck::{BottleneckDetection, DetectorEntry, Parameters};
 use subflow_policy::congestion::{Algorithm, Options};

@@ -14,7 +14,8 @@ pub struct Sctp {
     pub congestion: CongestionName,
     /// Which path gets new data with CMT; `None` for the one with the most free window.
     pub scheduler: Option<Scheduler>,
-    /// The primary path, as the place of its interface among those of [`Flow::to`](super::Flow::to)'s host, that of the flow first.
+    /// The primary path, as the place of its interface among those of [`Flow::to`](super::Flow::to)'s host, that of the
+    /// flow first.
     pub primary: usize,
     /// The stack at [`Flow::from`](super::Flow::from).
     pub from_stack: Stack,

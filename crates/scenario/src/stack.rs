@@ -140,7 +140,7 @@ pub struct MptcpOptions {
     pub opportunistic_retransmission: bool,
     /// Halve the window of the subflow that holds the receive window up (same source).
     pub penalisation: bool,
-    /// Periods without a sign of life after which a subflow is stale (Linux `net.mptcp.stale_loss_cnt`); 0 moves data at the
-    /// first timeout.
+    /// Periods without a sign of life after which a subflow is stale (Linux `net.mptcp.stale_loss_cnt`); 0 moves data
+    /// at the first timeout.
     pub stale_loss_count: u8,
 }

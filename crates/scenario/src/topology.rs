@@ -33,8 +33,8 @@ pub struct Interface {
     /// Its addresses, at least one: given in the file, or `10.A.B.C` with A·256 + B the host's number and C the
     /// interface's, both counted from 1.
     pub addresses: Vec<IpAddr>,
-    /// The routers that packets from and to its addresses pass, one for each address; empty where they take the shortest
-    /// path. Indices into [`Scenario::routers`](super::Scenario::routers).
+    /// The routers that packets from and to its addresses pass, one for each address; empty where they take the
+    /// shortest path. Indices into [`Scenario::routers`](super::Scenario::routers).
     pub gateways: Vec<usize>,
     /// Whether MPTCP subflows over this interface are backups: used only where no other subflow works.
     pub backup: bool,

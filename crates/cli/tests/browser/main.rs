@@ -1,5 +1,5 @@
-//! The report as a reader meets it: a real run's `report.html` in a real browser. Screenshots and the printed pages stay in
-//! `target/tmp/report/`.
+//! The report as a reader meets it: a real run's `report.html` in a real browser. Screenshots and the printed pages
+//! stay in `target/tmp/report/`.
 
 mod chromium;
 mod desk;

@@ -26,8 +26,8 @@ impl Machine {
         Self { folder }
     }
 
-    /// Runs `script`, in which `$SUBFLOW` is the command and `$RUN` its arguments, and looks whether namespaces are left of
-    /// it. The command has to replace the shell (`exec`), so that both have one number.
+    /// Runs `script`, in which `$SUBFLOW` is the command and `$RUN` its arguments, and looks whether namespaces are
+    /// left of it. The command has to replace the shell (`exec`), so that both have one number.
     pub(crate) fn run(&self, script: &str) -> Output {
         let at = |name: &str| self.folder.path().join(name).to_string_lossy().into_owned();
         let mut shell = Command::new("unshare");
@@ -64,7 +64,8 @@ fn who_is_not_root_is_told_so() {
     }
 }
 
-/// Without any rights on the machine: root in a user namespace, where TUN devices and real-time priority are not to be had.
+/// Without any rights on the machine: root in a user namespace, where TUN devices and real-time priority are not to be
+/// had.
 #[test]
 fn a_user_namespace_serves_who_is_not_root() {
     if machine_serves() {

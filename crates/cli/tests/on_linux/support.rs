@@ -63,8 +63,8 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The results of a run with `--format json`. On a busy machine it may not be valid, which the exit code says; nothing else may
-/// be wrong with it.
+/// The results of a run with `--format json`. On a busy machine it may not be valid, which the exit code says; nothing
+/// else may be wrong with it.
 pub(crate) fn results(output: &Output) -> serde_json::Value {
     let said = text(&output.stderr);
     let json: serde_json::Value =

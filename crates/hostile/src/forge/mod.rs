@@ -52,8 +52,8 @@ impl Forger<'_> {
         (from, to)
     }
 
-    /// What has to be added to a number of 32 bits so that it is certainly none that the receiver expects: from a quarter to
-    /// three quarters of the number space. Windows are smaller.
+    /// What has to be added to a number of 32 bits so that it is certainly none that the receiver expects: from a
+    /// quarter to three quarters of the number space. Windows are smaller.
     fn off(&self, by: i64) -> u32 {
         const QUARTER: u32 = 1 << 30;
         if self.blind { QUARTER + (by as u32 & (2 * QUARTER - 1)) } else { by as u32 }

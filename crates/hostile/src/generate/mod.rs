@@ -1,7 +1,7 @@
 //! From bytes to cases: what is likely, so that most cases get deep and many meet edges.
 //!
-//! Where the bytes end, the rest of a value is its first choice, and the case ends: any bytes make a case, and fewer bytes a
-//! smaller one.
+//! Where the bytes end, the rest of a value is its first choice, and the case ends: any bytes make a case, and fewer
+//! bytes a smaller one.
 
 mod actions;
 mod chunks;
@@ -56,7 +56,8 @@ fn case(stack: Stack, u: &mut Unstructured<'_>) -> Case {
     Case { stack, seed, setup, actions }
 }
 
-/// What may happen in a case. In a rough one a connection has many excuses, and little is asked of it in the end; so not all are.
+/// What may happen in a case. In a rough one a connection has many excuses, and little is asked of it in the end; so
+/// not all are.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mood {
     /// Attackers may know the connections that they attack.

@@ -45,8 +45,8 @@ impl Received {
         }
     }
 
-    /// Compares everything that `endpoint` reports as received in order with what `sender` writes; without a sender only that
-    /// it arrived at all is checked.
+    /// Compares everything that `endpoint` reports as received in order with what `sender` writes; without a sender
+    /// only that it arrived at all is checked.
     pub(super) fn check(&mut self, sender: Option<Sender>, endpoint: &Endpoint) {
         let received = endpoint.bytes_received();
         assert!(received >= self.checked, "bytes received were taken back: {received} after {}", self.checked);

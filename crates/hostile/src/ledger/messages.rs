@@ -1,4 +1,5 @@
-//! SCTP's messages: what each chunk holds, whether what is delivered is what was written, once, in the order of its stream.
+//! SCTP's messages: what each chunk holds, whether what is delivered is what was written, once, in the order of its
+//! stream.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,8 +48,8 @@ impl Deliveries {
         }
     }
 
-    /// Compares what `association` delivers with what `sender` wrote; where it is not known what that was (`sent` is `None`), only
-    /// that everything delivered was taken.
+    /// Compares what `association` delivers with what `sender` wrote; where it is not known what that was (`sent` is
+    /// `None`), only that everything delivered was taken.
     pub(super) fn check(&mut self, sender: Sender, sent: Option<&SentMessages>, association: &mut Association) {
         while let Some(delivery) = association.poll_delivery() {
             self.check_delivery(sender, sent, &delivery);

@@ -36,7 +36,8 @@ pub(crate) struct Connection {
     pub(crate) honest: bool,
     /// Client and server, once they are there.
     pub(crate) sides: [Option<Side>; 2],
-    /// It may end before everything has arrived: a host, its application, the network or an informed attacker saw to it.
+    /// It may end before everything has arrived: a host, its application, the network or an informed attacker saw to
+    /// it.
     pub(crate) may_end_early: bool,
     /// What arrives may be what an informed attacker sent.
     pub(crate) forged: bool,

@@ -15,8 +15,8 @@ use crate::setup::{ATTACKER, CLIENT, PORT, SERVER};
 /// The attacker's addresses for connections that it is lured into, or that it opens: one each.
 const LURES: u16 = 100;
 const INTRUSIONS: u16 = 500;
-/// So long timestamps tell old from new (RFC 7323, section 5.5). A packet that is older may pass for a new one, and what is new
-/// then passes for old.
+/// So long timestamps tell old from new (RFC 7323, section 5.5). A packet that is older may pass for a new one, and
+/// what is new then passes for old.
 const TIMESTAMPS_LAST: Duration = Duration::from_secs(24 * 86_400);
 /// The port that the attacker opens connections from.
 const INTRUDER_PORT: u16 = 40_000;

@@ -8,8 +8,8 @@ use crate::limits;
 use crate::setup::{CLIENT, SERVER};
 
 impl World<'_> {
-    /// Counts agree with each other, and memory is within its bounds. Returns what the host that holds most holds, and what
-    /// it may.
+    /// Counts agree with each other, and memory is within its bounds. Returns what the host that holds most holds, and
+    /// what it may.
     pub(crate) fn check(&self) -> (i64, i64) {
         let mut most = (0, 1);
         for host in [CLIENT, SERVER] {

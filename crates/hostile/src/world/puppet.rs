@@ -1,5 +1,5 @@
-//! The attacker's end of connections of its own: it does the handshake right, so that a host believes in it, and acknowledges
-//! what it gets if it was told to. What it does wrong comes from forged packets.
+//! The attacker's end of connections of its own: it does the handshake right, so that a host believes in it, and
+//! acknowledges what it gets if it was told to. What it does wrong comes from forged packets.
 
 use std::net::SocketAddr;
 

@@ -129,7 +129,8 @@ impl World<'_> {
         self.ledger.connections.iter().flat_map(|connection| &connection.sides).flatten().filter_map(|side| side.ended)
     }
 
-    /// Connections that had no excuse have completed; those that ended in order on both sides have delivered everything.
+    /// Connections that had no excuse have completed; those that ended in order on both sides have delivered
+    /// everything.
     fn check_connections(&self) -> u64 {
         let mut completed = 0;
         for (index, connection) in self.ledger.connections.iter().enumerate().filter(|(_, one)| one.honest) {

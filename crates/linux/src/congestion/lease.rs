@@ -8,8 +8,8 @@ use super::status::{is_offered, link_of};
 use super::{Program, object};
 use crate::error::{Result, While};
 
-/// Programs that are in the kernel at least until this is dropped or the process ends, however it ends: the kernel takes out
-/// what no open descriptor and no pin refers to.
+/// Programs that are in the kernel at least until this is dropped or the process ends, however it ends: the kernel
+/// takes out what no open descriptor and no pin refers to.
 #[derive(Debug)]
 pub struct Lease {
     /// What keeps them there.
@@ -27,12 +27,12 @@ impl Lease {
     }
 }
 
-/// How long the name of a program may be taken while its link is not to be seen: another run is about to make it, or has
-/// just let go of it.
+/// How long the name of a program may be taken while its link is not to be seen: another run is about to make it, or
+/// has just let go of it.
 const LINK_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A descriptor that keeps the program in the kernel, loaded where it is not; `None` where the kernel has it from elsewhere,
-/// a module, which stays anyway.
+/// A descriptor that keeps the program in the kernel, loaded where it is not; `None` where the kernel has it from
+/// elsewhere, a module, which stays anyway.
 pub(super) fn hold(program: &Program) -> Result<Option<OwnedFd>> {
     let begun = Instant::now();
     loop {

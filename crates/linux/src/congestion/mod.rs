@@ -1,5 +1,5 @@
-//! Coupled congestion control in the kernel: the eBPF programs of `bpf/`, which any TCP socket may have by name, and which
-//! couple the subflows of an MPTCP connection.
+//! Coupled congestion control in the kernel: the eBPF programs of `bpf/`, which any TCP socket may have by name, and
+//! which couple the subflows of an MPTCP connection.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -107,7 +107,8 @@ pub struct Status {
     pub program: Program,
     /// Where it is.
     pub place: Place,
-    /// How often the kernel asked it how the window grows while it counted (`kernel.bpf_stats_enabled`), since it was loaded.
+    /// How often the kernel asked it how the window grows while it counted (`kernel.bpf_stats_enabled`), since it was
+    /// loaded.
     pub calls: u64,
     /// What such a call takes on average, in nanoseconds; `None` before the first.
     pub call_ns: Option<f64>,

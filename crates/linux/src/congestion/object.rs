@@ -13,8 +13,8 @@ macro_rules! object {
     };
 }
 
-/// Loads a program and has the kernel offer it for as long as the link, or a pin of it, is there. `None` where the name is
-/// taken.
+/// Loads a program and has the kernel offer it for as long as the link, or a pin of it, is there. `None` where the name
+/// is taken.
 pub(super) fn attach(program: &Program) -> Result<Option<Link>> {
     // What libbpf says goes to one place for the whole process.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());

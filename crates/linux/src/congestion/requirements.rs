@@ -11,8 +11,8 @@ use crate::machine::kernel_release;
 const TYPES: &str = "/sys/kernel/btf/vmlinux";
 const JIT: &str = "/proc/sys/net/core/bpf_jit_enable";
 
-/// Types and functions that there are where the kernel has what the programs need; what is missing where there are not; how
-/// to get it.
+/// Types and functions that there are where the kernel has what the programs need; what is missing where there are not;
+/// how to get it.
 const FEATURES: [(&str, &str, &str); 5] = [
     ("tcp_congestion_ops", "TCP", "run a kernel built with CONFIG_INET"),
     (

@@ -1,13 +1,14 @@
 //! The programs decide as the algorithms of `subflow-policy` do, which the simulator runs: over random states, the same
 //! events happen to both.
 //!
-//! **Rounding.** Both round down or up what a formula gives, a number of packets. The programs compute with 32-bit mantissas
-//! and take what lies within one part in 2^25 of an integer for that integer; `policy` computes with 53 bits and takes it as it
-//! comes. So they may differ by one packet: in the number of packets to be acknowledged for one of growth (LIA, BALIA), in a
-//! threshold (BALIA, CMT/RPv2), or in a window until the next acknowledgment (OLIA, CMT/RP), and do
+//! **Rounding.** Both round down or up what a formula gives, a number of packets. The programs compute with 32-bit
+//! mantissas and take what lies within one part in 2^25 of an integer for that integer; `policy` computes with 53 bits
+//! and takes it as it comes. So they may differ by one packet: in the number of packets to be acknowledged for one of
+//! growth (LIA, BALIA), in a threshold (BALIA, CMT/RPv2), or in a window until the next acknowledgment (OLIA, CMT/RP),
+//! and do
 //! * in less than one of 10 000 states whose subflows have nothing in common,
-//! * more often where they are alike and the formula's value is an integer: there `policy` is one below it as often as its
-//!   53rd bit falls that way.
+//! * more often where they are alike and the formula's value is an integer: there `policy` is one below it as often as
+//!   its 53rd bit falls that way.
 
 use subflow_policy::congestion::{Ack, Algorithm, CongestionControl, Path, RecoveryState, slow_start};
 use subflow_quantity::{Duration, Instant};
@@ -91,8 +92,8 @@ fn losses_before(states: &mut States, kind: Kind) -> Case {
     Case { paths, events }
 }
 
-/// Some rounds on every path, each with a few RTT samples and a window that may grow at its end; now and then a loss, the way
-/// back to normal, or a pause.
+/// Some rounds on every path, each with a few RTT samples and a window that may grow at its end; now and then a loss,
+/// the way back to normal, or a pause.
 fn rounds(states: &mut States, kind: Kind) -> Case {
     let (paths, own) = states.connection(kind);
     let mut events = Vec::new();

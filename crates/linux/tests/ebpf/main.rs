@@ -1,8 +1,8 @@
-//! The eBPF programs of `bpf/`: the same decisions as the simulator's algorithms, on this machine's processor; and, with the
-//! feature `ebpf`, what they do in its kernel.
+//! The eBPF programs of `bpf/`: the same decisions as the simulator's algorithms, on this machine's processor; and,
+//! with the feature `ebpf`, what they do in its kernel.
 //!
-//! The tests in the kernel need root, a kernel that can have the programs, and that nobody has loaded one already. Where the
-//! machine does not give that, each says so and passes, unless `SUBFLOW_REQUIRE` names `ebpf`.
+//! The tests in the kernel need root, a kernel that can have the programs, and that nobody has loaded one already.
+//! Where the machine does not give that, each says so and passes, unless `SUBFLOW_REQUIRE` names `ebpf`.
 #![cfg(target_os = "linux")]
 
 mod against_policy;

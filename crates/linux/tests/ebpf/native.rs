@@ -14,7 +14,8 @@ pub(crate) struct Native {
 /// What happens to a path. Sequence numbers and acknowledged bytes are counted from the connection's beginning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// An acknowledgment: bytes acknowledged so far, its RTT sample in microseconds (negative: none), bytes sent so far.
+    /// An acknowledgment: bytes acknowledged so far, its RTT sample in microseconds (negative: none), bytes sent so
+    /// far.
     Sample { una: u64, rtt_us: i32, nxt: u32 },
     /// The window may grow for so many packets.
     Ack { acked: u32 },
@@ -102,7 +103,8 @@ impl Native {
         }
     }
 
-    /// Sends what is waiting to be sent. After it answers may be read, as many as there were questions; more would block.
+    /// Sends what is waiting to be sent. After it answers may be read, as many as there were questions; more would
+    /// block.
     pub(crate) fn flush(&mut self) {
         self.send(7, 0, [0; 6]);
         self.commands.flush().expect("the program runs");

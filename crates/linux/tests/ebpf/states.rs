@@ -17,7 +17,8 @@ const GROWING: [u32; 3] = [0, 1, 4];
 pub(crate) enum Kind {
     /// Nothing.
     Unlike,
-    /// The RTT, in half of the cases the window, too; or there is one subflow only. Values of formulas are often integers.
+    /// The RTT, in half of the cases the window, too; or there is one subflow only. Values of formulas are often
+    /// integers.
     Alike,
 }
 
@@ -45,7 +46,8 @@ impl States {
         self.within(1, n) == 1
     }
 
-    /// Between one and eight subflows, and which of them an event is about; that one is established, has an RTT and may grow.
+    /// Between one and eight subflows, and which of them an event is about; that one is established, has an RTT and may
+    /// grow.
     pub(crate) fn connection(&mut self, kind: Kind) -> (Vec<Socket>, usize) {
         let alike = kind == Kind::Alike;
         let count = self.within(if alike { 1 } else { 2 }, 8) as usize;

@@ -62,7 +62,8 @@ impl TokenBucket {
     }
 }
 
-/// One bucket. A token is 10⁻⁹ bit, so that the tokens of a nanosecond are the rate in bits per second: nothing is rounded.
+/// One bucket. A token is 10⁻⁹ bit, so that the tokens of a nanosecond are the rate in bits per second: nothing is
+/// rounded.
 #[derive(Debug)]
 struct Bucket {
     rate: Rate,

@@ -27,7 +27,8 @@ impl Transmitter {
         }
     }
 
-    /// The departure time of a packet of `bytes` that arrives at `now`, where the packet ahead of it departs at `before`.
+    /// The departure time of a packet of `bytes` that arrives at `now`, where the packet ahead of it departs at
+    /// `before`.
     #[inline]
     pub(crate) fn departure(&mut self, now: Instant, before: Instant, bytes: u32) -> Instant {
         let start = now.max(before);
@@ -64,9 +65,10 @@ impl Transmitter {
 
 /// A constant rate, its reciprocal and the rounding of the last departure.
 ///
-/// A packet occupies the link for bytes · 8·10⁹ / rate nanoseconds, which is seldom a whole number. Its departure is rounded
-/// up to a nanosecond. The excess is subtracted from the time of the next packet if that one follows without a pause, so that
-/// a busy link sends at exactly its rate: at 100 Gbit/s, packets of 128 bytes take 10.24 ns each, not 11.
+/// A packet occupies the link for bytes · 8·10⁹ / rate nanoseconds, which is seldom a whole number. Its departure is
+/// rounded up to a nanosecond. The excess is subtracted from the time of the next packet if that one follows without a
+/// pause, so that a busy link sends at exactly its rate: at 100 Gbit/s, packets of 128 bytes take 10.24 ns each, not
+/// 11.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConstantRate {
     rate: Rate,
@@ -92,8 +94,8 @@ impl ConstantRate {
         Self { rate, nanos_per_byte: (scaled / u128::from(bits)) as u64, ahead: 0 }
     }
 
-    /// The time that a packet of `bytes`, below 2¹⁸, adds to the last departure if it `follows` that one without a pause, or
-    /// else to its own arrival. Exact, without a division.
+    /// The time that a packet of `bytes`, below 2¹⁸, adds to the last departure if it `follows` that one without a
+    /// pause, or else to its own arrival. Exact, without a division.
     #[inline]
     pub(crate) fn occupy(&mut self, follows: bool, bytes: u32) -> Duration {
         debug_assert!(bytes < 1 << 18);

@@ -42,8 +42,8 @@ fn after_a_pause_nothing_is_carried_over() {
         hosts.send_at(network, Instant::from_nanos(at), *a, *b, number, 1500);
     }
     pair.run_until(ms(100));
-    // The first leaves at ….71, the second comes before that; the third in the nanosecond in which that has left (….43),
-    // and begins there.
+    // The first leaves at ….71, the second comes before that; the third in the nanosecond in which that has left
+    // (….43), and begins there.
     assert_eq!(pair.hosts.times(), [1_714_286, 3_428_572, 5_142_858, 10_714_286]);
 }
 

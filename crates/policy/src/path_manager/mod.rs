@@ -83,8 +83,8 @@ pub enum Event {
     SubflowEstablished(FourTuple),
     /// A subflow closed or failed.
     SubflowClosed(FourTuple),
-    /// The peer reset a subflow for a reason that will not pass (MP_TCPRST without the T flag, RFC 8684, section 3.6): no
-    /// subflow is to be opened on that path again. That it closed is reported as well.
+    /// The peer reset a subflow for a reason that will not pass (MP_TCPRST without the T flag, RFC 8684, section 3.6):
+    /// no subflow is to be opened on that path again. That it closed is reported as well.
     PathRefused(FourTuple),
 }
 

@@ -103,7 +103,8 @@ pub(super) fn chunks_lost_twice(all: &Measurements) -> Option<String> {
     ))
 }
 
-/// What `expected` says of a loss, and the least and the most that was counted there, at the least and the greatest of much equal loss.
+/// What `expected` says of a loss, and the least and the most that was counted there, at the least and the greatest of
+/// much equal loss.
 fn at_extremes(all: &Measurements, index: usize, expected: fn(f64) -> f64) -> Option<String> {
     let points = points(all, EQUAL_LOSS, index, Cell::has_much_loss);
     let losses = points.iter().map(|point| point.reference.cell.loss_pct[1]);

@@ -51,7 +51,8 @@ pub(super) fn average(points: &[Point<'_>]) -> Option<Ratio> {
     Ratio::mean(&points.iter().map(|point| point.ratio).collect::<Vec<_>>())
 }
 
-/// The average over the points, the extremes, and at how many of them the intervals tell, after the words that say of what.
+/// The average over the points, the extremes, and at how many of them the intervals tell, after the words that say of
+/// what.
 pub(super) fn summary(of_what: &str, points: &[Point<'_>], quantity: Quantity) -> Option<String> {
     let average = average(points)?;
     let least = points.iter().min_by(|a, b| a.ratio.value.total_cmp(&b.ratio.value))?;

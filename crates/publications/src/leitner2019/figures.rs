@@ -1,4 +1,5 @@
-//! The thesis's figures with our numbers: transfer times, retransmissions and their ratios over loss; what lies beyond as bars.
+//! The thesis's figures with our numbers: transfer times, retransmissions and their ratios over loss; what lies beyond
+//! as bars.
 
 use subflow_report::{Axis, Bars, Curve, Curves, Figure, Reference};
 

@@ -113,8 +113,8 @@ impl Claim {
     }
 }
 
-/// What an average says of a finding that it lies below 1: yes where its whole interval does, by more than next to nothing;
-/// undecided where the interval reaches from above 1 to so far below it.
+/// What an average says of a finding that it lies below 1: yes where its whole interval does, by more than next to
+/// nothing; undecided where the interval reaches from above 1 to so far below it.
 fn is_less(average: Ratio) -> Option<bool> {
     if average.is_below_one() && average.value < 1.0 - NEGLIGIBLE {
         Some(true)
@@ -270,8 +270,8 @@ pub(super) mod tests {
     use super::super::measurement::Measurement;
     use super::*;
 
-    /// Measurements of the quick grid in which each figure of the proposal is `scale` times the reference's, and runs differ by
-    /// one per cent.
+    /// Measurements of the quick grid in which each figure of the proposal is `scale` times the reference's, and runs
+    /// differ by one per cent.
     pub(in crate::leitner2019) fn made(scale: f64) -> Measurements {
         spread(scale, 0.01)
     }

@@ -12,8 +12,8 @@ use super::testbed::scenario;
 pub(super) const FIGURES: [&str; 5] =
     ["transfer_s", "retransmissions", "timeout_retransmissions", "timeouts", "fast_recoveries"];
 
-/// One run: transfer time in seconds, chunks sent again, those of them after a timeout, expirations of the timer, windows cut
-/// by fast recovery.
+/// One run: transfer time in seconds, chunks sent again, those of them after a timeout, expirations of the timer,
+/// windows cut by fast recovery.
 pub(super) type Sample = [f64; 5];
 
 /// Places in [`Sample`].
@@ -80,8 +80,8 @@ pub(super) struct Ratio {
 }
 
 impl Ratio {
-    /// `None` where the denominator is zero or uncertain by half of itself (the delta method is for small errors), or where there is
-    /// no interval.
+    /// `None` where the denominator is zero or uncertain by half of itself (the delta method is for small errors), or
+    /// where there is no interval.
     fn of(numerator: &Figure, denominator: &Figure) -> Option<Self> {
         let uncertainty = denominator.relative_error()?;
         if denominator.mean == 0.0 || uncertainty >= 0.5 {

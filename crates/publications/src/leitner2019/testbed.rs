@@ -39,8 +39,8 @@ const TRANSFER: u32 = 8_388_608;
 /// The most that a transfer may take. None of the points comes near it.
 const DURATION_S: u32 = 900;
 
-/// Switches that are not what scenarios have by default, where a cell does not say otherwise: as in the kernel that the thesis
-/// changed, but for what it says of fast recovery.
+/// Switches that are not what scenarios have by default, where a cell does not say otherwise: as in the kernel that the
+/// thesis changed, but for what it says of fast recovery.
 const SWITCHES: [(&str, &str); 7] = [
     ("initial_ssthresh", "'64 KiB'"),
     ("sack_ends_potentially_failed", "false"),

@@ -1,4 +1,5 @@
-//! How our scheduler does: in each cell against the best of the fixed ones, and what the fixed ones reach by the same measure.
+//! How our scheduler does: in each cell against the best of the fixed ones, and what the fixed ones reach by the same
+//! measure.
 
 use subflow_report::{Cell, Table};
 

@@ -1,5 +1,5 @@
-//! Lima 2017: packet schedulers and a path manager for MPTCP, on two hosts with five links. Its experiments, the two studies
-//! that it announces, and our scheduler `adaptive` next to its own.
+//! Lima 2017: packet schedulers and a path manager for MPTCP, on two hosts with five links. Its experiments, the two
+//! studies that it announces, and our scheduler `adaptive` next to its own.
 
 mod adaptive;
 mod checks;

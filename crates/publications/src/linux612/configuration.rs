@@ -70,13 +70,14 @@ const FULL_MESSAGE: u32 = 1452;
 const MOST_MESSAGE: u32 = 4 << 20;
 
 impl Configuration {
-    /// Whether the measurements say enough to repeat it: with SCTP over several paths they do not say how they were used.
+    /// Whether the measurements say enough to repeat it: with SCTP over several paths they do not say how they were
+    /// used.
     pub(super) fn is_supported(&self) -> bool {
         self.paths.len() == 1 || self.flows.iter().all(|flow| flow.protocol != "sctp")
     }
 
-    /// The size of the messages that SCTP sends, in bytes, which the case's name ends with, as in `G-sctp-64k`; one full packet
-    /// where it does not.
+    /// The size of the messages that SCTP sends, in bytes, which the case's name ends with, as in `G-sctp-64k`; one
+    /// full packet where it does not.
     pub(super) fn message_bytes(&self) -> u32 {
         let text = self.case.rsplit('-').next().unwrap_or_default();
         let (digits, unit) = text.strip_suffix('k').map_or((text, 1), |digits| (digits, 1024));

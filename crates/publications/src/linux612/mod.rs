@@ -1,6 +1,6 @@
-//! Linux 6.12 itself: the kernel's TCP, MPTCP and SCTP, measured in exact virtual time over link models that the simulator can
-//! build to the letter. The tables stand in `crates/publications/data/linux612/`; a file in their columns (`--cases`) may bring
-//! other configurations.
+//! Linux 6.12 itself: the kernel's TCP, MPTCP and SCTP, measured in exact virtual time over link models that the
+//! simulator can build to the letter. The tables stand in `crates/publications/data/linux612/`; a file in their columns
+//! (`--cases`) may bring other configurations.
 
 mod cases;
 mod comparison;

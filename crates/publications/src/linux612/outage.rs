@@ -6,8 +6,8 @@ use super::topology::FAILURE_S;
 /// Seconds that a connection lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Outage {
-    /// From the failure on, until a second brings nine tenths of what the other paths carry: how many seconds of that are
-    /// missing.
+    /// From the failure on, until a second brings nine tenths of what the other paths carry: how many seconds of that
+    /// are missing.
     pub(super) stall_s: f64,
     /// From the repair on, until a second brings nine tenths of what all paths carry: how many seconds of the failed
     /// path's goodput are missing.
@@ -19,8 +19,8 @@ const PAYLOAD: f64 = 1424.0 / 1500.0;
 /// What counts as recovered.
 const RECOVERED: f64 = 0.9;
 
-/// The outage in a run of `configuration` with this goodput in each second, in Mbit/s. Nothing where no path fails, or the
-/// seconds end before the repair.
+/// The outage in a run of `configuration` with this goodput in each second, in Mbit/s. Nothing where no path fails, or
+/// the seconds end before the repair.
 pub(super) fn outage(configuration: &Configuration, per_second: &[f64]) -> Option<Outage> {
     let failed = configuration.failure?.path;
     let goodput = |path: usize| configuration.paths[path].rate_mbps * PAYLOAD;
@@ -42,8 +42,8 @@ fn missing(per_second: &[f64], base: f64, wanted: f64) -> f64 {
     lacks.map(|mbps| (1.0 - (mbps - base) / wanted).clamp(0.0, 1.0)).fold(0.0, |sum, lack| sum + lack)
 }
 
-/// The kernel's seconds for this case and congestion control from `text`, in the columns of `timeseries_1s.csv`; empty where
-/// there are none.
+/// The kernel's seconds for this case and congestion control from `text`, in the columns of `timeseries_1s.csv`; empty
+/// where there are none.
 pub(super) fn recorded(text: &str, configuration: &Configuration) -> Vec<f64> {
     let Some(flow) = configuration.flows.first() else { return Vec::new() };
     let wanted = [&configuration.case, &flow.protocol, &flow.cc, &configuration.paths_text, &configuration.loss_text];

@@ -153,8 +153,8 @@ impl Clients<'_> {
             let _ = writeln!(text, "send = \"{bytes} bytes\"");
         }
         if flow.protocol == "sctp" {
-            // SO_RCVBUF of 4 MiB; the kernel doubles it and offers half of that. It doubles SO_SNDBUF, too, and charges 2560
-            // bytes for a chunk of 1452.
+            // SO_RCVBUF of 4 MiB; the kernel doubles it and offers half of that. It doubles SO_SNDBUF, too, and charges
+            // 2560 bytes for a chunk of 1452.
             let message = self.configuration.message_bytes();
             let _ = writeln!(
                 text,

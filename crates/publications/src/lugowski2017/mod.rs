@@ -1,5 +1,5 @@
-//! Lugowski 2017: CMT/RPv2 against LIA, OLIA and wVegas in MPTCP, on a testbed of four computers. All of its tables A.1 to
-//! A.17, which stand in `crates/publications/data/lugowski2017/`.
+//! Lugowski 2017: CMT/RPv2 against LIA, OLIA and wVegas in MPTCP, on a testbed of four computers. All of its tables A.1
+//! to A.17, which stand in `crates/publications/data/lugowski2017/`.
 
 mod figures;
 mod findings;

@@ -54,7 +54,8 @@ fn row(measurement: &Measurement, index: usize, flow: &FlowMeasurement) -> [Cell
     ]
 }
 
-/// The tables as the thesis prints them, a line for each capacity, ours and its figures side by side; then the deviations.
+/// The tables as the thesis prints them, a line for each capacity, ours and its figures side by side; then the
+/// deviations.
 pub(super) fn readable(measurements: &Measurements) -> Vec<(String, Table)> {
     let mut tables = Vec::new();
     for name in measurements.tables() {

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! What the thesis says: dummynet on the FreeBSD routers shapes, queues of 50 packets, 1 Gbit/s Ethernet, MTU 1500, RTT
-//! well under 1 ms, MPTCP 0.9x on both hosts, two subflows, sending without end. What it does not say is chosen here, once
-//! for all tables, and told to the reader in [`CHOICES`].
+//! well under 1 ms, MPTCP 0.9x on both hosts, two subflows, sending without end. What it does not say is chosen here,
+//! once for all tables, and told to the reader in [`CHOICES`].
 
 use std::fmt::Write;
 use std::path::Path;
@@ -160,8 +160,8 @@ fn shaped(text: &mut String, cell: &Cell, name: &str, (from, to): (&str, &str), 
     );
 }
 
-/// Opportunities to send `rate_mbps` at ticks of one millisecond. A rate in Mbit/s is one packet of 1500 bytes per 12 ms
-/// and Mbit/s.
+/// Opportunities to send `rate_mbps` at ticks of one millisecond. A rate in Mbit/s is one packet of 1500 bytes per 12
+/// ms and Mbit/s.
 fn ticking(rate_mbps: u32) -> Service {
     let mut ticks = String::new();
     for tick in 1..=12 {

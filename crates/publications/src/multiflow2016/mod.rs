@@ -1,5 +1,5 @@
-//! Sandri, Silva, Verdi 2016: MultiFlow, an OpenFlow controller that puts the subflows of an MPTCP connection on disjoint
-//! paths, against ECMP; and what its authors did not try: a link cut in mid-transfer, and many pairs at once.
+//! Sandri, Silva, Verdi 2016: MultiFlow, an OpenFlow controller that puts the subflows of an MPTCP connection on
+//! disjoint paths, against ECMP; and what its authors did not try: a link cut in mid-transfer, and many pairs at once.
 
 mod findings;
 mod measurement;

@@ -22,8 +22,8 @@ pub(super) struct Verdicts {
 /// Thresholds c_s of RFC 8382; 0.1 is its own.
 pub(super) const SKEWNESS: [f64; 4] = [0.0, 0.1, 0.3, 1.0];
 
-/// What the bounds p_f, p_mad, p_s and p_d of RFC 8382 are multiplied by along its curve; 1 is its own. At 0 only paths with the
-/// same statistics are in one group, without bounds all that queue at a bottleneck.
+/// What the bounds p_f, p_mad, p_s and p_d of RFC 8382 are multiplied by along its curve; 1 is its own. At 0 only paths
+/// with the same statistics are in one group, without bounds all that queue at a bottleneck.
 pub(super) const BOUNDS: [f64; 16] =
     [0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0, f64::INFINITY];
 

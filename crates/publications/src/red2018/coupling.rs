@@ -1,6 +1,6 @@
-//! A study beyond the paper: coupling only subflows that share a bottleneck (`coupling = "shared-bottleneck"`). LIA keeps
-//! two subflows of a connection to what one TCP would get on the better path, wherever they go. That is right where they
-//! share a bottleneck, and gives capacity away where they do not.
+//! A study beyond the paper: coupling only subflows that share a bottleneck (`coupling = "shared-bottleneck"`). LIA
+//! keeps two subflows of a connection to what one TCP would get on the better path, wherever they go. That is right
+//! where they share a bottleneck, and gives capacity away where they do not.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
-//! Felix et al. 2018 (red2018): RED, a redundant scheduler for MPTCP that keeps copies off paths that share a bottleneck.
-//! Its figures 6 to 10, its future work, and a study of what detection does for coupled congestion control.
+//! Felix et al. 2018 (red2018): RED, a redundant scheduler for MPTCP that keeps copies off paths that share a
+//! bottleneck. Its figures 6 to 10, its future work, and a study of what detection does for coupled congestion control.
 
 mod correlation;
 mod coupling;

@@ -107,8 +107,8 @@ pub(super) fn replay(detector: BottleneckDetection, records: &[PathRecord], pair
     degrees
 }
 
-/// The same of RFC 8382 with each of `scales` laid on the bounds that its grouping has: 1 in one group, 0 not. The statistics
-/// are the same ones.
+/// The same of RFC 8382 with each of `scales` laid on the bounds that its grouping has: 1 in one group, 0 not. The
+/// statistics are the same ones.
 pub(super) fn replay_within(
     parameters: Parameters,
     scales: &[f64],

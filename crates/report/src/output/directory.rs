@@ -79,8 +79,8 @@ impl Directory {
         }
     }
 
-    /// Fails if a file that subflow did not write has one of these names, or if a symbolic link leads one of them out of
-    /// the directory.
+    /// Fails if a file that subflow did not write has one of these names, or if a symbolic link leads one of them out
+    /// of the directory.
     pub(super) fn check_names<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<(), OutputError> {
         match names.into_iter().find_map(|name| self.foreign_at(name)) {
             Some(path) => Err(OutputError::Foreign { path, option: self.kind.option() }),

@@ -56,8 +56,8 @@ impl Document {
         Ok(Self { name, path: path.to_owned(), root, text: toml.into_mut() })
     }
 
-    /// Applies a `PATH=VALUE` of the command line's `option`, which errors name. VALUE is TOML, or else a string. A sweep
-    /// over PATH ends with it.
+    /// Applies a `PATH=VALUE` of the command line's `option`, which errors name. VALUE is TOML, or else a string. A
+    /// sweep over PATH ends with it.
     pub fn set(&mut self, option: &str, assignment: &str) -> Result<(), Problem> {
         let (path, node, value) = parse_assignment(option, assignment)?;
         drop_axis(&path, &mut self.root, self.text.as_table_mut())?;

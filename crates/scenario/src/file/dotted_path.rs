@@ -15,7 +15,8 @@ pub(crate) struct DottedPath {
     pub(crate) place: Place,
 }
 
-/// Sections whose entries are named by the user: a path through an entry that does not exist is a slip, not a new entry.
+/// Sections whose entries are named by the user: a path through an entry that does not exist is a slip, not a new
+/// entry.
 const NAMED: &[(&str, &str)] = &[("hosts", "host"), ("routers", "router"), ("links", "link"), ("flows", "flow")];
 
 impl DottedPath {

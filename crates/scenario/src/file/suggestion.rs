@@ -31,8 +31,8 @@ pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a st
     }
 }
 
-/// `a, b and c`, or what there is to say of nothing; of more names than anybody reads the first ones and how many others
-/// there are.
+/// `a, b and c`, or what there is to say of nothing; of more names than anybody reads the first ones and how many
+/// others there are.
 pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let mut names = names.into_iter();
     let listed: Vec<&str> = names.by_ref().take(MOST_LISTED).collect();

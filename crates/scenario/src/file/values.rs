@@ -10,8 +10,8 @@ use subflow_quantity::{Duration, Rate, Size};
 use super::node::Value;
 use super::{Field, Problem};
 
-/// No duration of a scenario is longer, that of a run included: what is computed with them stays far from the end of the
-/// clock, 584 years.
+/// No duration of a scenario is longer, that of a run included: what is computed with them stays far from the end of
+/// the clock, 584 years.
 pub(crate) const LONGEST_DURATION: Duration = Duration::from_secs(1_000_000);
 
 /// No link sends faster than this, unless it takes no time at all: full-sized packets are a nanosecond apart.

@@ -173,8 +173,8 @@ fn general(section: &Section<'_>, name: &str) -> Result<General, Problem> {
     })
 }
 
-/// A string as terminals and vector graphics can take it: an escape sequence would be obeyed by the one, and no XML reader
-/// opens the other with it.
+/// A string as terminals and vector graphics can take it: an escape sequence would be obeyed by the one, and no XML
+/// reader opens the other with it.
 fn printable(field: &Field<'_>, expected: &str, allowed: fn(char) -> bool) -> Result<String, Problem> {
     let text = field.string(expected)?;
     if text.chars().any(|c| c.is_control() && !allowed(c)) {

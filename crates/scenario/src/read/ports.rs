@@ -17,8 +17,8 @@ pub(super) struct Ports {
 }
 
 impl Ports {
-    /// The port for a flow to `host` that gives none, the `index`th of all. From the 60,536th on it is the lowest that is
-    /// free there.
+    /// The port for a flow to `host` that gives none, the `index`th of all. From the 60,536th on it is the lowest that
+    /// is free there.
     pub(super) fn automatic(&mut self, index: usize, host: usize) -> Option<u16> {
         if let Ok(port) = u16::try_from(FIRST + index) {
             return Some(port);

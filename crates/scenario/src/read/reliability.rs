@@ -16,8 +16,8 @@ pub(super) fn refuse_what_cannot_end(flow: &Flow, section: &Section<'_>, stacks:
     }
 }
 
-/// A lifetime counts from when a message is written. What has no end is written at once where nothing bounds the send buffer: after
-/// one lifetime nothing would be left to send.
+/// A lifetime counts from when a message is written. What has no end is written at once where nothing bounds the send
+/// buffer: after one lifetime nothing would be left to send.
 fn refuse_data_that_expires_unsent(sctp: &Sctp, section: &Section<'_>) -> Result<(), Problem> {
     let expires = matches!(sctp.from_stack.sctp.reliability, Reliability::Lifetime(_));
     if !expires || sctp.from_stack.sctp.send_buffer.is_some() {
@@ -30,7 +30,8 @@ fn refuse_data_that_expires_unsent(sctp: &Sctp, section: &Section<'_>) -> Result
         .help("say sctp.send_buffer, such as \"256 KiB\", or how much to send"))
 }
 
-/// A request goes out when the response to the one before is whole. Once a message of either is given up, none ever follows.
+/// A request goes out when the response to the one before is whole. Once a message of either is given up, none ever
+/// follows.
 fn refuse_exchanges_that_wait_forever(
     flow: &Flow,
     sctp: &Sctp,

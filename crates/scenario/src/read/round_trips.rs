@@ -1,5 +1,5 @@
-//! Round trips take time. Where packets go there and back in none, an endless connection sends and hears for ever in one
-//! instant, and simulated time stands still.
+//! Round trips take time. Where packets go there and back in none, an endless connection sends and hears for ever in
+//! one instant, and simulated time stands still.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -11,8 +11,8 @@ use super::topology::Topology;
 use crate::file::{Collector, Section};
 use crate::{Attachment, Flow, InterfaceIndex, LinkEvent, Protocol};
 
-/// A round trip over links of unlimited rate alone takes at least this. A window of 6 MB then makes 48 Tbit/s, and every
-/// other way to bound the rate is slower.
+/// A round trip over links of unlimited rate alone takes at least this. A window of 6 MB then makes 48 Tbit/s, and
+/// every other way to bound the rate is slower.
 const SHORTEST: Duration = Duration::from_micros(1);
 
 /// Refuses connections whose packets can come back sooner than [`SHORTEST`] although no link bounds their rate.
@@ -101,8 +101,8 @@ impl Ways {
         })
     }
 
-    /// How long it takes from `start` to whatever is reached in less than [`SHORTEST`] (Dijkstra's algorithm). Hosts forward
-    /// nothing.
+    /// How long it takes from `start` to whatever is reached in less than [`SHORTEST`] (Dijkstra's algorithm). Hosts
+    /// forward nothing.
     fn times_from(&self, start: InterfaceIndex) -> BTreeMap<Attachment, Duration> {
         let start = Attachment::Interface(start);
         let mut times: BTreeMap<Attachment, Duration> = BTreeMap::new();

@@ -7,8 +7,8 @@ use subflow_quantity::Duration;
 use crate::file::{Field, Problem, Section, Value};
 use crate::{Period, Traffic, schema};
 
-/// The largest payload of a datagram to `address`: with the headers of UDP and IP it makes a packet of 65,535 bytes. RFC 8200
-/// lets packets of IPv6 be 40 bytes longer, but links count up to here.
+/// The largest payload of a datagram to `address`: with the headers of UDP and IP it makes a packet of 65,535 bytes.
+/// RFC 8200 lets packets of IPv6 be 40 bytes longer, but links count up to here.
 pub(super) fn largest_datagram(address: IpAddr) -> u64 {
     let headers = if address.is_ipv4() { 8 + 20 } else { 8 + 40 };
     u64::from(u16::MAX) - headers

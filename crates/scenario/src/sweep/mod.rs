@@ -1,5 +1,5 @@
-//! From a scenario file to the runs it asks for: every combination of the values in `[sweep]`, each as often as `repeat`
-//! says.
+//! From a scenario file to the runs it asks for: every combination of the values in `[sweep]`, each as often as
+//! `repeat` says.
 
 mod axis;
 

@@ -30,8 +30,8 @@ pub struct Config {
     pub record_paths: bool,
     /// Bytes that the application may have written and not acknowledged; `None` for any number.
     pub send_buffer: Option<u64>,
-    /// Bounds of send buffers that grow as Linux's do; used where the scheduler queues data ahead of the windows. `None`:
-    /// subflows have such buffers with Linux's bounds, and the connection takes in whatever is written.
+    /// Bounds of send buffers that grow as Linux's do; used where the scheduler queues data ahead of the windows.
+    /// `None`: subflows have such buffers with Linux's bounds, and the connection takes in whatever is written.
     pub send_buffer_tuning: Option<SendBufferTuning>,
     /// Require DSS checksums (RFC 8684, section 3.1, flag A).
     pub checksum: bool,
@@ -44,9 +44,9 @@ pub struct Config {
     /// The second half of it: the slower subflow that holds the window up has its own halved, at most once per round
     /// trip of the faster one.
     pub penalisation: bool,
-    /// When data goes to other subflows than the one that it was given to. 0: at the first retransmission timeout of that one,
-    /// what no other has carried. Otherwise as in upstream Linux (`net.mptcp.stale_loss_cnt`, 4 there): after more than this
-    /// many periods without a sign of life, all that is outstanding.
+    /// When data goes to other subflows than the one that it was given to. 0: at the first retransmission timeout of
+    /// that one, what no other has carried. Otherwise as in upstream Linux (`net.mptcp.stale_loss_cnt`, 4 there): after
+    /// more than this many periods without a sign of life, all that is outstanding.
     pub stale_loss_count: u8,
     /// Local addresses whose subflows are backups (RFC 8684, section 3.3.8).
     pub backup_addresses: Vec<IpAddr>,

@@ -1,4 +1,5 @@
-//! One MPTCP connection (RFC 8684, version 1) as a sans-IO state machine over [TCP connections](crate::tcp::Connection).
+//! One MPTCP connection (RFC 8684, version 1) as a sans-IO state machine over [TCP
+//! connections](crate::tcp::Connection).
 //!
 //! # How to drive it
 //!

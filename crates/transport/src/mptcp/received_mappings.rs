@@ -86,7 +86,8 @@ pub(crate) enum InOrder {
 }
 
 impl ReceivedMapping {
-    /// The mapping `wire`, whose first byte is subflow byte `start` and data byte `data`; `covered` subflow bytes belong to it.
+    /// The mapping `wire`, whose first byte is subflow byte `start` and data byte `data`; `covered` subflow bytes
+    /// belong to it.
     pub(crate) fn new(start: u64, covered: u64, data: u64, wire: Mapping) -> Self {
         let verification = match wire.checksum {
             Some(_) => Verification::Pending(Vec::new()),

@@ -39,8 +39,8 @@ impl Connection {
     }
 
     /// A peer may drop data that its subflow has acknowledged: Linux does with what lies beyond the shared window
-    /// (`NoDSSInWindow`). Where no subflow that carried the oldest data has anything left to deliver, nobody else would repeat
-    /// it, so the data level does (section 3.3.6; Linux `mptcp_retransmit_timer`).
+    /// (`NoDSSInWindow`). Where no subflow that carried the oldest data has anything left to deliver, nobody else would
+    /// repeat it, so the data level does (section 3.3.6; Linux `mptcp_retransmit_timer`).
     pub(super) fn watch_for_dropped_data(&mut self, now: Instant) {
         let delivered = |carrier: usize| match self.summaries.get(carrier) {
             Some(glance) if self.dirty & 1 << carrier == 0 => {

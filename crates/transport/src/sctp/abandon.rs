@@ -1,4 +1,5 @@
-//! Partial reliability, the sender's side: what is given up, and FORWARD-TSN (RFC 3758, section 3.5; RFC 7496, section 3).
+//! Partial reliability, the sender's side: what is given up, and FORWARD-TSN (RFC 3758, section 3.5; RFC 7496, section
+//! 3).
 
 use subflow_quantity::Instant;
 use subflow_wire::sctp::{Chunk, ForwardTsnChunk, SkippedStream};
@@ -25,7 +26,8 @@ impl Association {
             || fragment.most_retransmissions.is_some_and(|most| chunk.transmissions > most)
     }
 
-    /// Gives up a lost chunk, and with it its message, where it is not worth sending again (rule A3). Gives whether it did.
+    /// Gives up a lost chunk, and with it its message, where it is not worth sending again (rule A3). Gives whether it
+    /// did.
     pub(super) fn abandon_if_expired(&mut self, tsn: u64, now: Instant) -> bool {
         let chunk = self.outbound.chunk(tsn).filter(|chunk| chunk.status == Status::Lost);
         let expired = chunk.is_some_and(|chunk| Self::is_expired(chunk, now));
@@ -50,8 +52,8 @@ impl Association {
         self.counters.messages_abandoned += 1;
         if let Some((rest, end)) = self.messages.abandon(message) {
             self.free_abandoned(rest);
-            // A TSN of its own for the end that is never sent: the peer would take the next message's beginning, right behind
-            // a fragment that is not the last, for a contradiction.
+            // A TSN of its own for the end that is never sent: the peer would take the next message's beginning, right
+            // behind a fragment that is not the last, for a contradiction.
             let index = self.outbound.chunk(tsn).map_or(0, |chunk| chunk.destination);
             self.assign(end, index, now);
         }
@@ -88,8 +90,8 @@ impl Association {
         self.wake_writer();
     }
 
-    /// Advanced.Peer.Ack.Point (rules C1 and C2): how far the peer may count as received. A FORWARD-TSN is due where that is beyond
-    /// what it has (C3).
+    /// Advanced.Peer.Ack.Point (rules C1 and C2): how far the peer may count as received. A FORWARD-TSN is due where
+    /// that is beyond what it has (C3).
     pub(super) fn advance_abandoned_point(&mut self, now: Instant) {
         self.forward_tsn.advanced_peer_ack_point =
             self.forward_tsn.advanced_peer_ack_point.max(self.outbound.cumulative());
@@ -114,8 +116,8 @@ impl Association {
         }
     }
 
-    /// Whether there is more to tell than the last FORWARD-TSN did, or that one is a round trip ago: rule C3 asks for one with every
-    /// SACK until then, and each of them is answered by a SACK.
+    /// Whether there is more to tell than the last FORWARD-TSN did, or that one is a round trip ago: rule C3 asks for
+    /// one with every SACK until then, and each of them is answered by a SACK.
     fn has_news_for_peer(&self, now: Instant) -> bool {
         let round_trip = self.destinations[self.current_destination()].rto.srtt();
         self.forward_tsn.last_sent.is_none_or(|(point, at)| {

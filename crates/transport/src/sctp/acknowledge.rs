@@ -93,9 +93,9 @@ impl Association {
         self.config.receive_buffer.saturating_sub(self.reassembly.held() + self.stream.unread())
     }
 
-    /// Sends a window update after the application has read, once the window has grown by a sufficient amount (RFC 9260,
-    /// section 6.2, silly window avoidance; Linux `sctp_peer_needs_update`: a packet or a sixteenth of the kernel's buffer
-    /// size, of which half is advertised).
+    /// Sends a window update after the application has read, once the window has grown by a sufficient amount (RFC
+    /// 9260, section 6.2, silly window avoidance; Linux `sctp_peer_needs_update`: a packet or a sixteenth of the
+    /// kernel's buffer size, of which half is advertised).
     pub(super) fn update_window(&mut self) {
         let worthwhile =
             u64::from(self.config.mtu).max(self.config.receive_buffer / 8).min(self.config.receive_buffer / 2);

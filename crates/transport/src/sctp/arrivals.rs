@@ -18,8 +18,8 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Nothing has arrived. TSNs up to `most_ahead` beyond the cumulative one can be inserted: the set is made for as many intervals as
-    /// these can form, every second TSN, so it never drops one that was acknowledged.
+    /// Nothing has arrived. TSNs up to `most_ahead` beyond the cumulative one can be inserted: the set is made for as
+    /// many intervals as these can form, every second TSN, so it never drops one that was acknowledged.
     pub(crate) fn new(most_ahead: u16) -> Self {
         Self { cumulative: 0, beyond: IntervalSet::new(usize::from(most_ahead) / 2), duplicates: Vec::new() }
     }

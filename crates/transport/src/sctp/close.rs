@@ -79,8 +79,8 @@ impl Association {
         self.send_shutdown(self.current_destination(), now);
     }
 
-    /// T5-shutdown-guard (section 9.2). The receiver of SHUTDOWN has one, too, which starts anew as long as the peer takes the rest of
-    /// the data: one that answers and takes nothing would keep it for ever.
+    /// T5-shutdown-guard (section 9.2). The receiver of SHUTDOWN has one, too, which starts anew as long as the peer
+    /// takes the rest of the data: one that answers and takes nothing would keep it for ever.
     fn start_guard(&mut self, now: Instant) {
         self.shutdown.t5_at = Some(self.deadline(now, self.config.rto.max * GUARD_IN_RTO_MAX));
     }
@@ -126,8 +126,8 @@ impl Association {
         }
     }
 
-    /// In SHUTDOWN-SENT each packet with data is answered with a SACK and a SHUTDOWN at once (section 9.2), where it came from
-    /// (section 6.4): T2 starts anew each time, so a path that is dead would never be found out.
+    /// In SHUTDOWN-SENT each packet with data is answered with a SACK and a SHUTDOWN at once (section 9.2), where it
+    /// came from (section 6.4): T2 starts anew each time, so a path that is dead would never be found out.
     pub(super) fn on_data_after_shutdown(&mut self, now: Instant) {
         self.sack.now();
         self.send_shutdown(self.sack.destination(), now);

@@ -56,8 +56,8 @@ pub struct MessageOptions {
     pub payload_protocol: u32,
 }
 
-/// Most of [`Config::most_tsns_ahead`]: the messages of a stream that its 16-bit sequence numbers tell apart, half of them, so that
-/// what is ahead is not taken for what is behind.
+/// Most of [`Config::most_tsns_ahead`]: the messages of a stream that its 16-bit sequence numbers tell apart, half of
+/// them, so that what is ahead is not taken for what is behind.
 pub const MOST_TSNS_AHEAD: u16 = (1 << 15) - 1;
 
 /// The configuration of one end.
@@ -73,31 +73,32 @@ pub struct Config {
     pub window_growth: WindowGrowth,
     /// Whose state fast recovery is.
     pub fast_recovery: RecoveryScope,
-    /// Whether congestion avoidance goes on in fast recovery: RFC 9260 bans growth there in section 7.2.1, on slow start, and
-    /// is silent in section 7.2.2; Linux grows. leitner2019 does not (section 2.2.1).
+    /// Whether congestion avoidance goes on in fast recovery: RFC 9260 bans growth there in section 7.2.1, on slow
+    /// start, and is silent in section 7.2.2; Linux grows. leitner2019 does not (section 2.2.1).
     pub avoidance_in_recovery: bool,
     /// Where new data goes.
     pub distribution: Distribution,
     /// Where data goes that is sent again.
     pub retransmission: RetransmissionPolicy,
-    /// Split fast retransmit: a miss counts only where a TSN sent later to the same destination was acknowledged (Iyengar et
-    /// al. 2006).
+    /// Split fast retransmit: a miss counts only where a TSN sent later to the same destination was acknowledged
+    /// (Iyengar et al. 2006).
     pub split_fast_retransmit: bool,
-    /// Delayed acknowledgment for CMT: gaps do not make the receiver acknowledge at once, and it says how many packets a SACK
-    /// stands for (Iyengar et al. 2006). Both sides have to have it on.
+    /// Delayed acknowledgment for CMT: gaps do not make the receiver acknowledge at once, and it says how many packets
+    /// a SACK stands for (Iyengar et al. 2006). Both sides have to have it on.
     pub delayed_ack_cmt: bool,
     /// Whether SACKs may say that gap-acknowledged data will not be dropped, where the peer offers it, too
     /// (draft-tuexen-tsvwg-sctp-multipath, section 3).
     pub nr_sack: bool,
-    /// Whether gap-acknowledged data may be dropped when the buffer is full (RFC 9260, section 6.2). With NR-SACK it never is.
+    /// Whether gap-acknowledged data may be dropped when the buffer is full (RFC 9260, section 6.2). With NR-SACK it
+    /// never is.
     pub reneging: bool,
     /// Whether destinations may take only their part of the buffers.
     pub buffer_splitting: BufferSplitting,
     /// Most packets of new data that leave at once (Max.Burst, RFC 9260, section 6.1, rule D); `None` for no bound.
     pub max_burst: Option<u32>,
-    /// Whether every message that the application writes may leave in a burst of its own. Linux applies Max.Burst whenever it
-    /// goes over its queue (`sctp_outq_flush`), so also for each `sendmsg`: a writer that waited for room in the send buffer
-    /// fills the whole window at once.
+    /// Whether every message that the application writes may leave in a burst of its own. Linux applies Max.Burst
+    /// whenever it goes over its queue (`sctp_outq_flush`), so also for each `sendmsg`: a writer that waited for room
+    /// in the send buffer fills the whole window at once.
     pub burst_per_message: bool,
     /// Whether a window shrinks while nothing is sent (RFC 9260, section 7.2.1).
     pub idle_decay: bool,
@@ -111,36 +112,37 @@ pub struct Config {
     pub message: MessageOptions,
     /// Whether partial reliability is offered (RFC 3758).
     pub partial_reliability: bool,
-    /// Whether a packet that is not full waits while data is outstanding (Nagle's algorithm; RFC 9260, section 6.1, rule
-    /// on bundling; off with `SCTP_NODELAY`).
+    /// Whether a packet that is not full waits while data is outstanding (Nagle's algorithm; RFC 9260, section 6.1,
+    /// rule on bundling; off with `SCTP_NODELAY`).
     pub nagle: bool,
     /// Retransmission timeout.
     pub rto: RtoLimits,
-    /// Whether a gap block that acknowledges the earliest outstanding TSN of a destination restarts its T3 (RFC 9260, section
-    /// 6.3.2, rule R3). In Linux only the cumulative TSN does (`sctp_check_transmitted`).
+    /// Whether a gap block that acknowledges the earliest outstanding TSN of a destination restarts its T3 (RFC 9260,
+    /// section 6.3.2, rule R3). In Linux only the cumulative TSN does (`sctp_check_transmitted`).
     pub gap_acks_restart_timer: bool,
-    /// Whether a fast retransmission of the earliest outstanding TSN restarts T3 (RFC 9260, section 7.2.4, rule 4). In Linux it
-    /// does not (`sctp_transport_reset_t3_rtx`).
+    /// Whether a fast retransmission of the earliest outstanding TSN restarts T3 (RFC 9260, section 7.2.4, rule 4). In
+    /// Linux it does not (`sctp_transport_reset_t3_rtx`).
     pub fast_retransmission_restarts_timer: bool,
-    /// Whether the timeout doubles only after the retransmission has started T3 anew, so that it counts from the next one on.
-    /// RFC 9260 doubles first (section 6.3.3, rules E2 and E3), Linux sends first (`sctp_sf_do_6_3_3_rtx`).
+    /// Whether the timeout doubles only after the retransmission has started T3 anew, so that it counts from the next
+    /// one on. RFC 9260 doubles first (section 6.3.3, rules E2 and E3), Linux sends first (`sctp_sf_do_6_3_3_rtx`).
     pub late_back_off: bool,
-    /// Whether chunks that need fast retransmission ignore the window only in the one packet that leaves with the SACK which
-    /// has shown them missing; later they wait for the window, in the order of their TSNs, and hold up those behind them. RFC
-    /// 9260 is silent of what does not fit in the packet (section 7.2.4, rule 3); this is Linux (`__sctp_outq_flush_rtx`).
+    /// Whether chunks that need fast retransmission ignore the window only in the one packet that leaves with the SACK
+    /// which has shown them missing; later they wait for the window, in the order of their TSNs, and hold up those
+    /// behind them. RFC 9260 is silent of what does not fit in the packet (section 7.2.4, rule 3); this is Linux
+    /// (`__sctp_outq_flush_rtx`).
     pub single_fast_packet: bool,
-    /// Whether segmentation offload may cut one packet of this side, of up to 64 KiB or half the window, into several, as
-    /// Linux does for SCTP (`sctp_packet_will_fit`). This matters where one packet of retransmissions is allowed.
+    /// Whether segmentation offload may cut one packet of this side, of up to 64 KiB or half the window, into several,
+    /// as Linux does for SCTP (`sctp_packet_will_fit`). This matters where one packet of retransmissions is allowed.
     pub segmentation_offload: bool,
     /// A SACK waits at most so long (RFC 9260, section 6.2: 200 ms).
     pub sack_delay: Duration,
     /// It leaves with every so many packets of data.
     pub sack_frequency: u32,
-    /// Most gap blocks that a SACK names, the lowest; `None` for as many as fit in a packet. Linux: 16 (`SCTP_MAX_GABS`), so a
-    /// sender hears of one more hole only when the first is filled.
+    /// Most gap blocks that a SACK names, the lowest; `None` for as many as fit in a packet. Linux: 16
+    /// (`SCTP_MAX_GABS`), so a sender hears of one more hole only when the first is filled.
     pub max_gap_blocks: Option<u16>,
-    /// Data with a TSN further than this ahead of the cumulative one is dropped. Beyond 32767 a stream of one-chunk messages would
-    /// wrap its sequence numbers; Linux keeps 4096 (`SCTP_TSN_MAP_SIZE`).
+    /// Data with a TSN further than this ahead of the cumulative one is dropped. Beyond 32767 a stream of one-chunk
+    /// messages would wrap its sequence numbers; Linux keeps 4096 (`SCTP_TSN_MAP_SIZE`).
     pub most_tsns_ahead: u16,
     /// Bytes of data received and not delivered that find room.
     pub receive_buffer: u64,
@@ -152,36 +154,39 @@ pub struct Config {
     pub association_max_retransmissions: u32,
     /// Path.Max.Retrans.
     pub path_max_retransmissions: u32,
-    /// PotentiallyFailed.Max.Retrans (RFC 7829, section 3.2): with more timeouts in a row a destination is potentially failed, and
-    /// data goes to others. `None`, or no less than Path.Max.Retrans: no destination ever is.
+    /// PotentiallyFailed.Max.Retrans (RFC 7829, section 3.2): with more timeouts in a row a destination is potentially
+    /// failed, and data goes to others. `None`, or no less than Path.Max.Retrans: no destination ever is.
     pub potentially_failed_max_retransmissions: Option<u32>,
-    /// Whether a destination is probed as soon as it is potentially failed (CMT-PF: Natarajan, Ekiz, Amer, Stewart 2009), not an
-    /// RTO later (Linux, `sctp_do_8_2_transport_strike`).
+    /// Whether a destination is probed as soon as it is potentially failed (CMT-PF: Natarajan, Ekiz, Amer, Stewart
+    /// 2009), not an RTO later (Linux, `sctp_do_8_2_transport_strike`).
     pub probe_at_once: bool,
-    /// Whether the acknowledgment of data that went to a potentially failed destination, and nowhere else, makes it active (RFC 7829,
-    /// section 3.2). In Linux a SACK does that only for an inactive or unconfirmed one (`sctp_check_transmitted`): a potentially
-    /// failed one loses its error count, and stays so until a HEARTBEAT is answered.
+    /// Whether the acknowledgment of data that went to a potentially failed destination, and nowhere else, makes it
+    /// active (RFC 7829, section 3.2). In Linux a SACK does that only for an inactive or unconfirmed one
+    /// (`sctp_check_transmitted`): a potentially failed one loses its error count, and stays so until a HEARTBEAT is
+    /// answered.
     pub sack_ends_potentially_failed: bool,
     /// Max.Init.Retransmits.
     pub max_init_retransmits: u32,
-    /// HB.interval; `None` disables HEARTBEATs, but for those that confirm an address (RFC 9260, section 5.4) or probe one that is
-    /// potentially failed (RFC 7829, section 3.2). An inactive address is used again when all others fail, too.
+    /// HB.interval; `None` disables HEARTBEATs, but for those that confirm an address (RFC 9260, section 5.4) or probe
+    /// one that is potentially failed (RFC 7829, section 3.2). An inactive address is used again when all others fail,
+    /// too.
     pub heartbeat_interval: Option<Duration>,
     /// Valid.Cookie.Life.
     pub cookie_life: Duration,
     /// Whether INIT and INIT ACK list all addresses of the host, so that there are several destinations.
     pub multihomed: bool,
-    /// The peer's address that is the primary path, counted from 0 in the order of the handshake, once a HEARTBEAT has confirmed it.
-    /// Until then, and where the peer has fewer addresses, the first active one takes its place.
+    /// The peer's address that is the primary path, counted from 0 in the order of the handshake, once a HEARTBEAT has
+    /// confirmed it. Until then, and where the peer has fewer addresses, the first active one takes its place.
     pub primary: usize,
     /// UDP ports, where SCTP goes in UDP (RFC 6951). The peer's port follows what its packets come from.
     pub encapsulation: Option<UdpEncapsulation>,
     /// The kernel's timer tick; zero makes timers exact.
     pub timer_tick: Duration,
-    /// Whether long timers fire on multiples of more (see [`tcp::Config::timer_wheel`](crate::tcp::Config::timer_wheel)).
+    /// Whether long timers fire on multiples of more (see
+    /// [`tcp::Config::timer_wheel`](crate::tcp::Config::timer_wheel)).
     pub timer_wheel: bool,
-    /// Whether every delivery is recorded for [`Association::poll_delivery`](super::Association::poll_delivery). An edge that
-    /// holds bytes needs it.
+    /// Whether every delivery is recorded for [`Association::poll_delivery`](super::Association::poll_delivery). An
+    /// edge that holds bytes needs it.
     pub record_deliveries: bool,
 }
 
@@ -242,10 +247,10 @@ impl Config {
         }
     }
 
-    /// Linux 6.12 (`net/sctp`): RTO.Initial 3 s, timers in ticks of 4 ms (HZ = 250) on the kernel's wheel, windows that grow in
-    /// congestion avoidance during fast recovery, T3 restarted by the cumulative TSN alone, SACKs of 16 gap blocks, a burst for
-    /// every message. Linux has RFC 7829 with PotentiallyFailed.Max.Retrans 0, and neither CMT nor NR-SACK; what it has of RFC
-    /// 9260 is the rest of [`rfc9260`](Self::rfc9260).
+    /// Linux 6.12 (`net/sctp`): RTO.Initial 3 s, timers in ticks of 4 ms (HZ = 250) on the kernel's wheel, windows that
+    /// grow in congestion avoidance during fast recovery, T3 restarted by the cumulative TSN alone, SACKs of 16 gap
+    /// blocks, a burst for every message. Linux has RFC 7829 with PotentiallyFailed.Max.Retrans 0, and neither CMT nor
+    /// NR-SACK; what it has of RFC 9260 is the rest of [`rfc9260`](Self::rfc9260).
     pub fn linux() -> Self {
         let tick = Duration::from_millis(4);
         let base = Self::rfc9260();
@@ -268,11 +273,11 @@ impl Config {
         }
     }
 
-    /// This configuration with concurrent multipath transfer: all destinations carry data, with split fast retransmit, delayed
-    /// acknowledgment for CMT, window growth by `growth` with the recovery that goes with it, `rtx-same`, SACKs that name all that
-    /// has arrived and restart the timers of all destinations that get on (or the progress of one path hides behind what is
-    /// missing on another), and destinations that are potentially failed after one timeout (CMT-PF): what is missing on a dead path
-    /// would hold up all others.
+    /// This configuration with concurrent multipath transfer: all destinations carry data, with split fast retransmit,
+    /// delayed acknowledgment for CMT, window growth by `growth` with the recovery that goes with it, `rtx-same`, SACKs
+    /// that name all that has arrived and restart the timers of all destinations that get on (or the progress of one
+    /// path hides behind what is missing on another), and destinations that are potentially failed after one timeout
+    /// (CMT-PF): what is missing on a dead path would hold up all others.
     pub fn with_cmt(self, growth: WindowGrowth) -> Self {
         Self {
             distribution: Distribution::LargestFreeWindow,

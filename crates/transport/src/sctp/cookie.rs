@@ -1,5 +1,5 @@
-//! The state cookie: everything that an association needs, signed, so that an INIT costs its receiver nothing (RFC 9260, section
-//! 5.1.3).
+//! The state cookie: everything that an association needs, signed, so that an INIT costs its receiver nothing (RFC
+//! 9260, section 5.1.3).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -58,8 +58,8 @@ impl Cookie {
         bytes.into_boxed_slice()
     }
 
-    /// The cookie that comes back in a packet with these ports, local and remote, and this verification tag: signed by this host, and
-    /// made for such a packet (section 5.1.5, steps 1 to 3). One that is not is discarded silently.
+    /// The cookie that comes back in a packet with these ports, local and remote, and this verification tag: signed by
+    /// this host, and made for such a packet (section 5.1.5, steps 1 to 3). One that is not is discarded silently.
     pub(crate) fn verify(bytes: &[u8], secret: &Secret, ports: (u16, u16), tag: u32) -> Option<Self> {
         let (signature, contents) = bytes.split_at_checked(COOKIE_HMAC_LENGTH)?;
         mac(secret, contents).verify_slice(signature).ok()?;

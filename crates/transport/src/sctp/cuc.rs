@@ -1,17 +1,17 @@
-//! Cwnd update for CMT (CUC, CUCv2): a pseudo-cumulative acknowledgment for each destination (Iyengar, Amer, Stewart: "Concurrent
-//! Multipath Transfer Using SCTP Multihoming", IEEE/ACM ToN 2006; leitner2019, figures 4 and 5).
+//! Cwnd update for CMT (CUC, CUCv2): a pseudo-cumulative acknowledgment for each destination (Iyengar, Amer, Stewart:
+//! "Concurrent Multipath Transfer Using SCTP Multihoming", IEEE/ACM ToN 2006; leitner2019, figures 4 and 5).
 //!
 //! Where data goes to several destinations at once, the cumulative TSN stands still for reasons that have nothing to do
-//! with loss. So each destination tracks the earliest TSN sent to it that is not acknowledged yet, and its window may grow when
-//! that one is. CUCv2 tracks retransmissions apart, since a TSN sent again elsewhere would hold up the destination that
-//! gets it.
+//! with loss. So each destination tracks the earliest TSN sent to it that is not acknowledged yet, and its window may
+//! grow when that one is. CUCv2 tracks retransmissions apart, since a TSN sent again elsewhere would hold up the
+//! destination that gets it.
 //!
 //! The four steps of the figures, for each SACK:
 //! 1. [`begin_sack`](PseudoCumack::begin_sack) on every destination;
-//! 2. [`on_cumulative`](PseudoCumack::on_cumulative) for each TSN that the cumulative TSN covers and nothing acknowledged
-//!    before;
-//! 3. where the SACK has gap reports, [`on_outstanding`](PseudoCumack::on_outstanding) for each TSN in the retransmission
-//!    queue, in their order;
+//! 2. [`on_cumulative`](PseudoCumack::on_cumulative) for each TSN that the cumulative TSN covers and nothing
+//!    acknowledged before;
+//! 3. where the SACK has gap reports, [`on_outstanding`](PseudoCumack::on_outstanding) for each TSN in the
+//!    retransmission queue, in their order;
 //! 4. the window may grow where [`has_new`](PseudoCumack::has_new) says so.
 
 /// Which of the two algorithms.

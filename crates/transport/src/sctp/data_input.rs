@@ -9,9 +9,9 @@ use super::tsn::unwrap_ssn;
 use super::{Association, State};
 use crate::tcp::Closed;
 
-/// Most fragments and messages that wait. Those ahead of the cumulative TSN are [`MOST_TSNS_AHEAD`](super::config::MOST_TSNS_AHEAD) at
-/// most; behind it wait only the fragments of long messages, which are delivered in parts when there are so many, and messages on whose
-/// stream the peer has left one out.
+/// Most fragments and messages that wait. Those ahead of the cumulative TSN are
+/// [`MOST_TSNS_AHEAD`](super::config::MOST_TSNS_AHEAD) at most; behind it wait only the fragments of long messages,
+/// which are delivered in parts when there are so many, and messages on whose stream the peer has left one out.
 pub(super) const MAX_HELD_PIECES: usize = 1 << 16;
 
 /// A chunk whose data was taken in, for the edge that holds its bytes.
@@ -58,8 +58,8 @@ impl Association {
         self.take(index, tsn, data);
     }
 
-    /// Whether a chunk finds room. One that fills a hole goes before data beyond it, which is dropped where that is allowed; with
-    /// NR-SACK the buffer is overdrawn instead, by no more than what is in flight.
+    /// Whether a chunk finds room. One that fills a hole goes before data beyond it, which is dropped where that is
+    /// allowed; with NR-SACK the buffer is overdrawn instead, by no more than what is in flight.
     fn has_room_for(&mut self, tsn: u64, length: u64) -> bool {
         if self.reassembly.pieces() >= MAX_HELD_PIECES && !self.deliver_partially() {
             return false;

@@ -11,8 +11,8 @@ use super::outbound::{SentChunk, Status};
 use super::output::padded;
 
 impl Association {
-    /// Writes bytes as messages of the configured size; returns how many were accepted: none, where the peer does not take their
-    /// stream.
+    /// Writes bytes as messages of the configured size; returns how many were accepted: none, where the peer does not
+    /// take their stream.
     pub(crate) fn write(&mut self, bytes: u64) -> u64 {
         if self.config.message.stream >= self.outbound_streams {
             return 0;
@@ -48,7 +48,8 @@ impl Association {
         }
     }
 
-    /// Sends one message. `false`, and nothing is sent, where the send buffer has no room for it or the stream does not exist.
+    /// Sends one message. `false`, and nothing is sent, where the send buffer has no room for it or the stream does not
+    /// exist.
     pub fn send_message(&mut self, bytes: u32, options: MessageOptions) -> bool {
         let outstanding = self.stream.written - self.freed;
         let fits = self.config.send_buffer.is_none_or(|buffer| outstanding + u64::from(bytes) <= buffer);
@@ -85,8 +86,8 @@ impl Association {
         true
     }
 
-    /// Begins a packet for a chunk with `length` bytes of data, with what rides along: FORWARD-TSN, SACK. Gives the room that is
-    /// left; `None` where a SACK that is due does not fit beside the data and takes the packet for itself.
+    /// Begins a packet for a chunk with `length` bytes of data, with what rides along: FORWARD-TSN, SACK. Gives the
+    /// room that is left; `None` where a SACK that is due does not fit beside the data and takes the packet for itself.
     fn begin_data_packet(&mut self, packet: &mut Packet, index: usize, length: u32, now: Instant) -> Option<u32> {
         let mut room = self.room();
         let data = padded(DataChunk::HEADER_LENGTH + length);

@@ -9,7 +9,8 @@ pub struct Delivery {
     pub unordered: bool,
     /// The peer's payload protocol identifier.
     pub payload_protocol: u32,
-    /// The first and the last of its chunks, numbered from 1 for the peer's initial TSN. An edge keeps bytes by this number.
+    /// The first and the last of its chunks, numbered from 1 for the peer's initial TSN. An edge keeps bytes by this
+    /// number.
     pub tsns: (u64, u64),
     /// Its bytes.
     pub bytes: u64,

@@ -44,9 +44,9 @@ impl SchedulerState {
 }
 
 impl Association {
-    /// Where data and control chunks go that name no destination: the primary one, or the first active one while it is not
-    /// (section 6.4). Where none is active, the potentially failed one with the fewest errors (RFC 7829, section 3.2), or else the
-    /// inactive one: so silent ones take turns, and none that is dead keeps what another might carry.
+    /// Where data and control chunks go that name no destination: the primary one, or the first active one while it is
+    /// not (section 6.4). Where none is active, the potentially failed one with the fewest errors (RFC 7829, section
+    /// 3.2), or else the inactive one: so silent ones take turns, and none that is dead keeps what another might carry.
     pub(super) fn current_destination(&self) -> usize {
         let primary = &self.destinations[self.primary];
         if primary.is_active() {
@@ -164,8 +164,8 @@ impl Association {
         None
     }
 
-    /// The destination of a chunk that was not sent yet and comes before all that is lost. It goes first: a receiver that takes no
-    /// TSN so far ahead would never take the others.
+    /// The destination of a chunk that was not sent yet and comes before all that is lost. It goes first: a receiver
+    /// that takes no TSN so far ahead would never take the others.
     pub(super) fn next_overdue(&mut self) -> Option<usize> {
         let (first_lost, _) = self.outbound.lost.first(0)?;
         (0..self.destinations.len()).find(|&index| {
@@ -175,7 +175,8 @@ impl Association {
         })
     }
 
-    /// The length of the first chunk that waits for a destination. What was acknowledged or given up since leaves the queue.
+    /// The length of the first chunk that waits for a destination. What was acknowledged or given up since leaves the
+    /// queue.
     pub(super) fn next_queued(&mut self, index: usize) -> Option<u32> {
         loop {
             let &(tsn, length) = self.destinations[index].queue.front()?;

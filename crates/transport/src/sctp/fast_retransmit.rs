@@ -6,7 +6,8 @@ pub(crate) enum FastRetransmit {
     Eligible,
     /// Indicated and not sent yet.
     Needed,
-    /// Indicated, and what leaves with the indication has left without it (see [`Config::single_fast_packet`](super::Config)).
+    /// Indicated, and what leaves with the indication has left without it (see
+    /// [`Config::single_fast_packet`](super::Config)).
     Waiting,
     Done,
 }

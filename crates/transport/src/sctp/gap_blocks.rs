@@ -1,11 +1,12 @@
 //! The gap blocks of a SACK as TSNs, and what is new in them against the SACK before (RFC 9260, section 3.3.4).
 //!
-//! SACKs repeat themselves: with a gap at the front, each names everything behind it again. What two in a row name alike is
-//! unchanged and passed over, so that a SACK costs what it changes and what is missing, not a look at the whole window.
+//! SACKs repeat themselves: with a gap at the front, each names everything behind it again. What two in a row name
+//! alike is unchanged and passed over, so that a SACK costs what it changes and what is missing, not a look at the
+//! whole window.
 //!
-//! There is one report for each path that SACKs come over. They overtake each other between paths, and one that is old and names
-//! less does not say that the peer has dropped anything; one behind another on the same path does, and so does one whose cumulative
-//! TSN is the highest so far.
+//! There is one report for each path that SACKs come over. They overtake each other between paths, and one that is old
+//! and names less does not say that the peer has dropped anything; one behind another on the same path does, and so
+//! does one whose cumulative TSN is the highest so far.
 
 use core::ops::RangeInclusive;
 
@@ -39,8 +40,8 @@ pub(crate) struct GapReport {
 }
 
 impl GapReport {
-    /// Reads the blocks of a SACK. Those that cannot be are passed over. Gives whether all is to be looked at, since something
-    /// that the SACK before named is missing.
+    /// Reads the blocks of a SACK. Those that cannot be are passed over. Gives whether all is to be looked at, since
+    /// something that the SACK before named is missing.
     pub(super) fn read(&mut self, bounds: Bounds, gaps: &[GapBlock], non_renegable: &[GapBlock]) -> bool {
         let Bounds { cumulative, last_sent, most_blocks } = bounds;
         core::mem::swap(&mut self.blocks, &mut self.before);

@@ -44,8 +44,8 @@ impl Identity {
     }
 }
 
-/// The answer to an INIT: INIT ACK with everything in a cookie, or ABORT, and the verification tag of its packet. Nothing is kept
-/// (section 5.1, B).
+/// The answer to an INIT: INIT ACK with everything in a cookie, or ABORT, and the verification tag of its packet.
+/// Nothing is kept (section 5.1, B).
 pub(crate) fn answer_init(
     init: &InitChunk,
     ends: Ends,
@@ -245,8 +245,8 @@ impl Association {
         }
     }
 
-    /// An INIT ACK that cannot be used ends the opening (sections 3.3.3 and 5.1; erratum 7148): with an ABORT under its initiate tag or,
-    /// where it has none, under the tag that it came with.
+    /// An INIT ACK that cannot be used ends the opening (sections 3.3.3 and 5.1; erratum 7148): with an ABORT under its
+    /// initiate tag or, where it has none, under the tag that it came with.
     pub(super) fn refuse_init_ack(&mut self, initiate_tag: Option<u32>, causes: Vec<ErrorCause>, origin: Origin) {
         if self.state != State::CookieWait {
             return;

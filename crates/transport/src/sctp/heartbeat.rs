@@ -20,12 +20,13 @@ pub(crate) struct Heartbeat {
     pending: Option<(u64, Instant)>,
 }
 
-/// What a HEARTBEAT carries and its answer brings back: index of the destination and a number that only this side knows.
+/// What a HEARTBEAT carries and its answer brings back: index of the destination and a number that only this side
+/// knows.
 const HEARTBEAT_INFO_LENGTH: usize = 16;
 
 impl Association {
-    /// The association is established, or the destination potentially failed: what has to be probed is probed at once, or after an
-    /// RTO; the others when they are idle.
+    /// The association is established, or the destination potentially failed: what has to be probed is probed at once,
+    /// or after an RTO; the others when they are idle.
     pub(super) fn start_heartbeat(&mut self, index: usize, now: Instant) {
         let at_once = match self.destinations[index].reachability {
             Reachability::Unconfirmed => true,
@@ -62,8 +63,8 @@ impl Association {
     }
 
     /// HB.interval; zero for an address that is potentially failed (RFC 7829, section 3.2), or not confirmed yet, until
-    /// Path.Max.Retrans probes have gone unanswered (section 5.4). `None` where no HEARTBEAT is due: they are disabled, or end with
-    /// SHUTDOWN and SHUTDOWN ACK (section 8.3).
+    /// Path.Max.Retrans probes have gone unanswered (section 5.4). `None` where no HEARTBEAT is due: they are disabled,
+    /// or end with SHUTDOWN and SHUTDOWN ACK (section 8.3).
     fn probing_interval(&self, index: usize) -> Option<Duration> {
         let probes = matches!(self.state, State::Established | State::ShutdownPending | State::ShutdownReceived);
         let destination = &self.destinations[index];

@@ -1,5 +1,5 @@
-//! A peer that shook hands and then sends what costs most: whatever it sends, memory stays under a bound, and so does what it is
-//! answered.
+//! A peer that shook hands and then sends what costs most: whatever it sends, memory stays under a bound, and so does
+//! what it is answered.
 
 use proptest::prelude::*;
 use subflow_quantity::{Duration, Instant};
@@ -17,8 +17,8 @@ use super::reassembly::Arrived;
 use super::{Association, Destination};
 use crate::blank_packet;
 
-/// What a peer can make an association hold beside the receive buffer and what this side's application has written (docs/src/sctp.md,
-/// "Bounds").
+/// What a peer can make an association hold beside the receive buffer and what this side's application has written
+/// (docs/src/sctp.md, "Bounds").
 const MEMORY_BOUND: usize = 24 << 20;
 /// What a node of a B-tree takes for each entry beside the entry itself, at most: half of it may be empty.
 const TREE_FACTOR: usize = 2;

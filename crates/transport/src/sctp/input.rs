@@ -89,7 +89,8 @@ impl Association {
         self.wake_writer();
     }
 
-    /// The peer's UDP port is the one that its packets come from (RFC 6951, section 5.4), once it is certain that they are the peer's.
+    /// The peer's UDP port is the one that its packets come from (RFC 6951, section 5.4), once it is certain that they
+    /// are the peer's.
     pub(super) fn follow_encapsulation(&mut self, origin: Origin) {
         if let (Some(own), Some(theirs)) = (&mut self.encapsulation, origin.encapsulation) {
             own.destination_port = theirs.source_port;
@@ -154,8 +155,8 @@ impl Association {
         if raw.is_skippable() { Next::Chunk } else { Next::Stop }
     }
 
-    /// A chunk whose contents do not follow its format. An INIT or INIT ACK ends no association but one that opens (sections 3.3.2 and
-    /// 3.3.3), an ABORT is discarded (section 3.3.7), all else is a violation of the protocol.
+    /// A chunk whose contents do not follow its format. An INIT or INIT ACK ends no association but one that opens
+    /// (sections 3.3.2 and 3.3.3), an ABORT is discarded (section 3.3.7), all else is a violation of the protocol.
     fn on_malformed(&mut self, raw: &RawChunk, origin: Origin) -> Next {
         match raw.kind {
             chunk_type::INIT => {

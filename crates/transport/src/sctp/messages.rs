@@ -1,5 +1,5 @@
-//! What the application wrote, before it is sent: messages, cut into chunks only when there is room for them (RFC 9260, sections
-//! 6.5 and 6.9).
+//! What the application wrote, before it is sent: messages, cut into chunks only when there is room for them (RFC 9260,
+//! sections 6.5 and 6.9).
 
 use std::collections::VecDeque;
 
@@ -153,8 +153,8 @@ impl Messages {
         dropped
     }
 
-    /// Drops what is left of the message begun, where it is `message`: some of its chunks were given up. Returns how many bytes
-    /// it had left, and an empty fragment that ends it; `None` where that message has been taken whole.
+    /// Drops what is left of the message begun, where it is `message`: some of its chunks were given up. Returns how
+    /// many bytes it had left, and an empty fragment that ends it; `None` where that message has been taken whole.
     pub(crate) fn abandon(&mut self, message: u64) -> Option<(u64, Fragment)> {
         let begun = self.begun.take_if(|begun| begun.next.message == message)?;
         self.bytes -= begun.remaining;

@@ -1,5 +1,5 @@
-//! Counting misses, and fast retransmission (RFC 9260, section 7.2.4), split by destination where data goes to several (SFR and
-//! DAC: Iyengar, Amer, Stewart 2006, sections III and IV).
+//! Counting misses, and fast retransmission (RFC 9260, section 7.2.4), split by destination where data goes to several
+//! (SFR and DAC: Iyengar, Amer, Stewart 2006, sections III and IV).
 
 use subflow_quantity::Instant;
 
@@ -54,8 +54,8 @@ impl Association {
         highest.is_some_and(|highest| highest > tsn)
     }
 
-    /// By how much a SACK raises the count. One that the receiver delayed stands for several packets; that is certain only where
-    /// all that it newly acknowledges went to one destination and lies beyond the chunk.
+    /// By how much a SACK raises the count. One that the receiver delayed stands for several packets; that is certain
+    /// only where all that it newly acknowledges went to one destination and lies beyond the chunk.
     fn weight(&self, tsn: u64, summary: &SackSummary) -> u8 {
         if !self.config.delayed_ack_cmt || summary.data_packets <= 1 {
             return 1;

@@ -2,8 +2,8 @@
 //!
 //! # How to drive it
 //!
-//! Through [`Endpoint`](crate::Endpoint), which states the invariant. A [`Host`](crate::Host) answers INITs, makes associations
-//! of cookies that come back, and finds the association that a packet belongs to.
+//! Through [`Endpoint`](crate::Endpoint), which states the invariant. A [`Host`](crate::Host) answers INITs, makes
+//! associations of cookies that come back, and finds the association that a packet belongs to.
 //!
 //! # Where to look
 //!
@@ -231,8 +231,8 @@ impl Association {
         association
     }
 
-    /// Adds an address of the peer as a destination. Packets to the peer's first address leave from this side's first, and so on:
-    /// so the two ends agree about which paths there are.
+    /// Adds an address of the peer as a destination. Packets to the peer's first address leave from this side's first,
+    /// and so on: so the two ends agree about which paths there are.
     fn add_destination(&mut self, remote: IpAddr, confirmed: bool) {
         let index = self.destinations.len();
         let same_family = |local: &&IpAddr| local.is_ipv4() == remote.is_ipv4();

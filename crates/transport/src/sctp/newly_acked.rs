@@ -1,5 +1,5 @@
-//! What a SACK newly acknowledges: bytes in flight, RTT samples, windows, error counts and T3-rtx of each destination (RFC 9260,
-//! sections 6.3, 7.2 and 8.2).
+//! What a SACK newly acknowledges: bytes in flight, RTT samples, windows, error counts and T3-rtx of each destination
+//! (RFC 9260, sections 6.3, 7.2 and 8.2).
 
 use subflow_quantity::{Duration, Instant};
 

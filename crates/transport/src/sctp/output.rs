@@ -63,8 +63,8 @@ impl Association {
         self.replies.push_back(Reply { local: origin.local, remote: origin.source, tag, encapsulation, chunk });
     }
 
-    /// Notes something to report to the sender of the packet at hand. All reports on a packet share an ERROR that takes no more than
-    /// a packet (section 3.3.10); what does not fit is not reported.
+    /// Notes something to report to the sender of the packet at hand. All reports on a packet share an ERROR that takes
+    /// no more than a packet (section 3.3.10); what does not fit is not reported.
     pub(super) fn report(&mut self, cause: ErrorCause) {
         let taken: u32 = self.reports.iter().map(|cause| padded(cause.length())).sum();
         if CHUNK_HEADER_LENGTH + taken + padded(cause.length()) <= self.room() {
@@ -113,7 +113,8 @@ impl Association {
         false
     }
 
-    /// A packet around a control chunk, with others for the same destination, a SACK that is due, and data behind a cookie.
+    /// A packet around a control chunk, with others for the same destination, a SACK that is due, and data behind a
+    /// cookie.
     fn send_control(&mut self, control: Control, packet: &mut Packet, now: Instant) {
         let index = control.destination;
         let (local, remote) = (self.destinations[index].local, self.destinations[index].remote);

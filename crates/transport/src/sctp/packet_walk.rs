@@ -1,7 +1,9 @@
-//! The packet walk of leitner2019, figure 6: which TSNs may grow a window under each mode; and what else single SACKs decide.
+//! The packet walk of leitner2019, figure 6: which TSNs may grow a window under each mode; and what else single SACKs
+//! decide.
 //!
-//! TSNs 1, 2, 4, 5, 8, 9, 12 go over path 1, TSNs 3, 6, 7, 10, 11 over path 2. TSN 3 is late, TSN 6 is lost. Every arrival is
-//! acknowledged. The third miss of TSN 6 comes with TSN 11 and begins fast recovery; TSN 13 follows over path 1.
+//! TSNs 1, 2, 4, 5, 8, 9, 12 go over path 1, TSNs 3, 6, 7, 10, 11 over path 2. TSN 3 is late, TSN 6 is lost. Every
+//! arrival is acknowledged. The third miss of TSN 6 comes with TSN 11 and begins fast recovery; TSN 13 follows over
+//! path 1.
 
 use std::sync::Arc;
 
@@ -83,8 +85,8 @@ fn sack(arrived: &[u64]) -> SackChunk {
     }
 }
 
-/// The TSNs whose acknowledgment grew the window of their path, and whether path 1 and path 2 are held by fast recovery at the
-/// end.
+/// The TSNs whose acknowledgment grew the window of their path, and whether path 1 and path 2 are held by fast recovery
+/// at the end.
 fn walk(growth: &str) -> (Vec<u64>, [bool; 2]) {
     let mut association = established(config(growth));
     (1..=13).for_each(|tsn| send(&mut association, tsn));

@@ -1,8 +1,9 @@
-//! The failure of paths and of the association: potentially failed, inactive, back again (RFC 9260, sections 8.1 and 8.2; RFC
-//! 7829, section 3).
+//! The failure of paths and of the association: potentially failed, inactive, back again (RFC 9260, sections 8.1 and
+//! 8.2; RFC 7829, section 3).
 //!
-//! A destination that leaves something unanswered first becomes potentially failed: new data and retransmissions go elsewhere while
-//! another destination is active, and HEARTBEATs ask once per RTO. Further silence makes it inactive; an answer makes it active.
+//! A destination that leaves something unanswered first becomes potentially failed: new data and retransmissions go
+//! elsewhere while another destination is active, and HEARTBEATs ask once per RTO. Further silence makes it inactive;
+//! an answer makes it active.
 
 use subflow_quantity::Instant;
 
@@ -40,9 +41,9 @@ impl Association {
         }
     }
 
-    /// RFC 9260, section 8.1: HEARTBEATs count only on a path that data uses, or the death of another would end an association
-    /// that works; and there only while it is idle, or one silence would count twice. Probing an address that was never confirmed
-    /// says nothing at all.
+    /// RFC 9260, section 8.1: HEARTBEATs count only on a path that data uses, or the death of another would end an
+    /// association that works; and there only while it is idle, or one silence would count twice. Probing an address
+    /// that was never confirmed says nothing at all.
     fn counts_for_association(&self, index: usize, what: Unanswered) -> bool {
         match what {
             Unanswered::Data => self.destinations[index].reachability != Reachability::Unconfirmed,
@@ -76,8 +77,8 @@ impl Association {
         }
     }
 
-    /// Data last sent to a destination is acknowledged. The association's errors are forgotten, and where the acknowledgment is a
-    /// proof, the destination's (section 8.2).
+    /// Data last sent to a destination is acknowledged. The association's errors are forgotten, and where the
+    /// acknowledgment is a proof, the destination's (section 8.2).
     pub(super) fn on_answered(&mut self, index: usize, proven: bool) {
         self.errors = 0;
         if !proven {
@@ -95,9 +96,9 @@ impl Association {
         }
     }
 
-    /// Whether the acknowledgment of a chunk proves that its destination works. It went nowhere else, or another copy may have
-    /// arrived (section 8.2 allows to heed that, RFC 7829 demands it in section 3.2). And where the destination is silent, it was sent
-    /// since: what arrived before may become known only now.
+    /// Whether the acknowledgment of a chunk proves that its destination works. It went nowhere else, or another copy
+    /// may have arrived (section 8.2 allows to heed that, RFC 7829 demands it in section 3.2). And where the
+    /// destination is silent, it was sent since: what arrived before may become known only now.
     pub(super) fn proves_reachability(&self, chunk: &SentChunk) -> bool {
         let failed_since = self.destinations[chunk.destination].failed_since;
         !chunk.moved && failed_since.is_none_or(|since| chunk.sent_at >= since)

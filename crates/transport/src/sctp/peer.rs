@@ -48,7 +48,8 @@ impl Offer {
         if init.a_rwnd < MIN_PEER_WINDOW || init.outbound_streams == 0 || init.inbound_streams == 0 {
             return Err(Unusable::Because(ErrorCause::InvalidMandatoryParameter));
         }
-        // Also behind an unknown parameter that ends the processing: INIT ACK is answered with COOKIE ECHO then, too (section 3.2.1).
+        // Also behind an unknown parameter that ends the processing: INIT ACK is answered with COOKIE ECHO then, too
+        // (section 3.2.1).
         let cookie = init.parameters.iter().find_map(|parameter| match parameter {
             Parameter::StateCookie(cookie) => Some(cookie.clone()),
             _ => None,
@@ -102,7 +103,8 @@ impl Offer {
         Ok(offer)
     }
 
-    /// Addresses that nobody can have, and those of another family than the one in use, are passed over (section 5.1.2).
+    /// Addresses that nobody can have, and those of another family than the one in use, are passed over (section
+    /// 5.1.2).
     fn add_address(&mut self, address: IpAddr) {
         let is_broadcast = matches!(address, IpAddr::V4(v4) if v4.is_broadcast());
         let usable = !address.is_unspecified() && !address.is_multicast() && !is_broadcast;
@@ -112,8 +114,8 @@ impl Offer {
         }
     }
 
-    /// Streams from this side to the peer and from the peer, where this side has `config`: of each the smaller of what one side asks
-    /// for and the other allows (section 5.1.1).
+    /// Streams from this side to the peer and from the peer, where this side has `config`: of each the smaller of what
+    /// one side asks for and the other allows (section 5.1.1).
     pub(crate) fn streams(&self, config: &Config) -> (u16, u16) {
         (config.streams.min(self.inbound_streams), config.inbound_streams.min(self.outbound_streams))
     }

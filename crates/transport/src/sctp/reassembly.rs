@@ -95,8 +95,9 @@ impl Reassembly {
         if before && behind { Ok(()) } else { Err(Violation) }
     }
 
-    /// The first and the last fragment of the message around `tsn`, where all of it is there. It looks both ways in step, so that
-    /// no order of fragments makes a long message cost more than the shorter way to its nearest hole, each time.
+    /// The first and the last fragment of the message around `tsn`, where all of it is there. It looks both ways in
+    /// step, so that no order of fragments makes a long message cost more than the shorter way to its nearest hole,
+    /// each time.
     fn whole_around(&self, tsn: u64) -> Option<(u64, u64)> {
         let (mut first, mut last) = (tsn, tsn);
         loop {
@@ -129,8 +130,8 @@ impl Reassembly {
         Ok(())
     }
 
-    /// Begins to deliver a message in parts: the first one that may come next and whose beginning is there. Gives whether there
-    /// was one.
+    /// Begins to deliver a message in parts: the first one that may come next and whose beginning is there. Gives
+    /// whether there was one.
     pub(crate) fn begin_partial(&mut self, out: &mut Vec<Delivery>) -> bool {
         if self.partial.is_some() || self.nothing_may_begin {
             return false;
@@ -167,8 +168,8 @@ impl Reassembly {
         self.partial = Some(Partial { next_tsn });
     }
 
-    /// The peer has given up everything up to `cumulative`, and of these streams everything up to these messages (RFC 3758,
-    /// section 3.6).
+    /// The peer has given up everything up to `cumulative`, and of these streams everything up to these messages (RFC
+    /// 3758, section 3.6).
     pub(crate) fn forward(&mut self, cumulative: u64, streams: &[(u16, u64)], out: &mut Vec<Delivery>) {
         self.nothing_may_begin = false;
         let beyond = self.fragments.split_off(&(cumulative + 1));
@@ -180,8 +181,8 @@ impl Reassembly {
         }
     }
 
-    /// Drops a chunk that is held, to make room. `false` where it is not held by itself: it was delivered, or is part of a
-    /// message that is complete.
+    /// Drops a chunk that is held, to make room. `false` where it is not held by itself: it was delivered, or is part
+    /// of a message that is complete.
     pub(crate) fn drop_chunk(&mut self, tsn: u64) -> bool {
         if self.fragments.contains_key(&tsn) {
             self.release(tsn);

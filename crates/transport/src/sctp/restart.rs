@@ -54,15 +54,16 @@ impl Association {
         }
     }
 
-    /// The first address of an INIT from `source` that the association does not have: whoever adds one may be hijacking it (section
-    /// 5.2.2).
+    /// The first address of an INIT from `source` that the association does not have: whoever adds one may be hijacking
+    /// it (section 5.2.2).
     fn new_address_of(&self, init: &InitChunk, source: IpAddr) -> Option<Box<[u8]>> {
         let listed = init.parameters.iter().filter_map(Parameter::address);
         let new = core::iter::once(source).chain(listed).find(|&address| self.destination_of(address).is_none());
         new.map(|address| Parameter::of_address(address).to_bytes())
     }
 
-    /// The cookie that a COOKIE ECHO from an address of the peer brought, and that was verified (section 5.2.4). Returns whether what follows in its packet is to be processed.
+    /// The cookie that a COOKIE ECHO from an address of the peer brought, and that was verified (section 5.2.4).
+    /// Returns whether what follows in its packet is to be processed.
     pub(super) fn on_cookie_echo(&mut self, cookie: &Cookie, origin: Origin) -> bool {
         let (source, now) = (origin.source, origin.now);
         // A repetition of the cookie that made this association is never too late.
@@ -86,7 +87,8 @@ impl Association {
                 self.take_peer(cookie);
                 self.on_established(now);
             }
-            // B, too: the peer has begun anew between its INIT ACK and its INIT, and nothing of its earlier tag was used.
+            // B, too: the peer has begun anew between its INIT ACK and its INIT, and nothing of its earlier tag was
+            // used.
             (true, false, _) if self.arrivals.highest() == 0 && self.outbound.cumulative() == 0 => {
                 self.take_back_unanswered();
                 self.take_peer(cookie);
@@ -107,8 +109,8 @@ impl Association {
         self.controls.push_front(Control::to(destination, Chunk::CookieAck));
     }
 
-    /// The peer has lost its state and begins anew; what this side has not got acknowledged is lost (section 5.2.4.1). This
-    /// association is reset, and another one of the same configuration takes its place.
+    /// The peer has lost its state and begins anew; what this side has not got acknowledged is lost (section 5.2.4.1).
+    /// This association is reset, and another one of the same configuration takes its place.
     fn restart(&mut self, cookie: &Cookie, origin: Origin) -> bool {
         let (source, now) = (origin.source, origin.now);
         if self.state == State::ShutdownAckSent {

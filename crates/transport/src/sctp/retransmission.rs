@@ -1,4 +1,5 @@
-//! Which destination gets what is sent again (RFC 9260, section 6.4.1; the policies of Iyengar, Amer, Stewart 2006, section V).
+//! Which destination gets what is sent again (RFC 9260, section 6.4.1; the policies of Iyengar, Amer, Stewart 2006,
+//! section V).
 
 use rand_core::RngCore;
 use subflow_quantity::Instant;

@@ -77,8 +77,8 @@ impl Association {
         true
     }
 
-    /// The cumulative TSN of a SACK or SHUTDOWN; `None` for one that is older than another before (section 6.2.1, D i). One that covers
-    /// what was never sent ends the association.
+    /// The cumulative TSN of a SACK or SHUTDOWN; `None` for one that is older than another before (section 6.2.1, D i).
+    /// One that covers what was never sent ends the association.
     fn read_cumulative(&mut self, wire: u32) -> Result<Option<u64>, Violation> {
         let acknowledged = self.outbound.cumulative();
         let cumulative = self.local_tsns.unwrap(wire, acknowledged).filter(|&cumulative| cumulative >= acknowledged);
@@ -91,8 +91,9 @@ impl Association {
         Ok(Some(cumulative))
     }
 
-    /// The cumulative TSN says that the next one is missing, whatever gap blocks have said: it is in flight again, or nothing would ever
-    /// send it. A peer that has promised to keep it is in violation. Gives whether it was taken back.
+    /// The cumulative TSN says that the next one is missing, whatever gap blocks have said: it is in flight again, or
+    /// nothing would ever send it. A peer that has promised to keep it is in violation. Gives whether it was taken
+    /// back.
     fn take_back_next(&mut self) -> bool {
         let tsn = self.outbound.cumulative() + 1;
         let Some(chunk) = self.outbound.chunk_mut(tsn).filter(|chunk| chunk.is_acked()) else { return false };
@@ -128,8 +129,9 @@ impl Association {
         }
     }
 
-    /// Goes over the queue as far as gap blocks reach, now or before: what is newly acknowledged, what the peer has dropped. A SACK
-    /// with a higher cumulative TSN is newer than all others. Gives whether what was known is not to be relied on.
+    /// Goes over the queue as far as gap blocks reach, now or before: what is newly acknowledged, what the peer has
+    /// dropped. A SACK with a higher cumulative TSN is newer than all others. Gives whether what was known is not to be
+    /// relied on.
     fn acknowledge_blocks(&mut self, report: &GapReport, summary: &mut SackSummary, now: Instant) -> bool {
         debug_assert!(report.unchanged().iter().cloned().flatten().all(|tsn| self.needs_no_change(tsn)));
         let (mut inconsistent, newest) = (false, summary.cumulative_advanced);
@@ -198,7 +200,8 @@ impl Association {
         dropped || (reported.is_some() && status == Status::Assigned)
     }
 
-    /// The peer has dropped a chunk that it had acknowledged: it counts as in flight again (section 6.2.1, and rule R4 of 6.3.2).
+    /// The peer has dropped a chunk that it had acknowledged: it counts as in flight again (section 6.2.1, and rule R4
+    /// of 6.3.2).
     fn on_reneged(&mut self, index: usize, length: u64) {
         self.counters.reneged_by_peer += 1;
         let destination = &mut self.destinations[index];

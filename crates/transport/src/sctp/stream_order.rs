@@ -36,8 +36,8 @@ impl StreamOrder {
         self.next.get(usize::from(stream)).copied().unwrap_or(0)
     }
 
-    /// Takes in a complete ordered message with sequence number `ssn`. What becomes deliverable goes to `out`; one from before the next
-    /// is dropped.
+    /// Takes in a complete ordered message with sequence number `ssn`. What becomes deliverable goes to `out`; one from
+    /// before the next is dropped.
     pub(crate) fn insert(&mut self, message: Delivery, ssn: u64, out: &mut Vec<Delivery>) -> Result<(), Violation> {
         let next = self.next_of(message.stream);
         if ssn < next {

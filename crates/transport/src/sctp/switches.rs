@@ -14,8 +14,8 @@ pub enum WindowGrowth {
     Rfc9260,
     /// `cuc`, `cuc-v2`: a SACK that advances the destination's pseudo-cumulative acknowledgment (Iyengar et al. 2006).
     Cuc(CucVersion),
-    /// `per-destination`: every SACK that acknowledges something new, with fast recovery kept per destination (leitner2019,
-    /// chapter 3).
+    /// `per-destination`: every SACK that acknowledges something new, with fast recovery kept per destination
+    /// (leitner2019, chapter 3).
     PerDestination,
 }
 
@@ -81,8 +81,8 @@ impl RecoveryScope {
 /// Where a chunk goes that is sent again (Iyengar, Amer, Stewart 2006, section V, but for the first).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetransmissionPolicy {
-    /// `rtx-alternate`: after a fast retransmission's indications the same destination, after a timeout another active one (RFC
-    /// 9260, section 6.4.1). Not for CMT, where all destinations are in use.
+    /// `rtx-alternate`: after a fast retransmission's indications the same destination, after a timeout another active
+    /// one (RFC 9260, section 6.4.1). Not for CMT, where all destinations are in use.
     Alternate,
     /// `rtx-same`: the destination that it was sent to last.
     Same,
@@ -126,8 +126,8 @@ pub enum Distribution {
     Scheduler(Scheduling),
 }
 
-/// Whether destinations may take only their part of a buffer (Dreibholz et al., "Transmission Scheduling Optimizations for CMT",
-/// 2010), so that a slow one does not block the others.
+/// Whether destinations may take only their part of a buffer (Dreibholz et al., "Transmission Scheduling Optimizations
+/// for CMT", 2010), so that a slow one does not block the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferSplitting {
     /// `none`: first come, first served.

@@ -1,13 +1,13 @@
-//! Verification tags (RFC 9260, sections 8.4 and 8.5): which packets belong to an association, and how those are answered that belong
-//! to none.
+//! Verification tags (RFC 9260, sections 8.4 and 8.5): which packets belong to an association, and how those are
+//! answered that belong to none.
 
 use subflow_wire::SctpPacket;
 use subflow_wire::sctp::{Chunk, ErrorCause, chunk_type};
 
 use super::violation::Violation;
 
-/// Whether the tag is right for an association whose packets carry `local` and whose peer's carry `remote`, 0 while it is unknown.
-/// That of a COOKIE ECHO is compared with the cookie's instead (rule D; section 5.1.5).
+/// Whether the tag is right for an association whose packets carry `local` and whose peer's carry `remote`, 0 while it
+/// is unknown. That of a COOKIE ECHO is compared with the cookie's instead (rule D; section 5.1.5).
 pub(super) fn is_right(packet: &SctpPacket, local: u32, remote: u32) -> bool {
     let tag = packet.verification_tag;
     let Some(first) = packet.chunks.first() else { return false };
@@ -29,14 +29,14 @@ pub(super) fn is_wrongly_bundled(packet: &SctpPacket) -> bool {
     packet.chunks.len() > 1 && packet.chunks.iter().any(|chunk| alone.contains(&chunk.kind()))
 }
 
-/// Whether an association that is opening answers a packet as if it belonged to none, whatever its tag: a SHUTDOWN ACK is of an earlier
-/// association between the same ends (section 8.5.1, rule E).
+/// Whether an association that is opening answers a packet as if it belonged to none, whatever its tag: a SHUTDOWN ACK
+/// is of an earlier association between the same ends (section 8.5.1, rule E).
 pub(super) fn is_of_earlier_association(packet: &SctpPacket) -> bool {
     packet.chunks.iter().any(|chunk| chunk.kind() == chunk_type::SHUTDOWN_ACK)
 }
 
-/// The answer to a packet that belongs to no association, an "out of the blue" packet (section 8.4): a chunk and the tag of its packet.
-/// INIT and COOKIE ECHO for a port that somebody listens on do not get here.
+/// The answer to a packet that belongs to no association, an "out of the blue" packet (section 8.4): a chunk and the
+/// tag of its packet. INIT and COOKIE ECHO for a port that somebody listens on do not get here.
 pub(crate) fn answer_out_of_the_blue(packet: &SctpPacket) -> Option<(u32, Chunk)> {
     let has = |kind: u8| packet.chunks.iter().any(|chunk| chunk.kind() == kind);
     let tag = packet.verification_tag;
@@ -70,7 +70,8 @@ fn is_stale_cookie(chunk: &Chunk) -> bool {
     causes.iter().any(|cause| matches!(cause, ErrorCause::StaleCookie { .. }))
 }
 
-/// The ABORT that refuses an INIT, under the tag that it asks for; none where that is 0 or missing (sections 3.3.2 and 5.1).
+/// The ABORT that refuses an INIT, under the tag that it asks for; none where that is 0 or missing (sections 3.3.2 and
+/// 5.1).
 pub(super) fn refuse_init(initiate_tag: Option<u32>, causes: Vec<ErrorCause>) -> Option<(u32, Chunk)> {
     initiate_tag.filter(|&tag| tag != 0).map(|tag| (tag, Chunk::Abort { reflected: false, causes }))
 }

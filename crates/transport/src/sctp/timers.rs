@@ -50,8 +50,8 @@ impl Association {
         }
     }
 
-    /// An event begins: what it lets out is a burst of its own (see [`Config::max_burst`]), and what an earlier one did not let
-    /// out is no longer privileged.
+    /// An event begins: what it lets out is a burst of its own (see [`Config::max_burst`]), and what an earlier one did
+    /// not let out is no longer privileged.
     pub(super) fn begin_burst(&mut self) {
         (self.retransmission_room, self.bursts) = (None, 0);
         let mut leftover = false;

@@ -22,7 +22,8 @@ impl TsnSpace {
         self.initial.wrapping_add(tsn as u32).wrapping_sub(1)
     }
 
-    /// The number inside, of all that look like `wire` the one nearest to `near`. `None` for one from before the beginning.
+    /// The number inside, of all that look like `wire` the one nearest to `near`. `None` for one from before the
+    /// beginning.
     pub(crate) fn unwrap(self, wire: u32, near: u64) -> Option<u64> {
         let distance = wire.wrapping_sub(self.wire(near)) as i32;
         near.checked_add_signed(i64::from(distance))

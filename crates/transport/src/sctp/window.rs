@@ -8,8 +8,8 @@ use super::config::{RecoveryScope, WindowGrowth};
 use super::newly_acked::{DestinationUpdate, SackSummary};
 
 impl Association {
-    /// `update.bytes` sent to a destination are newly acknowledged: its window grows, where the mode allows it and the window was
-    /// fully used.
+    /// `update.bytes` sent to a destination are newly acknowledged: its window grows, where the mode allows it and the
+    /// window was fully used.
     pub(super) fn grow_window(
         &mut self,
         index: usize,
@@ -66,8 +66,8 @@ impl Association {
         }
     }
 
-    /// Chunks sent to the destinations in `indicated`, a set of bits, need fast retransmission. Their windows are reduced, unless
-    /// fast recovery holds them already.
+    /// Chunks sent to the destinations in `indicated`, a set of bits, need fast retransmission. Their windows are
+    /// reduced, unless fast recovery holds them already.
     pub(super) fn enter_recovery(&mut self, indicated: u64, now: Instant) {
         let exit = self.outbound.next_tsn() - 1;
         let held = self.recovery_exit.is_some();
@@ -98,8 +98,8 @@ impl Association {
         }
     }
 
-    /// Everything up to the exit point is acknowledged: fast recovery is over. The exit point of a destination is a TSN of the
-    /// association, too (leitner2019, section 3.2).
+    /// Everything up to the exit point is acknowledged: fast recovery is over. The exit point of a destination is a TSN
+    /// of the association, too (leitner2019, section 3.2).
     pub(super) fn leave_recovery(&mut self, cumulative: u64) {
         let is_over = |exit: &mut Option<u64>| exit.take_if(|exit| *exit <= cumulative).is_some();
         let all = is_over(&mut self.recovery_exit);

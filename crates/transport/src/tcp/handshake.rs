@@ -151,8 +151,8 @@ impl Connection {
         self.arm(Purpose::Retransmission, now, delay.min(self.config.max_rto));
     }
 
-    /// The host sent the SYN/ACK before this connection existed (SYN cookies). The time of its transmission is unknown, so
-    /// that the handshake gives no RTT sample.
+    /// The host sent the SYN/ACK before this connection existed (SYN cookies). The time of its transmission is unknown,
+    /// so that the handshake gives no RTT sample.
     pub(crate) fn on_syn_ack_sent_before(&mut self) {
         self.handshake.due = false;
         self.handshake.measured = true;

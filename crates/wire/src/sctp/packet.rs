@@ -72,8 +72,8 @@ impl SctpPacket {
         })
     }
 
-    /// Appends the packet, from the common header on, with its checksum. Of `payload` bytes, each DATA chunk takes as many
-    /// as it describes, one after the other; too many or too few are an error, and leave `out` as it was.
+    /// Appends the packet, from the common header on, with its checksum. Of `payload` bytes, each DATA chunk takes as
+    /// many as it describes, one after the other; too many or too few are an error, and leave `out` as it was.
     pub fn emit(&self, payload: PayloadBytes<'_>, out: &mut Vec<u8>) -> Result<(), EmitError> {
         self.check(payload)?;
         let start = out.len();
@@ -114,8 +114,8 @@ impl SctpPacket {
         Ok(())
     }
 
-    /// Parses the packet that `bytes` is, from the common header on. The CRC32c is verified (RFC 9260, section 6.8), and so
-    /// is that every chunk lies within the packet.
+    /// Parses the packet that `bytes` is, from the common header on. The CRC32c is verified (RFC 9260, section 6.8),
+    /// and so is that every chunk lies within the packet.
     pub fn parse(bytes: &[u8]) -> Result<Self, ParseError> {
         let minimum = HEADER_LENGTH as usize;
         if bytes.len() < minimum {

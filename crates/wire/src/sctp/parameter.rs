@@ -14,7 +14,8 @@ pub enum Parameter {
     Ipv6Address(Ipv6Addr),
     /// State cookie, in an INIT ACK: bytes that only its sender understands.
     StateCookie(Box<[u8]>),
-    /// Unrecognized parameter, in an INIT ACK: the whole parameter of the INIT that was not understood, without padding.
+    /// Unrecognized parameter, in an INIT ACK: the whole parameter of the INIT that was not understood, without
+    /// padding.
     Unrecognized(Box<[u8]>),
     /// Cookie preservative: by how many milliseconds the cookie should live longer.
     CookiePreservative {

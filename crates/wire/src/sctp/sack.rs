@@ -26,8 +26,8 @@ pub struct SackChunk {
     pub cumulative_tsn: u32,
     /// Advertised receiver window, in bytes.
     pub a_rwnd: u32,
-    /// For DAC: packets with data since the last SACK, 0 to 3 (bits 6 and 7 of the flags). 0 from a receiver that does not
-    /// count.
+    /// For DAC: packets with data since the last SACK, 0 to 3 (bits 6 and 7 of the flags). 0 from a receiver that does
+    /// not count.
     pub data_packets: u8,
     /// What arrived beyond the first hole.
     pub gaps: GapBlocks,

@@ -49,8 +49,8 @@ impl Edge {
         self.filled[start..end].fill(true);
     }
 
-    /// Compares everything that `endpoint` reports as received in order with what `sender` sends; without a sender only that
-    /// it arrived at all is checked.
+    /// Compares everything that `endpoint` reports as received in order with what `sender` sends; without a sender only
+    /// that it arrived at all is checked.
     pub(crate) fn check(&mut self, sender: Option<usize>, endpoint: &Endpoint) {
         let received = endpoint.bytes_received();
         assert!(received >= self.checked, "bytes received were taken back");

@@ -1,8 +1,8 @@
 //! Two hosts joined by paths in virtual time, with hands on every packet between them.
 //!
-//! [`Setup`] says what the hosts speak and how the paths are; [`Pair`] drives them. Every packet is written to bytes when it
-//! leaves and parsed when it arrives; its payload is a pattern by stream offset, and whatever an endpoint reports as received
-//! in order is compared with that pattern. [`tamper`] holds what can happen to a packet on the way.
+//! [`Setup`] says what the hosts speak and how the paths are; [`Pair`] drives them. Every packet is written to bytes
+//! when it leaves and parsed when it arrives; its payload is a pattern by stream offset, and whatever an endpoint
+//! reports as received in order is compared with that pattern. [`tamper`] holds what can happen to a packet on the way.
 
 mod edge;
 mod pair;

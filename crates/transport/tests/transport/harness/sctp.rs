@@ -1,4 +1,5 @@
-//! Hands on SCTP packets, and the check of what associations deliver: the right bytes, each once, in the order of their stream.
+//! Hands on SCTP packets, and the check of what associations deliver: the right bytes, each once, in the order of their
+//! stream.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -155,7 +156,8 @@ pub(crate) fn drop_first(
     }
 }
 
-/// Drops the first transmissions of data packets with these numbers, counted from 0, of `from`; what is sent again passes.
+/// Drops the first transmissions of data packets with these numbers, counted from 0, of `from`; what is sent again
+/// passes.
 pub(crate) fn drop_data(from: usize, numbers: &[usize]) -> impl FnMut(&mut LeavingSctp<'_>) -> Fate + use<> {
     let numbers = numbers.to_vec();
     let mut seen: Vec<u32> = Vec::new();
@@ -179,8 +181,8 @@ impl Pair {
         self.sctp.tampers.clear();
     }
 
-    /// A packet with these chunks as the peer of `to` would send it over the first path, with the tag that `to` gave in its last INIT
-    /// or INIT ACK.
+    /// A packet with these chunks as the peer of `to` would send it over the first path, with the tag that `to` gave in
+    /// its last INIT or INIT ACK.
     pub(crate) fn sctp_packet_to(&self, to: usize, chunks: Vec<Chunk>) -> Packet {
         let opening = self.sctp.log.iter().rev().filter(|sent| sent.from == to).find_map(|sent| {
             sent.packet.chunks.iter().find_map(|chunk| match chunk {

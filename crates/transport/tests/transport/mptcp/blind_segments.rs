@@ -30,8 +30,8 @@ fn data_segment(pair: &Pair) -> TcpSegment {
     pair.log.iter().rfind(carries).expect("it has sent").segment.clone()
 }
 
-/// Throws what `forge` makes of the client's latest data segment at the server, once with a sequence number and once with an
-/// acknowledgment outside the window, with one path and with two, and checks that nothing comes of it.
+/// Throws what `forge` makes of the client's latest data segment at the server, once with a sequence number and once
+/// with an acknowledgment outside the window, with one path and with two, and checks that nothing comes of it.
 fn changes_nothing(forge: impl Fn(&Pair, &mut TcpSegment)) {
     for paths in [1, 2] {
         for misplace in [
@@ -138,7 +138,8 @@ fn a_fast_close_with_the_right_key_on_a_reset() {
     }
 }
 
-/// Segments before the reset were lost: its number is not the one expected next, and the key says that it is the peer's.
+/// Segments before the reset were lost: its number is not the one expected next, and the key says that it is the
+/// peer's.
 #[test]
 fn a_fast_close_behind_a_hole_is_one() {
     let mut pair = busy(1);

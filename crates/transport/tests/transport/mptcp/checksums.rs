@@ -45,7 +45,8 @@ fn without_checksums_mappings_have_none() {
     );
 }
 
-/// A connection over one path on which a middlebox changes one segment of each side in `froms`; both send 300 000 bytes.
+/// A connection over one path on which a middlebox changes one segment of each side in `froms`; both send 300 000
+/// bytes.
 fn corrupted(froms: &'static [usize], number: usize) -> Pair {
     let mut pair = with_checksums(1).connected();
     for &from in froms {

@@ -7,8 +7,8 @@ use subflow_wire::tcp::TcpFlags;
 use crate::harness::tamper::has_fin;
 use crate::harness::{CLIENT, Fate, Pair, SERVER, Sent, Setup, ms, secs};
 
-/// The client ends its direction of the only subflow at once, which its stack would not do before both streams have ended:
-/// the FIN is added on the way, and the numbers behind it are shifted.
+/// The client ends its direction of the only subflow at once, which its stack would not do before both streams have
+/// ended: the FIN is added on the way, and the numbers behind it are shifted.
 fn end_subflow_of_client(pair: &mut Pair) {
     let speaks = |sent: &&Sent| sent.from == CLIENT && sent.path == 0 && sent.segment.options.dss.is_some();
     let last = pair.log.iter().rfind(speaks).expect("it has spoken").segment.clone();

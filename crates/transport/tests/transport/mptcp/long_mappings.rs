@@ -1,4 +1,5 @@
-//! Mappings that several segments fill, as senders with segmentation offload make them (RFC 8684, sections 3.3 and 3.3.1).
+//! Mappings that several segments fill, as senders with segmentation offload make them (RFC 8684, sections 3.3 and
+//! 3.3.1).
 
 use subflow_transport::Event;
 use subflow_wire::checksum::ones_complement_sum;

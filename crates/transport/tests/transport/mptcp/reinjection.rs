@@ -68,8 +68,8 @@ fn a_stale_subflow_is_replaced_after_five_periods_and_all_that_is_outstanding_is
     }
 }
 
-/// The server announces an address and withdraws it with the same packet: the client closes the subflow that it opens there,
-/// and the server's answer to that is lost.
+/// The server announces an address and withdraws it with the same packet: the client closes the subflow that it opens
+/// there, and the server's answer to that is lost.
 #[test]
 fn a_subflow_that_has_sent_its_fin_is_given_nothing_more() {
     let setup = Setup::mptcp(1, 2).both(|stack| {
@@ -173,8 +173,8 @@ fn data_outstanding_on_a_closed_subflow_waits_for_the_next_join() {
 #[test]
 fn what_the_peer_acknowledged_on_the_subflow_and_dropped_is_sent_again() {
     let mut pair = two_paths("ll");
-    // A mapping far beyond the window: the subflow takes the segment, the data level has no use for it. Linux does the same
-    // to a segment that comes while its shared window is closed.
+    // A mapping far beyond the window: the subflow takes the segment, the data level has no use for it. Linux does the
+    // same to a segment that comes while its shared window is closed.
     let mut misplaced = 0;
     pair.tamper(move |leaving| {
         if leaving.from == CLIENT && has_data(leaving.segment) && misplaced < 3 {

@@ -1,4 +1,5 @@
-//! An application that stops in the middle of its stream: what it had written counts as far as it was sent, and arrives.
+//! An application that stops in the middle of its stream: what it had written counts as far as it was sent, and
+//! arrives.
 
 use subflow_policy::scheduler::Scheduling;
 

@@ -14,8 +14,8 @@ const MOST_PIECES: usize = BUFFER as usize / 960;
 /// Most characters of a connection written out: each piece, each segment outstanding and each block is about 100.
 const MOST_CHARACTERS: usize = 200 * (2 * MOST_PIECES + OUTSTANDING as usize / 64) + 10_000;
 
-/// A segment of the client with some bytes anywhere in the server's window, and an acknowledgment that creeps forward and
-/// reports anything.
+/// A segment of the client with some bytes anywhere in the server's window, and an acknowledgment that creeps forward
+/// and reports anything.
 #[derive(Clone, Debug)]
 struct Hostile {
     ahead: u32,

@@ -1,5 +1,5 @@
-//! Arbitrary chunks thrown at established associations never make them panic, run in circles, or deliver bytes that no chunk
-//! carried.
+//! Arbitrary chunks thrown at established associations never make them panic, run in circles, or deliver bytes that no
+//! chunk carried.
 
 use std::net::Ipv4Addr;
 
@@ -14,7 +14,8 @@ use super::transfer::flights_add_up;
 use crate::harness::sctp::{data_of, sack_of};
 use crate::harness::{CLIENT, Pair, SERVER, Setup, ms, secs};
 
-/// A packet of arbitrary chunks. TSNs count from what its receiver expects next, in data, or has sent last, in acknowledgments.
+/// A packet of arbitrary chunks. TSNs count from what its receiver expects next, in data, or has sent last, in
+/// acknowledgments.
 #[derive(Clone, Debug)]
 struct Thrown {
     to: usize,

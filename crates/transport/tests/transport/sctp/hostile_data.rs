@@ -1,5 +1,5 @@
-//! DATA and FORWARD-TSN that no sender sends that follows the protocol (RFC 9260, sections 3.3.1, 6.2, 6.5, 6.9; RFC 3758, section
-//! 3.6).
+//! DATA and FORWARD-TSN that no sender sends that follows the protocol (RFC 9260, sections 3.3.1, 6.2, 6.5, 6.9; RFC
+//! 3758, section 3.6).
 
 use subflow_transport::sctp::State;
 use subflow_transport::tcp::Closed;

@@ -1,4 +1,5 @@
-//! What INIT and INIT ACK may say, and how what they may not is answered (RFC 9260, sections 3.2.1, 3.3.2, 3.3.3, 5.1.1 and 5.1.2).
+//! What INIT and INIT ACK may say, and how what they may not is answered (RFC 9260, sections 3.2.1, 3.3.2, 3.3.3, 5.1.1
+//! and 5.1.2).
 
 use subflow_transport::Event;
 use subflow_transport::sctp::State;

@@ -46,7 +46,8 @@ fn data_too_far_ahead_of_the_first_gap_is_dropped() {
     assert!(far(10) > 410, "what lies beyond the tenth chunk is sent again: {}", far(10));
 }
 
-/// Numbers of the chunks that the client sent within a millisecond after it had first sent something again, from there on.
+/// Numbers of the chunks that the client sent within a millisecond after it had first sent something again, from there
+/// on.
 fn sent_again_at_once(pair: &Pair) -> Vec<u32> {
     let sent = || pair.sctp.log.iter().filter(|sent| sent.from == CLIENT);
     let tsns = |sent: &subflow_wire::SctpPacket| sent.chunks.iter().filter_map(data_of).map(|data| data.tsn).collect();

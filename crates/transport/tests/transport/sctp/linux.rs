@@ -4,9 +4,9 @@ use subflow_transport::sctp::Config;
 
 use crate::harness::{CLIENT, Path, SERVER, Setup, ms, secs};
 
-/// Goodput in Mbit/s over 30 s of a bulk transfer across a bottleneck, and chunks lost: rate in Mbit/s, delay in ms one way,
-/// queue in packets with the one in service. The buffers are those of the kernel's measurements: 4 MiB of data to receive, and
-/// to send what 8 MiB hold when a chunk of 1452 bytes takes 2560.
+/// Goodput in Mbit/s over 30 s of a bulk transfer across a bottleneck, and chunks lost: rate in Mbit/s, delay in ms one
+/// way, queue in packets with the one in service. The buffers are those of the kernel's measurements: 4 MiB of data to
+/// receive, and to send what 8 MiB hold when a chunk of 1452 bytes takes 2560.
 fn goodput(message_size: u32, rate: u64, delay: u64, queue: usize) -> (f64, u64) {
     let setup = Setup::sctp(1).path(0, Path::with_delay(ms(delay)).rate(rate, queue - 1)).both(|stack| {
         let (receive_buffer, send_buffer) = (4 << 20, Some(4646 << 10));
@@ -25,8 +25,9 @@ fn goodput(message_size: u32, rate: u64, delay: u64, queue: usize) -> (f64, u64)
     (goodput, lost)
 }
 
-/// The kernel drops 69, 222 and 226 packets in the first three cases. In the last one, whose queue is shorter than the path, it
-/// drops 248, and a chunk that is lost with its fast retransmission waits for the timer in both, but not at the same time.
+/// The kernel drops 69, 222 and 226 packets in the first three cases. In the last one, whose queue is shorter than the
+/// path, it drops 248, and a chunk that is lost with its fast retransmission waits for the timer in both, but not at
+/// the same time.
 #[test]
 fn goodput_without_random_loss_is_near_the_kernel_s() {
     let cases = [

@@ -60,7 +60,8 @@ fn silence_makes_it_inactive_and_only_heartbeats_go_there_meanwhile() {
     let before = bytes_sent(&pair)[0];
     pair.run_until("the failure", |pair| reachability(pair)[0] == Reachability::Inactive);
     assert_eq!(bytes_sent(&pair)[0], before);
-    // Path.Max.Retrans is five: one timeout of data and five HEARTBEATs are silence enough. The sixth is the first at leisure.
+    // Path.Max.Retrans is five: one timeout of data and five HEARTBEATs are silence enough. The sixth is the first at
+    // leisure.
     let counters = *pair.sctp(CLIENT).destinations()[0].counters();
     assert_eq!((counters.timeouts, counters.heartbeats_sent, counters.failures), (1, 6, 1));
 }

@@ -1,5 +1,6 @@
-//! Whatever the paths do, whatever both ends are, and whatever others put on the paths who do not know the verification tags, or repeat
-//! what they see there: everything arrives, once, in the order of its stream. The harness compares every delivery.
+//! Whatever the paths do, whatever both ends are, and whatever others put on the paths who do not know the verification
+//! tags, or repeat what they see there: everything arrives, once, in the order of its stream. The harness compares
+//! every delivery.
 
 use proptest::prelude::*;
 use subflow_policy::congestion::Algorithm;
@@ -28,8 +29,8 @@ struct End {
     distribution: usize,
     /// SFR, DAC, NR-SACK, reneging, burst limit, Nagle, unordered.
     switches: [bool; 7],
-    /// Where Linux differs: one packet of fast retransmissions, segmentation offload, a burst for each message, T3 restarted by
-    /// gaps and by fast retransmissions, late backing off.
+    /// Where Linux differs: one packet of fast retransmissions, segmentation offload, a burst for each message, T3
+    /// restarted by gaps and by fast retransmissions, late backing off.
     kernel: [bool; 6],
     max_gap_blocks: Option<u16>,
     most_tsns_ahead: u16,
@@ -80,7 +81,8 @@ fn noise() -> impl Strategy<Value = (u64, Noise)> {
 }
 
 fn failure() -> impl Strategy<Value = Failure> {
-    // A path that one timeout takes out of use, and that nobody asks, leaves everything to timers of a minute: right, but days of it.
+    // A path that one timeout takes out of use, and that nobody asks, leaves everything to timers of a minute: right,
+    // but days of it.
     let interval = prop_oneof![Just(Some(1)), Just(Some(30))];
     (proptest::option::of(0u32..2), 2u32..6, any::<[bool; 2]>(), interval).prop_map(
         |(suspect_after, fail_after, [probe_at_once, sack_ends_it], heartbeat_secs)| Failure {

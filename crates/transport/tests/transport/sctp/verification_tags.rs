@@ -1,4 +1,5 @@
-//! Verification tags: a packet with the wrong one changes nothing, whatever it carries (RFC 9260, sections 5.1.5, 8.4 and 8.5).
+//! Verification tags: a packet with the wrong one changes nothing, whatever it carries (RFC 9260, sections 5.1.5, 8.4
+//! and 8.5).
 
 use subflow_transport::Event;
 use subflow_transport::sctp::State;

@@ -76,7 +76,8 @@ proptest! {
         host.handle_packet(now, &thrown);
         let answers = drain(&mut host, id, now);
         prop_assert_eq!(state_of(&host, id), before);
-        // A SHUTDOWN ACK of an earlier association is answered while another one opens (RFC 9260, section 8.5.1, rule E).
+        // A SHUTDOWN ACK of an earlier association is answered while another one opens (RFC 9260, section 8.5.1, rule
+        // E).
         prop_assert!(answers == 0 || chunks.contains(&Chunk::ShutdownAck));
     }
 }

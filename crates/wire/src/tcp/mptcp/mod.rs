@@ -85,8 +85,8 @@ fn parse_remove_address(identifiers: &[u8]) -> Option<MptcpOption> {
     ArrayVec::try_from(identifiers).ok().map(MptcpOption::RemoveAddress)
 }
 
-/// Version 1 has one form, of 3 bytes, which changes the subflow that carries it. The form of 4 bytes in RFC 6824 names an
-/// address, whose subflows may be others: it is no option of version 1 and is ignored, as Linux does.
+/// Version 1 has one form, of 3 bytes, which changes the subflow that carries it. The form of 4 bytes in RFC 6824 names
+/// an address, whose subflows may be others: it is no option of version 1 and is ignored, as Linux does.
 fn parse_priority(flags: u8, reader: Reader<'_>) -> Option<MptcpOption> {
     reader.finish(MptcpOption::Priority { backup: flags & BACKUP != 0 })
 }
