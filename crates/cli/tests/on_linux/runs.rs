@@ -197,7 +197,7 @@ fn a_run_that_may_not_be_believed_ends_with_an_error_and_its_results() {
     let real_time = &json["runs"][0]["real_time"];
     assert_eq!((output.status.code(), &real_time["valid"]), (Some(1), &serde_json::Value::Bool(false)));
     assert!(real_time["objections"].to_string().contains("late"), "{real_time}");
-    assert!(text(&output.stderr).contains("1 of 1 runs not valid"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("1 of 1 runs are not valid"), "{}", text(&output.stderr));
 }
 
 /// Metrics over time, and captures, whoever's stacks they are of.
