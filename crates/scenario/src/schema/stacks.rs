@@ -237,8 +237,8 @@ pub(crate) struct Profile {
     pub path_manager: &'static str,
 }
 
-/// `[tcp]` of MPTCP 0.88 to 0.90. What ends with Linux 4.0 comes last.
-const MPTCP_0_90_TCP: &[(&str, &str)] = &[
+/// `[tcp]` of MPTCP 0.88 to 0.93.
+const MPTCP_0_9X_TCP: [(&str, &str); 7] = [
     ("loss_detection", "'dup-thresh'"),
     ("sack_compression", "false"),
     ("fixed_point", "true"),
@@ -246,49 +246,47 @@ const MPTCP_0_90_TCP: &[(&str, &str)] = &[
     ("slow_start_at_threshold", "true"),
     ("timer_wheel", "false"),
     ("receive_buffer", "{ initial = '87380 bytes', maximum = '6 MiB' }"),
-    ("count_acks", "true"),
 ];
+
+/// `[tcp]` of MPTCP 0.88 to 0.90: Linux before 4.0 counts acknowledgments.
+const MPTCP_0_90_TCP: [(&str, &str); 8] = {
+    let [a, b, c, d, e, f, g] = MPTCP_0_9X_TCP;
+    [a, b, c, d, e, f, g, ("count_acks", "true")]
+};
 
 /// `[mptcp]` of MPTCP 0.88 to 0.93.
 const MPTCP_0_9X: &[(&str, &str)] = &[("opportunistic_retransmission", "true"), ("penalisation", "true")];
 
+/// The profile that is used unless another is named.
+const LINUX: Profile = Profile {
+    name: "linux-6.12",
+    doc: "Linux 6.12 with default settings, and for MPTCP the algorithms of RFC 6356 and RFC 8684 (the kernel has \
+          no coupled congestion control)",
+    tcp: &[],
+    mptcp: &[],
+    sctp: &[],
+    tcp_congestion: "cubic",
+    mptcp_congestion: "lia",
+    sctp_congestion: "sctp",
+    scheduler: "ll",
+    path_manager: "full-mesh",
+};
+
 /// All profiles; the first is the default one.
 pub(crate) const PROFILES: &[Profile] = &[
-    Profile {
-        name: "linux-6.12",
-        doc: "Linux 6.12 with default settings, and for MPTCP the algorithms of RFC 6356 and RFC 8684 (the kernel has \
-              no coupled congestion control)",
-        tcp: &[],
-        mptcp: &[],
-        sctp: &[],
-        tcp_congestion: "cubic",
-        mptcp_congestion: "lia",
-        sctp_congestion: "sctp",
-        scheduler: "ll",
-        path_manager: "full-mesh",
-    },
+    LINUX,
     Profile {
         name: "mptcp-0.9",
         doc: "the out-of-tree MPTCP 0.91 on Linux 4.1",
-        tcp: MPTCP_0_90_TCP.split_at(MPTCP_0_90_TCP.len() - 1).0,
+        tcp: &MPTCP_0_9X_TCP,
         mptcp: MPTCP_0_9X,
-        sctp: &[],
-        tcp_congestion: "cubic",
-        mptcp_congestion: "lia",
-        sctp_congestion: "sctp",
-        scheduler: "ll",
-        path_manager: "full-mesh",
+        ..LINUX
     },
     Profile {
         name: "mptcp-0.90",
         doc: "the out-of-tree MPTCP 0.88 on Linux 3.11 to 0.90 on Linux 3.18, which count acknowledgments",
-        tcp: MPTCP_0_90_TCP,
+        tcp: &MPTCP_0_90_TCP,
         mptcp: MPTCP_0_9X,
-        sctp: &[],
-        tcp_congestion: "cubic",
-        mptcp_congestion: "lia",
-        sctp_congestion: "sctp",
-        scheduler: "ll",
-        path_manager: "full-mesh",
+        ..LINUX
     },
 ];
