@@ -151,7 +151,6 @@ impl Connection {
         // No further segment of it is sent.
         self.dirty &= !(1 << index);
         self.on_subflow_closed(index, now);
-        self.update_summary(index);
     }
 
     /// How many further subflows this side may request. Half-open joins count as free places.
