@@ -7,7 +7,7 @@ use arrow_array::types::Int32Type;
 use arrow_array::{Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{Field, Metadata, Schema};
 use serde_json::Value;
-use subflow_lab::results::number;
+use subflow_lab::number;
 
 use crate::table::{DESCRIPTION, Table, UNIT};
 

@@ -3,7 +3,7 @@
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use subflow_lab::execute::RunError as LabRunError;
+use subflow_lab::RunError as LabRunError;
 use subflow_scenario::file::{Problem as FileProblem, Problems};
 
 create_exception!(

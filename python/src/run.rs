@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use subflow_lab::execute::{Progress, RunError, Stop, execute};
+use subflow_lab::execute::{Progress, execute};
 use subflow_lab::results::Experiment;
 use subflow_lab::simulate::RunOptions;
+use subflow_lab::{RunError, Stop};
 use subflow_scenario::sweep::Plan;
 
 use crate::error::failed;

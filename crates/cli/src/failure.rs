@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
-use subflow_lab::execute::RunError;
+use subflow_lab::RunError;
 use subflow_publications::ReproduceError;
 use subflow_report::output::OutputError;
 use subflow_scenario::file::{Problem, Problems};

@@ -7,11 +7,19 @@
 
 pub mod benchmark;
 pub mod capture;
+mod cpu_time;
 #[cfg(target_os = "linux")]
 pub mod emulate;
 pub mod execute;
+pub mod number;
 pub mod results;
+mod run_error;
 pub mod simulate;
 pub mod statistics;
+mod stop;
 #[cfg(target_os = "linux")]
 pub mod validation;
+
+pub use cpu_time::CpuTimer;
+pub use run_error::RunError;
+pub use stop::Stop;

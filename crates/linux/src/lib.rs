@@ -13,7 +13,7 @@
 //! | kernel sockets and their state | `socket.rs`, `socket_info.rs` |
 //! | kernel counters | `counters.rs` |
 //! | coupled congestion control for kernel sockets, by eBPF | `congestion/` |
-//! | requirements on the machine | `machine.rs` |
+//! | requirements on the machine | `machine.rs`; what its kernel says of itself: `kernel.rs` |
 //! | all unsafe code | `sys.rs` |
 //!
 //! All changes happen in namespaces that this crate creates. It never changes a route, a setting or a rule of the
@@ -31,6 +31,7 @@ mod edge;
 mod emulator;
 mod error;
 mod interrupt;
+mod kernel;
 mod kernel_host;
 mod machine;
 mod namespace;
@@ -54,8 +55,9 @@ pub use edge::{ByteTap, Payload, Userspace};
 pub use emulator::{Emulator, Wake};
 pub use error::{Error, Result};
 pub use interrupt::Interrupt;
+pub use kernel::{congestion_controls, kernel_release};
 pub use kernel_host::{KernelHost, KernelInterface, KernelSettings};
-pub use machine::{Needs, Provided, congestion_controls, kernel_release, require};
+pub use machine::{Needs, Provided, require};
 pub use namespace::{Namespace, cleanup};
 pub use packet_writer::PacketWriter;
 pub use pattern::Pattern;

@@ -4,7 +4,8 @@ use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::congestion::{Lease, Program};
-use crate::error::{Error, Result, While};
+use crate::error::{Error, Result};
+use crate::kernel::{congestion_controls, kernel_release};
 use crate::{Device, DeviceKind, Namespace};
 
 /// What a run needs, in addition to namespaces.
@@ -118,18 +119,6 @@ fn try_out(wanted: Option<DeviceKind>) -> Result<DeviceKind> {
             })
         }),
     }
-}
-
-/// The congestion controls available to sockets.
-pub fn congestion_controls() -> Result<Vec<String>> {
-    const LIST: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-    let names = fs::read_to_string(LIST).during(|| format!("cannot read {LIST}"))?;
-    Ok(names.split_whitespace().map(str::to_owned).collect())
-}
-
-/// The kernel's release, such as `6.18.1`.
-pub fn kernel_release() -> String {
-    rustix::system::uname().release().to_string_lossy().into_owned()
 }
 
 fn version(release: &str) -> Option<(u32, u32)> {

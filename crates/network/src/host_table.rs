@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::topology::AddressBook;
+use crate::address_book::AddressBook;
 use crate::{HostId, InterfaceId, LinkId};
 
 /// The end of a link.

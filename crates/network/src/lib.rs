@@ -25,6 +25,7 @@
 //! Queue disciplines that act when a packet leaves (CoDel; see `queue/mod.rs`), ECN marking, fragmentation and an MTU,
 //! address resolution, IP packets of more than 65535 bytes.
 
+mod address_book;
 mod capacity_trace;
 mod event_queue;
 mod fusion;

@@ -10,7 +10,8 @@ mod red2018;
 
 use std::path::PathBuf;
 
-use subflow_lab::execute::{Progress, RunError};
+use subflow_lab::RunError;
+use subflow_lab::execute::Progress;
 use subflow_report::{Reproduced, Reproduction};
 
 pub use leitner2019::Leitner2019;

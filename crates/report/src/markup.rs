@@ -1,6 +1,6 @@
 //! Tables and other blocks of a page.
 
-use subflow_lab::results::number;
+use subflow_lab::number;
 
 use super::escape::escaped;
 use crate::table;

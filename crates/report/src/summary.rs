@@ -1,6 +1,7 @@
 //! The tables at the top of an experiment's report: all figures of a single run, or the means of several runs.
 
-use subflow_lab::results::{Experiment, PointStatistics, Run, number};
+use subflow_lab::number;
+use subflow_lab::results::{Experiment, PointStatistics, Run};
 use subflow_lab::statistics::Summary;
 
 use super::markup::{Cell, table};

@@ -1,7 +1,8 @@
 //! Rows with named columns, as JSON, CSV and text.
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
-use subflow_lab::results::{Align, TextTable, number};
+use subflow_lab::number;
+use subflow_lab::results::{Align, TextTable};
 
 /// A cell.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,8 @@ mod made;
 
 use std::path::Path;
 
-use subflow_lab::execute::{RunError, execute_with};
+use subflow_lab::RunError;
+use subflow_lab::execute::execute_with;
 use subflow_lab::results::{Experiment, to_csv, to_text};
 use subflow_lab::simulate::RunOptions;
 use subflow_report::output::{FigureFormat, Folder, to_json};

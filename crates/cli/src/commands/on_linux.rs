@@ -1,6 +1,7 @@
 //! Commands that need Linux, and their error on other systems.
 
-use subflow_lab::execute::{Progress, RunError};
+use subflow_lab::RunError;
+use subflow_lab::execute::Progress;
 use subflow_lab::results::Experiment;
 use subflow_lab::simulate::RunOptions;
 use subflow_scenario::sweep::Plan;

@@ -3,9 +3,10 @@
 use serde::Serialize;
 use subflow_scenario::Scenario;
 
-use crate::execute::{CpuTimer, RunError};
-use crate::results::{RunResult, number};
+use crate::number;
+use crate::results::RunResult;
 use crate::simulate::{RunOptions, simulate};
+use crate::{CpuTimer, RunError};
 
 /// Cost of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -8,8 +8,8 @@ use subflow_scenario::Scenario;
 use subflow_scenario::file::{Document, Problems};
 
 use super::cost::Cost;
-use crate::execute::RunError;
-use crate::results::number;
+use crate::RunError;
+use crate::number;
 
 /// Bulk NewReno flows on paths of six links: access, bottleneck, egress and three back, all 100 Mbit/s; 1 + 8 + 1 ms
 /// one way; bottleneck drop-tail 100 packets, access 1000; an acknowledgment for every packet; flow i starts at 10·i

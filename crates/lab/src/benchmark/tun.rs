@@ -16,8 +16,9 @@ use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::{mptcp, tcp};
 
-use crate::execute::{CpuTimer, RunError};
-use crate::results::{goodput_mbps, number};
+use crate::number;
+use crate::results::goodput_mbps;
+use crate::{CpuTimer, RunError};
 
 /// One MPTCP connection from our stack to the kernel's over a TUN device, without a rate limit or delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use subflow_scenario::Scenario;
 use subflow_wire::{Packet, PayloadBytes, PcapngWriter, packet_block_length};
 
 use super::CaptureFolder;
-use crate::execute::RunError;
+use crate::RunError;
 
 struct HostCapture {
     writer: PcapngWriter<BufWriter<File>>,

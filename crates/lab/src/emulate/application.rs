@@ -3,27 +3,41 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::thread::{self, Scope};
 
-use subflow_linux::{Error, Interrupt, Namespace, Priority, Result, Stream, Transport, WallClock};
+use subflow_linux::{Error, Interrupt, Priority, Result, Stream, Transport, WallClock};
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Traffic;
 
-use super::kernel_end::KernelEnd;
-use super::kernel_flow::{KernelFlow, Listener};
+use super::hosts::KernelHosts;
+use super::kernel_flow::{KernelFlow, Listener, locked};
+use super::side::Side;
 use super::traffic::CHUNK;
 
 /// Interval at which states are polled that cause no event.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
-const INTERRUPT_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The application at one end.
-pub(super) struct Side<'a> {
-    pub(super) flow: &'a KernelFlow,
-    pub(super) end: &'a KernelEnd,
-    pub(super) clock: WallClock,
-    pub(super) stop: Interrupt,
-    pub(super) namespace: &'a Namespace,
+/// Starts a thread for each end of `flow` that is on a kernel.
+pub(super) fn start<'scope, 'env>(
+    flow: &'env KernelFlow,
+    scope: &'scope Scope<'scope, 'env>,
+    hosts: &'env KernelHosts,
+    clock: WallClock,
+    stop: &Interrupt,
+) {
+    let ends = [(flow.flow.from.host, &flow.from), (flow.flow.to.host, &flow.to)];
+    for (position, (host, end)) in ends.into_iter().enumerate() {
+        let (Some(host), Some(end)) = (hosts.get(host), end) else { continue };
+        let stop = stop.clone();
+        scope.spawn(move || {
+            Priority::Application.take();
+            let side = Side { flow, end, clock, stop, namespace: host.namespace() };
+            let outcome = if position == 0 { side.connect() } else { side.serve() };
+            if let Err(error) = outcome {
+                locked(&flow.error).get_or_insert(format!("{}: {error}", flow.flow.name));
+            }
+        });
+    }
 }
 
 impl Side<'_> {
@@ -119,14 +133,6 @@ impl Side<'_> {
         while !self.stop.is_raised() && stream.unacknowledged().is_ok_and(|bytes| bytes > 0) {
             self.sleep_until(self.clock.now() + POLL_INTERVAL);
         }
-    }
-
-    pub(super) fn sleep_until(&self, at: Instant) -> bool {
-        self.clock.sleep_until(at, INTERRUPT_CHECK_INTERVAL, || !self.stop.is_raised())
-    }
-
-    pub(super) fn stop_is_due(&self) -> bool {
-        self.flow.flow.stop.is_some_and(|stop| self.clock.now() >= Instant::ZERO + stop)
     }
 
     /// Opens the subflows that the scenario names, unless the connection is `over` before.

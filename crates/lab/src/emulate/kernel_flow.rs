@@ -2,17 +2,15 @@
 
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::sync::{Mutex, PoisonError};
-use std::thread::Scope;
 
 use rand_pcg::Pcg64Mcg;
 use subflow_linux::congestion::kernel_name;
-use subflow_linux::{Interrupt, Priority, Result, StreamOptions, Transport, WallClock, listen, udp};
+use subflow_linux::{Result, StreamOptions, Transport, listen, udp};
 use subflow_network::stream;
 use subflow_quantity::Instant;
 use subflow_scenario::{Buffer, Flow, Protocol, Scenario, Stack, Traffic};
 
 use super::addresses::{address, socket_address};
-use super::application::Side;
 use super::hosts::KernelHosts;
 use super::kernel_end::KernelEnd;
 use crate::simulate::figures::FlowBaseline;
@@ -90,29 +88,6 @@ impl KernelFlow {
             exchanges: Mutex::default(),
             error: Mutex::default(),
         })
-    }
-
-    /// Starts a thread for each end.
-    pub(super) fn start<'scope, 'env>(
-        &'env self,
-        scope: &'scope Scope<'scope, 'env>,
-        hosts: &'env KernelHosts,
-        clock: WallClock,
-        stop: &Interrupt,
-    ) {
-        let ends = [(self.flow.from.host, &self.from), (self.flow.to.host, &self.to)];
-        for (position, (host, end)) in ends.into_iter().enumerate() {
-            let (Some(host), Some(end)) = (hosts.get(host), end) else { continue };
-            let stop = stop.clone();
-            scope.spawn(move || {
-                Priority::Application.take();
-                let side = Side { flow: self, end, clock, stop, namespace: host.namespace() };
-                let outcome = if position == 0 { side.connect() } else { side.serve() };
-                if let Err(error) = outcome {
-                    locked(&self.error).get_or_insert(format!("{}: {error}", self.flow.name));
-                }
-            });
-        }
     }
 
     /// Reads the figures of the connection from the kernels.

@@ -13,7 +13,7 @@ use super::is_request_response;
 use super::kernel_flow::KernelFlow;
 use super::settings::Plan;
 use super::userspace::RealWorld;
-use crate::execute::RunError;
+use crate::RunError;
 use crate::results::{Engine, FlowResult, RealTime, RunResult};
 use crate::simulate::figures::{EndFigures, FlowBaseline, MeasuredFlow};
 use crate::simulate::measure::LinkBaseline;

@@ -20,6 +20,7 @@ mod kernel_flow;
 mod measure;
 mod sample;
 mod settings;
+mod side;
 mod traffic;
 mod userspace;
 
@@ -31,8 +32,8 @@ use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{HostStack, Protocol, Scenario};
 use subflow_transport::RandomSource;
 
+use crate::RunError;
 use crate::capture::Capture;
-use crate::execute::RunError;
 use crate::results::RunResult;
 use crate::simulate::RunOptions;
 use crate::simulate::build::{Run, build_for};
@@ -104,7 +105,7 @@ pub fn emulate(
 
     thread::scope(|scope| {
         for flow in &flows {
-            flow.start(scope, &hosts, clock, &stop);
+            application::start(flow, scope, &hosts, clock, &stop);
         }
         let engine = scope.spawn(move || drive(emulator, sampled, sampler, [measure_from, end]));
         let watch = Watch { flows: &flows, clock, measure_from, interval: watch_interval, interrupt, stop: &stop };

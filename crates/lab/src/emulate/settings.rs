@@ -5,7 +5,7 @@ use subflow_quantity::Duration;
 use subflow_scenario::{Buffer, Flow, HostStack, LossDetection, Protocol, Scenario, Stack, TcpOptions, Traffic};
 
 use super::addresses::{MOST_ENDPOINTS, address, endpoints};
-use crate::execute::RunError;
+use crate::RunError;
 
 /// The settings of a host's kernel.
 #[derive(Clone, Debug, Default)]

@@ -8,8 +8,8 @@ use subflow_linux::{Error, Pattern, Result, Stream, udp};
 use subflow_quantity::{Duration, Pacing};
 use subflow_scenario::{Period, Traffic};
 
-use super::application::Side;
 use super::kernel_flow::locked;
+use super::side::Side;
 
 /// Number of bytes per read or write.
 pub(super) const CHUNK: usize = 1 << 16;

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use super::{Progress, RunError};
+use super::Progress;
+use crate::RunError;
 
 /// Calls `run` for each of `jobs` on `threads` threads (0: one for each core) and returns the results in the order of
 /// the jobs. They do not depend on the number of threads. If several jobs fail, the error of the first one is returned.

@@ -7,9 +7,9 @@ use rayon::iter::{ParallelBridge, ParallelIterator};
 use subflow_scenario::Scenario;
 use subflow_scenario::sweep::{Job, Plan};
 
-use super::{CpuTimer, RunError};
 use crate::results::{Experiment, Run, RunResult};
 use crate::simulate::{RunOptions, simulate};
+use crate::{CpuTimer, RunError};
 
 /// Number of sweep points whose metrics over time are kept.
 const MOST_POINTS_WITH_SERIES: usize = 100;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Abandoned, Experiment, FlowResult, Retransmitted, Run, SubflowResult, number};
+use super::{Abandoned, Experiment, FlowResult, Retransmitted, Run, SubflowResult};
+use crate::number;
 
 const COLUMNS: &[&str] = &[
     "flow",

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use subflow_scenario::sweep::{Plan, Point};
 
-use super::{Exchanges, FlowResult, RunResult, number};
+use super::{Exchanges, FlowResult, RunResult};
+use crate::number;
 use crate::statistics::{Summary, jain_index};
 
 /// The output of `run`: the scenario, its runs, their statistics.

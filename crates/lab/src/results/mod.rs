@@ -1,11 +1,10 @@
 //! Measurements of runs, in the form that is printed.
 //!
 //! `run --format json` prints one [`Experiment`]. The same seed gives the same bytes except for `engine.cpu_s`: all
-//! maps are ordered, numbers are rounded ([`number`]), and nothing reads the time of day.
+//! maps are ordered, numbers are rounded ([`crate::number`]), and nothing reads the time of day.
 
 mod csv;
 mod experiment;
-pub mod number;
 mod run;
 mod series;
 mod table;

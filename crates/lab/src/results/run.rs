@@ -6,7 +6,8 @@ use serde::Serialize;
 use subflow_quantity::Duration;
 use subflow_transport::mptcp::PathRecord;
 
-use super::{Series, number};
+use super::Series;
+use crate::number;
 
 /// The measurements of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use subflow_quantity::{Duration, Instant};
 
-use super::number;
+use crate::number;
 
 /// One metric over time.
 ///

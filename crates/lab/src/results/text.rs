@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::Align::{Left, Right};
-use super::{Experiment, FlowResult, PointStatistics, Run, TextTable, number};
+use super::{Experiment, FlowResult, PointStatistics, Run, TextTable};
+use crate::number;
 use crate::statistics::Summary;
 
 /// The tables of an experiment.

@@ -11,7 +11,7 @@ use super::application::Application;
 use super::nodes::Node;
 use super::stacks::{Side, listener};
 use super::world::World;
-use crate::execute::RunError;
+use crate::RunError;
 
 /// A run of a scenario.
 pub(crate) struct Run {

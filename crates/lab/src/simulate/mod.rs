@@ -17,8 +17,8 @@ use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Scenario;
 
 use crate::capture::{Capture, CaptureFolder};
-use crate::execute::{CpuTimer, RunError, Stop};
 use crate::results::{Engine, RunResult};
+use crate::{CpuTimer, RunError, Stop};
 use build::Run;
 use sample::Sampler;
 

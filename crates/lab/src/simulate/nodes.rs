@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use subflow_network::{HostId, InterfaceId, Network, PacketId, TimerId};
 use subflow_transport::{ConnectError, EndpointId, Event, Host};
 
-use crate::execute::RunError;
+use crate::RunError;
 
 /// One host of the run.
 pub(super) struct Node {

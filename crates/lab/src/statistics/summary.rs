@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{mean, mean_interval, median, median_interval, quantile, standard_deviation};
-use crate::results::number;
+use crate::number;
 
 /// Statistics of one quantity over repeated runs. Those that need more samples than there are, are absent (`null`).
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -6,9 +6,10 @@ mod report;
 use serde::Serialize;
 use subflow_scenario::Scenario;
 
+use crate::RunError;
 use crate::emulate::{DeviceKind, Stop, emulate};
-use crate::execute::RunError;
-use crate::results::{FlowResult, RunResult, number};
+use crate::number;
+use crate::results::{FlowResult, RunResult};
 use crate::simulate::{RunOptions, simulate};
 use crate::statistics::mean;
 pub use cases::{CASES, Case};

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use super::{Comparison, Pair};
+use crate::number;
 use crate::results::Align::{Left, Right};
-use crate::results::{TextTable, number};
+use crate::results::TextTable;
 
 /// The comparisons as text tables.
 pub fn to_text(comparisons: &[Comparison]) -> String {

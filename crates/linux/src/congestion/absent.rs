@@ -2,7 +2,7 @@
 
 use super::{Loaded, Program, Status, Unloaded};
 use crate::error::{Error, Result};
-use crate::machine::congestion_controls;
+use crate::kernel::congestion_controls;
 
 /// Programs that are in the kernel for as long as this is not dropped: none.
 #[derive(Debug)]

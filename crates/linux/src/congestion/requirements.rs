@@ -5,7 +5,7 @@ use std::fs;
 use libbpf_rs::btf::{Btf, BtfType};
 
 use crate::error::{Error, Result};
-use crate::machine::kernel_release;
+use crate::kernel::kernel_release;
 
 /// Where a kernel describes its types.
 const TYPES: &str = "/sys/kernel/btf/vmlinux";

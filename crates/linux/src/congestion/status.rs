@@ -9,7 +9,7 @@ use super::bpffs::is_pinned;
 use super::requirements::require_root;
 use super::{PROGRAMS, Place, Program, Status};
 use crate::error::{Result, While};
-use crate::machine::congestion_controls;
+use crate::kernel::congestion_controls;
 
 /// What of the programs is in the kernel.
 pub fn list() -> Result<Vec<Status>> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use subflow_policy::routing::Multiflow;
 
-use super::{AddressBook, Attachment, TopologyBuilder, TopologyError};
+use super::{Attachment, TopologyBuilder, TopologyError, addresses};
 use crate::fusion;
 use crate::host_table::{Conversations, FarEnd, HostTable, Interface};
 use crate::link::{Link, LinkStreams};
@@ -91,7 +91,7 @@ impl TopologyBuilder {
         }
         Ok(HostTable {
             interfaces,
-            addresses: AddressBook::assign(self)?,
+            addresses: addresses::assign(self)?,
             conversations: Conversations::new(self.hosts.len(), &self.conversations),
         })
     }

@@ -9,7 +9,6 @@ use std::net::IpAddr;
 
 use crate::routing::StaticRoute;
 use crate::{HostId, InterfaceId, LinkConfig, LinkId, Network, RouteMetric, RouterId, RouterMode, RoutingConfig};
-pub(crate) use addresses::AddressBook;
 pub use error::TopologyError;
 pub use shapes::{Shape, ShapeEnd, ShapeLink};
 

@@ -1,6 +1,6 @@
 //! Cells that have been run.
 
-use subflow_lab::execute::RunError;
+use subflow_lab::RunError;
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_lab::statistics::{Interval, mean, mean_interval, standard_deviation};
 

@@ -1,6 +1,6 @@
 //! Runs of a configuration and what they say together.
 
-use subflow_lab::execute::RunError;
+use subflow_lab::RunError;
 use subflow_lab::results::{FlowResult, LinkResult, RunResult, goodput_mbps};
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_lab::statistics::mean;

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use rand_core::RngCore;
-use subflow_lab::execute::RunError;
+use subflow_lab::RunError;
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_lab::statistics::{mean, mean_interval};
 use subflow_network::stream;

@@ -9,7 +9,8 @@ mod scaling;
 mod scheduler;
 mod testbed;
 
-use subflow_lab::execute::{Progress, RunError, run_all};
+use subflow_lab::RunError;
+use subflow_lab::execute::{Progress, run_all};
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_policy::bottleneck::Parameters;
 use subflow_report::Reproduction;

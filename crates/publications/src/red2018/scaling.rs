@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use rand_core::RngCore;
-use subflow_lab::execute::{CpuTimer, RunError};
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_lab::statistics::mean;
+use subflow_lab::{CpuTimer, RunError};
 use subflow_network::stream;
 use subflow_policy::bottleneck::BottleneckDetector;
 use subflow_report::{Axis, Cell, Curve, Curves, Figure, Table};

@@ -1,7 +1,7 @@
 //! A published finding, our verdict on it, and the evidence.
 
 use serde::Serialize;
-use subflow_lab::results::number;
+use subflow_lab::number;
 use subflow_lab::statistics::Interval;
 
 /// Our verdict on a published finding.
