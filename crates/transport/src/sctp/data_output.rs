@@ -209,7 +209,7 @@ impl Association {
         let length = self.outbound.chunk(tsn).map_or(0, SentChunk::length);
         if self.outbound.in_flight == 0 && length > self.peer_window() {
             self.counters.window_probes += 1;
-            self.probe_answered = false;
+            (self.window_probe, self.probe_answered) = (Some(tsn), false);
         }
         let chunk = self.outbound.chunk_mut(tsn).expect("a chunk of the queue");
         let destination = &mut self.destinations[index];

@@ -140,6 +140,8 @@ pub struct Association {
     retransmission_room: Option<u32>,
     /// Bursts that messages written since the last event still entitle to (see [`Config::burst_per_message`]).
     bursts: u64,
+    /// The chunk in flight that was larger than the peer's window when it was sent.
+    window_probe: Option<u64>,
     /// A SACK came since the window probe at hand was sent.
     probe_answered: bool,
     /// Where the association's fast recovery ends.
@@ -201,6 +203,7 @@ impl Association {
             peer_offer: 0,
             retransmission_room: None,
             bursts: 0,
+            window_probe: None,
             probe_answered: false,
             recovery_exit: None,
             highest_gap_acked: 0,

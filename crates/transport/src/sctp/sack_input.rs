@@ -52,7 +52,22 @@ impl Association {
             self.destinations.iter_mut().for_each(|destination| destination.report.invalidate());
         }
         self.peer_offer = u64::from(sack.a_rwnd);
+        self.repeat_refused_probe();
         self.advance_abandoned_point(now);
+    }
+
+    /// The window is open again, and the probe of the closed one is not acknowledged: the peer had no room for it. It is
+    /// sent again now. Otherwise it would wait for T3, which probes have backed off up to RTO.Max, while later chunks go.
+    fn repeat_refused_probe(&mut self) {
+        let Some(tsn) = self.window_probe else { return };
+        match self.outbound.chunk(tsn).filter(|chunk| chunk.status == Status::InFlight) {
+            Some(probe) if probe.length() > self.peer_offer => {}
+            Some(_) => {
+                self.window_probe = None;
+                self.mark_lost(tsn);
+            }
+            None => self.window_probe = None,
+        }
     }
 
     /// The cumulative TSN of a SHUTDOWN acknowledges, too. `false` where the association has ended with it.

@@ -10,9 +10,14 @@ use crate::harness::{CLIENT, Fate, Pair, Path, SERVER, Setup, ms, secs};
 
 /// The server does not read, and its buffer of 20 000 bytes is full.
 fn stalled() -> Pair {
+    stalled_with(100_000)
+}
+
+/// The same after so many bytes.
+fn stalled_with(bytes: u64) -> Pair {
     let mut pair = Setup::sctp(1).on(SERVER, |stack| stack.association().receive_buffer = 20_000).connected();
     pair.act(SERVER, |endpoint, now| endpoint.set_reading(false, now));
-    pair.write(CLIENT, 100_000);
+    pair.write(CLIENT, bytes);
     pair.run_for(secs(2));
     pair
 }
@@ -37,6 +42,17 @@ fn a_closed_window_is_probed_and_a_peer_that_answers_is_never_given_up() {
     assert!(pair.sent_sctp(CLIENT, start).any(|sent| has_data(&sent.packet)));
     pair.act(SERVER, |endpoint, now| endpoint.set_reading(true, now));
     pair.run_until("the rest", |pair| pair.received(SERVER) == 100_000);
+}
+
+#[test]
+fn a_probe_that_found_no_room_is_repeated_as_soon_as_there_is_some() {
+    // One chunk follows the probe: too few for a fast retransmission.
+    let mut pair = stalled_with(21_000);
+    // The timeout of the probe is at RTO.Max by now.
+    pair.run_for(secs(600));
+    pair.act(SERVER, |endpoint, now| endpoint.set_reading(true, now));
+    pair.run_for(secs(1));
+    assert_eq!(pair.received(SERVER), 21_000);
 }
 
 #[test]
