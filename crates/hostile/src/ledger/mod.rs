@@ -65,6 +65,8 @@ pub(crate) struct Side {
     pub(crate) established: bool,
     /// Its application has ended the stream.
     pub(crate) finished: bool,
+    /// Its application does not read.
+    pub(crate) paused: bool,
     /// How it ended.
     pub(crate) ended: Option<Ended>,
     received: Received,

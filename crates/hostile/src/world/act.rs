@@ -6,6 +6,7 @@ use subflow_quantity::Duration;
 use subflow_transport::EndpointId;
 
 use super::{World, puppet};
+use crate::Stack;
 use crate::action::{Action, Call};
 use crate::forgery::Greeting;
 use crate::ledger::Ended;
@@ -93,7 +94,10 @@ impl World<'_> {
                     self.push_unwritten(side, id);
                 }
             }
-            Call::Read(reading) => host.apply(id, |endpoint| endpoint.set_reading(reading, now)),
+            Call::Read(reading) => {
+                self.ledger.side(side, id).paused = !reading;
+                host.apply(id, |endpoint| endpoint.set_reading(reading, now));
+            }
             Call::Finish => self.end_stream(side, id),
             Call::Stop => {
                 let own = self.ledger.side(side, id);
@@ -112,6 +116,11 @@ impl World<'_> {
                 host.remove(id);
                 return;
             }
+        }
+        let own = self.ledger.side(side, id);
+        if own.finished && own.paused && self.case.stack == Stack::Sctp {
+            // The peer cannot end either while its data finds no room: T5 ends that (RFC 9260, section 9.2).
+            self.ledger.connections[index].may_end_early = true;
         }
         self.drain(side, id);
     }
