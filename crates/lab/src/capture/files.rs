@@ -1,7 +1,5 @@
 //! The files of one run's captures.
 
-use std::fs::File;
-use std::io::BufWriter;
 use std::sync::{Arc, Mutex};
 
 use subflow_network::{Direction, HostId, InterfaceId, Network, Tap};
@@ -10,10 +8,11 @@ use subflow_scenario::Scenario;
 use subflow_wire::{Packet, PayloadBytes, PcapngWriter, packet_block_length};
 
 use super::CaptureFolder;
+use super::append::AppendedFile;
 use crate::RunError;
 
 struct HostCapture {
-    writer: PcapngWriter<BufWriter<File>>,
+    writer: PcapngWriter<AppendedFile>,
     interfaces: Vec<InterfaceId>,
     identification: u16,
     buffer: Vec<u8>,
@@ -58,7 +57,7 @@ impl Capture {
             let path = folder.directory().join(CaptureFolder::file_name(run, &host.name));
             let failed = |error| RunError::failed(format!("cannot write {}: {error}", path.display()));
             let names: Vec<&str> = host.interfaces.iter().map(|interface| interface.name.as_str()).collect();
-            let file = BufWriter::new(File::create(&path).map_err(failed)?);
+            let file = AppendedFile::create(&path).map_err(failed)?;
             let writer = PcapngWriter::new(file, &names).map_err(failed)?;
             hosts.push(HostCapture { writer, interfaces: ids.clone(), identification: 0, buffer: Vec::new() });
         }

@@ -35,11 +35,13 @@ impl Content {
         Self::Runs { scenario: plan.document.name.clone(), count: plan.jobs().len() }
     }
 
-    /// Whether this includes at least as much as `held`, so that it may replace it. Runs and reproductions cannot be
-    /// compared.
+    /// Whether this includes at least as much as `held`, so that it may replace it. Runs of different scenarios, and
+    /// runs and reproductions, cannot be compared.
     pub fn covers(&self, held: &Self) -> bool {
         match (self, held) {
-            (Self::Runs { count, .. }, Self::Runs { count: held, .. }) => count >= held,
+            (Self::Runs { scenario, count }, Self::Runs { scenario: held_scenario, count: held }) => {
+                scenario == held_scenario && count >= held
+            }
             (
                 Self::Reproductions { publications, items, quick, own_cases },
                 Self::Reproductions {
@@ -109,6 +111,12 @@ mod tests {
         for (new, held) in [(&one, &all), (&item, &one), (&quick, &one), (&quick, &item)] {
             assert!(!new.covers(held), "{new} and {held}");
         }
+    }
+
+    #[test]
+    fn runs_do_not_cover_those_of_another_scenario() {
+        let other = Content::Runs { scenario: "single".to_owned(), count: 9 };
+        assert!(!other.covers(&runs(1)) && other.covers(&other));
     }
 
     #[test]

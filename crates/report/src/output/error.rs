@@ -52,7 +52,7 @@ pub enum OutputError {
         /// The option for the folder.
         option: &'static str,
     },
-    /// The folder contains more than the command would write.
+    /// The folder contains what the command would not write again.
     #[error(
         "{}: the folder contains {held}, and would contain {new} only; choose another one with {option}, or replace it \
          with --force",

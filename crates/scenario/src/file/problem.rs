@@ -97,14 +97,41 @@ impl SourceCode for Source {
         context_lines_after: usize,
     ) -> Result<Box<dyn miette::SpanContents<'a> + 'a>, miette::MietteError> {
         let contents = self.text.read_span(span, context_lines_before, context_lines_after)?;
+        let is_long = contents.data().split(|&byte| byte == b'\n').any(|line| line.len() > LONG_LINE);
+        let (shown, line, column) = if is_long {
+            let shown = self.around(span);
+            let before = &self.text[..shown.start];
+            let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1);
+            (shown, before.matches('\n').count(), column)
+        } else {
+            let start = contents.span().offset();
+            (start..start + contents.data().len(), contents.line(), contents.column())
+        };
         Ok(Box::new(miette::MietteSpanContents::new_named(
             self.name.clone(),
-            contents.data(),
-            *contents.span(),
-            contents.line(),
-            contents.column(),
+            &self.text.as_bytes()[shown.clone()],
+            (shown.start, shown.len()).into(),
+            line,
+            column,
             contents.line_count(),
         )))
+    }
+}
+
+/// A line of more bytes is not shown whole.
+const LONG_LINE: usize = 300;
+
+impl Source {
+    /// Up to 60 bytes before and after `span`, of its own lines.
+    fn around(&self, span: &miette::SourceSpan) -> core::ops::Range<usize> {
+        const MARGIN: usize = 60;
+        let start = self.text[..span.offset()].rfind('\n').map_or(0, |at| at + 1);
+        let after = span.offset() + span.len();
+        let end = self.text[after..].find('\n').map_or(self.text.len(), |at| after + at);
+        let is_boundary = |at: &usize| self.text.is_char_boundary(*at);
+        let first = (start.max(span.offset().saturating_sub(MARGIN))..=span.offset()).find(is_boundary);
+        let last = (after..=end.min(after + MARGIN)).rfind(is_boundary);
+        first.unwrap_or(start)..last.unwrap_or(end)
     }
 }
 

@@ -23,8 +23,8 @@ pub(super) fn check(
     timeline: &[LinkEvent],
     problems: &mut Collector,
 ) {
-    let ways = Ways::of(topology, timeline);
-    if ways.from.is_empty() {
+    let mut ways = Ways::of(topology, timeline);
+    if ways.sent.is_empty() {
         return;
     }
     let mut flows = flows.iter().peekable();
@@ -47,13 +47,21 @@ pub(super) fn check(
     }
 }
 
-/// The directions of links that bound no rate and take less than [`SHORTEST`].
+/// The directions of links that bound no rate and take less than [`SHORTEST`]. An interface has one link, and hosts
+/// forward nothing, so a way goes over the sender's link, between routers, and over the receiver's link.
 struct Ways {
-    from: BTreeMap<Attachment, Vec<(Attachment, Duration)>>,
+    /// Where a packet that an interface sends comes to, and when.
+    sent: BTreeMap<InterfaceIndex, (Attachment, Duration)>,
+    /// Where a packet that an interface receives comes from.
+    received: BTreeMap<InterfaceIndex, (Attachment, Duration)>,
+    between_routers: BTreeMap<usize, Vec<(usize, Duration)>>,
+    /// The times from routers, as far as they have been needed.
+    times: BTreeMap<usize, BTreeMap<usize, Duration>>,
 }
 
 impl Ways {
     fn of(topology: &Topology, timeline: &[LinkEvent]) -> Self {
+        use Attachment::{Interface, Router};
         let mut directions: Vec<[Direction; 2]> =
             topology.links.iter().map(|link| [Direction::of(&link.up), Direction::of(&link.down)]).collect();
         for event in timeline {
@@ -61,21 +69,33 @@ impl Ways {
                 changes.iter().for_each(|change| direction.change(change));
             }
         }
-        let mut from: BTreeMap<Attachment, Vec<(Attachment, Duration)>> = BTreeMap::new();
+        let mut ways = Self {
+            sent: BTreeMap::new(),
+            received: BTreeMap::new(),
+            between_routers: BTreeMap::new(),
+            times: BTreeMap::new(),
+        };
         for (link, [up, down]) in topology.links.iter().zip(directions) {
             let [first, second] = link.ends;
             for (start, end, direction) in [(first, second, up), (second, first, down)] {
-                if let Some(time) = direction.time().filter(|time| *time < SHORTEST) {
-                    from.entry(start).or_default().push((end, time));
+                let Some(time) = direction.time().filter(|time| *time < SHORTEST) else { continue };
+                if let Interface(interface) = start {
+                    ways.sent.insert(interface, (end, time));
+                }
+                if let Interface(interface) = end {
+                    ways.received.insert(interface, (start, time));
+                }
+                if let (Router(start), Router(end)) = (start, end) {
+                    ways.between_routers.entry(start).or_default().push((end, time));
                 }
             }
         }
-        Self { from }
+        ways
     }
 
     /// Of all pairs of interfaces that a connection can use, the first with a way there and back that is too short.
     fn shortest_round_trip(
-        &self,
+        &mut self,
         topology: &Topology,
         flow: &Flow,
     ) -> Option<(InterfaceIndex, InterfaceIndex, Duration)> {
@@ -90,35 +110,46 @@ impl Ways {
             let used = if uses_all { all } else { end.interface..end.interface + 1 };
             used.map(move |interface| InterfaceIndex { interface, ..end })
         };
-        interfaces(flow.from).filter(|from| self.from.contains_key(&Attachment::Interface(*from))).find_map(|from| {
-            let there = self.times_from(from);
-            interfaces(flow.to).find_map(|to| {
-                let there = there.get(&Attachment::Interface(to))?;
-                let back = *self.times_from(to).get(&Attachment::Interface(from))?;
-                let time = *there + back;
-                (time < SHORTEST).then_some((from, to, time))
-            })
-        })
+        for from in interfaces(flow.from) {
+            for to in interfaces(flow.to) {
+                let there = self.time(from, to);
+                let round_trip = there.and_then(|there| Some(there + self.time(to, from)?));
+                if let Some(time) = round_trip.filter(|time| *time < SHORTEST) {
+                    return Some((from, to, time));
+                }
+            }
+        }
+        None
     }
 
-    /// How long it takes from `start` to whatever is reached in less than [`SHORTEST`] (Dijkstra's algorithm). Hosts
-    /// forward nothing.
-    fn times_from(&self, start: InterfaceIndex) -> BTreeMap<Attachment, Duration> {
-        let start = Attachment::Interface(start);
-        let mut times: BTreeMap<Attachment, Duration> = BTreeMap::new();
-        let mut next = BinaryHeap::from([Reverse((Duration::ZERO, start))]);
-        while let Some(Reverse((time, at))) = next.pop() {
-            if times.contains_key(&at) || time >= SHORTEST {
-                continue;
-            }
-            times.insert(at, time);
-            if at != start && matches!(at, Attachment::Interface(_)) {
-                continue;
-            }
-            let onwards = self.from.get(&at).into_iter().flatten();
-            next.extend(onwards.map(|&(end, link)| Reverse((time + link, end))));
+    /// How long a packet takes from one interface to another, if that is less than [`SHORTEST`].
+    fn time(&mut self, from: InterfaceIndex, to: InterfaceIndex) -> Option<Duration> {
+        let &(next, first) = self.sent.get(&from)?;
+        if next == Attachment::Interface(to) {
+            return Some(first);
         }
-        times
+        let &(previous, last) = self.received.get(&to)?;
+        let (Attachment::Router(next), Attachment::Router(previous)) = (next, previous) else { return None };
+        let between = *self.times_from(next).get(&previous)?;
+        Some(first + between + last)
+    }
+
+    /// How long it takes from a router to those that are reached in less than [`SHORTEST`] (Dijkstra's algorithm).
+    fn times_from(&mut self, start: usize) -> &BTreeMap<usize, Duration> {
+        let (onwards, known) = (&self.between_routers, &mut self.times);
+        known.entry(start).or_insert_with(|| {
+            let mut times = BTreeMap::new();
+            let mut next = BinaryHeap::from([Reverse((Duration::ZERO, start))]);
+            while let Some(Reverse((time, at))) = next.pop() {
+                if time >= SHORTEST || times.contains_key(&at) {
+                    continue;
+                }
+                times.insert(at, time);
+                let links = onwards.get(&at).into_iter().flatten();
+                next.extend(links.map(|&(end, link)| Reverse((time + link, end))));
+            }
+            times
+        })
     }
 }
 

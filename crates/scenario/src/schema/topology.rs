@@ -9,7 +9,11 @@ pub(crate) const HOST: TableSchema = TableSchema {
     doc: "A host. The short form is the list of interfaces: `phone = [\"wifi\", \"lte\"]`. The order of the \
           interfaces gives MPTCP address identifiers and decides on which one a connection starts.",
     fields: &[
-        required("interfaces", "a list of names or tables, at least one", "its interfaces, in order"),
+        required(
+            "interfaces",
+            "a list of names or tables, at least one",
+            "the names of its network interfaces, in order",
+        ),
         named(
             "profile",
             "the name of a profile",

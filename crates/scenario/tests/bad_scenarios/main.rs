@@ -125,6 +125,18 @@ fn of_very_many_problems_the_first_are_kept_and_all_counted() {
     assert!(problems.to_string().ends_with("\nand 65980 more"));
 }
 
+#[test]
+fn of_a_very_long_line_the_part_around_the_mistake_is_shown() {
+    let rates: Vec<String> = (1..3000).map(|rate| format!("\"{rate} Mbit/s\"")).collect();
+    let rates = rates.join(", ").replace("1500 Mbit/s", "1500 µbit");
+    let text = format!("{GOOD}[sweep]\n\"links.wifi.rate\" = [{rates}]\n");
+    let shown = rendered("", read(&text, &[]));
+    assert!(shown.contains("1499 Mbit/s") && shown.contains("1501 Mbit/s"), "{shown}");
+    assert!(shown.lines().all(|line| line.chars().count() < 200), "{shown}");
+    let column = text.lines().last().and_then(|line| line.find("\"1500")).expect("it is there") + 1;
+    assert!(shown.contains(&format!("bad.toml:38:{column}")), "{shown}");
+}
+
 /// Ports without a number count up with the flows, as long as there are numbers.
 #[test]
 fn a_host_takes_as_many_flows_as_there_are_ports() {

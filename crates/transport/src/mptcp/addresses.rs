@@ -212,7 +212,9 @@ impl Connection {
         self.on_path_event(&PathEvent::RemoteAddressAdded(address), now);
     }
 
-    /// Processes a REMOVE_ADDR.
+    /// Processes a REMOVE_ADDR. Like Linux, this closes the subflows at once, without the keepalive by which RFC 8684,
+    /// section 3.4.2, suggests to find out whether they still work: a REMOVE_ADDR that a long queue delays may close a
+    /// subflow that was opened after it was sent.
     pub(super) fn on_remove_address(&mut self, ids: &[u8], now: Instant) {
         for &id in ids {
             self.on_path_event(&PathEvent::RemoteAddressRemoved { id }, now);
