@@ -62,7 +62,7 @@ pub(super) fn sctp_options(layers: &Layers<'_>) -> Result<SctpOptions, Problem> 
             COUNT,
         )?,
         probe_at_once: flag_or("probe_at_once", usual.probe_at_once)?,
-        sack_ends_potentially_failed: flag("sack_ends_potentially_failed")?,
+        sack_ends_potentially_failed: flag_or("sack_ends_potentially_failed", usual.sack_ends_potentially_failed)?,
         init_retransmissions: count("init_retransmissions")?,
         heartbeat_interval: heartbeat_interval(&layers.value("heartbeat_interval"))?,
         cookie_life: layers.value("cookie_life").positive_duration()?,

@@ -218,10 +218,10 @@ pub(crate) const SCTP: TableSchema = TableSchema {
             "whether a path is probed at once when it becomes potentially failed (CMT-PF), not one timeout later as \
              in Linux",
         ),
-        value(
+        optional(
             "sack_ends_potentially_failed",
             "true or false",
-            "true",
+            "the value of cmt",
             "whether a path is active again when data that was sent only there is acknowledged (RFC 7829), not only \
              when a probe is answered, as in Linux",
         ),

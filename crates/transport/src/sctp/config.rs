@@ -249,8 +249,8 @@ impl Config {
 
     /// Linux 6.12 (`net/sctp`): RTO.Initial 3 s, timers in ticks of 4 ms (HZ = 250) on the kernel's wheel, windows that
     /// grow in congestion avoidance during fast recovery, T3 restarted by the cumulative TSN alone, SACKs of 16 gap
-    /// blocks, a burst for every message. Linux has RFC 7829 with PotentiallyFailed.Max.Retrans 0, and neither CMT nor
-    /// NR-SACK; what it has of RFC 9260 is the rest of [`rfc9260`](Self::rfc9260).
+    /// blocks, a burst for every message. Linux has RFC 7829 with PotentiallyFailed.Max.Retrans 0, where only the answer to
+    /// a HEARTBEAT ends the state, and neither CMT nor NR-SACK; what it has of RFC 9260 is the rest of [`rfc9260`](Self::rfc9260).
     pub fn linux() -> Self {
         let tick = Duration::from_millis(4);
         let base = Self::rfc9260();
@@ -265,6 +265,7 @@ impl Config {
             segmentation_offload: true,
             potentially_failed_max_retransmissions: Some(0),
             probe_at_once: false,
+            sack_ends_potentially_failed: false,
             max_gap_blocks: Some(16),
             most_tsns_ahead: 4096,
             timer_tick: tick,
@@ -288,6 +289,7 @@ impl Config {
             fast_recovery: growth.usual_scope(),
             potentially_failed_max_retransmissions: Some(0),
             probe_at_once: true,
+            sack_ends_potentially_failed: true,
             gap_acks_restart_timer: true,
             max_gap_blocks: None,
             most_tsns_ahead: MOST_TSNS_AHEAD,
