@@ -36,7 +36,8 @@ fn compile(programs: &Path, headers: &Path, source: &Path, object: &Path) {
         Ok(status) if status.success() => {}
         Ok(_) => panic!("clang cannot compile {}; what it says is above", source.display()),
         Err(error) => panic!(
-            "the feature `ebpf` needs clang 14 or newer (Debian: apt-get install clang; or CLANG=/path/to/clang): {}: {error}",
+            "the feature `ebpf` needs clang 14 or newer (Debian: apt-get install clang; or CLANG=/path/to/clang): {}: \
+             {error}",
             clang.to_string_lossy()
         ),
     }

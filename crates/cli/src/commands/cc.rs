@@ -115,7 +115,8 @@ mod kernel {
         format!(
             "\n\
              It stays until `subflow cc unload`, or until the machine restarts. To use {name}:\n\
-             \x20 one socket           setsockopt(TCP_CONGESTION, \"{name}\"); on an MPTCP socket, for all its subflows\n\
+             \x20 one socket           setsockopt(TCP_CONGESTION, \"{name}\"); on an MPTCP socket, for all its \
+             subflows\n\
              \x20 all new connections  sysctl -w net.ipv4.tcp_congestion_control={name}, in each network namespace\n\
              \x20 one route            ip route change … congctl {name}\n\
              \x20 without MPTCP        mptcpize run PROGRAM makes MPTCP of a program's TCP\n"

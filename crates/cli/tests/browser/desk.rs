@@ -70,7 +70,8 @@ pub(crate) fn mesh(side: usize) -> String {
     let pairs = (0..side).flat_map(|x| (0..side).map(move |y| (x, y)));
     let further = pairs.skip(1).map(|(x, y)| format!("{{ from = \"a.x{x}\", to = \"b.y{y}\" }}"));
     text += &format!(
-        "[flows.bulk]\nfrom = \"a.x0\"\nto = \"b.y0\"\nprotocol = \"mptcp\"\ncongestion = \"lia\"\npath_manager = \"default\"\nsubflows = [{}]\n",
+        "[flows.bulk]\nfrom = \"a.x0\"\nto = \"b.y0\"\nprotocol = \"mptcp\"\ncongestion = \"lia\"\npath_manager = \
+         \"default\"\nsubflows = [{}]\n",
         further.collect::<Vec<_>>().join(", ")
     );
     text

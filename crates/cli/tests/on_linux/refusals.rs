@@ -156,7 +156,8 @@ fn a_name_that_is_taken_is_told_and_left_alone() {
 #[test]
 fn a_port_that_is_taken_is_told() {
     if machine_serves() {
-        let second = "[flows.second]\nfrom = \"phone\"\nto = \"server\"\nprotocol = \"tcp\"\ncongestion = \"cubic\"\nsend = \"1 MB\"\n";
+        let second = "[flows.second]\nfrom = \"phone\"\nto = \"server\"\nprotocol = \"tcp\"\ncongestion = \
+            \"cubic\"\nsend = \"1 MB\"\n";
         let machine = Machine::new(&format!("{}{second}port = 5001\n", SCENARIO.to_owned() + "port = 5001\n"));
         let output = machine.run("exec $SUBFLOW $RUN");
         let said = text(&output.stderr);

@@ -143,7 +143,8 @@ mod tests {
 
     fn two_lossy_paths() -> Scenario {
         let text = "duration = \"5 s\"\n[hosts]\na = [\"x\", \"y\"]\nb = [\"x\", \"y\"]\n\
-                    [links.one]\nbetween = [\"a.x\", \"b.x\"]\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nloss = \"1 %\"\n\
+                    [links.one]\nbetween = [\"a.x\", \"b.x\"]\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nloss = \"1 \
+                    %\"\n\
                     [links.two]\nbetween = [\"a.y\", \"b.y\"]\nrate = \"5 Mbit/s\"\ndelay = \"40 ms\"\nloss = \"1 %\"\n\
                     [flows.file]\nfrom = \"a\"\nto = \"b\"\nprotocol = \"mptcp\"\n";
         let document = Document::parse(Path::new("two.toml"), text.to_owned()).expect("TOML");

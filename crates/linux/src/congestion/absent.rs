@@ -37,6 +37,7 @@ pub fn list() -> Result<Vec<Status>> {
 fn absent() -> Error {
     Error::missing(
         "this subflow was built without its eBPF programs",
-        "build it with them: cargo build --release --features ebpf, which needs clang and libelf (Debian: clang, libelf-dev)",
+        "build it with them: cargo build --release --features ebpf, which needs clang and libelf (Debian: clang, \
+         libelf-dev)",
     )
 }

@@ -110,7 +110,10 @@ fn address(field: &Field<'_>) -> Result<IpAddr, Problem> {
         return Err(field
             .problem(format!("{text} is a link-local address (fe80::/10), expected one that is the same everywhere"))
             .label("means another host on every link")
-            .help("sockets take it with a scope only (%INTERFACE), of which other hosts know nothing, and no router forwards it; take a unique local address such as \"fd00::1\""));
+            .help(
+                "sockets take it with a scope only (%INTERFACE), of which other hosts know nothing, and no router \
+                forwards it; take a unique local address such as \"fd00::1\"",
+            ));
     }
     if scope.is_some() {
         return Err(field.expected(expected));

@@ -136,7 +136,8 @@ fn red(section: &Section<'_>, limit: Limit, limit_field: &Field<'_>) -> Result<R
         let field = section.given("min_threshold").or_else(|| section.given("max_threshold"));
         let field = field.as_ref().unwrap_or(section.field());
         return Err(field.problem(format!(
-            "RED's min_threshold is {min_threshold} and its max_threshold {max_threshold}, expected the first to be less"
+            "RED's min_threshold is {min_threshold} and its max_threshold {max_threshold}, expected the first to be \
+             less"
         )));
     }
     let max_probability: Probability = section.value("max_probability").quantity("a probability such as \"10 %\"")?;

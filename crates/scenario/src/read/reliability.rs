@@ -25,7 +25,10 @@ fn refuse_data_that_expires_unsent(sctp: &Sctp, section: &Section<'_>) -> Result
     }
     Err(section
         .field()
-        .problem("data without end and without a bound of the send buffer is written at once, and is over after one lifetime")
+        .problem(
+            "data without end and without a bound of the send buffer is written at once, and is over after one \
+            lifetime",
+        )
         .label("its messages have a lifetime")
         .help("say sctp.send_buffer, such as \"256 KiB\", or how much to send"))
 }
@@ -50,7 +53,8 @@ fn refuse_exchanges_that_wait_forever(
             .problem(format!("{what} of which SCTP gives a message up never arrives whole, and no exchange follows it"))
             .label("these wait for each other")
             .help(format!(
-                "exchanges need every message: say sctp = {{ {key} = \"unlimited\" }} in the flow; partial reliability goes with send"
+                "exchanges need every message: say sctp = {{ {key} = \"unlimited\" }} in the flow; partial \
+                 reliability goes with send"
             ));
         return Err(match stacks.sctp_place(section, end.host, key)? {
             Some(place) => problem.also(&place, "messages are given up here"),

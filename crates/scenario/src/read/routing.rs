@@ -30,7 +30,8 @@ pub(super) const MODES: [Choice<RouterMode>; 4] = [
 const DISJOINT: Choice<(RouterMode, MultiflowOptions)> = Choice::new(
     "disjoint",
     (RouterMode::Multiflow, MultiflowOptions::IMPROVED),
-    "multiflow with the better of all choices: initial = \"included\", ties = \"least-loaded\", disjoint_set = 2, return_path = \"forward\"",
+    "multiflow with the better of all choices: initial = \"included\", ties = \"least-loaded\", disjoint_set = 2, \
+     return_path = \"forward\"",
 );
 
 /// The modes and, for all routers together, the controller with the better of all choices.

@@ -3,8 +3,8 @@
 //! This schema is the only place that defines them. The parser rejects keys that are not in it and takes defaults from
 //! it; the reference (`scenarios/REFERENCE.md`) is printed from it.
 //!
-//! This module and `read` use each other: the parser takes keys and defaults from here, and the words that a key accepts
-//! are those that the parser turns into values (`read/words.rs`), so that no word has to be written twice.
+//! This module and `read` use each other: the parser takes keys and defaults from here, and the words that a key
+//! accepts are those that the parser turns into values (`read/words.rs`), so that no word has to be written twice.
 
 mod flows;
 mod general;

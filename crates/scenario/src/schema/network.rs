@@ -63,7 +63,8 @@ pub(crate) const ROUTING: TableSchema = TableSchema {
             "single_way_to",
             "a list of names of hosts",
             "[]",
-            "hosts to which all routers take the first of equal ways, whatever their mode: their traffic occupies one path",
+            "hosts to which all routers take the first of equal ways, whatever their mode: their traffic occupies one \
+             path",
         ),
         word(
             "initial",

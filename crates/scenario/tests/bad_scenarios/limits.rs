@@ -49,7 +49,8 @@ pub(crate) const CASES: &[(&str, &[(&str, &str)])] = &[
         &[
             (
                 "\"10 Gbit/s\"",
-                "\"10 Gbit/s\"\ndelay = \"1 s\"\n[[timeline]]\nat = \"2 s\"\nlink = \"second\"\nrate = \"unlimited\"\n[[timeline]]\nat = \"1 s\"\nlink = \"second\"\ndelay = \"0 s\"",
+                "\"10 Gbit/s\"\ndelay = \"1 s\"\n[[timeline]]\nat = \"2 s\"\nlink = \"second\"\nrate = \
+                 \"unlimited\"\n[[timeline]]\nat = \"1 s\"\nlink = \"second\"\ndelay = \"0 s\"",
             ),
             ("from = \"a\"", "from = \"a.y\""),
         ],
@@ -59,7 +60,8 @@ pub(crate) const CASES: &[(&str, &[(&str, &str)])] = &[
         &[
             (
                 "[links.first]\nbetween = [\"a.x\", \"b.x\"]\nrate = \"unlimited\"\ndelay = \"1 ms\"",
-                "[routers]\nr = {}\n[links.near]\nbetween = [\"a.x\", \"r\"]\nrate = \"unlimited\"\n[links.far]\nbetween = [\"r\", \"b.x\"]\nrate = \"unlimited\"",
+                "[routers]\nr = {}\n[links.near]\nbetween = [\"a.x\", \"r\"]\nrate = \
+                 \"unlimited\"\n[links.far]\nbetween = [\"r\", \"b.x\"]\nrate = \"unlimited\"",
             ),
             ("to = \"b\"", "to = \"b\"\nprotocol = \"sctp\"\nrequests = { response = \"1 kB\" }"),
         ],
@@ -87,7 +89,8 @@ pub(crate) const CASES: &[(&str, &[(&str, &str)])] = &[
         "gateways of a host whose name is taken",
         &[(
             "[hosts]",
-            "[topology]\nkind = \"dumbbell\"\nrate = \"1 Gbit/s\"\n\n[hosts]\nh0 = [\"eth\", { name = \"wifi\", gateways = [\"left\"] }]",
+            "[topology]\nkind = \"dumbbell\"\nrate = \"1 Gbit/s\"\n\n[hosts]\nh0 = [\"eth\", { name = \"wifi\", \
+             gateways = [\"left\"] }]",
         )],
     ),
 ];

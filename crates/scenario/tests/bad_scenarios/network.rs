@@ -14,12 +14,15 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     (
         "gateways where packets take turns",
         "[\"wifi\", \"lte\"]\nserver = [\"eth\"]\n\n[routers]\ninternet = {}",
-        "[{ name = \"wifi\", gateways = [\"internet\"] }, \"lte\"]\nserver = [\"eth\"]\n\n[routers]\ninternet = { routing = \"ecmp-packet\" }",
+        "[{ name = \"wifi\", gateways = [\"internet\"] }, \"lte\"]\nserver = [\"eth\"]\n\n[routers]\ninternet = { \
+         routing = \"ecmp-packet\" }",
     ),
     (
         "a gateway that nobody reaches",
         "[\"wifi\", \"lte\"]\nserver = [\"eth\"]\n\n[routers]\ninternet = {}",
-        "[{ name = \"wifi\", gateways = [\"far\"] }, \"lte\"]\nserver = [\"eth\"]\nisle = [\"eth\"]\n\n[routers]\ninternet = {}\nfar = {}\n[links.far]\nbetween = [\"isle\", \"far\"]\nrate = \"1 Mbit/s\"",
+        "[{ name = \"wifi\", gateways = [\"far\"] }, \"lte\"]\nserver = [\"eth\"]\nisle = \
+         [\"eth\"]\n\n[routers]\ninternet = {}\nfar = {}\n[links.far]\nbetween = [\"isle\", \"far\"]\nrate = \"1 \
+         Mbit/s\"",
     ),
     ("unknown profile", "[hosts]", "profile = \"linux-6.1\"\n[hosts]"),
     ("unknown topology", "[hosts]", "[topology]\nkind = \"fat-trie\"\nrate = \"1 Gbit/s\"\n\n[hosts]"),

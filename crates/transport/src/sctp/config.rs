@@ -249,8 +249,9 @@ impl Config {
 
     /// Linux 6.12 (`net/sctp`): RTO.Initial 3 s, timers in ticks of 4 ms (HZ = 250) on the kernel's wheel, windows that
     /// grow in congestion avoidance during fast recovery, T3 restarted by the cumulative TSN alone, SACKs of 16 gap
-    /// blocks, a burst for every message. Linux has RFC 7829 with PotentiallyFailed.Max.Retrans 0, where only the answer to
-    /// a HEARTBEAT ends the state, and neither CMT nor NR-SACK; what it has of RFC 9260 is the rest of [`rfc9260`](Self::rfc9260).
+    /// blocks, a burst for every message. Linux has RFC 7829 with PotentiallyFailed.Max.Retrans 0, where only the
+    /// answer to a HEARTBEAT ends the state, and neither CMT nor NR-SACK; what it has of RFC 9260 is the rest of
+    /// [`rfc9260`](Self::rfc9260).
     pub fn linux() -> Self {
         let tick = Duration::from_millis(4);
         let base = Self::rfc9260();

@@ -56,8 +56,9 @@ impl Association {
         self.advance_abandoned_point(now);
     }
 
-    /// The window is open again, and the probe of the closed one is not acknowledged: the peer had no room for it. It is
-    /// sent again now. Otherwise it would wait for T3, which probes have backed off up to RTO.Max, while later chunks go.
+    /// The window is open again, and the probe of the closed one is not acknowledged: the peer had no room for it. It
+    /// is sent again now. Otherwise it would wait for T3, which probes have backed off up to RTO.Max, while later
+    /// chunks go.
     fn repeat_refused_probe(&mut self) {
         let Some(tsn) = self.window_probe else { return };
         match self.outbound.chunk(tsn).filter(|chunk| chunk.status == Status::InFlight) {
