@@ -170,7 +170,7 @@ pub(crate) const SEND_BUFFER: TableSchema = TableSchema {
             "initial",
             "a size above zero",
             "'16 KiB'",
-            "its initial size; with a window of ten packets it becomes 85 KiB",
+            "its initial size; with a window of ten packets it becomes 45 KiB",
         ),
         value("maximum", "a size, at least the initial one", "'16 MiB'", "its upper bound"),
     ],

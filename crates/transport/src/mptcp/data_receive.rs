@@ -34,6 +34,7 @@ impl DataReceive {
     pub(crate) fn new(buffer: ReceiveBuffer, mss: u32, now: Instant) -> Self {
         let mut window = ReceiveWindow::new(buffer, mss, now);
         window.select(0, 0);
+        window.on_established(now);
         let bound = (buffer.largest() / PACKET_OVERHEAD).max(LEAST_BOUND);
         Self { next: 0, held: IntervalSet::new(bound as usize), window, fin: None, finished: false }
     }

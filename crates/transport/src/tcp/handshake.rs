@@ -204,6 +204,7 @@ impl Connection {
         self.retries = 0;
         self.send.una = self.send.una.max(1);
         self.recovery.on_established(self.send.nxt);
+        self.receive.window.on_established(now);
         if self.handshake.repeated == 0 && !self.handshake.measured {
             self.handshake.measured = true;
             let rtt = now.since(self.handshake.sent_at);

@@ -336,7 +336,7 @@ impl Connection {
     }
 
     /// The number of separate intervals of out-of-order data held. It is bounded by the largest size of the receive
-    /// buffer divided by 960 bytes, or 64 if that is more; this bounds the memory that a peer can occupy.
+    /// buffer divided by 896 bytes, or 64 if that is more; this bounds the memory that a peer can occupy.
     pub fn out_of_order_pieces(&self) -> usize {
         self.receive.reassembly.pieces()
     }

@@ -10,9 +10,9 @@ use super::config::ReceiveBuffer;
 
 /// Denominator of the share of the buffer that payload occupies (Linux: 2 to the power of `TCP_RMEM_TO_WIN_SCALE`).
 const SHARE_DENOMINATOR: u64 = 256;
-/// Bytes of buffer that a packet occupies in addition to its payload: its descriptor and space for headers (Linux
-/// 6.12, 64 bit: `SKB_TRUESIZE` of the smallest head).
-pub(crate) const PACKET_OVERHEAD: u64 = 960;
+/// Bytes of buffer that a packet occupies in addition to its payload: its descriptor of 256 bytes, and a head of 640
+/// with space for headers (Linux 6.12, 64 bit: `truesize` less `len`, read from packets of the kernel measured).
+pub(crate) const PACKET_OVERHEAD: u64 = 896;
 /// Segments up to this size do not change the estimate of the share (Linux: the initial `rcv_mss`, `TCP_MSS_DEFAULT`).
 const MIN_MEASURED_SEGMENT: u64 = 536;
 
@@ -68,6 +68,16 @@ impl ReceiveWindow {
             measured_from: 0,
             measured_at: now,
             rtt8: 0,
+        }
+    }
+
+    /// The connection is established: the measurement of the amount read begins, and room for one segment is reserved
+    /// until the share is measured. What has been advertised stays (Linux `tcp_init_buffer_space`).
+    pub fn on_established(&mut self, now: Instant) {
+        self.measured_at = now;
+        if self.maximum.is_some() && self.clamp > 2 * self.mss {
+            self.clamp = (self.clamp - self.mss).max(2 * self.mss);
+            self.threshold = self.threshold.min(self.clamp);
         }
     }
 
@@ -135,10 +145,12 @@ impl ReceiveWindow {
         }
     }
 
-    /// Processes an RTT sample of the receiver.
+    /// Processes an RTT sample of the receiver. A sample below the estimate replaces it, so that a queue that drains
+    /// does not delay the growth of the buffer (Linux `tcp_rcv_rtt_update`, since 6.12.35).
     pub fn on_rtt(&mut self, rtt: Duration) {
         let sample = rtt.as_nanos();
-        self.rtt8 = if self.rtt8 == 0 { sample << 3 } else { self.rtt8 - (self.rtt8 >> 3) + sample };
+        let is_least = self.rtt8 == 0 || sample << 3 < self.rtt8;
+        self.rtt8 = if is_least { sample << 3 } else { self.rtt8 - (self.rtt8 >> 3) + sample };
     }
 
     /// Sets the receiver's RTT estimate (MPTCP: that of the slowest subflow).
@@ -186,6 +198,30 @@ mod tests {
         let mut window = ReceiveWindow::new(AUTO, 1448, Instant::ZERO);
         assert_eq!(window.scale(), 9);
         assert_eq!(window.select(1, 0), 65_536);
+    }
+
+    /// The windows of Linux 6.12.117 after each of the first full-sized segments of a transfer.
+    #[test]
+    fn the_first_windows_are_those_of_linux() {
+        let mut window = ReceiveWindow::new(AUTO, 1448, Instant::ZERO);
+        assert_eq!(window.select(1, 0), 65_536);
+        window.on_established(Instant::ZERO);
+        let mut advertised = Vec::new();
+        for segment in 1..=7 {
+            window.on_segment(1448, 0);
+            advertised.push(window.select(1 + 1448 * segment, 0));
+        }
+        assert_eq!(advertised, [67_072, 70_144, 73_216, 75_776, 78_848, 79_872, 79_872]);
+    }
+
+    #[test]
+    fn the_estimate_of_the_rtt_falls_at_once_and_rises_by_an_eighth() {
+        let mut window = ReceiveWindow::new(AUTO, 1448, Instant::ZERO);
+        let mut after = |ms| {
+            window.on_rtt(Duration::from_millis(ms));
+            window.rtt().map(|rtt| rtt.as_millis())
+        };
+        assert_eq!([after(40), after(80), after(42)], [Some(40), Some(45), Some(42)]);
     }
 
     #[test]

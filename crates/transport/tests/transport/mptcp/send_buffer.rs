@@ -50,7 +50,7 @@ fn a_subflow_holds_no_more_than_its_buffer_and_the_piece_that_filled_it() {
         let client = pair.mptcp(CLIENT);
         for (subflow, path) in client.subflows().iter().zip(client.congestion().paths()) {
             let held = subflow.connection().unacknowledged_bytes() + subflow.connection().queued_bytes();
-            let largest = 8704 * u64::from(path.cwnd.max(64)) + 33_000;
+            let largest = 4608 * u64::from(path.cwnd.max(64)) + 33_000;
             assert!(held < largest, "{held} bytes of a window of {}", path.cwnd);
         }
     }

@@ -9,8 +9,8 @@ use crate::harness::{CLIENT, Pair, SERVER, Setup, ms};
 /// The server's receive buffer, and what it has to send.
 const BUFFER: u64 = 65_536;
 const OUTSTANDING: u64 = 20_000;
-/// Pieces of data that wait behind a hole: one for every 960 bytes of the buffer.
-const MOST_PIECES: usize = BUFFER as usize / 960;
+/// Pieces of data that wait behind a hole: one for every 896 bytes of the buffer.
+const MOST_PIECES: usize = BUFFER as usize / 896;
 /// Most characters of a connection written out: each piece, each segment outstanding and each block is about 100.
 const MOST_CHARACTERS: usize = 200 * (2 * MOST_PIECES + OUTSTANDING as usize / 64) + 10_000;
 

@@ -23,7 +23,7 @@ fn every_second_byte_costs_no_more_than_the_buffer_has_room_for_packets() {
         pair.inject(SERVER, &byte, ms(1));
     }
     pair.run_for(ms(2));
-    assert_eq!(pair.tcp(SERVER).out_of_order_pieces(), 65_536 / 960);
+    assert_eq!(pair.tcp(SERVER).out_of_order_pieces(), 65_536 / 896);
     // What was nearest is held: the client need not send it again.
     let start = pair.now();
     pair.write(CLIENT, 1000);
@@ -45,5 +45,5 @@ fn what_lies_nearest_is_kept_when_the_queue_is_full() {
     let blocks: Vec<_> = pair.log.last().expect("an acknowledgment").segment.options.sack.iter().copied().collect();
     let next = pair.log.last().expect("an acknowledgment").segment.acknowledgment;
     assert_eq!(blocks.first().map(|block| block.left.wrapping_sub(next)), Some(1));
-    assert_eq!(pair.tcp(SERVER).out_of_order_pieces(), 65_536 / 960);
+    assert_eq!(pair.tcp(SERVER).out_of_order_pieces(), 65_536 / 896);
 }
