@@ -27,8 +27,12 @@ impl Connection {
                     let window = self.advertised_window();
                     self.subflows[index].tcp.share_window(window);
                 }
+                let queued = self.subflows[index].tcp.queued_bytes();
                 let next = self.subflows[index].tcp.poll_transmit(now, segment, &mut self.congestion);
                 if let Some(offset) = next {
+                    if self.subflows[index].tcp.queued_bytes() < queued {
+                        self.expand_send_buffer(index);
+                    }
                     self.add_options(index, offset, segment);
                     return Some(index);
                 }

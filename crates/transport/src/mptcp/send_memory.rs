@@ -7,13 +7,16 @@
 //! subflow      fragment, always to its end -> packet buffers  full when their true size reaches its own buffer
 //! ```
 //!
-//! A subflow's buffer has room for twice its window. It grows only while the writer waits and the window is not full; so the amount that a path queues ahead
-//! follows its window with a delay. The end of a fragment, the peer's window or a full buffer may leave a short packet
-//! at the tail. Later data completes it unless it has been sent before.
+//! A subflow's buffer has room for twice its window. It grows only while the writer waits and the window is not full,
+//! which is checked after each new packet. In slow start two packets follow an acknowledgment, and after the first of
+//! them the window is not full; so the buffer follows the window as long as the writer waits. The end of a fragment,
+//! the peer's window or a full buffer may leave a short packet at the tail. Later data completes it unless it has been
+//! sent before.
 //!
 //! Source: Linux 6.12, `net/mptcp/protocol.c` (`mptcp_sendmsg`, `__subflow_push_pending`, `mptcp_sendmsg_frag`,
 //! `__mptcp_clean_una`), `net/mptcp/protocol.h` (`__mptcp_sync_sndbuf`), `net/ipv4/tcp_input.c` (`tcp_sndbuf_expand`,
-//! `tcp_should_expand_sndbuf`), `net/core/sock.c` (`skb_page_frag_refill`).
+//! `tcp_should_expand_sndbuf`), `net/ipv4/tcp_output.c` (`tcp_event_new_data_sent`), `net/core/sock.c`
+//! (`skb_page_frag_refill`).
 
 use std::collections::VecDeque;
 
