@@ -145,7 +145,8 @@ impl Connection {
     /// The peer's stream ends at `offset`. An offset below the in-order data is ignored.
     pub(super) fn on_data_fin(&mut self, offset: u64) {
         if offset >= self.receive.next {
-            self.receive.fin.get_or_insert(offset);
+            // There is no data beyond it, whatever was mapped there before.
+            self.receive.held.discard_from(*self.receive.fin.get_or_insert(offset));
             self.reach_data_fin();
         }
     }

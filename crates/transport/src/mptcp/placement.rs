@@ -109,6 +109,12 @@ impl Connection {
         match subflow.mappings.fit(mapping, offset, length) {
             Fit::Within => Placement::At(data),
             Fit::Prefix(length) => Placement::Prefix { data, length },
+            // TCP accepts the part that is new only, and the sum is that of the whole. The acknowledgment says where the
+            // peer has to begin.
+            Fit::Piece if offset < subflow.tcp.counters().bytes_received => {
+                self.subflows[index].tcp.request_ack();
+                Placement::Drop
+            }
             Fit::Piece => Placement::Piece(data),
             Fit::Repeated => Placement::Repeated(data),
             Fit::Broken => Placement::Broken(mapping.data),

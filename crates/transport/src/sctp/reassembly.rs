@@ -22,6 +22,8 @@ pub(crate) struct Arrived {
 #[derive(Clone, Copy, Debug)]
 struct Partial {
     next_tsn: u64,
+    /// The fragment before, if one was delivered.
+    last: Option<Arrived>,
 }
 
 /// Everything received and not delivered.
@@ -56,6 +58,7 @@ impl Reassembly {
     /// Takes in a chunk that has not arrived before. What becomes deliverable goes to `out`.
     pub(crate) fn insert(&mut self, tsn: u64, arrived: Arrived, out: &mut Vec<Delivery>) -> Result<(), Violation> {
         if self.partial.is_some_and(|partial| partial.next_tsn == tsn) {
+            self.check_neighbours(tsn, &arrived)?;
             self.hold(tsn, arrived);
             self.deliver_partial(out);
             return Ok(());
@@ -90,7 +93,9 @@ impl Reassembly {
                 && (first.unordered || first.ssn == second.ssn);
             first.ends == second.begins && (first.ends || same)
         };
-        let before = self.fragments.get(&(tsn - 1)).is_none_or(|before| fit(before, arrived));
+        let delivered = self.partial.as_ref().filter(|partial| partial.next_tsn == tsn);
+        let before = self.fragments.get(&(tsn - 1)).or(delivered.and_then(|partial| partial.last.as_ref()));
+        let before = before.is_none_or(|before| fit(before, arrived));
         let behind = self.fragments.get(&(tsn + 1)).is_none_or(|behind| fit(arrived, behind));
         if before && behind { Ok(()) } else { Err(Violation) }
     }
@@ -144,19 +149,19 @@ impl Reassembly {
             self.nothing_may_begin = true;
             return false;
         };
-        self.partial = Some(Partial { next_tsn });
+        self.partial = Some(Partial { next_tsn, last: None });
         self.deliver_partial(out);
         true
     }
 
     /// Goes on with the message that is being delivered in parts.
     fn deliver_partial(&mut self, out: &mut Vec<Delivery>) {
-        let Some(Partial { mut next_tsn }) = self.partial else { return };
+        let Some(Partial { mut next_tsn, mut last }) = self.partial else { return };
         while let Some(&fragment) = self.fragments.get(&next_tsn) {
             let Arrived { stream, unordered, payload_protocol, begins, ends, .. } = fragment;
             let (bytes, tsns) = (self.release(next_tsn), (next_tsn, next_tsn));
             out.push(Delivery { stream, unordered, payload_protocol, tsns, bytes, begins, ends });
-            next_tsn += 1;
+            (next_tsn, last) = (next_tsn + 1, Some(fragment));
             if ends {
                 self.partial = None;
                 if !unordered {
@@ -165,7 +170,7 @@ impl Reassembly {
                 return;
             }
         }
-        self.partial = Some(Partial { next_tsn });
+        self.partial = Some(Partial { next_tsn, last });
     }
 
     /// The peer has given up everything up to `cumulative`, and of these streams everything up to these messages (RFC
@@ -266,6 +271,17 @@ mod tests {
         assert_eq!(inserted(&mut reassembly, 3, fragment(0, false, false)), [(3, 3)]);
         assert_eq!(inserted(&mut reassembly, 4, fragment(0, false, true)), [(4, 4), (5, 5)]);
         assert_eq!(reassembly.held(), 0);
+    }
+
+    #[test]
+    fn a_fragment_that_does_not_continue_the_message_being_delivered_is_a_violation() {
+        let mut reassembly = Reassembly::default();
+        inserted(&mut reassembly, 1, fragment(0, true, false));
+        assert!(reassembly.begin_partial(&mut Vec::new()));
+        for other in [Arrived { stream: 4, ..fragment(0, false, true) }, fragment(1, false, true), whole(1)] {
+            assert_eq!(reassembly.insert(2, other, &mut Vec::new()), Err(Violation));
+        }
+        assert_eq!(inserted(&mut reassembly, 2, fragment(0, false, true)), [(2, 2)]);
     }
 
     #[test]

@@ -136,6 +136,37 @@ fn a_byte_changed_anywhere_in_a_long_mapping_never_goes_up() {
     }
 }
 
+/// The first segment arrives changed, and no acknowledgment returns. The peer then sends the mapping again in one
+/// segment: the bytes that TCP has accepted stay those of the first one, and are not what the second one verifies.
+#[test]
+fn a_longer_retransmission_does_not_verify_what_was_accepted_before() {
+    let mut pair = offloading(true, 3, Carriers::All);
+    let (mut sent, mut repeated) = (0, false);
+    pair.tamper(move |leaving| {
+        if leaving.from == SERVER {
+            return if repeated { Fate::Pass } else { Fate::Drop };
+        }
+        let first = has_data(leaving.segment) && leaving.segment.payload.stream_offset == BASE;
+        sent += u32::from(first);
+        match (first, sent) {
+            (true, 1) => leaving.bytes[700] ^= 1,
+            (true, 2) => {
+                *leaving.bytes = stream_bytes(CLIENT, BASE..BASE + 3 * SEGMENT);
+                leaving.segment.payload.length = 3 * SEGMENT as u32;
+                repeated = true;
+            }
+            _ if !repeated => return Fate::Drop,
+            _ => {}
+        }
+        Fate::Pass
+    });
+    pair.write(CLIENT, TOTAL - BASE);
+    pair.run_until("the data, as it was sent", |pair| pair.received(SERVER) == TOTAL);
+    assert_eq!(pair.mptcp(SERVER).counters().checksum_failures, 1);
+    pair.stop_tampering();
+    exchange_and_close(&mut pair);
+}
+
 /// What a middlebox appends to a segment has no mapping, and the next segment brings what really stands there.
 #[test]
 fn bytes_beyond_the_end_of_a_mapping_are_not_data() {
