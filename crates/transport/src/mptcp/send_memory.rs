@@ -64,6 +64,8 @@ pub(crate) struct SendMemory {
     held: u64,
     /// Size of each subflow's buffer; 0 before the subflow is synchronised.
     buffers: Vec<u64>,
+    /// Number of subflows of this side that are not yet synchronised. Their buffers have the initial size.
+    joining: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +78,7 @@ struct Fragment {
 
 impl SendMemory {
     pub(super) fn new(tuning: Option<SendBufferTuning>, fixed: Option<u64>) -> Self {
-        Self { tuning, fixed, fragments: VecDeque::new(), page_room: 0, held: 0, buffers: Vec::new() }
+        Self { tuning, fixed, fragments: VecDeque::new(), page_room: 0, held: 0, buffers: Vec::new(), joining: 0 }
     }
 
     /// Whether the connection's own buffer limits what is written.
@@ -89,7 +91,7 @@ impl SendMemory {
         match self.buffers.iter().sum() {
             // Without a subflow nothing can be written.
             0 => 0,
-            buffers => CONNECTION_EXTRA + buffers,
+            buffers => CONNECTION_EXTRA + buffers + self.joining * self.tuning.unwrap_or_default().initial,
         }
     }
 
@@ -202,32 +204,35 @@ impl Connection {
         admitted
     }
 
-    /// Releases acknowledged data, and emits [`Event::Writable`](crate::Event::Writable) to a waiting writer if there
-    /// is enough room.
+    /// Releases acknowledged data. If the connection's own buffer does not limit what is written, a waiting writer may
+    /// then continue.
     pub(super) fn release_send_memory(&mut self) {
         let una = self.send.una.min(self.stream.written);
         if let Some(memory) = &mut self.memory {
             memory.acknowledge(una);
+            let joins = self.subflows.iter().skip(1).filter(|subflow| subflow.initiator && !subflow.is_closed());
+            memory.joining = joins.filter(|subflow| !subflow.tcp.state().is_synchronised()).count() as u64;
             if memory.limits_writes() {
-                if memory.is_writable() {
-                    self.stream.unblock();
-                }
                 return;
             }
         }
         self.stream.on_acknowledged(una);
     }
 
-    /// Expands the subflow's buffer while the writer waits and the window is not full (Linux
-    /// `tcp_should_expand_sndbuf`).
+    /// Expands the subflow's buffer when it is established, and while the writer waits and the window is not full; then
+    /// emits [`Event::Writable`](crate::Event::Writable) if there is enough room: a writer that may continue has the
+    /// expanded buffer (Linux `tcp_init_buffer_space`, `tcp_check_space`, `tcp_new_space`).
     pub(super) fn expand_send_buffer(&mut self, index: usize) {
         let Some(memory) = &mut self.memory else { return };
         let subflow = &self.subflows[index];
         let path = self.congestion.path(subflow.tcp.path());
         let waiting = self.stream.is_blocked() || !memory.limits_writes();
-        if subflow.tcp.state().is_synchronised() && waiting && subflow.tcp.in_flight() < path.cwnd {
+        let grows = memory.buffer(index) == 0 || waiting && subflow.tcp.in_flight() < path.cwnd;
+        if grows && subflow.tcp.state().is_synchronised() {
             memory.expand(index, path.cwnd);
-            self.release_send_memory();
+        }
+        if memory.limits_writes() && memory.is_writable() {
+            self.stream.unblock();
         }
     }
 }
@@ -249,8 +254,16 @@ mod tests {
     }
 
     #[test]
+    fn a_subflow_that_is_joining_adds_its_initial_buffer() {
+        let mut memory = memory();
+        memory.joining = 1;
+        assert_eq!(memory.limit(), 50_176 + 16_384);
+    }
+
+    #[test]
     fn a_write_fills_pages_until_the_buffer_is_full() {
         let mut memory = memory();
+        memory.expand(0, 20);
         assert_eq!(memory.admit(65_536, 0, 0), 65_536);
         assert_eq!(memory.held, 65_536 + 3 * 40);
         assert_eq!(memory.admit(34_464, 65_536, 0), 32_648, "what the third page has room for");
@@ -277,12 +290,12 @@ mod tests {
     #[test]
     fn acknowledged_bytes_make_room_and_a_third_of_it_lets_the_writer_go_on() {
         let mut memory = memory();
-        memory.admit(98_184, 0, 0);
-        memory.acknowledge(37_000);
+        memory.admit(65_456, 0, 0);
+        memory.acknowledge(32_000);
         assert!(!memory.is_writable());
-        memory.acknowledge(37_600);
+        memory.acknowledge(32_128);
         assert!(memory.is_writable(), "{} of {}", memory.held, memory.limit());
-        memory.acknowledge(98_184);
+        memory.acknowledge(65_456);
         assert_eq!((memory.held, memory.fragments.len()), (0, 0));
     }
 

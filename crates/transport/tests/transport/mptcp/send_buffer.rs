@@ -24,7 +24,7 @@ fn linux(paths: usize) -> Pair {
 fn a_writer_is_cut_short_at_the_page_that_fills_the_buffer_and_told_when_to_go_on() {
     let mut pair = linux(1);
     let admitted = pair.act(CLIENT, |endpoint, _| endpoint.write(100_000));
-    assert_eq!(admitted, 98_184, "three pages of 32 KiB");
+    assert_eq!(admitted, 65_456, "two pages of 32 KiB");
     assert_eq!(pair.count(CLIENT, Event::Writable), 0);
     pair.run_until("room", |pair| pair.count(CLIENT, Event::Writable) == 1);
     exchange_and_close(&mut pair);
@@ -39,7 +39,7 @@ fn a_piece_that_comes_late_leaves_a_short_segment_and_its_own_end_waits_for_that
     let data: Vec<_> = sizes.into_iter().filter(|&size| size > 0).collect();
     assert_eq!(data.len(), 71);
     assert_eq!(data.iter().filter(|&&size| size < 1424).count(), 2, "the late one's predecessor, and the last");
-    assert_eq!(data[70], 392);
+    assert_eq!(data[70], 704, "as of Linux 6.12");
 }
 
 #[test]
