@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn every_table_of_the_repository_can_be_read() {
         let all = configurations(&Request::default()).expect("the tables are good");
-        assert_eq!(all.len(), 8 + 4 + 3 + 8 + 4 + 4 + 2 + 6 + 4 + 4);
+        assert_eq!(all.len(), 8 + 4 + 3 + 8 + 6 + 4 + 2 + 8 + 4 + 4);
         assert!(all.iter().all(Configuration::is_supported));
     }
 
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn short_transfers_wait_where_the_kernels_send_buffer_makes_them_wait() {
         let reproduction = reproduce(&["F"]);
-        assert_eq!(reproduction.table.rows().len(), 6);
+        assert_eq!(reproduction.table.rows().len(), 8);
         assert_eq!(reproduction.findings[0].verdict.confirmed(), Some(true), "{:?}", reproduction.findings);
     }
 
