@@ -172,6 +172,7 @@ fn a_full_send_buffer_lets_the_fast_path_repeat_what_blocks_it() {
         let setup = Setup::mptcp(2, 1).path(0, Path::with_delay(ms(5)).rate(20, 10));
         let setup = setup.path(1, Path::with_delay(ms(150)).rate(20, 500)).both(|stack| {
             stack.send_buffer = send_buffer;
+            stack.receive_buffer(8 << 20);
             stack.multipath().opportunistic_retransmission = true;
         });
         let mut pair = setup.connected();
