@@ -1,5 +1,4 @@
-//! Partial reliability, the sender's side: what is given up, and FORWARD-TSN (RFC 3758, section 3.5; RFC 7496, section
-//! 3).
+//! Partial reliability at the sender: abandoned data and FORWARD-TSN (RFC 3758, section 3.5; RFC 7496, section 3).
 
 use subflow_quantity::Instant;
 use subflow_wire::sctp::{Chunk, ForwardTsnChunk, SkippedStream};
@@ -7,26 +6,26 @@ use subflow_wire::sctp::{Chunk, ForwardTsnChunk, SkippedStream};
 use super::Association;
 use super::outbound::{SentChunk, Status};
 
-/// How far data was given up, and what the peer was sent about it.
+/// How far data was abandoned, and the FORWARD-TSNs sent about it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ForwardTsnState {
     /// Advanced.Peer.Ack.Point (RFC 3758, section 3.5).
     pub(super) advanced_peer_ack_point: u64,
-    /// A FORWARD-TSN leaves with the next packet.
+    /// A FORWARD-TSN is sent with the next packet.
     pub(super) due: bool,
     /// The new cumulative TSN of the last FORWARD-TSN, and when it was sent.
     last_sent: Option<(u64, Instant)>,
 }
 
 impl Association {
-    /// Whether a chunk is not worth sending again.
+    /// Whether a chunk is to be abandoned instead of retransmitted.
     fn is_expired(chunk: &SentChunk, now: Instant) -> bool {
         let fragment = &chunk.fragment;
         fragment.expires.is_some_and(|at| at <= now)
             || fragment.most_retransmissions.is_some_and(|most| chunk.transmissions > most)
     }
 
-    /// Gives up a lost chunk, and with it its message, where it is not worth sending again (rule A3). Gives whether it
+    /// Abandons a lost chunk, and with it its message, if it is not to be retransmitted (rule A3). Returns whether it
     /// did.
     pub(super) fn abandon_if_expired(&mut self, tsn: u64, now: Instant) -> bool {
         let chunk = self.outbound.chunk(tsn).filter(|chunk| chunk.status == Status::Lost);
@@ -38,7 +37,8 @@ impl Association {
         true
     }
 
-    /// Drops what has not been begun and is too old, and gives up what has been begun.
+    /// Drops messages whose lifetime is over and of which nothing was sent, and abandons those of which a part was
+    /// sent.
     pub(super) fn expire_messages(&mut self, now: Instant) {
         if !self.extensions.forward_tsn {
             return;
@@ -52,12 +52,12 @@ impl Association {
         self.counters.messages_abandoned += 1;
         if let Some((rest, end)) = self.messages.abandon(message) {
             self.free_abandoned(rest);
-            // A TSN of its own for the end that is never sent: the peer would take the next message's beginning, right
-            // behind a fragment that is not the last, for a contradiction.
+            // The last fragment, which is never sent, gets its own TSN: otherwise the peer would see the next message
+            // begin directly after a fragment that is not the last one, which is a protocol violation.
             let index = self.outbound.chunk(tsn).map_or(0, |chunk| chunk.destination);
             self.assign(end, index, now);
         }
-        // The fragments of a message have TSNs one after the other.
+        // The fragments of a message have consecutive TSNs.
         let is_of = |chunk: Option<&SentChunk>| chunk.is_some_and(|chunk| chunk.fragment.message == message);
         let mut first = tsn;
         while is_of(self.outbound.chunk(first - 1)) {
@@ -90,8 +90,8 @@ impl Association {
         self.wake_writer();
     }
 
-    /// Advanced.Peer.Ack.Point (rules C1 and C2): how far the peer may count as received. A FORWARD-TSN is due where
-    /// that is beyond what it has (C3).
+    /// Advances Advanced.Peer.Ack.Point (rules C1 and C2). If it is then beyond the peer's cumulative TSN, a
+    /// FORWARD-TSN is due (rule C3).
     pub(super) fn advance_abandoned_point(&mut self, now: Instant) {
         self.forward_tsn.advanced_peer_ack_point =
             self.forward_tsn.advanced_peer_ack_point.max(self.outbound.cumulative());
@@ -116,8 +116,8 @@ impl Association {
         }
     }
 
-    /// Whether there is more to tell than the last FORWARD-TSN did, or that one is a round trip ago: rule C3 asks for
-    /// one with every SACK until then, and each of them is answered by a SACK.
+    /// Whether the last FORWARD-TSN is out of date or was sent at least one round trip ago. Rule C3 asks for one with
+    /// every SACK until the peer has advanced, and the peer would answer each of them by a SACK.
     fn has_news_for_peer(&self, now: Instant) -> bool {
         let round_trip = self.destinations[self.current_destination()].rto.srtt();
         self.forward_tsn.last_sent.is_none_or(|(point, at)| {
@@ -126,12 +126,12 @@ impl Association {
         })
     }
 
-    /// Whether the peer has yet to hear that data was given up.
+    /// Whether the peer has not yet acknowledged that data was abandoned.
     pub(super) fn forward_is_outstanding(&self) -> bool {
         self.forward_tsn.advanced_peer_ack_point > self.outbound.cumulative()
     }
 
-    /// A FORWARD-TSN may be lost: some T3 has to run (rule C5).
+    /// A FORWARD-TSN may be lost, so a T3 timer has to run (rule C5).
     pub(super) fn keep_timer_running(&mut self, now: Instant) {
         if self.destinations.iter().any(|destination| destination.t3.is_some()) {
             return;

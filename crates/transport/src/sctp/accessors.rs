@@ -63,12 +63,12 @@ impl Association {
         self.extensions.nr_sack
     }
 
-    /// Bytes written that are neither acknowledged nor given up: what the send buffer holds.
+    /// Bytes written that are neither acknowledged nor abandoned: the contents of the send buffer.
     pub fn bytes_outstanding(&self) -> u64 {
         self.stream.written - self.freed
     }
 
-    /// Bytes that the peer has room for beyond those in flight (RFC 9260, section 6.2.1).
+    /// The free part of the peer's receive buffer, apart from data in flight (RFC 9260, section 6.2.1).
     pub(super) fn peer_window(&self) -> u64 {
         self.peer_offer.saturating_sub(self.outbound.in_flight)
     }
@@ -78,12 +78,12 @@ impl Association {
         self.outbound.in_flight
     }
 
-    /// User data received that waits for order or for the rest of its message.
+    /// User data received that waits for earlier messages or for other fragments of its message.
     pub fn out_of_order_bytes(&self) -> u64 {
         self.reassembly.held()
     }
 
-    /// Bytes written that the peer has acknowledged for good.
+    /// Bytes written that the peer has acknowledged and can no longer drop.
     pub fn bytes_acknowledged(&self) -> u64 {
         self.acknowledged
     }

@@ -1,4 +1,4 @@
-//! When to acknowledge, and with what (RFC 9260, section 6.2; DAC: Iyengar, Amer, Stewart 2006, section IV; NR-SACK:
+//! When a SACK is sent, and its contents (RFC 9260, section 6.2; DAC: Iyengar, Amer, Stewart 2006, section IV; NR-SACK:
 //! draft-tuexen-tsvwg-sctp-multipath, section 3).
 
 use subflow_quantity::Instant;
@@ -6,10 +6,10 @@ use subflow_wire::sctp::{Chunk, GapBlock, GapBlocks, NrSackChunk, SackChunk};
 
 use super::Association;
 
-/// Most packets that the DAC count can name: two bits of the flags.
+/// The maximum of the DAC count of packets: it has two bits of the flags.
 const MAX_DAC_COUNT: u32 = 3;
 
-/// What is owed to the peer.
+/// The state of acknowledgments that are due.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SackSchedule {
     /// When a delayed SACK is due.
@@ -44,12 +44,12 @@ impl SackSchedule {
         self.had_data
     }
 
-    /// A SACK leaves with the next drain.
+    /// A SACK is sent with the next packet.
     pub(super) fn now(&mut self) {
         self.due = true;
     }
 
-    /// The delay is over.
+    /// The delay of a SACK has expired.
     pub(super) fn expire(&mut self) {
         (self.at, self.due) = (None, true);
     }
@@ -62,7 +62,7 @@ impl SackSchedule {
         self.due
     }
 
-    /// Whether one may ride on a packet of data.
+    /// Whether a SACK may be bundled with data.
     pub(super) fn is_owed(&self) -> bool {
         self.due || self.at.is_some()
     }
@@ -73,7 +73,7 @@ impl SackSchedule {
 }
 
 impl Association {
-    /// A packet with data is behind: is it to be acknowledged now or later?
+    /// A packet with data has been processed: its acknowledgment is sent now or delayed.
     pub(super) fn schedule_sack(&mut self, source: Option<usize>, now: Instant) {
         let holes = self.arrivals.has_gaps() && !self.config.delayed_ack_cmt;
         let deadline = self.deadline(now, self.config.sack_delay);
@@ -88,7 +88,7 @@ impl Association {
         }
     }
 
-    /// Room for data.
+    /// The free part of the receive buffer.
     pub(super) fn receive_window(&self) -> u64 {
         self.config.receive_buffer.saturating_sub(self.reassembly.held() + self.stream.unread())
     }
@@ -130,7 +130,7 @@ impl Association {
             duplicates,
         };
         if self.extensions.nr_sack {
-            // Nothing that was acknowledged is dropped then.
+            // With NR-SACK no acknowledged data is dropped.
             let non_renegable = core::mem::take(&mut sack.gaps);
             return Chunk::NrSack(NrSackChunk { sack, non_renegable });
         }

@@ -1,4 +1,4 @@
-//! The two ends of an association: SHUTDOWN, after everything has arrived, and ABORT (RFC 9260, section 9).
+//! The end of an association: SHUTDOWN after all data has arrived, or ABORT (RFC 9260, section 9).
 
 use subflow_quantity::Instant;
 use subflow_wire::sctp::{Chunk, ErrorCause};
@@ -27,24 +27,24 @@ pub(crate) struct Shutdown {
 }
 
 impl Association {
-    /// No more will be written: the association ends once everything has arrived.
+    /// The application writes no more data: the association ends after everything has arrived.
     pub(crate) fn finish(&mut self) {
         self.stream.finished = true;
     }
 
-    /// Takes back what was written and not begun, and finishes.
+    /// Drops messages of which nothing was sent, and closes the association.
     pub(crate) fn stop(&mut self) {
         let dropped = self.messages.discard();
         self.stream.written -= dropped;
         self.finish();
     }
 
-    /// Gives up at once, with an ABORT.
+    /// Aborts the association at once, with an ABORT.
     pub(crate) fn abort(&mut self) {
         self.abort_with(vec![ErrorCause::UserInitiatedAbort(Box::default())], Closed::Aborted);
     }
 
-    /// Ends the association with an ABORT for these reasons. Before the peer's tag is known there is nothing to send.
+    /// Ends the association with an ABORT for these causes. It is not sent before the peer's tag is known.
     pub(super) fn abort_with(&mut self, causes: Vec<ErrorCause>, how: Closed) {
         if self.state.is_closed() {
             return;
@@ -56,12 +56,12 @@ impl Association {
         }
     }
 
-    /// Whether everything written has been acknowledged or given up.
+    /// Whether everything written has been acknowledged or abandoned.
     fn all_is_acknowledged(&self) -> bool {
         self.outbound.is_empty() && self.messages.bytes() == 0
     }
 
-    /// Moves towards the end, where this side or the peer wants it and nothing is outstanding (section 9.2).
+    /// Advances the shutdown, if this side or the peer has begun it and nothing is outstanding (section 9.2).
     pub(super) fn continue_shutdown(&mut self, now: Instant) {
         if self.state == State::Established && self.stream.finished {
             self.state = State::ShutdownPending;
@@ -79,8 +79,8 @@ impl Association {
         self.send_shutdown(self.current_destination(), now);
     }
 
-    /// T5-shutdown-guard (section 9.2). The receiver of SHUTDOWN has one, too, which starts anew as long as the peer
-    /// takes the rest of the data: one that answers and takes nothing would keep it for ever.
+    /// T5-shutdown-guard (section 9.2). The receiver of SHUTDOWN has one, too, which restarts while the peer accepts
+    /// the outstanding data: a peer that answers and accepts nothing would otherwise keep the association for ever.
     fn start_guard(&mut self, now: Instant) {
         self.shutdown.t5_at = Some(self.deadline(now, self.config.rto.max * GUARD_IN_RTO_MAX));
     }
@@ -99,7 +99,7 @@ impl Association {
         }
     }
 
-    /// Sends SHUTDOWN or SHUTDOWN ACK, whichever it is time for, and starts T2.
+    /// Sends SHUTDOWN or SHUTDOWN ACK, depending on the state, and starts T2.
     fn send_shutdown(&mut self, destination: usize, now: Instant) {
         let chunk = match self.state {
             State::ShutdownSent => self.shutdown_chunk(),
@@ -126,14 +126,14 @@ impl Association {
         }
     }
 
-    /// In SHUTDOWN-SENT each packet with data is answered with a SACK and a SHUTDOWN at once (section 9.2), where it
-    /// came from (section 6.4): T2 starts anew each time, so a path that is dead would never be found out.
+    /// In SHUTDOWN-SENT each packet with data is answered at once with a SACK and a SHUTDOWN (section 9.2), to its
+    /// source address (section 6.4): T2 restarts each time, so a failed path would not be detected otherwise.
     pub(super) fn on_data_after_shutdown(&mut self, now: Instant) {
         self.sack.now();
         self.send_shutdown(self.sack.destination(), now);
     }
 
-    /// The peer has got everything acknowledged and will send no more.
+    /// The peer has received everything and will send no more data.
     pub(super) fn on_shutdown(&mut self, cumulative_wire: u32, now: Instant) {
         match self.state {
             State::Established | State::ShutdownPending => {
@@ -142,7 +142,7 @@ impl Association {
                 }
                 self.state = State::ShutdownReceived;
                 self.start_guard(now);
-                // What was written and not sent still goes out; no more is taken.
+                // Data written before is still sent; no more is accepted.
                 self.stream.finished = true;
                 self.stream.emit(Event::PeerFinished);
                 self.continue_shutdown(now);
@@ -150,7 +150,7 @@ impl Association {
             State::ShutdownReceived => {
                 self.acknowledge_up_to(cumulative_wire, now);
             }
-            // Both sides at once.
+            // Both sides have sent SHUTDOWN.
             State::ShutdownSent => {
                 self.stream.emit(Event::PeerFinished);
                 self.state = State::ShutdownAckSent;
@@ -161,7 +161,7 @@ impl Association {
         }
     }
 
-    /// The peer has nothing outstanding either.
+    /// The peer has no outstanding data either.
     pub(super) fn on_shutdown_ack(&mut self, origin: Origin) {
         match self.state {
             State::ShutdownSent | State::ShutdownAckSent => {

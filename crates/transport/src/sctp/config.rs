@@ -1,4 +1,4 @@
-//! What an SCTP association is made of: every constant of RFC 9260, section 16, and every switch of CMT.
+//! The configuration of an SCTP association: all constants of RFC 9260, section 16, and all switches of CMT.
 
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::scheduler::Scheduling;
@@ -31,33 +31,33 @@ pub enum InitialThreshold {
     Infinite,
 }
 
-/// How long a message is worth sending (RFC 3758, RFC 7496).
+/// For how long a message is transmitted and retransmitted (RFC 3758, RFC 7496).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reliability {
-    /// Until it is there.
+    /// Until it is acknowledged.
     #[default]
     Full,
-    /// Until so long after it was written (RFC 3758, section 4).
+    /// Until this time after it was written (RFC 3758, section 4).
     Lifetime(Duration),
-    /// With at most so many retransmissions of any of its chunks (RFC 7496, section 3.1).
+    /// With at most this number of retransmissions of each of its chunks (RFC 7496, section 3.1).
     Retransmissions(u32),
 }
 
-/// How messages are sent that say nothing else.
+/// How messages without parameters of their own are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageOptions {
     /// Stream number, below the negotiated number of streams.
     pub stream: u16,
     /// Whether it may be delivered before messages sent earlier (RFC 9260, section 6.6).
     pub unordered: bool,
-    /// How long it is worth sending.
+    /// For how long it is transmitted.
     pub reliability: Reliability,
     /// Payload protocol identifier; not used by SCTP.
     pub payload_protocol: u32,
 }
 
-/// Most of [`Config::most_tsns_ahead`]: the messages of a stream that its 16-bit sequence numbers tell apart, half of
-/// them, so that what is ahead is not taken for what is behind.
+/// The upper bound of [`Config::most_tsns_ahead`]: half of the 16-bit stream sequence numbers, so that later messages
+/// are not mistaken for earlier ones.
 pub const MOST_TSNS_AHEAD: u16 = (1 << 15) - 1;
 
 /// The configuration of one end.
@@ -71,20 +71,21 @@ pub struct Config {
     pub initial_ssthresh: InitialThreshold,
     /// Which acknowledgments grow windows.
     pub window_growth: WindowGrowth,
-    /// Whose state fast recovery is.
+    /// The scope of fast recovery.
     pub fast_recovery: RecoveryScope,
-    /// Whether congestion avoidance goes on in fast recovery: RFC 9260 bans growth there in section 7.2.1, on slow
-    /// start, and is silent in section 7.2.2; Linux grows. leitner2019 does not (section 2.2.1).
+    /// Whether congestion avoidance continues during fast recovery. RFC 9260 forbids growth in slow start (section
+    /// 7.2.1) and does not specify congestion avoidance (section 7.2.2); in Linux the window grows. In leitner2019 it
+    /// does not (section 2.2.1).
     pub avoidance_in_recovery: bool,
-    /// Where new data goes.
+    /// The destination of new data.
     pub distribution: Distribution,
-    /// Where data goes that is sent again.
+    /// The destination of retransmissions.
     pub retransmission: RetransmissionPolicy,
     /// Split fast retransmit: a miss counts only where a TSN sent later to the same destination was acknowledged
     /// (Iyengar et al. 2006).
     pub split_fast_retransmit: bool,
-    /// Delayed acknowledgment for CMT: gaps do not make the receiver acknowledge at once, and it says how many packets
-    /// a SACK stands for (Iyengar et al. 2006). Both sides have to have it on.
+    /// Delayed acknowledgment for CMT: gaps do not cause an immediate SACK, and each SACK has the number of packets
+    /// that it acknowledges (Iyengar et al. 2006). Both sides must have it switched on.
     pub delayed_ack_cmt: bool,
     /// Whether SACKs may say that gap-acknowledged data will not be dropped, where the peer offers it, too
     /// (draft-tuexen-tsvwg-sctp-multipath, section 3).
@@ -96,9 +97,9 @@ pub struct Config {
     pub buffer_splitting: BufferSplitting,
     /// Most packets of new data that leave at once (Max.Burst, RFC 9260, section 6.1, rule D); `None` for no bound.
     pub max_burst: Option<u32>,
-    /// Whether every message that the application writes may leave in a burst of its own. Linux applies Max.Burst
-    /// whenever it goes over its queue (`sctp_outq_flush`), so also for each `sendmsg`: a writer that waited for room
-    /// in the send buffer fills the whole window at once.
+    /// Whether every message that the application writes may be sent in a burst of its own. Linux applies Max.Burst
+    /// whenever it processes its queue (`sctp_outq_flush`), and therefore for each `sendmsg`: a writer that waited for
+    /// space in the send buffer fills the whole window at once.
     pub burst_per_message: bool,
     /// Whether a window shrinks while nothing is sent (RFC 9260, section 7.2.1).
     pub idle_decay: bool,
@@ -126,10 +127,10 @@ pub struct Config {
     /// Whether the timeout doubles only after the retransmission has started T3 anew, so that it counts from the next
     /// one on. RFC 9260 doubles first (section 6.3.3, rules E2 and E3), Linux sends first (`sctp_sf_do_6_3_3_rtx`).
     pub late_back_off: bool,
-    /// Whether chunks that need fast retransmission ignore the window only in the one packet that leaves with the SACK
-    /// which has shown them missing; later they wait for the window, in the order of their TSNs, and hold up those
-    /// behind them. RFC 9260 is silent of what does not fit in the packet (section 7.2.4, rule 3); this is Linux
-    /// (`__sctp_outq_flush_rtx`).
+    /// Whether chunks that need fast retransmission ignore the window only in the one packet sent in response to the
+    /// SACK that reported them missing. Later they wait for the window, in the order of their TSNs, and block those
+    /// after them. RFC 9260 does not specify what happens to chunks that do not fit in the packet (section 7.2.4, rule
+    /// 3); this is the behaviour of Linux (`__sctp_outq_flush_rtx`).
     pub single_fast_packet: bool,
     /// Whether segmentation offload may cut one packet of this side, of up to 64 KiB or half the window, into several,
     /// as Linux does for SCTP (`sctp_packet_will_fit`). This matters where one packet of retransmissions is allowed.
@@ -138,8 +139,8 @@ pub struct Config {
     pub sack_delay: Duration,
     /// It leaves with every so many packets of data.
     pub sack_frequency: u32,
-    /// Most gap blocks that a SACK names, the lowest; `None` for as many as fit in a packet. Linux: 16
-    /// (`SCTP_MAX_GABS`), so a sender hears of one more hole only when the first is filled.
+    /// The maximum number of gap blocks of a SACK, which are the lowest ones; `None` for as many as fit in a packet.
+    /// Linux: 16 (`SCTP_MAX_GABS`), so a sender learns of further gaps only after earlier ones are filled.
     pub max_gap_blocks: Option<u16>,
     /// Data with a TSN further than this ahead of the cumulative one is dropped. Beyond 32767 a stream of one-chunk
     /// messages would wrap its sequence numbers; Linux keeps 4096 (`SCTP_TSN_MAP_SIZE`).
@@ -175,10 +176,11 @@ pub struct Config {
     pub cookie_life: Duration,
     /// Whether INIT and INIT ACK list all addresses of the host, so that there are several destinations.
     pub multihomed: bool,
-    /// The peer's address that is the primary path, counted from 0 in the order of the handshake, once a HEARTBEAT has
-    /// confirmed it. Until then, and where the peer has fewer addresses, the first active one takes its place.
+    /// The peer's address that becomes the primary path, counted from 0 in the order of the handshake, once a HEARTBEAT
+    /// has confirmed it. Until then, or if the peer has fewer addresses, the first active one is the primary path.
     pub primary: usize,
-    /// UDP ports, where SCTP goes in UDP (RFC 6951). The peer's port follows what its packets come from.
+    /// UDP ports, if SCTP is encapsulated in UDP (RFC 6951). The peer's port is updated to the source port of its
+    /// packets.
     pub encapsulation: Option<UdpEncapsulation>,
     /// The kernel's timer tick; zero makes timers exact.
     pub timer_tick: Duration,
@@ -249,8 +251,8 @@ impl Config {
 
     /// Linux 6.12 (`net/sctp`): RTO.Initial 3 s, timers in ticks of 4 ms (HZ = 250) on the kernel's wheel, windows that
     /// grow in congestion avoidance during fast recovery, T3 restarted by the cumulative TSN alone, SACKs of 16 gap
-    /// blocks, a burst for every message. Linux has RFC 7829 with PotentiallyFailed.Max.Retrans 0, where only the
-    /// answer to a HEARTBEAT ends the state, and neither CMT nor NR-SACK; what it has of RFC 9260 is the rest of
+    /// blocks, a burst for every message. Linux has RFC 7829 with PotentiallyFailed.Max.Retrans 0, where only a
+    /// HEARTBEAT ACK ends the state, and neither CMT nor NR-SACK; all other values are those of
     /// [`rfc9260`](Self::rfc9260).
     pub fn linux() -> Self {
         let tick = Duration::from_millis(4);
@@ -275,11 +277,11 @@ impl Config {
         }
     }
 
-    /// This configuration with concurrent multipath transfer: all destinations carry data, with split fast retransmit,
-    /// delayed acknowledgment for CMT, window growth by `growth` with the recovery that goes with it, `rtx-same`, SACKs
-    /// that name all that has arrived and restart the timers of all destinations that get on (or the progress of one
-    /// path hides behind what is missing on another), and destinations that are potentially failed after one timeout
-    /// (CMT-PF): what is missing on a dead path would hold up all others.
+    /// This configuration with concurrent multipath transfer: all destinations carry data. It has split fast
+    /// retransmit, delayed acknowledgment for CMT, window growth by `growth` with the corresponding recovery, and
+    /// `rtx-same`. SACKs have as many gap blocks as fit and restart the timers of all destinations that make progress;
+    /// otherwise gaps of one path hide the progress of another. Destinations become potentially failed after one
+    /// timeout (CMT-PF), since data missing on a failed path would block all others.
     pub fn with_cmt(self, growth: WindowGrowth) -> Self {
         Self {
             distribution: Distribution::LargestFreeWindow,

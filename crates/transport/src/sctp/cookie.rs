@@ -1,5 +1,5 @@
-//! The state cookie: everything that an association needs, signed, so that an INIT costs its receiver nothing (RFC
-//! 9260, section 5.1.3).
+//! The state cookie: the signed state of an association, so that an INIT uses no memory at its receiver (RFC 9260,
+//! section 5.1.3).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -10,13 +10,13 @@ use subflow_wire::sctp::{Chunk, ErrorCause};
 
 /// Length of the HMAC in front of the contents.
 const COOKIE_HMAC_LENGTH: usize = 32;
-/// More addresses than this are not taken from a peer.
+/// The maximum number of addresses of a peer.
 pub(crate) const MAX_PEER_ADDRESSES: usize = 32;
 
 /// The key that a host signs its cookies with.
 pub(crate) type Secret = [u8; 32];
 
-/// What a cookie says.
+/// The contents of a cookie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cookie {
     pub(crate) created: Instant,
@@ -41,7 +41,7 @@ pub(crate) struct Cookie {
     pub(crate) remotes: Vec<IpAddr>,
 }
 
-/// What the peer understands beyond RFC 9260.
+/// The extensions of RFC 9260 that the peer supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extensions {
     pub(crate) forward_tsn: bool,
@@ -68,7 +68,7 @@ impl Cookie {
         fits.then_some(cookie)
     }
 
-    /// The ERROR that reports a cookie whose life is over at `now` (step 4).
+    /// The ERROR that reports a cookie whose lifetime has expired at `now` (step 4).
     pub(crate) fn stale_error(&self, now: Instant) -> Option<Chunk> {
         let age = now.since(self.created);
         let staleness_us = u32::try_from((age.max(self.life) - self.life).as_nanos() / 1000).unwrap_or(u32::MAX);

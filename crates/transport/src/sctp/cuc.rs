@@ -1,10 +1,10 @@
 //! Cwnd update for CMT (CUC, CUCv2): a pseudo-cumulative acknowledgment for each destination (Iyengar, Amer, Stewart:
 //! "Concurrent Multipath Transfer Using SCTP Multihoming", IEEE/ACM ToN 2006; leitner2019, figures 4 and 5).
 //!
-//! Where data goes to several destinations at once, the cumulative TSN stands still for reasons that have nothing to do
-//! with loss. So each destination tracks the earliest TSN sent to it that is not acknowledged yet, and its window may
-//! grow when that one is. CUCv2 tracks retransmissions apart, since a TSN sent again elsewhere would hold up the
-//! destination that gets it.
+//! If data is sent to several destinations, the cumulative TSN may stop without any loss. So each destination tracks
+//! the earliest outstanding TSN sent to it, and its window may grow when that TSN is acknowledged. CUCv2 tracks
+//! retransmissions separately, since a TSN retransmitted to another destination would block the window of that
+//! destination.
 //!
 //! The four steps of the figures, for each SACK:
 //! 1. [`begin_sack`](PseudoCumack::begin_sack) on every destination;
@@ -12,14 +12,14 @@
 //!    acknowledged before;
 //! 3. where the SACK has gap reports, [`on_outstanding`](PseudoCumack::on_outstanding) for each TSN in the
 //!    retransmission queue, in their order;
-//! 4. the window may grow where [`has_new`](PseudoCumack::has_new) says so.
+//! 4. the window may grow if [`has_new`](PseudoCumack::has_new) returns true.
 
 /// Which of the two algorithms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CucVersion {
     /// Figure 4.
     One,
-    /// Figure 5: retransmissions are tracked apart.
+    /// Figure 5: retransmissions are tracked separately.
     Two,
 }
 
@@ -151,7 +151,7 @@ mod tests {
         // (ii) finds 4, which is missing; 5 was gap acknowledged, but it is not the earliest.
         assert!(!sack(&mut cuc, 0, &[missing(4), gap_acked(5)]));
         assert_eq!((cuc.first.earliest, cuc.first.find), (Some(4), false));
-        // (iii) 4 comes in, too: the window may grow and the next one is looked for.
+        // (iii) 4 is acknowledged: the window may grow, and the next earliest TSN is looked for.
         assert!(sack(&mut cuc, 0, &[gap_acked(4), acked_before(5), missing(8)]));
         assert_eq!((cuc.first.earliest, cuc.first.find), (Some(8), false), "5 was acknowledged in the past");
     }

@@ -1,4 +1,4 @@
-//! Received data: what is taken, what is a duplicate, what has no room (RFC 9260, section 6.2).
+//! Received data: which chunks are accepted, duplicate or dropped for lack of space (RFC 9260, section 6.2).
 
 use subflow_wire::sctp::{DataChunk, ErrorCause, ForwardTsnChunk};
 
@@ -9,12 +9,13 @@ use super::tsn::unwrap_ssn;
 use super::{Association, State};
 use crate::tcp::Closed;
 
-/// Most fragments and messages that wait. Those ahead of the cumulative TSN are
-/// [`MOST_TSNS_AHEAD`](super::config::MOST_TSNS_AHEAD) at most; behind it wait only the fragments of long messages,
-/// which are delivered in parts when there are so many, and messages on whose stream the peer has left one out.
+/// The maximum number of fragments and messages that wait. Those ahead of the cumulative TSN are at most
+/// [`MOST_TSNS_AHEAD`](super::config::MOST_TSNS_AHEAD); below it only fragments of long messages wait, which are
+/// partially delivered when there are too many, and messages of streams in which the peer has omitted an earlier
+/// message.
 pub(super) const MAX_HELD_PIECES: usize = 1 << 16;
 
-/// A chunk whose data was taken in, for the edge that holds its bytes.
+/// A chunk whose data was accepted, for the edge that stores its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TakenChunk {
     /// Its place among all chunks of the packet.
@@ -50,7 +51,7 @@ impl Association {
         }
         self.sack.note_data(data.immediate);
         if data.stream >= self.inbound_streams {
-            // It counts as received, and its data is of no use (section 6.5).
+            // It counts as received, and its data is discarded (section 6.5).
             self.arrivals.insert(tsn);
             self.report(ErrorCause::InvalidStreamIdentifier { stream: data.stream });
             return;
@@ -58,8 +59,8 @@ impl Association {
         self.take(index, tsn, data);
     }
 
-    /// Whether a chunk finds room. One that fills a hole goes before data beyond it, which is dropped where that is
-    /// allowed; with NR-SACK the buffer is overdrawn instead, by no more than what is in flight.
+    /// Whether there is space for a chunk. A chunk that fills a gap has priority over data beyond it, which is dropped
+    /// if that is allowed; with NR-SACK the buffer's limit is exceeded instead, by at most the data in flight.
     fn has_room_for(&mut self, tsn: u64, length: u64) -> bool {
         if self.reassembly.pieces() >= MAX_HELD_PIECES && !self.deliver_partially() {
             return false;
@@ -67,7 +68,7 @@ impl Association {
         if self.receive_window() >= length {
             return true;
         }
-        // A buffer with nothing in it takes anything: data larger than the buffer would never arrive.
+        // An empty buffer accepts any chunk: otherwise data larger than the buffer would never arrive.
         if self.reassembly.held() + self.stream.unread() == 0 {
             return true;
         }
@@ -89,7 +90,7 @@ impl Association {
             self.arrivals.renege_highest();
             self.counters.reneged += 1;
         }
-        // The next in order is taken in any case: it makes what waits for it deliverable.
+        // The next chunk in order is always accepted: it makes the data that waits for it deliverable.
         self.receive_window() >= length || !may_renege || tsn == self.arrivals.cumulative() + 1
     }
 
@@ -98,7 +99,7 @@ impl Association {
         let ssn = if data.unordered { 0 } else { unwrap_ssn(data.stream_sequence, next).unwrap_or(u64::MAX) };
         self.arrivals.insert(tsn);
         self.taken.push(TakenChunk { index, tsn });
-        // A number from before the beginning of the stream: its message was passed over.
+        // A sequence number from before the beginning of the stream: its message was skipped.
         if ssn == u64::MAX {
             return;
         }
@@ -122,7 +123,7 @@ impl Association {
         }
     }
 
-    /// Begins to deliver a message whose end is not there yet. Gives whether there was one.
+    /// Begins the partial delivery of a message whose end has not arrived. Returns whether there was such a message.
     fn deliver_partially(&mut self) -> bool {
         let mut out = core::mem::take(&mut self.scratch.deliveries);
         let begun = self.stream.reading && self.reassembly.begin_partial(&mut out);
@@ -140,7 +141,7 @@ impl Association {
         }
     }
 
-    /// A packet is behind: what its data asks for.
+    /// A packet has been processed: handles the acknowledgment of its data.
     pub(super) fn finish_data(&mut self, origin: Origin) {
         if !self.sack.had_data() || self.state.is_closed() {
             return;
@@ -151,7 +152,7 @@ impl Association {
         }
     }
 
-    /// The peer has given up data (RFC 3758, section 3.6).
+    /// The peer has abandoned data (RFC 3758, section 3.6).
     pub(super) fn on_forward_tsn(&mut self, forward: &ForwardTsnChunk) {
         if !self.extensions.forward_tsn || !self.state.may_receive_data() {
             return;

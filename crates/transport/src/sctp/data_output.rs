@@ -1,4 +1,4 @@
-//! Sending data: what is sent again first, then what is new (RFC 9260, section 6.1).
+//! Sending data: retransmissions first, then new data (RFC 9260, section 6.1).
 
 use subflow_quantity::Instant;
 use subflow_wire::sctp::{Chunk, DataChunk};
@@ -11,8 +11,8 @@ use super::outbound::{SentChunk, Status};
 use super::output::padded;
 
 impl Association {
-    /// Writes bytes as messages of the configured size; returns how many were accepted: none, where the peer does not
-    /// take their stream.
+    /// Writes bytes as messages of the configured size. Returns how many were accepted: none, if the peer does not
+    /// accept their stream.
     pub(crate) fn write(&mut self, bytes: u64) -> u64 {
         if self.config.message.stream >= self.outbound_streams {
             return 0;
@@ -20,7 +20,7 @@ impl Association {
         let offset = self.stream.written;
         let admitted = self.stream.admit(bytes, self.freed);
         let (size, options) = (u64::from(self.config.message_size), self.config.message);
-        // A message is written whole, unless not even an empty buffer holds it.
+        // A message is written as a whole, unless it is larger than the send buffer.
         let is_cut = admitted < bytes && (admitted > size || offset > self.freed);
         let part = if is_cut { admitted % size } else { 0 };
         if part > 0 {
@@ -32,7 +32,7 @@ impl Association {
         admitted
     }
 
-    /// A writer that waits goes on as soon as there is room for a message (Linux, `sctp_write_space`).
+    /// A blocked writer continues as soon as there is space for a message (Linux, `sctp_write_space`).
     pub(super) fn wake_writer(&mut self) {
         let Some(buffer) = self.config.send_buffer.filter(|_| self.stream.is_blocked()) else { return };
         let room = buffer.saturating_sub(self.bytes_outstanding());
@@ -48,8 +48,8 @@ impl Association {
         }
     }
 
-    /// Sends one message. `false`, and nothing is sent, where the send buffer has no room for it or the stream does not
-    /// exist.
+    /// Sends one message. Returns `false` and sends nothing if the send buffer has no space for it or the stream does
+    /// not exist.
     pub fn send_message(&mut self, bytes: u32, options: MessageOptions) -> bool {
         let outstanding = self.stream.written - self.freed;
         let fits = self.config.send_buffer.is_none_or(|buffer| outstanding + u64::from(bytes) <= buffer);
@@ -86,8 +86,8 @@ impl Association {
         true
     }
 
-    /// Begins a packet for a chunk with `length` bytes of data, with what rides along: FORWARD-TSN, SACK. Gives the
-    /// room that is left; `None` where a SACK that is due does not fit beside the data and takes the packet for itself.
+    /// Begins a packet for a chunk with `length` bytes of data, and bundles FORWARD-TSN and SACK. Returns the space
+    /// that is left; `None` if a SACK that is due does not fit with the data and is sent alone.
     fn begin_data_packet(&mut self, packet: &mut Packet, index: usize, length: u32, now: Instant) -> Option<u32> {
         let mut room = self.room();
         let data = padded(DataChunk::HEADER_LENGTH + length);
@@ -188,7 +188,7 @@ impl Association {
         }
     }
 
-    /// Data may ride on the packet that brings the cookie (RFC 9260, section 5.1, D).
+    /// Data may be bundled with COOKIE ECHO (RFC 9260, section 5.1, D).
     pub(super) fn bundle_with_cookie(&mut self, index: usize, room: u32, body: &mut SctpPacket, now: Instant) {
         let length = self.messages.next_length(self.fragmentation_point());
         let fits = length.is_some_and(|length| padded(DataChunk::HEADER_LENGTH + length) <= room);
@@ -197,14 +197,14 @@ impl Association {
         }
     }
 
-    /// What was sent along with a cookie that went unanswered counts as lost.
+    /// Data bundled with an unanswered COOKIE ECHO counts as lost.
     pub(super) fn take_back_unanswered(&mut self) {
         let tsns: Vec<u64> = self.outbound.iter().map(|(tsn, _)| tsn).collect();
         tsns.into_iter().for_each(|tsn| self.mark_lost(tsn));
         self.destinations.iter_mut().for_each(|destination| destination.t3 = None);
     }
 
-    /// Books a chunk as sent, and makes it.
+    /// Records a chunk as sent, and builds it.
     pub(super) fn transmit(&mut self, tsn: u64, index: usize, now: Instant) -> Chunk {
         let length = self.outbound.chunk(tsn).map_or(0, SentChunk::length);
         if self.outbound.in_flight == 0 && length > self.peer_window() {
@@ -218,7 +218,7 @@ impl Association {
         chunk.destination = index;
         chunk.transmissions += 1;
         chunk.sent_at = now;
-        // One measurement at a time, and none of what was sent twice (section 6.3.1, rules C4 and C5).
+        // One RTT measurement at a time, and none of retransmissions (section 6.3.1, rules C4 and C5).
         chunk.timed = !destination.timing && chunk.transmissions == 1;
         destination.timing |= chunk.timed;
         self.outbound.in_flight += length;
@@ -226,7 +226,7 @@ impl Association {
         self.data_chunk(tsn)
     }
 
-    /// Books a copy of a chunk in flight as sent, and makes it. Neither tells an RTT any more.
+    /// Records a copy of a chunk in flight as sent, and builds it. Neither is used to measure the RTT.
     fn transmit_copy(&mut self, tsn: u64, index: usize, now: Instant) -> Chunk {
         let chunk = self.outbound.chunk_mut(tsn).expect("a chunk of the queue");
         chunk.copies |= 1 << index;
@@ -237,7 +237,7 @@ impl Association {
         self.data_chunk(tsn)
     }
 
-    /// So many bytes leave for a destination: they are in flight, and T3 runs.
+    /// Adds bytes to those in flight to a destination, and starts T3 if it does not run.
     fn book(&mut self, index: usize, length: u64, now: Instant) {
         let destination = &mut self.destinations[index];
         let timeout = destination.restart_rto.take().unwrap_or(destination.rto.rto());

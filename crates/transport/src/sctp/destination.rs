@@ -14,13 +14,13 @@ use super::rto::RtoEstimator;
 /// Whether a destination can be used (RFC 9260, sections 5.4 and 8.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reachability {
-    /// Nothing shows yet that the peer is there: data goes elsewhere.
+    /// The address is not confirmed: data is sent to others.
     Unconfirmed,
-    /// It answers.
+    /// Active.
     Active,
-    /// It has left something unanswered: data goes elsewhere where that is possible (RFC 7829).
+    /// Potentially failed after an unanswered packet: data is sent to others if possible (RFC 7829).
     PotentiallyFailed,
-    /// Path.Max.Retrans timeouts in a row went unanswered.
+    /// Inactive after Path.Max.Retrans consecutive timeouts.
     Inactive,
 }
 
@@ -67,7 +67,7 @@ pub struct Destination {
     pub(crate) t3: Option<Instant>,
     /// Timeouts in a row without an answer.
     pub(crate) errors: u32,
-    /// When it was last suspected or given up.
+    /// When it last became potentially failed or inactive.
     pub(crate) failed_since: Option<Instant>,
     /// Bytes in flight.
     pub(crate) in_flight: u64,
@@ -79,7 +79,7 @@ pub struct Destination {
     pub(crate) cuc: PseudoCumack,
     /// What the last SACK from there has reported.
     pub(crate) report: GapReport,
-    /// The highest TSN sent there that the gap blocks of the last SACK name.
+    /// The highest TSN sent there that is in a gap block of the last SACK.
     pub(crate) highest_reported: Option<u64>,
     /// Where its own fast recovery ends.
     pub(crate) recovery_exit: Option<u64>,
@@ -147,7 +147,7 @@ impl Destination {
         self.reachability
     }
 
-    /// Whether data goes there before others.
+    /// Whether it is preferred for data.
     pub fn is_active(&self) -> bool {
         self.reachability == Reachability::Active
     }
@@ -205,7 +205,7 @@ impl Destination {
         self.chunks_in_flight -= 1;
     }
 
-    /// For how long nothing has been sent, in whole retransmission timeouts.
+    /// The time since the last transmission, in whole retransmission timeouts.
     pub(crate) fn idle_timeouts(&self, now: Instant) -> u64 {
         let idle = self.last_sent.map_or(Duration::ZERO, |last| now.since(last));
         idle.as_nanos() / self.rto.rto().as_nanos().max(1)

@@ -1,4 +1,5 @@
-//! Which destination gets new data: the primary one, the one with the largest free window, or a scheduler's choice.
+//! The choice of the destination of new data: the primary one, the one with the most free window, or that of a
+//! scheduler.
 
 use std::collections::VecDeque;
 
@@ -12,14 +13,14 @@ use super::config::{BufferSplitting, Config, Distribution};
 use super::destination::{Destination, Reachability};
 use super::outbound::{SentChunk, Status};
 
-/// How often a scheduler that queues ahead is asked before something has to leave.
+/// The maximum number of scheduler queries until a packet must be ready to send.
 const MAX_SCHEDULER_QUERIES: usize = 64;
-/// Windows that a destination may hold of data queued ahead, as many as Linux's TCP send buffers have room for.
+/// The maximum amount of data queued at a destination, in windows; it corresponds to the TCP send buffers of Linux.
 const MAX_WINDOWS_QUEUED: u64 = 3;
 /// The smallest window that counts there, in packets.
 const MIN_QUEUED_WINDOW: u32 = 10;
 
-/// A scheduler and what it is shown. Data-level offsets are bytes in the order of TSNs.
+/// A scheduler and its input. Data-level offsets are bytes in the order of TSNs.
 #[derive(Clone, Debug)]
 pub(crate) struct SchedulerState {
     scheduling: Scheduling,
@@ -44,9 +45,10 @@ impl SchedulerState {
 }
 
 impl Association {
-    /// Where data and control chunks go that name no destination: the primary one, or the first active one while it is
-    /// not (section 6.4). Where none is active, the potentially failed one with the fewest errors (RFC 7829, section
-    /// 3.2), or else the inactive one: so silent ones take turns, and none that is dead keeps what another might carry.
+    /// The destination of data and control chunks without a specified one: the primary one, or the first active one
+    /// while the primary is not active (section 6.4). If none is active, the potentially failed one with the fewest
+    /// errors (RFC 7829, section 3.2), otherwise the inactive one with the fewest errors. Failed destinations thus
+    /// alternate, and none of them keeps data that another one might carry.
     pub(super) fn current_destination(&self) -> usize {
         let primary = &self.destinations[self.primary];
         if primary.is_active() {
@@ -62,18 +64,18 @@ impl Association {
         best(Reachability::PotentiallyFailed).or_else(|| best(Reachability::Inactive)).unwrap_or(self.primary)
     }
 
-    /// Whether data may go to a destination now: it is active, or there is no better one.
+    /// Whether data may be sent to a destination now: it is active, or no destination is better.
     pub(super) fn takes_data(&self, index: usize) -> bool {
         self.destinations[index].is_active() || index == self.current_destination()
     }
 
-    /// Whether a destination's window, and its part of the buffers, has room.
+    /// Whether a destination has free window and free space in its part of the buffers.
     pub(super) fn has_window(&self, index: usize) -> bool {
         let in_flight = self.destinations[index].in_flight;
         in_flight < u64::from(self.congestion.path(index).cwnd) && in_flight < self.buffer_part()
     }
 
-    /// What a destination may take of the buffers, where they are split. One chunk is always allowed.
+    /// The part of the buffers that a destination may use, if they are split. One chunk is always allowed.
     fn buffer_part(&self) -> u64 {
         let splitting = self.config.buffer_splitting;
         let parts = self.destinations.iter().filter(|destination| destination.is_active()).count().max(1) as u64;
@@ -90,7 +92,7 @@ impl Association {
         receive.min(send).max(1)
     }
 
-    /// Whether new data may go to a destination now: window, burst, and nothing that waits to be sent again.
+    /// Whether new data may be sent to a destination now: window and burst allow it, and no retransmission waits.
     fn may_send_new(&mut self, index: usize, now: Instant) -> bool {
         self.decay_idle_window(index, now);
         if !self.has_window(index) {
@@ -112,12 +114,12 @@ impl Association {
         destination.in_flight < *end
     }
 
-    /// Whether the peer's buffer has room, or has to be probed (section 6.1, rule A).
+    /// Whether the peer's buffer has space, or a window probe is due (section 6.1, rule A).
     pub(super) fn peer_has_room(&self, length: u64) -> bool {
         length <= self.peer_window() || self.outbound.in_flight == 0
     }
 
-    /// The destination that new data goes to now, if any may go.
+    /// The destination to which new data is sent now, if any is allowed.
     pub(super) fn next_for_new(&mut self, now: Instant) -> Option<usize> {
         if let Some(index) = self.next_assigned(now) {
             return Some(index);
@@ -164,8 +166,8 @@ impl Association {
         None
     }
 
-    /// The destination of a chunk that was not sent yet and comes before all that is lost. It goes first: a receiver
-    /// that takes no TSN so far ahead would never take the others.
+    /// The destination of an unsent chunk with a TSN below those of all lost chunks. It is sent first: a receiver whose
+    /// limit of TSNs ahead is reached would never accept the others.
     pub(super) fn next_overdue(&mut self) -> Option<usize> {
         let (first_lost, _) = self.outbound.lost.first(0)?;
         (0..self.destinations.len()).find(|&index| {
@@ -175,8 +177,7 @@ impl Association {
         })
     }
 
-    /// The length of the first chunk that waits for a destination. What was acknowledged or given up since leaves the
-    /// queue.
+    /// The length of the first chunk in a destination's queue. Chunks acknowledged or abandoned meanwhile are removed.
     pub(super) fn next_queued(&mut self, index: usize) -> Option<u32> {
         loop {
             let &(tsn, length) = self.destinations[index].queue.front()?;
@@ -206,7 +207,7 @@ impl Association {
         best.map(|(index, _)| index)
     }
 
-    /// Asks the scheduler until something can leave.
+    /// Queries the scheduler until a packet can be sent.
     fn query_scheduler(&mut self, now: Instant) -> Option<usize> {
         let waits = self.waits_for_more();
         for _ in 0..MAX_SCHEDULER_QUERIES {
@@ -261,7 +262,8 @@ impl Association {
         }
     }
 
-    /// The peer's window keeps a destination with room from sending: some schedulers ask how often that happens.
+    /// The peer's window prevents a destination with free window from sending; some schedulers use the number of such
+    /// events.
     fn note_blocked(&mut self) {
         let full = self.messages.bytes() > 0 && self.peer_window() < u64::from(self.fragmentation_point());
         if let Some(state) = self.scheduler.as_mut().filter(|_| full) {
@@ -269,7 +271,7 @@ impl Association {
         }
     }
 
-    /// A copy of what is in flight goes to a further destination.
+    /// Sends a copy of data in flight to another destination.
     fn copy(&mut self, index: usize, position: u64) {
         let Some(state) = &mut self.scheduler else { return };
         let at = state.outstanding.partition_point(|sent| sent.range.end <= position);

@@ -1,12 +1,12 @@
-//! Fast retransmission (RFC 9260, section 7.2.4), as far as a single chunk goes.
+//! Fast retransmission (RFC 9260, section 7.2.4): the state of a single chunk.
 
-/// Where a chunk stands with fast retransmission, which it gets once (RFC 9260, section 7.2.4, rule 5).
+/// The state of a chunk's fast retransmission, which happens once (RFC 9260, section 7.2.4, rule 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FastRetransmit {
     Eligible,
-    /// Indicated and not sent yet.
+    /// Indicated by misses and not sent yet.
     Needed,
-    /// Indicated, and what leaves with the indication has left without it (see
+    /// Indicated by misses, but it did not fit in the packet sent at once (see
     /// [`Config::single_fast_packet`](super::Config)).
     Waiting,
     Done,

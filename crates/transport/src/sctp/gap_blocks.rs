@@ -1,47 +1,47 @@
-//! The gap blocks of a SACK as TSNs, and what is new in them against the SACK before (RFC 9260, section 3.3.4).
+//! The gap blocks of a SACK as TSNs, and the differences from the previous SACK (RFC 9260, section 3.3.4).
 //!
-//! SACKs repeat themselves: with a gap at the front, each names everything behind it again. What two in a row name
-//! alike is unchanged and passed over, so that a SACK costs what it changes and what is missing, not a look at the
-//! whole window.
+//! SACKs are redundant: while a gap is open, each one reports everything after it again. Blocks that two consecutive
+//! SACKs have in common are skipped, so that the cost of a SACK depends on what it changes and on what is missing, not
+//! on the size of the window.
 //!
-//! There is one report for each path that SACKs come over. They overtake each other between paths, and one that is old
-//! and names less does not say that the peer has dropped anything; one behind another on the same path does, and so
-//! does one whose cumulative TSN is the highest so far.
+//! There is one report for each path on which SACKs arrive. SACKs of different paths may be reordered, so an old one
+//! that reports less does not mean that the peer has dropped data. A later one on the same path does, and so does one
+//! whose cumulative TSN is the highest so far.
 
 use core::ops::RangeInclusive;
 
 use subflow_wire::sctp::GapBlock;
 
-/// TSNs from one to another, and whether the receiver keeps them for certain (NR-SACK).
+/// A range of TSNs, and whether the receiver will not drop them (NR-SACK).
 type Block = (RangeInclusive<u64>, bool);
 
-/// What the blocks of a SACK are held against.
+/// The bounds for the blocks of a SACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     /// Its cumulative TSN.
     pub(super) cumulative: u64,
-    /// The highest TSN that it may name.
+    /// The highest TSN that it may report.
     pub(super) last_sent: u64,
-    /// Blocks that are read: further ones are passed over.
+    /// The maximum number of blocks; further ones are ignored.
     pub(super) most_blocks: usize,
 }
 
-/// What the last SACK that came over a path names beyond its cumulative TSN.
+/// What the last SACK on a path reports beyond its cumulative TSN.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GapReport {
     /// In ascending order; none overlaps another.
     blocks: Vec<Block>,
-    /// Those of the SACK before.
+    /// Those of the previous SACK.
     before: Vec<Block>,
-    /// What both name alike.
+    /// The TSNs that both report equally.
     unchanged: Vec<RangeInclusive<u64>>,
-    /// The next SACK is to be compared with nothing.
+    /// The next SACK is not compared with the previous one.
     invalidated: bool,
 }
 
 impl GapReport {
-    /// Reads the blocks of a SACK. Those that cannot be are passed over. Gives whether all is to be looked at, since
-    /// something that the SACK before named is missing.
+    /// Reads the blocks of a SACK and ignores invalid ones. Returns whether the whole queue is to be processed, since a
+    /// TSN that the previous SACK reported is missing.
     pub(super) fn read(&mut self, bounds: Bounds, gaps: &[GapBlock], non_renegable: &[GapBlock]) -> bool {
         let Bounds { cumulative, last_sent, most_blocks } = bounds;
         core::mem::swap(&mut self.blocks, &mut self.before);
@@ -49,7 +49,7 @@ impl GapReport {
         let all = gaps.iter().map(|gap| (gap, false)).chain(non_renegable.iter().map(|gap| (gap, true)));
         for (block, kept) in all.take(most_blocks) {
             let (start, end) = (cumulative + u64::from(block.start), cumulative + u64::from(block.end));
-            // The TSN behind the cumulative one is missing, or that would be higher.
+            // The TSN after the cumulative one is missing, or the cumulative TSN would be higher.
             if block.start >= 2 && start <= end && start <= last_sent {
                 self.blocks.push((start..=end.min(last_sent), kept));
             }
@@ -58,7 +58,7 @@ impl GapReport {
         if self.blocks.windows(2).any(|pair| pair[0].0.end() >= pair[1].0.start()) {
             make_disjoint(&mut self.blocks);
         }
-        // What is kept from now on was named before as what may be dropped.
+        // TSNs in non-renegable blocks were reported as renegable before.
         let is_simple = gaps.is_empty() || non_renegable.is_empty();
         let trusted = !core::mem::take(&mut self.invalidated);
         let comparable = is_simple && trusted && self.compare(cumulative);
@@ -68,7 +68,7 @@ impl GapReport {
         !comparable
     }
 
-    /// Finds what both SACKs name alike. Gives whether the new one names everything that the old one did.
+    /// Finds what both SACKs report equally. Returns whether the new one reports everything that the old one did.
     fn compare(&mut self, cumulative: u64) -> bool {
         self.unchanged.clear();
         let mut blocks = self.blocks.iter().peekable();
@@ -87,29 +87,29 @@ impl GapReport {
         true
     }
 
-    /// A TSN is named that was not sent: what is named again has to be looked at again.
+    /// The SACK reports a TSN that was not sent: TSNs reported again have to be processed again.
     pub(super) fn invalidate(&mut self) {
         self.invalidated = true;
     }
 
-    /// Bytes that it takes.
+    /// The memory that it uses, in bytes.
     #[cfg(test)]
     pub(super) fn memory(&self) -> usize {
         let blocks = self.blocks.capacity() + self.before.capacity();
         blocks * size_of::<Block>() + self.unchanged.capacity() * size_of::<RangeInclusive<u64>>()
     }
 
-    /// Nothing is named.
+    /// Whether no TSN is reported.
     pub(super) fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
 
-    /// The highest TSN that is named, or zero.
+    /// The highest TSN that is reported, or zero.
     pub(super) fn end(&self) -> u64 {
         end(&self.blocks)
     }
 
-    /// What two SACKs in a row name.
+    /// What two consecutive SACKs report.
     pub(super) fn unchanged(&self) -> &[RangeInclusive<u64>] {
         &self.unchanged
     }
@@ -125,19 +125,19 @@ impl GapReport {
         })
     }
 
-    /// TSNs from `first` to below `limit` that no block names.
+    /// TSNs from `first` to below `limit` that are in no block.
     pub(super) fn missing(&self, first: u64, limit: u64) -> impl Iterator<Item = u64> {
         outside(self.blocks.iter().map(|(range, _)| range), first, limit)
     }
 }
 
-/// A TSN as two SACKs in a row name it.
+/// The reports of two consecutive SACKs on one TSN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ReportedTsn {
     pub(super) tsn: u64,
-    /// Whether the new one does, and whether the receiver keeps it for certain.
+    /// Whether the new one reports it, and whether the receiver will not drop it.
     pub(super) now: Option<bool>,
-    /// Whether the old one did.
+    /// Whether the old one reported it.
     pub(super) before: bool,
 }
 
@@ -145,7 +145,7 @@ fn end(blocks: &[Block]) -> u64 {
     blocks.last().map_or(0, |(range, _)| *range.end())
 }
 
-/// Cuts blocks so that none overlaps another. Of two that do, one that the receiver keeps for certain counts.
+/// Splits blocks so that none overlaps another. Where two overlap, the non-renegable one has priority.
 fn make_disjoint(blocks: &mut Vec<Block>) {
     let of_kind = |wanted: bool| {
         let mut merged: Vec<RangeInclusive<u64>> = Vec::new();
@@ -175,7 +175,7 @@ fn make_disjoint(blocks: &mut Vec<Block>) {
     blocks.sort_by_key(|(range, _)| *range.start());
 }
 
-/// Whether a block names `tsn`, and whether the receiver keeps it; blocks below it are left behind.
+/// Whether a block contains `tsn`, and whether the receiver will not drop it; blocks below it are skipped.
 fn find(blocks: &mut &[Block], tsn: u64) -> Option<bool> {
     while blocks.first().is_some_and(|(range, _)| *range.end() < tsn) {
         *blocks = &blocks[1..];

@@ -17,7 +17,7 @@ use super::{Association, State, random_tag};
 use crate::tcp::{Closed, Ends};
 use crate::{Event, RandomSource};
 
-/// The opening side's timer, T1-init or T1-cookie, and what it repeats.
+/// T1-init or T1-cookie, the timer of the side that opens, and the chunk that it retransmits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Opening {
     /// When it expires.
@@ -25,11 +25,11 @@ pub(crate) struct Opening {
     timeout: Duration,
     attempts: u32,
     cookie: Option<Box<[u8]>>,
-    /// What the cookie's life is to be prolonged by, once it was found stale.
+    /// The requested extension of the cookie's lifetime, after the cookie was stale.
     prolongation: Option<u32>,
 }
 
-/// Identity of one side of an association to be.
+/// The identity of one side of a future association.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Identity {
     pub(crate) tag: u32,
@@ -38,14 +38,14 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// One for a peer that is not known yet.
+    /// That of a peer whose tag is not known yet.
     pub(crate) fn fresh(rng: &mut RandomSource) -> Self {
         Self { tag: random_tag(rng), tsn: rng.next_u32(), tie_tags: (0, 0) }
     }
 }
 
-/// The answer to an INIT: INIT ACK with everything in a cookie, or ABORT, and the verification tag of its packet.
-/// Nothing is kept (section 5.1, B).
+/// The answer to an INIT: INIT ACK with the whole state in a cookie, or ABORT, and the verification tag of its packet.
+/// No state is kept (section 5.1, B).
 pub(crate) fn answer_init(
     init: &InitChunk,
     ends: Ends,
@@ -83,7 +83,7 @@ pub(crate) fn answer_init(
     let mut parameters = own_parameters(config, locals);
     parameters.push(Parameter::StateCookie(cookie.sign(secret)));
     let mut ack = InitChunk { outbound_streams, ..init_chunk(config, identity.tag, identity.tsn, parameters) };
-    // Reports take no more than is left of a packet: many small ones would not fit in any chunk.
+    // Error causes share the rest of one packet: many small ones would not fit in any chunk.
     let mut room = room_for_chunks(config, ends.remote.ip()).saturating_sub(padded(ack.length()));
     for unrecognized in offer.unrecognized.into_iter().map(Parameter::Unrecognized) {
         let Some(left) = room.checked_sub(padded(unrecognized.length())) else { break };
@@ -105,12 +105,12 @@ fn init_chunk(config: &Config, tag: u32, initial_tsn: u32, parameters: Vec<Param
 }
 
 impl Association {
-    /// Whether the handshake is under way.
+    /// Whether the handshake is in progress.
     pub(super) fn is_opening(&self) -> bool {
         matches!(self.state, State::CookieWait | State::CookieEchoed)
     }
 
-    /// Opens an association: an INIT leaves. `locals` are this host's addresses, that of `ends` first.
+    /// Opens an association and sends an INIT. `locals` are this host's addresses; that of `ends` is the first.
     pub(crate) fn connect(
         config: Arc<Config>,
         secret: Secret,
@@ -125,7 +125,7 @@ impl Association {
         association
     }
 
-    /// Makes an association of a cookie that came back. `locals` has the address that the INIT came to first.
+    /// Creates an association from a returned cookie. The first of `locals` is the address at which the INIT arrived.
     pub(crate) fn accept(
         config: Arc<Config>,
         secret: Secret,
@@ -142,7 +142,7 @@ impl Association {
         association
     }
 
-    /// Takes over what a cookie says of the peer.
+    /// Applies the peer's parameters from a cookie.
     pub(super) fn take_peer(&mut self, cookie: &Cookie) {
         self.remote_tag = cookie.remote_tag;
         self.remote_tsns = TsnSpace::new(cookie.remote_tsn);
@@ -152,7 +152,8 @@ impl Association {
         self.add_addresses(&cookie.remotes);
     }
 
-    /// Streams to the peer and from it. What was written to a stream that the peer does not take is given up.
+    /// Sets the numbers of streams to and from the peer. Data written to a stream that the peer does not accept is
+    /// abandoned.
     fn set_streams(&mut self, (outbound, inbound): (u16, u16)) {
         (self.outbound_streams, self.inbound_streams) = (outbound, inbound);
         let dropped = self.messages.drop_streams_from(outbound);
@@ -178,7 +179,7 @@ impl Association {
 
     fn send_init(&mut self, now: Instant) {
         self.state = State::CookieWait;
-        // What an earlier INIT ACK said is void.
+        // The parameters of an earlier INIT ACK are invalid.
         self.remote_tag = 0;
         let mut parameters = own_parameters(&self.config, &self.locals);
         let prolongation = self.opening.prolongation;
@@ -195,7 +196,7 @@ impl Association {
         self.opening.at = Some(self.deadline(now, self.opening.timeout));
     }
 
-    /// T1 expired: INIT or COOKIE ECHO is repeated, or the peer is given up (section 4, note 2 and 3).
+    /// T1 expired: INIT or COOKIE ECHO is retransmitted, or the association is aborted (section 4, notes 2 and 3).
     pub(super) fn on_opening_timeout(&mut self, now: Instant) {
         self.opening.at = None;
         self.opening.attempts += 1;
@@ -245,8 +246,8 @@ impl Association {
         }
     }
 
-    /// An INIT ACK that cannot be used ends the opening (sections 3.3.3 and 5.1; erratum 7148): with an ABORT under its
-    /// initiate tag or, where it has none, under the tag that it came with.
+    /// An invalid INIT ACK ends the handshake (sections 3.3.3 and 5.1; erratum 7148): with an ABORT under its initiate
+    /// tag or, if it has none, under the tag of its packet.
     pub(super) fn refuse_init_ack(&mut self, initiate_tag: Option<u32>, causes: Vec<ErrorCause>, origin: Origin) {
         if self.state != State::CookieWait {
             return;
@@ -270,7 +271,7 @@ impl Association {
         }
     }
 
-    /// The cookie came back too late (section 5.2.6): once, another one is asked for that lives longer.
+    /// The cookie was stale (section 5.2.6): once, one with a longer lifetime is requested.
     pub(super) fn on_stale_cookie(&mut self, staleness_us: u32, now: Instant) {
         if self.state != State::CookieEchoed {
             return;
@@ -279,7 +280,7 @@ impl Association {
             self.close(Closed::Refused);
             return;
         }
-        // Twice what it was late by: a round trip comes on top.
+        // Twice the measured staleness, since the exchange takes another round trip.
         self.opening = Opening {
             prolongation: Some((staleness_us / 1000).saturating_mul(2).saturating_add(1000)),
             timeout: self.config.rto.initial,
@@ -289,7 +290,7 @@ impl Association {
         self.send_init(now);
     }
 
-    /// Data may flow.
+    /// Data can be sent.
     pub(super) fn on_established(&mut self, now: Instant) {
         self.opening = Opening::default();
         self.state = State::Established;

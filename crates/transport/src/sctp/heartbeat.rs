@@ -1,4 +1,4 @@
-//! HEARTBEAT: confirming addresses, watching idle ones (RFC 9260, sections 5.4 and 8.3), asking silent ones (RFC 7829).
+//! HEARTBEAT: confirms addresses, monitors idle ones (RFC 9260, sections 5.4 and 8.3), probes failed ones (RFC 7829).
 
 use std::net::IpAddr;
 
@@ -14,19 +14,18 @@ use super::{Association, Reachability, State};
 /// The heartbeats of one destination.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heartbeat {
-    /// When the next one is due, or the answer to the last.
+    /// When the next HEARTBEAT, or the answer to the last one, is due.
     pub(super) at: Option<Instant>,
-    /// What the one that is not answered says, and when it was sent.
+    /// The contents of the unanswered HEARTBEAT, and when it was sent.
     pending: Option<(u64, Instant)>,
 }
 
-/// What a HEARTBEAT carries and its answer brings back: index of the destination and a number that only this side
-/// knows.
+/// The contents of a HEARTBEAT and its HEARTBEAT ACK: the index of the destination and a secret random number.
 const HEARTBEAT_INFO_LENGTH: usize = 16;
 
 impl Association {
-    /// The association is established, or the destination potentially failed: what has to be probed is probed at once,
-    /// or after an RTO; the others when they are idle.
+    /// The association is established, or the destination has become potentially failed: a destination that has to be
+    /// probed is probed at once or after an RTO, another one when it is idle.
     pub(super) fn start_heartbeat(&mut self, index: usize, now: Instant) {
         let at_once = match self.destinations[index].reachability {
             Reachability::Unconfirmed => true,
@@ -50,7 +49,7 @@ impl Association {
         self.schedule_heartbeat(index, now);
     }
 
-    /// The next one comes an RTO, give or take half of it, after the interval.
+    /// The next one is due after the interval plus an RTO with a jitter of ±50 %.
     fn schedule_heartbeat(&mut self, index: usize, now: Instant) {
         let Some(interval) = self.probing_interval(index) else {
             self.destinations[index].heartbeat.at = None;
@@ -77,7 +76,7 @@ impl Association {
         interval.filter(|_| probes)
     }
 
-    /// SHUTDOWN or SHUTDOWN ACK leaves: no further HEARTBEAT does.
+    /// SHUTDOWN or SHUTDOWN ACK is sent: no further HEARTBEAT is.
     pub(super) fn stop_heartbeats(&mut self) {
         self.destinations.iter_mut().for_each(|destination| destination.heartbeat.at = None);
     }
@@ -100,14 +99,14 @@ impl Association {
         self.send_heartbeat(index, now);
     }
 
-    /// Whether data went there within the interval.
+    /// Whether data was sent there within the interval.
     fn is_busy(&self, index: usize, now: Instant) -> bool {
         let interval = self.config.heartbeat_interval.unwrap_or(Duration::ZERO);
         let destination = &self.destinations[index];
         destination.in_flight > 0 || destination.last_sent.is_some_and(|last| now.since(last) < interval)
     }
 
-    /// A HEARTBEAT goes back to where it came from, as it is.
+    /// A HEARTBEAT is returned to its source address, unchanged.
     pub(super) fn answer_heartbeat(&mut self, info: Box<[u8]>, origin: Origin) {
         if let Some(destination) = origin.destination {
             self.controls.push_back(Control::to(destination, Chunk::HeartbeatAck(info)));
@@ -128,7 +127,7 @@ impl Association {
         self.schedule_heartbeat(index, now);
     }
 
-    /// The peer is at this address: it has sent from it what only it could.
+    /// The peer is proven to have this address: only the peer could have sent the packet.
     pub(super) fn confirm(&mut self, source: IpAddr) {
         for index in 0..self.destinations.len() {
             if index == 0 || self.destinations[index].remote == source {

@@ -1,4 +1,4 @@
-//! Arriving packets: whose they are, and their chunks one after the other (RFC 9260, sections 3.2 and 8.5).
+//! Arriving packets: verification, then their chunks in order (RFC 9260, sections 3.2 and 8.5).
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ use super::{Association, State, tags};
 use crate::Event;
 use crate::tcp::Closed;
 
-/// Where a chunk came from and when.
+/// The origin and the arrival time of a chunk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub(super) source: IpAddr,
@@ -26,7 +26,7 @@ pub(super) struct Origin {
     pub(super) now: Instant,
 }
 
-/// Whether to go on with the next chunk of a packet.
+/// Whether processing continues with the next chunk of the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Chunk,
@@ -67,13 +67,13 @@ impl Association {
             _ if tags::is_right(packet, self.local_tag, self.remote_tag) => None,
             _ => return,
         };
-        // An INIT has no tag: anybody may have sent it.
+        // An INIT has no verification tag: anybody may have sent it.
         if packet.verification_tag == self.local_tag {
             self.begin_burst();
             self.follow_encapsulation(origin);
         }
         self.sack.begin_packet();
-        // A cookie lets in what stands behind it.
+        // A valid COOKIE ECHO allows the chunks after it.
         if cookie.is_none_or(|cookie| self.on_cookie_echo(&cookie, origin)) {
             for (index, chunk) in chunks {
                 if self.on_chunk(index, chunk, origin) == Next::Stop || self.state.is_closed() {
@@ -89,8 +89,8 @@ impl Association {
         self.wake_writer();
     }
 
-    /// The peer's UDP port is the one that its packets come from (RFC 6951, section 5.4), once it is certain that they
-    /// are the peer's.
+    /// The peer's UDP port is updated to the source port of its packets (RFC 6951, section 5.4), once they are
+    /// verified.
     pub(super) fn follow_encapsulation(&mut self, origin: Origin) {
         if let (Some(own), Some(theirs)) = (&mut self.encapsulation, origin.encapsulation) {
             own.destination_port = theirs.source_port;
@@ -107,7 +107,7 @@ impl Association {
         match chunk {
             Chunk::Data(data) => self.on_data(index, data),
             Chunk::Sack(sack) => self.on_sack(sack, &[], from, now),
-            // Its type asks to be passed over with all behind it where it is unknown (section 3.2).
+            // The type of an unknown chunk may require that the rest of the packet is ignored (section 3.2).
             Chunk::NrSack(_) if !self.extensions.nr_sack => return Next::Stop,
             Chunk::NrSack(nr_sack) => self.on_sack(&nr_sack.sack, &nr_sack.non_renegable, from, now),
             Chunk::ForwardTsn(forward) => self.on_forward_tsn(forward),
@@ -119,17 +119,17 @@ impl Association {
             Chunk::HeartbeatAck(info) => self.on_heartbeat_ack(info, now),
             Chunk::Init(init) => self.on_init(init, origin),
             Chunk::InitAck(init_ack) => self.on_init_ack(init_ack, origin),
-            // It comes first (section 5.1, C).
+            // It is the first chunk of its packet (section 5.1, C).
             Chunk::CookieEcho(_) => return Next::Stop,
             Chunk::CookieAck => self.on_cookie_ack(now),
             Chunk::Error(causes) => self.on_error(causes, now),
-            // Whoever has no association has nothing else to say.
+            // A sender without an association sends no further chunks.
             Chunk::Abort { reflected: true, .. } if index > 0 => return Next::Stop,
             Chunk::Abort { reflected, .. } => self.on_abort(*reflected),
             Chunk::Shutdown { cumulative_tsn } => self.on_shutdown(*cumulative_tsn, now),
             Chunk::ShutdownAck => self.on_shutdown_ack(origin),
             Chunk::ShutdownComplete { .. } => self.on_shutdown_complete(),
-            // ECN is not negotiated: its chunks mean nothing.
+            // ECN is not negotiated: its chunks are ignored.
             Chunk::EcnEcho { .. } | Chunk::CongestionWindowReduced { .. } => {}
             Chunk::Unknown(raw) => return self.on_unknown(raw),
             Chunk::Malformed(raw) => return self.on_malformed(raw, origin),
@@ -147,7 +147,7 @@ impl Association {
         });
     }
 
-    /// A chunk of a type that nobody here knows: its two highest bits say what to do (section 3.2).
+    /// A chunk of an unknown type: its two highest bits determine the action (section 3.2).
     fn on_unknown(&mut self, raw: &RawChunk) -> Next {
         if raw.is_reportable() && self.state != State::CookieWait {
             self.report(ErrorCause::UnrecognizedChunkType(raw.to_bytes()));

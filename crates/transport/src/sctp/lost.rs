@@ -1,13 +1,13 @@
-//! Chunks that are believed lost and wait to be sent again.
+//! Chunks that are believed lost and wait for retransmission.
 
 use std::collections::BTreeSet;
 
 use super::fast_retransmit::FastRetransmit;
 
-/// Chunks that have the same way out: what holds up one of them holds up all.
+/// Chunks for the same next destination: what blocks one of them blocks all.
 #[derive(Clone, Debug)]
 struct Class {
-    /// Where they went last.
+    /// The destination of the last transmission.
     destination: usize,
     fast: FastRetransmit,
     tsns: BTreeSet<u64>,
@@ -29,7 +29,7 @@ impl LostChunks {
         self.class(destination, fast).remove(&tsn);
     }
 
-    /// Takes all of a kind out.
+    /// Removes all chunks of a class.
     pub(super) fn take(&mut self, destination: usize, fast: FastRetransmit) -> BTreeSet<u64> {
         core::mem::take(self.class(destination, fast))
     }

@@ -1,5 +1,5 @@
-//! What the application wrote, before it is sent: messages, cut into chunks only when there is room for them (RFC 9260,
-//! sections 6.5 and 6.9).
+//! Messages written by the application and not sent yet. They are split into chunks only when these can be sent (RFC
+//! 9260, sections 6.5 and 6.9).
 
 use std::collections::VecDeque;
 
@@ -11,14 +11,14 @@ use super::config::{MessageOptions, Reliability};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fragment {
     pub(crate) stream: u16,
-    /// Stream sequence number; of an unordered message it means nothing.
+    /// Stream sequence number; unused in unordered messages.
     pub(crate) ssn: u64,
     pub(crate) unordered: bool,
     pub(crate) payload_protocol: u32,
     /// First and last of its message.
     pub(crate) begins: bool,
     pub(crate) ends: bool,
-    /// Where its bytes stand in all that the application wrote.
+    /// The offset of its bytes in all bytes that the application wrote.
     pub(crate) offset: u64,
     pub(crate) length: u32,
     /// Counts messages begun.
@@ -28,13 +28,13 @@ pub(crate) struct Fragment {
 }
 
 impl Fragment {
-    /// Whether it may be given up (RFC 3758).
+    /// Whether it may be abandoned (RFC 3758).
     pub(crate) fn may_expire(&self) -> bool {
         self.expires.is_some() || self.most_retransmissions.is_some()
     }
 }
 
-/// Bytes written in one go, to be cut into messages of `message_size`.
+/// Bytes of one write, to be split into messages of `message_size`.
 #[derive(Clone, Debug)]
 struct Write {
     offset: u64,
@@ -44,15 +44,15 @@ struct Write {
     at: Instant,
 }
 
-/// A message of which some fragments were taken.
+/// A message of which a part was sent.
 #[derive(Clone, Debug)]
 struct Begun {
-    /// What its next fragment will be, but for its length.
+    /// Its next fragment, except for the length.
     next: Fragment,
     remaining: u64,
 }
 
-/// The application's messages that wait to be sent, first come, first served.
+/// The application's messages that wait to be sent, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Messages {
     writes: VecDeque<Write>,
@@ -69,7 +69,7 @@ impl Messages {
         self.bytes
     }
 
-    /// Adds `length` bytes that stand at `offset` in all that was written.
+    /// Adds `length` bytes at `offset` in all that was written.
     pub(crate) fn push(&mut self, offset: u64, length: u64, message_size: u64, options: MessageOptions, at: Instant) {
         if length > 0 {
             self.bytes += length;
@@ -77,7 +77,7 @@ impl Messages {
         }
     }
 
-    /// The length of the fragment that [`take`](Self::take) would give.
+    /// The length of the fragment that [`take`](Self::take) would return.
     pub(crate) fn next_length(&self, most: u32) -> Option<u32> {
         let remaining = match &self.begun {
             Some(begun) => begun.remaining,
@@ -86,7 +86,7 @@ impl Messages {
         Some(remaining.min(u64::from(most)) as u32)
     }
 
-    /// Takes the next fragment, of at most `most` bytes.
+    /// Removes the next fragment, of at most `most` bytes.
     pub(crate) fn take(&mut self, most: u32) -> Option<Fragment> {
         let mut begun = match self.begun.take() {
             Some(begun) => begun,
@@ -138,7 +138,7 @@ impl Messages {
         Some(Begun { next, remaining: length })
     }
 
-    /// Drops messages whose lifetime is over and that are not begun; returns how many bytes they had.
+    /// Drops messages whose lifetime has expired and of which nothing was sent; returns their number of bytes.
     pub(crate) fn drop_expired(&mut self, now: Instant) -> u64 {
         let mut dropped = 0;
         while let Some(write) = self.writes.front() {
@@ -161,7 +161,7 @@ impl Messages {
         Some((begun.remaining, Fragment { ends: true, ..begun.next }))
     }
 
-    /// Drops messages for this stream and those above that are not begun; returns how many bytes they had.
+    /// Drops unsent messages for this stream and those above; returns their number of bytes.
     pub(crate) fn drop_streams_from(&mut self, first: u16) -> u64 {
         let before: u64 = self.writes.iter().map(|write| write.remaining).sum();
         self.writes.retain(|write| write.options.stream < first);
@@ -170,7 +170,7 @@ impl Messages {
         dropped
     }
 
-    /// Takes back every message that is not begun; returns how many bytes they had.
+    /// Removes every message of which nothing was sent; returns their number of bytes.
     pub(crate) fn discard(&mut self) -> u64 {
         let kept = self.begun.as_ref().map_or(0, |begun| begun.remaining);
         let dropped = self.bytes - kept;

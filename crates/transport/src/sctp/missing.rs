@@ -9,14 +9,15 @@ use super::gap_blocks::GapReport;
 use super::newly_acked::{DestinationUpdate, SackSummary};
 use super::outbound::Status;
 
-/// Misses that make a chunk lost.
+/// The number of misses after which a chunk is lost.
 const FAST_RETRANSMIT_THRESHOLD: u8 = 3;
 
 impl Association {
-    /// Goes over what a SACK shows missing below the highest TSN that it newly acknowledges.
+    /// Counts the misses that a SACK reports below the highest TSN that it newly acknowledges.
     pub(super) fn count_misses(&mut self, report: &GapReport, summary: &SackSummary, now: Instant) {
         let Some(highest_new) = summary.highest_new else { return };
-        // In fast recovery a SACK that advances shows everything missing that it does not name.
+        // In fast recovery a SACK that advances the cumulative TSN counts as a miss for every TSN that it does not
+        // report.
         let recovering = (0..self.destinations.len()).any(|index| self.is_recovering(index));
         let whole = summary.cumulative_advanced && recovering;
         let limit = if whole { summary.highest_reported } else { highest_new };
@@ -46,7 +47,8 @@ impl Association {
         }
     }
 
-    /// SFR: whether something sent later to the same destination is acknowledged, so that it is not just slower.
+    /// SFR: whether a TSN sent later to the same destination is acknowledged, so that the destination is not merely
+    /// slower.
     fn is_passed(&self, index: usize, tsn: u64, update: &DestinationUpdate, summary: &SackSummary) -> bool {
         let recovering = summary.cumulative_advanced && self.is_recovering(index);
         let reported = self.destinations[index].highest_reported;
@@ -54,8 +56,8 @@ impl Association {
         highest.is_some_and(|highest| highest > tsn)
     }
 
-    /// By how much a SACK raises the count. One that the receiver delayed stands for several packets; that is certain
-    /// only where all that it newly acknowledges went to one destination and lies beyond the chunk.
+    /// The number of misses that a SACK counts for. A delayed SACK acknowledges several packets; they count only if all
+    /// that it newly acknowledges was sent to one destination and lies beyond the chunk.
     fn weight(&self, tsn: u64, summary: &SackSummary) -> u8 {
         if !self.config.delayed_ack_cmt || summary.data_packets <= 1 {
             return 1;
@@ -65,7 +67,7 @@ impl Association {
         if destinations == 1 && beyond { summary.data_packets } else { 1 }
     }
 
-    /// Takes a chunk out of flight, to be sent again.
+    /// Removes a chunk from the data in flight, for retransmission.
     pub(super) fn mark_lost(&mut self, tsn: u64) {
         let Some(chunk) = self.outbound.chunk_mut(tsn) else { return };
         if chunk.status != Status::InFlight {
@@ -78,12 +80,12 @@ impl Association {
         destination.timing &= !timed;
         destination.counters.chunks_lost += 1;
         if chunk.copies != 0 {
-            // A copy is still on its way: it takes the original's place.
+            // A copy is still in flight: it replaces the original.
             chunk.destination = chunk.copies.trailing_zeros() as usize;
             chunk.copies &= chunk.copies - 1;
             return;
         }
-        // Section 6.2.1, C: its room in the peer's buffer is free again.
+        // Section 6.2.1, C: its space in the peer's buffer is free again.
         self.outbound.lose(tsn);
     }
 }

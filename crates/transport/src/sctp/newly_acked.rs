@@ -7,7 +7,7 @@ use super::Association;
 use super::delivery::Delivery;
 use super::outbound::{SentChunk, Status};
 
-/// What one SACK says of one destination.
+/// The effect of one SACK on one destination.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DestinationUpdate {
     /// Bytes newly acknowledged that were in flight there.
@@ -32,14 +32,14 @@ pub(crate) struct SackScratch {
     pub(super) deliveries: Vec<Delivery>,
 }
 
-/// What one SACK says as a whole.
+/// The effect of one SACK on the association.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SackSummary {
     pub(super) cumulative_advanced: bool,
     /// The lowest and highest TSN newly acknowledged.
     pub(super) lowest_new: Option<u64>,
     pub(super) highest_new: Option<u64>,
-    /// The highest TSN that it names.
+    /// The highest TSN that it reports.
     pub(super) highest_reported: u64,
     /// Packets with data that it stands for, where the receiver counts them (DAC).
     pub(super) data_packets: u8,
@@ -63,7 +63,7 @@ impl Association {
         }
     }
 
-    /// Books a chunk that is acknowledged for the first time, whose status is still the old one.
+    /// Records a chunk that is acknowledged for the first time and still has its old status.
     pub(super) fn note_newly_acked(&mut self, tsn: u64, chunk: &SentChunk, summary: &mut SackSummary, now: Instant) {
         let proof = self.proves_reachability(chunk);
         let (length, destination) = (chunk.length(), &mut self.destinations[chunk.destination]);
@@ -75,7 +75,7 @@ impl Association {
                 update.bytes += length;
                 destination.counters.bytes_acknowledged += length;
             }
-            // What T3 or a fast retransmission has taken out of flight was counted then.
+            // Chunks that T3 or a fast retransmission removed from flight were counted at that time.
             Status::Lost | Status::Assigned => {}
             Status::GapAcked | Status::NonRenegable | Status::Abandoned => return,
         }
@@ -90,7 +90,7 @@ impl Association {
         summary.note(tsn);
     }
 
-    /// A chunk is acknowledged of which copies are in flight. Nobody can tell which one arrived: all count.
+    /// A chunk with copies in flight is acknowledged. It is unknown which of them arrived: all are removed from flight.
     pub(super) fn remove_copies_in_flight(&mut self, chunk: &mut SentChunk) {
         for index in chunk.take_copies() {
             self.destinations[index].remove_in_flight(chunk.length());
@@ -98,7 +98,7 @@ impl Association {
         }
     }
 
-    /// Estimates, windows, error counts and timers, after everything acknowledged is booked.
+    /// Updates estimates, windows, error counts and timers after everything acknowledged is recorded.
     pub(super) fn update_destinations(&mut self, summary: &SackSummary, now: Instant) {
         if summary.cumulative_advanced {
             self.restart_guard(now);
@@ -118,7 +118,7 @@ impl Association {
             let deadline = self.deadline(now, rto);
             let destination = &mut self.destinations[index];
             if destination.in_flight == 0 {
-                // Rule R2, and section 7.2.2: what was counted towards a larger window is forgotten.
+                // Rule R2, and section 7.2.2: partial_bytes_acked is reset.
                 destination.t3 = None;
                 self.congestion.path_mut(index).credit = 0;
             } else if update.restart_timer || destination.t3.is_none() {

@@ -8,7 +8,7 @@ use super::fast_retransmit::FastRetransmit;
 use super::lost::LostChunks;
 use super::messages::Fragment;
 
-/// What is known of a chunk.
+/// The status of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     /// Assigned to a destination and not sent yet.
@@ -21,7 +21,7 @@ pub(crate) enum Status {
     GapAcked,
     /// Acknowledged by a block of an NR-SACK: it will not be dropped.
     NonRenegable,
-    /// Given up (RFC 3758).
+    /// Abandoned (RFC 3758).
     Abandoned,
 }
 
@@ -31,10 +31,10 @@ pub(crate) struct SentChunk {
     pub(crate) fragment: Fragment,
     /// The destination it was sent or assigned to last.
     pub(crate) destination: usize,
-    /// Further destinations that a copy is in flight to, as bits: a redundant scheduler's doing.
+    /// Further destinations to which copies are in flight, as bits (with a redundant scheduler).
     pub(crate) copies: u32,
     pub(crate) status: Status,
-    /// SACKs that have shown it missing.
+    /// The number of misses.
     pub(crate) misses: u8,
     pub(crate) fast: FastRetransmit,
     /// How often it was sent.
@@ -59,7 +59,7 @@ impl SentChunk {
         self.transmissions > 1
     }
 
-    /// Takes the destinations that copies are in flight to.
+    /// Returns and clears the destinations to which copies are in flight.
     pub(crate) fn take_copies(&mut self) -> impl Iterator<Item = usize> + use<> {
         let copies = core::mem::take(&mut self.copies);
         (0..32).filter(move |index| copies >> index & 1 == 1)
@@ -79,7 +79,7 @@ pub(crate) struct Outbound {
     chunks: VecDeque<SentChunk>,
     /// Chunks that are lost.
     pub(crate) lost: LostChunks,
-    /// Chunks that may be given up (RFC 3758).
+    /// Chunks that may be abandoned (RFC 3758).
     limited: usize,
     /// Bytes in flight to all destinations.
     pub(crate) in_flight: u64,
@@ -152,7 +152,7 @@ impl Outbound {
         }
     }
 
-    /// Whether some chunk may be given up.
+    /// Whether some chunk may be abandoned.
     pub(crate) fn may_expire(&self) -> bool {
         self.limited > 0
     }

@@ -1,4 +1,4 @@
-//! Packets and what goes into them (RFC 9260, section 6.10).
+//! Packets and their contents (RFC 9260, section 6.10).
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -25,13 +25,13 @@ impl Control {
         Self { destination, chunk, tag: None }
     }
 
-    /// Whether it may share a packet.
+    /// Whether it may be bundled.
     fn is_bundled(&self) -> bool {
         self.tag.is_none() && !matches!(self.chunk, Chunk::Init(_) | Chunk::InitAck(_) | Chunk::ShutdownComplete { .. })
     }
 }
 
-/// A packet that has nothing to do with the association's state: to an address and with a tag of its own.
+/// A packet that is independent of the association's state, with an address and a tag of its own.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub(super) local: IpAddr,
@@ -41,7 +41,7 @@ pub(crate) struct Reply {
     pub(super) chunk: Chunk,
 }
 
-/// Bytes that a chunk takes in a packet.
+/// The length of a chunk in a packet, in bytes.
 pub(super) fn padded(length: u32) -> u32 {
     length.next_multiple_of(4)
 }
@@ -63,8 +63,8 @@ impl Association {
         self.replies.push_back(Reply { local: origin.local, remote: origin.source, tag, encapsulation, chunk });
     }
 
-    /// Notes something to report to the sender of the packet at hand. All reports on a packet share an ERROR that takes
-    /// no more than a packet (section 3.3.10); what does not fit is not reported.
+    /// Records an error cause for the sender of the current packet. All causes for a packet share one ERROR, which fits
+    /// into one packet (section 3.3.10); further ones are not reported.
     pub(super) fn report(&mut self, cause: ErrorCause) {
         let taken: u32 = self.reports.iter().map(|cause| padded(cause.length())).sum();
         if CHUNK_HEADER_LENGTH + taken + padded(cause.length()) <= self.room() {
@@ -72,7 +72,7 @@ impl Association {
         }
     }
 
-    /// The ERROR with everything to report of the packet at hand.
+    /// The ERROR with all causes for the current packet.
     pub(super) fn send_reports(&mut self, origin: Origin) {
         if !self.reports.is_empty() {
             let destination = origin.destination.unwrap_or(self.primary);
@@ -135,7 +135,7 @@ impl Association {
             room -= length;
             body.chunks.extend(self.controls.pop_front().map(|control| control.chunk));
         }
-        // It goes where the data came from, or where it arrives for all that is known (section 6.4).
+        // A SACK is sent to the source of the data or to another active destination (section 6.4).
         let arrives = index == self.sack.destination() || self.destinations[index].is_active();
         if self.sack.is_due() && !self.state.is_closed() && arrives && room >= 64 {
             let sack = self.take_sack(room);
@@ -147,7 +147,7 @@ impl Association {
         }
     }
 
-    /// A FORWARD-TSN that no data takes along.
+    /// A FORWARD-TSN that is not bundled with data.
     fn send_forward_tsn(&mut self, packet: &mut Packet, now: Instant) -> bool {
         let index = self.current_destination();
         match self.take_forward_tsn(now) {

@@ -1,9 +1,9 @@
-//! The failure of paths and of the association: potentially failed, inactive, back again (RFC 9260, sections 8.1 and
+//! The failure of paths and of the association: potentially failed, inactive, active again (RFC 9260, sections 8.1 and
 //! 8.2; RFC 7829, section 3).
 //!
-//! A destination that leaves something unanswered first becomes potentially failed: new data and retransmissions go
-//! elsewhere while another destination is active, and HEARTBEATs ask once per RTO. Further silence makes it inactive;
-//! an answer makes it active.
+//! A destination with an unanswered packet first becomes potentially failed: new data and retransmissions are sent to
+//! others while one of these is active, and a HEARTBEAT is sent once per RTO. Further timeouts make it inactive; an
+//! answer makes it active.
 
 use subflow_quantity::Instant;
 
@@ -11,7 +11,7 @@ use super::outbound::SentChunk;
 use super::{Association, Reachability};
 use crate::tcp::Closed;
 
-/// What went unanswered.
+/// The kind of unanswered packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unanswered {
     /// DATA, FORWARD-TSN, SHUTDOWN.
@@ -21,7 +21,7 @@ pub(super) enum Unanswered {
 }
 
 impl Association {
-    /// Something sent to a destination went unanswered.
+    /// A packet to a destination was not answered.
     pub(super) fn on_destination_error(&mut self, index: usize, what: Unanswered, now: Instant) {
         let counts = self.counts_for_association(index, what);
         let destination = &mut self.destinations[index];
@@ -41,9 +41,9 @@ impl Association {
         }
     }
 
-    /// RFC 9260, section 8.1: HEARTBEATs count only on a path that data uses, or the death of another would end an
-    /// association that works; and there only while it is idle, or one silence would count twice. Probing an address
-    /// that was never confirmed says nothing at all.
+    /// RFC 9260, section 8.1: HEARTBEATs count only on a path that carries data, otherwise the failure of another path
+    /// would end an association that works; and only while that path is idle, otherwise one failure would count twice.
+    /// Probes of an unconfirmed address do not count.
     fn counts_for_association(&self, index: usize, what: Unanswered) -> bool {
         match what {
             Unanswered::Data => self.destinations[index].reachability != Reachability::Unconfirmed,
@@ -58,7 +58,7 @@ impl Association {
         destination.failed_since = Some(now);
         destination.counters.suspicions += 1;
         self.reassign_queue(index);
-        // An unanswered HEARTBEAT is followed by the next one anyway.
+        // An unanswered HEARTBEAT is followed by the next one in any case.
         if what == Unanswered::Data {
             self.start_heartbeat(index, now);
         }
@@ -77,8 +77,8 @@ impl Association {
         }
     }
 
-    /// Data last sent to a destination is acknowledged. The association's errors are forgotten, and where the
-    /// acknowledgment is a proof, the destination's (section 8.2).
+    /// Data last sent to a destination is acknowledged. The association's error count is reset, and so is that of the
+    /// destination if the acknowledgment is a proof (section 8.2).
     pub(super) fn on_answered(&mut self, index: usize, proven: bool) {
         self.errors = 0;
         if !proven {
@@ -96,9 +96,10 @@ impl Association {
         }
     }
 
-    /// Whether the acknowledgment of a chunk proves that its destination works. It went nowhere else, or another copy
-    /// may have arrived (section 8.2 allows to heed that, RFC 7829 demands it in section 3.2). And where the
-    /// destination is silent, it was sent since: what arrived before may become known only now.
+    /// Whether the acknowledgment of a chunk proves that its destination works. The chunk must have been sent to this
+    /// destination only, otherwise another copy may have arrived (section 8.2 permits this rule, RFC 7829 requires it
+    /// in section 3.2). If the destination has errors, the chunk must have been sent after the last of them, since
+    /// earlier data may be acknowledged late.
     pub(super) fn proves_reachability(&self, chunk: &SentChunk) -> bool {
         let failed_since = self.destinations[chunk.destination].failed_since;
         !chunk.moved && failed_since.is_none_or(|since| chunk.sent_at >= since)
@@ -110,7 +111,7 @@ impl Association {
         (destination.errors, destination.failed_since) = (0, None);
         destination.reachability = Reachability::Active;
         self.congestion.set_established(index, true);
-        // What was assigned to others while none was active has not left.
+        // Data that was assigned to others while none was active has not been sent.
         for other in 0..self.destinations.len() {
             if !self.destinations[other].is_active() && !self.destinations[other].queue.is_empty() {
                 self.reassign_queue(other);

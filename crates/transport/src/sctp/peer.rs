@@ -1,4 +1,4 @@
-//! What a peer says of itself in INIT and INIT ACK (RFC 9260, sections 3.3.2 and 5.1.2).
+//! The peer's parameters in INIT and INIT ACK (RFC 9260, sections 3.3.2 and 5.1.2).
 
 use std::net::IpAddr;
 
@@ -10,10 +10,10 @@ use super::cookie::{Extensions, MAX_PEER_ADDRESSES};
 
 /// The least receive window that a peer may offer (RFC 9260, section 3.3.2).
 const MIN_PEER_WINDOW: u32 = 1500;
-/// By how much a cookie's life is prolonged at most, on request (section 5.2.6 asks for caution).
+/// The maximum extension of a cookie's lifetime on request (section 5.2.6 recommends caution).
 const MAX_COOKIE_PROLONGATION: Duration = Duration::from_secs(60);
 
-/// An INIT or INIT ACK that can be used.
+/// A valid INIT or INIT ACK.
 #[derive(Clone, Debug)]
 pub(crate) struct Offer {
     pub(crate) tag: u32,
@@ -30,7 +30,7 @@ pub(crate) struct Offer {
     pub(crate) prolongation: Duration,
 }
 
-/// Why one cannot be used.
+/// Why an INIT or INIT ACK is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unusable {
     /// Its initiate tag is 0: there is none to answer with.
@@ -103,8 +103,7 @@ impl Offer {
         Ok(offer)
     }
 
-    /// Addresses that nobody can have, and those of another family than the one in use, are passed over (section
-    /// 5.1.2).
+    /// Invalid unicast addresses, and those of another family than the one in use, are ignored (section 5.1.2).
     fn add_address(&mut self, address: IpAddr) {
         let is_broadcast = matches!(address, IpAddr::V4(v4) if v4.is_broadcast());
         let usable = !address.is_unspecified() && !address.is_multicast() && !is_broadcast;
@@ -114,14 +113,14 @@ impl Offer {
         }
     }
 
-    /// Streams from this side to the peer and from the peer, where this side has `config`: of each the smaller of what
-    /// one side asks for and the other allows (section 5.1.1).
+    /// The numbers of streams to the peer and from the peer, where this side has `config`: of each the smaller of the
+    /// number requested by one side and the number allowed by the other (section 5.1.1).
     pub(crate) fn streams(&self, config: &Config) -> (u16, u16) {
         (config.streams.min(self.inbound_streams), config.inbound_streams.min(self.outbound_streams))
     }
 }
 
-/// The parameters that this side sends: its addresses, beside the one in use, and what it understands.
+/// The parameters that this side sends: its other addresses and the extensions that it supports.
 pub(crate) fn own_parameters(config: &Config, locals: &[IpAddr]) -> Vec<Parameter> {
     let mut parameters = Vec::new();
     if config.multihomed && locals.len() > 1 {

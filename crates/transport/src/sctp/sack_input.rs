@@ -1,4 +1,4 @@
-//! Processing a SACK or NR-SACK (RFC 9260, section 6.2.1): what it acknowledges, takes back, and makes room for.
+//! Processing of a SACK or NR-SACK (RFC 9260, section 6.2.1): acknowledgments, reneging, and the peer's window.
 
 use subflow_quantity::Instant;
 use subflow_wire::sctp::{GAP_BLOCK_LENGTH, GapBlock, SackChunk};
@@ -145,9 +145,9 @@ impl Association {
         }
     }
 
-    /// Goes over the queue as far as gap blocks reach, now or before: what is newly acknowledged, what the peer has
-    /// dropped. A SACK with a higher cumulative TSN is newer than all others. Gives whether what was known is not to be
-    /// relied on.
+    /// Processes the queue as far as gap blocks of this or the previous SACK reach: newly acknowledged data, and data
+    /// that the peer has dropped. A SACK with a higher cumulative TSN is newer than all others. Returns whether earlier
+    /// reports are no longer reliable.
     fn acknowledge_blocks(&mut self, report: &GapReport, summary: &mut SackSummary, now: Instant) -> bool {
         debug_assert!(report.unchanged().iter().cloned().flatten().all(|tsn| self.needs_no_change(tsn)));
         let (mut inconsistent, newest) = (false, summary.cumulative_advanced);
@@ -161,7 +161,7 @@ impl Association {
         inconsistent
     }
 
-    /// Whether there is nothing to say of a TSN that two SACKs in a row name.
+    /// Whether a TSN that two consecutive SACKs report needs no processing.
     fn needs_no_change(&self, tsn: u64) -> bool {
         let chunk = self.outbound.chunk(tsn);
         chunk.is_some_and(|chunk| chunk.is_acked() || chunk.status == Status::Abandoned)

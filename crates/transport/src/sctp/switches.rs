@@ -46,7 +46,7 @@ impl WindowGrowth {
         }
     }
 
-    /// Whose fast recovery goes with it: the destination's for `per-destination`, the association's for all others.
+    /// The scope of fast recovery that belongs to it: the destination for `per-destination`, otherwise the association.
     pub fn usual_scope(self) -> RecoveryScope {
         match self {
             Self::PerDestination => RecoveryScope::Destination,
@@ -55,7 +55,7 @@ impl WindowGrowth {
     }
 }
 
-/// Whose state fast recovery is (RFC 9260, section 7.2.4; leitner2019, section 3.1).
+/// The scope of fast recovery (RFC 9260, section 7.2.4; leitner2019, section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveryScope {
     /// `association`: while it lasts no other window is reduced by a fast retransmission, and none grows.
@@ -78,7 +78,7 @@ impl RecoveryScope {
     }
 }
 
-/// Where a chunk goes that is sent again (Iyengar, Amer, Stewart 2006, section V, but for the first).
+/// The destination of retransmissions (Iyengar, Amer, Stewart 2006, section V, except for the first policy).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetransmissionPolicy {
     /// `rtx-alternate`: after a fast retransmission's indications the same destination, after a timeout another active
@@ -86,7 +86,7 @@ pub enum RetransmissionPolicy {
     Alternate,
     /// `rtx-same`: the destination that it was sent to last.
     Same,
-    /// `rtx-asap`: any destination that has window at that time, by chance where there are several.
+    /// `rtx-asap`: any destination with free window at that time, a random one of several.
     Asap,
     /// `rtx-cwnd`: the one with the largest congestion window.
     LargestWindow,
@@ -115,14 +115,14 @@ impl RetransmissionPolicy {
     }
 }
 
-/// Where new data goes.
+/// The destination of new data.
 #[derive(Clone, Debug)]
 pub enum Distribution {
     /// To the primary destination; while it is inactive to the first active one (RFC 9260, section 6.4).
     Primary,
     /// CMT: to the destination with the most free window, `cwnd − outstanding` (leitner2019, section 3.2).
     LargestFreeWindow,
-    /// CMT: where this scheduler says, as in MPTCP.
+    /// CMT: chosen by this scheduler, as in MPTCP.
     Scheduler(Scheduling),
 }
 

@@ -22,7 +22,7 @@ impl Association {
         own.into_iter().chain(theirs).flatten().min()
     }
 
-    /// Takes time forward: whatever is due at `now` happens.
+    /// Advances the time to `now` and handles all expired timers.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         self.clock = now;
         self.begin_burst();
@@ -50,8 +50,8 @@ impl Association {
         }
     }
 
-    /// An event begins: what it lets out is a burst of its own (see [`Config::max_burst`]), and what an earlier one did
-    /// not let out is no longer privileged.
+    /// An event begins: the packets sent in response are a burst of their own (see [`Config::max_burst`]), and the
+    /// privileges of packets that an earlier event has not sent end.
     pub(super) fn begin_burst(&mut self) {
         (self.retransmission_room, self.bursts) = (None, 0);
         let mut leftover = false;

@@ -126,7 +126,7 @@ impl Association {
         }
         let destination = &mut self.destinations[index];
         let due = destination.idle_timeouts(now);
-        // Whoever asks for the window more than once meanwhile does not shrink it again.
+        // If the window is queried repeatedly meanwhile, it does not shrink again.
         let halvings = due.saturating_sub(destination.halvings).min(31) as u32;
         destination.halvings = destination.halvings.max(due);
         let path = self.congestion.path_mut(index);
