@@ -33,7 +33,7 @@ pub enum Action {
         /// Milliseconds.
         ms: u64,
     },
-    /// A path between an address of the client and one of the server goes down or comes up again.
+    /// A path between an address of the client and one of the server fails or recovers.
     Path {
         /// Address of the client.
         client: u8,
@@ -51,9 +51,9 @@ pub enum Action {
         /// Whether it has it from now on.
         present: bool,
     },
-    /// Whoever sits on all paths handles the next packets of one host like this.
+    /// An attacker on all paths applies this to the next packets of one host.
     Interfere {
-        /// Whose packets.
+        /// The host that sends the packets.
         from: u8,
         /// How many.
         packets: u8,
@@ -65,7 +65,7 @@ pub enum Action {
         /// How many packets ago; beyond the record, one of the first.
         age: u16,
     },
-    /// A packet that nobody sent.
+    /// A forged packet.
     Forge(Forge),
 }
 
@@ -81,9 +81,9 @@ pub enum Call {
     Finish,
     /// Takes back what was not sent, and ends its stream.
     Stop,
-    /// Gives up at once.
+    /// Aborts the connection.
     Abort,
-    /// Is gone without a word, as in a crash.
+    /// Ends without closing the connection, as in a crash.
     Crash,
 }
 
@@ -97,7 +97,7 @@ pub enum Interference {
     Delay(u32),
     /// It comes twice.
     Duplicate,
-    /// A bit is flipped, counted from its first and modulo its length: checksums tell.
+    /// A bit is flipped, counted from its first and modulo its length; checksums detect this.
     Flip(u16),
     /// A byte of its payload is changed and the checksums of IP and TCP or SCTP fit: a middlebox that rewrites.
     Rewrite(u16),
@@ -131,7 +131,7 @@ pub struct Forge {
     pub to: u8,
     /// Whether the attacker sees nothing of the connection: sequence numbers, keys and tags are then certainly wrong.
     pub blind: bool,
-    /// What it says.
+    /// Its contents.
     pub forgery: Forgery,
     /// How many packets.
     pub times: u16,

@@ -10,7 +10,7 @@ use crate::{Case, Report, run};
 /// What went wrong in a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What was said.
+    /// The message.
     pub message: String,
     /// File and line.
     pub place: String,

@@ -27,7 +27,7 @@ impl Case {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or holds no case: says which file, and what is wrong with it.
+    /// The file cannot be read, or holds no valid case; the error names the file and the reason.
     pub fn load(path: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         serde_json::from_str(&text).map_err(|error| format!("{} holds no case: {error}", path.display()))

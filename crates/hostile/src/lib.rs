@@ -9,7 +9,7 @@
 //! - no panic and no debug assertion;
 //! - memory within stated bounds, for each endpoint and for each host, counted at the allocator;
 //! - CPU time for each packet within a bound, and packets in answer to a packet, too;
-//! - what is delivered is what was written, in order and once.
+//! - all delivered data is the written data, in order and without duplicates.
 //!
 //! At the end the network heals and everybody ends what they have. Connections that nobody who knew them has attacked
 //! complete, both ends fall silent, and what they held is free again.

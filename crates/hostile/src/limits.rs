@@ -1,4 +1,4 @@
-//! The bounds that every case is held to. They are stated here, with what they are made of, and nowhere else.
+//! The bounds that are checked in every case, with their derivation.
 
 use subflow_transport::Endpoint;
 use subflow_transport::sctp::config::MOST_TSNS_AHEAD;
@@ -16,9 +16,10 @@ pub(crate) const MOST_UNWRITTEN: u64 = 3_000_000;
 pub(crate) const STEPS_PER_WAIT: u64 = 20_000;
 /// Packets and timers before the end of a case: nothing more happens then until its end.
 pub(crate) const STEPS_PER_CASE: u64 = 150_000;
-/// Packets and timers until all is said and done, beside two for every hundred bytes and [`STEPS_PER_ENDPOINT`].
+/// Packets and timers until all connections have ended, in addition to two for every hundred bytes and
+/// [`STEPS_PER_ENDPOINT`].
 pub(crate) const STEPS_TO_CLOSE: u64 = 200_000;
-/// Packets and timers in ten minutes in which nobody has anything to say, beside [`STEPS_PER_ENDPOINT`].
+/// Packets and timers in ten minutes in which no host has data to send, in addition to [`STEPS_PER_ENDPOINT`].
 pub(crate) const STEPS_AT_REST: u64 = 20_000;
 /// Packets and timers of one connection that is opened, or given up.
 pub(crate) const STEPS_PER_ENDPOINT: u64 = 200;

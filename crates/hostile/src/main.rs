@@ -6,7 +6,7 @@
 //! cargo run --profile test -p subflow-hostile -- --case crates/hostile/counterexamples/tcp/NAME.json
 //! ```
 //!
-//! It says how many cases it ran, and of each kind of failure the first seed, the number of cases, and the smallest
+//! It prints how many cases it ran, and for each kind of failure the first seed, the number of cases, and the smallest
 //! case that was found, which `--keep` writes to a folder. The exit code is 1 where any case failed.
 
 use std::collections::BTreeMap;
@@ -82,7 +82,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs one case and says everything about it.
+/// Runs one case and prints all of its events.
 fn run_one(name: &str, arguments: &Arguments) -> ExitCode {
     let case = match (name.parse(), &arguments.stack.0[..]) {
         (Ok(seed), &[stack]) => Ok(Case::from_seed(stack, seed)),
@@ -187,7 +187,7 @@ fn say(stack: Stack, totals: &Totals, spent: Duration) {
     );
 }
 
-/// Says what failed, and looks for a smaller case of the same kind.
+/// Prints the failure, and searches for a smaller case of the same kind.
 fn tell(kind: &Kind, arguments: &Arguments) {
     let Kind { stack, seed, first, cases } = kind;
     println!("\nFAILED in {cases} case(s), first --stack {stack} --case {seed}: {first}");

@@ -19,7 +19,7 @@ use crate::stack::Stack;
 pub const CLIENT: usize = 0;
 /// Its server.
 pub const SERVER: usize = 1;
-/// Whoever is neither: the attacker.
+/// The attacker.
 pub const ATTACKER: usize = 2;
 
 /// The port that the server, and an attacker that poses as one, answers on.
@@ -70,7 +70,7 @@ pub struct End {
     pub checksum: bool,
     /// MPTCP: opportunistic retransmission and penalisation.
     pub opportunistic: bool,
-    /// MPTCP: data of stale subflows goes elsewhere after so many periods; 0: after a timeout.
+    /// MPTCP: the number of periods after which data of stale subflows is sent on others; 0: after a timeout.
     pub stale_loss_count: u8,
     /// MPTCP: no joins to the address and port of the initial subflow.
     pub deny_join: bool,

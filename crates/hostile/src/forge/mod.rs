@@ -1,4 +1,4 @@
-//! Packets that nobody sent, made of what an eavesdropper knows.
+//! Forged packets, made from the knowledge of an eavesdropper.
 
 mod mptcp;
 mod sctp;
@@ -13,7 +13,7 @@ use crate::forgery::Forgery;
 use crate::setup::{ATTACKER, Setup};
 use crate::wiretap::Wiretap;
 
-/// First of the attacker's addresses from which floods come: nobody answers there.
+/// First of the attacker's addresses from which floods come; these addresses never answer.
 pub(crate) const FLOOD: u16 = 1000;
 
 /// Which packet of a forgery is made, and of what.

@@ -1,4 +1,4 @@
-//! From bytes to cases: what is likely, so that most cases get deep and many meet edges.
+//! Generates cases from bytes, with probabilities such that most cases run long and many reach edge cases.
 //!
 //! Where the bytes end, the rest of a value is its first choice, and the case ends: any bytes make a case, and fewer
 //! bytes a smaller one.

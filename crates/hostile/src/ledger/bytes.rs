@@ -14,14 +14,14 @@ pub(super) fn pattern((connection, side): Sender, offset: u64) -> u8 {
     ((offset ^ which << 40).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
 }
 
-/// The bytes that a payload of a sender stands for.
+/// The bytes that a payload of a sender represents.
 pub(super) fn of(connection: usize, side: usize, payload: &Payload) -> impl Iterator<Item = u8> + use<> {
     let start = payload.stream_offset;
     (start..start + u64::from(payload.length)).map(move |offset| pattern((connection, side), offset))
 }
 
 const PAGE: u64 = 1024;
-/// Stands for a byte that was not taken.
+/// Represents a byte that was not accepted.
 const MISSING: u16 = 256;
 
 /// What one end of a stream has taken and not reported yet: pages by number, so that far and thin data costs little.

@@ -1,4 +1,4 @@
-//! What an eavesdropper knows: the flows that there are, and for each the numbers, keys and tags that a forger needs.
+//! The knowledge of an eavesdropper: all flows, and for each the numbers, keys and tags that a forger needs.
 
 mod mptcp;
 mod sctp;
@@ -32,7 +32,7 @@ pub(crate) struct Wiretap {
 pub(crate) struct Flow {
     /// The end that opened it, and the other.
     pub(crate) ends: [SocketAddr; 2],
-    /// What each end has said.
+    /// What each end has sent.
     pub(crate) tcp: [TcpSaid; 2],
     pub(crate) sctp: [SctpSaid; 2],
     /// The MPTCP connection that it belongs to, and whether the end that opened it is the one that did not open the

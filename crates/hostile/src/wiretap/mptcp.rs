@@ -1,4 +1,4 @@
-//! What both sides of an MPTCP connection have said: keys, and where they are in the data.
+//! What both ends of an MPTCP connection have sent: keys, and positions in the data.
 
 use subflow_transport::mptcp::keys::Key;
 use subflow_wire::TcpSegment;
@@ -86,7 +86,7 @@ impl Wiretap {
     }
 }
 
-/// The number of 64 bits near `near` that a number of 32 bits stands for.
+/// The 64-bit number nearest to `near` with these low 32 bits.
 fn widen(number: u64, wide: bool, near: u64) -> u64 {
     if wide {
         return number;

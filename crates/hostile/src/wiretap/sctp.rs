@@ -1,4 +1,4 @@
-//! What one end of an SCTP association has said.
+//! The numbers and tags that one end of an SCTP association has sent.
 
 use subflow_wire::SctpPacket;
 use subflow_wire::sctp::{Chunk, InitChunk, Parameter};

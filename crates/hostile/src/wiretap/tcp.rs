@@ -1,4 +1,4 @@
-//! What one end of a TCP connection has said.
+//! The numbers that one end of a TCP connection has sent.
 
 use subflow_wire::TcpSegment;
 use subflow_wire::tcp::TcpFlags;

@@ -74,7 +74,7 @@ impl World<'_> {
         self.put_on_wire(victim, wire, DELAY, forge.blind);
     }
 
-    /// Somebody who knows a flow speaks in its name.
+    /// An attacker who knows a flow forges its packets.
     fn give_up(&mut self, flow: usize) {
         let [one, other] = self.wiretap.flow(flow).ends;
         let first = self.wiretap.first_of(flow);

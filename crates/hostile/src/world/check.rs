@@ -77,7 +77,7 @@ fn check_endpoint(endpoint: &Endpoint) {
     }
 }
 
-/// What both ends of a connection that nobody spoke for say.
+/// Compares the states of both ends of a connection for which no packet was forged.
 fn check_pair(own: &Endpoint, peer: &Endpoint, hides_refusals: bool) {
     assert!(own.bytes_received() <= peer.bytes_written(), "more has arrived than was written");
     // Data of SCTP may be acknowledged and wait for the rest of its message.

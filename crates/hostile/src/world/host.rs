@@ -1,4 +1,4 @@
-//! A host whose memory is counted: every call passes here, and nothing else touches it.
+//! A host with a count of its memory: all calls of the host are made here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};

@@ -1,4 +1,4 @@
-//! What lies between the hosts: delays, failures, and whoever sits on the path and meddles with packets.
+//! The paths between the hosts: delays, failures, and an attacker on the path who modifies packets.
 
 use std::collections::VecDeque;
 
@@ -41,7 +41,7 @@ impl Paths {
         }
     }
 
-    /// Everything works again, and nobody meddles.
+    /// All paths work again, and no attacker is on them.
     pub(crate) fn heal(&mut self, now: Instant) {
         for client in 0..4 {
             for server in 0..4 {
@@ -80,7 +80,7 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    /// The packet as it stands on the wire.
+    /// The packet in its wire format.
     pub(crate) fn to_wire(&self) -> Vec<u8> {
         let mut wire = Vec::new();
         let payload = subflow_wire::PayloadBytes::Bytes(&self.bytes);

@@ -10,7 +10,7 @@ use crate::setup::{ATTACKER, CLIENT};
 use crate::wiretap::{host_of, index_of, ports};
 
 impl World<'_> {
-    /// Prints what `what` says, where the case is traced.
+    /// Prints the text of `what` if the case is traced.
     pub(crate) fn trace(&self, what: impl FnOnce() -> String) {
         if self.traced {
             println!("{:14.6} {}", self.now.as_secs_f64(), what());

@@ -39,7 +39,7 @@ impl World<'_> {
         match host_of(destination) {
             ATTACKER => self.arrive(ATTACKER, &loaded, ATTACKER_DELAY),
             to if to == 1 - host => self.cross(host, id, loaded),
-            // Nobody has this address.
+            // No host has this address.
             _ => {}
         }
     }

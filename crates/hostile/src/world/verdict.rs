@@ -15,7 +15,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2 * 86_400);
 const REST: Duration = Duration::from_secs(600);
 
 impl World<'_> {
-    /// Brings the case to its end, and says what it came to.
+    /// Ends the case and returns its result.
     pub(crate) fn finish(mut self) -> Report {
         self.heal();
         self.close();
@@ -36,7 +36,7 @@ impl World<'_> {
         }
     }
 
-    /// Paths and addresses work again, and nobody meddles any more.
+    /// All paths and addresses work again, and no attacker is on the paths.
     fn heal(&mut self) {
         self.paths.heal(self.now);
         if self.paths.down_for > LONG_FAILURE {
