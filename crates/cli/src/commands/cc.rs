@@ -48,7 +48,7 @@ mod kernel {
         let lines = programs.iter().zip(unloaded).map(|(program, unloaded)| match unloaded {
             Unloaded::Now => format!("unloaded {}\n", named(program)),
             Unloaded::Before => format!("{} was not loaded\n", named(program)),
-            Unloaded::WhenRunEnds => format!("{} is in use by a run, and goes when that ends\n", named(program)),
+            Unloaded::WhenRunEnds => format!("{} is in use by a run; it is unloaded when that ends\n", named(program)),
         });
         Ok(lines.collect())
     }
@@ -73,7 +73,7 @@ mod kernel {
         Ok(text)
     }
 
-    /// The programs that are asked for.
+    /// The requested programs.
     fn chosen(names: &CcNames) -> Result<Vec<&'static Program>, Failure> {
         if names.all {
             return Ok(PROGRAMS.iter().collect());
@@ -94,7 +94,7 @@ mod kernel {
         Ok(programs)
     }
 
-    /// Its name, and the one in the kernel where that is another.
+    /// Its name, and its name in the kernel if that differs.
     fn named(program: &Program) -> String {
         match program {
             Program { name, kernel_name } if name == kernel_name => (*name).to_owned(),

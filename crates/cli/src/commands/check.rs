@@ -1,4 +1,4 @@
-//! `subflow check`: what a scenario would run.
+//! `subflow check`: validates a scenario and prints the runs that it describes.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
     print(&summary(&plan))
 }
 
-/// The plan of a scenario file with the command line's changes: `--set`, and options that stand for one.
+/// The plan of a scenario file with the command line's changes: `--set`, and options that are abbreviations of it.
 pub(crate) fn read(path: &Path, set: &[String], options: &[(&str, String)]) -> Result<Plan, Failure> {
     let mut document = Document::load(path)?;
     for assignment in set {

@@ -128,7 +128,7 @@ fn finish(
     }
 }
 
-/// Warns of runs for which the machine was too slow. Returns their number.
+/// Warns of runs that are not valid. Returns their number.
 fn report_invalid_runs(experiment: &Experiment) -> usize {
     for run in &experiment.runs {
         for objection in run.result.objections() {
