@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "\"tshrak\" is none of all, kernel, ebpf, user-namespaces, tshark, chromium, usrsctp")]
-    fn a_name_that_is_none_is_refused() {
+    fn an_unknown_name_is_refused() {
         is_required(Prerequisite::Kernel, "tshrak");
     }
 }

@@ -156,7 +156,7 @@ fn a_table_of_more_columns_than_a_page_is_wide_is_printed_whole() {
 }
 
 #[test]
-fn words_of_a_scenario_stay_words() {
+fn text_of_a_scenario_is_not_interpreted_as_markup() {
     let Some(mut browser) = browser() else { return };
     let desk = Desk::new();
     let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/wifi-lte.toml");

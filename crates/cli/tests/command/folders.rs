@@ -29,7 +29,7 @@ fn a_run_that_fails_leaves_no_folder() {
 }
 
 #[test]
-fn files_that_others_wrote_stay() {
+fn files_of_other_programs_are_kept() {
     let desk = Desk::new(QUICK);
     let figures = ["run", "quick.toml", "--out", "out", "--figures", "svg"];
     assert_eq!(desk.subflow(&figures).0, Some(0));
@@ -115,7 +115,7 @@ fn a_smaller_result_does_not_replace_a_larger_one() {
 }
 
 #[test]
-fn a_manifest_that_leads_out_of_the_folder_is_refused() {
+fn a_manifest_with_paths_outside_the_folder_is_refused() {
     let desk = Desk::new(QUICK);
     std::fs::create_dir(desk.path("out")).expect("made");
     let manifest = r#"{"content":{"runs":{"scenario":"quick","count":1}},"files":["../quick.toml"]}"#;

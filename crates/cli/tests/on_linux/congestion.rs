@@ -13,7 +13,7 @@ pub(crate) fn assert_refused(output: &Output, words: &[&str]) {
 }
 
 #[test]
-fn a_name_that_is_none_is_refused() {
+fn an_unknown_name_is_refused() {
     assert_refused(&subflow(&["cc", "load", "lya"]), &["\"lya\"", "did you mean \"lia\"?"]);
     assert_refused(&subflow(&["cc", "unload", "lia", "cubic"]), &["\"cubic\"", "lia, olia, balia, wvegas"]);
     assert_refused(&subflow(&["cc", "load"]), &["NAME"]);

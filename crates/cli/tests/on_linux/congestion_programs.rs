@@ -47,7 +47,7 @@ fn what_is_loaded_is_listed_and_unloaded() {
 }
 
 #[test]
-fn what_a_machine_lacks_for_loading_is_told_and_nothing_is_left() {
+fn missing_prerequisites_for_loading_are_reported_and_nothing_is_left() {
     let _mine = left_behind();
     if machine_serves() {
         let machine = Machine::new(SCENARIO);
@@ -64,7 +64,7 @@ fn what_a_machine_lacks_for_loading_is_told_and_nothing_is_left() {
 }
 
 #[test]
-fn a_run_loads_what_it_needs_and_takes_it_back() {
+fn a_run_loads_its_programs_and_unloads_them() {
     let _mine = left_behind();
     if machine_serves() {
         let (_folder, path) = scenario(SCENARIO);

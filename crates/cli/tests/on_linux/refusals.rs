@@ -53,7 +53,7 @@ impl Machine {
 }
 
 #[test]
-fn who_is_not_root_is_told_so() {
+fn missing_root_privileges_are_reported() {
     if machine_serves() {
         let machine = Machine::new(SCENARIO);
         let nobody = "exec setpriv --reuid=65534 --regid=65534 --clear-groups $SUBFLOW $RUN";
@@ -67,7 +67,7 @@ fn who_is_not_root_is_told_so() {
 /// Without any rights on the machine: root in a user namespace, where TUN devices and real-time priority are not to be
 /// had.
 #[test]
-fn a_user_namespace_serves_who_is_not_root() {
+fn a_user_namespace_replaces_root_privileges() {
     if machine_serves() {
         let nobody =
             "exec setpriv --reuid=65534 --regid=65534 --clear-groups unshare --user --map-root-user --net --mount";
@@ -86,7 +86,7 @@ fn a_user_namespace_serves_who_is_not_root() {
 }
 
 #[test]
-fn a_machine_without_tun_devices_is_served_otherwise_or_told_so() {
+fn without_tun_devices_another_device_is_used_or_an_error_reported() {
     if machine_serves() {
         let machine = Machine::new(SCENARIO);
         let without = "mkdir -p /dev/net; mount -t tmpfs none /dev/net; exec $SUBFLOW $RUN";
@@ -120,7 +120,7 @@ fn a_kernel_that_is_too_old_or_lacks_mptcp_is_named() {
 
 /// Each namespace has its own switch, and a new one is on.
 #[test]
-fn where_mptcp_is_off_outside_it_is_on_inside() {
+fn mptcp_is_enabled_in_the_namespace_if_it_is_off_outside() {
     if machine_serves() {
         let off = "exec unshare --net sh -ec 'echo 0 > /proc/sys/net/mptcp/enabled; exec $SUBFLOW $RUN'";
         let output = Machine::new(SCENARIO).run(off);
@@ -130,7 +130,7 @@ fn where_mptcp_is_off_outside_it_is_on_inside() {
 }
 
 #[test]
-fn a_name_that_is_taken_is_told_and_left_alone() {
+fn a_name_in_use_is_reported_and_kept() {
     if machine_serves() {
         let _mine = left_behind();
         let machine = Machine::new(SCENARIO);
@@ -154,7 +154,7 @@ fn a_name_that_is_taken_is_told_and_left_alone() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told() {
+fn a_port_in_use_is_reported() {
     if machine_serves() {
         let second = "[flows.second]\nfrom = \"phone\"\nto = \"server\"\nprotocol = \"tcp\"\ncongestion = \
             \"cubic\"\nsend = \"1 MB\"\n";
@@ -168,7 +168,7 @@ fn a_port_that_is_taken_is_told() {
 }
 
 #[test]
-fn what_linux_does_not_have_is_told() {
+fn what_linux_does_not_support_is_reported() {
     if machine_serves() {
         let machine = Machine::new(SCENARIO);
         let set = |what: &str| format!("exec $SUBFLOW $RUN --set flows.file.{what}");

@@ -132,7 +132,7 @@ fn what_a_killed_run_leaves_is_cleaned_up() {
 
 /// Files as names of namespaces: what is mounted on them does not matter to who judges by names and processes.
 #[test]
-fn cleaning_up_leaves_what_lives_and_what_is_not_ours() {
+fn cleaning_up_keeps_running_and_foreign_resources() {
     if !machine_serves() {
         return;
     }
@@ -165,7 +165,7 @@ fn cleaning_up_leaves_what_lives_and_what_is_not_ours() {
 }
 
 #[test]
-fn runs_at_the_same_time_do_not_meet() {
+fn concurrent_runs_are_isolated() {
     if !machine_serves() {
         return;
     }
@@ -184,7 +184,7 @@ fn runs_at_the_same_time_do_not_meet() {
 
 /// A pause of the whole process makes packets late, on any machine.
 #[test]
-fn a_run_that_may_not_be_believed_ends_with_an_error_and_its_results() {
+fn a_run_that_is_not_valid_ends_with_an_error_and_its_results() {
     if !machine_serves() {
         return;
     }
@@ -202,7 +202,7 @@ fn a_run_that_may_not_be_believed_ends_with_an_error_and_its_results() {
 
 /// Metrics over time, and captures, whoever's stacks they are of.
 #[test]
-fn a_run_leaves_series_and_captures_where_they_are_wanted() {
+fn a_run_writes_series_and_captures_to_the_requested_folders() {
     if !machine_serves() {
         return;
     }

@@ -62,7 +62,7 @@ fn leases_that_are_taken_and_dropped_at_once_never_lack_the_program() {
 }
 
 #[test]
-fn what_a_run_holds_can_be_loaded_for_good_and_unloading_leaves_it_to_the_run() {
+fn a_program_of_a_run_can_be_loaded_permanently_and_unloading_keeps_it_for_the_run() {
     let _turn = turn();
     if serves() {
         let lia = program("lia");
@@ -76,7 +76,7 @@ fn what_a_run_holds_can_be_loaded_for_good_and_unloading_leaves_it_to_the_run() 
 }
 
 #[test]
-fn where_one_cannot_be_loaded_none_is() {
+fn if_one_program_cannot_be_loaded_none_is() {
     let _turn = turn();
     if serves() {
         let (lia, olia) = (program("lia"), program("olia"));
@@ -95,7 +95,7 @@ fn where_one_cannot_be_loaded_none_is() {
 }
 
 #[test]
-fn what_new_connections_get_is_not_unloaded() {
+fn the_default_congestion_control_is_not_unloaded() {
     let _turn = turn();
     if serves() {
         let balia = program("balia");

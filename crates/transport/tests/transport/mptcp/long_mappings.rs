@@ -82,7 +82,7 @@ fn data_arrives_whatever_the_network_does_to_its_segments() {
 }
 
 #[test]
-fn data_goes_up_only_when_all_of_its_mapping_has_been_verified() {
+fn data_is_delivered_only_after_its_whole_mapping_is_verified() {
     let mut pair = offloading(true, 4, Carriers::All);
     pair.tamper(drop_first(1, |leaving| leaving.segment.payload.stream_offset == BASE + 7 * SEGMENT));
     pair.write(CLIENT, 9 * SEGMENT);
@@ -117,7 +117,7 @@ fn a_mapping_whose_last_segment_comes_first_is_verified() {
 }
 
 #[test]
-fn a_byte_changed_anywhere_in_a_long_mapping_never_goes_up() {
+fn a_changed_byte_in_a_long_mapping_is_never_delivered() {
     for number in [0, 1, 2, 3, 57] {
         let mut pair = offloading(true, 4, Carriers::All);
         let mut changed = false;

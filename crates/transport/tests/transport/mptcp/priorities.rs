@@ -25,7 +25,7 @@ fn carried(pair: &Pair, from: usize, path: usize, since: subflow_quantity::Insta
 }
 
 #[test]
-fn a_backup_is_asked_for_in_the_join_and_carries_nothing() {
+fn a_backup_is_requested_in_the_join_and_carries_no_data() {
     let mut pair = with_backup(1);
     let syn = pair.log.iter().find(|sent| sent.path == 1 && is_syn(&sent.segment)).expect("a join");
     assert!(matches!(join(&syn.segment), Some(Join::Syn { backup: true, .. })));

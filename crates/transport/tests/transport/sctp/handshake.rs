@@ -62,7 +62,7 @@ fn an_init_to_a_port_that_nobody_listens_on_is_refused() {
 }
 
 #[test]
-fn a_forged_cookie_is_passed_over_in_silence() {
+fn a_forged_cookie_is_silently_discarded() {
     let mut pair = opening();
     pair.tamper_sctp(|leaving| {
         for chunk in &mut leaving.packet.chunks {
@@ -93,7 +93,7 @@ fn a_stale_cookie_is_reported_and_one_that_lives_longer_is_asked_for() {
 }
 
 #[test]
-fn a_packet_with_the_wrong_tag_is_passed_over() {
+fn a_packet_with_the_wrong_tag_is_discarded() {
     let mut pair = Setup::sctp(1).connected();
     let before = pair.sctp.log.len();
     pair.tamper_sctp(|leaving| {

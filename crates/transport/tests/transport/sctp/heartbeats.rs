@@ -16,7 +16,7 @@ fn reachability(pair: &Pair, destination: usize) -> Reachability {
 }
 
 #[test]
-fn where_they_are_disabled_an_inactive_path_gets_none() {
+fn an_inactive_path_gets_no_heartbeats_if_they_are_disabled() {
     for suspect_after in [None, Some(0)] {
         let mut pair = two_paths(|config| {
             config.heartbeat_interval = None;
@@ -60,7 +60,7 @@ fn an_address_that_never_answers_is_probed_at_the_normal_rate_after_path_max_ret
 }
 
 #[test]
-fn they_end_with_shutdown_and_shutdown_ack() {
+fn heartbeats_end_with_shutdown_and_shutdown_ack() {
     let mut pair = two_paths(|config| config.heartbeat_interval = Some(secs(1))).connected();
     pair.run_for(secs(5));
     pair.tamper_sctp(|leaving| match has(leaving.packet, |chunk| matches!(chunk, Chunk::ShutdownComplete { .. })) {

@@ -105,7 +105,7 @@ fn messages_behind_one_that_never_comes_wait_in_a_bounded_number() {
 }
 
 #[test]
-fn data_and_forward_tsns_from_nowhere_near_change_nothing() {
+fn data_and_forward_tsns_far_outside_the_window_change_nothing() {
     let mut forger = Forger::new(Setup::sctp(1));
     forger.send([
         forger.data(40_000, 0, 0, 100),

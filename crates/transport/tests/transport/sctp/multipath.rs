@@ -148,7 +148,7 @@ fn coupled_control_shares_windows_in_bytes() {
 }
 
 #[test]
-fn dac_counts_packets_and_does_not_hurry() {
+fn dac_counts_packets_and_delays_sacks_despite_gaps() {
     let mut pair = two_paths(cmt("cuc-v2")).connected();
     let start = pair.now();
     pair.transfer(CLIENT, 1_000_000);
@@ -177,7 +177,7 @@ fn nr_sack_frees_the_send_buffer_before_holes_close() {
 }
 
 #[test]
-fn sacks_that_overtake_each_other_between_paths_take_nothing_back() {
+fn reordered_sacks_of_different_paths_revoke_no_acknowledgment() {
     let mut setup = two_paths(cmt("per-destination"));
     setup.paths[SECOND] = Path::with_delay(ms(50)).rate(10, 100);
     for path in [0, SECOND] {

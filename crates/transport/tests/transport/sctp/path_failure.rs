@@ -51,7 +51,7 @@ fn one_timeout_moves_data_to_another_path() {
 }
 
 #[test]
-fn silence_makes_it_inactive_and_only_heartbeats_go_there_meanwhile() {
+fn an_unanswering_path_becomes_inactive_and_gets_only_heartbeats() {
     let mut pair = two_paths(on_linux).connected();
     pair.write(CLIENT, 500_000_000);
     pair.run_for(secs(1));
@@ -100,7 +100,7 @@ fn a_lost_burst_costs_a_path_no_more_than_a_probe() {
 }
 
 #[test]
-fn where_all_are_suspect_data_goes_where_the_fewest_errors_are() {
+fn if_all_paths_are_potentially_failed_data_goes_to_the_one_with_the_fewest_errors() {
     let mut pair = two_paths(on_linux).connected();
     pair.write(CLIENT, 5_000_000);
     pair.run_for(ms(500));
@@ -205,7 +205,7 @@ fn a_path_that_timed_out_and_is_still_active_is_one_to_schedulers() {
 }
 
 #[test]
-fn where_all_are_inactive_data_takes_turns() {
+fn if_all_paths_are_inactive_data_alternates_between_them() {
     let mut pair = two_paths(|config| {
         config.heartbeat_interval = Some(secs(3600));
         config.path_max_retransmissions = 0;

@@ -322,7 +322,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_not_worth_sending_again_is_given_up_and_the_rest_arrives(
+    fn expired_messages_are_abandoned_and_all_others_arrive(
         case in case(),
         retransmissions in prop_oneof![Just(None), (0u32..3).prop_map(Some)],
         lifetime in 1u64..400,

@@ -135,7 +135,7 @@ fn every_packet_of_the_end_may_be_lost() {
 }
 
 #[test]
-fn data_without_data_is_answered_with_an_abort() {
+fn a_data_chunk_without_user_data_is_answered_with_an_abort() {
     let mut pair = Setup::sctp(1).connected();
     pair.transfer(CLIENT, 1000);
     let sent = pair.sctp.log.iter().rfind(|sent| has_data(&sent.packet)).expect("just sent");
@@ -181,7 +181,7 @@ fn an_unknown_stream_is_reported_and_its_data_acknowledged() {
 }
 
 #[test]
-fn what_was_given_up_is_told_once_a_round_trip_not_with_every_sack() {
+fn a_forward_tsn_is_sent_once_per_round_trip_not_with_every_sack() {
     let mut setup = Setup::sctp(1).path(0, Path::with_delay(ms(20)).rate(10, 100));
     setup.paths[0].loss = 0.05;
     let once = MessageOptions { reliability: Reliability::Retransmissions(0), ..MessageOptions::default() };

@@ -49,7 +49,7 @@ fn data_flows_both_ways() {
 }
 
 #[test]
-fn data_written_before_the_peer_answers_rides_on_the_cookie() {
+fn data_written_before_the_peer_answers_is_bundled_with_cookie_echo() {
     let mut pair = Setup::sctp(1).build();
     pair.connect();
     pair.write(CLIENT, 1000);

@@ -80,7 +80,7 @@ fn a_hole_and_its_filling_are_acknowledged_at_once() {
 }
 
 #[test]
-fn an_acknowledgment_rides_on_an_answer() {
+fn an_acknowledgment_is_piggybacked_on_a_response() {
     let mut pair = without_quick_start().connected();
     pair.write(CLIENT, 100);
     pair.run_for(ms(11));

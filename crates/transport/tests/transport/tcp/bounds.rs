@@ -33,7 +33,7 @@ fn every_second_byte_costs_no_more_than_the_buffer_has_room_for_packets() {
 }
 
 #[test]
-fn what_lies_nearest_is_kept_when_the_queue_is_full() {
+fn data_nearest_to_rcv_nxt_is_kept_when_the_queue_is_full() {
     let mut pair = Setup::tcp().both(|stack| stack.receive_buffer(65_536)).connected();
     pair.transfer(CLIENT, 20_000);
     pair.trust_content = true;

@@ -9,7 +9,7 @@ use crate::harness::tamper::{delay_first, drop_first, has_fin, is_pure_ack, is_r
 use crate::harness::{CLIENT, Fate, Pair, SERVER, Setup, ms, secs};
 
 #[test]
-fn the_side_that_closes_first_waits_out_time_wait() {
+fn the_side_that_closes_first_enters_time_wait() {
     for first in [CLIENT, SERVER] {
         let mut pair = Setup::tcp().connected();
         let start = pair.now();

@@ -67,7 +67,7 @@ fn a_lost_third_ack_is_repeated_when_the_syn_ack_comes_again() {
 }
 
 #[test]
-fn data_stands_in_for_a_lost_third_ack() {
+fn data_replaces_a_lost_third_ack() {
     let mut pair = Setup::tcp().build();
     pair.tamper(drop_first(1, |leaving| is_pure_ack(leaving.segment)));
     let start = pair.now();

@@ -77,7 +77,7 @@ fn a_lost_window_update_is_found_by_the_next_probe() {
 }
 
 #[test]
-fn no_segment_is_a_sliver() {
+fn no_small_segment_is_sent_because_of_a_small_window() {
     // The server reads when it likes; the window opens by more than a segment or not at all.
     let mut pair = stalled();
     for _ in 0..40 {

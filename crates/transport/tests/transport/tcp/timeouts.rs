@@ -82,7 +82,7 @@ fn a_probe_repairs_a_lost_tail_without_a_timeout() {
 }
 
 #[test]
-fn a_probe_that_was_not_needed_costs_nothing() {
+fn an_unnecessary_probe_does_not_reduce_the_window() {
     let mut pair = warm(Setup::tcp());
     let (window, before) = (pair.cwnd(CLIENT, 0), *pair.tcp(CLIENT).counters());
     let soon = pair.now() + ms(30);

@@ -98,7 +98,7 @@ fn an_acknowledgment_of_what_was_never_sent_is_answered_and_takes_no_effect() {
 }
 
 #[test]
-fn paws_turns_away_data_with_an_old_timestamp() {
+fn paws_drops_data_with_an_old_timestamp() {
     let mut pair = talking();
     let old = forge(&pair, |segment| {
         segment.payload.length = 100;
