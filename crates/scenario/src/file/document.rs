@@ -1,4 +1,4 @@
-//! A scenario file as text and tree, with the command line's changes applied.
+//! A scenario file as text and as a tree, with the changes of the command line applied.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use super::swept::drop_axis;
 use super::{Origin, Place, Problem, Source};
 use crate::input;
 
-/// More is no scenario but a mistake.
+/// A larger file is assumed to be a mistake.
 const LARGEST_FILE_MIB: u64 = 16;
 
-/// A scenario file that is valid TOML. Whether it is a valid scenario shows when it is read.
+/// A scenario file that is valid TOML. Whether the scenario is valid is checked when it is read.
 #[derive(Clone, Debug)]
 pub struct Document {
     /// Name of the scenario: the file's name without its ending.
@@ -45,19 +45,19 @@ impl Document {
         Self::parse(path, text)
     }
 
-    /// Reads `text` as if it stood in a file at `path`.
+    /// Reads `text` as the contents of a file at `path`.
     pub fn parse(path: &Path, text: String) -> Result<Self, Problem> {
         let source = Arc::new(Source { origin: Origin::User, name: path.display().to_string(), text });
         let toml = Toml::parse(source.text.clone()).map_err(|error| syntax_problem(&source, &error))?;
         let mut root = Node::new(toml.as_item(), &source, &(0..0));
-        // What the top of the file lacks is missed at its first byte, not in all of it.
+        // A missing key of the top level is reported at the first byte, not for the whole text.
         root.place.span = 0..0;
         let name = path.file_stem().map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
         Ok(Self { name, path: path.to_owned(), root, text: toml.into_mut() })
     }
 
-    /// Applies a `PATH=VALUE` of the command line's `option`, which errors name. VALUE is TOML, or else a string. A
-    /// sweep over PATH ends with it.
+    /// Applies a `PATH=VALUE` of the command line's `option`, which errors name. VALUE is parsed as TOML; if that
+    /// fails, it is a string. If PATH is swept, it is removed from the sweep.
     pub fn set(&mut self, option: &str, assignment: &str) -> Result<(), Problem> {
         let (path, node, value) = parse_assignment(option, assignment)?;
         drop_axis(&path, &mut self.root, self.text.as_table_mut())?;
@@ -66,7 +66,7 @@ impl Document {
         Ok(())
     }
 
-    /// The scenario's text with every change of the command line in it; comments stay.
+    /// The scenario's text with all changes of the command line; comments are kept.
     pub fn text(&self) -> String {
         self.text.to_string()
     }

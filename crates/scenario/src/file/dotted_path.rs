@@ -1,4 +1,4 @@
-//! Paths like `flows.album.congestion`, as `--set` and `[sweep]` name values.
+//! Paths such as `flows.album.congestion` in `--set` and `[sweep]`.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ pub(crate) struct DottedPath {
     pub(crate) place: Place,
 }
 
-/// Sections whose entries are named by the user: a path through an entry that does not exist is a slip, not a new
-/// entry.
+/// Sections whose entries are named by the user: a path through an entry that does not exist is a mistake and creates
+/// no entry.
 const NAMED: &[(&str, &str)] = &[("hosts", "host"), ("routers", "router"), ("links", "link"), ("flows", "flow")];
 
 impl DottedPath {
-    /// Reads `text`, which stands at `place`: TOML keys joined by dots.
+    /// Parses `text`, which is at `place`: TOML keys joined by dots.
     pub(crate) fn parse(text: &str, place: Place) -> Result<Self, Problem> {
         match Key::parse(text) {
             Ok(keys) => Ok(Self { keys: keys.iter().map(|key| key.get().to_owned()).collect(), place }),
@@ -36,7 +36,7 @@ impl DottedPath {
         keys.join(".")
     }
 
-    /// Puts `value` at the path in `root`, in place of what is there.
+    /// Sets the value at the path in `root`, and replaces a present value.
     pub(crate) fn assign(&self, root: &mut Node, value: Node) -> Result<(), Problem> {
         let mut node = root;
         for depth in 0..self.keys.len() {
@@ -86,7 +86,8 @@ impl DottedPath {
         }
     }
 
-    /// Does the same to the text that is written next to the results. [`assign`](Self::assign) has found the path good.
+    /// Makes the same change in the text that is written next to the results. [`assign`](Self::assign) has validated
+    /// the path.
     pub(crate) fn assign_text(&self, root: &mut toml_edit::Table, mut value: toml_edit::Value) {
         let Some((last, parents)) = self.keys.split_last() else { return };
         let mut item: Option<&mut Item> = None;
@@ -127,7 +128,7 @@ fn implicit_table() -> Item {
     Item::Table(table)
 }
 
-/// A `PATH=VALUE` of the command line, read: where it goes, and its value twice, with its place and as TOML.
+/// A parsed `PATH=VALUE` of the command line: the path, and the value both with its place and as TOML.
 pub(crate) fn parse_assignment(option: &str, text: &str) -> Result<(DottedPath, Node, toml_edit::Value), Problem> {
     let source = Arc::new(Source { origin: Origin::User, name: option.to_owned(), text: text.to_owned() });
     let whole = Place { source: Arc::clone(&source), span: 0..text.len() };
@@ -139,14 +140,15 @@ pub(crate) fn parse_assignment(option: &str, text: &str) -> Result<(DottedPath, 
     let path_place = Place { source: Arc::clone(&source), span: 0..equals };
     let path = DottedPath::parse(&text[..equals], path_place)?;
     let written = &text[equals + 1..];
-    // What does not read as TOML is meant as a string: `--set links.wifi.rate=20 Mbit/s` needs no second quotes.
+    // A VALUE that is not valid TOML is a string: `--set links.wifi.rate=20 Mbit/s` needs no second pair of quotes.
     let value = written.trim().parse().unwrap_or_else(|_| toml_edit::Value::from(written));
     let mut node = Node::new(&Item::Value(value.clone()), &source, &(0..text.len()));
     relocate(&mut node, &Place { source, span: equals + 1..text.len() });
     Ok((path, node, value))
 }
 
-/// Points a value and everything in it at `place`: parsed on its own, its spans mean nothing in the whole text.
+/// Sets the place of a value and of everything in it to `place`: the spans of a value parsed alone are not those of the
+/// whole text.
 fn relocate(node: &mut Node, place: &Place) {
     node.place = place.clone();
     match &mut node.value {

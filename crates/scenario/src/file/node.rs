@@ -7,14 +7,14 @@ use toml_edit::{Item, Key, TableLike};
 
 use super::{Place, Source};
 
-/// A value and where it was written.
+/// A value and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) value: Value,
     pub(crate) place: Place,
 }
 
-/// What TOML can hold.
+/// The TOML types.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     String(String),
@@ -35,8 +35,8 @@ pub(crate) struct Entry {
 }
 
 impl Node {
-    /// Takes over what toml_edit parsed from `source`. A table made by a header has no text of its own but its header;
-    /// where toml_edit gives no span at all, `fallback` (the key's) stands in.
+    /// Converts an item that toml_edit parsed from `source`. The span of a table with a header is that header; where
+    /// toml_edit gives no span, the place is `fallback` (that of the key).
     pub(crate) fn new(item: &Item, source: &Arc<Source>, fallback: &Range<usize>) -> Self {
         let span = item.span().unwrap_or_else(|| fallback.clone());
         let value = match item {
@@ -50,7 +50,7 @@ impl Node {
         Self { value, place: place(source, span) }
     }
 
-    /// The value as it may be shown in an error: as written, shortened, or its type where it is long.
+    /// The value for an error message: as written, shortened, or its type if it is long.
     pub(crate) fn shown(&self) -> String {
         match &self.value {
             Value::String(text) if text.chars().count() <= 60 => format!("{text:?}"),
@@ -64,7 +64,7 @@ impl Node {
         }
     }
 
-    /// The value as JSON, for results. TOML's dates have no meaning in scenarios and become null.
+    /// The value as JSON, for results. Dates, which scenarios do not use, become null.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         match &self.value {
             Value::String(text) => text.as_str().into(),
@@ -79,7 +79,7 @@ impl Node {
         }
     }
 
-    /// The entry of `key`, where this is a table that has one.
+    /// The entry of `key`, if this is a table that has one.
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
         let Value::Table(entries) = &self.value else { return None };
         entries.iter().find(|entry| entry.key == key)

@@ -1,9 +1,9 @@
-//! Where a value was written: in the scenario file, or on the command line.
+//! The places of values: in the scenario file, or on the command line.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Who wrote a text.
+/// The origin of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The user: a file, or an option of the command line.
@@ -12,10 +12,10 @@ pub enum Origin {
     Default,
 }
 
-/// A text that values come from.
+/// A text that contains values.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Who wrote it.
+    /// The origin of the text.
     pub origin: Origin,
     /// The file's path as the user gave it, or the option.
     pub name: String,

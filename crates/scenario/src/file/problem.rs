@@ -1,4 +1,4 @@
-//! Errors in a scenario: the message, the place, and advice.
+//! Errors in a scenario: the message, the place, and the remedy.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,15 +10,15 @@ use super::{Place, Source};
 /// An error in a scenario. When rendered by miette, it shows the place in the text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// What was found and what was expected, beginning with the value's path: one sentence without a full stop.
+    /// The message: the value's path, what was found and what was expected, in one sentence without a full stop.
     pub message: String,
-    /// Where; absent where there is no text to point at (a file that cannot be read).
+    /// The place; absent if there is no text to refer to (a file that cannot be read).
     pub place: Option<Place>,
-    /// What to write at the place.
+    /// The label at the place.
     pub label: String,
-    /// Other places that play a part, with what they have to do with it.
+    /// Other places that are involved, each with its label.
     pub also: Vec<(Place, String)>,
-    /// The way out; may be empty.
+    /// The remedy; may be empty.
     pub help: String,
 }
 
@@ -28,21 +28,21 @@ impl Problem {
         let (message, place) = (message.into(), Some(place.clone()));
         Self { message, place, label: "here".to_owned(), also: Vec::new(), help: String::new() }
     }
-    /// A problem without a text to point at.
+    /// A problem without a place.
     pub fn nowhere(message: impl Into<String>) -> Self {
         Self { message: message.into(), place: None, label: String::new(), also: Vec::new(), help: String::new() }
     }
-    /// Says what to write at the place.
+    /// Sets the label at the place.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = label.into();
         self
     }
-    /// Says the way out.
+    /// Sets the remedy.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = help.into();
         self
     }
-    /// Names another place that plays a part. Where it stands in another text it is named in words.
+    /// Adds another place that is involved. A place in another text becomes a part of the remedy.
     pub fn also(mut self, place: &Place, what: impl Into<String>) -> Self {
         let what = what.into();
         match &self.place {
@@ -118,11 +118,11 @@ impl SourceCode for Source {
     }
 }
 
-/// A line of more bytes is not shown whole.
+/// Of a line with more bytes than this, only a part is shown.
 const LONG_LINE: usize = 300;
 
 impl Source {
-    /// Up to 60 bytes before and after `span`, of its own lines.
+    /// Up to 60 bytes before and after `span`, on the same lines.
     fn around(&self, span: &miette::SourceSpan) -> core::ops::Range<usize> {
         const MARGIN: usize = 60;
         let start = self.text[..span.offset()].rfind('\n').map_or(0, |at| at + 1);
@@ -138,14 +138,14 @@ impl Source {
 /// The errors in a scenario; there is at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems {
-    /// The first ones in the order in which they were found, at most [`Self::MOST_KEPT`].
+    /// The first problems in the order in which they were found, at most [`Self::MOST_KEPT`].
     pub first: Vec<Problem>,
-    /// How many there are in all.
+    /// The number of all problems.
     pub count: usize,
 }
 
 impl Problems {
-    /// How many problems are kept to be shown: a mistake in a generated file is made thousands of times.
+    /// The number of problems that are kept and shown: a generated file may repeat a mistake thousands of times.
     pub const MOST_KEPT: usize = 20;
 }
 
@@ -170,23 +170,23 @@ impl fmt::Display for Problems {
 
 impl std::error::Error for Problems {}
 
-/// Gathers problems while reading goes on, so that one look at a file finds all of them. The same one, found at several
-/// points of a sweep, counts once.
+/// Collects problems while reading continues, so that all of them are reported together. A problem found at several
+/// points of a sweep counts once.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     first: Vec<Problem>,
     known: BTreeSet<Identity>,
 }
 
-/// What tells a problem from others: the message, and where it is said.
+/// The identity of a problem: its message and its place.
 type Identity = (String, Option<(String, usize)>);
 
 impl Collector {
-    /// The value, or nothing and its problem is kept.
+    /// The value; or `None`, and its problem is kept.
     pub(crate) fn keep<T>(&mut self, result: Result<T, Problem>) -> Option<T> {
         result.map_err(|problem| self.add(problem)).ok()
     }
-    /// Keeps a problem, unless it was found before.
+    /// Keeps a problem unless it was found before.
     pub(crate) fn add(&mut self, problem: Problem) {
         let place = problem.place.as_ref().map(|place| (place.source.name.clone(), place.span.start));
         let is_new = self.known.insert((problem.message.clone(), place));
@@ -194,16 +194,16 @@ impl Collector {
             self.first.push(problem);
         }
     }
-    /// Adds what another reading has found.
+    /// Adds the problems that another reader has found.
     pub(crate) fn merge(&mut self, other: Self) {
         other.first.into_iter().for_each(|problem| self.add(problem));
         self.known.extend(other.known);
     }
-    /// Whether nothing is wrong so far.
+    /// Whether no problem has been found so far.
     pub(crate) fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
-    /// The value, if nothing was wrong.
+    /// The value if no problem was found.
     pub(crate) fn finish<T>(self, value: T) -> Result<T, Self> {
         if self.is_empty() { Ok(value) } else { Err(self) }
     }

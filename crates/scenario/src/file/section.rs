@@ -1,5 +1,5 @@
-//! Reading tables against their schema: every key is known, every default comes from the schema, every error names the
-//! value's path.
+//! Reads tables according to their schema: it rejects unknown keys, takes every default from the schema, and names the
+//! value's path in every error.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::{Origin, Place, Problem, Source};
 use crate::choice::Choice;
 use crate::schema::{Default, TableSchema};
 
-/// A value on its way to becoming typed, with its dotted path.
+/// A value that is being parsed, with its dotted path.
 #[derive(Clone, Debug)]
 pub(crate) struct Field<'a> {
     pub(crate) path: String,
@@ -42,17 +42,17 @@ impl<'a> Field<'a> {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
-    /// The name to use in sentences.
+    /// The name for use in messages.
     pub(crate) fn name(&self) -> &str {
         if self.path.is_empty() { "the scenario" } else { &self.path }
     }
 
-    /// Where it was written.
+    /// The place at which it was written.
     pub(crate) fn place(&self) -> &Place {
         &self.node.place
     }
 
-    /// Whether the schema gave it, not the user.
+    /// Whether it is a default of the schema.
     pub(crate) fn is_default(&self) -> bool {
         self.place().source.origin == Origin::Default
     }
@@ -62,7 +62,7 @@ impl<'a> Field<'a> {
         &self.node.value
     }
 
-    /// `path: found …, expected …`, with what the key means as the way out.
+    /// `path: found …, expected …`, with the key's meaning as the remedy.
     pub(crate) fn expected(&self, expected: &str) -> Problem {
         let problem =
             Problem::at(self.place(), format!("{}: found {}, expected {expected}", self.name(), self.node.shown()));
@@ -72,7 +72,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A problem that is not about the value's type.
+    /// A problem other than a wrong type.
     pub(crate) fn problem(&self, message: impl std::fmt::Display) -> Problem {
         Problem::at(self.place(), format!("{}: {message}", self.name()))
     }
@@ -104,7 +104,7 @@ impl<'a> Field<'a> {
         Ok(entries.iter().map(|entry| (entry.key.as_str(), self.child(entry, ""))).collect())
     }
 
-    /// The table, whose keys are all in `schema`.
+    /// The table; all of its keys must be in `schema`.
     pub(crate) fn section(&self, schema: &'static TableSchema) -> Result<Section<'_>, Problem> {
         let Value::Table(entries) = self.value() else {
             return Err(self.expected(&format!("a table with {}", list(schema.keys()))));
@@ -120,7 +120,7 @@ impl<'a> Field<'a> {
         Ok(Section { field: self, schema })
     }
 
-    /// The value in `choices` that is named here.
+    /// The choice with this name.
     pub(crate) fn choice<T: Copy>(&self, what: &str, choices: &[Choice<T>]) -> Result<T, Problem> {
         let names = || choices.iter().map(|choice| choice.name);
         let text = self.string(&format!("{what}: {}", list(names())))?;
@@ -128,7 +128,7 @@ impl<'a> Field<'a> {
         chosen.ok_or_else(|| self.unknown_name(text, what, names()))
     }
 
-    /// A name that is not among those that exist: suggests the nearest, lists all.
+    /// The problem of an unknown name: suggests the nearest one and lists all.
     pub(crate) fn unknown_name<'n>(
         &self,
         found: &str,
@@ -141,7 +141,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Names turn up in dotted paths, tables and file names.
+/// Checks a name: names occur in dotted paths, tables and file names.
 fn check_name(name: &str, kind: &str, place: &Place) -> Result<(), Problem> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.is_empty() && name.len() <= 64 && name.chars().all(allowed) {
@@ -153,7 +153,7 @@ fn check_name(name: &str, kind: &str, place: &Place) -> Result<(), Problem> {
         .help("names turn up in paths such as links.wifi.rate and in file names"))
 }
 
-/// A name given as a value (an interface in a list), checked like one given as a key.
+/// A name as a value (an interface in a list); the rules are those of a name as a key.
 pub(crate) fn name_value(field: &Field<'_>, kind: &str) -> Result<String, Problem> {
     let name = field.string(&format!("the name of a {kind}"))?;
     check_name(name, kind, field.place())?;
@@ -168,13 +168,13 @@ pub(crate) struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// The value of `key`, where the file has one.
+    /// The value of `key`, if the file has one.
     pub(crate) fn given(&self, key: &'static str) -> Option<Field<'a>> {
         let doc = self.schema.field(key).doc;
         self.field.node.entry(key).map(|entry| self.field.child(entry, doc))
     }
 
-    /// The entries of the table under `key`, where the file has one, whose keys are names that the user gives.
+    /// The entries of the table under `key`, if the file has one; their keys are names that the user chooses.
     pub(crate) fn entries_of(&self, key: &'static str) -> impl Iterator<Item = (&'a str, Field<'a>)> + use<'a> {
         let field = self.field;
         let entries = match field.node.entry(key).map(|entry| &entry.node.value) {
@@ -188,7 +188,7 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// The value of `key`: the file's, or the default.
+    /// The value of `key`: that of the file, or the default.
     pub(crate) fn value(&self, key: &'static str) -> Field<'a> {
         self.given(key).unwrap_or_else(|| self.default(key))
     }
@@ -203,12 +203,12 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A default that is not the schema's own, for `key`.
+    /// A default for `key` that is not in the schema.
     pub(crate) fn default_literal(&self, key: &'static str, literal: &str) -> Field<'a> {
         Field::from_default(self.field.path_of(key), literal, self.schema.field(key).doc)
     }
 
-    /// The value of `key`, which there must be.
+    /// The value of `key`, which is required.
     pub(crate) fn required(&self, key: &'static str) -> Result<Field<'a>, Problem> {
         self.given(key).ok_or_else(|| {
             let schema = self.schema.field(key);
@@ -226,7 +226,7 @@ impl<'a> Section<'a> {
         self.schema.keys()
     }
 
-    /// What `key` takes.
+    /// The accepted values of `key`.
     pub(crate) fn kind(&self, key: &'static str) -> String {
         self.schema.field(key).takes()
     }
@@ -237,7 +237,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Tables of the same kind on top of each other, and a set of defaults under them.
+/// Layers of one kind of table, above a set of defaults.
 pub(crate) struct Layers<'a> {
     tables: Vec<Section<'a>>,
     defaults: &'static [(&'static str, &'static str)],
@@ -245,7 +245,8 @@ pub(crate) struct Layers<'a> {
 }
 
 impl<'a> Layers<'a> {
-    /// `tables` from the top down, each of which may be absent; then `defaults`, then the schema's.
+    /// Layers from the topmost of `tables` down, each of which may be absent; then `defaults`, then the schema's
+    /// defaults.
     pub(crate) fn new(
         tables: &'a [Option<Field<'a>>],
         defaults: &'static [(&'static str, &'static str)],
@@ -255,14 +256,14 @@ impl<'a> Layers<'a> {
         Ok(Self { tables, defaults, schema })
     }
 
-    /// The value of `key`, from the topmost layer that has one; `None` where no table and no set of defaults has it.
+    /// The value of `key` from the topmost layer that has one; `None` if no table and no set of defaults has it.
     pub(crate) fn given(&self, key: &'static str) -> Option<Field<'a>> {
         let own = self.defaults.iter().find(|(name, _)| *name == key);
         let own = || own.map(|(_, literal)| Field::from_default(key.to_owned(), literal, self.schema.field(key).doc));
         self.tables.iter().find_map(|table| table.given(key)).or_else(own)
     }
 
-    /// The value of `key`, from the topmost layer that has one.
+    /// The value of `key` from the topmost layer that has one.
     pub(crate) fn value(&self, key: &'static str) -> Field<'a> {
         let schema = self.schema.field(key);
         self.given(key).unwrap_or_else(|| match schema.default {

@@ -2,14 +2,14 @@
 
 /// Names that a slip is compared with: a comparison takes 300 ns, and a generated file may hold as many slips as names.
 const MOST_COMPARED: usize = 200;
-/// Names that are listed, of more.
+/// The maximum number of names in a list.
 const MOST_LISTED: usize = 60;
 
-/// The candidate that looks most like `typed`, if one is near enough to be a slip of the fingers.
+/// The candidate most similar to `typed`, if the difference is small enough to be a typing error.
 pub(crate) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
     let typed = plain(typed);
-    // Unbounded input (a whole paragraph as a key) is no slip of the fingers, and the comparison is quadratic.
+    // Long input (a whole paragraph as a key) is no typing error, and the comparison is quadratic.
     if typed.len() > 64 {
         return None;
     }
@@ -18,12 +18,12 @@ pub(crate) fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a 
         .take(MOST_COMPARED)
         .map(|candidate| (strsim::damerau_levenshtein(&typed, &plain(candidate)), candidate))
         .filter(|(distance, candidate)| *distance <= 2.max(candidate.len() / 3) && *distance < candidate.len().max(2))
-        // Of two that are equally near, the one with the same first letter: that one is seldom got wrong.
+        // Of two equally similar candidates, the one with the same first letter: errors in the first letter are rare.
         .min_by_key(|(distance, candidate)| (*distance, typed.chars().next() != candidate.chars().next()))
         .map(|(_, candidate)| candidate)
 }
 
-/// `did you mean "x"?`, or what else to write at the place.
+/// `did you mean "x"?`, or `otherwise` if no candidate is similar.
 pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>, otherwise: &str) -> String {
     match nearest(typed, candidates) {
         Some(name) => format!("did you mean {name:?}?"),
@@ -31,8 +31,7 @@ pub fn did_you_mean<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a st
     }
 }
 
-/// `a, b and c`, or what there is to say of nothing; of more names than anybody reads the first ones and how many
-/// others there are.
+/// `a, b and c`, or a text for an empty list; of a long list, the first names and the number of the others.
 pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let mut names = names.into_iter();
     let listed: Vec<&str> = names.by_ref().take(MOST_LISTED).collect();

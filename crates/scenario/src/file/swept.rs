@@ -1,11 +1,11 @@
-//! A value that the command line sets is no longer swept.
+//! Removes a value that the command line sets from the sweep.
 
 use super::dotted_path::DottedPath;
 use super::node::{Entry, Node, Value};
 use super::{Place, Problem};
 
-/// Takes `set` out of `[sweep]`, in the tree and in the text, so that the value on the command line counts. Where the
-/// sweep sets it together with something else, only the user can say what is meant.
+/// Removes `set` from `[sweep]`, in the tree and in the text, so that the value of the command line is used. If the
+/// sweep sets it together with other paths, the meaning is ambiguous and the result is an error.
 pub(crate) fn drop_axis(set: &DottedPath, root: &mut Node, text: &mut toml_edit::Table) -> Result<(), Problem> {
     let Some(sweep) = root.entry("sweep") else { return Ok(()) };
     let mut axes = Vec::new();
@@ -25,7 +25,7 @@ pub(crate) fn drop_axis(set: &DottedPath, root: &mut Node, text: &mut toml_edit:
     Ok(())
 }
 
-/// A line of `[sweep]`: where it stands, and the paths that it sets.
+/// A line of `[sweep]`: its place, and the paths that it sets.
 struct Axis {
     location: Vec<String>,
     paths: Vec<Vec<String>>,
@@ -51,7 +51,7 @@ fn collect(location: &mut Vec<String>, entry: &Entry, axes: &mut Vec<Axis>) {
     }
 }
 
-/// Removes the entry at `location`, and every table that is empty without it.
+/// Removes the entry at `location`, and every table that becomes empty.
 fn remove(node: &mut Node, location: &[String]) {
     let (Value::Table(entries), Some((key, rest))) = (&mut node.value, location.split_first()) else { return };
     let Some(at) = entries.iter().position(|entry| entry.key == *key) else { return };

@@ -1,4 +1,4 @@
-//! Values that are more than TOML's own types: quantities with units, bounded numbers, times, periods.
+//! Types beyond those of TOML: quantities with units, bounded numbers, times, periods.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -10,15 +10,15 @@ use subflow_quantity::{Duration, Rate, Size};
 use super::node::Value;
 use super::{Field, Problem};
 
-/// No duration of a scenario is longer, that of a run included: what is computed with them stays far from the end of
-/// the clock, 584 years.
+/// The longest duration in a scenario, including that of a run: results of calculations with durations stay far below
+/// the end of the clock, 584 years.
 pub(crate) const LONGEST_DURATION: Duration = Duration::from_secs(1_000_000);
 
-/// No link sends faster than this, unless it takes no time at all: full-sized packets are a nanosecond apart.
+/// The highest rate of a link, except unlimited: at this rate, full-sized packets are a nanosecond apart.
 pub(crate) const FASTEST_RATE: Rate = Rate::from_mbit(10_000_000);
 
 impl Field<'_> {
-    /// A quantity in its notation. A bare number is told which units there are.
+    /// A quantity in its notation. The error for a number without a unit lists the units.
     pub(crate) fn quantity<T: FromStr<Err = NotationError>>(&self, expected: &str) -> Result<T, Problem> {
         let text = match self.value() {
             Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Addresses of interfaces: those that the file gives, and numbers for the rest.
+//! Addresses of interfaces: those that the file specifies, and generated ones for the other interfaces.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -6,7 +6,7 @@ use super::topology::Topology;
 use crate::InterfaceIndex;
 use crate::file::{Collector, Problem};
 
-/// Gives every interface without an address one of `10.A.B.C`, and refuses addresses that two interfaces have.
+/// Assigns `10.A.B.C` to every interface without an address, and rejects an address that two interfaces have.
 pub(super) fn assign(topology: &mut Topology, problems: &mut Collector) -> Option<()> {
     for host in 0..topology.hosts.len() {
         for interface in 0..topology.hosts[host].interfaces.len() {

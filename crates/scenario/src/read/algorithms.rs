@@ -41,7 +41,7 @@ pub(super) fn scheduler(section: &Section<'_>, default: &str) -> Result<Schedule
     Ok(Scheduler { name, options: Options { oldest_first, beta: ratio(&section, "beta")?, lambda } })
 }
 
-/// The path manager of a flow whose connections have `most` subflows at most.
+/// The path manager of a flow whose connections have at most `most` subflows.
 pub(super) fn path_manager(section: &Section<'_>, default: &str, most: u32) -> Result<PathManager, Problem> {
     const WHAT: &str = "the name of a path manager";
     let field = given_or(section, "path_manager", default);
@@ -82,7 +82,7 @@ fn named<T>(
     parse(name).ok_or_else(|| field.unknown_name(name, what, entries.iter().map(|entry| entry.name)))
 }
 
-/// Refuses options that belong to another algorithm than the one named.
+/// Rejects options of algorithms other than the named one.
 fn refuse_others(section: &Section<'_>, name: &str, options: &[&str]) -> Result<(), Problem> {
     let stray =
         section.keys().filter(|key| *key != "name" && !options.contains(key)).find_map(|key| section.given(key));

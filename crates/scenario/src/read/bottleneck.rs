@@ -1,4 +1,4 @@
-//! `bottleneck = …` and `coupling = …`: which subflows share a bottleneck, and what follows from it.
+//! `bottleneck = …` and `coupling = …`: how shared bottlenecks are detected, and which subflows are coupled.
 
 use subflow_policy::bottleneck::Parameters;
 use subflow_policy::scheduler::{Scheduler, Scheduling};
@@ -16,9 +16,9 @@ pub(super) const COUPLINGS: [Choice<Coupling>; 2] = [
     ),
 ];
 
-/// The detector of a flow: the one it names, or the one that `scheduler` or the coupling needs.
+/// The detector of a flow: the named one, or the one that `scheduler` or the coupling requires.
 pub(super) fn read(section: &Section<'_>, scheduler: &Scheduling) -> Result<(Option<Detector>, Coupling), Problem> {
-    let coupling = section.value("coupling").choice("what is coupled", &COUPLINGS)?;
+    let coupling = section.value("coupling").choice("a coupling", &COUPLINGS)?;
     let needed = match coupling {
         _ if scheduler.goes_by_correlations() => Some("red-cpi"),
         Coupling::SharedBottleneck => Some("rfc8382"),

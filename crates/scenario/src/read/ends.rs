@@ -1,10 +1,10 @@
-//! Resolving `"host"`, `"host.interface"` and router names.
+//! Resolves `"host"`, `"host.interface"` and names of routers.
 
 use super::topology::Topology;
 use crate::file::{Field, Problem, did_you_mean, list};
 use crate::{Attachment, InterfaceIndex};
 
-/// A host, perhaps with one of its interfaces.
+/// A host and optionally one of its interfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HostEnd {
     pub(super) host: usize,
@@ -12,7 +12,7 @@ pub(super) struct HostEnd {
 }
 
 impl Topology {
-    /// What a flow's `from` or `to` names: `"host"` or `"host.interface"`.
+    /// The host that a flow's `from` or `to` names: `"host"` or `"host.interface"`.
     pub(super) fn host_end(&self, field: &Field<'_>) -> Result<HostEnd, Problem> {
         let text = field.string("a host, or \"host.interface\"")?;
         let (name, interface) = split(text);
@@ -31,7 +31,7 @@ impl Topology {
         Ok(HostEnd { host, interface })
     }
 
-    /// An interface in full: `"host.interface"`; the host alone where it has no other.
+    /// An interface by its full name, `"host.interface"`, or by its host's name if the host has only this one.
     pub(super) fn interface(&self, field: &Field<'_>) -> Result<InterfaceIndex, Problem> {
         let HostEnd { host, interface } = self.host_end(field)?;
         let interfaces = &self.hosts[host].interfaces;

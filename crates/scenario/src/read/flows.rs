@@ -17,7 +17,7 @@ use crate::choice::Choice;
 use crate::file::{Collector, Field, Place, Problem, Section};
 use crate::{Flow, InterfaceIndex, Mptcp, PathManager, Protocol, Sctp, SubflowPlan, Tcp, schema};
 
-/// Reads flows against the nodes and stacks that there are.
+/// Reads flows; nodes and stacks have been read before.
 struct FlowReader<'a> {
     topology: &'a Topology,
     stacks: &'a Stacks<'a>,
@@ -41,7 +41,7 @@ pub(super) const PROTOCOLS: [Choice<Kind>; 4] = [
     Choice::new("udp", Kind::Udp, "packets at a constant rate, with pauses").source("RFC 768"),
 ];
 
-/// All flows; those with problems are left out.
+/// All flows without those that have problems.
 pub(super) fn read(
     section: &Section<'_>,
     topology: &Topology,
@@ -67,7 +67,7 @@ pub(super) fn read(
 }
 
 impl FlowReader<'_> {
-    /// The flow, and the place that decided its port; where it gives none, `automatic` is asked for a port of its host.
+    /// The flow, and the place that specifies its port. If none does, `automatic` chooses a free port of its host.
     fn read(
         &self,
         name: &str,
@@ -190,7 +190,7 @@ impl FlowReader<'_> {
         })
     }
 
-    /// The path manager of a flow from `host`, which may need gateways.
+    /// The path manager of a flow from `host`. Some path managers require gateways.
     fn path_manager(&self, section: &Section<'_>, host: usize, most: u32) -> Result<PathManager, Problem> {
         let manager = algorithms::path_manager(section, self.stacks.profile(host).path_manager, most)?;
         let has_gateways = self.topology.hosts[host].interfaces.iter().any(|interface| !interface.gateways.is_empty());
@@ -270,13 +270,13 @@ fn source_port(section: &Section<'_>) -> Result<Option<u16>, Problem> {
     section.given("source_port").map(|port| port.integer(1..=65_535).map(|port| port as u16)).transpose()
 }
 
-/// Keys that the protocol has no use for. A flow that says `protocol = "tcp"` itself may keep its MPTCP keys, so that a
-/// sweep can go over protocols; one that only forgot to say MPTCP may not.
+/// Rejects keys that do not apply to the protocol. A flow with `protocol = "tcp"` in the file may have MPTCP keys, so
+/// that a sweep over protocols is possible; a flow whose protocol is the default may not.
 fn refuse_strays(section: &Section<'_>, kind: Kind) -> Result<(), Problem> {
     let said = section.given("protocol").is_some();
     let (protocol, strays, help): (&str, &[&'static str], &str) = match kind {
         Kind::Tcp if !said => (
-            "tcp unless it says otherwise",
+            "tcp by default",
             &["scheduler", "path_manager", "bottleneck", "coupling", "subflows", "primary", "mptcp", "sctp"],
             "add protocol = \"mptcp\" (or \"sctp\") to the flow, or drop the key",
         ),
@@ -301,7 +301,7 @@ fn refuse_strays(section: &Section<'_>, kind: Kind) -> Result<(), Problem> {
     match strays.iter().find_map(|key| section.given(key)) {
         None => Ok(()),
         Some(stray) => Err(stray
-            .problem(format!("the flow's protocol is {protocol}, which has no use for this"))
+            .problem(format!("the flow's protocol is {protocol}; this key does not apply to it"))
             .label("not for this protocol")
             .help(help)),
     }

@@ -1,11 +1,11 @@
-//! `gateways = …` of interfaces: routers that packets of an address pass.
+//! `gateways = …` of interfaces: the routers through which packets of each address are sent.
 
 use super::reachability::Islands;
 use super::topology::Topology;
 use crate::file::{Collector, Field, Problem, Section, Value, did_you_mean, list};
 use crate::{InterfaceIndex, schema};
 
-/// Reads the gateways of all interfaces; the routers and links are there.
+/// Reads the gateways of all interfaces; routers and links have been read before.
 pub(super) fn read(scenario: &Section<'_>, topology: &mut Topology, problems: &mut Collector) {
     let islands = Islands::of(topology);
     for (name, field) in scenario.entries_of("hosts") {

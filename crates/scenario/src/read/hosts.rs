@@ -10,7 +10,7 @@ use crate::{Host, HostStack, Interface, schema};
 const MOST_HOSTS: usize = 65_000;
 const MOST_INTERFACES: usize = 250;
 
-/// The hosts, without addresses where the file gives none, and the places of their interfaces' names.
+/// The hosts, with the addresses that the file specifies, and the places of their interfaces' names.
 pub(super) fn read(field: &Field<'_>, problems: &mut Collector) -> Option<(Vec<Host>, Vec<Vec<Place>>)> {
     let entries = problems.keep(field.named_entries("host"))?;
     if entries.is_empty() {
@@ -30,7 +30,7 @@ pub(super) fn read(field: &Field<'_>, problems: &mut Collector) -> Option<(Vec<H
     Some((hosts, places))
 }
 
-/// The interfaces of a host in its short form (a list) or its long one (a table).
+/// The interfaces of a host in its short form (a list) or its long form (a table).
 fn interfaces(host: &Field<'_>) -> Result<Vec<(Interface, Place)>, Problem> {
     let expected = "a list of interfaces such as [\"wifi\", \"lte\"], or a table with one";
     match host.value() {
@@ -42,12 +42,12 @@ fn interfaces(host: &Field<'_>) -> Result<Vec<(Interface, Place)>, Problem> {
 
 pub(super) const STACKS: [Choice<HostStack>; 2] = [
     Choice::new("kernel", HostStack::Kernel, "the kernel's own"),
-    Choice::new("subflow", HostStack::Subflow, "ours, in this process"),
+    Choice::new("subflow", HostStack::Subflow, "Subflow's, in this process"),
 ];
 
 fn stack(host: &Field<'_>) -> Result<HostStack, Problem> {
     match host.value() {
-        Value::Table(_) => host.section(&schema::HOST)?.value("stack").choice("whose stack it runs", &STACKS),
+        Value::Table(_) => host.section(&schema::HOST)?.value("stack").choice("a stack", &STACKS),
         _ => Ok(HostStack::default()),
     }
 }
@@ -103,7 +103,7 @@ fn interface(field: &Field<'_>) -> Result<Interface, Problem> {
 fn address(field: &Field<'_>) -> Result<IpAddr, Problem> {
     let expected = "an IP address such as \"192.168.1.2\" or \"fd00::2\"";
     let text = field.string(expected)?;
-    // A scope stands behind %.
+    // A scope follows the percent sign.
     let (bare, scope) = text.split_once('%').map_or((text, None), |(bare, scope)| (bare, Some(scope)));
     let address: IpAddr = bare.parse().map_err(|_| field.expected(expected))?;
     if matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local()) {

@@ -14,10 +14,10 @@ use crate::choice::Choice;
 use crate::file::{Field, Place, Problem, Section, Value};
 use crate::{Link, schema};
 
-/// A delay longer than this is a slip of units.
+/// A longer delay is assumed to be a mistake in its unit.
 const LONGEST_DELAY: Duration = Duration::from_secs(3600);
 
-/// Reads links against the nodes that there are.
+/// Reads links; nodes have been read before.
 pub(super) struct LinkReader<'a> {
     pub(super) topology: &'a Topology,
     pub(super) traces: &'a Traces,
@@ -42,7 +42,7 @@ impl LinkReader<'_> {
     }
 }
 
-/// What both directions of a link are like, from the keys that say so.
+/// The properties of both directions of a link.
 pub(super) fn configs(section: &Section<'_>, traces: &Traces) -> Result<[LinkConfig; 2], Problem> {
     let rate = directions(&section.required("rate")?, None, |f| service(f, traces))?;
     let delay = directions(&section.value("delay"), Some(&section.default("delay")), delay)?;
@@ -59,7 +59,7 @@ pub(super) fn configs(section: &Section<'_>, traces: &Traces) -> Result<[LinkCon
         Some(field) => optional_directions(&field, reorder)?,
     };
     for index in [0, 1] {
-        // Jitter around a delay of 0 makes some packets late, and others can skip that.
+        // With jitter around a delay of 0, some packets are delayed and others can skip that delay.
         if let (Some(Reorder::Overtaking(_)), true, None) = (reorder[index], delay[index].is_zero(), jitter[index]) {
             let field = section.given("reorder").expect("it was read");
             return Err(field
@@ -90,7 +90,7 @@ pub(super) fn configs(section: &Section<'_>, traces: &Traces) -> Result<[LinkCon
     Ok([direction(0), direction(1)])
 }
 
-/// One value for both directions, or `{ up, down }`. A direction that is left out takes `default`, where there is one.
+/// One value for both directions, or `{ up, down }`. A missing direction has the value `default`, if there is one.
 pub(super) fn directions<T: Clone>(
     field: &Field<'_>,
     default: Option<&Field<'_>>,
@@ -109,7 +109,7 @@ pub(super) fn directions<T: Clone>(
     Ok([side("up")?, side("down")?])
 }
 
-/// The same where a direction that is left out has nothing.
+/// One value for both directions, or `{ up, down }`. A missing direction has no value.
 pub(super) fn optional_directions<T: Clone>(
     field: &Field<'_>,
     read: impl Fn(&Field<'_>) -> Result<T, Problem>,
@@ -123,7 +123,7 @@ pub(super) fn optional_directions<T: Clone>(
     Ok([side("up")?, side("down")?])
 }
 
-/// A table with `up` or `down` means directions; any other is a value of its own.
+/// A table with `up` or `down` has a value for each direction; any other table is one value.
 fn is_directions(field: &Field<'_>) -> bool {
     matches!(field.value(), Value::Table(entries) if entries.iter().any(|e| e.key == "up" || e.key == "down"))
 }
@@ -199,12 +199,12 @@ fn jitter_deviation(field: &Field<'_>) -> Result<Duration, Problem> {
     }
 }
 
-/// How packets change places.
+/// How packets are reordered.
 #[derive(Clone, Copy, Debug)]
 enum Reorder {
-    /// Some are held back.
+    /// Some packets have an additional delay.
     Late(Reordering),
-    /// Some skip the delay.
+    /// Some packets skip the delay.
     Overtaking(Overtaking),
 }
 

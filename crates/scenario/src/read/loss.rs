@@ -10,7 +10,7 @@ use crate::schema;
 
 const EXPECTED: &str = "a probability such as \"1 %\", \"none\", or a table with a model";
 
-/// The loss model and where it strikes.
+/// The loss model and its position.
 pub(super) fn read(field: &Field<'_>, traces: &Traces) -> Result<(LossConfig, LossPosition), Problem> {
     match field.value() {
         Value::String(text) if text == "none" => return Ok((LossConfig::None, LossPosition::AfterQueue)),
@@ -67,7 +67,7 @@ fn bernoulli(field: &Field<'_>) -> Result<LossConfig, Problem> {
     Ok(if p == Probability::NEVER { LossConfig::None } else { LossConfig::Bernoulli(convert(p)) })
 }
 
-/// A probability as the network draws it.
+/// A probability in the representation of the network.
 pub(super) fn probability(field: &Field<'_>) -> Result<subflow_network::Probability, Problem> {
     field.quantity("a probability such as \"1 %\"").map(convert)
 }
@@ -77,7 +77,7 @@ fn convert(p: Probability) -> subflow_network::Probability {
 }
 
 impl<'a> Section<'a> {
-    /// A key that the model cannot do without.
+    /// A key that the model requires.
     fn needed(&self, key: &'static str, model: &str) -> Result<Field<'a>, Problem> {
         self.given(key).ok_or_else(|| {
             self.field()

@@ -1,4 +1,4 @@
-//! From a document to a [`Scenario`]: topology, then traffic, then what happens on the way.
+//! From a document to a [`Scenario`]: the topology first, then the traffic, then the timeline.
 
 mod addresses;
 mod algorithms;
@@ -36,13 +36,13 @@ use stacks::Stacks;
 use topology::Topology;
 pub(crate) use traces::Traces;
 
-/// Seeds stay below this so that JSON readers that only have floats read them exactly.
+/// Seeds are below this bound, so that JSON readers that represent numbers as floats read them exactly.
 const LARGEST_SEED: u64 = (1 << 53) - 1;
 
-/// A run that takes more samples spends its time on them, and series keep far fewer.
+/// The maximum number of samples: more would dominate the time of a run, and series keep far fewer.
 const MOST_SAMPLES: u64 = 10_000_000;
 
-/// What the top of the file says.
+/// The general keys at the top of the file.
 struct General {
     title: String,
     description: String,
@@ -53,14 +53,14 @@ struct General {
     repeat: u32,
 }
 
-/// How long a run lasts, and where that is said.
+/// The duration of a run, and the place that specifies it.
 struct RunLength {
     duration: Duration,
     place: Place,
 }
 
 impl RunLength {
-    /// Refuses a run that is longer than the clock of a network with so many links.
+    /// Rejects a run that is longer than the clock of a network with this number of links.
     fn check_clock(&self, topology: &Topology) -> Result<(), Problem> {
         let links = topology.links.len();
         let longest = longest_run(links);
@@ -71,10 +71,10 @@ impl RunLength {
         let found = format!("duration: found {}, expected at most {seconds} s with {links} links", self.duration);
         Err(Problem::at(&self.place, found)
             .label("after the end of the clock")
-            .help("one 64-bit word tells events apart by time and link: the more links, the shorter the longest run"))
+            .help("a 64-bit word identifies an event by time and link: the more links, the shorter the longest run"))
     }
 
-    /// Refuses a time at or after the end of the run.
+    /// Rejects a time at or after the end of the run.
     fn check_before_end(&self, field: &Field<'_>, time: Duration) -> Result<(), Problem> {
         match time < self.duration {
             true => Ok(()),
@@ -88,12 +88,12 @@ impl RunLength {
 }
 
 impl Scenario {
-    /// Reads one scenario; what `[sweep]` says is left to [`crate::sweep`].
+    /// Reads one scenario; [`crate::sweep`] reads `[sweep]`.
     pub fn read(document: &Document) -> Result<Self, Problems> {
         Ok(Self::read_from(&document.name, &document.root, &Traces::new(document.directory()))?)
     }
 
-    /// The same from a document's tree, with traces that were perhaps read before.
+    /// Reads one scenario from a document's tree; `traces` may hold traces that were read before.
     pub(crate) fn read_from(name: &str, root: &Node, traces: &Traces) -> Result<Self, Collector> {
         let root = Field::root(root);
         let section = root.section(&schema::ROOT)?;
@@ -102,7 +102,7 @@ impl Scenario {
         let general = problems.keep(general(&section, name));
         let topology = Topology::read(&section, traces, &mut problems);
         let (Some(general), Some(topology)) = (general, topology) else { return Err(problems) };
-        // Flows and events refer to what stands above: with half a topology they would only raise false alarms.
+        // Flows and events refer to the topology: with an incomplete one they would raise false alarms.
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -173,8 +173,8 @@ fn general(section: &Section<'_>, name: &str) -> Result<General, Problem> {
     })
 }
 
-/// A string as terminals and vector graphics can take it: an escape sequence would be obeyed by the one, and no XML
-/// reader opens the other with it.
+/// A string without control characters: terminals interpret escape sequences, and XML readers reject vector graphics
+/// that contain them.
 fn printable(field: &Field<'_>, expected: &str, allowed: fn(char) -> bool) -> Result<String, Problem> {
     let text = field.string(expected)?;
     if text.chars().any(|c| c.is_control() && !allowed(c)) {
@@ -183,7 +183,7 @@ fn printable(field: &Field<'_>, expected: &str, allowed: fn(char) -> bool) -> Re
     Ok(text.to_owned())
 }
 
-/// How far apart samples are to lie in a run of this duration.
+/// The specified interval between samples, of which at most `MOST_SAMPLES` fit into a run of this duration.
 fn given_interval(field: &Field<'_>, duration: Duration) -> Result<Duration, Problem> {
     let sample_interval = field.positive_duration()?;
     if duration.as_nanos() / sample_interval.as_nanos() > MOST_SAMPLES {

@@ -1,9 +1,9 @@
-//! What has a name, and is looked up by it as often as there are flows and links.
+//! Named items with fast lookup: every flow and every link looks up names.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-/// A list of things with names, in the order of their coming. Where several have one name, the first is found by it.
+/// A list of named items in the order of insertion. If several have the same name, a lookup finds the first.
 pub(super) struct Named<T> {
     things: Vec<T>,
     numbers: BTreeMap<String, usize>,
@@ -15,7 +15,7 @@ impl<T> Named<T> {
         self.things.push(thing);
     }
 
-    /// The number of what is called `name`.
+    /// The index of the item called `name`.
     pub(super) fn number(&self, name: &str) -> Option<usize> {
         self.numbers.get(name).copied()
     }
@@ -24,7 +24,7 @@ impl<T> Named<T> {
         &mut self.things[number]
     }
 
-    /// All of them.
+    /// All items.
     pub(super) fn into_vec(self) -> Vec<T> {
         self.things
     }

@@ -11,7 +11,7 @@ use crate::file::{Collector, Field, Place, Problem, Section};
 use crate::{Host, HostStack, Interface, Router, schema};
 
 impl Topology {
-    /// Reads `hosts`, `routers` and `links`. `None` where there is too little to go on.
+    /// Reads `hosts`, `routers` and `links`. Returns `None` if too little of them is valid to continue.
     pub(super) fn read(section: &Section<'_>, traces: &Traces, problems: &mut Collector) -> Option<Self> {
         let generated = match section.given("topology") {
             Some(field) => Some((problems.keep(shape::read(&field, traces))?, field)),
@@ -48,7 +48,7 @@ impl Topology {
             (None, Some((_, field))) => topology.check_all_plugged_in(field, problems),
             (None, None) => {}
         }
-        // Whose name is taken has no interfaces of its own.
+        // A host whose name is taken gets no interfaces.
         if problems.is_empty() {
             gateways::read(section, &mut topology, problems);
         }
@@ -80,7 +80,7 @@ impl Topology {
         Some(())
     }
 
-    /// Whether there is a host or router of this name.
+    /// Whether a host or router has this name.
     fn is_node(&self, name: &str) -> bool {
         self.hosts.number(name).is_some() || self.routers.number(name).is_some()
     }
@@ -98,7 +98,7 @@ impl Topology {
                 }
                 None => Ok((default, router.place().clone())),
             });
-            // A router of an unknown mode is still there: its links are not to raise false alarms.
+            // A router with an unknown mode is still added, so that its links raise no false alarms.
             let known = problems.keep(mode);
             if let Some((mode, place)) = &known {
                 self.check_control(name, *mode, place, problems);
@@ -109,10 +109,10 @@ impl Topology {
         Some(())
     }
 
-    /// A controller has all routers or none.
+    /// A controller has either all routers or none.
     fn check_control(&self, name: &str, mode: RouterMode, place: &Place, problems: &mut Collector) {
         let controlled = |mode| mode == RouterMode::Multiflow;
-        // One that is not as the first one has been told of.
+        // Comparison with the first one suffices: routers that differ from it have been reported.
         let Some(other) = self.routers.first().filter(|first| controlled(first.mode) != controlled(mode)) else {
             return;
         };
@@ -141,7 +141,7 @@ impl Topology {
     }
 }
 
-/// A host or router that is called like one of the generated ones.
+/// The problem of a host or router that has the name of a generated node.
 fn name_taken(field: &Field<'_>, name: &str) -> Problem {
     field.problem(format!("the topology has a node {name:?} already")).help("give this one another name")
 }

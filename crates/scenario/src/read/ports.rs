@@ -1,24 +1,24 @@
-//! The ports that flows go to: those that the file gives, and numbers for the rest.
+//! The destination ports of flows: those that the file specifies, and generated ones for the other flows.
 
 use std::collections::BTreeMap;
 
 use crate::file::{Field, Place, Problem};
 use crate::read::topology::Topology;
 
-/// The port of the first flow that gives none. The next one has the next, whatever host it goes to.
+/// The port of the first flow without a specified one. Each following flow has the next port, whatever its destination.
 const FIRST: usize = 5001;
 
-/// Which ports of hosts are taken, and where that is said.
+/// The ports in use by host, and the places that specify them.
 #[derive(Default)]
 pub(super) struct Ports {
     taken: BTreeMap<(usize, u16), Place>,
-    /// By host, the port at which the search for a free one goes on.
+    /// By host, the port at which the search for a free port continues.
     search: BTreeMap<usize, u16>,
 }
 
 impl Ports {
-    /// The port for a flow to `host` that gives none, the `index`th of all. From the 60,536th on it is the lowest that
-    /// is free there.
+    /// The port for a flow to `host` without a specified one, which is the `index`th of all flows. From the 60,536th
+    /// flow on, it is the lowest free port of that host.
     pub(super) fn automatic(&mut self, index: usize, host: usize) -> Option<u16> {
         if let Ok(port) = u16::try_from(FIRST + index) {
             return Some(port);
@@ -30,7 +30,7 @@ impl Ports {
         Some(*search)
     }
 
-    /// Takes `port` of `host` for `flow`, which says so at `place`, unless another flow has it.
+    /// Assigns `port` of `host` to `flow`, as specified at `place`, unless another flow has it.
     pub(super) fn take(
         &mut self,
         topology: &Topology,

@@ -8,7 +8,7 @@ use crate::choice::Choice;
 use crate::file::{Field, Problem, Section, Value};
 use crate::schema;
 
-/// The queue disciplines, and whether it is RED.
+/// The queue disciplines, and whether each is RED.
 pub(super) const DISCIPLINES: [Choice<bool>; 2] = [
     Choice::new("drop-tail", false, "drops the packets that find it full; limited in packets or bytes")
         .source("tc netem, ns-3 DropTailQueue"),
@@ -35,7 +35,7 @@ pub(super) const RED_AGEING: [Choice<IdleAgeing>; 2] = [
 
 const LIMIT: &str = "a limit such as \"100 packets\" or \"64 KiB\", or \"unlimited\"";
 
-/// The smallest queue in bytes that lets a full-sized packet in.
+/// The smallest queue in bytes that accepts a full-sized packet.
 const FULL_PACKET: u64 = 1500;
 
 pub(super) fn read(field: &Field<'_>) -> Result<QueueConfig, Problem> {
@@ -63,7 +63,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<QueueConfig, Problem> {
     Ok(QueueConfig { discipline, limit, counts_transmitting })
 }
 
-/// Packets, bytes or "unlimited".
+/// A number of packets, a number of bytes or "unlimited".
 fn limit(field: &Field<'_>) -> Result<Limit, Problem> {
     if matches!(field.value(), Value::String(text) if text == "unlimited") {
         return Ok(Limit::Unlimited);
@@ -94,7 +94,7 @@ fn amount(field: &Field<'_>) -> Result<Amount, Problem> {
     }
 }
 
-/// A bare number may mean packets or bytes; only numbers get this far.
+/// The problem of a number without a unit, which may mean packets or bytes; `otherwise` for every other value.
 fn unit_is_missing(field: &Field<'_>, otherwise: Problem) -> Problem {
     match field.value() {
         Value::Integer(n) if *n < 0 => otherwise,

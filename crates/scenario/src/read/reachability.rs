@@ -1,4 +1,4 @@
-//! Which interfaces can exchange packets.
+//! Tests which interfaces can exchange packets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +7,8 @@ use super::topology::Topology;
 use crate::file::{Field, Problem, list};
 use crate::{Attachment, InterfaceIndex};
 
-/// The network cut into islands. Hosts forward nothing, so an interface is on the island of what is at the other end of
-/// its link, and routers that share a link share an island.
+/// The network, partitioned into islands. Hosts do not forward packets, so an interface is on the island of the node at
+/// the other end of its link; routers with a common link are on the same island.
 pub(super) struct Islands {
     of_interface: BTreeMap<InterfaceIndex, usize>,
     of_router: Vec<usize>,
@@ -31,7 +31,8 @@ impl Islands {
                 let Attachment::Interface(interface) = end else { continue };
                 let island = match other {
                     Attachment::Router(router) => root(&mut of_router, router),
-                    // A link between two hosts is an island of its own, numbered after the routers'.
+                    // A link between two hosts is an island of its own; its number follows those of the routers'
+                    // islands.
                     Attachment::Interface(_) => topology.routers.len() + index,
                 };
                 of_interface.insert(interface, island);
@@ -54,7 +55,7 @@ impl Islands {
         matches!((self.of_interface.get(&a), self.of_interface.get(&b)), (Some(a), Some(b)) if a == b)
     }
 
-    /// The first pair of interfaces of two ends that can talk: joined by links, with addresses of one family.
+    /// The first pair of interfaces of two ends that can communicate: joined by links, with addresses of one family.
     pub(super) fn connect(
         &self,
         topology: &Topology,
@@ -97,7 +98,7 @@ impl Islands {
     }
 }
 
-/// The router that stands for its island. Ways to it grow shorter with each that is gone.
+/// The router that represents an island, with path compression.
 fn root(of_router: &mut [usize], mut router: usize) -> usize {
     while of_router[router] != router {
         of_router[router] = of_router[of_router[router]];

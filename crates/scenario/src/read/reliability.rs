@@ -1,4 +1,4 @@
-//! What partial reliability of SCTP (RFC 3758, RFC 7496) cannot be combined with.
+//! Combinations with partial reliability of SCTP (RFC 3758, RFC 7496) that are rejected.
 
 use subflow_transport::sctp::config::Reliability;
 
@@ -6,7 +6,7 @@ use super::stacks::Stacks;
 use crate::file::{Problem, Section};
 use crate::{Flow, Protocol, Sctp, Traffic};
 
-/// Refuses `flow`, described by `section`, where giving messages up leaves nothing to measure.
+/// Rejects `flow`, described by `section`, if abandoned messages would leave nothing to measure.
 pub(super) fn refuse_what_cannot_end(flow: &Flow, section: &Section<'_>, stacks: &Stacks<'_>) -> Result<(), Problem> {
     let Protocol::Sctp(sctp) = &flow.protocol else { return Ok(()) };
     match flow.traffic {
@@ -16,8 +16,8 @@ pub(super) fn refuse_what_cannot_end(flow: &Flow, section: &Section<'_>, stacks:
     }
 }
 
-/// A lifetime counts from when a message is written. What has no end is written at once where nothing bounds the send
-/// buffer: after one lifetime nothing would be left to send.
+/// A lifetime begins when a message is written. Data without an end is written at once unless the send buffer is
+/// bounded: after one lifetime nothing would be left to send.
 fn refuse_data_that_expires_unsent(sctp: &Sctp, section: &Section<'_>) -> Result<(), Problem> {
     let expires = matches!(sctp.from_stack.sctp.reliability, Reliability::Lifetime(_));
     if !expires || sctp.from_stack.sctp.send_buffer.is_some() {
@@ -30,11 +30,11 @@ fn refuse_data_that_expires_unsent(sctp: &Sctp, section: &Section<'_>) -> Result
             lifetime",
         )
         .label("its messages have a lifetime")
-        .help("say sctp.send_buffer, such as \"256 KiB\", or how much to send"))
+        .help("set sctp.send_buffer, such as \"256 KiB\", or the amount to send"))
 }
 
-/// A request goes out when the response to the one before is whole. Once a message of either is given up, none ever
-/// follows.
+/// A request is sent after the response to the previous one has arrived completely. After a message of either was
+/// abandoned, no further request is sent.
 fn refuse_exchanges_that_wait_forever(
     flow: &Flow,
     sctp: &Sctp,

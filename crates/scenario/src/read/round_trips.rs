@@ -1,5 +1,5 @@
-//! Round trips take time. Where packets go there and back in none, an endless connection sends and hears for ever in
-//! one instant, and simulated time stands still.
+//! Round trips need time. With a round-trip time of zero an endless connection would send and receive for ever at the
+//! same simulated time.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -11,11 +11,11 @@ use super::topology::Topology;
 use crate::file::{Collector, Section};
 use crate::{Attachment, Flow, InterfaceIndex, LinkEvent, Protocol};
 
-/// A round trip over links of unlimited rate alone takes at least this. A window of 6 MB then makes 48 Tbit/s, and
-/// every other way to bound the rate is slower.
+/// The shortest round trip over links of unlimited rate. With a window of 6 MB it gives 48 Tbit/s, more than any other
+/// bound of the rate.
 const SHORTEST: Duration = Duration::from_micros(1);
 
-/// Refuses connections whose packets can come back sooner than [`SHORTEST`] although no link bounds their rate.
+/// Rejects connections with a round trip shorter than [`SHORTEST`] of which no link bounds the rate.
 pub(super) fn check(
     section: &Section<'_>,
     topology: &Topology,
@@ -47,15 +47,16 @@ pub(super) fn check(
     }
 }
 
-/// The directions of links that bound no rate and take less than [`SHORTEST`]. An interface has one link, and hosts
-/// forward nothing, so a way goes over the sender's link, between routers, and over the receiver's link.
+/// The directions of links that bound no rate and take less time than [`SHORTEST`]. An interface has one link, and
+/// hosts do not forward packets, so a path consists of the sender's link, links between routers, and the receiver's
+/// link.
 struct Ways {
-    /// Where a packet that an interface sends comes to, and when.
+    /// The node at which a packet from an interface arrives, and the time until then.
     sent: BTreeMap<InterfaceIndex, (Attachment, Duration)>,
-    /// Where a packet that an interface receives comes from.
+    /// The node from which an interface receives packets.
     received: BTreeMap<InterfaceIndex, (Attachment, Duration)>,
     between_routers: BTreeMap<usize, Vec<(usize, Duration)>>,
-    /// The times from routers, as far as they have been needed.
+    /// The times from routers, computed on demand.
     times: BTreeMap<usize, BTreeMap<usize, Duration>>,
 }
 
@@ -93,7 +94,7 @@ impl Ways {
         ways
     }
 
-    /// Of all pairs of interfaces that a connection can use, the first with a way there and back that is too short.
+    /// The first pair of interfaces that a connection can use whose round trip is too short.
     fn shortest_round_trip(
         &mut self,
         topology: &Topology,
@@ -102,7 +103,7 @@ impl Ways {
         let uses_all = match flow.protocol {
             Protocol::Tcp(_) => false,
             Protocol::Mptcp(_) | Protocol::Sctp(_) => true,
-            // Datagrams go at their own rate, whatever becomes of them.
+            // Datagrams are sent at a constant rate, independent of round trips.
             Protocol::Udp => return None,
         };
         let interfaces = |end: InterfaceIndex| {
@@ -122,7 +123,7 @@ impl Ways {
         None
     }
 
-    /// How long a packet takes from one interface to another, if that is less than [`SHORTEST`].
+    /// The time that a packet takes from one interface to another, if it is less than [`SHORTEST`].
     fn time(&mut self, from: InterfaceIndex, to: InterfaceIndex) -> Option<Duration> {
         let &(next, first) = self.sent.get(&from)?;
         if next == Attachment::Interface(to) {
@@ -134,7 +135,7 @@ impl Ways {
         Some(first + between + last)
     }
 
-    /// How long it takes from a router to those that are reached in less than [`SHORTEST`] (Dijkstra's algorithm).
+    /// The times from a router to those that are reached in less than [`SHORTEST`] (Dijkstra's algorithm).
     fn times_from(&mut self, start: usize) -> &BTreeMap<usize, Duration> {
         let (onwards, known) = (&self.between_routers, &mut self.times);
         known.entry(start).or_insert_with(|| {
@@ -153,14 +154,14 @@ impl Ways {
     }
 }
 
-/// What one direction of a link is at its fastest.
+/// The shortest delays of one direction of a link.
 #[derive(Clone, Copy)]
 struct Direction {
     bounds_rate: bool,
     delay: Duration,
-    /// What jitter adds.
+    /// The delay that jitter adds.
     deviation: Duration,
-    /// No packet takes the delay.
+    /// No packet has the delay of the link.
     skips_delay: bool,
 }
 
@@ -184,7 +185,7 @@ impl Direction {
         }
     }
 
-    /// What packets take; nothing where its rate bounds it anyway.
+    /// The time that packets take; `None` if the rate of the link is bounded.
     fn time(self) -> Option<Duration> {
         let time = if self.skips_delay { Duration::ZERO } else { self.delay.max(self.deviation) };
         (!self.bounds_rate).then_some(time)

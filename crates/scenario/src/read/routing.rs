@@ -1,4 +1,4 @@
-//! `[routing]`: how routers choose ways.
+//! `[routing]`: how routers choose paths.
 
 use subflow_network::{RouterMode, RoutingConfig};
 use subflow_policy::routing::{InitialSubflow, MultiflowOptions, ReturnPath, Ties};
@@ -8,7 +8,7 @@ use crate::choice::Choice;
 use crate::file::{Field, Problem, Section, did_you_mean, list};
 use crate::schema;
 
-/// What routers can do, by name.
+/// The routing modes by name.
 pub(super) const MODES: [Choice<RouterMode>; 4] = [
     Choice::new(
         "shortest-path",
@@ -59,7 +59,7 @@ pub(super) const RETURN_PATHS: [Choice<ReturnPath>; 2] = [
 /// Keys that only a controller knows.
 const OF_CONTROLLER: [&str; 4] = ["initial", "ties", "disjoint_set", "return_path"];
 
-/// The mode of routers that do not say otherwise, and what concerns all of them.
+/// The mode of routers that specify none, and the options of all routers.
 pub(super) fn read(scenario: &Section<'_>) -> Result<(RouterMode, RoutingConfig), Problem> {
     let Some(field) = scenario.given("routing") else { return Ok((RouterMode::default(), RoutingConfig::default())) };
     let section = field.section(&schema::ROUTING)?;
@@ -69,7 +69,7 @@ pub(super) fn read(scenario: &Section<'_>) -> Result<(RouterMode, RoutingConfig)
         && let Some(key) = OF_CONTROLLER.iter().find_map(|key| section.given(key))
     {
         return Err(key
-            .problem("only multiflow and disjoint know this")
+            .problem("only multiflow and disjoint have this option")
             .also(mode_field.place(), "the mode")
             .help("set routing.mode to \"multiflow\" or \"disjoint\""));
     }
@@ -77,7 +77,7 @@ pub(super) fn read(scenario: &Section<'_>) -> Result<(RouterMode, RoutingConfig)
     Ok((mode, RoutingConfig { multiflow: controller(&section, options)?, reroute_after }))
 }
 
-/// The hosts of `single_way_to`, by number.
+/// The indices of the hosts of `single_way_to`.
 pub(super) fn single_ways(scenario: &Section<'_>, topology: &Topology) -> Result<Vec<usize>, Problem> {
     let Some(field) = scenario.given("routing") else { return Ok(Vec::new()) };
     let Some(names) = field.section(&schema::ROUTING)?.given("single_way_to") else { return Ok(Vec::new()) };

@@ -1,4 +1,4 @@
-//! `[sctp]`: the switches of SCTP. Some defaults depend on whether there is concurrent multipath transfer.
+//! `[sctp]`: the switches of SCTP. Some defaults depend on whether concurrent multipath transfer is on.
 
 use std::ops::RangeInclusive;
 
@@ -100,7 +100,7 @@ fn most_tsns_ahead(field: Field<'_>) -> Result<u16, Problem> {
     Ok(field.integer(1..=u64::from(MOST_TSNS_AHEAD))? as u16)
 }
 
-/// Something that has names.
+/// A type whose values have names.
 fn by_name<T>(
     field: &Field<'_>,
     what: &str,
@@ -111,7 +111,7 @@ fn by_name<T>(
     parse(name).ok_or_else(|| field.unknown_name(name, what, names.iter().copied()))
 }
 
-/// A bound, or the word that there is none.
+/// A bound, or the name that stands for no bound.
 fn unless_unlimited<T>(
     field: &Field<'_>,
     read: impl Fn(&Field<'_>) -> Result<T, Problem>,
@@ -122,7 +122,7 @@ fn unless_unlimited<T>(
     }
 }
 
-/// The same for a number of something.
+/// A bound that is a number, or the name that stands for no bound.
 fn count_unless_unlimited(field: &Field<'_>, bounds: RangeInclusive<u64>) -> Result<Option<u32>, Problem> {
     Ok(unless_unlimited(field, |field| field.integer(bounds.clone()))?.map(|count| count as u32))
 }

@@ -1,4 +1,4 @@
-//! `[topology]`: a network of a well-known shape.
+//! `[topology]`: a network of a well-known topology.
 
 use std::ops::RangeInclusive;
 
@@ -10,7 +10,7 @@ use crate::choice::Choice;
 use crate::file::{Field, Problem, Section};
 use crate::{Attachment, InterfaceIndex, Link, schema};
 
-/// A shape and what its links are like.
+/// A topology and the properties of its links.
 pub(super) struct Generated {
     pub(super) shape: Shape,
     /// From the first end to the second, and back.
@@ -18,13 +18,13 @@ pub(super) struct Generated {
     host_rate: [Service; 2],
 }
 
-/// How many of anything, beyond ports.
+/// The maximum of every size, except numbers of ports.
 const MANY: RangeInclusive<u64> = 1..=1000;
 
-/// The most links of a shape. Each host has one, and there are addresses for 65,535 of them.
+/// The maximum number of links. Each host has one, and there are addresses for 65,535 hosts.
 const MOST_LINKS: usize = 50_000;
 
-/// A kind of shape: the keys that say its size, and how it is made of them.
+/// A kind of topology: the keys of its size, and its constructor.
 type Kind = (&'static [&'static str], fn(&Section<'_>) -> Result<Shape, Problem>);
 
 pub(super) const KINDS: &[Choice<Kind>] = &[
@@ -68,7 +68,7 @@ pub(super) const KINDS: &[Choice<Kind>] = &[
     ),
 ];
 
-/// The keys that say a size, of any kind.
+/// The keys of sizes, of all kinds.
 const SIZES: [&str; 6] = ["k", "leaves", "spines", "switches", "width", "hosts"];
 
 pub(super) fn read(field: &Field<'_>, traces: &Traces) -> Result<Generated, Problem> {
@@ -78,7 +78,7 @@ pub(super) fn read(field: &Field<'_>, traces: &Traces) -> Result<Generated, Prob
     let name = kind.string("the name of a topology")?;
     for key in SIZES.into_iter().filter(|key| !keys.contains(key)) {
         if let Some(given) = section.given(key) {
-            return Err(given.problem(format!("{key} says nothing about a {name}")).also(kind.place(), "the kind"));
+            return Err(given.problem(format!("a {name} has no parameter {key}")).also(kind.place(), "the kind"));
         }
     }
     let fabric = links::configs(&section, traces)?;
@@ -95,7 +95,7 @@ pub(super) fn read(field: &Field<'_>, traces: &Traces) -> Result<Generated, Prob
 }
 
 impl Generated {
-    /// Its links, where its hosts and routers come first in the scenario.
+    /// The links, if the hosts and routers of the topology are the first of the scenario.
     pub(super) fn links(&self) -> impl Iterator<Item = Link> + '_ {
         self.shape.links.iter().enumerate().map(|(number, link)| {
             let [mut up, mut down] = self.fabric.clone();

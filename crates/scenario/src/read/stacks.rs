@@ -1,5 +1,5 @@
-//! The stack of each end of a flow: what the flow says goes before what its host says, that before the scenario, and
-//! that before the profile.
+//! The stack of each end of a flow. Switches of the flow override those of the host, which override those of the
+//! scenario, which override the profile.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,9 +19,10 @@ use crate::{Buffer, DelayedAck, LossDetection, MptcpOptions, SackCompression, St
 pub(super) struct Stacks<'a> {
     scenario: Section<'a>,
     profiles: Vec<&'static Profile>,
-    /// The table of each host; hosts in the short form and those of a topology have none.
+    /// The table of each host; hosts in the short form and those of a topology have no table.
     tables: Vec<Option<Field<'a>>>,
-    /// What profiles make of the scenario's own switches, by name: the stacks of hosts and flows that have none.
+    /// The stacks of hosts and flows without switches of their own: the scenario's switches on top of each profile, by
+    /// name.
     usual: RefCell<BTreeMap<&'static str, Stack>>,
 }
 
@@ -51,7 +52,7 @@ impl<'a> Stacks<'a> {
         self.profiles[host]
     }
 
-    /// The stack of `host` in the flow that `flow` describes.
+    /// The stack of `host` in the flow whose table is `flow`.
     pub(super) fn stack(&self, flow: &Section<'_>, host: usize) -> Result<Stack, Problem> {
         let profile = self.profiles[host];
         let own = |table: &Section<'_>| SWITCHES.iter().any(|key| table.given(key).is_some());
@@ -77,7 +78,7 @@ impl<'a> Stacks<'a> {
         self.tables[host].as_ref().map(|field| field.section(&schema::HOST)).transpose()
     }
 
-    /// Where the SCTP switch `key` of `host` in the flow is written; `None` where it is a default.
+    /// The place at which the SCTP switch `key` of `host` in the flow is specified; `None` if it is a default.
     pub(super) fn sctp_place(
         &self,
         flow: &Section<'_>,
@@ -90,7 +91,7 @@ impl<'a> Stacks<'a> {
         })
     }
 
-    /// Reads tables of a name that stand on top of each other: the flow's, its host's, the scenario's.
+    /// Reads the layers of one table: the flow's, its host's, the scenario's.
     fn layered<T>(
         &self,
         flow: &Section<'_>,
@@ -102,7 +103,7 @@ impl<'a> Stacks<'a> {
     }
 }
 
-/// Tables of a name from the top down, each of which may be absent.
+/// The layers of one table from the topmost down; each may be absent.
 type Tables<'r> = &'r dyn Fn(&'static str) -> [Option<Field<'r>>; 3];
 
 fn profile(field: &Field<'_>) -> Result<&'static Profile, Problem> {
@@ -142,7 +143,7 @@ fn tcp_options(layers: &Layers<'_>) -> Result<TcpOptions, Problem> {
         syn_retries: count("syn_retries")?,
         delayed_ack: unless_false(&layers.value("delayed_ack"), delayed_ack)?,
         sack_compression: unless_false(&layers.value("sack_compression"), sack_compression)?,
-        loss_detection: layers.value("loss_detection").choice("a way to find lost packets", &LOSS_DETECTION)?,
+        loss_detection: layers.value("loss_detection").choice("a method of loss detection", &LOSS_DETECTION)?,
         prr: flag("prr")?,
         tlp: flag("tlp")?,
         frto: flag("frto")?,
@@ -177,7 +178,7 @@ fn mptcp_options(layers: &Layers<'_>) -> Result<MptcpOptions, Problem> {
     })
 }
 
-/// Something with parameters that can be switched off.
+/// A mechanism with parameters that can be switched off.
 fn unless_false<T>(field: &Field<'_>, read: fn(&Field<'_>) -> Result<T, Problem>) -> Result<Option<T>, Problem> {
     match field.value() {
         Value::Boolean(false) => Ok(None),
@@ -212,7 +213,7 @@ fn receive_buffer(field: &Field<'_>) -> Result<Buffer, Problem> {
     }
 }
 
-/// A buffer that grows.
+/// A buffer with an initial and a maximum size.
 fn automatic(section: &Section<'_>) -> Result<Buffer, Problem> {
     let (initial_field, maximum_field) = (section.value("initial"), section.value("maximum"));
     let (initial, maximum) = (initial_field.size(BUFFER)?, maximum_field.size(BUFFER)?);

@@ -12,7 +12,7 @@ use crate::choice::Choice;
 use crate::file::{Collector, Field, Problem, Section, list};
 use crate::{Attachment, HostEvent, InterfaceIndex, LinkEvent, schema};
 
-/// All events of links and of hosts by time; those with problems are left out.
+/// All events of links and of hosts in the order of time, without those that have problems.
 pub(super) fn read(
     section: &Section<'_>,
     topology: &Topology,
@@ -62,7 +62,7 @@ fn event(field: &Field<'_>, topology: &Topology, traces: &Traces, run: &RunLengt
         }
         (None, None, None) => Err(field
             .problem("link is missing, expected one of link, interface and address")
-            .label("whom does it happen to?")),
+            .label("the event has no target")),
         (link, interface, address) => {
             let last = address.or(interface).or(link).expect("there are two");
             Err(last.problem("found more than one of link, interface and address").label("one too many"))
@@ -70,7 +70,7 @@ fn event(field: &Field<'_>, topology: &Topology, traces: &Traces, run: &RunLengt
     }
 }
 
-/// Whether an interface or address that the event names comes (`up`) or goes (`down`); nothing else happens to those.
+/// Whether an interface or address becomes available (`up`) or unavailable (`down`), the only events that these have.
 fn comes_back(section: &Section<'_>, named: &Field<'_>) -> Result<bool, Problem> {
     let of_links = ["direction", "rate", "delay", "loss"];
     if let Some(stray) = of_links.into_iter().find_map(|key| section.given(key)) {
@@ -84,7 +84,7 @@ fn comes_back(section: &Section<'_>, named: &Field<'_>) -> Result<bool, Problem>
     }
 }
 
-/// Which of a link's directions, up and down, an event concerns.
+/// The directions of a link, up and down, that an event changes.
 pub(super) const DIRECTIONS: [Choice<[bool; 2]>; 3] = [
     Choice::new("both", [true, true], "both directions"),
     Choice::new("up", [true, false], "from the link's first to its second end"),
@@ -133,7 +133,7 @@ fn switch<'a>(section: &Section<'a>, key: &'static str) -> Result<Option<Field<'
         true => Ok(Some(field)),
         false => {
             let other = if key == "down" { "up" } else { "down" };
-            Err(field.expected("true").help(format!("say {other} = true, or drop the key")))
+            Err(field.expected("true").help(format!("write {other} = true, or drop the key")))
         }
     }
 }
@@ -143,7 +143,7 @@ fn model(field: &Field<'_>, traces: &Traces) -> Result<LinkChange, Problem> {
     match position {
         subflow_network::LossPosition::AfterQueue => Ok(LinkChange::Loss(model)),
         subflow_network::LossPosition::BeforeQueue => {
-            Err(field.problem("where loss strikes cannot change during a run").help("drop position here"))
+            Err(field.problem("the position of loss cannot change during a run").help("drop position here"))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The nodes and links of a scenario while it is read, with the places of their names.
+//! The nodes and links of a scenario during reading, with the places of their names.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -9,22 +9,22 @@ use super::names::Named;
 use crate::file::{Collector, Field, Place, Problem, did_you_mean, list};
 use crate::{Attachment, Host, InterfaceIndex, Link, Router};
 
-/// Hosts, routers and links, every link plugged in, every interface and router on a link.
+/// Hosts, routers and links; every link is attached at both ends, every interface and router has a link.
 pub(super) struct Topology {
     pub(super) hosts: Named<Host>,
     pub(super) routers: Named<Router>,
     pub(super) links: Named<Link>,
     pub(super) routing: RoutingConfig,
-    /// Where each host's interfaces are named.
+    /// The places at which each host's interfaces are named.
     pub(super) interface_places: Vec<Vec<Place>>,
-    /// Which link an attachment's interface has, and where the link says so.
+    /// The link of each attachment, and the place at which the link names it.
     pub(super) plugged: BTreeMap<Attachment, (usize, Place)>,
-    /// Which interface has an address.
+    /// The interface that has an address.
     pub(super) owners: BTreeMap<IpAddr, InterfaceIndex>,
 }
 
 impl Topology {
-    /// Without nodes and links.
+    /// A topology without nodes and links.
     pub(super) fn empty(routing: RoutingConfig) -> Self {
         Self {
             hosts: Named::default(),
@@ -37,7 +37,7 @@ impl Topology {
         }
     }
 
-    /// Adds a link whose ends are written at `places`.
+    /// Adds a link; `places` are those of its ends in the file.
     pub(super) fn plug_in(&mut self, link: Link, places: [Place; 2]) -> Result<(), Problem> {
         if self.links.number(&link.name).is_some() {
             let what = format!("links.{0}: the topology has a link {0:?} already", link.name);
@@ -103,12 +103,12 @@ impl Topology {
         format!("{}.{}", host.name, host.interfaces[index.interface].name)
     }
 
-    /// The interface that has the address written here.
+    /// The interface that has the address in this field.
     pub(super) fn address(&self, field: &Field<'_>) -> Result<(InterfaceIndex, IpAddr), Problem> {
         let text = field.string("an IP address of a host")?;
         let address: IpAddr = text.parse().map_err(|_| field.expected("an IP address such as \"10.0.1.1\""))?;
         let owner = self.owners.get(&address).map(|&index| (index, address));
-        owner.ok_or_else(|| field.problem(format!("no host has the address {address}")).label("nobody's address"))
+        owner.ok_or_else(|| field.problem(format!("no host has the address {address}")).label("unknown address"))
     }
 
     /// The link of this name.

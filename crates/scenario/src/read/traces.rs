@@ -1,4 +1,4 @@
-//! Trace files, each read once however many sweep points use it.
+//! Trace files. Each is read once, however many sweep points use it.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -10,10 +10,10 @@ use subflow_network::{CapacityTrace, LossTrace};
 use crate::file::{Field, Problem};
 use crate::input;
 
-/// More is no trace of a link but a mistake.
+/// A larger file is assumed to be a mistake.
 const LARGEST_FILE_MIB: u64 = 256;
 
-/// The traces that a scenario names, by the name it gives them.
+/// The traces that a scenario uses, by the path in the file.
 #[derive(Debug)]
 pub(crate) struct Traces {
     directory: PathBuf,
@@ -56,7 +56,7 @@ impl Traces {
         Ok(trace)
     }
 
-    /// The paths of all traces read, as written in the scenario, with where they are.
+    /// The paths of all traces read: as written in the scenario, and resolved.
     pub(crate) fn files(&self) -> Vec<(String, PathBuf)> {
         let (capacity, loss) = (self.capacity.borrow(), self.loss.borrow());
         capacity.keys().chain(loss.keys()).map(|name| (name.clone(), self.directory.join(name))).collect()
@@ -70,7 +70,7 @@ impl Traces {
                 .label(format!("{}: {error}", path.display()))
                 .help("paths are relative to the scenario's directory")
         })?;
-        // A number whose last digits were cut off is still a number: only the missing line end tells.
+        // A number whose last digits are missing is still a number: only a missing line end shows the truncation.
         if !text.is_empty() && !text.ends_with('\n') {
             let line = text.matches('\n').count() + 1;
             let last = text.rsplit('\n').next().unwrap_or_default();
@@ -90,7 +90,7 @@ impl Traces {
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    // A pipe would be waited for, and could not be copied next to the results.
+    // Reading a pipe would block, and its contents could not be copied next to the results.
     if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err("not a file".to_owned());
     }

@@ -8,19 +8,19 @@ use crate::file::{Field, Problem, Section, Value};
 use crate::{Period, Traffic, schema};
 
 /// The largest payload of a datagram to `address`: with the headers of UDP and IP it makes a packet of 65,535 bytes.
-/// RFC 8200 lets packets of IPv6 be 40 bytes longer, but links count up to here.
+/// RFC 8200 allows IPv6 packets that are 40 bytes longer, but links support at most 65,535 bytes.
 pub(super) fn largest_datagram(address: IpAddr) -> u64 {
     let headers = if address.is_ipv4() { 8 + 20 } else { 8 + 40 };
     u64::from(u16::MAX) - headers
 }
 
-/// A packet every 10 ns: more than any link of today carries.
+/// One packet every 10 ns: more than any present link carries.
 const MOST_DATAGRAMS_PER_SECOND: u64 = 100_000_000;
 
-/// More than any experiment moves; sums of it still fit into 64 bits.
+/// The maximum amount of data; sums of such amounts fit into 64 bits.
 const MOST_BYTES: u64 = 1 << 60;
 
-/// What the flow sends. UDP has a `largest` datagram.
+/// The traffic of the flow. `largest` is the largest datagram of a UDP flow.
 pub(super) fn read(section: &Section<'_>, largest: Option<u64>) -> Result<Traffic, Problem> {
     let given: Vec<_> = ["send", "on_off", "requests"].iter().filter_map(|key| section.given(key)).collect();
     if let [first, second, ..] = &given[..] {
@@ -46,7 +46,7 @@ pub(super) fn read(section: &Section<'_>, largest: Option<u64>) -> Result<Traffi
     }
     match (section.given("on_off"), section.given("requests"), section.given("send")) {
         (Some(field), ..) => Err(field
-            .problem("only UDP sends at a rate; TCP, MPTCP and SCTP send as fast as it goes")
+            .problem("only UDP sends at a rate; TCP, MPTCP and SCTP send as fast as they can")
             .label("not over this protocol")
             .help("use send or requests, or protocol = \"udp\"")),
         (None, Some(field), _) => requests(&field),

@@ -1,4 +1,4 @@
-//! The words that keys take, for the schema: the reader's own tables without what it makes of them.
+//! The names that keys accept, for the schema: the parser's own tables without the parsed values.
 
 use subflow_transport::sctp::CucVersion;
 use subflow_transport::sctp::config::{BufferSplitting, RecoveryScope, RetransmissionPolicy, WindowGrowth};
@@ -65,7 +65,7 @@ pub(crate) fn loss_models() -> Words {
 
 /// What `loss` takes: a model, or none.
 pub(crate) fn losses() -> Words {
-    [plain("none", "nothing gets lost; short form only: loss = \"none\"")].into_iter().chain(loss_models()).collect()
+    [plain("none", "no packet is lost; short form only: loss = \"none\"")].into_iter().chain(loss_models()).collect()
 }
 
 pub(crate) fn loss_positions() -> Words {
@@ -95,21 +95,23 @@ pub(crate) fn directions() -> Words {
 pub(crate) fn window_growth() -> Words {
     described(WindowGrowth::NAMES, WindowGrowth::from_name, |growth| match growth {
         WindowGrowth::Rfc4960 => ("acknowledgments that move the cumulative TSN", "RFC 4960, section 7.2.1"),
-        WindowGrowth::Rfc9260 => ("all acknowledgments that bring news", "RFC 9260, section 7.2.1"),
+        WindowGrowth::Rfc9260 => ("all that acknowledge new data", "RFC 9260, section 7.2.1"),
         WindowGrowth::Cuc(CucVersion::One) => {
             ("those that move the destination's pseudo-cumulative TSN", "Iyengar, Amer, Stewart 2006 (CUC)")
         }
         WindowGrowth::Cuc(CucVersion::Two) => {
-            ("the same, with retransmissions tracked apart", "Iyengar, Amer, Stewart 2006 (CUCv2)")
+            ("the same, with retransmissions tracked separately", "Iyengar, Amer, Stewart 2006 (CUCv2)")
         }
-        WindowGrowth::PerDestination => ("all that bring news, with recovery by destination", "Leitner 2019"),
+        WindowGrowth::PerDestination => {
+            ("all that acknowledge new data, with fast recovery per destination", "Leitner 2019")
+        }
     })
 }
 
 pub(crate) fn recovery_scopes() -> Words {
     described(RecoveryScope::NAMES, RecoveryScope::from_name, |scope| match scope {
-        RecoveryScope::Association => ("fast recovery is the association's", "RFC 9260, section 7.2.4"),
-        RecoveryScope::Destination => ("each destination has its own", "Leitner 2019"),
+        RecoveryScope::Association => ("the association has one fast recovery", "RFC 9260, section 7.2.4"),
+        RecoveryScope::Destination => ("each destination has its own fast recovery", "Leitner 2019"),
     })
 }
 
@@ -120,7 +122,7 @@ pub(crate) fn retransmission_policies() -> Words {
             ("after a timeout another active destination; not for cmt", "RFC 9260, section 6.4.1")
         }
         RetransmissionPolicy::Same => ("the destination that it was sent to last", CMT),
-        RetransmissionPolicy::Asap => ("any destination that has window then, by chance where there are several", CMT),
+        RetransmissionPolicy::Asap => ("any destination with free window, a random one of several", CMT),
         RetransmissionPolicy::LargestWindow => ("the destination with the largest congestion window", CMT),
         RetransmissionPolicy::LargestThreshold => ("the destination with the largest slow-start threshold", CMT),
         RetransmissionPolicy::LowestLossRate => ("the destination with the lowest loss rate", CMT),
@@ -144,7 +146,7 @@ fn plain(name: &'static str, summary: &'static str) -> CatalogueEntry {
     CatalogueEntry { name, aliases: &[], summary, source: "" }
 }
 
-/// The names of a switch with a summary and a source for what each stands for.
+/// The names of a switch with a summary and a source for each.
 fn described<T>(
     names: &'static [&'static str],
     parse: fn(&str) -> Option<T>,

@@ -22,14 +22,14 @@ pub(crate) const FLOW: TableSchema = TableSchema {
             "congestion",
             "the name of a congestion-control algorithm",
             CongestionName::catalogue,
-            Default::None("what the profile says"),
+            Default::None("that of the profile"),
             "the congestion control of both ends",
         ),
         named(
             "scheduler",
             "the name of a packet scheduler, or a table with a name and options",
             SchedulerName::catalogue,
-            Default::None("what the profile says; with SCTP the path with the most free window"),
+            Default::None("that of the profile; with SCTP the path with the most free window"),
             "the packet scheduler of both ends (MPTCP, and SCTP with cmt)",
         ),
         optional(
@@ -42,7 +42,7 @@ pub(crate) const FLOW: TableSchema = TableSchema {
             "path_manager",
             "the name of a path manager, or a table with a name and options",
             PathManagerName::catalogue,
-            Default::None("what the profile says"),
+            Default::None("that of the profile"),
             "the path manager of both ends (MPTCP)",
         ),
         named(
@@ -89,9 +89,9 @@ pub(crate) const FLOW: TableSchema = TableSchema {
             "the port at the far end",
         ),
         optional("source_port", "a number from 1 to 65535", "chosen by the stack", "the port at the near end"),
-        optional("tcp", "a table", "what the host says", "TCP switches of both ends of this flow"),
-        optional("mptcp", "a table", "what the host says", "MPTCP switches of both ends of this flow"),
-        optional("sctp", "a table", "what the host says", "SCTP switches of both ends of this flow"),
+        optional("tcp", "a table", "those of the host", "TCP switches of both ends of this flow"),
+        optional("mptcp", "a table", "those of the host", "MPTCP switches of both ends of this flow"),
+        optional("sctp", "a table", "those of the host", "SCTP switches of both ends of this flow"),
     ],
 };
 

@@ -35,19 +35,19 @@ pub(crate) const ROOT: TableSchema = TableSchema {
         optional(
             "tcp",
             "a table",
-            "what the profile says",
+            "that of the profile",
             "the TCP switches of all hosts (see the table of TCP switches)",
         ),
         optional(
             "mptcp",
             "a table",
-            "what the profile says",
+            "that of the profile",
             "the MPTCP switches of all hosts (see the table of MPTCP switches)",
         ),
         optional(
             "sctp",
             "a table",
-            "what the profile says",
+            "that of the profile",
             "the SCTP switches of all hosts (see the table of SCTP switches)",
         ),
         optional("topology", "a table", "none", "a named topology"),

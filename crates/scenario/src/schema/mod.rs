@@ -3,8 +3,8 @@
 //! This schema is the only place that defines them. The parser rejects keys that are not in it and takes defaults from
 //! it; the reference (`scenarios/REFERENCE.md`) is printed from it.
 //!
-//! This module and `read` use each other: the parser takes keys and defaults from here, and the words that a key
-//! accepts are those that the parser turns into values (`read/words.rs`), so that no word has to be written twice.
+//! This module and `read` depend on each other: the parser takes keys and defaults from here, and the names that a key
+//! accepts are those that the parser turns into values (`read/words.rs`), so that no name is written twice.
 
 mod flows;
 mod general;
@@ -30,7 +30,7 @@ pub enum Default {
     Required,
     /// This TOML value.
     Value(&'static str),
-    /// What these words say.
+    /// Described by this text.
     None(&'static str),
 }
 
@@ -72,7 +72,7 @@ impl FieldSchema {
 /// The kind of value that a key accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// What these words say.
+    /// Described by this text.
     Value(&'static str),
     /// Only one of these names.
     Word(Names),

@@ -25,11 +25,11 @@ pub(crate) const HOST: TableSchema = TableSchema {
             "stack",
             words::host_stacks,
             Default::Value("'kernel'"),
-            "the TCP and MPTCP implementation of the host with `--on linux`; the simulator always runs ours",
+            "the TCP and MPTCP implementation of the host with `--on linux`; the simulator always runs that of Subflow",
         ),
-        optional("tcp", "a table", "what the scenario says", "TCP switches of this host"),
-        optional("mptcp", "a table", "what the scenario says", "MPTCP switches of this host"),
-        optional("sctp", "a table", "what the scenario says", "SCTP switches of this host"),
+        optional("tcp", "a table", "those of the scenario", "TCP switches of this host"),
+        optional("mptcp", "a table", "those of the scenario", "MPTCP switches of this host"),
+        optional("sctp", "a table", "those of the scenario", "SCTP switches of this host"),
     ],
 };
 

@@ -4,18 +4,18 @@ use super::{MOST_RUNS, Plan};
 use crate::file::{Document, DottedPath, Entry, Node, Place, Problem, Value, did_you_mean, list};
 use crate::schema;
 
-/// One key of `[sweep]`.
+/// One key of `[sweep]`: one path or several.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
     /// The paths that take the values.
     paths: Vec<DottedPath>,
-    /// For each step a value per path.
+    /// For each step, one value per path.
     steps: Vec<Vec<Node>>,
     place: Place,
 }
 
 impl Axis {
-    /// The axes of a document; none where nothing is swept.
+    /// The axes of a document; empty if it has no sweep.
     pub(super) fn read_all(document: &Document) -> Result<Vec<Self>, Problem> {
         let Some(sweep) = document.root.entry("sweep") else { return Ok(Vec::new()) };
         let mut axes = Vec::new();
@@ -33,7 +33,7 @@ impl Axis {
         }
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub(super) fn len(&self) -> usize {
         self.steps.len()
     }
@@ -44,7 +44,8 @@ impl Axis {
     }
 }
 
-/// Axes in the table of `entry`, whose path is `prefix`. Unquoted dots in a key make tables, which are gone through.
+/// The axes in the table of `entry`, whose path is `prefix`. TOML turns unquoted dots in a key into nested tables,
+/// which are traversed.
 fn collect(prefix: &[String], entry: &Entry, axes: &mut Vec<Axis>) -> Result<(), Problem> {
     match &entry.node.value {
         Value::Table(entries) => entries.iter().try_for_each(|below| match &below.node.value {
@@ -73,8 +74,8 @@ fn axis(prefix: &[String], entry: &Entry) -> Result<Axis, Problem> {
     let Value::Array(values) = &entry.node.value else {
         let message = format!("sweep of {}: found {}, expected {expected}", entry.key, entry.node.shown());
         return Err(Problem::at(&entry.node.place, message)
-            .label("one value is no sweep")
-            .help("give a list, or set the value where it belongs"));
+            .label("a sweep needs a list of values")
+            .help("give a list, or set the value outside of [sweep]"));
     };
     if values.is_empty() {
         return Err(Problem::at(
@@ -88,7 +89,7 @@ fn axis(prefix: &[String], entry: &Entry) -> Result<Axis, Problem> {
     Ok(Axis { paths, steps, place: entry.key_place.clone() })
 }
 
-/// What the paths of one axis get: each its own where the value is a list, otherwise all the same.
+/// The values of the paths of one axis: one for each path if the value is a list, otherwise the same for all.
 fn step(value: &Node, paths: usize) -> Result<Vec<Node>, Problem> {
     match &value.value {
         Value::Array(each) if paths > 1 && each.len() == paths => Ok(each.clone()),
@@ -121,7 +122,7 @@ fn check(path: &DottedPath) -> Result<(), Problem> {
     Ok(())
 }
 
-/// One axis must not replace what another one sets.
+/// Rejects an axis that would replace a value of another one.
 fn refuse_overlaps(axes: &[Axis]) -> Result<(), Problem> {
     let paths: Vec<(&DottedPath, &Axis)> =
         axes.iter().flat_map(|axis| axis.paths.iter().map(move |p| (p, axis))).collect();

@@ -1,5 +1,4 @@
-//! From a scenario file to the runs it asks for: every combination of the values in `[sweep]`, each as often as
-//! `repeat` says.
+//! From a scenario file to its runs: all combinations of the values in `[sweep]`, each repeated `repeat` times.
 
 mod axis;
 
@@ -12,38 +11,38 @@ use crate::file::{Collector, Document, Problem, Problems};
 use crate::{Traces, schema};
 use axis::Axis;
 
-/// More points than this are a slip, and would take more memory than the results are worth.
+/// The maximum number of runs. More are assumed to be a mistake; they would need too much memory.
 const MOST_RUNS: u64 = 1_000_000;
 
-/// Everything that a scenario file asks to be run, with every point of its sweep read and found good.
+/// All runs of a scenario file; the scenario at every point of the sweep is valid.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The scenario file.
     pub document: Document,
-    /// The combinations of swept values, in order: the last path varies fastest. One without parameters where nothing
-    /// is swept.
+    /// The combinations of swept values, in order: the last path varies fastest. Without a sweep, one point without
+    /// parameters.
     pub points: Vec<Point>,
-    /// Trace files that the points use: as the scenario names them, and where they are.
+    /// Trace files that the points use: their paths as written in the scenario, and resolved.
     pub traces: Vec<(String, PathBuf)>,
 }
 
 /// One combination of swept values.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// The swept paths and their values here.
+    /// The swept paths and their values at this point.
     pub parameters: BTreeMap<String, serde_json::Value>,
     /// The scenario with these values.
     pub scenario: Arc<Scenario>,
 }
 
-/// One run to be done.
+/// One run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Number of the run, counted from 0 through all points.
+    /// The number of the run, counted from 0 across all points.
     pub run: usize,
     /// Index into [`Plan::points`].
     pub point: usize,
-    /// Seed of the run: the scenario's plus the number of the repetition.
+    /// The seed of the run: the scenario's seed plus the number of the repetition.
     pub seed: u64,
 }
 
@@ -103,7 +102,7 @@ impl Plan {
     }
 }
 
-/// Every choice of one value per axis, the last axis fastest.
+/// All combinations of one value per axis; the last axis varies fastest.
 fn choices(axes: &[Axis]) -> impl Iterator<Item = Vec<usize>> + '_ {
     let count: usize = axes.iter().map(Axis::len).product();
     (0..count).map(move |mut number| {

@@ -22,7 +22,7 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     ("an event of two", "link = \"wifi\"\ndown", "link = \"wifi\"\ninterface = \"phone.wifi\"\ndown"),
     ("an interface that nothing happens to", "link = \"wifi\"\ndown = true", "interface = \"phone.wifi\""),
     ("an interface with a rate", "link = \"wifi\"\ndown = true", "interface = \"phone.wifi\"\nrate = \"1 Mbit/s\""),
-    ("nobody's address", "link = \"wifi\"\ndown", "address = \"192.0.2.1\"\ndown"),
+    ("unknown address", "link = \"wifi\"\ndown", "address = \"192.0.2.1\"\ndown"),
     ("unknown detector", "send = ", "bottleneck = \"red-cpy\"\nsend = "),
     ("unknown coupling", "send = ", "coupling = \"bottleneck\"\nsend = "),
     ("a detector without a name", "send = ", "bottleneck = { window = 50 }\nsend = "),
