@@ -13,6 +13,9 @@ pub struct Parameters {
     pub threshold: f64,
     /// The minimum time between two values of a path (`rfc8382`: T).
     pub interval: Duration,
+    /// Whether all paths are read at regular instants, `interval` apart, so that a value is repeated while no new one
+    /// has come (`red-cpi`, `mscm`). Otherwise a value is taken only when there is a new one.
+    pub polled: bool,
 }
 
 impl Parameters {
@@ -64,7 +67,7 @@ const ALL: &[DetectorEntry] = &[
         aliases: &[],
         description: "Spearman's coefficient of the paths' last smoothed RTTs",
         source: "red2018, section 3.1",
-        defaults: Parameters { window: 50, threshold: 0.8, interval: Duration::from_micros(10) },
+        defaults: Parameters { window: 50, threshold: 0.8, interval: Duration::from_micros(10), polled: false },
         new: |parameters| BottleneckDetection::RedCpi(RedCpi::new(parameters)),
     },
     DetectorEntry {
@@ -72,7 +75,7 @@ const ALL: &[DetectorEntry] = &[
         aliases: &[],
         description: "Pearson's coefficient of the paths' one-way delays at the same times",
         source: "Liao et al. 2011; red2018, section 5.1",
-        defaults: Parameters { window: 50, threshold: 0.8, interval: Duration::from_millis(10) },
+        defaults: Parameters { window: 50, threshold: 0.8, interval: Duration::from_millis(10), polled: false },
         new: |parameters| BottleneckDetection::Mscm(Mscm::new(parameters)),
     },
     DetectorEntry {
@@ -80,7 +83,7 @@ const ALL: &[DetectorEntry] = &[
         aliases: &["sbd"],
         description: "paths grouped by skewness, variability and oscillation of their one-way delays, and by loss",
         source: "RFC 8382",
-        defaults: Parameters { window: 50, threshold: 0.1, interval: Duration::from_millis(350) },
+        defaults: Parameters { window: 50, threshold: 0.1, interval: Duration::from_millis(350), polled: false },
         new: |parameters| BottleneckDetection::Rfc8382(Box::new(Rfc8382::new(parameters))),
     },
 ];
@@ -177,9 +180,11 @@ mod tests {
             before in vec([1..99u64, 1..99, 1..99], 0..30),
             other in vec(1..99u64, 30),
             after in vec([1..99u64, 1..99, 1..99], 0..30),
+            polled: bool,
         ) {
             for entry in BottleneckDetection::all() {
-                let parameters = Parameters { window: 5, threshold: 0.5, interval: Duration::from_millis(1) };
+                let interval = Duration::from_millis(1);
+                let parameters = Parameters { window: 5, threshold: 0.5, interval, polled };
                 let changed: Vec<_> = before.iter().zip(&other).map(|(&[a, _, c], &b)| [a, b, c]).collect();
                 let mut detectors = [&before, &changed].map(|history| {
                     let mut detector = entry.create(parameters);
@@ -203,10 +208,11 @@ mod tests {
         #[test]
         fn degrees_are_numbers_between_minus_one_and_one(
             samples in vec((0..5usize, 0..1u64 << 40, any::<i64>(), any::<u64>(), any::<u64>()), 0..400),
+            polled: bool,
         ) {
             for entry in BottleneckDetection::all() {
                 let interval = Duration::from_millis(1);
-                let mut detector = entry.create(Parameters { window: 5, threshold: 0.5, interval });
+                let mut detector = entry.create(Parameters { window: 5, threshold: 0.5, interval, polled });
                 let mut at = Instant::ZERO;
                 for &(path, step, one_way_delay, sent, lost) in &samples {
                     at += Duration::from_nanos(step >> 20);

@@ -12,7 +12,8 @@ mod coefficient;
 mod correlations;
 mod detection;
 pub mod mscm;
-mod ranked_window;
+mod polling;
+pub(crate) mod ranked_window;
 pub mod red_cpi;
 pub mod rfc8382;
 

@@ -12,12 +12,16 @@
 //! whole microseconds relative to the path's first delay, so the sums are exact and do not drift. A coefficient is
 //! unknown until both paths have N values, and while one of them is constant.
 //!
+//! With `polled`, instants are regular, whether or not a path has a new delay, and a delay is repeated until there is a
+//! new one.
+//!
 //! N = 50 is from red2018. With its interval of 0.01 ms a window covers a few milliseconds; the default here is 10 ms.
 
 use std::collections::VecDeque;
 
 use subflow_quantity::Instant;
 
+use super::polling::Instants;
 use super::{BottleneckDetector, Correlations, Parameters, PathSample};
 
 /// The MSCM detector of one connection.
@@ -25,6 +29,7 @@ use super::{BottleneckDetector, Correlations, Parameters, PathSample};
 pub struct Mscm {
     parameters: Parameters,
     read_at: Option<Instant>,
+    instants: Instants,
     paths: Vec<Path>,
     /// Σxy per pair; the pairs of a path with all earlier paths are adjacent.
     products: Vec<i128>,
@@ -53,6 +58,7 @@ impl Mscm {
         Self {
             parameters,
             read_at: None,
+            instants: Instants::default(),
             paths: Vec::new(),
             products: Vec::new(),
             correlations: Correlations::new(parameters.threshold),
@@ -115,6 +121,10 @@ impl Path {
 
 impl BottleneckDetector for Mscm {
     fn on_sample(&mut self, path: usize, sample: &PathSample) {
+        if self.parameters.polled {
+            let passed = self.instants.passed(sample.at, self.parameters.interval, self.parameters.window);
+            (0..passed).for_each(|_| self.read());
+        }
         let microseconds = sample.one_way_delay / 1000;
         while self.paths.len() <= path {
             self.products.resize(self.products.len() + self.paths.len(), 0);
@@ -123,7 +133,8 @@ impl BottleneckDetector for Mscm {
         let path = &mut self.paths[path];
         let first = *path.first.get_or_insert(microseconds);
         path.latest = microseconds.saturating_sub(first).clamp(-MAX_DELAY_US, MAX_DELAY_US);
-        if self.read_at.is_none_or(|at| sample.at.since(at) >= self.parameters.interval) {
+        let is_due = self.read_at.is_none_or(|at| sample.at.since(at) >= self.parameters.interval);
+        if is_due && !self.parameters.polled {
             self.read_at = Some(sample.at);
             self.read();
         }
@@ -164,7 +175,7 @@ mod tests {
     use super::*;
 
     fn detector(window: u32, interval_us: u64) -> Mscm {
-        Mscm::new(Parameters { window, threshold: 0.8, interval: Duration::from_micros(interval_us) })
+        Mscm::new(Parameters { window, threshold: 0.8, interval: Duration::from_micros(interval_us), polled: false })
     }
 
     fn sample(at_us: u64, delay_us: i64) -> PathSample {
@@ -189,6 +200,18 @@ mod tests {
         }
         let degree = detector.correlations().between(0, 1).expect("both vary");
         assert!(degree > 0.99, "{degree}");
+    }
+
+    #[test]
+    fn polled_paths_repeat_their_delay_until_there_is_a_new_one() {
+        let mut polled = Mscm::new(Parameters { polled: true, ..detector(5, 10).parameters });
+        for (path, at_us, delay_us) in [(0, 0, 7), (1, 5, 8), (0, 35, 9), (1, 45, 6), (0, 51, 9)] {
+            polled.on_sample(path, &sample(at_us, delay_us));
+        }
+        // Read at 10, 20, …, 50 us.
+        let direct = pearson(&[7.0, 7.0, 7.0, 9.0, 9.0], &[8.0, 8.0, 8.0, 8.0, 6.0]).expect("both vary");
+        let degree = polled.correlations().between(0, 1).expect("both windows are full");
+        assert!((degree - direct).abs() < 1e-12, "{degree} {direct}");
     }
 
     #[test]

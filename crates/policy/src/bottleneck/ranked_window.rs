@@ -6,7 +6,7 @@
 
 /// A sliding window of ranked values.
 #[derive(Clone, Debug)]
-pub(super) struct RankedWindow {
+pub(crate) struct RankedWindow {
     size: usize,
     /// The window is `values[start..]`, oldest first. The buffer is shifted once every N values.
     start: usize,
@@ -19,12 +19,12 @@ pub(super) struct RankedWindow {
 
 impl RankedWindow {
     /// Creates an empty window for `size` values.
-    pub(super) fn new(size: usize) -> Self {
+    pub(crate) fn new(size: usize) -> Self {
         Self { size, start: 0, values: Vec::new(), ranks: Vec::new(), pushed: 0 }
     }
 
     /// Adds a value. If the window is full, removes the oldest one.
-    pub(super) fn push(&mut self, value: u64) {
+    pub(crate) fn push(&mut self, value: u64) {
         self.pushed += 1;
         let leaving = self.is_full().then(|| self.values[self.start]);
         self.start += usize::from(leaving.is_some());
@@ -47,7 +47,7 @@ impl RankedWindow {
     }
 
     /// Whether the window is full.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.values.len() - self.start == self.size
     }
 
@@ -56,9 +56,14 @@ impl RankedWindow {
         self.pushed
     }
 
+    /// Whether the window is full of one value.
+    pub(crate) fn is_constant(&self) -> bool {
+        self.is_full() && self.ranks[self.start..].iter().all(|&rank| rank == self.size as i32 + 1)
+    }
+
     /// Spearman's coefficient of two full windows of equal size, paired from the oldest value on. `None` if one is not
     /// full or is constant.
-    pub(super) fn spearman(&self, other: &Self) -> Option<f64> {
+    pub(crate) fn spearman(&self, other: &Self) -> Option<f64> {
         if !self.is_full() || !other.is_full() || self.size != other.size {
             return None;
         }
@@ -99,6 +104,13 @@ mod tests {
     fn the_ranks_adapt_when_the_oldest_value_leaves() {
         let window = filled(3, &[1, 5, 5, 4]);
         assert_eq!(window.ranks[window.start..], [5, 5, 2]);
+    }
+
+    #[test]
+    fn a_window_is_constant_while_all_its_values_are_equal() {
+        assert!(!filled(3, &[5, 5]).is_constant(), "it is not full");
+        assert!(filled(3, &[1, 5, 5, 5]).is_constant());
+        assert!(!filled(3, &[5, 5, 6]).is_constant());
     }
 
     proptest! {

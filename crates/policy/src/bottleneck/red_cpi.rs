@@ -10,17 +10,22 @@
 //! smoothed RTT when it has a new one, and the k-th oldest value of one path is paired with the k-th oldest of the
 //! other. The window of a fast path therefore covers less time than that of a slow one. `interval` is the minimum time
 //! between two values (in the paper 0.01 ms, shorter than the time between acknowledgments, so that each of them
-//! counts); a longer interval makes the windows cover the same time.
+//! counts); a longer interval makes the windows cover the same time. With `polled`, the smoothed RTT of every path is
+//! read at regular instants, `interval` apart, as the paper describes it ("read at every instant t", "the value of SRTT
+//! repeats many times").
+//!
+//! (The printed t is 0.01 ms. A window of fifty such readings lasts half a millisecond, in which next to no path has a
+//! new value, so that the coefficient is mostly undefined; 0.01 s is probably meant.)
 //!
 //! The coefficient is undefined if a window is not full or holds one value N times; the pair is then unknown. (The
-//! authors' kernel module uses 1 if both windows are constant and 0 if one is, reads every path's smoothed RTT at each
-//! call of the scheduler, and computes the coefficients every 2 s.)
+//! authors' kernel module differs: see [`RedModule`](crate::scheduler::RedModule).)
 //!
 //! A sample costs N steps (`RankedWindow`), a coefficient N more. Coefficients are computed on demand, for the pairs
 //! whose windows changed.
 
 use subflow_quantity::Instant;
 
+use super::polling::Instants;
 use super::ranked_window::RankedWindow;
 use super::{BottleneckDetector, Correlations, Parameters, PathSample};
 
@@ -29,27 +34,45 @@ use super::{BottleneckDetector, Correlations, Parameters, PathSample};
 pub struct RedCpi {
     parameters: Parameters,
     paths: Vec<Path>,
+    instants: Instants,
     correlations: Correlations,
 }
 
 #[derive(Clone, Debug)]
 struct Path {
     window: RankedWindow,
+    /// When its last value was taken.
     taken_at: Option<Instant>,
+    /// Its smoothed RTT in nanoseconds, for readings at regular instants.
+    latest: Option<u64>,
     /// The number of values that the computed coefficients include.
     known: u64,
 }
 
 impl Path {
     fn new(size: usize) -> Self {
-        Self { window: RankedWindow::new(size), taken_at: None, known: 0 }
+        Self { window: RankedWindow::new(size), taken_at: None, latest: None, known: 0 }
     }
 }
 
 impl RedCpi {
     /// Creates a detector without samples.
     pub fn new(parameters: Parameters) -> Self {
-        Self { parameters, paths: Vec::new(), correlations: Correlations::new(parameters.threshold) }
+        Self {
+            parameters,
+            paths: Vec::new(),
+            instants: Instants::default(),
+            correlations: Correlations::new(parameters.threshold),
+        }
+    }
+
+    /// Reads all paths at the instants before `now`.
+    fn poll(&mut self, now: Instant) {
+        let passed = self.instants.passed(now, self.parameters.interval, self.parameters.window);
+        for path in &mut self.paths {
+            let Some(latest) = path.latest else { continue };
+            (0..passed).for_each(|_| path.window.push(latest));
+        }
     }
 }
 
@@ -58,6 +81,11 @@ impl BottleneckDetector for RedCpi {
         let size = self.parameters.window as usize;
         while self.paths.len() <= path {
             self.paths.push(Path::new(size));
+        }
+        if self.parameters.polled {
+            self.poll(sample.at);
+            self.paths[path].latest = Some(sample.srtt.as_nanos());
+            return;
         }
         let path = &mut self.paths[path];
         if path.taken_at.is_none_or(|at| sample.at.since(at) >= self.parameters.interval) {
@@ -95,7 +123,7 @@ mod tests {
     use super::*;
 
     fn detector(window: u32, interval_us: u64) -> RedCpi {
-        RedCpi::new(Parameters { window, threshold: 0.8, interval: Duration::from_micros(interval_us) })
+        RedCpi::new(Parameters { window, threshold: 0.8, interval: Duration::from_micros(interval_us), polled: false })
     }
 
     fn sample(at_us: u64, srtt_us: u64) -> PathSample {
@@ -131,6 +159,19 @@ mod tests {
         }
         (0..5).for_each(|n| detector.on_sample(1, &sample(9, n)));
         assert_eq!(detector.correlations().between(0, 1), Some(1.0));
+    }
+
+    #[test]
+    fn polled_paths_repeat_their_value_until_there_is_a_new_one() {
+        let polled = Parameters { polled: true, ..detector(6, 10).parameters };
+        let mut polled = RedCpi::new(polled);
+        for (path, at_us, srtt_us) in [(0, 0, 7), (1, 5, 8), (0, 35, 9), (1, 55, 6), (0, 61, 9)] {
+            polled.on_sample(path, &sample(at_us, srtt_us));
+        }
+        // Read at 10, 20, …, 60 us: 7 7 7 9 9 9 and 8 8 8 8 8 6, with the ranks 2 2 2 5 5 5 and 4 4 4 4 4 1. The sum
+        // of the products of their distances from 3.5 is -4.5, those of their squares are 13.5 and 7.5.
+        let degree = polled.correlations().between(0, 1).expect("both windows are full");
+        assert!((degree - -4.5 / (13.5f64 * 7.5).sqrt()).abs() < 1e-12, "{degree}");
     }
 
     #[test]

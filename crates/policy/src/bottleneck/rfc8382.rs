@@ -157,7 +157,7 @@ mod tests {
     /// A detector with a short memory that gets each path's delay, in milliseconds, every 10 ms.
     fn fed(seconds: u64, delays: &[fn(u64) -> f64]) -> Rfc8382 {
         let interval = Duration::from_millis(100);
-        let mut detector = Rfc8382::new(Parameters { window: 20, threshold: 0.1, interval });
+        let mut detector = Rfc8382::new(Parameters { window: 20, threshold: 0.1, interval, polled: false });
         for step in 0..seconds * 100 {
             let at = Instant::ZERO + Duration::from_millis(10 * step);
             for (path, delay) in delays.iter().enumerate() {

@@ -27,7 +27,7 @@ fn cases() -> Vec<Case> {
 /// some other samples.
 fn degree(name: &str, case: &Case) -> Option<f64> {
     let interval = Duration::from_millis(1);
-    let parameters = Parameters { window: case.x.len() as u32, threshold: 0.8, interval };
+    let parameters = Parameters { window: case.x.len() as u32, threshold: 0.8, interval, polled: false };
     let mut detector = BottleneckDetection::entry(name)?.create(parameters);
     let mut tell = |path: usize, at_us: u64, microseconds: u64| {
         let at = Instant::ZERO + Duration::from_micros(at_us);

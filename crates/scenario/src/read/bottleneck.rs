@@ -2,6 +2,7 @@
 
 use subflow_policy::bottleneck::Parameters;
 use subflow_policy::scheduler::{Scheduler, Scheduling};
+use subflow_quantity::Duration;
 
 use crate::choice::Choice;
 use crate::file::{Field, Problem, Section, Value};
@@ -50,6 +51,16 @@ fn detector(field: &Field<'_>) -> Result<Detector, Problem> {
             "rfc8382" => interval.positive_duration()?,
             _ => interval.duration()?,
         };
+    }
+    let polled = section.value("polled");
+    parameters.polled = polled.boolean()?;
+    if parameters.polled {
+        if detector.name.name() == "rfc8382" {
+            return Err(polled.problem("rfc8382 is not polled").help("drop polled, or choose red-cpi or mscm"));
+        }
+        if parameters.interval == Duration::ZERO {
+            return Err(section.value("interval").expected("above zero where polled is true"));
+        }
     }
     detector.regroup = section.value("regroup").positive_duration()?;
     Ok(detector)

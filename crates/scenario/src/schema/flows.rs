@@ -184,6 +184,13 @@ pub(crate) const BOTTLENECK: TableSchema = TableSchema {
             "the minimum time between two values of a path (for rfc8382 the base interval T, above zero)",
         ),
         value(
+            "polled",
+            "true or false",
+            "false",
+            "whether all paths are read at regular instants, an interval apart, so that a value is repeated while \
+             there is no new one (red-cpi, mscm)",
+        ),
+        value(
             "regroup",
             "a duration above zero",
             "'350 ms'",

@@ -29,6 +29,12 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     ("a threshold above one", "send = ", "bottleneck = { detector = \"mscm\", threshold = 1.2 }\nsend = "),
     ("a threshold below zero", "send = ", "bottleneck = { detector = \"red-cpi\", threshold = -0.1 }\nsend = "),
     ("a window of too few values", "send = ", "bottleneck = { detector = \"red-cpi\", window = 2 }\nsend = "),
+    ("a polled rfc8382", "send = ", "bottleneck = { detector = \"rfc8382\", polled = true }\nsend = "),
+    (
+        "polled without end",
+        "send = ",
+        "bottleneck = { detector = \"red-cpi\", interval = \"0 s\", polled = true }\nsend = ",
+    ),
     ("a base interval of zero", "send = ", "bottleneck = { detector = \"rfc8382\", interval = \"0 s\" }\nsend = "),
     ("unknown protocol", "\"mptcp\"", "\"mtcp\""),
     (

@@ -10,7 +10,7 @@ use crate::harness::{CLIENT, Pair, Path, Setup, ms};
 
 /// RFC 8382 with a short memory.
 fn detector(regroup: Option<Duration>) -> Bottleneck {
-    let parameters = Parameters { window: 10, threshold: 0.1, interval: ms(50) };
+    let parameters = Parameters { window: 10, threshold: 0.1, interval: ms(50), polled: false };
     let detection = BottleneckDetection::entry("rfc8382").expect("a detector").create(parameters);
     Bottleneck { detection, regroup }
 }
