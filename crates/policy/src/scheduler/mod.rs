@@ -19,6 +19,7 @@ mod lowest_time_space;
 #[cfg(test)]
 mod properties;
 mod red_diversity;
+mod red_module;
 mod redundant;
 mod round_robin;
 mod scheduling;
@@ -40,6 +41,7 @@ pub use linux_default::LinuxDefault;
 pub use lowest_latency::LowestLatency;
 pub use lowest_time_space::LowestTimeSpace;
 pub use red_diversity::RedDiversity;
+pub use red_module::RedModule;
 pub use redundant::Redundant;
 pub use round_robin::RoundRobin;
 pub use scheduling::{Options, SchedulerEntry, Scheduling};
@@ -94,6 +96,8 @@ impl SubflowSet {
 /// The state of one subflow, as passed to a scheduler. Windows are in packets.
 #[derive(Clone, Debug, Default)]
 pub struct SubflowView {
+    /// Address ID of its local end (RFC 8684, section 3.2).
+    pub local_id: u8,
     /// Smoothed RTT; absent before the first sample.
     pub srtt: Option<Duration>,
     /// RTT variation (RFC 6298 RTTVAR).

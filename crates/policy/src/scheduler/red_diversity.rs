@@ -21,9 +21,8 @@ use crate::bottleneck::Correlations;
 ///
 /// **A segment is copied only when it is first sent**: its copies are chosen at that instant, among the subflows with
 /// window space, and none are added later. The first subflow limits the rate: while its window is full, new data waits
-/// for it, even if others have space; this is what moves load away from shared bottlenecks. (In the authors' kernel
-/// module each subflow of a list of weakly correlated ones sends all data at its own rate, as with `redundant`, and the
-/// condition is |c| ≤ φ.)
+/// for it, even if others have space; this is what moves load away from shared bottlenecks. The authors' kernel module
+/// differs: `red-module`.
 ///
 /// Reinjections have priority over new data, by the rules that all schedulers share.
 #[derive(Clone, Debug)]

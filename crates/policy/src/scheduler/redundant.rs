@@ -1,5 +1,7 @@
 //! `redundant`: everything on every subflow.
 
+use core::ops::Range;
+
 use super::{Assignment, QueueView, Scheduler, SubflowView, What, candidates, lowest_latency};
 
 /// Redundant data re-injection (RDR): each segment goes to the subflow that `ll` chooses, and a copy of it to every
@@ -18,19 +20,24 @@ use super::{Assignment, QueueView, Scheduler, SubflowView, What, candidates, low
 /// Copies go to all live subflows with window space, to backups only if no other subflow is live.
 #[derive(Clone, Debug, Default)]
 pub struct Redundant {
+    progress: Progress,
+}
+
+/// How far each subflow has come that sends all data at its own rate.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Progress {
     /// Per subflow: it has carried all outstanding data below this data-level offset.
     carried: Vec<u64>,
 }
 
 impl Scheduler for Redundant {
     fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment> {
-        self.carried.resize(subflows.len(), 0);
         let fastest = |ready| lowest_latency::fastest(subflows, ready);
         if let Some(copy) = candidates::copy(subflows, queue, fastest) {
             return Some(copy);
         }
         let ready = candidates::usable(subflows).ready;
-        let copy = ready.iter().find_map(|r| Some((r, self.missing(r, queue)?)));
+        let copy = ready.iter().find_map(|r| Some((r, self.progress.missing(r, queue)?)));
         if let Some((subflow, range)) = copy {
             return Some(Assignment { subflow, what: What::Copy { range } });
         }
@@ -42,15 +49,16 @@ impl Scheduler for Redundant {
     }
 
     fn on_replaced(&mut self, subflow: usize, _last: &SubflowView) {
-        if let Some(carried) = self.carried.get_mut(subflow) {
-            *carried = 0;
-        }
+        self.progress.restart(subflow);
     }
 }
 
-impl Redundant {
+impl Progress {
     /// The oldest outstanding range that subflow `r` has not carried.
-    fn missing(&mut self, r: usize, queue: &QueueView<'_>) -> Option<core::ops::Range<u64>> {
+    pub(super) fn missing(&mut self, r: usize, queue: &QueueView<'_>) -> Option<Range<u64>> {
+        if self.carried.len() <= r {
+            self.carried.resize(r + 1, 0);
+        }
         // A fallback to TCP may have revoked assignments.
         let from = self.carried[r].min(queue.new_data.start);
         self.carried[r] = from;
@@ -61,6 +69,13 @@ impl Redundant {
             self.carried[r] = sent.range.end;
         }
         None
+    }
+
+    /// Another subflow takes the place `r`: it begins with the oldest outstanding data.
+    pub(super) fn restart(&mut self, r: usize) {
+        if let Some(carried) = self.carried.get_mut(r) {
+            *carried = 0;
+        }
     }
 }
 

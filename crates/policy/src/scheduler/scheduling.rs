@@ -6,7 +6,7 @@ use crate::bottleneck::Correlations;
 
 use super::{
     Adaptive, Assignment, Blest, Ecf, HighestSendingRate, LargestWindowSpace, LinuxDefault, LowestLatency,
-    LowestTimeSpace, QueueView, RedDiversity, Redundant, RoundRobin, Scheduler, SubflowView, blest,
+    LowestTimeSpace, QueueView, RedDiversity, RedModule, Redundant, RoundRobin, Scheduler, SubflowView, blest,
 };
 
 /// One of the schedulers, chosen by name. It is an enum so that a decision per packet needs no dynamic call.
@@ -21,6 +21,8 @@ pub enum Scheduling {
     Redundant(Redundant),
     /// `red-diversity`.
     RedDiversity(RedDiversity),
+    /// `red-module`.
+    RedModule(RedModule),
     /// `lws`.
     LargestWindowSpace(LargestWindowSpace),
     /// `lts`.
@@ -112,6 +114,14 @@ const ALL: &[SchedulerEntry] = &[
         new: |_| Scheduling::RedDiversity(RedDiversity::default()),
     },
     SchedulerEntry {
+        name: "red-module",
+        aliases: &[],
+        description: "all data on each subflow of a list of weakly correlated ones, made every 2 s, and on the initial one",
+        source: "the kernel module of red2018 (ccsc-research/red-scheduler)",
+        options: &[],
+        new: |_| Scheduling::RedModule(RedModule::default()),
+    },
+    SchedulerEntry {
         name: "lws",
         aliases: &["largest-window-space"],
         description: "the subflow with the most window space",
@@ -193,6 +203,7 @@ impl Scheduling {
             Self::RoundRobin(_) => "rr",
             Self::Redundant(_) => "redundant",
             Self::RedDiversity(_) => "red-diversity",
+            Self::RedModule(_) => "red-module",
             Self::LargestWindowSpace(_) => "lws",
             Self::LowestTimeSpace(_) => "lts",
             Self::HighestSendingRate(_) => "hsr",
@@ -218,6 +229,7 @@ impl Scheduler for Scheduling {
             Self::RoundRobin(scheduler) => scheduler.next(subflows, queue),
             Self::Redundant(scheduler) => scheduler.next(subflows, queue),
             Self::RedDiversity(scheduler) => scheduler.next(subflows, queue),
+            Self::RedModule(scheduler) => scheduler.next(subflows, queue),
             Self::LargestWindowSpace(scheduler) => scheduler.next(subflows, queue),
             Self::LowestTimeSpace(scheduler) => scheduler.next(subflows, queue),
             Self::HighestSendingRate(scheduler) => scheduler.next(subflows, queue),
@@ -239,6 +251,7 @@ impl Scheduler for Scheduling {
         match self {
             Self::Redundant(scheduler) => scheduler.repeats(),
             Self::RedDiversity(scheduler) => scheduler.repeats(),
+            Self::RedModule(scheduler) => scheduler.repeats(),
             _ => false,
         }
     }
@@ -260,6 +273,7 @@ impl Scheduler for Scheduling {
         match self {
             Self::RoundRobin(scheduler) => scheduler.on_replaced(subflow, last),
             Self::Redundant(scheduler) => scheduler.on_replaced(subflow, last),
+            Self::RedModule(scheduler) => scheduler.on_replaced(subflow, last),
             Self::Adaptive(scheduler) => scheduler.on_replaced(subflow, last),
             Self::LinuxDefault(scheduler) => scheduler.on_replaced(subflow, last),
             // These keep nothing of a single subflow; the correlations of RED are the detector's.

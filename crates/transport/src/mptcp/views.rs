@@ -37,6 +37,7 @@ impl Connection {
             None => (u64::from(in_flight) * u64::from(mss), false),
         };
         self.views[index] = SubflowView {
+            local_id: subflow.local_id,
             srtt: tcp.rtt().srtt(),
             rtt_variation: tcp.rtt().variation(),
             latest_rtt: tcp.rtt().latest(),

@@ -314,6 +314,7 @@ impl Association {
             let packets = destination.chunks_in_flight + queued;
             let window = u64::from((path.cwnd / self.config.mtu).max(MIN_QUEUED_WINDOW));
             views.push(SubflowView {
+                local_id: 0,
                 held_bytes: packets * u64::from(mss),
                 buffer_full: packets >= MAX_WINDOWS_QUEUED * window,
                 srtt: destination.rto.srtt(),
