@@ -53,10 +53,13 @@ pub struct RoutingConfig {
     /// The time after which routes change when a link between routers fails or recovers: tables are recomputed, and
     /// flows whose route changed move. Packets in flight stay on the old route. Default: never.
     pub reroute_after: Option<Duration>,
+    /// The router, by its number in the order of their addition, at the root of the spanning tree (IEEE 802.1D) that all
+    /// tables follow. Default: none, tables follow shortest paths.
+    pub spanning_tree: Option<u32>,
 }
 
 impl Default for RoutingConfig {
     fn default() -> Self {
-        Self { multiflow: MultiflowOptions::PUBLISHED, reroute_after: None }
+        Self { multiflow: MultiflowOptions::PUBLISHED, reroute_after: None, spanning_tree: None }
     }
 }

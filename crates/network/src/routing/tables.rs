@@ -45,6 +45,8 @@ pub(crate) struct TableRules {
     /// Destinations to which equal ways are not shared.
     pub(crate) single_ways: Vec<InterfaceId>,
     pub(crate) gateways: Gateways,
+    /// The root of the spanning tree outside of which no link is used.
+    pub(crate) spanning_tree: Option<u32>,
 }
 
 /// A configured route.
@@ -65,12 +67,14 @@ impl TableRules {
                 interfaces_at[router as usize].push((interface, last));
             }
         }
+        let outside = self.spanning_tree.map(|root| graph.outside_of_tree(root, down));
+        let unused = outside.as_ref().unwrap_or(down);
         for gateway in self.gateways.iter() {
             // The gateway itself needs no link to the gateway.
             interfaces_at[gateway.router as usize].push((gateway.destination, NO_ROUTE));
         }
         for (last_router, interfaces) in interfaces_at.iter().enumerate().filter(|(_, there)| !there.is_empty()) {
-            let next_hops = graph.next_hops(last_router as u32, self.metric, down);
+            let next_hops = graph.next_hops(last_router as u32, self.metric, unused);
             for router in 0..wiring.routers {
                 let entry = tables.entry(router, &next_hops);
                 for &(interface, last) in interfaces {

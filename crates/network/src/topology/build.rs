@@ -126,6 +126,7 @@ impl TopologyBuilder {
             static_routes: self.static_routes.clone(),
             single_ways: self.single_ways.clone(),
             gateways,
+            spanning_tree: self.routing.spanning_tree,
         };
         let tables = rules.tables(&wiring, &graph, &graph.no_links());
         Routing {

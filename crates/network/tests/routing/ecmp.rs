@@ -32,6 +32,17 @@ fn ecmp_by_packet_uses_paths_in_turn() {
 }
 
 #[test]
+fn traffic_to_a_host_with_a_single_way_takes_one_path_and_its_answers_all() {
+    let (routers, links) = links_of(&Shape::fat_tree(4));
+    for mode in [RouterMode::EcmpFlow, RouterMode::EcmpPacket] {
+        let mut testbed = Testbed::with_single_way(routers, &links, mode);
+        let mut paths =
+            |back| (0..40).map(|port| testbed.send(port, back, TcpFlags::ACK, None)).collect::<BTreeSet<_>>();
+        assert_eq!((paths(false).len(), paths(true).len()), (1, 4), "{mode:?}");
+    }
+}
+
+#[test]
 fn a_hash_selects_the_same_path_whether_it_is_used_once_or_at_each_hop() {
     let (routers, links) = links_of(&Shape::fat_tree(4));
     let mut per_flow = Testbed::new(routers, &links, RouterMode::EcmpFlow, RoutingConfig::default());

@@ -19,7 +19,11 @@ proptest! {
             (RouterMode::EcmpPacket, MultiflowOptions::PUBLISHED),
             (RouterMode::Multiflow, MultiflowOptions::IMPROVED),
         ] {
-            let config = RoutingConfig { multiflow: options, reroute_after: Some(Duration::from_millis(50)) };
+            let config = RoutingConfig {
+                multiflow: options,
+                reroute_after: Some(Duration::from_millis(50)),
+                ..RoutingConfig::default()
+            };
             let mut testbed = Testbed::new(routers, &links, mode, config);
             let paths = testbed.open(1);
             let Some(&cut) = paths[1].first() else { continue };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 use subflow_network::{RouterMode, RoutingConfig, Shape};
-use subflow_policy::routing::{MultiflowOptions, ReturnPath};
+use subflow_policy::routing::{InitialSubflow, MultiflowOptions, ReturnPath};
 
 use crate::graphs::{links_of, max_flow, random_links};
 use crate::testbed::Testbed;
@@ -72,4 +72,20 @@ fn as_published_acknowledgments_take_the_default_route() {
     let [_, back_of_initial] = testbed.both_directions(0);
     assert_eq!(back, back_of_initial);
     assert!(paths.contains(&back), "{back:?} is one of {paths:?}");
+}
+
+#[test]
+fn on_a_spanning_tree_the_initial_subflow_and_answers_take_the_tree_and_joins_any_link() {
+    // A circle of six switches, and the server three links away, at the last one.
+    let links = [(0, 1), (1, 2), (2, 5), (0, 3), (3, 4), (4, 5)];
+    let [upper, lower] = [[0, 1, 2], [3, 4, 5]].map(BTreeSet::from);
+    for (root, tree) in [(0, &upper), (4, &lower)] {
+        let multiflow = MultiflowOptions { initial: InitialSubflow::DefaultRoute, ..MultiflowOptions::PUBLISHED };
+        let config = RoutingConfig { multiflow, spanning_tree: Some(root), ..RoutingConfig::default() };
+        let mut testbed = Testbed::new(6, &links, RouterMode::Multiflow, config);
+        assert_eq!(testbed.open(2), [tree.clone(), upper.clone(), lower.clone()], "root {root}");
+        for number in 0..3 {
+            assert_eq!(&testbed.both_directions(number)[1], tree, "root {root}, subflow {number}");
+        }
+    }
 }

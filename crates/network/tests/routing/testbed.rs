@@ -47,6 +47,15 @@ impl Testbed {
 
     /// The same with the mode of each router.
     pub(crate) fn with_modes(modes: &[RouterMode], links: &[(usize, usize)], config: RoutingConfig) -> Self {
+        Self::build(modes, links, config, false)
+    }
+
+    /// All routers take one path to the server, whatever their mode.
+    pub(crate) fn with_single_way(routers: usize, links: &[(usize, usize)], mode: RouterMode) -> Self {
+        Self::build(&vec![mode; routers], links, RoutingConfig::default(), true)
+    }
+
+    fn build(modes: &[RouterMode], links: &[(usize, usize)], config: RoutingConfig, single_way: bool) -> Self {
         let mut topology = TopologyBuilder::new();
         topology.routing(config);
         let ids: Vec<_> =
@@ -62,6 +71,9 @@ impl Testbed {
             interface
         };
         let (client, server) = (end("client", 0), end("server", modes.len() - 1));
+        if single_way {
+            topology.single_way_to(server);
+        }
         let network = topology.build(7).expect("a valid topology");
         Self { network, sink: Sink::default(), client, server, core: (0..links.len()).collect() }
     }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | switches and links | `graph.rs` |
 //! | Dijkstra, tables of equal-cost next hops | `shortest_path.rs` |
+//! | spanning trees | `spanning_tree.rs` |
 //! | ECMP: which of several next hops a flow takes | `ecmp.rs` |
 //! | min-sum sets of disjoint paths | `disjoint_paths.rs` |
 //! | MultiFlow: a controller that places the subflows of a connection on disjoint paths | `multiflow/` |
@@ -18,6 +19,7 @@ mod flow;
 mod graph;
 mod multiflow;
 mod shortest_path;
+mod spanning_tree;
 
 pub use disjoint_paths::disjoint_paths;
 pub use ecmp::{choose, salt};

@@ -27,7 +27,7 @@ mod traces;
 mod traffic;
 pub(super) mod words;
 
-use subflow_network::longest_run;
+use subflow_network::{RoutingConfig, longest_run};
 use subflow_quantity::Duration;
 
 use super::file::{Collector, Document, Field, Node, Place, Problem, Problems, Section};
@@ -113,6 +113,7 @@ impl Scenario {
         let flows = flows.unwrap_or_default();
         let (timeline, host_timeline) = timeline::read(&section, &topology, traces, &general.run, &mut problems);
         let single_ways = problems.keep(routing::single_ways(&section, &topology)).unwrap_or_default();
+        let spanning_tree = problems.keep(routing::spanning_tree(&section, &topology)).unwrap_or_default();
         round_trips::check(&section, &topology, &flows, &timeline, &mut problems);
         problems.finish(Self {
             name: name.to_owned(),
@@ -128,7 +129,7 @@ impl Scenario {
             host_timeline,
             hosts: topology.hosts.into_vec(),
             routers: topology.routers.into_vec(),
-            routing: topology.routing,
+            routing: RoutingConfig { spanning_tree, ..topology.routing },
             single_ways,
             links: topology.links.into_vec(),
         })

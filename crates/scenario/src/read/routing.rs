@@ -40,8 +40,9 @@ pub(super) fn all_modes() -> Vec<Choice<(RouterMode, MultiflowOptions)>> {
     published.into_iter().chain([DISJOINT]).collect()
 }
 
-pub(super) const INITIAL: [Choice<InitialSubflow>; 2] = [
+pub(super) const INITIAL: [Choice<InitialSubflow>; 3] = [
     Choice::new("apart", InitialSubflow::Apart, "it does not count, as published: its SYN shows no token"),
+    Choice::new("default-route", InitialSubflow::DefaultRoute, "it does not count, and takes the default route"),
     Choice::new("included", InitialSubflow::Included, "it counts: its SYN/ACK shows the key that the token is made of"),
 ];
 
@@ -57,7 +58,7 @@ pub(super) const RETURN_PATHS: [Choice<ReturnPath>; 2] = [
 ];
 
 /// Keys that only a controller knows.
-const OF_CONTROLLER: [&str; 4] = ["initial", "ties", "disjoint_set", "return_path"];
+const OF_CONTROLLER: [&str; 5] = ["initial", "spanning_tree", "ties", "disjoint_set", "return_path"];
 
 /// The mode of routers that specify none, and the options of all routers.
 pub(super) fn read(scenario: &Section<'_>) -> Result<(RouterMode, RoutingConfig), Problem> {
@@ -74,7 +75,7 @@ pub(super) fn read(scenario: &Section<'_>) -> Result<(RouterMode, RoutingConfig)
             .help("set routing.mode to \"multiflow\" or \"disjoint\""));
     }
     let reroute_after = section.given("reroute_after").map(|after| after.duration()).transpose()?;
-    Ok((mode, RoutingConfig { multiflow: controller(&section, options)?, reroute_after }))
+    Ok((mode, RoutingConfig { multiflow: controller(&section, options)?, reroute_after, spanning_tree: None }))
 }
 
 /// The indices of the hosts of `single_way_to`.
@@ -92,6 +93,20 @@ pub(super) fn single_ways(scenario: &Section<'_>, topology: &Topology) -> Result
         })
     };
     names.list("a list of names of hosts")?.iter().map(number).collect()
+}
+
+/// The router at the root of the spanning tree, by number.
+pub(super) fn spanning_tree(scenario: &Section<'_>, topology: &Topology) -> Result<Option<u32>, Problem> {
+    let Some(field) = scenario.given("routing") else { return Ok(None) };
+    let Some(root) = field.section(&schema::ROUTING)?.given("spanning_tree") else { return Ok(None) };
+    let routers = || topology.routers.iter().map(|router| router.name.as_str());
+    let name = root.string("the name of a router")?;
+    let number = topology.routers.number(name).ok_or_else(|| {
+        root.problem(format!("there is no router {name:?}"))
+            .label(did_you_mean(name, routers(), "no such router"))
+            .help(format!("the routers are {}", list(routers())))
+    })?;
+    Ok(Some(number as u32))
 }
 
 fn controller(section: &Section<'_>, default: MultiflowOptions) -> Result<MultiflowOptions, Problem> {

@@ -44,7 +44,7 @@ pub(crate) const TOPOLOGY: TableSchema = TableSchema {
 pub(crate) const ROUTING: TableSchema = TableSchema {
     path: "[routing]",
     doc: "How routers choose paths. The path of a flow (a 5-tuple: addresses, ports, protocol) is chosen when its \
-          first packet leaves its host; the reverse direction is another flow. The last four keys are for multiflow \
+          first packet leaves its host; the reverse direction is another flow. The last five keys are for multiflow \
           and disjoint.",
     fields: &[
         word(
@@ -71,6 +71,12 @@ pub(crate) const ROUTING: TableSchema = TableSchema {
             words::initial_subflows,
             Default::None("'apart' (multiflow), 'included' (disjoint)"),
             "whether the path of a connection's initial subflow counts as used",
+        ),
+        optional(
+            "spanning_tree",
+            "the name of a router",
+            "default routes are shortest paths",
+            "the root of a spanning tree (IEEE 802.1D) that the default routes follow, as those of a switched network do",
         ),
         word(
             "ties",

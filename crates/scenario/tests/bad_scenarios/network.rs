@@ -43,6 +43,13 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     ("unknown routing mode", "[hosts]", "[routing]\nmode = \"multi-flow\"\n\n[hosts]"),
     ("a controller's key for ECMP", "[hosts]", "[routing]\nmode = \"ecmp-flow\"\nties = \"random\"\n\n[hosts]"),
     ("sets of no path", "[hosts]", "[routing]\nmode = \"disjoint\"\ndisjoint_set = 0\n\n[hosts]"),
+    ("a single way to nobody", "[hosts]", "[routing]\nmode = \"ecmp-packet\"\nsingle_way_to = [\"nobody\"]\n\n[hosts]"),
+    ("a spanning tree without a controller", "[hosts]", "[routing]\nspanning_tree = \"internet\"\n\n[hosts]"),
+    (
+        "a spanning tree from nowhere",
+        "[hosts]",
+        "[routing]\nmode = \"multiflow\"\nspanning_tree = \"nowhere\"\n\n[hosts]",
+    ),
     ("re-routing before the failure", "[hosts]", "[routing]\nreroute_after = \"-1 ms\"\n\n[hosts]"),
     (
         "a router that escapes the controller",

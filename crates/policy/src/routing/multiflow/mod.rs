@@ -80,6 +80,7 @@ impl Multiflow {
         }
         match request.signal {
             Signal::Join { token } => self.place_join(request, token),
+            Signal::Capable if self.options.initial == InitialSubflow::DefaultRoute => None,
             Signal::Capable => self.place_initial(request),
             Signal::CapableReply { .. } | Signal::None => None,
         }
@@ -142,7 +143,7 @@ impl Multiflow {
         let mut connection = Connection::new(&self.graph);
         let path = match self.options.initial {
             InitialSubflow::Included => self.next_path(&mut connection, request),
-            InitialSubflow::Apart => {
+            InitialSubflow::Apart | InitialSubflow::DefaultRoute => {
                 let greedy = MultiflowOptions { set: 1, ..self.options };
                 connection.next_path(request.from, request.to, &self.search(greedy, request.random))
             }

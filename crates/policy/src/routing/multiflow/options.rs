@@ -30,6 +30,8 @@ impl MultiflowOptions {
 pub enum InitialSubflow {
     /// It takes the shortest path and is not recorded (as published): a subflow that joins may share its path.
     Apart,
+    /// It takes the default route of all other traffic and is not recorded (algorithm 1 of the paper).
+    DefaultRoute,
     /// Its path counts as used. The SYN/ACK contains the server's key, whose hash is the token of the client's joins.
     /// (The controller cannot assign joins that the server opens: they contain the client's token, and the client's key
     /// is in the third ACK, which switches do not send to the controller.)

@@ -66,6 +66,15 @@ fn with_the_servers_key_the_initial_subflow_is_included() {
 }
 
 #[test]
+fn an_initial_subflow_on_the_default_route_is_not_placed_and_joins_do_not_know_of_it() {
+    let options = MultiflowOptions { initial: InitialSubflow::DefaultRoute, ..MultiflowOptions::PUBLISHED };
+    let mut controller = Multiflow::new(four_ways(), options);
+    assert_eq!(controller.route(request(1000, Signal::Capable)), None);
+    let joins = [1001, 1002].map(|port| controller.route(request(port, Signal::Join { token: token_of(7) })));
+    assert_eq!(joins, [Some(way(0)), Some(way(1))]);
+}
+
+#[test]
 fn load_spreads_connections_evenly() {
     let options = MultiflowOptions { ties: Ties::LeastLoaded, ..MultiflowOptions::PUBLISHED };
     let mut controller = Multiflow::new(four_ways(), options);
