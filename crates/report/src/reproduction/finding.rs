@@ -106,6 +106,8 @@ pub struct Finding {
     pub verdict: Verdict,
     /// Our figures and, if the finding is not confirmed, the reason as far as known.
     pub evidence: String,
+    /// Whether it is a study of ours, which the publication does not state.
+    pub beyond: bool,
     /// The verdict under other choices.
     pub alternatives: Vec<Alternative>,
 }
@@ -120,8 +122,15 @@ impl Finding {
             measured: None,
             verdict: verdict.into(),
             evidence: evidence.into(),
+            beyond: false,
             alternatives: Vec::new(),
         }
+    }
+
+    /// Marks it as a study of ours.
+    #[must_use]
+    pub fn beyond(self) -> Self {
+        Self { beyond: true, ..self }
     }
 
     /// Adds the place in the publication.
@@ -187,9 +196,24 @@ impl Finding {
 }
 
 /// The numbers of `findings` that are confirmed, not confirmed and undecided.
-pub(crate) fn count(findings: &[Finding]) -> [usize; 3] {
+pub(crate) fn count<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> [usize; 3] {
+    let verdicts: Vec<Verdict> = findings.into_iter().map(|finding| finding.verdict).collect();
     [Verdict::Confirmed, Verdict::NotConfirmed, Verdict::Undecided]
-        .map(|verdict| findings.iter().filter(|finding| finding.verdict == verdict).count())
+        .map(|verdict| verdicts.iter().filter(|other| **other == verdict).count())
+}
+
+/// The counts of `findings` as a sentence: those of publications, and of our studies beyond them.
+pub(crate) fn counted(findings: &[Finding]) -> String {
+    let told = |[confirmed, not_confirmed, undecided]: [usize; 3]| {
+        format!("{confirmed} confirmed, {not_confirmed} not confirmed, {undecided} undecided")
+    };
+    let of = |beyond: bool| count(findings.iter().filter(|finding| finding.beyond == beyond));
+    let (published, ours) = (of(false), of(true));
+    let text = format!("of {} published findings {}", published.iter().sum::<usize>(), told(published));
+    match ours.iter().sum() {
+        0 => text,
+        all => format!("{text}; of {all} findings beyond the publications {}", told(ours)),
+    }
 }
 
 #[cfg(test)]
@@ -214,6 +238,13 @@ mod tests {
             "  confirmed: A gains over B [section 5, fig. 3]\n    published: about 7 %; here: 6.50 % (5.50 to 7.50)\n    \
              10 of 10 cells\n    the verdict is different with: queue of 50 (not confirmed, 0.50 % (-0.50 to 1.50))\n"
         );
-        assert_eq!(count(&[finding]), [1, 0, 0]);
+        assert_eq!(count([&finding]), [1, 0, 0]);
+        assert_eq!(counted(&[finding.clone()]), "of 1 published findings 1 confirmed, 0 not confirmed, 0 undecided");
+        let ours = Finding::new("B gains, too", None, "").beyond();
+        assert_eq!(
+            counted(&[finding, ours]),
+            "of 1 published findings 1 confirmed, 0 not confirmed, 0 undecided; of 1 findings beyond the publications 0 \
+             confirmed, 0 not confirmed, 1 undecided"
+        );
     }
 }

@@ -7,8 +7,8 @@ mod several;
 use serde::Serialize;
 
 use crate::{Figure, Table};
-pub(crate) use finding::count;
 pub use finding::{Alternative, Finding, Measured, Verdict};
+pub(crate) use finding::{count, counted};
 pub use page::{of_reproduction, of_reproductions};
 pub use several::Reproductions;
 
@@ -63,7 +63,7 @@ impl Reproduction {
             text += &self.table.to_text();
         }
         if !self.findings.is_empty() {
-            text += "\nFindings\n";
+            text += &format!("\nFindings: {}\n", counted(&self.findings));
         }
         text.extend(self.findings.iter().map(Finding::to_text));
         if !self.notes.is_empty() {

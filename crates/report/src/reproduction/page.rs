@@ -1,6 +1,6 @@
 //! The report of `subflow reproduce`.
 
-use super::{Finding, Measured, Reproduced, Reproduction, Reproductions, Verdict, count};
+use super::{Finding, Measured, Reproduced, Reproduction, Reproductions, Verdict, counted};
 use crate::chart;
 use crate::escape::{Slugs, escaped};
 use crate::figure::Figure;
@@ -18,7 +18,7 @@ pub fn of_reproduction(reproduced: &Reproduced, reproduction: &Reproduction) -> 
         .push(("items", if reproduced.items.is_empty() { "all".to_owned() } else { reproduced.items.join(", ") }));
     page.facts.push(effort(reproduced.quick));
     page.facts.push(("rows", reproduction.table.rows().len().to_string()));
-    page.facts.push(confirmed(&reproduction.findings));
+    page.facts.push(("findings", counted(&reproduction.findings)));
 
     let mut slugs = Slugs::default();
     let Parts { findings, figures, tables, rows, notes } = Parts::of(reproduction, &mut slugs);
@@ -37,8 +37,7 @@ pub fn of_reproductions(reproductions: &Reproductions, command: &str) -> String 
     let mut page = Page { title: "Publications, reproduced".to_owned(), ..Page::default() };
     page.facts.push(("publications", reproductions.0.len().to_string()));
     page.facts.push(effort(reproductions.0.iter().any(|(reproduced, _)| reproduced.quick)));
-    let findings: Vec<Finding> = reproductions.0.iter().flat_map(|(_, it)| it.findings.iter().cloned()).collect();
-    page.facts.push(confirmed(&findings));
+    page.facts.push(("findings", reproductions.counted()));
 
     let mut slugs = Slugs::default();
     let counts = table_of(&slugs.unique("counts"), "", &reproductions.verdicts());
@@ -65,11 +64,6 @@ pub fn of_reproductions(reproductions: &Reproductions, command: &str) -> String 
 
 fn effort(quick: bool) -> (&'static str, String) {
     ("effort", if quick { "quick look" } else { "full" }.to_owned())
-}
-
-fn confirmed(findings: &[Finding]) -> (&'static str, String) {
-    let [confirmed, refuted, _] = count(findings);
-    ("findings confirmed", format!("{confirmed} of {} that were checked", confirmed + refuted))
 }
 
 /// The blocks of the report of one publication; each may be empty.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Finding, Reproduced, Reproduction, count, json};
+use super::{Finding, Reproduced, Reproduction, count, counted, json};
 use crate::{Cell, Table};
 
 /// Reproductions in the order of the list of publications.
@@ -21,7 +21,7 @@ impl Reproductions {
 
     /// The verdicts by publication, then all findings.
     pub fn to_text(&self) -> String {
-        let mut text = self.verdicts().to_text();
+        let mut text = format!("Findings: {}\n\n{}", self.counted(), self.verdicts().to_text());
         for (reproduced, reproduction) in &self.0 {
             text += &format!("\n{}\n", reproduced.title);
             text.extend(reproduction.findings.iter().map(Finding::to_text));
@@ -29,17 +29,26 @@ impl Reproductions {
         text
     }
 
-    /// A row for each publication with the numbers of its findings and of those that are confirmed.
+    /// How many of all findings are confirmed, not confirmed and undecided, as a sentence.
+    pub(super) fn counted(&self) -> String {
+        let all = self.0.iter().flat_map(|(_, reproduction)| reproduction.findings.iter().cloned());
+        counted(&all.collect::<Vec<_>>())
+    }
+
+    /// A row for each publication with the numbers of its findings and of those that are confirmed. Studies of ours are
+    /// counted apart, in the last column.
     pub fn verdicts(&self) -> Table {
-        let mut table = Table::new(["publication", "findings", "confirmed", "not confirmed", "undecided"]);
-        let mut totals = [0; 3];
-        let mut row = |name: &str, [confirmed, not_confirmed, undecided]: [usize; 3]| {
+        let mut table = Table::new(["publication", "findings", "confirmed", "not confirmed", "undecided", "beyond it"]);
+        let mut totals = [0; 4];
+        let mut row = |name: &str, [confirmed, not_confirmed, undecided, beyond]: [usize; 4]| {
             let all = confirmed + not_confirmed + undecided;
-            let cells = [all, confirmed, not_confirmed, undecided].map(|count| Cell::Integer(count as i64));
+            let cells = [all, confirmed, not_confirmed, undecided, beyond].map(|count| Cell::Integer(count as i64));
             table.row([Cell::from(name)].into_iter().chain(cells));
         };
         for (reproduced, reproduction) in &self.0 {
-            let counts = count(&reproduction.findings);
+            let (ours, published): (Vec<_>, Vec<_>) = reproduction.findings.iter().partition(|finding| finding.beyond);
+            let [confirmed, not_confirmed, undecided] = count(published);
+            let counts = [confirmed, not_confirmed, undecided, ours.len()];
             totals = core::array::from_fn(|index| totals[index] + counts[index]);
             row(&reproduced.name, counts);
         }
@@ -50,7 +59,7 @@ impl Reproductions {
     /// A row for each finding with its verdict and evidence.
     pub fn findings(&self) -> Table {
         let columns = ["publication", "statement", "source", "published", "value", "low", "high", "unit", "verdict"];
-        let mut table = Table::new(columns.into_iter().chain(["evidence", "depends_on"]));
+        let mut table = Table::new(columns.into_iter().chain(["evidence", "depends_on", "beyond"]));
         for (reproduced, reproduction) in &self.0 {
             reproduction.findings.iter().for_each(|finding| table.row(cells(&reproduced.name, finding)));
         }
@@ -73,6 +82,7 @@ fn cells(publication: &str, finding: &Finding) -> Vec<Cell> {
         finding.verdict.text().into(),
         finding.evidence.as_str().into(),
         text(finding.depends_on()),
+        Cell::from(if finding.beyond { "yes" } else { "no" }),
     ]
 }
 
@@ -104,9 +114,11 @@ mod tests {
     fn every_finding_is_counted_once_and_listed_once() {
         let all = Reproductions(vec![reproduction(&[Some(true), None]), reproduction(&[Some(false), Some(true)])]);
         let counts = all.verdicts();
-        assert_eq!(counts.rows()[2][1..], [4, 2, 1, 1].map(Cell::Integer));
+        assert_eq!(counts.rows()[2][1..], [4, 2, 1, 1, 0].map(Cell::Integer));
         assert_eq!(all.findings().rows().len(), 4);
         let page = crate::of_reproductions(&all, "subflow reproduce all --quick");
+        assert_eq!(page.matches("of 4 published findings 2 confirmed, 1 not confirmed, 1 undecided").count(), 1);
+        assert!(all.to_text().starts_with("Findings: of 4 published findings 2 confirmed"));
         assert_eq!(page.matches("A &lt; B").count(), 4);
         assert_eq!(page.matches("A paper &amp; its title").count(), 4, "over its findings and over its details");
         assert_eq!(all.to_text().matches("A < B").count(), 4);
