@@ -13,8 +13,9 @@ use subflow_lab::RunError;
 use subflow_lab::execute::{Progress, run_all};
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_policy::bottleneck::Parameters;
-use subflow_report::Reproduction;
+use subflow_report::{Finding, Reproduction};
 
+use super::alternatives::{compare_alternatives, sensitivity};
 use super::{Item, Paper, ReproduceError, Request};
 use correlation::{BOUNDS, SKEWNESS, Verdicts};
 use coupling::{Paths, Shares};
@@ -22,13 +23,13 @@ use part::Part;
 use replay::{VARIANTS, replay, replay_variant, replay_within};
 use scaling::Score;
 use scheduler::{SCHEDULERS, SchedulerRun};
-use testbed::{LOADS, Load};
+use testbed::{ALTERNATIVES, Choices, LOADS, PAPER};
 
 /// The paper.
 #[derive(Clone, Copy, Debug)]
 pub struct Red2018;
 
-const ITEMS: [Item; 5] = [
+const ITEMS: [Item; 6] = [
     Item { name: "correlation", title: "the degree of each pair of paths, by detector (fig. 6)" },
     Item { name: "roc", title: "false positives against the threshold, and hits against errors (fig. 7)" },
     Item {
@@ -37,6 +38,7 @@ const ITEMS: [Item; 5] = [
     },
     Item { name: "scaling", title: "cost and accuracy of detection from 2 to 32 paths (its future work)" },
     Item { name: "coupling", title: "coupling only subflows that share a bottleneck (a study of ours)" },
+    sensitivity("the verdicts on figures 6 to 10 where a choice is made otherwise"),
 ];
 
 /// How much is run.
@@ -59,7 +61,7 @@ const QUICK: Effort = Effort { testbed: (20, 3), sizes: &[2, 8], scaling: (15, 2
 /// One run.
 #[derive(Clone, Copy, Debug)]
 enum Job {
-    Testbed { load: Load, scheduler: usize, seed: u64 },
+    Testbed { choices: Choices, scheduler: usize, seed: u64 },
     Scaling { paths: usize, seed: u64 },
     Coupling { paths: Paths, way: usize, seed: u64 },
 }
@@ -67,7 +69,7 @@ enum Job {
 /// What it gave.
 enum Outcome {
     /// The verdicts are of the redundant scheduler's runs only.
-    Testbed(Load, SchedulerRun, Option<Verdicts>),
+    Testbed(Choices, usize, SchedulerRun, Option<Verdicts>),
     Scaling(Vec<Score>),
     Coupling(Shares),
 }
@@ -91,29 +93,50 @@ impl Paper for Red2018 {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Reproduction, ReproduceError> {
         let effort = if request.quick { QUICK } else { FULL };
-        let wanted = |name: &str| request.wants(name);
-        let jobs = jobs(effort, &wanted);
-        let outcomes = run_all(&jobs, request.jobs, progress, |&job| run(job, effort))?;
-        let parts = parts(effort, &wanted, outcomes);
+        let wanted = |name: &str| request.wants(name) || (request.is_only_sensitivity() && PUBLISHED.contains(&name));
+        let run_jobs = |jobs: &[Job]| run_all(jobs, request.jobs, progress, |&job| run(job, effort));
+        let outcomes = run_jobs(&jobs(effort, &wanted))?;
+        let (of_testbed, others) = parts(effort, &wanted, outcomes);
+        let [mut findings, of_bulk] = of_testbed.each_ref().map(|parts| findings_of(parts));
+        findings.iter_mut().for_each(|finding| finding.compare_with(LOADS[1].name(), &of_bulk));
+        compare_alternatives(&mut findings, request, &ALTERNATIVES, |choices| {
+            let wanted = |name: &str| wanted(name) && !(choices.only_red && name != "scheduler");
+            let outcomes = run_jobs(&testbed_jobs(effort, choices, &wanted))?;
+            Ok(findings_of(&TestbedRuns::of(choices, &outcomes).parts(&wanted)))
+        })?;
+        findings.extend(findings_of(&others));
+        let parts: Vec<Part> = of_testbed.into_iter().flatten().chain(others).collect();
         Ok(Reproduction {
             paper: self.name().to_owned(),
             table: part::table(&parts),
             readable: parts.iter().flat_map(|part| part.readable.clone()).collect(),
-            findings: parts.iter().flat_map(|part| part.findings.clone()).collect(),
+            findings,
             figures: parts.iter().flat_map(|part| part.figures.clone()).collect(),
             notes: notes(effort, &parts),
         })
     }
 }
 
+/// The items of the testbed, which the paper has.
+const PUBLISHED: [&str; 3] = ["correlation", "roc", "scheduler"];
+
+fn findings_of(parts: &[Part]) -> Vec<Finding> {
+    parts.iter().flat_map(|part| part.findings.clone()).collect()
+}
+
+/// The runs of the testbed under `choices`, those of both schedulers in turn.
+fn testbed_jobs(effort: Effort, choices: Choices, wanted: &dyn Fn(&str) -> bool) -> Vec<Job> {
+    let degrees = wanted("correlation") || wanted("roc");
+    let schedulers = (0..SCHEDULERS.len()).filter(|&index| wanted("scheduler") || (degrees && index == 0));
+    schedulers
+        .flat_map(|scheduler| (1..=effort.testbed.1).map(move |seed| Job::Testbed { choices, scheduler, seed }))
+        .collect()
+}
+
 fn jobs(effort: Effort, wanted: &dyn Fn(&str) -> bool) -> Vec<Job> {
     let mut jobs = Vec::new();
-    let degrees = wanted("correlation") || wanted("roc");
-    for (index, _) in SCHEDULERS.iter().enumerate().filter(|(index, _)| wanted("scheduler") || (degrees && *index == 0))
-    {
-        for load in LOADS {
-            jobs.extend((1..=effort.testbed.1).map(|seed| Job::Testbed { load, scheduler: index, seed }));
-        }
+    for load in LOADS {
+        jobs.extend(testbed_jobs(effort, Choices { load, ..PAPER }, wanted));
     }
     if wanted("scaling") {
         let sizes = effort.sizes.iter();
@@ -131,11 +154,12 @@ fn jobs(effort: Effort, wanted: &dyn Fn(&str) -> bool) -> Vec<Job> {
 
 fn run(job: Job, effort: Effort) -> Result<Outcome, RunError> {
     Ok(match job {
-        Job::Testbed { load, scheduler, seed } => {
-            let scenario = testbed::scenario(load, SCHEDULERS[scheduler], effort.testbed.0, seed);
+        Job::Testbed { choices, scheduler, seed } => {
+            let scenario = testbed::scenario(choices, scheduler > 0, effort.testbed.0, seed);
             let result = simulate(&scenario, seed, &RunOptions { paths: true, ..RunOptions::default() })?;
-            let verdicts = (scheduler == 0).then(|| verdicts(&result.paths[0]));
-            Outcome::Testbed(load, SchedulerRun::of(&result), verdicts)
+            let asked = scheduler == 0 && !choices.only_red;
+            let verdicts = asked.then(|| verdicts(&result.paths[0]));
+            Outcome::Testbed(choices, scheduler, SchedulerRun::of(&result), verdicts)
         }
         Job::Scaling { paths, seed } => Outcome::Scaling(scaling::run(paths, effort.scaling.0, seed)?),
         Job::Coupling { paths, way, seed } => Outcome::Coupling(coupling::run(paths, way, effort.coupling.0, seed)?),
@@ -154,40 +178,63 @@ fn verdicts(records: &[subflow_transport::mptcp::PathRecord]) -> Verdicts {
     }
 }
 
-fn parts(effort: Effort, wanted: &dyn Fn(&str) -> bool, outcomes: Vec<Outcome>) -> Vec<Part> {
-    // By load, as in LOADS.
-    let mut runs = LOADS.map(|_| [Vec::new(), Vec::new()]);
-    let mut said = LOADS.map(|_| Vec::new());
+/// What the testbed gave under one set of choices.
+#[derive(Default)]
+struct TestbedRuns {
+    /// By scheduler.
+    runs: [Vec<SchedulerRun>; 2],
+    said: Vec<Verdicts>,
+}
+
+impl TestbedRuns {
+    /// Those of `outcomes` that were made under `choices`.
+    fn of(choices: Choices, outcomes: &[Outcome]) -> Self {
+        let mut runs = Self::default();
+        for outcome in outcomes {
+            if let Outcome::Testbed(made_under, scheduler, run, verdicts) = outcome
+                && *made_under == choices
+            {
+                runs.runs[*scheduler].push(run.clone());
+                runs.said.extend(verdicts.clone());
+            }
+        }
+        runs
+    }
+
+    fn parts(&self, wanted: &dyn Fn(&str) -> bool) -> Vec<Part> {
+        let [correlation, roc, scheduler] = PUBLISHED.map(wanted);
+        let mut parts = Vec::new();
+        parts.extend(correlation.then(|| correlation::correlation(&self.said)));
+        parts.extend(roc.then(|| correlation::roc(&self.said)));
+        parts.extend(scheduler.then(|| scheduler::scheduler(&self.runs)));
+        parts
+    }
+}
+
+/// The parts of the testbed by load, as in [`LOADS`], and the others.
+fn parts(effort: Effort, wanted: &dyn Fn(&str) -> bool, outcomes: Vec<Outcome>) -> ([Vec<Part>; 2], Vec<Part>) {
+    let of_testbed = LOADS.map(|load| {
+        let parts = TestbedRuns::of(Choices { load, ..PAPER }, &outcomes).parts(wanted);
+        parts.into_iter().map(|part| part.under(load.name())).collect()
+    });
     let (mut scores, mut shares) = (Vec::new(), Vec::new());
     for outcome in outcomes {
         match outcome {
-            Outcome::Testbed(load, run, verdicts) => {
-                runs[load as usize][usize::from(verdicts.is_none())].push(run);
-                said[load as usize].extend(verdicts);
-            }
+            Outcome::Testbed(..) => {}
             Outcome::Scaling(score) => scores.push(score),
             Outcome::Coupling(share) => shares.push(share),
         }
     }
-    let mut parts = Vec::new();
-    for (load, said) in LOADS.into_iter().zip(&said).filter(|_| wanted("correlation")) {
-        parts.push(correlation::correlation(said).under(load.name()));
-    }
-    for (load, said) in LOADS.into_iter().zip(&said).filter(|_| wanted("roc")) {
-        parts.push(correlation::roc(said).under(load.name()));
-    }
-    for (load, runs) in LOADS.into_iter().zip(&runs).filter(|_| wanted("scheduler")) {
-        parts.push(scheduler::scheduler(runs).under(load.name()));
-    }
+    let mut others = Vec::new();
     if wanted("scaling") {
         let by_size = scores.chunks(effort.scaling.1 as usize).map(<[_]>::to_vec);
-        parts.push(scaling::scaling(&effort.sizes.iter().copied().zip(by_size).collect::<Vec<_>>()));
+        others.push(scaling::scaling(&effort.sizes.iter().copied().zip(by_size).collect::<Vec<_>>()));
     }
     if wanted("coupling") {
         let by_way: Vec<Vec<Shares>> = shares.chunks(effort.coupling.1 as usize).map(<[_]>::to_vec).collect();
-        parts.push(coupling::coupling(&by_way.chunks(coupling::WAYS).map(<[_]>::to_vec).collect::<Vec<_>>()));
+        others.push(coupling::coupling(&by_way.chunks(coupling::WAYS).map(<[_]>::to_vec).collect::<Vec<_>>()));
     }
-    parts
+    (of_testbed, others)
 }
 
 fn notes(effort: Effort, parts: &[Part]) -> Vec<String> {
@@ -200,7 +247,7 @@ fn notes(effort: Effort, parts: &[Part]) -> Vec<String> {
          same for the same version."
     );
     let of_parts = parts.iter().flat_map(|part| part.notes.clone());
-    std::iter::once(lengths).chain(testbed::CHOICES.map(str::to_owned)).chain(of_parts).collect()
+    std::iter::once(lengths).chain(testbed::NOTES.map(str::to_owned)).chain(of_parts).collect()
 }
 
 #[cfg(test)]
@@ -216,7 +263,27 @@ mod tests {
             _ => f64::NAN,
         };
         assert!(reproduction.table.rows().iter().all(|row| (0.0..=1.0).contains(&value(row))));
-        assert_eq!((reproduction.figures.len(), reproduction.findings.len()), (4, 4));
+        assert_eq!((reproduction.figures.len(), reproduction.findings.len()), (4, 2));
+        for finding in &reproduction.findings {
+            assert!(
+                finding.evidence.contains("every 0.01 s: ") && finding.evidence.contains("every 0.01 ms, as printed: ")
+            );
+            assert!(finding.alternatives.iter().any(|alternative| alternative.choice == "bulk load"));
+        }
+    }
+
+    #[test]
+    fn sensitivity_judges_the_findings_that_a_choice_can_change_under_it() {
+        let request = Request { items: vec!["sensitivity".to_owned()], quick: true, ..Request::default() };
+        let findings = Red2018.reproduce(&request, &|_| {}).expect("the runs succeed").findings;
+        assert_eq!(findings.len(), 9);
+        for finding in &findings {
+            let choices: Vec<_> = finding.alternatives.iter().map(|alternative| alternative.choice.as_str()).collect();
+            let about_red = ["fig. 8a, b", "fig. 8c, d", "fig. 9", "fig. 10"].contains(&finding.source.as_str());
+            let other = |alternative: &&(&str, Choices)| choices.contains(&alternative.0);
+            let tried = ALTERNATIVES.iter().filter(other).count();
+            assert_eq!(tried, if about_red { ALTERNATIVES.len() } else { 2 }, "{}", finding.statement);
+        }
     }
 
     #[test]

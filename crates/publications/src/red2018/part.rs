@@ -1,11 +1,12 @@
 //! What an item adds to the report.
 
 use subflow_lab::statistics::{mean, mean_interval};
-use subflow_report::{Alternative, Cell, Figure, Finding, Measured, Table};
+use subflow_report::{Alternative, Cell, Figure, Finding, Measured, Table, Verdict};
 
 const COLUMNS: [&str; 8] = ["item", "case", "of", "metric", "value", "ci95_low", "ci95_high", "runs"];
 
-/// What one reading of the paper makes of a finding.
+/// What one reading of the paper makes of a finding: the words for it, whether it holds, the figure that decides, and
+/// all figures in words.
 pub(super) type Reading = (&'static str, bool, Measured, String);
 
 /// An item's results.
@@ -35,7 +36,7 @@ impl Part {
         ]);
     }
 
-    /// The same, all of it marked as made under `load`.
+    /// The same, all of it but the findings marked as made under `load`.
     pub(super) fn under(mut self, load: &str) -> Self {
         for row in &mut self.rows {
             if let Cell::Text(case) = &mut row[1] {
@@ -43,31 +44,42 @@ impl Part {
             }
         }
         self.readable.iter_mut().for_each(|(title, _)| *title += &format!("; {load}"));
-        self.findings.iter_mut().for_each(|finding| finding.statement += &format!("; {load}"));
         self.figures.iter_mut().for_each(|figure| figure.section += &format!(", {load}"));
         self
     }
 
-    /// Adds a finding; `why` explains one that is not confirmed.
-    pub(super) fn finding_or(
+    /// Adds a finding of the paper, of which `published` is told; `confirmed` is `None` where the runs cannot tell, and
+    /// `why` explains one that is not confirmed.
+    pub(super) fn published(
         &mut self,
-        statement: &str,
-        confirmed: impl Into<Option<bool>>,
+        (statement, source, published): (&str, &str, &str),
+        confirmed: Option<bool>,
+        measured: Option<Measured>,
         evidence: String,
         why: &str,
     ) {
-        let confirmed = confirmed.into();
         let evidence = if confirmed == Some(true) { evidence } else { format!("{evidence}. {why}") };
         self.finding(statement, confirmed, evidence);
+        let finding = self.findings.pop().expect("it was added");
+        self.findings.push(finding.source(source).published(published).measured(measured));
     }
 
-    /// Adds a finding that several readings of the paper judge: the words for each, whether it holds, the figure that
-    /// decides, and the figures in words. The first is taken for the paper's, the others are alternatives.
-    pub(super) fn finding_by_reading(&mut self, statement: &str, source: &str, readings: Vec<Reading>) {
+    /// Adds a finding that several readings of the paper judge. The first is taken for the paper's, the others are
+    /// alternatives; the evidence tells the verdicts of the first two.
+    pub(super) fn finding_by_reading(
+        &mut self,
+        (statement, source, published): (&str, &str, &str),
+        readings: Vec<Reading>,
+    ) {
+        let told: Vec<String> = readings
+            .iter()
+            .take(2)
+            .map(|(choice, holds, _, evidence)| format!("{choice}: {}, {evidence}", Verdict::from(*holds).text()))
+            .collect();
         let mut readings = readings.into_iter();
-        let Some((choice, holds, measured, evidence)) = readings.next() else { return };
-        let mut finding =
-            Finding::new(statement, holds, format!("{choice}: {evidence}")).source(source).measured(measured);
+        let Some((_, holds, measured, _)) = readings.next() else { return };
+        let mut finding = Finding::new(statement, holds, told.join("; ")).source(source).published(published);
+        finding.measured = Some(measured);
         finding.alternatives.extend(readings.map(|(choice, holds, measured, _)| Alternative {
             choice: choice.to_owned(),
             verdict: holds.into(),

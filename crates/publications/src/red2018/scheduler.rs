@@ -1,14 +1,14 @@
 //! Figures 8 to 10: what RED does to delay, throughput, retransmissions and copies, against the redundant scheduler.
 
 use subflow_lab::results::RunResult;
-use subflow_lab::statistics::{mean, mean_interval, quantile};
+use subflow_lab::statistics::{Interval, mean, mean_interval, quantile};
 use subflow_quantity::{Duration, Instant};
-use subflow_report::{Axis, Bars, Cell, Figure, Table};
+use subflow_report::{Axis, Bars, Cell, Figure, Measured, Table};
 
 use super::part::{Part, all, less, shown};
 use super::testbed::PATHS;
 
-/// The schedulers that are compared: the plain one first.
+/// The schedulers that are compared, as tables name them: the plain one first.
 pub(super) const SCHEDULERS: [&str; 2] = ["redundant", "red-diversity"];
 
 /// What one run of the testbed gave.
@@ -209,17 +209,23 @@ fn judge(part: &mut Part, runs: &[Vec<SchedulerRun>; 2]) {
         Both { plain: total(plain), red: total(red) }
     };
     let [max_a, max_b, max_c] = [0, 1, 2].map(|path| of_path(path, 2));
-    part.finding_or(
-        "RED lowers the largest RTT (fig. 8a, b)",
+    part.published(
+        ("RED lowers the largest RTT", "fig. 8a, b", "lower"),
         all([max_b.falls(), max_c.falls()]),
+        Both::highest([&max_b, &max_c]),
         format!("largest RTT in ms, redundant against RED: A {max_a}, B {max_b}, C {max_c}"),
         WHY,
     );
     let [mean_a, mean_b, mean_c] = [0, 1, 2].map(|path| of_path(path, 3));
     let lowest = of_path(0, 4);
-    part.finding_or(
-        "RED takes throughput from B and C, and A never falls as low as under the redundant scheduler (fig. 8c, d)",
+    part.published(
+        (
+            "RED takes throughput from B and C, and A never falls as low as under the redundant scheduler",
+            "fig. 8c, d",
+            "minimum of A \"0.6 (0.8/1.2) times larger\"",
+        ),
         all([mean_b.falls(), mean_c.falls(), lowest.rises()]),
+        lowest.ratio(),
         format!(
             "means in Mbit/s, redundant against RED: A {mean_a}, B {mean_b}, C {mean_c}; A's lowest second {lowest}; \
              goodput {}",
@@ -229,18 +235,20 @@ fn judge(part: &mut Part, runs: &[Vec<SchedulerRun>; 2]) {
          times it is B or C, and A stands idle",
     );
     let (acks, again) = (of_all(1), of_all(2));
-    part.finding_or(
-        "RED causes fewer duplicate ACKs and fewer retransmissions (fig. 9)",
+    part.published(
+        ("RED causes fewer duplicate ACKs and fewer retransmissions", "fig. 9", "fewer"),
         all([acks.falls(), again.falls()]),
+        Both::highest([&acks, &again]),
         format!("in a run, redundant against RED: duplicate ACKs {acks}, retransmissions {again}"),
         WHY,
     );
     let [copies_a, copies_b, copies_c] = [0, 1, 2].map(|path| of_path(path, 6));
     let total = of_all(3);
     let [red_b, red_c] = [&copies_b, &copies_c].map(|copies| mean(&copies.red));
-    part.finding_or(
-        "RED makes fewer copies in all, and far fewer on C than on B (fig. 10)",
+    part.published(
+        ("RED makes fewer copies in all, and far fewer on C than on B", "fig. 10", "fewer"),
         all([total.falls(), copies_c.falls(), Some(red_c < red_b.map(|copies| copies / 2.0))]),
+        total.ratio(),
         format!("in a run, redundant against RED: all {total}; A {copies_a}, B {copies_b}, C {copies_c}"),
         WHY,
     );
@@ -258,6 +266,21 @@ impl Both {
     }
     fn rises(&self) -> Option<bool> {
         less(&self.plain, &self.red)
+    }
+
+    /// RED's mean by that of the redundant scheduler, with the ends of both 95 % intervals: it leaves out 1 where they
+    /// are apart.
+    fn ratio(&self) -> Option<Measured> {
+        let (red, plain) = (mean_interval(&self.red, 0.95)?, mean_interval(&self.plain, 0.95)?);
+        let value = mean(&self.red)? / mean(&self.plain)?;
+        let bound = |value: f64, by: f64| if by > 0.0 { value / by } else { f64::INFINITY };
+        let interval = Interval { low: bound(red.low, plain.high), high: bound(red.high, plain.low), confidence: 0.95 };
+        value.is_finite().then(|| Measured::new(value, interval.high.is_finite().then_some(interval), "times"))
+    }
+
+    /// The highest ratio of `figures`: what falls least decides whether all fall.
+    fn highest<const N: usize>(figures: [&Self; N]) -> Option<Measured> {
+        figures.into_iter().filter_map(Self::ratio).max_by(|a, b| a.value.total_cmp(&b.value))
     }
 }
 
@@ -293,5 +316,7 @@ mod tests {
         let confirmed: Vec<_> = part.findings.iter().map(|finding| finding.verdict.confirmed()).collect();
         assert_eq!(confirmed, [Some(false), Some(false), Some(false), Some(true)]);
         assert_eq!(part.rows.len(), 2 * (3 * METRICS.len() + TOTALS.len()));
+        let ratios: Vec<_> = part.findings.iter().map(|finding| finding.measured.as_ref().map(|it| it.value)).collect();
+        assert_eq!(ratios, [Some(90.0 / 80.0), Some(1.0), Some(1.0), Some(11.0 / 110.0)]);
     }
 }
