@@ -27,7 +27,9 @@ pub(super) fn run(cell: Experiment, choices: Choices, seed: u64) -> Result<Outco
     let series = matches!(cell, Experiment::Cut { .. });
     let result = simulate(&scenario(cell, choices, seed), seed, &RunOptions { series, ..RunOptions::default() })?;
     Ok(match cell {
-        Experiment::Transfer { .. } => Outcome { goodput: result.flows[0].goodput_mbps, ..Outcome::default() },
+        Experiment::Transfer { .. } | Experiment::InterDomain { .. } => {
+            Outcome { goodput: result.flows[0].goodput_mbps, ..Outcome::default() }
+        }
         Experiment::Load { .. } => {
             let goodputs: Vec<f64> = result.flows.iter().map(|flow| flow.goodput_mbps).collect();
             Outcome {

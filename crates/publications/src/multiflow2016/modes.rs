@@ -10,6 +10,18 @@ pub(super) struct Mode {
     pub(super) joins: usize,
 }
 
+impl Mode {
+    /// Whether a controller routes.
+    pub(super) fn is_controlled(self) -> bool {
+        !self.routing.contains("ecmp")
+    }
+
+    /// Whether it places the joins alone, as published.
+    pub(super) fn joins_only(self) -> bool {
+        self.routing == "mode = \"multiflow\""
+    }
+}
+
 /// The paper's three; MultiFlow where its two subflows are joins, next to an initial one; then with each of our changes
 /// alone, and with all of them.
 pub(super) const MODES: [Mode; 8] = [

@@ -22,7 +22,7 @@ const COLUMNS: [&str; 15] = [
     "fairness",
 ];
 
-const ITEMS: [&str; 4] = ["fat-tree", "ring", "resilience", "load"];
+const ITEMS: [&str; 5] = ["fat-tree", "ring", "resilience", "load", "inter-domain"];
 
 /// A row for each cell.
 pub(super) fn rows(measurements: &Measurements) -> Table {
