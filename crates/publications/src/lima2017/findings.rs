@@ -101,6 +101,7 @@ impl Claim {
             None => Finding::new(self.statement, None, "its cells were not run"),
         };
         let finding = finding.source(self.source);
+        let finding = if self.statement.starts_with("Ours:") { finding.beyond() } else { finding };
         match self.published {
             Some(figure) => finding.published(figure),
             None => finding,

@@ -99,7 +99,7 @@ fn finding(statement: &str, all: &[(String, Part)]) -> Option<Finding> {
     let far = |(_, part): &&&(String, Part)| part.deviation_pct().abs();
     let (name, worst) = of_it.iter().max_by(|a, b| far(a).total_cmp(&far(b)))?;
     let met = of_it.iter().filter(|(_, part)| part.is_met()).count();
-    Some(Finding::new(
+    let finding = Finding::new(
         statement,
         met == of_it.len(),
         format!(
@@ -110,5 +110,6 @@ fn finding(statement: &str, all: &[(String, Part)]) -> Option<Finding> {
             worst.kernel,
             worst.name,
         ),
-    ))
+    );
+    Some(finding.beyond())
 }

@@ -181,4 +181,5 @@ fn finding(criterion: Criterion, comparisons: &[Comparison<'_>]) -> Finding {
             configuration.paths_text,
         ),
     )
+    .beyond()
 }

@@ -90,6 +90,7 @@ pub(super) fn findings(measurements: &Measurements) -> Vec<Finding> {
             None => Finding::new(statement, None, NOT_RUN),
         }
         .source("A.1 to A.17")
+        .beyond()
     });
     goals.chain(CLAIMS.iter().map(|claim| claim.judged(measurements))).collect()
 }

@@ -5,9 +5,9 @@ use subflow_report::{Alternative, Cell, Figure, Finding, Measured, Table, Verdic
 
 const COLUMNS: [&str; 8] = ["item", "case", "of", "metric", "value", "ci95_low", "ci95_high", "runs"];
 
-/// What one reading of the paper makes of a finding: the words for it, whether it holds, the figure that decides, and
-/// all figures in words.
-pub(super) type Reading = (&'static str, bool, Measured, String);
+/// What one reading of the paper makes of a finding: the words for it, whether it holds (`None` where nothing is known),
+/// the figure that decides, and all figures in words.
+pub(super) type Reading = (&'static str, Option<bool>, Option<Measured>, String);
 
 /// An item's results.
 #[derive(Debug, Default)]
@@ -79,11 +79,11 @@ impl Part {
         let mut readings = readings.into_iter();
         let Some((_, holds, measured, _)) = readings.next() else { return };
         let mut finding = Finding::new(statement, holds, told.join("; ")).source(source).published(published);
-        finding.measured = Some(measured);
+        finding.measured = measured;
         finding.alternatives.extend(readings.map(|(choice, holds, measured, _)| Alternative {
             choice: choice.to_owned(),
             verdict: holds.into(),
-            measured: Some(measured),
+            measured,
         }));
         self.findings.push(finding);
     }

@@ -85,7 +85,7 @@ type PathMetric = (&'static str, fn(&PathFigures) -> Option<f64>);
 const METRICS: [PathMetric; 7] = [
     ("rtt_median_ms", |path| quantile(&path.rtts_ms, 0.5)),
     ("rtt_p95_ms", |path| quantile(&path.rtts_ms, 0.95)),
-    ("rtt_max_ms", |path| Some(path.max_rtt_ms)),
+    ("rtt_max_ms", |path| (!path.rtts_ms.is_empty()).then_some(path.max_rtt_ms)),
     ("throughput_mean_mbps", |path| mean(&path.throughput_mbps)),
     ("throughput_min_mbps", |path| quantile(&path.throughput_mbps, 0.0)),
     ("throughput_max_mbps", |path| quantile(&path.throughput_mbps, 1.0)),

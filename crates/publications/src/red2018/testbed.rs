@@ -127,8 +127,11 @@ pub(super) fn text(choices: Choices, with_red: bool, duration_s: u32, seed: u64)
     let mut text = format!(
         "duration = \"{duration_s} s\"\nprofile = \"mptcp-0.9\"\n\
          [hosts]\nns = [\"wifi\", \"cell\"]\nnd = [{addresses}]\nxs = [\"x1\", \"x2\"]\nxd = [\"x1\", \"x2\"]\n\
-         [routers]\nr1 = {{}}\nr2 = {{}}\nr3 = {{}}\nr4 = {{}}\nr5 = {{}}\nr6 = {{}}\nr7 = {{}}\n"
+         [routers]\nr1 = {{}}\nr2 = {{}}\nr3 = {{}}\nr4 = {{}}\nr5 = {{}}\nr6 = {{}}\n"
     );
+    if !choices.full_mesh {
+        text += "r7 = {}\n";
+    }
     network(&mut text, choices);
     let start = |flow: &str| stream(seed, &format!("start of {flow}")).next_u64() % START_SPREAD_MS;
     let subflows = if choices.full_mesh {
