@@ -6,6 +6,7 @@
 
 mod algorithm;
 mod choice;
+mod custom;
 mod detector;
 pub mod file;
 mod flow;
@@ -26,6 +27,7 @@ use subflow_quantity::Duration;
 pub use algorithm::{
     CatalogueEntry, CongestionName, DetectorName, PathManager, PathManagerName, Scheduler, SchedulerName,
 };
+pub use custom::CustomAlgorithms;
 pub use detector::{Coupling, Detector};
 pub use flow::{Flow, Mptcp, Period, Protocol, SubflowPlan, Tcp, Traffic};
 pub(crate) use read::Traces;

@@ -223,10 +223,10 @@ fn needs(scenario: &Scenario) -> Needs {
             continue;
         }
         let congestion = match &flow.protocol {
-            Protocol::Tcp(tcp) => tcp.congestion,
+            Protocol::Tcp(tcp) => &tcp.congestion,
             Protocol::Mptcp(mptcp) => {
                 needs.mptcp = true;
-                mptcp.congestion
+                &mptcp.congestion
             }
             Protocol::Sctp(_) | Protocol::Udp => continue,
         };

@@ -129,9 +129,9 @@ impl Run {
         for (index, flow) in scenario.flows.iter().enumerate() {
             let answers = matches!(flow.traffic, Traffic::RequestResponse { .. });
             let connect =
-                listener(flow, Side::From, backups(&scenario.hosts[flow.from.host]), record_paths && !answers);
+                listener(flow, Side::From, seed, backups(&scenario.hosts[flow.from.host]), record_paths && !answers);
             let backups = backups(&scenario.hosts[flow.to.host]);
-            if let Some(listener) = listener(flow, Side::To, backups, record_paths && answers) {
+            if let Some(listener) = listener(flow, Side::To, seed, backups, record_paths && answers) {
                 let node = self.world.nodes.node_mut(flow.to.host);
                 node.transport.listen(flow.port, listener);
                 node.listens(flow.port, index);

@@ -229,7 +229,7 @@ fn protocol_fields(protocol: &Protocol) -> FlowResult {
         Protocol::Sctp(sctp) => FlowResult {
             protocol: "sctp".into(),
             congestion: Some(sctp.congestion.name().into()),
-            scheduler: sctp.scheduler.map(|scheduler| scheduler.name().into()),
+            scheduler: sctp.scheduler.as_ref().map(|scheduler| scheduler.name().into()),
             ..FlowResult::default()
         },
         Protocol::Udp => FlowResult { protocol: "udp".into(), ..FlowResult::default() },

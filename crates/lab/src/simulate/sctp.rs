@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use subflow_policy::congestion::Path;
+use subflow_policy::custom::FlowEnd;
 use subflow_scenario::{Sctp, SctpOptions, Stack};
 use subflow_transport::sctp::Association;
 use subflow_transport::sctp::config::{Config, Distribution, MessageOptions, RtoLimits};
@@ -10,24 +11,25 @@ use subflow_transport::tcp::Ends;
 use subflow_wire::sctp::{UDP_ENCAPSULATION_PORT, UdpEncapsulation};
 
 use super::path_sample::PathSample;
+use super::stacks;
 use super::subflow_figures::SubflowFigures;
 use crate::results::{Abandoned, Retransmitted};
 
-/// The configuration of one end of `flow` with the switches `stack`.
-pub(super) fn sctp_config(flow: &Sctp, stack: &Stack) -> Config {
+/// The configuration of `end` of `flow` with the switches `stack`.
+pub(super) fn sctp_config(flow: &Sctp, stack: &Stack, end: FlowEnd) -> Config {
     let options: &SctpOptions = &stack.sctp;
     let base = Config::rfc9260();
     Config {
-        congestion: flow.congestion.build(&stack.tcp),
+        congestion: stacks::congestion(&flow.congestion, &stack.tcp, end),
         mtu: u32::from(options.mtu),
         initial_ssthresh: options.initial_ssthresh,
         window_growth: options.window_growth,
         fast_recovery: options.fast_recovery,
         avoidance_in_recovery: options.avoidance_in_recovery,
-        distribution: match (options.cmt, flow.scheduler) {
+        distribution: match (options.cmt, &flow.scheduler) {
             (false, _) => Distribution::Primary,
             (true, None) => Distribution::LargestFreeWindow,
-            (true, Some(scheduler)) => Distribution::Scheduler(scheduler.build()),
+            (true, Some(scheduler)) => Distribution::Scheduler(stacks::scheduler(scheduler, end)),
         },
         retransmission: options.retransmission,
         split_fast_retransmit: options.split_fast_retransmit,

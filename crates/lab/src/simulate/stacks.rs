@@ -3,8 +3,13 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use subflow_policy::congestion::Growth;
-use subflow_scenario::{Buffer, Coupling, Flow, Protocol, Stack};
+use rand_core::RngCore;
+use subflow_network::stream;
+use subflow_policy::congestion::{Algorithm, CongestionControl, Growth};
+use subflow_policy::custom::FlowEnd;
+use subflow_policy::path_manager::{PathManagement, PathManager};
+use subflow_policy::scheduler::{Scheduler, Scheduling};
+use subflow_scenario::{Buffer, CongestionName, Coupling, Flow, Protocol, Stack, Traffic};
 use subflow_transport::mptcp::send_memory::SendBufferTuning;
 use subflow_transport::tcp::TcpOptions;
 use subflow_transport::tcp::config::{
@@ -82,10 +87,30 @@ fn send_buffer(stack: &subflow_scenario::TcpOptions) -> Option<u64> {
     }
 }
 
-fn tcp_options(flow: &subflow_scenario::Tcp, stack: &Stack) -> TcpOptions {
+/// The congestion control `name` with the switches `stack`, for connections of `end`.
+pub(super) fn congestion(name: &CongestionName, stack: &subflow_scenario::TcpOptions, end: FlowEnd) -> Algorithm {
+    let mut algorithm = name.build(stack);
+    algorithm.begin(end);
+    algorithm
+}
+
+/// The packet scheduler for connections of `end`.
+pub(super) fn scheduler(scheduler: &subflow_scenario::Scheduler, end: FlowEnd) -> Scheduling {
+    let mut scheduler = scheduler.build();
+    scheduler.begin(end);
+    scheduler
+}
+
+fn path_manager(manager: &subflow_scenario::PathManager, end: FlowEnd) -> PathManagement {
+    let mut manager = manager.build();
+    manager.begin(end);
+    manager
+}
+
+fn tcp_options(flow: &subflow_scenario::Tcp, stack: &Stack, end: FlowEnd) -> TcpOptions {
     TcpOptions {
         config: Arc::new(tcp_config(&stack.tcp)),
-        congestion: flow.congestion.build(&stack.tcp),
+        congestion: congestion(&flow.congestion, &stack.tcp, end),
         send_buffer: send_buffer(&stack.tcp),
     }
 }
@@ -93,6 +118,7 @@ fn tcp_options(flow: &subflow_scenario::Tcp, stack: &Stack) -> TcpOptions {
 fn mptcp_config(
     flow: &subflow_scenario::Mptcp,
     stack: &Stack,
+    end: FlowEnd,
     backup_addresses: Vec<IpAddr>,
     record_paths: bool,
 ) -> mptcp::Config {
@@ -114,25 +140,40 @@ fn mptcp_config(
         stale_loss_count: stack.mptcp.stale_loss_count,
         backup_addresses,
         max_subflows: stack.mptcp.max_subflows as usize,
-        ..mptcp::Config::new(flow.congestion.build(&stack.tcp), flow.scheduler.build(), flow.path_manager.build())
+        ..mptcp::Config::new(
+            congestion(&flow.congestion, &stack.tcp, end),
+            scheduler(&flow.scheduler, end),
+            path_manager(&flow.path_manager, end),
+        )
     }
 }
 
-/// The configuration of one end of `flow`; `None` for UDP. `backups` are that host's backup addresses; `record_paths`
-/// keeps the samples of its subflows.
-pub(super) fn listener(flow: &Flow, side: Side, backups: Vec<IpAddr>, record_paths: bool) -> Option<Listener> {
+/// The configuration of one end of `flow` in a run with `seed`; `None` for UDP. `backups` are that host's backup
+/// addresses; `record_paths` keeps the samples of its subflows.
+pub(super) fn listener(
+    flow: &Flow,
+    side: Side,
+    seed: u64,
+    backups: Vec<IpAddr>,
+    record_paths: bool,
+) -> Option<Listener> {
+    let answers = matches!(flow.traffic, Traffic::RequestResponse { .. });
+    let end = FlowEnd {
+        seed: stream(seed, &format!("algorithms of flow {} at its {side:?}", flow.name)).next_u64(),
+        sends: answers == (side == Side::To),
+    };
     match &flow.protocol {
         Protocol::Tcp(tcp) => {
             let stack = if side == Side::From { &tcp.from_stack } else { &tcp.to_stack };
-            Some(Listener::Tcp(tcp_options(tcp, stack)))
+            Some(Listener::Tcp(tcp_options(tcp, stack, end)))
         }
         Protocol::Mptcp(mptcp) => {
             let stack = if side == Side::From { &mptcp.from_stack } else { &mptcp.to_stack };
-            Some(Listener::Mptcp(Arc::new(mptcp_config(mptcp, stack, backups, record_paths))))
+            Some(Listener::Mptcp(Arc::new(mptcp_config(mptcp, stack, end, backups, record_paths))))
         }
         Protocol::Sctp(sctp) => {
             let stack = if side == Side::From { &sctp.from_stack } else { &sctp.to_stack };
-            Some(Listener::Sctp(Arc::new(sctp_config(sctp, stack))))
+            Some(Listener::Sctp(Arc::new(sctp_config(sctp, stack, end))))
         }
         Protocol::Udp => None,
     }
@@ -143,7 +184,6 @@ mod tests {
     use std::net::SocketAddr;
     use std::path::Path;
 
-    use subflow_network::stream;
     use subflow_quantity::Instant;
     use subflow_scenario::Scenario;
     use subflow_scenario::file::Document;
@@ -185,8 +225,8 @@ mod tests {
         let addresses = [0, 1].map(|host: usize| scenario.hosts[host].interfaces[0].addresses[0]);
         let mut hosts = addresses.map(|address| Host::new(vec![address], stream(1, &address.to_string())));
         let [local, remote] = [(addresses[0], 1024), (addresses[1], flow.port)].map(SocketAddr::from);
-        hosts[1].listen(flow.port, listener(flow, Side::To, Vec::new(), false).expect("a stream"));
-        let opened = match listener(flow, Side::From, Vec::new(), false).expect("a stream") {
+        hosts[1].listen(flow.port, listener(flow, Side::To, 1, Vec::new(), false).expect("a stream"));
+        let opened = match listener(flow, Side::From, 1, Vec::new(), false).expect("a stream") {
             Listener::Tcp(options) => hosts[0].connect_tcp(&options, local, remote, now),
             Listener::Mptcp(config) => hosts[0].connect_mptcp(config, local, remote, now),
             Listener::Sctp(config) => hosts[0].connect_sctp(config, local, remote, now),

@@ -5,6 +5,8 @@
 
 use subflow_quantity::{Duration, Instant};
 
+use crate::custom::{CustomCongestionControl, FlowEnd};
+
 use super::*;
 
 /// Options that an algorithm may read when it is created.
@@ -45,6 +47,8 @@ macro_rules! algorithms {
         #[derive(Clone, Debug)]
         pub enum Algorithm {
             $(#[doc = $summary] $variant($type),)+
+            /// One that is not in the catalogue.
+            Custom(Box<dyn CustomCongestionControl>),
         }
 
         impl Algorithm {
@@ -64,10 +68,11 @@ macro_rules! algorithms {
                 }
             }
 
-            /// Its name.
+            /// Its name in [`Algorithm::all`]; `custom` if it is not there.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => $name,)+
+                    Self::Custom(_) => "custom",
                 }
             }
         }
@@ -76,36 +81,48 @@ macro_rules! algorithms {
             fn on_path_added(&mut self, paths: &[Path], path: usize) {
                 match self {
                     $(Self::$variant(a) => a.on_path_added(paths, path),)+
+                    Self::Custom(a) => a.on_path_added(paths, path),
                 }
             }
             fn on_sample(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
                 match self {
                     $(Self::$variant(a) => a.on_sample(paths, path, ack),)+
+                    Self::Custom(a) => a.on_sample(paths, path, ack),
                 }
             }
             fn on_ack(&mut self, paths: &mut [Path], path: usize, ack: &Ack) {
                 match self {
                     $(Self::$variant(a) => a.on_ack(paths, path, ack),)+
+                    Self::Custom(a) => a.on_ack(paths, path, ack),
                 }
             }
             fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, now: Instant) -> u32 {
                 match self {
                     $(Self::$variant(a) => a.ssthresh_after_loss(paths, path, now),)+
+                    Self::Custom(a) => a.ssthresh_after_loss(paths, path, now),
                 }
             }
             fn on_state(&mut self, paths: &[Path], path: usize, state: RecoveryState) {
                 match self {
                     $(Self::$variant(a) => a.on_state(paths, path, state),)+
+                    Self::Custom(a) => a.on_state(paths, path, state),
                 }
             }
             fn on_transmit_after_idle(&mut self, paths: &[Path], path: usize, now: Instant, idle: Duration) {
                 match self {
                     $(Self::$variant(a) => a.on_transmit_after_idle(paths, path, now, idle),)+
+                    Self::Custom(a) => a.on_transmit_after_idle(paths, path, now, idle),
                 }
             }
             fn on_window_restart(&mut self, paths: &[Path], path: usize) {
                 match self {
                     $(Self::$variant(a) => a.on_window_restart(paths, path),)+
+                    Self::Custom(a) => a.on_window_restart(paths, path),
+                }
+            }
+            fn begin(&mut self, end: FlowEnd) {
+                if let Self::Custom(a) = self {
+                    a.begin(end);
                 }
             }
         }

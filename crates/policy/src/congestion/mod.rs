@@ -40,6 +40,8 @@ pub use wvegas::WVegas;
 
 use subflow_quantity::{Duration, Instant};
 
+use crate::custom::FlowEnd;
+
 /// The loss-recovery state of a path (Linux: `tcp_ca_state`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RecoveryState {
@@ -183,6 +185,9 @@ pub trait CongestionControl {
     /// Called when the transport restarts the path's window after an idle time longer than the RTO (RFC 5681,
     /// section 4.1; Linux: `CA_EVENT_CWND_RESTART`).
     fn on_window_restart(&mut self, _paths: &[Path], _path: usize) {}
+
+    /// Called once, before any connection: what this algorithm and its clones serve.
+    fn begin(&mut self, _end: FlowEnd) {}
 }
 
 /// Slow start (RFC 5681, section 3.1, with the byte-counting limit L = infinity as in Linux): increases the window by

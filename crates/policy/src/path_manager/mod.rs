@@ -25,6 +25,8 @@ mod test_events;
 
 use std::net::{IpAddr, SocketAddr};
 
+use crate::custom::FlowEnd;
+
 pub use binder::Binder;
 pub use full_mesh::FullMesh;
 pub use ndiffports::NDiffPorts;
@@ -124,4 +126,7 @@ pub enum Command {
 pub trait PathManager {
     /// Processes an event and appends the resulting commands.
     fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>);
+
+    /// Called once, before any connection: what this path manager and its clones serve.
+    fn begin(&mut self, _end: FlowEnd) {}
 }

@@ -2,6 +2,8 @@
 
 use std::num::NonZeroU8;
 
+use crate::custom::{CustomPathManager, FlowEnd};
+
 use super::{Binder, Command, Event, FullMesh, NDiffPorts, Passive, PathManager, SingleMesh};
 
 /// One of the path managers, chosen by name.
@@ -18,6 +20,8 @@ pub enum PathManagement {
     NDiffPorts(NDiffPorts),
     /// `binder`.
     Binder(Binder),
+    /// One that is not in the catalogue.
+    Custom(Box<dyn CustomPathManager>),
 }
 
 /// Options of the path managers. [`PathManagerEntry::options`] lists those that each of them uses.
@@ -119,7 +123,7 @@ impl PathManagement {
         Some(entry.create(options))
     }
 
-    /// Its name in [`PathManagement::all`].
+    /// Its name in [`PathManagement::all`]; `custom` if it is not there.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Passive(_) => "default",
@@ -127,6 +131,7 @@ impl PathManagement {
             Self::SingleMesh(_) => "single-mesh",
             Self::NDiffPorts(_) => "ndiffports",
             Self::Binder(_) => "binder",
+            Self::Custom(_) => "custom",
         }
     }
 }
@@ -146,6 +151,13 @@ impl PathManager for PathManagement {
             Self::SingleMesh(manager) => manager.on_event(event, commands),
             Self::NDiffPorts(manager) => manager.on_event(event, commands),
             Self::Binder(manager) => manager.on_event(event, commands),
+            Self::Custom(manager) => manager.on_event(event, commands),
+        }
+    }
+
+    fn begin(&mut self, end: FlowEnd) {
+        if let Self::Custom(manager) = self {
+            manager.begin(end);
         }
     }
 }

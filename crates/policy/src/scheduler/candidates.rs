@@ -45,6 +45,18 @@ pub(super) fn serve(
     copy_on(usable, queue, &mut pick).or_else(|| new_data_on(usable, queue, pick))
 }
 
+/// What is to be sent next, and the subflows that may carry it now: the reinjection, if one of them may; else new data.
+/// For schedulers that differ only in the subflow they choose.
+pub fn next_work(subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<(What, SubflowSet)> {
+    let mut candidates = SubflowSet::default();
+    let pick = |set: SubflowSet| {
+        candidates = set;
+        set.iter().next()
+    };
+    let what = serve(subflows, queue, pick)?.what;
+    Some((what, candidates))
+}
+
 /// Assigns only the reinjection, for schedulers with another rule for new data.
 pub(super) fn copy(
     subflows: &[SubflowView],

@@ -31,9 +31,11 @@ use core::ops::Range;
 use subflow_quantity::{Duration, Instant};
 
 use crate::bottleneck::Correlations;
+use crate::custom::FlowEnd;
 
 pub use adaptive::Adaptive;
 pub use blest::Blest;
+pub use candidates::next_work;
 pub use ecf::Ecf;
 pub use highest_sending_rate::HighestSendingRate;
 pub use largest_window_space::LargestWindowSpace;
@@ -255,4 +257,7 @@ pub trait Scheduler {
     /// Another subflow takes the place `_subflow` in the view: nothing that is known of the former one holds for it.
     /// `_last` is the last view of the former one.
     fn on_replaced(&mut self, _subflow: usize, _last: &SubflowView) {}
+
+    /// Called once, before any connection: what this scheduler and its clones serve.
+    fn begin(&mut self, _end: FlowEnd) {}
 }

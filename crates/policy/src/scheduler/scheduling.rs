@@ -3,6 +3,7 @@
 use subflow_quantity::Ratio;
 
 use crate::bottleneck::Correlations;
+use crate::custom::{CustomScheduler, FlowEnd};
 
 use super::{
     Adaptive, Assignment, Blest, Ecf, HighestSendingRate, LargestWindowSpace, LinuxDefault, LowestLatency,
@@ -37,6 +38,8 @@ pub enum Scheduling {
     Adaptive(Adaptive),
     /// `linux-default`.
     LinuxDefault(LinuxDefault),
+    /// One that is not in the catalogue.
+    Custom(Box<dyn CustomScheduler>),
 }
 
 /// Options of the schedulers. [`SchedulerEntry::options`] lists those that each of them uses.
@@ -196,7 +199,7 @@ impl Scheduling {
         Some(entry.create(options))
     }
 
-    /// Its name in [`Scheduling::all`].
+    /// Its name in [`Scheduling::all`]; `custom` if it is not there.
     pub fn name(&self) -> &'static str {
         match self {
             Self::LowestLatency(_) => "ll",
@@ -211,6 +214,7 @@ impl Scheduling {
             Self::Ecf(_) => "ecf",
             Self::Adaptive(_) => "adaptive",
             Self::LinuxDefault(_) => "linux-default",
+            Self::Custom(_) => "custom",
         }
     }
 }
@@ -237,12 +241,14 @@ impl Scheduler for Scheduling {
             Self::Ecf(scheduler) => scheduler.next(subflows, queue),
             Self::Adaptive(scheduler) => scheduler.next(subflows, queue),
             Self::LinuxDefault(scheduler) => scheduler.next(subflows, queue),
+            Self::Custom(scheduler) => scheduler.next(subflows, queue),
         }
     }
 
     fn queues_ahead(&self) -> bool {
         match self {
             Self::LinuxDefault(scheduler) => scheduler.queues_ahead(),
+            Self::Custom(scheduler) => scheduler.queues_ahead(),
             _ => false,
         }
     }
@@ -252,6 +258,7 @@ impl Scheduler for Scheduling {
             Self::Redundant(scheduler) => scheduler.repeats(),
             Self::RedDiversity(scheduler) => scheduler.repeats(),
             Self::RedModule(scheduler) => scheduler.repeats(),
+            Self::Custom(scheduler) => scheduler.repeats(),
             _ => false,
         }
     }
@@ -259,13 +266,16 @@ impl Scheduler for Scheduling {
     fn goes_by_correlations(&self) -> bool {
         match self {
             Self::RedDiversity(scheduler) => scheduler.goes_by_correlations(),
+            Self::Custom(scheduler) => scheduler.goes_by_correlations(),
             _ => false,
         }
     }
 
     fn on_correlations(&mut self, correlations: &Correlations) {
-        if let Self::RedDiversity(scheduler) = self {
-            scheduler.on_correlations(correlations);
+        match self {
+            Self::RedDiversity(scheduler) => scheduler.on_correlations(correlations),
+            Self::Custom(scheduler) => scheduler.on_correlations(correlations),
+            _ => {}
         }
     }
 
@@ -276,6 +286,7 @@ impl Scheduler for Scheduling {
             Self::RedModule(scheduler) => scheduler.on_replaced(subflow, last),
             Self::Adaptive(scheduler) => scheduler.on_replaced(subflow, last),
             Self::LinuxDefault(scheduler) => scheduler.on_replaced(subflow, last),
+            Self::Custom(scheduler) => scheduler.on_replaced(subflow, last),
             // These keep nothing of a single subflow; the correlations of RED are the detector's.
             Self::LowestLatency(_)
             | Self::RedDiversity(_)
@@ -284,6 +295,12 @@ impl Scheduler for Scheduling {
             | Self::HighestSendingRate(_)
             | Self::Blest(_)
             | Self::Ecf(_) => {}
+        }
+    }
+
+    fn begin(&mut self, end: FlowEnd) {
+        if let Self::Custom(scheduler) = self {
+            scheduler.begin(end);
         }
     }
 }

@@ -9,7 +9,7 @@ use super::dotted_path::parse_assignment;
 use super::node::Node;
 use super::swept::drop_axis;
 use super::{Origin, Place, Problem, Source};
-use crate::input;
+use crate::{CustomAlgorithms, input};
 
 /// A larger file is assumed to be a mistake.
 const LARGEST_FILE_MIB: u64 = 16;
@@ -21,6 +21,8 @@ pub struct Document {
     pub name: String,
     /// The path as the user gave it.
     pub path: PathBuf,
+    /// Algorithms that it may name next to those of the catalogues.
+    pub custom: CustomAlgorithms,
     pub(crate) root: Node,
     text: DocumentMut,
 }
@@ -53,7 +55,7 @@ impl Document {
         // A missing key of the top level is reported at the first byte, not for the whole text.
         root.place.span = 0..0;
         let name = path.file_stem().map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
-        Ok(Self { name, path: path.to_owned(), root, text: toml.into_mut() })
+        Ok(Self { name, path: path.to_owned(), custom: CustomAlgorithms::default(), root, text: toml.into_mut() })
     }
 
     /// Applies a `PATH=VALUE` of the command line's `option`, which errors name. VALUE is parsed as TOML; if that

@@ -16,5 +16,5 @@ pub(crate) use node::{Entry, Node, Value};
 pub use place::{Origin, Place, Source};
 pub(crate) use problem::Collector;
 pub use problem::{Problem, Problems};
-pub(crate) use section::{Field, Layers, Section, name_value};
+pub(crate) use section::{Field, Layers, Section, check_name, name_value};
 pub use suggestion::{did_you_mean, list};

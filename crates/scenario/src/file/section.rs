@@ -99,7 +99,7 @@ impl<'a> Field<'a> {
             return Err(self.expected(&format!("a table with one {kind} per name")));
         };
         for Entry { key, key_place, .. } in entries {
-            check_name(key, kind, key_place)?;
+            check_name_at(key, kind, key_place)?;
         }
         Ok(entries.iter().map(|entry| (entry.key.as_str(), self.child(entry, ""))).collect())
     }
@@ -141,22 +141,26 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Checks a name: names occur in dotted paths, tables and file names.
-fn check_name(name: &str, kind: &str, place: &Place) -> Result<(), Problem> {
+/// Checks a name: names occur in dotted paths, tables and file names. The error is a message and the way out.
+pub(crate) fn check_name(name: &str, kind: &str) -> Result<(), (String, &'static str)> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.is_empty() && name.len() <= 64 && name.chars().all(allowed) {
         return Ok(());
     }
     let expected = "a name of at most 64 letters, digits, - and _";
-    Err(Problem::at(place, format!("found {name:?} as the name of a {kind}, expected {expected}"))
-        .label("this name")
-        .help("names turn up in paths such as links.wifi.rate and in file names"))
+    let help = "names turn up in paths such as links.wifi.rate and in file names";
+    Err((format!("found {name:?} as the name of a {kind}, expected {expected}"), help))
+}
+
+/// [`check_name`] of a name at `place`.
+fn check_name_at(name: &str, kind: &str, place: &Place) -> Result<(), Problem> {
+    check_name(name, kind).map_err(|(message, help)| Problem::at(place, message).label("this name").help(help))
 }
 
 /// A name as a value (an interface in a list); the rules are those of a name as a key.
 pub(crate) fn name_value(field: &Field<'_>, kind: &str) -> Result<String, Problem> {
     let name = field.string(&format!("the name of a {kind}"))?;
-    check_name(name, kind, field.place())?;
+    check_name_at(name, kind, field.place())?;
     Ok(name.to_owned())
 }
 

@@ -6,20 +6,29 @@ use subflow_policy::path_manager::{self, MAX_SUBFLOWS};
 use subflow_policy::scheduler::{Options, blest};
 use subflow_quantity::Ratio;
 
+use crate::custom::Prototypes;
 use crate::file::{Field, Problem, Section, Value, list};
-use crate::{CatalogueEntry, CongestionName, PathManager, PathManagerName, Scheduler, SchedulerName, schema};
+use crate::{
+    CatalogueEntry, CongestionName, CustomAlgorithms, PathManager, PathManagerName, Scheduler, SchedulerName, schema,
+};
 
 /// The congestion control of a flow.
-pub(super) fn congestion(section: &Section<'_>, default: &str) -> Result<CongestionName, Problem> {
+pub(super) fn congestion(
+    section: &Section<'_>,
+    default: &str,
+    custom: &CustomAlgorithms,
+) -> Result<CongestionName, Problem> {
     let field = given_or(section, "congestion", default);
-    named(&field, &section.kind("congestion"), CongestionName::parse, CongestionName::catalogue)
+    let own = &custom.congestion;
+    named(&field, &section.kind("congestion"), CongestionName::parse_with, own, CongestionName::catalogue)
 }
 
 /// The packet scheduler of a flow.
-pub(super) fn scheduler(section: &Section<'_>, default: &str) -> Result<Scheduler, Problem> {
+pub(super) fn scheduler(section: &Section<'_>, default: &str, custom: &CustomAlgorithms) -> Result<Scheduler, Problem> {
     const WHAT: &str = "the name of a packet scheduler";
     let field = given_or(section, "scheduler", default);
-    let name = |field: &Field<'_>| named(field, WHAT, SchedulerName::parse, SchedulerName::catalogue);
+    let own = &custom.schedulers;
+    let name = |field: &Field<'_>| named(field, WHAT, SchedulerName::parse_with, own, SchedulerName::catalogue);
     if !matches!(field.value(), Value::Table(_)) {
         return Ok(Scheduler { name: name(&field)?, options: Options::default() });
     }
@@ -42,10 +51,16 @@ pub(super) fn scheduler(section: &Section<'_>, default: &str) -> Result<Schedule
 }
 
 /// The path manager of a flow whose connections have at most `most` subflows.
-pub(super) fn path_manager(section: &Section<'_>, default: &str, most: u32) -> Result<PathManager, Problem> {
+pub(super) fn path_manager(
+    section: &Section<'_>,
+    default: &str,
+    custom: &CustomAlgorithms,
+    most: u32,
+) -> Result<PathManager, Problem> {
     const WHAT: &str = "the name of a path manager";
     let field = given_or(section, "path_manager", default);
-    let name = |field: &Field<'_>| named(field, WHAT, PathManagerName::parse, PathManagerName::catalogue);
+    let own = &custom.path_managers;
+    let name = |field: &Field<'_>| named(field, WHAT, PathManagerName::parse_with, own, PathManagerName::catalogue);
     if !matches!(field.value(), Value::Table(_)) {
         return Ok(PathManager { name: name(&field)?, options: path_manager::Options::default() });
     }
@@ -70,16 +85,18 @@ fn given_or<'a>(section: &Section<'a>, key: &'static str, default: &str) -> Fiel
     section.given(key).unwrap_or_else(|| section.default_literal(key, &format!("'{default}'")))
 }
 
-/// An algorithm by name.
-fn named<T>(
+/// An algorithm by name: one of `custom`, or of the catalogue.
+fn named<N, T>(
     field: &Field<'_>,
     what: &str,
-    parse: fn(&str) -> Option<T>,
+    parse: fn(&str, &Prototypes<T>) -> Option<N>,
+    custom: &Prototypes<T>,
     catalogue: fn() -> Vec<CatalogueEntry>,
-) -> Result<T, Problem> {
+) -> Result<N, Problem> {
     let name = field.string(what)?;
     let entries = catalogue();
-    parse(name).ok_or_else(|| field.unknown_name(name, what, entries.iter().map(|entry| entry.name)))
+    let own = custom.iter().map(|(name, _)| name.as_str());
+    parse(name, custom).ok_or_else(|| field.unknown_name(name, what, entries.iter().map(|entry| entry.name).chain(own)))
 }
 
 /// Rejects options of algorithms other than the named one.

@@ -15,7 +15,7 @@ use super::topology::Topology;
 use super::traffic::{self, largest_datagram};
 use crate::choice::Choice;
 use crate::file::{Collector, Field, Place, Problem, Section};
-use crate::{Flow, InterfaceIndex, Mptcp, PathManager, Protocol, Sctp, SubflowPlan, Tcp, schema};
+use crate::{CustomAlgorithms, Flow, InterfaceIndex, Mptcp, PathManager, Protocol, Sctp, SubflowPlan, Tcp, schema};
 
 /// Reads flows; nodes and stacks have been read before.
 struct FlowReader<'a> {
@@ -23,6 +23,7 @@ struct FlowReader<'a> {
     stacks: &'a Stacks<'a>,
     islands: Islands,
     run: &'a RunLength,
+    custom: &'a CustomAlgorithms,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,7 @@ pub(super) fn read(
     topology: &Topology,
     stacks: &Stacks<'_>,
     run: &RunLength,
+    custom: &CustomAlgorithms,
     problems: &mut Collector,
 ) -> Vec<Flow> {
     let Some(field) = problems.keep(section.required("flows")) else { return Vec::new() };
@@ -54,7 +56,7 @@ pub(super) fn read(
     if entries.is_empty() {
         problems.add(field.problem("there is no flow, expected at least one"));
     }
-    let reader = FlowReader { topology, stacks, islands: Islands::of(topology), run };
+    let reader = FlowReader { topology, stacks, islands: Islands::of(topology), run, custom };
     let mut flows = Vec::new();
     let mut ports = Ports::default();
     for (index, (name, entry)) in entries.iter().enumerate() {
@@ -154,7 +156,7 @@ impl FlowReader<'_> {
         to: InterfaceIndex,
     ) -> Result<Protocol, Problem> {
         let profile = self.stacks.profile(from.host);
-        let congestion = |default| algorithms::congestion(section, default);
+        let congestion = |default| algorithms::congestion(section, default, self.custom);
         Ok(match kind {
             Kind::Udp => Protocol::Udp,
             Kind::Tcp => Protocol::Tcp(Tcp {
@@ -165,7 +167,7 @@ impl FlowReader<'_> {
             Kind::Sctp => Protocol::Sctp(Sctp {
                 congestion: congestion(profile.sctp_congestion)?,
                 scheduler: match section.given("scheduler") {
-                    Some(_) => Some(algorithms::scheduler(section, profile.scheduler)?),
+                    Some(_) => Some(algorithms::scheduler(section, profile.scheduler, self.custom)?),
                     None => None,
                 },
                 primary: self.primary(section, to)?,
@@ -174,7 +176,7 @@ impl FlowReader<'_> {
             }),
             Kind::Mptcp => {
                 let from_stack = self.stacks.stack(section, from.host)?;
-                let scheduler = algorithms::scheduler(section, profile.scheduler)?;
+                let scheduler = algorithms::scheduler(section, profile.scheduler, self.custom)?;
                 let (bottleneck, coupling) = bottleneck::read(section, &scheduler.build())?;
                 Protocol::Mptcp(Mptcp {
                     congestion: congestion(profile.mptcp_congestion)?,
@@ -192,7 +194,7 @@ impl FlowReader<'_> {
 
     /// The path manager of a flow from `host`. Some path managers require gateways.
     fn path_manager(&self, section: &Section<'_>, host: usize, most: u32) -> Result<PathManager, Problem> {
-        let manager = algorithms::path_manager(section, self.stacks.profile(host).path_manager, most)?;
+        let manager = algorithms::path_manager(section, self.stacks.profile(host).path_manager, self.custom, most)?;
         let has_gateways = self.topology.hosts[host].interfaces.iter().any(|interface| !interface.gateways.is_empty());
         match section.given("path_manager") {
             Some(field) if manager.name() == "binder" && !has_gateways => {

@@ -90,11 +90,12 @@ impl RunLength {
 impl Scenario {
     /// Reads one scenario; [`crate::sweep`] reads `[sweep]`.
     pub fn read(document: &Document) -> Result<Self, Problems> {
-        Ok(Self::read_from(&document.name, &document.root, &Traces::new(document.directory()))?)
+        Ok(Self::read_from(document, &document.root, &Traces::new(document.directory()))?)
     }
 
-    /// Reads one scenario from a document's tree; `traces` may hold traces that were read before.
-    pub(crate) fn read_from(name: &str, root: &Node, traces: &Traces) -> Result<Self, Collector> {
+    /// Reads one scenario from a tree of `document`; `traces` may hold traces that were read before.
+    pub(crate) fn read_from(document: &Document, root: &Node, traces: &Traces) -> Result<Self, Collector> {
+        let Document { name, custom, .. } = document;
         let root = Field::root(root);
         let section = root.section(&schema::ROOT)?;
         let mut problems = Collector::default();
@@ -109,7 +110,7 @@ impl Scenario {
 
         problems.keep(general.run.check_clock(&topology));
         let stacks = problems.keep(Stacks::read(&section, &topology));
-        let flows = stacks.map(|stacks| flows::read(&section, &topology, &stacks, &general.run, &mut problems));
+        let flows = stacks.map(|stacks| flows::read(&section, &topology, &stacks, &general.run, custom, &mut problems));
         let flows = flows.unwrap_or_default();
         let (timeline, host_timeline) = timeline::read(&section, &topology, traces, &general.run, &mut problems);
         let single_ways = problems.keep(routing::single_ways(&section, &topology)).unwrap_or_default();

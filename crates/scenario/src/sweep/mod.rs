@@ -62,7 +62,7 @@ impl Plan {
                     parameters.insert(path.shown(), value.to_json());
                 }
             }
-            match Scenario::read_from(&document.name, &root, &traces) {
+            match Scenario::read_from(&document, &root, &traces) {
                 Ok(scenario) => points.push(Point { parameters, scenario: Arc::new(scenario) }),
                 Err(found) => problems.merge(found),
             }

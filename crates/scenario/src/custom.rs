@@ -1,0 +1,68 @@
+//! Algorithms that are not in the catalogues, by the names that a scenario has for them.
+
+use std::sync::Arc;
+
+use subflow_policy::congestion::Algorithm;
+use subflow_policy::custom::{CustomCongestionControl, CustomPathManager, CustomScheduler};
+use subflow_policy::path_manager::PathManagement;
+use subflow_policy::scheduler::Scheduling;
+
+use crate::file::{Problem, check_name};
+use crate::{CatalogueEntry, CongestionName, PathManagerName, SchedulerName};
+
+/// Prototypes of algorithms of one kind, by name.
+pub(crate) type Prototypes<T> = Vec<(String, Arc<T>)>;
+
+/// Algorithms of a library user's crate. A [`Document`](crate::file::Document) with them names them like those of the
+/// catalogues.
+#[derive(Clone, Debug, Default)]
+pub struct CustomAlgorithms {
+    pub(crate) congestion: Prototypes<Algorithm>,
+    pub(crate) schedulers: Prototypes<Scheduling>,
+    pub(crate) path_managers: Prototypes<PathManagement>,
+}
+
+impl CustomAlgorithms {
+    /// Adds a congestion control, in the place of an earlier one of this name. Every connection takes a clone of
+    /// `prototype`. Fails if the name is not one, or is in the catalogue.
+    pub fn congestion(&mut self, name: &str, prototype: impl CustomCongestionControl + 'static) -> Result<(), Problem> {
+        let prototype = Algorithm::Custom(Box::new(prototype));
+        add(&mut self.congestion, "congestion control", &CongestionName::catalogue(), name, prototype)
+    }
+
+    /// Adds a scheduler, as [`congestion`](Self::congestion) does.
+    pub fn scheduler(&mut self, name: &str, prototype: impl CustomScheduler + 'static) -> Result<(), Problem> {
+        let prototype = Scheduling::Custom(Box::new(prototype));
+        add(&mut self.schedulers, "scheduler", &SchedulerName::catalogue(), name, prototype)
+    }
+
+    /// Adds a path manager, as [`congestion`](Self::congestion) does.
+    pub fn path_manager(&mut self, name: &str, prototype: impl CustomPathManager + 'static) -> Result<(), Problem> {
+        let prototype = PathManagement::Custom(Box::new(prototype));
+        add(&mut self.path_managers, "path manager", &PathManagerName::catalogue(), name, prototype)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.congestion.is_empty() && self.schedulers.is_empty() && self.path_managers.is_empty()
+    }
+}
+
+fn add<T>(
+    prototypes: &mut Prototypes<T>,
+    kind: &str,
+    catalogue: &[CatalogueEntry],
+    name: &str,
+    prototype: T,
+) -> Result<(), Problem> {
+    check_name(name, kind).map_err(|(message, help)| Problem::nowhere(message).help(help))?;
+    if catalogue.iter().any(|entry| entry.name == name || entry.aliases.contains(&name)) {
+        return Err(Problem::nowhere(format!(
+            "found {name:?} as the name of a custom {kind}, which is a built-in one"
+        ))
+        .help("choose another name: a scenario means the same thing wherever it is read"));
+    }
+    prototypes.retain(|(known, _)| known != name);
+    prototypes.push((name.to_owned(), Arc::new(prototype)));
+    Ok(())
+}
