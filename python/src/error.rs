@@ -97,7 +97,14 @@ pub(crate) fn not_valid(py: Python<'_>, problems: &Problems) -> PyErr {
     filled.err().unwrap_or(error)
 }
 
-/// The exception for a run that failed.
-pub(crate) fn failed(error: &LabRunError) -> PyErr {
-    RunError::new_err(error.to_string())
+/// The exception for a scenario with this problem.
+pub(crate) fn refused(py: Python<'_>, problem: FileProblem) -> PyErr {
+    not_valid(py, &Problems::from(problem))
+}
+
+/// The exception for a run that failed, because of `cause` if an algorithm raised it.
+pub(crate) fn failed(py: Python<'_>, error: &LabRunError, cause: Option<PyErr>) -> PyErr {
+    let failed = RunError::new_err(error.to_string());
+    failed.set_cause(py, cause);
+    failed
 }

@@ -8,8 +8,12 @@
 //! | results, and how a notebook shows them | `results.rs`; figures for matplotlib: `figure.rs` |
 //! | how tables are handed to other libraries | `table.rs`; how they are built: `columns.rs` |
 //! | which columns a table has | `tables/` |
+//! | algorithms written in Python | the table at the top of `algorithms/mod.rs` |
+//! | simulations that wait for an agent | `environment/`; the Gymnasium environments: `subflow/gym.py` |
 
+mod algorithms;
 mod columns;
+mod environment;
 mod error;
 mod figure;
 mod results;
@@ -25,6 +29,10 @@ use pyo3::prelude::*;
 mod _native {
     use super::*;
 
+    #[pymodule_export]
+    use super::algorithms::{Ack, Assignment, Path, QueueView, SentRange, SubflowView};
+    #[pymodule_export]
+    use super::environment::{Decision, Simulation};
     #[pymodule_export]
     use super::error::{Problem, RunError, ScenarioError};
     #[pymodule_export]

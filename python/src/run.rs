@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use subflow_lab::execute::{Progress, execute};
+use subflow_lab::execute::{Progress, execute_with};
 use subflow_lab::results::Experiment;
-use subflow_lab::simulate::RunOptions;
+use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_lab::{RunError, Stop};
+use subflow_scenario::Scenario;
 use subflow_scenario::sweep::Plan;
 
+use crate::algorithms::{Failures, simulate_with_python};
 use crate::error::failed;
 
 /// How often signals are looked at and progress is shown.
@@ -32,7 +34,8 @@ pub(crate) fn run(
     let stop = Stop::default();
     let done = Arc::new(AtomicUsize::new(0));
     let total = plan.jobs().len();
-    let mut outcome = begin(Arc::clone(plan), jobs, series, stop.clone(), Arc::clone(&done));
+    let failures = Arc::new(Failures::default());
+    let mut outcome = begin(Arc::clone(plan), jobs, series, stop.clone(), Arc::clone(&done), Arc::clone(&failures));
     let mut shown = None;
     let mut show = |outcome: &Option<Outcome>| {
         py.check_signals()?;
@@ -53,20 +56,32 @@ pub(crate) fn run(
             return Err(error);
         }
         if let Some(outcome) = arrived {
-            return outcome.map_err(|error| failed(&error));
+            return outcome.map_err(|error| failed(py, &error, failures.cause_of(&error)));
         }
     }
 }
 
-fn begin(plan: Arc<Plan>, jobs: usize, series: bool, stop: Stop, done: Arc<AtomicUsize>) -> Receiver<Outcome> {
+fn begin(
+    plan: Arc<Plan>,
+    jobs: usize,
+    series: bool,
+    stop: Stop,
+    done: Arc<AtomicUsize>,
+    failures: Arc<Failures>,
+) -> Receiver<Outcome> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         let options = RunOptions { series, stop: Some(stop), ..RunOptions::default() };
         let count = |progress: Progress| {
             done.fetch_max(progress.done, Ordering::Relaxed);
         };
+        let has_python = !plan.document.custom.is_empty();
+        let run = |scenario: &Scenario, seed, options: &RunOptions| match has_python {
+            true => simulate_with_python(scenario, seed, options, &failures),
+            false => simulate(scenario, seed, options),
+        };
         // Nobody receives it only if the caller is gone.
-        let _ = sender.send(execute(&plan, jobs, &options, &count));
+        let _ = sender.send(execute_with(&plan, jobs, &options, &count, run));
     });
     receiver
 }

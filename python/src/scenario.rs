@@ -7,10 +7,11 @@ use std::sync::Arc;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use subflow_scenario::file::{Document, Problem, Problems};
+use subflow_scenario::file::Document;
 use subflow_scenario::sweep::Plan;
 
-use crate::error::not_valid;
+use crate::algorithms;
+use crate::error::{not_valid, refused};
 use crate::results::Results;
 use crate::{run, value};
 
@@ -151,6 +152,39 @@ impl Scenario {
         overridden(self.document.clone(), overrides, values)
     }
 
+    /// Return the scenario with algorithms written in Python, which it may name like the built-in ones.
+    ///
+    /// Each class is called without arguments: once here, to see that it works, and once for each connection. Its
+    /// objects get a seed that depends on the run's (``seed``), so that equal runs have equal results.
+    ///
+    /// Parameters
+    /// ----------
+    /// schedulers : dict, optional
+    ///     Classes derived from ``subflow.Scheduler``, or callables that return an instance of one, by name.
+    /// congestion : dict, optional
+    ///     The same with ``subflow.CongestionControl``.
+    /// path_managers : dict, optional
+    ///     The same with ``subflow.PathManager``.
+    ///
+    /// Raises
+    /// ------
+    /// ScenarioError
+    ///     A name is that of a built-in algorithm, or has characters that a name in a scenario cannot have.
+    /// TypeError
+    ///     A value is not such a class.
+    #[pyo3(signature = (*, schedulers=None, congestion=None, path_managers=None))]
+    fn with_algorithms(
+        &self,
+        py: Python<'_>,
+        schedulers: Option<&Bound<'_, PyDict>>,
+        congestion: Option<&Bound<'_, PyDict>>,
+        path_managers: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let mut document = self.document.clone();
+        algorithms::add(py, &mut document.custom, schedulers, congestion, path_managers)?;
+        Ok(Self { document })
+    }
+
     /// Check the scenario at every point of its sweep, without running it.
     ///
     /// Returns
@@ -189,7 +223,8 @@ impl Scenario {
     /// repeat : int, optional
     ///     Runs for each point of the sweep; run k has the seed ``seed + k``. Default: the scenario's.
     /// jobs : int, optional
-    ///     How many runs to do at once, from 1 to 65535. Default: one for each core. It does not change the results.
+    ///     How many runs to do at once, from 1 to 65535. Default: one for each core; one with algorithms in Python, which
+    ///     take turns. It does not change the results.
     /// series : bool, optional
     ///     Whether to keep metrics over time, of the first run of each point and of at most 100 points.
     /// progress : callable, optional
@@ -205,7 +240,7 @@ impl Scenario {
     /// ScenarioError
     ///     The scenario is not valid; nothing was run.
     /// RunError
-    ///     A run failed.
+    ///     A run failed. If an algorithm in Python raised an exception, that is its ``__cause__``.
     #[pyo3(signature = (*, seed=None, repeat=None, jobs=None, series=true, progress=None))]
     fn run(
         &self,
@@ -223,7 +258,8 @@ impl Scenario {
             }
         }
         let plan = Arc::new(self.plan(py, document)?);
-        let jobs = jobs.map_or(0, |jobs| usize::from(jobs.get()));
+        let default = if plan.document.custom.is_empty() { 0 } else { 1 };
+        let jobs = jobs.map_or(default, |jobs| usize::from(jobs.get()));
         let experiment = run::run(py, &plan, jobs, series, progress)?;
         Ok(Results::new(plan, experiment))
     }
@@ -246,7 +282,12 @@ impl Scenario {
 }
 
 impl Scenario {
-    fn plan(&self, py: Python<'_>, document: Document) -> PyResult<Plan> {
+    /// Its text, and the algorithms it may name.
+    pub(crate) fn document(&self) -> &Document {
+        &self.document
+    }
+
+    pub(crate) fn plan(&self, py: Python<'_>, document: Document) -> PyResult<Plan> {
         py.detach(|| Plan::read(document)).map_err(|problems| not_valid(py, &problems))
     }
 }
@@ -278,6 +319,3 @@ fn set(document: &mut Document, argument: &str, path: &str, value: &Bound<'_, Py
     document.set(argument, &assignment).map_err(|problem| refused(py, problem))
 }
 
-fn refused(py: Python<'_>, problem: Problem) -> PyErr {
-    not_valid(py, &Problems::from(problem))
-}

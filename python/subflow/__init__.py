@@ -22,23 +22,39 @@
 """
 
 from subflow._native import (
+    Ack,
+    Assignment,
     Check,
+    Path,
     Problem,
+    QueueView,
     Results,
     RunError,
     Scenario,
     ScenarioError,
+    SentRange,
+    SubflowView,
     Table,
     __version__,
 )
+from subflow.algorithms import CongestionControl, PathManager, Scheduler
 
 __all__ = [
+    "Ack",
+    "Assignment",
     "Check",
+    "CongestionControl",
+    "Path",
+    "PathManager",
     "Problem",
+    "QueueView",
     "Results",
     "RunError",
     "Scenario",
     "ScenarioError",
+    "Scheduler",
+    "SentRange",
+    "SubflowView",
     "Table",
     "__version__",
 ]

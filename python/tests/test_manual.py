@@ -5,23 +5,54 @@ from __future__ import annotations
 import doctest
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import ROOT
 
 import subflow
+from subflow.gym import CongestionEnv, SchedulerEnv
 
-EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "src" / "python.md").read_text(), re.DOTALL)
+def run_examples(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The names that the examples of a page leave behind, run one after the other as a reader would."""
+    monkeypatch.chdir(folder)
+    (folder / "scenarios").symlink_to(ROOT / "scenarios")
+    examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "src" / page).read_text(), re.DOTALL)
+    names: dict[str, Any] = {"__name__": page}
+    assert examples
+    for example in examples:
+        exec(compile(example, page, "exec"), names)
+    return names
 
 
 def test_the_worked_example_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
-    names: dict[str, object] = {}
-    assert len(EXAMPLES) >= 3
-    for example in EXAMPLES:
-        exec(compile(example, "python.md", "exec"), names)
+    run_examples("python.md", tmp_path, monkeypatch)
     assert (tmp_path / "goodput.pdf").stat().st_size > 1000
+
+
+def test_the_algorithms_of_the_manual_do_what_it_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    names = run_examples("python-algorithms.md", tmp_path, monkeypatch)
+    source = (ROOT / "docs" / "src" / "python-algorithms.md").read_text()
+    body = source[source.index("class Patient") : source.index("two_paths =")]
+    assert len(body.strip().splitlines()) <= 20
+    for name, scheduler in (("compared", "patient"), ("shared", "shared")):
+        assert scheduler in {*names[name].run().flows["scheduler"], *names[name].run().flows["congestion"]}
+    sent = dict(zip(names["learned"].subflows["subflow"], names["learned"].subflows["packets_sent"], strict=True))
+    assert sent["phone.wifi-server.wifi"] > 2 * sent["phone.lte-server.lte"], "it learned which path is the faster"
+    managed = names["managed"].run(repeat=1).subflows
+    assert len(managed) > 1 and sorted(managed["packets_sent"])[0] == 0, "the backup carries nothing"
+
+
+def test_the_examples_of_the_environments_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert run_examples("gymnasium.md", tmp_path, monkeypatch)["total"] < 0
+
+
+def test_documented_rows_are_the_entries_of_observations() -> None:
+    scenario = subflow.Scenario.read(ROOT / "scenarios" / "wifi-lte.toml")
+    for env in (SchedulerEnv(scenario), CongestionEnv(scenario)):
+        rows = re.findall(r"``([a-z_]+)(\[i\])?`` {3,}", type(env).__doc__ or "")
+        documented = [f"{name}[{index}]" for index in range(2) for name, of in rows if of]
+        assert env.names == documented + [name for name, of in rows if not of]
 
 
 def test_doctests() -> None:
@@ -30,9 +61,10 @@ def test_doctests() -> None:
 
 
 def test_everything_public_has_a_docstring() -> None:
-    for name in subflow.__all__:
-        thing = getattr(subflow, name)
-        if isinstance(thing, str):
+    modules = (subflow, subflow.algorithms, subflow.gym)
+    for module, name in ((module, name) for module in modules for name in module.__all__):
+        thing = getattr(module, name)
+        if not isinstance(thing, type):
             continue
         assert thing.__doc__, name
         for member, value in vars(thing).items():

@@ -1,0 +1,337 @@
+"""Base classes of algorithms in Python, and the events and commands of path managers.
+
+A scenario takes such classes by name: :meth:`subflow.Scenario.with_algorithms`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from subflow._native import Ack, Assignment, Path, QueueView, SubflowView
+
+__all__ = [
+    "Address",
+    "Announce",
+    "Close",
+    "Command",
+    "CongestionControl",
+    "Established",
+    "Event",
+    "FourTuple",
+    "LocalAddressAdded",
+    "LocalAddressRemoved",
+    "Open",
+    "PathManager",
+    "PathRefused",
+    "RemoteAddressAdded",
+    "RemoteAddressRemoved",
+    "Scheduler",
+    "SetBackup",
+    "SubflowClosed",
+    "SubflowEstablished",
+    "Withdraw",
+]
+
+
+class _Algorithm:
+    """What all algorithms have.
+
+    Attributes
+    ----------
+    random : random.Random
+        A source of random numbers that depends on the seed of the run, the flow and its end.
+    """
+
+    random: random.Random
+
+    def seed(self, seed: int) -> None:
+        """Set what random decisions depend on. Called once, right after ``__init__``.
+
+        Parameters
+        ----------
+        seed : int
+            A function of the run's seed, the flow, and the end of the flow.
+        """
+        self.random = random.Random(seed)
+
+
+class Scheduler(_Algorithm):
+    """Packet scheduler of one connection.
+
+    Derive a class from it and define ``next``.
+
+    Attributes
+    ----------
+    queues_ahead : bool
+        Whether new data may be assigned to a subflow whose window is full. It waits in that subflow's queue. ``next``
+        is then called whenever there is something to send, not only while a subflow has window space.
+    repeats : bool
+        Whether ``next`` returns copies of outstanding data on its own initiative. It is then also called if there is
+        neither new data nor a reinjection, and ``queue.outstanding`` is filled.
+    """
+
+    queues_ahead: bool = False
+    repeats: bool = False
+
+    def next(self, subflows: tuple[SubflowView, ...], queue: QueueView) -> int | Assignment | None:
+        """Decide what is sent next. Called until it returns None or nothing more can be sent.
+
+        Parameters
+        ----------
+        subflows : tuple of SubflowView
+            The subflows. A closed one keeps its index.
+        queue : QueueView
+            What is to be sent.
+
+        Returns
+        -------
+        int, Assignment or None
+            The index of the subflow that carries what is next: the reinjection if the subflow is eligible for one, else
+            a segment of new data. An ``Assignment`` says more. None: nothing is sent now.
+        """
+        raise NotImplementedError
+
+    def on_replaced(self, subflow: int, last: SubflowView) -> None:
+        """Forget a closed subflow: another one takes its index.
+
+        Parameters
+        ----------
+        subflow : int
+            The index.
+        last : SubflowView
+            The last view of the closed one.
+        """
+
+
+class CongestionControl(_Algorithm):
+    """Congestion control of one connection, with all its paths.
+
+    Derive a class from it and define ``on_ack`` and ``ssthresh_after_loss``. The transport detects losses and recovers
+    from them; the algorithm grows the window and says how far it falls.
+    """
+
+    def on_ack(self, paths: tuple[Path, ...], path: int, ack: Ack) -> None:
+        """Grow the window of ``paths[path]``. Called only while the window is the limit and no loss is repaired.
+
+        Parameters
+        ----------
+        paths : tuple of Path
+            The paths. The windows, thresholds and credits in them may be changed.
+        path : int
+            The one on which the acknowledgment arrived.
+        ack : Ack
+            The acknowledgment.
+        """
+        raise NotImplementedError
+
+    def ssthresh_after_loss(self, paths: tuple[Path, ...], path: int, now: float) -> int:
+        """Return the new slow-start threshold of ``paths[path]`` after a loss, at least one ``quantum``.
+
+        The transport sets the window: to the threshold after a fast retransmit, to one segment after a timeout.
+        """
+        raise NotImplementedError
+
+    def on_path_added(self, paths: tuple[Path, ...], path: int) -> None:
+        """Take notice of a new path: the next one, or one in the place of a closed one."""
+
+    def on_sample(self, paths: tuple[Path, ...], path: int, ack: Ack) -> None:
+        """Take notice of an acknowledgment, in every state and before ``on_ack``. It may change ``paths``."""
+
+    def on_state(self, paths: tuple[Path, ...], path: int, state: str) -> None:
+        """Take notice that the recovery state of a path becomes ``state``."""
+
+    def on_transmit_after_idle(self, paths: tuple[Path, ...], path: int, now: float, idle: float) -> None:
+        """Take notice that a path sends after ``idle`` seconds with nothing in flight."""
+
+    def on_window_restart(self, paths: tuple[Path, ...], path: int) -> None:
+        """Take notice that the window of a path restarts after an idle time longer than the RTO."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """An address of this host or of the peer.
+
+    Attributes
+    ----------
+    id : int
+        Address identifier of MPTCP; that of the initial subflow is 0.
+    address : str
+        The address.
+    port : int or None
+        Port, if the peer announced one.
+    """
+
+    id: int
+    address: str
+    port: int | None = None
+
+
+@dataclass(frozen=True)
+class FourTuple:
+    """The ends of a subflow.
+
+    Attributes
+    ----------
+    local, remote : tuple of str and int
+        Address and port of this host and of the peer.
+    """
+
+    local: tuple[str, int]
+    remote: tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Established:
+    """The connection is established over its initial subflow.
+
+    Attributes
+    ----------
+    initial : FourTuple
+        The initial subflow.
+    client : bool
+        Whether this end opened the connection.
+    initial_address_closed : bool
+        Whether the peer forbids further subflows to its initial address and port.
+    """
+
+    initial: FourTuple
+    client: bool
+    initial_address_closed: bool
+
+
+@dataclass(frozen=True)
+class LocalAddressAdded:
+    """This host got an address, for the first time or again."""
+
+    address: Address
+
+
+@dataclass(frozen=True)
+class LocalAddressRemoved:
+    """This host lost an address."""
+
+    address: Address
+
+
+@dataclass(frozen=True)
+class RemoteAddressAdded:
+    """The peer announced an address (ADD_ADDR)."""
+
+    address: Address
+
+
+@dataclass(frozen=True)
+class RemoteAddressRemoved:
+    """The peer withdrew the address with this identifier (REMOVE_ADDR)."""
+
+    id: int
+
+
+@dataclass(frozen=True)
+class SubflowEstablished:
+    """A subflow became usable."""
+
+    subflow: FourTuple
+
+
+@dataclass(frozen=True)
+class SubflowClosed:
+    """A subflow closed or failed."""
+
+    subflow: FourTuple
+
+
+@dataclass(frozen=True)
+class PathRefused:
+    """The peer reset a subflow for good (MP_TCPRST without the T flag): open none on this path again."""
+
+    subflow: FourTuple
+
+
+Event: TypeAlias = (
+    Established
+    | LocalAddressAdded
+    | LocalAddressRemoved
+    | RemoteAddressAdded
+    | RemoteAddressRemoved
+    | SubflowEstablished
+    | SubflowClosed
+    | PathRefused
+)
+
+
+@dataclass(frozen=True)
+class Open:
+    """Open a subflow. The transport chooses the local port.
+
+    Attributes
+    ----------
+    local, remote : Address
+        Its addresses.
+    port : int
+        The remote port.
+    backup : bool
+        Whether it is a backup.
+    """
+
+    local: Address
+    remote: Address
+    port: int
+    backup: bool = False
+
+
+@dataclass(frozen=True)
+class Announce:
+    """Announce a local address (ADD_ADDR)."""
+
+    address: Address
+
+
+@dataclass(frozen=True)
+class Withdraw:
+    """Withdraw the local address with this identifier (REMOVE_ADDR)."""
+
+    id: int
+
+
+@dataclass(frozen=True)
+class Close:
+    """Close a subflow."""
+
+    subflow: FourTuple
+
+
+@dataclass(frozen=True)
+class SetBackup:
+    """Change the priority of a subflow (MP_PRIO)."""
+
+    subflow: FourTuple
+    backup: bool
+
+
+Command: TypeAlias = Open | Announce | Withdraw | Close | SetBackup
+
+
+class PathManager(_Algorithm):
+    """Path manager of one connection.
+
+    Derive a class from it and define ``on_event``.
+    """
+
+    def on_event(self, event: Event) -> Iterable[Command] | None:
+        """Say what is to be done after an event.
+
+        Parameters
+        ----------
+        event : Event
+            What happened. ``Established`` is the first; the other addresses of this host follow.
+
+        Returns
+        -------
+        iterable of Command, or None
+            Commands to the transport. One that cannot be done is answered with ``SubflowClosed``.
+        """
+        raise NotImplementedError

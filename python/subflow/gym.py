@@ -1,0 +1,308 @@
+"""Gymnasium environments over scenarios: one for packet schedulers, one for congestion controls.
+
+They need gymnasium: ``pip install './python[gym]'``. Observations are arrays of float32 whose entries have names:
+``names``. The simulation waits for the agent at each decision, in a thread of its own that ends with the episode or with
+``close``.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow._native import Decision, Scenario, Simulation
+
+__all__ = ["CongestionEnv", "SchedulerEnv"]
+
+Observation = NDArray[np.float32]
+Action = TypeVar("Action")
+
+# Seeds of scenarios stay below this.
+_SEEDS = 2**53 - 2**20
+
+
+class _Env(gymnasium.Env[Observation, Action], Generic[Action]):
+    """An episode is one run of the scenario."""
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (gymnasium's own declaration)
+    _kind: ClassVar[Literal["scheduler", "congestion"]]
+
+    def __init__(self, scenario: Scenario, flow: str | None, names: list[str], most: list[float]) -> None:
+        self.scenario = scenario
+        self.flow = flow
+        self.names = names
+        self._most = np.array(most, dtype=np.float32)
+        self.observation_space = gymnasium.spaces.Box(np.zeros_like(self._most), self._most, dtype=np.float32)
+        self._simulation: Simulation | None = None
+        self._decision: Decision | None = None
+        self._observation = np.zeros_like(self._most)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin another run, up to the first decision.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Seed of the sequence of runs: each run draws its own seed from it. Equal seeds and actions give equal
+            episodes.
+        options : dict, optional
+            ``{"run_seed": n}`` gives the run the seed n, as ``Scenario.run`` does.
+
+        Returns
+        -------
+        observation : numpy.ndarray
+        info : dict
+            As of ``step``, with ``run_seed``.
+        """
+        super().reset(seed=seed)
+        self.close()
+        drawn = int(self.np_random.integers(_SEEDS))
+        run_seed = int((options or {}).get("run_seed", drawn))
+        self._simulation = Simulation(self.scenario, self._kind, self.flow, run_seed)
+        self._decision = self._simulation.decision()
+        self._begin()
+        return self._observe(), self._info() | {"run_seed": run_seed}
+
+    def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Do what the agent decided, and go on to the next decision.
+
+        Returns
+        -------
+        observation : numpy.ndarray
+        reward : float
+        terminated : bool
+            Whether the run has ended.
+        truncated : bool
+            Always False: the length of a run is part of the scenario.
+        info : dict
+            ``now`` is the simulated time; after the end there are ``completion_s`` (None if the flow did not complete)
+            and ``goodput_mbps`` of the flow instead.
+        """
+        simulation = self._simulation
+        if simulation is None:
+            raise RuntimeError("there is no run, expected reset() before step()")
+        before = self._decision
+        if before is not None:
+            simulation.act(self._number(action))
+            self._decision = simulation.decision()
+        reward = self._reward(before, self._decision, simulation)
+        return self._observe(), reward, self._decision is None, False, self._info()
+
+    def close(self) -> None:
+        """End the run and its thread, also in the middle."""
+        if self._simulation is not None:
+            self._simulation.close()
+        self._simulation = None
+        self._decision = None
+
+    def _observe(self) -> Observation:
+        # After the end of a run the last observation stays.
+        if self._decision is not None:
+            numbers = np.array(self._numbers(self._decision), dtype=np.float32)
+            self._observation = np.clip(numbers, 0.0, self._most)
+        return self._observation.copy()
+
+    def _info(self) -> dict[str, Any]:
+        if self._decision is not None:
+            return {"now": self._decision.now}
+        assert self._simulation is not None
+        return {
+            "completion_s": self._simulation.completion_s,
+            "goodput_mbps": self._simulation.goodput_mbps,
+        }
+
+    def _begin(self) -> None:
+        self._observation = np.zeros_like(self._most)
+
+    @abstractmethod
+    def _number(self, action: Action) -> float: ...
+
+    @abstractmethod
+    def _numbers(self, decision: Decision) -> list[float]: ...
+
+    @abstractmethod
+    def _reward(self, before: Decision | None, after: Decision | None, simulation: Simulation) -> float: ...
+
+
+class SchedulerEnv(_Env[np.int64]):
+    """An agent as the packet scheduler of a flow.
+
+    A decision is where the next segment goes. There is one whenever there is something to send and a subflow that can
+    carry it. It is for the end that sends the bulk of the flow's data.
+
+    Action: ``Discrete(subflows + 1)``. The index of a subflow; or ``subflows`` for none: nothing is sent until
+    something happens. A subflow that is not eligible counts as none. ``info["action_mask"]`` says what is possible.
+
+    Observation, for each subflow i and then of the connection:
+
+    ============================ ==================================================== =============
+    name                         meaning                                              at most
+    ============================ ==================================================== =============
+    ``established[i]``           1 if it can carry data                               1
+    ``eligible[i]``              1 if it may carry the next segment now               1
+    ``srtt[i]``                  smoothed RTT in seconds; 0 before the first sample   60
+    ``cwnd[i]``                  congestion window in segments                        100 000
+    ``in_flight[i]``             segments in flight                                   100 000
+    ``backlog``                  written bytes that no subflow has, in MB             10 000
+    ``window``                   the peer's window in MB                              10 000
+    ============================ ==================================================== =============
+
+    Reward: with ``"completion"`` minus the simulated seconds since the decision before; the sum over an episode is minus
+    the completion time of the flow, or minus the duration of the run if it does not complete. With ``"goodput"`` the
+    Mbit that were acknowledged since the decision before; at the end of the run, those that arrived.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        A scenario without a sweep.
+    flow : str, optional
+        The flow. Default: the first one with a scheduler.
+    subflows : int, optional
+        How many subflows are shown; those beyond are never used.
+    reward : {"completion", "goodput"}, optional
+        See above.
+    """
+
+    _kind = "scheduler"
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        flow: str | None = None,
+        subflows: int = 2,
+        reward: Literal["completion", "goodput"] = "completion",
+    ) -> None:
+        if reward not in ("completion", "goodput"):
+            raise ValueError(f"reward: found {reward!r}, expected 'completion' or 'goodput'")
+        of_subflow = {"established": 1.0, "eligible": 1.0, "srtt": 60.0, "cwnd": 1e5, "in_flight": 1e5}
+        names = [f"{name}[{index}]" for index in range(subflows) for name in of_subflow]
+        most = list(of_subflow.values()) * subflows + [1e4, 1e4]
+        super().__init__(scenario, flow, [*names, "backlog", "window"], most)
+        self.subflows = subflows
+        self.reward = reward
+        self.action_space = gymnasium.spaces.Discrete(subflows + 1)
+        self._paid_until = 0.0
+
+    def _begin(self) -> None:
+        super()._begin()
+        assert self._simulation is not None
+        self._paid_until = self._simulation.start_s
+
+    def _number(self, action: np.int64) -> float:
+        # The simulation takes the index of no subflow as none.
+        return float(action) if action < self.subflows else 64.0
+
+    def _rows(self, decision: Decision) -> list[list[float]]:
+        rows = decision.rows[: self.subflows]
+        return rows + [[0.0] * 6] * (self.subflows - len(rows))
+
+    def _numbers(self, decision: Decision) -> list[float]:
+        numbers = [number for row in self._rows(decision) for number in row[:5]]
+        backlog, window, _ = decision.totals
+        return [*numbers, backlog / 1e6, window / 1e6]
+
+    def _info(self) -> dict[str, Any]:
+        mask = np.ones(self.subflows + 1, dtype=np.int8)
+        if self._decision is not None:
+            mask[:-1] = [int(row[1]) for row in self._rows(self._decision)]
+        return super()._info() | {"action_mask": mask}
+
+    def _reward(self, before: Decision | None, after: Decision | None, simulation: Simulation) -> float:
+        if before is None:
+            return 0.0
+        if self.reward == "goodput":
+            # What was in flight at the last decision counts as far as it arrived.
+            acknowledged = after.totals[2] if after is not None else float(simulation.bytes_delivered)
+            return 8e-6 * (acknowledged - before.totals[2])
+        end = after.now if after is not None else simulation.end_s
+        reward = self._paid_until - end
+        self._paid_until = end
+        return reward
+
+
+class CongestionEnv(_Env[NDArray[np.float32]]):
+    """An agent as the congestion control of a flow.
+
+    A decision is how the window of one path changes. There is one for each path once per smoothed RTT, with an
+    acknowledgment that arrives while no loss is repaired. Between decisions the window stays; after a loss it falls to
+    0.7 of what it was, as with CUBIC, and after a timeout to one segment.
+
+    Action: ``Box(-1, 1, (1,))``. The window is multiplied by 2 to the power of the action; it is at least two segments.
+
+    Observation, for each path i and then for the path of the decision:
+
+    ============================ ==================================================== =============
+    name                         meaning                                              at most
+    ============================ ==================================================== =============
+    ``established[i]``           1 if the path is established                         1
+    ``srtt[i]``                  smoothed RTT in seconds; 0 before the first sample   60
+    ``min_rtt[i]``               smallest RTT in seconds                              60
+    ``cwnd[i]``                  congestion window in segments                        100 000
+    ``chosen[i]``                1 if the decision is for this path                   1
+    ``rate``                     segments delivered per second since its last one     10 000 000
+    ``losses``                   losses since then                                    1000
+    ============================ ==================================================== =============
+
+    Reward: of the path since its last decision, log2(1 + rate) - delay_weight * (srtt / min_rtt - 1) - loss_weight *
+    losses: a logarithmic utility of the rate, as in proportional fairness, less queueing delay and losses.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        A scenario without a sweep.
+    flow : str, optional
+        The flow. Default: the first one with a congestion control.
+    paths : int, optional
+        How many paths are shown. Windows of those beyond do not change between losses.
+    delay_weight, loss_weight : float, optional
+        See above.
+    """
+
+    _kind = "congestion"
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        flow: str | None = None,
+        paths: int = 2,
+        delay_weight: float = 1.0,
+        loss_weight: float = 0.5,
+    ) -> None:
+        of_path = {"established": 1.0, "srtt": 60.0, "min_rtt": 60.0, "cwnd": 1e5, "chosen": 1.0}
+        names = [f"{name}[{index}]" for index in range(paths) for name in of_path]
+        super().__init__(scenario, flow, [*names, "rate", "losses"], list(of_path.values()) * paths + [1e7, 1e3])
+        self.paths = paths
+        self.delay_weight = delay_weight
+        self.loss_weight = loss_weight
+        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (1,), dtype=np.float32)
+
+    def _number(self, action: NDArray[np.float32]) -> float:
+        exponent = float(action[0])
+        if not -1.0 <= exponent <= 1.0:
+            raise ValueError(f"action: found {exponent}, expected a number from -1 to 1")
+        assert self._decision is not None
+        return 2.0**exponent if self._decision.path < self.paths else 1.0
+
+    def _numbers(self, decision: Decision) -> list[float]:
+        numbers: list[float] = []
+        for index in range(self.paths):
+            row = decision.rows[index][:4] if index < len(decision.rows) else [0.0] * 4
+            numbers += [*row, float(index == decision.path)]
+        delivered, losses, elapsed = decision.totals
+        return [*numbers, delivered / elapsed, losses]
+
+    def _reward(self, before: Decision | None, after: Decision | None, simulation: Simulation) -> float:
+        if before is None or after is None:
+            return 0.0
+        delivered, losses, elapsed = after.totals
+        _, srtt, min_rtt, *_ = after.rows[after.path]
+        queueing = srtt / min_rtt - 1.0 if min_rtt > 0.0 else 0.0
+        return float(np.log2(1.0 + delivered / elapsed)) - self.delay_weight * queueing - self.loss_weight * losses

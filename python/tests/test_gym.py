@@ -1,0 +1,210 @@
+"""Gymnasium environments: the checks of Gymnasium, seeds, rewards, and ends in the middle."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from conftest import ROOT, two_paths
+from gymnasium.utils.env_checker import check_env
+
+import subflow
+from subflow.gym import CongestionEnv, SchedulerEnv
+
+sys.path.insert(0, str(ROOT / "python" / "examples"))
+
+import train_scheduler  # noqa: E402
+
+Env = SchedulerEnv | CongestionEnv
+
+
+def small() -> subflow.Scenario:
+    return subflow.Scenario.from_dict(two_paths()).with_overrides({"flows.file.send": "100 kB"})
+
+
+ENVS: list[Callable[[], Env]] = [
+    lambda: SchedulerEnv(small()),
+    lambda: SchedulerEnv(small(), reward="goodput", subflows=3),
+    lambda: CongestionEnv(small()),
+]
+
+
+@pytest.mark.parametrize("make", ENVS)
+def test_gymnasium_finds_nothing_wrong(make: Callable[[], Env]) -> None:
+    env: Any = make()
+    check_env(env, skip_render_check=True)
+    env.close()
+
+
+def episode(env: Any, seed: int, limit: int = 10**6) -> list[Any]:
+    """Everything that is seen in an episode with random actions."""
+    env.action_space.seed(seed)
+    seen: list[Any] = [env.reset(seed=seed)[0].tolist()]
+    for _ in range(limit):
+        observation, reward, terminated, truncated, _ = env.step(env.action_space.sample())
+        assert not truncated
+        seen.append((observation.tolist(), reward))
+        if terminated:
+            break
+    return seen
+
+
+@pytest.mark.parametrize("make", ENVS)
+def test_equal_seeds_give_equal_episodes(make: Callable[[], Env]) -> None:
+    one, other = make(), make()
+    assert episode(one, 3) == episode(other, 3) == episode(one, 3)
+    assert episode(one, 3) != episode(one, 4)
+    assert one.reset()[1]["run_seed"] != one.reset()[1]["run_seed"], "the sequence of runs goes on"
+    for env in (one, other):
+        env.close()
+
+
+def test_lowest_rtt_as_an_agent_is_ll() -> None:
+    scenario = small()
+    env = SchedulerEnv(scenario)
+    for run_seed in (1, 2):
+        observation, info = env.reset(options={"run_seed": run_seed})
+        total, ended = 0.0, False
+        while not ended:
+            rtt = [observation[5 * index + 2] if info["action_mask"][index] else np.inf for index in range(2)]
+            observation, reward, ended, _, info = env.step(np.int64(np.argmin(rtt)))
+            total += reward
+        completed = scenario.run(seed=run_seed, series=False).flows["completion_s"][0]
+        assert info["completion_s"] == pytest.approx(completed, abs=1e-6)
+        assert total == pytest.approx(-completed, abs=1e-6), "rewards add up to the completion time"
+    env.close()
+
+
+def test_an_agent_that_sends_nothing_pays_for_the_whole_run() -> None:
+    env = SchedulerEnv(small())
+    env.reset(seed=1)
+    total, ended, steps = 0.0, False, 0
+    while not ended:
+        _, reward, ended, _, info = env.step(np.int64(2))
+        total, steps = total + reward, steps + 1
+    assert info["completion_s"] is None and info["goodput_mbps"] == 0.0
+    assert total == pytest.approx(-3.0) and steps < 100
+    env.close()
+
+
+def test_rewards_of_goodput_add_up_to_what_was_acknowledged() -> None:
+    env = SchedulerEnv(small(), reward="goodput")
+    env.reset(seed=1)
+    total, ended = 0.0, False
+    while not ended:
+        _, reward, ended, _, _ = env.step(np.int64(0))
+        total += reward
+    assert total == pytest.approx(0.8), "100 kB"
+    env.close()
+
+
+def test_larger_windows_carry_more() -> None:
+    scenario = small().with_overrides({"flows.file.send": "unlimited", "links.fast.loss": "0 %", "links.slow.loss": "0 %"})
+    goodput = []
+    for exponent in (-1.0, 1.0):
+        env = CongestionEnv(scenario)
+        env.reset(seed=1)
+        ended = False
+        while not ended:
+            action = np.array([exponent], dtype=np.float32)
+            _, _, ended, _, info = env.step(action)
+        goodput.append(info["goodput_mbps"])
+        env.close()
+    assert goodput[0] < 3 < goodput[1]
+
+
+def threads() -> int:
+    return len(list(Path("/proc/self/task").iterdir()))
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the system does not list threads")
+def test_an_end_in_the_middle_leaves_no_thread() -> None:
+    before = threads()
+    for make in ENVS:
+        env = make()
+        for _ in range(20):
+            episode(env, 1, limit=3)
+        assert threads() == before + 1, "one run at a time"
+        env.close()
+        assert threads() == before
+        env.close()
+    forgotten = SchedulerEnv(small())
+    forgotten.reset(seed=1)
+    assert threads() == before + 1
+    del forgotten
+    gc.collect()
+    assert threads() == before
+    assert threading.active_count() == 1
+
+
+def test_a_step_before_reset_or_after_close_is_refused() -> None:
+    env = SchedulerEnv(small())
+    with pytest.raises(RuntimeError, match="expected reset"):
+        env.step(np.int64(0))
+    env.reset(seed=1)
+    env.close()
+    with pytest.raises(RuntimeError, match="expected reset"):
+        env.step(np.int64(0))
+
+
+def test_what_cannot_be_an_environment_is_refused() -> None:
+    udp = small().with_overrides(
+        {"flows.file": {"from": "client", "to": "server", "protocol": "udp", "on_off": {"rate": "1 Mbit/s"}}}
+    )
+    swept = small().with_overrides(sweep={"flows.file.congestion": ["lia", "olia"]})
+    cases = [
+        (SchedulerEnv(udp), "expected a flow with a scheduler"),
+        (SchedulerEnv(small(), flow="other"), "found \"other\""),
+        (SchedulerEnv(swept), "found a sweep of 2 points"),
+    ]
+    for env, message in cases:
+        with pytest.raises(ValueError, match=message):
+            env.reset(seed=1)
+    with pytest.raises(ValueError, match="reward: found 'speed'"):
+        SchedulerEnv(small(), reward="speed")  # type: ignore[arg-type]
+
+
+def test_an_exception_in_another_algorithm_reaches_the_agent() -> None:
+    class Broken(subflow.PathManager):
+        def on_event(self, event: Any) -> None:
+            raise LookupError("no way on")
+
+    scenario = small().with_overrides({"flows.file.path_manager": "broken"})
+    env = SchedulerEnv(scenario.with_algorithms(path_managers={"broken": Broken}))
+    with pytest.raises(subflow.RunError, match="no way on") as caught:
+        episode(env, 1)
+    assert isinstance(caught.value.__cause__, LookupError)
+    env.close()
+
+
+def make_env() -> gymnasium.Env[Any, Any]:
+    return SchedulerEnv(small())
+
+
+def test_vector_environments_run_in_processes() -> None:
+    envs = gymnasium.vector.AsyncVectorEnv([make_env, make_env], context="spawn")
+    try:
+        first, _ = envs.reset(seed=[1, 2])
+        for _ in range(10):
+            observations, *_ = envs.step(np.array([0, 1]))
+        alone = make_env()
+        assert alone.reset(seed=1)[0].tolist() == first[0].tolist()
+        for _ in range(10):
+            observation, *_ = alone.step(np.int64(0))
+        assert observation.tolist() == observations[0].tolist()
+        alone.close()
+    finally:
+        envs.close()
+
+
+def test_the_trained_scheduler_is_faster_than_ll() -> None:
+    times = train_scheduler.main(["--iterations", "4", "--population", "10", "--runs", "10"])
+    for size in train_scheduler.SIZES:
+        assert times[size]["trained"].mean() < times[size]["ll"].mean(), size
