@@ -318,4 +318,3 @@ fn set(document: &mut Document, argument: &str, path: &str, value: &Bound<'_, Py
     let assignment = format!("{path}={}", value::value(value, path)?);
     document.set(argument, &assignment).map_err(|problem| refused(py, problem))
 }
-

@@ -28,7 +28,7 @@ _SEEDS = 2**53 - 2**20
 class _Env(gymnasium.Env[Observation, Action], Generic[Action]):
     """An episode is one run of the scenario."""
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (gymnasium's own declaration)
+    metadata: dict[str, Any] = {"render_modes": []}
     _kind: ClassVar[Literal["scheduler", "congestion"]]
 
     def __init__(self, scenario: Scenario, flow: str | None, names: list[str], most: list[float]) -> None:
@@ -81,8 +81,8 @@ class _Env(gymnasium.Env[Observation, Action], Generic[Action]):
         truncated : bool
             Always False: the length of a run is part of the scenario.
         info : dict
-            ``now`` is the simulated time; after the end there are ``completion_s`` (None if the flow did not complete)
-            and ``goodput_mbps`` of the flow instead.
+            ``now`` is the simulated time. After the end there are ``completion_s``, ``exchange_mean_ms`` and
+            ``goodput_mbps`` of the flow instead, as in ``Results.flows``.
         """
         simulation = self._simulation
         if simulation is None:
@@ -114,6 +114,7 @@ class _Env(gymnasium.Env[Observation, Action], Generic[Action]):
         assert self._simulation is not None
         return {
             "completion_s": self._simulation.completion_s,
+            "exchange_mean_ms": self._simulation.exchange_mean_ms,
             "goodput_mbps": self._simulation.goodput_mbps,
         }
 

@@ -20,7 +20,7 @@ from subflow.gym import CongestionEnv, SchedulerEnv
 
 sys.path.insert(0, str(ROOT / "python" / "examples"))
 
-import train_scheduler  # noqa: E402
+import train_scheduler
 
 Env = SchedulerEnv | CongestionEnv
 
@@ -106,10 +106,11 @@ def test_rewards_of_goodput_add_up_to_what_was_acknowledged() -> None:
 
 
 def test_larger_windows_carry_more() -> None:
-    scenario = small().with_overrides({"flows.file.send": "unlimited", "links.fast.loss": "0 %", "links.slow.loss": "0 %"})
+    no_loss = {"links.fast.loss": "0 %", "links.slow.loss": "0 %"}
+    scenario = small().with_overrides({"flows.file.send": "unlimited"} | no_loss)
     goodput = []
     for exponent in (-1.0, 1.0):
-        env = CongestionEnv(scenario)
+        env = CongestionEnv(scenario, paths=4)
         env.reset(seed=1)
         ended = False
         while not ended:
@@ -117,7 +118,7 @@ def test_larger_windows_carry_more() -> None:
             _, _, ended, _, info = env.step(action)
         goodput.append(info["goodput_mbps"])
         env.close()
-    assert goodput[0] < 3 < goodput[1]
+    assert goodput[0] < goodput[1] / 2
 
 
 def threads() -> int:

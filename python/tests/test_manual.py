@@ -35,12 +35,16 @@ def test_the_algorithms_of_the_manual_do_what_it_says(monkeypatch: pytest.Monkey
     source = (ROOT / "docs" / "src" / "python-algorithms.md").read_text()
     body = source[source.index("class Patient") : source.index("two_paths =")]
     assert len(body.strip().splitlines()) <= 20
-    for name, scheduler in (("compared", "patient"), ("shared", "shared")):
-        assert scheduler in {*names[name].run().flows["scheduler"], *names[name].run().flows["congestion"]}
+    flows = names["compared"].run().flows
+    mean = {name: 0.0 for name in flows["scheduler"]}
+    for name, exchange in zip(flows["scheduler"], flows["exchange_mean_ms"], strict=True):
+        mean[name] += exchange / 5
+    assert mean["patient"] < 0.8 * mean["ll"], mean
+    assert set(names["shared"].run().flows["congestion"]) == {"lia", "shared"}
     sent = dict(zip(names["learned"].subflows["subflow"], names["learned"].subflows["packets_sent"], strict=True))
-    assert sent["phone.wifi-server.wifi"] > 2 * sent["phone.lte-server.lte"], "it learned which path is the faster"
-    managed = names["managed"].run(repeat=1).subflows
-    assert len(managed) > 1 and sorted(managed["packets_sent"])[0] == 0, "the backup carries nothing"
+    assert sent["phone.wifi-server.eth"] > 2 * sent["phone.lte-server.eth"], "it learned which path is the faster"
+    managed = dict(zip(names["subflows"]["subflow"], names["subflows"]["packets_sent"], strict=True))
+    assert managed["phone.wifi-server.eth"] > 1000 > 10 > managed["phone.lte-server.eth"], "the backup carries nothing"
 
 
 def test_the_examples_of_the_environments_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

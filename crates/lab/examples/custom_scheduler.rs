@@ -39,23 +39,20 @@ duration = "20 s"
 repeat = 5
 [hosts]
 phone = ["wifi", "lte"]
-server = ["wifi", "lte"]
-[links.wifi]
-between = ["phone.wifi", "server.wifi"]
-rate = "10 Mbit/s"
-delay = "10 ms"
-loss = "0.1 %"
-[links.lte]
-between = ["phone.lte", "server.lte"]
-rate = "10 Mbit/s"
-delay = "100 ms"
-[flows.file]
+server = ["eth"]
+[routers]
+internet = {}
+[links]
+wifi = { between = ["phone.wifi", "internet"], rate = "10 Mbit/s", delay = "10 ms", loss = "0.1 %" }
+lte = { between = ["phone.lte", "internet"], rate = "10 Mbit/s", delay = "100 ms", loss = "0.1 %" }
+core = { between = ["internet", "server"], rate = "1 Gbit/s" }
+[flows.web]
 from = "phone"
 to = "server"
 protocol = "mptcp"
-send = "500 kB"
+requests = { response = "50 kB", think = "200 ms" }
 [sweep]
-"flows.file.scheduler" = ["ll", "patient"]
+"flows.web.scheduler" = ["ll", "patient"]
 "#;
 
 fn main() -> Result<(), Box<dyn Error>> {

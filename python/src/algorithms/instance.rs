@@ -88,7 +88,8 @@ impl Instance {
         read: impl FnOnce(Bound<'py, PyAny>) -> PyResult<R>,
     ) -> R {
         let py = name.py();
-        let outcome = self.object(py).and_then(|object| object.this.bind(py).call_method1(name, arguments)).and_then(read);
+        let outcome =
+            self.object(py).and_then(|object| object.this.bind(py).call_method1(name, arguments)).and_then(read);
         outcome.unwrap_or_else(|error| self.fail(error))
     }
 

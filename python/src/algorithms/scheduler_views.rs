@@ -242,10 +242,14 @@ impl Assignment {
     #[pyo3(signature = (subflow, *, at_most=None, copy=None))]
     fn new(subflow: usize, at_most: Option<u64>, copy: Option<(u64, u64)>) -> PyResult<Self> {
         if at_most.is_some() && copy.is_some() {
-            return Err(PyTypeError::new_err("found at_most and copy, expected one of them: a copy is its whole range"));
+            return Err(PyTypeError::new_err(
+                "found at_most and copy, expected one of them: a copy is its whole range",
+            ));
         }
         if at_most == Some(0) || copy.is_some_and(|(start, end)| start >= end) {
-            return Err(PyValueError::new_err("found no bytes to send, expected at least one; return None to send nothing"));
+            return Err(PyValueError::new_err(
+                "found no bytes to send, expected at least one; return None to send nothing",
+            ));
         }
         Ok(Self { subflow, at_most, copy })
     }

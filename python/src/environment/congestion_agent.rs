@@ -51,7 +51,8 @@ impl CongestionControl for CongestionAgent {
         }
         let Since { at, delivered, losses } = std::mem::replace(since, Since { at: ack.now, ..Since::default() });
         // Before the first decision there is no interval: one RTT is the best guess.
-        let elapsed = if at == Instant::ZERO { interval.as_secs_f64() } else { ack.now.as_secs_f64() - at.as_secs_f64() };
+        let elapsed =
+            if at == Instant::ZERO { interval.as_secs_f64() } else { ack.now.as_secs_f64() - at.as_secs_f64() };
         let state =
             State::Congestion { now: ack.now.as_secs_f64(), path, paths: paths.to_vec(), delivered, losses, elapsed };
         let factor = self.port.ask(state);

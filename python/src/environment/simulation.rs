@@ -130,6 +130,12 @@ impl Simulation {
         complete.unwrap_or(self.duration_s)
     }
 
+    /// Mean time of a request and its response in milliseconds, after the end of the run.
+    #[getter]
+    fn exchange_mean_ms(&self) -> Option<f64> {
+        self.result.as_ref()?.exchanges.as_ref()?.mean_ms
+    }
+
     /// Bytes that the receiving application has read, after the end of the run.
     #[getter]
     fn bytes_delivered(&self) -> u64 {
