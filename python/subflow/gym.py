@@ -3,6 +3,28 @@
 They need gymnasium: ``pip install './python[gym]'``. Observations are arrays of float32 whose entries have names:
 ``names``. The simulation waits for the agent at each decision, in a thread of its own that ends with the episode or with
 ``close``.
+
+>>> import subflow
+>>> from subflow.gym import CongestionEnv
+>>> scenario = subflow.Scenario.from_toml('''
+... duration = "1 s"
+... [hosts]
+... client = ["eth"]
+... server = ["eth"]
+... [links.wire]
+... between = ["client.eth", "server.eth"]
+... rate = "8 Mbit/s"
+... [flows.file]
+... from = "client"
+... to = "server"
+... protocol = "tcp"
+... ''')
+>>> env = CongestionEnv(scenario, paths=1)
+>>> observation, info = env.reset(seed=1)
+>>> env.names
+['established[0]', 'srtt[0]', 'min_rtt[0]', 'cwnd[0]', 'chosen[0]', 'rate', 'losses']
+>>> observation, reward, ended, _, info = env.step(env.action_space.sample())
+>>> env.close()
 """
 
 from __future__ import annotations

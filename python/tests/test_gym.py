@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,15 +11,13 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from conftest import ROOT, two_paths
+import train_scheduler
+from conftest import two_paths
 from gymnasium.utils.env_checker import check_env
 
 import subflow
 from subflow.gym import CongestionEnv, SchedulerEnv
 
-sys.path.insert(0, str(ROOT / "python" / "examples"))
-
-import train_scheduler
 
 Env = SchedulerEnv | CongestionEnv
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import re
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -59,8 +60,9 @@ def test_documented_rows_are_the_entries_of_observations() -> None:
         assert env.names == documented + [name for name, of in rows if not of]
 
 
-def test_doctests() -> None:
-    failed, tried = doctest.testmod(subflow)
+@pytest.mark.parametrize("module", [subflow, subflow.algorithms, subflow.gym])
+def test_doctests(module: ModuleType) -> None:
+    failed, tried = doctest.testmod(module)
     assert failed == 0 and tried > 0
 
 

@@ -128,9 +128,10 @@ fn take(method: &str, views: &Bound<'_, PyTuple>, paths: &mut [congestion::Path]
         let view = view.cast::<Path>()?.borrow();
         let congestion::Path { cwnd, ssthresh, credit, quantum, .. } = view.path;
         for (name, found) in [("cwnd", cwnd), ("ssthresh", ssthresh)] {
-            if found < quantum {
+            if found < quantum || found > congestion::Path::INFINITE {
                 return Err(PyValueError::new_err(format!(
-                    "{method} left paths[{index}].{name} at {found}, expected at least one segment: {quantum}"
+                    "{method} left paths[{index}].{name} at {found}, expected at least one segment, {quantum}, and less \
+                     than 2**31"
                 )));
             }
         }
@@ -148,9 +149,9 @@ fn threshold(found: &Bound<'_, PyAny>, least: u32) -> PyResult<u32> {
         )));
     };
     match number.extract::<u32>() {
-        Ok(ssthresh) if ssthresh >= least => Ok(ssthresh),
+        Ok(ssthresh) if (least..=congestion::Path::INFINITE).contains(&ssthresh) => Ok(ssthresh),
         _ => Err(PyValueError::new_err(format!(
-            "ssthresh_after_loss returned {number}, expected at least one segment, {least}, and less than 2**32"
+            "ssthresh_after_loss returned {number}, expected at least one segment, {least}, and less than 2**31"
         ))),
     }
 }

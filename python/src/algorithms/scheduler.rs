@@ -117,7 +117,7 @@ impl Call<'_> {
         let Assignment { subflow, at_most, copy } = *assignment.get();
         let subflow = self.subflow(Some(subflow), decision)?;
         let what = match copy {
-            Some((start, end)) => self.copy(start, end)?,
+            Some((start, end)) => self.copy(subflow, start, end)?,
             None => self.new_data(at_most.unwrap_or(u64::MAX))?,
         };
         Ok(Some(scheduler::Assignment { subflow, what }))
@@ -157,7 +157,13 @@ impl Call<'_> {
         }
     }
 
-    fn copy(&self, start: u64, end: u64) -> PyResult<What> {
+    /// A copy does not queue ahead: nothing but the window would end its repetition.
+    fn copy(&self, subflow: usize, start: u64, end: u64) -> PyResult<What> {
+        if !self.subflows[subflow].can_send {
+            return Err(PyValueError::new_err(format!(
+                "next returned a copy for subflow {subflow}, whose window is full; choose one whose `can_send` is True"
+            )));
+        }
         let within = |sent: &SentRange| sent.range.start <= start && end <= sent.range.end;
         if self.queue.outstanding_from(start).next().is_some_and(within) || self.queue.reinjection.is_some_and(within) {
             return Ok(What::Copy { range: start..end });
