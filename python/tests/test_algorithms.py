@@ -171,7 +171,7 @@ def test_a_closed_subflow_is_refused() -> None:
     ("statement", "message"),
     [
         ("paths[path].cwnd = 0", "expected at least one segment"),
-        ("paths[path].cwnd = 2**31", "less than 2\\*\\*31"),
+        ("paths[path].cwnd = 2**31", "at most 100000"),
         ("paths[path].cwnd = -1", "OverflowError"),
         ("paths[path].cwnd *= 1.5", "TypeError"),
         ("paths[9].cwnd = 1", "IndexError"),
@@ -188,7 +188,7 @@ def test_nonsense_of_a_congestion_control_is_told(scenario: subflow.Scenario, st
         own.with_algorithms(congestion={"nonsense": Nonsense}).run()
 
 
-@pytest.mark.parametrize("threshold", [0, -1, 2.5, None, 2**40])
+@pytest.mark.parametrize("threshold", [0, -1, 2.5, None, 2**31 - 1, 2**40])
 def test_a_threshold_that_is_none_is_told(scenario: subflow.Scenario, threshold: Any) -> None:
     class Nonsense(Reno):
         def ssthresh_after_loss(self, paths: tuple[subflow.Path, ...], path: int, now: float) -> Any:
@@ -278,7 +278,7 @@ def test_a_scheduler_may_queue_ahead_and_a_window_may_be_huge(scenario: subflow.
 
     class Huge(Reno):
         def on_ack(self, paths: tuple[subflow.Path, ...], path: int, ack: subflow.Ack) -> None:
-            paths[path].cwnd = 2**31 - 1
+            paths[path].cwnd = 100_000
 
     own = scenario.with_overrides({"flows.file.scheduler": "ahead", "flows.file.congestion": "huge"})
     results = own.with_algorithms(schedulers={"ahead": Ahead}, congestion={"huge": Huge}).run()

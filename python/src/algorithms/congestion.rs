@@ -8,7 +8,7 @@ use subflow_policy::congestion::{self, CongestionControl, RecoveryState};
 use subflow_policy::custom::FlowEnd;
 use subflow_quantity::{Duration, Instant};
 
-use super::congestion_views::{Ack, Path, state_name};
+use super::congestion_views::{Ack, LARGEST_WINDOW, Path, state_name};
 use super::instance::{Instance, Kind, integer, overrides, shown, tuple};
 
 static KIND: Kind = Kind { base: "CongestionControl", argument: "congestion", method: "on_ack" };
@@ -88,10 +88,10 @@ impl CongestionControl for PythonCongestionControl {
     }
 
     fn ssthresh_after_loss(&mut self, paths: &[congestion::Path], path: usize, now: Instant) -> u32 {
-        let least = paths[path].quantum;
+        let quantum = paths[path].quantum;
         Python::attach(|py| {
             let arguments = (self.views(py, paths), path, now.as_secs_f64());
-            self.instance.call_method(intern!(py, "ssthresh_after_loss"), arguments, |found| threshold(&found, least))
+            self.instance.call_method(intern!(py, "ssthresh_after_loss"), arguments, |found| threshold(&found, quantum))
         })
     }
 
@@ -127,11 +127,12 @@ fn take(method: &str, views: &Bound<'_, PyTuple>, paths: &mut [congestion::Path]
     for (index, (view, path)) in views.iter().zip(paths).enumerate() {
         let view = view.cast::<Path>()?.borrow();
         let congestion::Path { cwnd, ssthresh, credit, quantum, .. } = view.path;
-        for (name, found) in [("cwnd", cwnd), ("ssthresh", ssthresh)] {
-            if found < quantum || found > congestion::Path::INFINITE {
+        let most = largest(quantum);
+        for (name, found, most) in [("cwnd", cwnd, most), ("ssthresh", ssthresh, congestion::Path::INFINITE)] {
+            if !(quantum..=most).contains(&found) {
                 return Err(PyValueError::new_err(format!(
-                    "{method} left paths[{index}].{name} at {found}, expected at least one segment, {quantum}, and less \
-                     than 2**31"
+                    "{method} left paths[{index}].{name} at {found}, expected at least one segment, {quantum}, and at \
+                     most {most}"
                 )));
             }
         }
@@ -140,8 +141,14 @@ fn take(method: &str, views: &Bound<'_, PyTuple>, paths: &mut [congestion::Path]
     Ok(())
 }
 
-/// The threshold that Python returned.
-fn threshold(found: &Bound<'_, PyAny>, least: u32) -> PyResult<u32> {
+/// The largest window of a path whose segments have `quantum`.
+fn largest(quantum: u32) -> u32 {
+    quantum.saturating_mul(LARGEST_WINDOW).min(congestion::Path::INFINITE)
+}
+
+/// The threshold that Python returned, of a path whose segments have `quantum`.
+fn threshold(found: &Bound<'_, PyAny>, quantum: u32) -> PyResult<u32> {
+    let most = largest(quantum);
     let Some(number) = integer(found) else {
         return Err(PyTypeError::new_err(format!(
             "ssthresh_after_loss returned {}, expected an int: round it, for example with //",
@@ -149,9 +156,9 @@ fn threshold(found: &Bound<'_, PyAny>, least: u32) -> PyResult<u32> {
         )));
     };
     match number.extract::<u32>() {
-        Ok(ssthresh) if (least..=congestion::Path::INFINITE).contains(&ssthresh) => Ok(ssthresh),
+        Ok(ssthresh) if (quantum..=most).contains(&ssthresh) => Ok(ssthresh),
         _ => Err(PyValueError::new_err(format!(
-            "ssthresh_after_loss returned {number}, expected at least one segment, {least}, and less than 2**31"
+            "ssthresh_after_loss returned {number}, expected at least one segment, {quantum}, and at most {most}"
         ))),
     }
 }

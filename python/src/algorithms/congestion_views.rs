@@ -3,6 +3,10 @@
 use pyo3::prelude::*;
 use subflow_policy::congestion::{self, RecoveryState};
 
+/// The largest window in segments that is taken from outside: more than any path of a scenario holds, and little enough
+/// for the products of transports.
+pub(crate) const LARGEST_WINDOW: u32 = 100_000;
+
 /// The congestion-control state of one path: a subflow of MPTCP, a destination of SCTP, or the connection of TCP.
 ///
 /// Windows are in the unit of the transport: packets for TCP and MPTCP (``quantum`` is 1), bytes for SCTP (``quantum``

@@ -16,7 +16,7 @@ mod path_manager;
 mod scheduler;
 mod scheduler_views;
 
-pub(crate) use congestion_views::{Ack, Path};
+pub(crate) use congestion_views::{Ack, LARGEST_WINDOW, Path};
 pub(crate) use failure::{Failures, simulate_with_python};
 pub(crate) use scheduler_views::{Assignment, QueueView, SentRange, SubflowView};
 

@@ -5,9 +5,7 @@ use subflow_policy::custom::FlowEnd;
 use subflow_quantity::{Duration, Instant};
 
 use super::port::{Port, State};
-
-/// Windows beyond this, in segments, are more than any path of a scenario takes.
-const LARGEST_WINDOW: f64 = 100_000.0;
+use crate::algorithms::LARGEST_WINDOW;
 
 /// Asks the agent for the sender of the flow's data, once per smoothed RTT of each path and not while losses are
 /// repaired; the other end does what Reno does.
@@ -57,7 +55,7 @@ impl CongestionControl for CongestionAgent {
             State::Congestion { now: ack.now.as_secs_f64(), path, paths: paths.to_vec(), delivered, losses, elapsed };
         let factor = self.port.ask(state);
         let Path { cwnd, quantum, .. } = paths[path];
-        let (least, most) = (f64::from(2 * quantum), LARGEST_WINDOW * f64::from(quantum));
+        let (least, most) = (f64::from(2 * quantum), f64::from(LARGEST_WINDOW) * f64::from(quantum));
         paths[path].cwnd = (f64::from(cwnd) * factor).round().clamp(least, most) as u32;
     }
 
