@@ -89,7 +89,7 @@ def train(envs: Sequence[SchedulerEnv], iterations: int, population: int, seed: 
         scores = (rewards / rewards.mean(axis=(0, 2), keepdims=True)).mean(axis=(1, 2))
         best = rules[np.argsort(-scores)[: max(population // 5, 2)]]
         mean, deviation = best.mean(axis=0), best.std(axis=0) + 0.05
-        print(f"iteration {iteration + 1}: mean reward {rewards.mean():.3f}, of the best {scores.max():.3f} times the mean")
+        print(f"iteration {iteration + 1}: mean reward {rewards.mean():.3f}, best {scores.max():.3f} times the mean")
     return mean
 
 

@@ -223,8 +223,8 @@ impl Scenario {
     /// repeat : int, optional
     ///     Runs for each point of the sweep; run k has the seed ``seed + k``. Default: the scenario's.
     /// jobs : int, optional
-    ///     How many runs to do at once, from 1 to 65535. Default: one for each core; one with algorithms in Python, which
-    ///     take turns. It does not change the results.
+    ///     How many runs to do at once, from 1 to 65535. Default: one for each core, and one with algorithms in Python,
+    ///     which take turns. It does not change the results.
     /// series : bool, optional
     ///     Whether to keep metrics over time, of the first run of each point and of at most 100 points.
     /// progress : callable, optional

@@ -1,8 +1,8 @@
 """Gymnasium environments over scenarios: one for packet schedulers, one for congestion controls.
 
 They need gymnasium: ``pip install './python[gym]'``. Observations are arrays of float32 whose entries have names:
-``names``. The simulation waits for the agent at each decision, in a thread of its own that ends with the episode or with
-``close``.
+``names``. The simulation waits for the agent at each decision, in a thread of its own that ends with the episode or
+with ``close``.
 
 >>> import subflow
 >>> from subflow.gym import CongestionEnv
@@ -176,8 +176,8 @@ class SchedulerEnv(_Env[np.int64]):
     ``window``                   the peer's window in MB                              10 000
     ============================ ==================================================== =============
 
-    Reward: with ``"completion"`` minus the simulated seconds since the decision before; the sum over an episode is minus
-    the completion time of the flow, or minus the duration of the run if it does not complete. With ``"goodput"`` the
+    Reward: with ``"completion"`` minus the simulated seconds since the decision before; the sum over an episode is
+    minus the completion time of the flow, or minus the duration of the run if it does not complete. With ``"goodput"`` the
     Mbit that were acknowledged since the decision before; at the end of the run, those that arrived.
 
     Parameters

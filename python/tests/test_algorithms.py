@@ -293,5 +293,5 @@ def test_an_earlier_scenario_does_not_change(scenario: subflow.Scenario) -> None
 
 def test_the_cost_of_a_call_can_be_measured() -> None:
     costs = cost_per_call.main(["--repeat", "2"])
-    # Some tenths of a microsecond to two; a bound for busy machines and slow builds, which only an error of kind exceeds.
+    # The measured cost is about one microsecond. The bound is for busy machines and slow builds.
     assert all(cost < 20 for cost in costs), costs

@@ -65,7 +65,8 @@ macro_rules! names {
         /// Two custom algorithms are equal if they have the same prototype.
         impl PartialEq for $name {
             fn eq(&self, other: &Self) -> bool {
-                self.name == other.name && self.custom.as_ref().map(Arc::as_ptr) == other.custom.as_ref().map(Arc::as_ptr)
+                let prototype = |name: &Self| name.custom.as_ref().map(Arc::as_ptr);
+                self.name == other.name && prototype(self) == prototype(other)
             }
         }
 

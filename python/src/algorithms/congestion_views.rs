@@ -10,8 +10,8 @@ pub(crate) const LARGEST_WINDOW: u32 = 100_000;
 /// The congestion-control state of one path: a subflow of MPTCP, a destination of SCTP, or the connection of TCP.
 ///
 /// Windows are in the unit of the transport: packets for TCP and MPTCP (``quantum`` is 1), bytes for SCTP (``quantum``
-/// is the path MTU). Times are in seconds. ``on_sample`` and ``on_ack`` may change ``cwnd``, ``ssthresh`` and ``credit``;
-/// changes elsewhere have no effect.
+/// is the path MTU). Times are in seconds. ``on_sample`` and ``on_ack`` may change ``cwnd``, ``ssthresh`` and
+/// ``credit``; changes elsewhere have no effect.
 ///
 /// Attributes
 /// ----------

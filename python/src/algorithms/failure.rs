@@ -1,5 +1,6 @@
-//! How an exception in an algorithm ends its run, and only that: the algorithm unwinds with the exception, and the run's
-//! caller catches it. The transports have no error that could carry it, and nothing of the run is used afterwards.
+//! How an exception in an algorithm ends its run, and only that: the algorithm unwinds with the exception, and the
+//! caller of the run catches it. The transports have no error that could carry it, and nothing of the run is used
+//! afterwards.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
