@@ -6,9 +6,9 @@ use std::thread::JoinHandle;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use subflow_lab::execute::{RunError as LabRunError, Stop};
 use subflow_lab::results::FlowResult;
 use subflow_lab::simulate::RunOptions;
+use subflow_lab::{RunError as LabRunError, Stop};
 use subflow_scenario::sweep::Plan;
 use subflow_scenario::{Protocol, Scenario as OneScenario};
 
