@@ -31,12 +31,14 @@
 
 mod decimal;
 mod error;
+mod pattern;
 #[cfg(test)]
 mod tests;
 
 use core::str::FromStr;
 
 pub use error::NotationError;
+pub use pattern::Pattern;
 
 use crate::{Duration, Packets, Probability, Rate, Ratio, Size};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use toml_edit::{Item, Key, TableLike};
 
-use super::{Place, Source};
+use super::{Origin, Place, Source};
 
 /// A value and its place.
 #[derive(Clone, Debug)]
@@ -35,6 +35,13 @@ pub(crate) struct Entry {
 }
 
 impl Node {
+    /// A default of the schema, in TOML. `name` is that of its source in messages.
+    pub(crate) fn of_default(name: String, literal: &str) -> Self {
+        let source = Arc::new(Source { origin: Origin::Default, name, text: literal.to_owned() });
+        let value: toml_edit::Value = literal.parse().expect("defaults are TOML; a test reads each of them");
+        Self::new(&Item::Value(value), &source, &(0..literal.len()))
+    }
+
     /// Converts an item that toml_edit parsed from `source`. The span of a table with a header is that header; where
     /// toml_edit gives no span, the place is `fallback` (that of the key).
     pub(crate) fn new(item: &Item, source: &Arc<Source>, fallback: &Range<usize>) -> Self {
@@ -75,6 +82,35 @@ impl Node {
             Value::Array(elements) => elements.iter().map(Self::to_json).collect(),
             Value::Table(entries) => {
                 serde_json::Value::Object(entries.iter().map(|e| (e.key.clone(), e.node.to_json())).collect())
+            }
+        }
+    }
+
+    /// Adds the value to `text` in a notation that differs for any two different values. Entries are in the file's
+    /// order, which decides on addresses and on ties.
+    pub(crate) fn write_canonical(&self, text: &mut String) {
+        match &self.value {
+            Value::String(words) => *text += &format!("{words:?}"),
+            Value::Integer(n) => *text += &n.to_string(),
+            Value::Float(x) => *text += &format!("{x:?}"),
+            Value::Boolean(b) => *text += &b.to_string(),
+            Value::Datetime => *text += "date",
+            Value::Array(elements) => {
+                text.push('[');
+                for element in elements {
+                    element.write_canonical(text);
+                    text.push(',');
+                }
+                text.push(']');
+            }
+            Value::Table(entries) => {
+                text.push('{');
+                for entry in entries {
+                    *text += &format!("{:?}=", entry.key);
+                    entry.node.write_canonical(text);
+                    text.push(',');
+                }
+                text.push('}');
             }
         }
     }

@@ -2,11 +2,10 @@
 //! value's path in every error.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use super::node::{Entry, Node, Value};
 use super::suggestion::{did_you_mean, list};
-use super::{Origin, Place, Problem, Source};
+use super::{Origin, Place, Problem};
 use crate::choice::Choice;
 use crate::schema::{Default, TableSchema};
 
@@ -27,10 +26,7 @@ impl<'a> Field<'a> {
 
     /// A default of the schema.
     fn from_default(path: String, literal: &str, doc: &'static str) -> Self {
-        let source =
-            Arc::new(Source { origin: Origin::Default, name: format!("default of {path}"), text: literal.to_owned() });
-        let value: toml_edit::Value = literal.parse().expect("defaults are TOML; a test reads each of them");
-        let node = Node::new(&toml_edit::Item::Value(value), &source, &(0..literal.len()));
+        let node = Node::of_default(format!("default of {path}"), literal);
         Self { path, node: Cow::Owned(node), doc }
     }
 

@@ -1,13 +1,15 @@
 //! All keys of a scenario file: values, meanings and defaults.
 //!
 //! This schema is the only place that defines them. The parser rejects keys that are not in it and takes defaults from
-//! it; the reference (`scenarios/REFERENCE.md`) is printed from it.
+//! it; the reference (`scenarios/REFERENCE.md`) and the JSON Schema for editors are printed from it.
 //!
 //! This module and `read` depend on each other: the parser takes keys and defaults from here, and the names that a key
 //! accepts are those that the parser turns into values (`read/words.rs`), so that no name is written twice.
 
 mod flows;
+mod form;
 mod general;
+mod json;
 mod network;
 mod reference;
 mod sctp;
@@ -17,6 +19,7 @@ mod topology;
 use super::CatalogueEntry;
 pub(crate) use flows::{BOTTLENECK, FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SUBFLOW};
 pub(crate) use general::{EVENT, ROOT};
+pub use json::json_schema;
 pub(crate) use network::{ROUTING, TOPOLOGY};
 pub use reference::reference;
 pub(crate) use sctp::SCTP;

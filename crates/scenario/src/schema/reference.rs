@@ -29,7 +29,7 @@ pub fn reference() -> String {
                 Default::Value(literal) => format!("`{}`", literal.replace('\'', "\"")),
                 Default::None(words) => words.to_owned(),
             };
-            let doc = format!("{}{}", field.doc, meanings(field));
+            let doc = description(field);
             let _ = writeln!(text, "| `{}` | {} | {default} | {doc} |", field.key, field.takes());
         }
     }
@@ -56,9 +56,9 @@ pub fn reference() -> String {
     text
 }
 
-/// The meanings of the names that a key accepts; names of algorithms are documented elsewhere.
-fn meanings(field: &FieldSchema) -> String {
-    let Kind::Word(names) = field.kind else { return String::new() };
+/// The meaning of a key, and of the names that it accepts; names of algorithms are documented elsewhere.
+pub(super) fn description(field: &FieldSchema) -> String {
+    let Kind::Word(names) = field.kind else { return field.doc.to_owned() };
     let meanings: Vec<String> = names().iter().map(|entry| format!("`{}`: {}", entry.name, entry.summary)).collect();
-    format!(" ({})", meanings.join("; "))
+    format!("{} ({})", field.doc, meanings.join("; "))
 }

@@ -1,0 +1,209 @@
+//! The forms of values, which the words of the schema stand for.
+
+use super::FieldSchema;
+
+/// One form that a value may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// One of the names of the key's catalogue.
+    Name,
+    /// The table that the schema has for this key.
+    Table,
+    /// A list of such tables.
+    Tables,
+    /// A table of such tables by name.
+    NamedTables,
+    /// Interfaces: names, or tables of their own.
+    Interfaces,
+    /// What `[sweep]` contains.
+    Sweep,
+    /// Exactly this text.
+    Word(&'static str),
+    /// Exactly this truth value.
+    Only(bool),
+    /// A truth value.
+    Boolean,
+    /// A whole number from the first to the second.
+    Integer(u64, u64),
+    /// The same, but even.
+    Even(u64, u64),
+    /// A number from 0 to 1.
+    Fraction,
+    /// A number above 0, at most 1.
+    Weight,
+    /// Any text.
+    Text,
+    /// A list of texts, with so many at least and at most.
+    Texts(u64, u64),
+    /// The path of a trace, where a rate begins with a digit.
+    TracePath,
+    /// `"20 ms"`.
+    Duration,
+    /// `"50 Mbit/s"`.
+    Rate,
+    /// `"100 MB"`.
+    Size,
+    /// `"1 %"`.
+    Probability,
+    /// `"100 packets"`.
+    Packets,
+    /// `"1/4"`, or a number.
+    Ratio,
+}
+
+use Form::{
+    Boolean, Duration, Even, Fraction, Integer, Interfaces, Name, NamedTables, Only, Packets, Probability, Rate, Ratio,
+    Size, Sweep, Table, Tables, Text, Texts, TracePath, Weight, Word,
+};
+
+/// Largest whole number of TOML.
+const MOST: u64 = i64::MAX as u64;
+
+/// The forms for each text of [`super::Kind`] that is the same for any key. A schema test finds a text without forms.
+const FORMS: &[(&str, &[Form])] = &[
+    ("\"host.interface\"", &[Text]),
+    ("\"host.interface\" of the host that the flow goes to", &[Text]),
+    ("\"peer-window\", \"infinite\" or a size", &[Word("peer-window"), Word("infinite"), Size]),
+    ("a duration", &[Duration]),
+    ("a duration above zero", &[Duration]),
+    ("a duration above zero such as \"30 s\"", &[Duration]),
+    ("a duration above zero, or \"unlimited\"", &[Duration, Word("unlimited")]),
+    ("a duration above zero, or a table", &[Duration, Table]),
+    ("a duration above zero, or false", &[Duration, Only(false)]),
+    ("a duration before the end of the run", &[Duration]),
+    ("a duration shorter than the run", &[Duration]),
+    ("a duration such as \"10 ms\"", &[Duration]),
+    ("a duration, one or { up, down }", &[Duration]),
+    ("a host, or \"host.interface\"", &[Text]),
+    (
+        "a limit such as \"100 packets\" or \"64 KiB\", \"unlimited\", or a table",
+        &[Packets, Size, Word("unlimited"), Table],
+    ),
+    ("a line of text", &[Text]),
+    ("a list of events", &[Tables]),
+    ("a list of names of hosts", &[Texts(0, MOST)]),
+    ("a list of names of routers, one for each address", &[Texts(1, MOST)]),
+    ("a list of names or tables, at least one", &[Interfaces]),
+    ("a list of tables", &[Tables]),
+    ("a list of two ends, each \"host.interface\" or a router's name", &[Texts(2, 2)]),
+    ("a loss model, one or { up, down }", &[Probability, Word("none"), Table]),
+    ("a name, unique within the host", &[Text]),
+    ("a number above 0, at most 1", &[Weight]),
+    ("a number from 0 to 1", &[Fraction]),
+    (
+        "a number of packets such as \"100 packets\", a size such as \"64 KiB\", or \"unlimited\"",
+        &[Packets, Size, Word("unlimited")],
+    ),
+    ("a path", &[Text]),
+    ("a period", &[Duration, Table]),
+    ("a probability", &[Probability]),
+    ("a probability such as \"1 %\", \"none\", or a table", &[Probability, Word("none"), Table]),
+    ("a rate above the rate", &[Rate]),
+    ("a rate above zero", &[Rate]),
+    (
+        "a rate such as \"50 Mbit/s\", \"unlimited\", a table (token bucket), or the path of a mahimahi trace",
+        &[Rate, Word("unlimited"), TracePath, Table],
+    ),
+    ("a rate, a trace or \"unlimited\", one or { up, down }", &[Rate, Word("unlimited"), TracePath, Table]),
+    ("a ratio from 0 to 10", &[Ratio]),
+    ("a size", &[Size]),
+    ("a size above zero", &[Size]),
+    ("a size from 1 byte to 16 MiB", &[Size]),
+    ("a size from 1 to 65507 bytes, over IPv6 to 65487", &[Size]),
+    ("a size from 576 to 9000 bytes", &[Size]),
+    ("a size of at least 1500 bytes", &[Size]),
+    ("a size such as \"100 MB\", or \"unlimited\"", &[Size, Word("unlimited")]),
+    ("a size such as \"38 B\"", &[Size]),
+    ("a size, \"unlimited\", or a table { initial, maximum }", &[Size, Word("unlimited"), Table]),
+    ("a size, at least the initial one", &[Size]),
+    ("a size, or \"unlimited\"", &[Size, Word("unlimited")]),
+    ("a size, or a table { initial, maximum }", &[Size, Table]),
+    ("a table", &[Table]),
+    ("a table of flows", &[NamedTables]),
+    ("a table of hosts", &[NamedTables]),
+    ("a table of links", &[NamedTables]),
+    ("a table of paths with a list of values each", &[Sweep]),
+    ("a table of routers", &[NamedTables]),
+    ("an IP address", &[Text]),
+    ("an IP address or a list of them", &[Text, Texts(1, MOST)]),
+    ("an even number from 2 to 32", &[Even(2, 32)]),
+    ("false, or a table", &[Only(false), Table]),
+    ("packets or a size", &[Packets, Size]),
+    ("text", &[Text]),
+    ("the name of a congestion-control algorithm", &[Name]),
+    ("the name of a link", &[Text]),
+    ("the name of a packet scheduler", &[Name]),
+    ("the name of a packet scheduler, or a table with a name and options", &[Name, Table]),
+    ("the name of a path manager", &[Name]),
+    ("the name of a path manager, or a table with a name and options", &[Name, Table]),
+    ("the name of a profile", &[Name]),
+    ("the name of a shared-bottleneck detector", &[Name]),
+    ("the name of a shared-bottleneck detector, or a table", &[Name, Table]),
+    ("true", &[Only(true)]),
+    ("true or false", &[Boolean]),
+];
+
+/// The forms that `field` takes, except `{ up, down }`.
+///
+/// # Panics
+///
+/// If the text of the field stands for no form.
+pub(super) fn forms(field: &FieldSchema) -> Vec<Form> {
+    let words = match field.kind {
+        super::Kind::Word(_) => return vec![Name],
+        super::Kind::Value(words) | super::Kind::Named(words, _) => words,
+    };
+    match FORMS.iter().find(|(known, _)| *known == words) {
+        Some((_, forms)) => forms.to_vec(),
+        None => whole_number(words).unwrap_or_else(|| panic!("{}: no form for {words:?}", field.key)),
+    }
+}
+
+/// "a whole number …" with its bounds, perhaps with `, or "unlimited"`.
+fn whole_number(words: &str) -> Option<Vec<Form>> {
+    let (number, unlimited) = match words.strip_suffix(", or \"unlimited\"") {
+        Some(number) => (number, Some(Word("unlimited"))),
+        None => (words, None),
+    };
+    let bounds = number.strip_prefix("a whole number").or_else(|| number.strip_prefix("a number"))?;
+    let (low, high) = match bounds {
+        "" | ", 0 or more" => (0, MOST),
+        ", 1 or more" => (1, MOST),
+        _ => {
+            let (low, high) = bounds.strip_prefix(" from ")?.split_once(" to ")?;
+            (low.parse().ok()?, high.parse().ok()?)
+        }
+    };
+    Some([Integer(low, high)].into_iter().chain(unlimited).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{Kind, TABLES};
+
+    #[test]
+    fn every_form_is_used() {
+        let used: Vec<&str> = TABLES
+            .iter()
+            .flat_map(|table| table.fields)
+            .filter_map(|field| match field.kind {
+                Kind::Word(_) => None,
+                Kind::Value(words) | Kind::Named(words, _) => Some(words),
+            })
+            .collect();
+        for (words, _) in FORMS {
+            assert!(used.contains(words), "no key takes {words:?}");
+        }
+    }
+
+    #[test]
+    fn bounds_of_whole_numbers_are_read() {
+        assert_eq!(whole_number("a whole number from 5 to 10000"), Some(vec![Integer(5, 10_000)]));
+        assert_eq!(
+            whole_number("a whole number, 1 or more, or \"unlimited\""),
+            Some(vec![Integer(1, MOST), Word("unlimited")])
+        );
+        assert_eq!(whole_number("a whole number of elephants"), None);
+    }
+}

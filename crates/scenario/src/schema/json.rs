@@ -1,0 +1,237 @@
+//! The schema as a JSON Schema (draft 7), for editors and validators.
+
+use serde_json::{Map, Value, json};
+use subflow_quantity::notation::Pattern;
+use subflow_quantity::{Duration, Packets, Probability, Rate, Ratio, Size};
+
+use super::form::{Form, forms};
+use super::{
+    BOTTLENECK, DELAYED_ACK, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK, LOSS, MPTCP, ON_OFF,
+    PATH_MANAGER, PERIOD, QUEUE, RECEIVE_BUFFER, REORDER, REQUESTS, ROOT, ROUTER, ROUTING, SACK_COMPRESSION, SCHEDULER,
+    SCTP, SEND_BUFFER, SUBFLOW, TCP, TOKEN_BUCKET, TOPOLOGY, TableSchema, reference,
+};
+use crate::file::Node;
+
+/// The keys of a link that have one value for both directions or one for each.
+const DIRECTED: [&str; 8] = ["rate", "delay", "jitter", "queue", "loss", "overhead", "duplicate", "reorder"];
+
+/// The tables by the keys under which they stand. A table that is the element of a list has the key of the list.
+const BY_KEY: &[(&str, &TableSchema)] = &[
+    ("topology", &TOPOLOGY),
+    ("hosts", &HOST),
+    ("interfaces", &INTERFACE),
+    ("routing", &ROUTING),
+    ("routers", &ROUTER),
+    ("links", &LINK),
+    ("rate", &TOKEN_BUCKET),
+    ("queue", &QUEUE),
+    ("loss", &LOSS),
+    ("jitter", &JITTER),
+    ("reorder", &REORDER),
+    ("flows", &FLOW),
+    ("scheduler", &SCHEDULER),
+    ("path_manager", &PATH_MANAGER),
+    ("bottleneck", &BOTTLENECK),
+    ("subflows", &SUBFLOW),
+    ("on_off", &ON_OFF),
+    ("requests", &REQUESTS),
+    ("on", &PERIOD),
+    ("off", &PERIOD),
+    ("think", &PERIOD),
+    ("tcp", &TCP),
+    ("delayed_ack", &DELAYED_ACK),
+    ("sack_compression", &SACK_COMPRESSION),
+    ("receive_buffer", &RECEIVE_BUFFER),
+    ("send_buffer", &SEND_BUFFER),
+    ("mptcp", &MPTCP),
+    ("sctp", &SCTP),
+    ("timeline", &EVENT),
+];
+
+/// All keys of a scenario file as a JSON Schema (draft 7): the same tables as the reference.
+///
+/// What is not valid by it is not a valid scenario, except that required keys which only `[sweep]` sets are missed. It
+/// does not know relations between values: that a link ends at hosts which exist, or that a warm-up is shorter than the
+/// run. `subflow check` knows them.
+pub fn json_schema() -> Value {
+    let mut schema = table(&ROOT);
+    let definitions: Map<String, Value> =
+        BY_KEY.iter().map(|(key, schema)| ((*key).to_owned(), table(schema))).collect();
+    let top = schema.as_object_mut().expect("a table is described by an object");
+    top.insert("$schema".to_owned(), "http://json-schema.org/draft-07/schema#".into());
+    top.insert("title".to_owned(), "Scenario of Subflow".into());
+    top.insert("definitions".to_owned(), Value::Object(definitions));
+    let nodes = json!([{ "required": ["topology"] }, { "required": ["hosts", "links"] }]);
+    top.insert("anyOf".to_owned(), nodes);
+    schema
+}
+
+/// A table: its keys and nothing else.
+fn table(schema: &TableSchema) -> Value {
+    let properties: Map<String, Value> =
+        schema.fields.iter().map(|field| (field.key.to_owned(), property(schema, field))).collect();
+    let required: Vec<&str> =
+        schema.fields.iter().filter(|field| field.default == Default::Required).map(|field| field.key).collect();
+    let mut table = json!({
+        "type": "object",
+        "description": schema.doc,
+        "properties": properties,
+        "additionalProperties": false,
+    });
+    if !required.is_empty() {
+        table["required"] = required.into();
+    }
+    table
+}
+
+/// The value of a key, with its meaning and default.
+fn property(schema: &TableSchema, field: &FieldSchema) -> Value {
+    let link = (schema.path == TOPOLOGY.path).then(|| of_link(field)).flatten();
+    let alternatives = alternatives(link.unwrap_or(field));
+    let directed = match schema.path {
+        path if path == LINK.path => DIRECTED.contains(&field.key),
+        path if path == TOPOLOGY.path => link.is_some(),
+        path if path == EVENT.path => field.takes().contains("{ up, down }"),
+        _ => false,
+    };
+    let mut value = match directed {
+        true => any_of(alternatives.iter().cloned().chain([each_direction(&alternatives)]).collect()),
+        false => any_of(alternatives),
+    };
+    value["description"] = reference::description(field).into();
+    if let Default::Value(literal) = field.default {
+        value["default"] = Node::of_default(String::new(), literal).to_json();
+    }
+    value
+}
+
+/// The key of a link that a key of a topology is "as for".
+fn of_link(field: &FieldSchema) -> Option<&'static FieldSchema> {
+    let key = if field.key == "host_rate" { "rate" } else { field.key };
+    (field.takes() == "as for a link").then(|| LINK.field(key))
+}
+
+fn each_direction(alternatives: &[Value]) -> Value {
+    let value = any_of(alternatives.to_vec());
+    json!({
+        "type": "object",
+        "properties": { "up": value, "down": value },
+        "additionalProperties": false,
+        "minProperties": 1,
+    })
+}
+
+fn any_of(mut alternatives: Vec<Value>) -> Value {
+    let is_reference = |value: &Value| value.get("$ref").is_some();
+    match alternatives.len() {
+        // In draft 7 nothing may stand beside a reference.
+        1 if !is_reference(&alternatives[0]) => alternatives.remove(0),
+        _ => json!({ "anyOf": alternatives }),
+    }
+}
+
+fn alternatives(field: &FieldSchema) -> Vec<Value> {
+    forms(field).into_iter().map(|form| value(field, form)).collect()
+}
+
+/// A value of one form.
+fn value(field: &FieldSchema, form: Form) -> Value {
+    let below = || json!({ "$ref": format!("#/definitions/{}", field.key) });
+    match form {
+        Form::Name => json!({ "type": "string", "enum": names(field) }),
+        Form::Table => below(),
+        Form::Tables => json!({ "type": "array", "items": below() }),
+        Form::NamedTables if field.key == "hosts" => named(&json!({ "anyOf": [interfaces(), below()] })),
+        Form::NamedTables => named(&below()),
+        Form::Interfaces => interfaces(),
+        Form::Sweep => sweep(),
+        Form::Word(word) => json!({ "type": "string", "const": word }),
+        Form::Only(value) => json!({ "type": "boolean", "const": value }),
+        Form::Boolean => json!({ "type": "boolean" }),
+        Form::Integer(low, high) => bounded(json!({ "type": "integer", "minimum": low }), "maximum", high),
+        Form::Even(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high, "multipleOf": 2 }),
+        Form::Fraction => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
+        Form::Weight => json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1 }),
+        Form::Text => json!({ "type": "string" }),
+        Form::Texts(least, most) => {
+            let texts = json!({ "type": "array", "items": { "type": "string" }, "minItems": least });
+            bounded(texts, "maxItems", most)
+        }
+        Form::TracePath => json!({ "type": "string", "pattern": r"^(\.\.?/|[^\s0-9+\-−.,])" }),
+        Form::Duration => quantity::<Duration>(),
+        Form::Rate => quantity::<Rate>(),
+        Form::Size => quantity::<Size>(),
+        Form::Probability => quantity::<Probability>(),
+        Form::Packets => quantity::<Packets>(),
+        Form::Ratio => json!({ "anyOf": [quantity::<Ratio>(), { "type": "number", "minimum": 0 }] }),
+    }
+}
+
+/// `schema` with an upper bound, unless that is the largest whole number of TOML.
+fn bounded(mut schema: Value, keyword: &str, most: u64) -> Value {
+    if most < i64::MAX as u64 {
+        schema[keyword] = most.into();
+    }
+    schema
+}
+
+fn quantity<T: Pattern>() -> Value {
+    json!({ "type": "string", "pattern": T::pattern() })
+}
+
+fn names(field: &FieldSchema) -> Vec<&'static str> {
+    let entries = field.names().expect("a key that takes a name has a catalogue");
+    entries.iter().flat_map(|entry| [entry.name].into_iter().chain(entry.aliases.iter().copied())).collect()
+}
+
+/// A table whose keys are names of at most 64 letters, digits, `-` and `_`.
+fn named(element: &Value) -> Value {
+    json!({
+        "type": "object",
+        "propertyNames": { "pattern": "^[A-Za-z0-9_-]{1,64}$" },
+        "additionalProperties": element,
+    })
+}
+
+fn interfaces() -> Value {
+    let element = json!({ "anyOf": [{ "type": "string" }, { "$ref": "#/definitions/interfaces" }] });
+    json!({ "type": "array", "items": element, "minItems": 1 })
+}
+
+/// A path is text with dots, or a table for each of its parts; at its end is the list of values.
+fn sweep() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": {
+            "anyOf": [{ "type": "array", "minItems": 1 }, { "type": "object" }],
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{DIRECTIONS, TABLES};
+
+    #[test]
+    fn every_table_is_in_the_schema() {
+        let placed = |table: &TableSchema| {
+            [ROOT.path, DIRECTIONS.path].contains(&table.path)
+                || BY_KEY.iter().any(|(_, known)| known.path == table.path)
+        };
+        let missing: Vec<&str> = TABLES.iter().filter(|table| !placed(table)).map(|table| table.path).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+
+    #[test]
+    fn every_reference_leads_to_a_table() {
+        let schema = json_schema();
+        let text = schema.to_string();
+        let references: Vec<&str> =
+            text.split("\"#/definitions/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert!(references.len() > 30);
+        for key in references {
+            assert!(schema["definitions"].get(key).is_some(), "{key}");
+        }
+    }
+}
