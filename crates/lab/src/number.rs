@@ -30,9 +30,10 @@ pub fn fixed(x: f64, decimals: usize) -> String {
     format!("{:.decimals$}", rounded(x))
 }
 
-/// For `#[serde(serialize_with)]`.
+/// For `#[serde(serialize_with)]`. Formats that people do not read, in which results are stored, get the exact number.
 pub fn serialize<S: Serializer>(x: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(rounded(*x))
+    let shown = if serializer.is_human_readable() { rounded(*x) } else { *x };
+    serializer.serialize_f64(shown)
 }
 
 /// For `#[serde(serialize_with)]`; `None` becomes null.

@@ -13,6 +13,11 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// What requests the end when it is set, for handlers of signals.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
     /// Whether the end was asked for.
     pub fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -4,4 +4,4 @@ mod batch;
 mod pool;
 
 pub use batch::{run_all, run_cells};
-pub use pool::{Progress, execute, execute_with};
+pub use pool::{Progress, execute, execute_with, keeps_series, run_job};

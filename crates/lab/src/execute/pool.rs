@@ -39,8 +39,18 @@ pub fn execute(
 
 /// Metrics over time take a thousand times the memory of a run's figures. Therefore they are kept only of the first run
 /// of each point, and only of the first [`MOST_POINTS_WITH_SERIES`] points.
-fn keeps_series(scenario: &Scenario, job: Job) -> bool {
-    job.seed == scenario.seed && job.point < MOST_POINTS_WITH_SERIES
+pub fn keeps_series(plan: &Plan, job: Job) -> bool {
+    job.seed == plan.points[job.point].scenario.seed && job.point < MOST_POINTS_WITH_SERIES
+}
+
+/// Does one run of `plan` in the simulator, as [`execute`] does it.
+pub fn run_job(plan: &Plan, job: Job, options: &RunOptions) -> Result<RunResult, RunError> {
+    guarded(plan, job, &|scenario: &Scenario, job: Job| simulate(scenario, job.seed, &of_job(plan, job, options)))
+}
+
+/// The options of one run of `plan`, whose metrics over time may not be kept.
+fn of_job(plan: &Plan, job: Job, options: &RunOptions) -> RunOptions {
+    RunOptions { run: job.run, series: options.series && keeps_series(plan, job), ..options.clone() }
 }
 
 /// Like [`execute`], but calls `one_run` with a scenario and a seed instead of [`simulate`].
@@ -51,10 +61,7 @@ pub fn execute_with(
     progress: &(dyn Fn(Progress) + Sync),
     run: impl Fn(&Scenario, u64, &RunOptions) -> Result<RunResult, RunError> + Sync,
 ) -> Result<Experiment, RunError> {
-    let run = |scenario: &Scenario, job: Job| {
-        let series = options.series && keeps_series(scenario, job);
-        run(scenario, job.seed, &RunOptions { run: job.run, series, ..options.clone() })
-    };
+    let run = |scenario: &Scenario, job: Job| run(scenario, job.seed, &of_job(plan, job, options));
     let jobs = plan.jobs();
     let total = jobs.len();
     let (done, failed) = (AtomicUsize::new(0), AtomicBool::new(false));

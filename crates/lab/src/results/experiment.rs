@@ -129,7 +129,7 @@ pub struct LinkStatistics {
 
 impl Experiment {
     /// The experiment of `plan` with its runs, ordered by number.
-    pub(crate) fn new(plan: &Plan, runs: Vec<Run>) -> Self {
+    pub fn new(plan: &Plan, runs: Vec<Run>) -> Self {
         let mut by_point: Vec<Vec<&RunResult>> = vec![Vec::new(); plan.points.len()];
         for run in &runs {
             by_point[run.point].push(&run.result);

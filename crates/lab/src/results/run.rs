@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use subflow_quantity::Duration;
 use subflow_transport::mptcp::PathRecord;
 
@@ -10,7 +10,10 @@ use super::Series;
 use crate::number;
 
 /// The measurements of one run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+///
+/// In formats for people numbers are rounded ([`crate::number`]); in others, such as CBOR, they are exact, so that a run
+/// that was stored has the same statistics. Runs in real time and [`RunResult::paths`] are not read back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     /// The seed of every random stream of the run.
     pub seed: u64,
@@ -24,7 +27,7 @@ pub struct RunResult {
     /// Counters of the engine.
     pub engine: Engine,
     /// How true to time the run was, if it ran in real time.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
     pub real_time: Option<RealTime>,
     /// Metrics over time, if requested. They are written to a separate file.
     #[serde(skip)]
@@ -81,7 +84,7 @@ pub struct RealTime {
 }
 
 /// The measurements of one flow.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowResult {
     /// Its name in the scenario.
     pub name: String,
@@ -122,14 +125,15 @@ pub struct FlowResult {
     pub fallback: bool,
     /// How the sending end's connection ended: `gracefully`, `reset`, `refused`, `timed-out` or `aborted`; null if it
     /// was still open when the run ended, and for UDP.
-    pub ended: Option<&'static str>,
+    #[serde(deserialize_with = "end")]
+    pub ended: Option<End>,
     /// The subflows, in the order in which they were opened; plain TCP has one, UDP none. For SCTP, the destinations.
     ///
     /// If a connection had more than [`LISTED_SUBFLOWS`](subflow_transport::mptcp::LISTED_SUBFLOWS) in all, these are
     /// the first and the latest ones; the last entry, `others`, is the sum of those between.
     pub subflows: Vec<SubflowResult>,
     /// Number of subflows that are only in the sum `others`.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub unlisted_subflows: u64,
     /// Exchanges of a request/response flow.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,8 +148,20 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
+/// The name of how a connection ended. A name of its own keeps serde from borrowing it from the input.
+type End = &'static str;
+
+/// The names of [`FlowResult::ended`].
+const ENDS: [End; 5] = ["gracefully", "reset", "refused", "timed-out", "aborted"];
+
+fn end<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<End>, D::Error> {
+    let Some(name) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+    let known = ENDS.into_iter().find(|known| *known == name);
+    known.map(Some).ok_or_else(|| serde::de::Error::custom(format!("found {name:?} as the end of a connection")))
+}
+
 /// The measurements of one subflow.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SubflowResult {
     /// Its ends, `host.interface-host.interface`; further ones between the same ends have a number: `…#2`.
     pub name: String,
@@ -171,7 +187,7 @@ pub struct SubflowResult {
 }
 
 /// Retransmitted chunks of SCTP, and the number of timeouts and fast recoveries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retransmitted {
     /// Chunks retransmitted after three miss indications (RFC 9260, section 7.2.4).
     pub fast: u64,
@@ -193,7 +209,7 @@ impl core::ops::AddAssign for Retransmitted {
 }
 
 /// Messages that SCTP abandoned (RFC 3758, RFC 7496). Some of them may have arrived nevertheless.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Abandoned {
     /// Number of messages.
     pub messages: u64,
@@ -202,7 +218,7 @@ pub struct Abandoned {
 }
 
 /// Requests and responses.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Exchanges {
     /// Number of completed exchanges.
     pub completed: u64,
@@ -218,7 +234,7 @@ pub struct Exchanges {
 }
 
 /// Numbers of datagrams.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Datagrams {
     /// Sent.
     pub sent: u64,
@@ -227,7 +243,7 @@ pub struct Datagrams {
 }
 
 /// The measurements of one link.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkResult {
     /// Its name in the scenario.
     pub name: String,
@@ -247,7 +263,7 @@ pub struct LinkResult {
 }
 
 /// The measurements of one direction of a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DirectionResult {
     /// Packets that reached the far end.
     pub packets: u64,
@@ -283,7 +299,7 @@ impl LinkResult {
 }
 
 /// Counters of the engine for one run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Engine {
     /// Packets that left a link: a packet that passes three links counts three times.
     pub packet_hops: u64,

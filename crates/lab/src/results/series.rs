@@ -1,6 +1,6 @@
 //! Metrics over time, in bounded memory.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use subflow_quantity::{Duration, Instant};
 
 use crate::number;
@@ -10,7 +10,7 @@ use crate::number;
 /// Memory does not grow with simulated time: when there are [`Series::CAPACITY`] samples, every two are merged into
 /// one, and the interval doubles. For a state (a window, a queue) the later sample is kept. For a rate the mean is
 /// taken, so that the sum of the delivered data stays right ([`Series::of_rate`]).
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// The measured object: a flow, `flow/subflow`, `link.up` or `link.down`.
     pub of: String,
@@ -19,7 +19,7 @@ pub struct Series {
     /// The unit.
     pub unit: String,
     /// Minimum distance between samples.
-    #[serde(rename = "interval_s", serialize_with = "seconds")]
+    #[serde(rename = "interval_s", serialize_with = "seconds", deserialize_with = "from_seconds")]
     interval: Duration,
     points: Vec<SeriesPoint>,
     /// For a rate: the sum of the samples since the last point, and their number.
@@ -28,7 +28,7 @@ pub struct Series {
 }
 
 /// One sample.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeriesPoint {
     /// Time in seconds since the run began.
     #[serde(rename = "t", serialize_with = "number::serialize")]
@@ -40,6 +40,15 @@ pub struct SeriesPoint {
 
 fn seconds<S: serde::Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     number::serialize(&span.as_secs_f64(), serializer)
+}
+
+/// Nanoseconds are exact up to 2⁵³ of them, 104 days; a longer interval is rounded to its microsecond.
+fn from_seconds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let seconds = f64::deserialize(deserializer)?;
+    match (0.0..=1e9).contains(&seconds) {
+        true => Ok(Duration::from_nanos((seconds * 1e9).round() as u64)),
+        false => Err(serde::de::Error::custom("found an interval out of bounds")),
+    }
 }
 
 impl Series {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
 use subflow_network::{CapacityTrace, LossTrace};
 
 use crate::file::{Field, Problem};
@@ -19,12 +20,19 @@ pub(crate) struct Traces {
     directory: PathBuf,
     capacity: RefCell<BTreeMap<String, Arc<CapacityTrace>>>,
     loss: RefCell<BTreeMap<String, Arc<LossTrace>>>,
+    /// SHA-256 of each file.
+    digests: RefCell<BTreeMap<String, [u8; 32]>>,
 }
 
 impl Traces {
     /// Traces whose paths are relative to `directory`.
     pub(crate) fn new(directory: &Path) -> Self {
-        Self { directory: directory.to_owned(), capacity: RefCell::default(), loss: RefCell::default() }
+        Self {
+            directory: directory.to_owned(),
+            capacity: RefCell::default(),
+            loss: RefCell::default(),
+            digests: RefCell::default(),
+        }
     }
 
     /// The capacity trace at the path that `field` names.
@@ -62,6 +70,11 @@ impl Traces {
         capacity.keys().chain(loss.keys()).map(|name| (name.clone(), self.directory.join(name))).collect()
     }
 
+    /// The names of all traces read, with the SHA-256 of their files.
+    pub(crate) fn digests(&self) -> BTreeMap<String, [u8; 32]> {
+        self.digests.borrow().clone()
+    }
+
     fn text(&self, field: &Field<'_>, name: &str, expected: &str) -> Result<String, Problem> {
         let path = self.directory.join(name);
         let text = read(&path).map_err(|error| {
@@ -70,6 +83,7 @@ impl Traces {
                 .label(format!("{}: {error}", path.display()))
                 .help("paths are relative to the scenario's directory")
         })?;
+        self.digests.borrow_mut().insert(name.to_owned(), Sha256::digest(&text).into());
         // A number whose last digits are missing is still a number: only a missing line end shows the truncation.
         if !text.is_empty() && !text.ends_with('\n') {
             let line = text.matches('\n').count() + 1;

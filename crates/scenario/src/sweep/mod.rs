@@ -1,6 +1,7 @@
 //! From a scenario file to its runs: all combinations of the values in `[sweep]`, each repeated `repeat` times.
 
 mod axis;
+mod digest;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use crate::Scenario;
 use crate::file::{Collector, Document, Problem, Problems};
 use crate::{Traces, schema};
 use axis::Axis;
+use digest::digest;
 
 /// The maximum number of runs. More are assumed to be a mistake; they would need too much memory.
 const MOST_RUNS: u64 = 1_000_000;
@@ -33,6 +35,9 @@ pub struct Point {
     pub parameters: BTreeMap<String, serde_json::Value>,
     /// The scenario with these values.
     pub scenario: Arc<Scenario>,
+    /// SHA-256 of everything in the file that decides on results, with these values, and of the traces that it names.
+    /// Titles, `seed`, `repeat` and `[sweep]` do not count.
+    pub digest: [u8; 32],
 }
 
 /// One run.
@@ -63,7 +68,10 @@ impl Plan {
                 }
             }
             match Scenario::read_from(&document, &root, &traces) {
-                Ok(scenario) => points.push(Point { parameters, scenario: Arc::new(scenario) }),
+                Ok(scenario) => {
+                    let digest = digest(&root, &traces);
+                    points.push(Point { parameters, scenario: Arc::new(scenario), digest });
+                }
                 Err(found) => problems.merge(found),
             }
         }
