@@ -1,7 +1,7 @@
 //! Exceptions.
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use subflow_lab::RunError as LabRunError;
 use subflow_scenario::file::{Problem as FileProblem, Problems};
@@ -24,6 +24,12 @@ create_exception!(
     RunError,
     PyRuntimeError,
     "A run of a valid scenario failed. The message names the run and its seed."
+);
+create_exception!(
+    subflow,
+    StoreError,
+    PyOSError,
+    "A store cannot be read or written. The message names the file or folder and the way out. Runs that it has stay."
 );
 
 /// One thing wrong with a scenario.

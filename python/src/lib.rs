@@ -6,21 +6,20 @@
 //! | runs in the background, Ctrl-C, progress | `run.rs` |
 //! | exceptions | `error.rs` |
 //! | results, and how a notebook shows them | `results.rs`; figures for matplotlib: `figure.rs` |
-//! | how tables are handed to other libraries | `table.rs`; how they are built: `columns.rs` |
-//! | which columns a table has | `tables/` |
+//! | how tables are handed to other libraries | `table.rs`; which columns they have: `crates/store/src/tables/` |
 //! | algorithms written in Python | the table at the top of `algorithms/mod.rs` |
 //! | simulations that wait for an agent | `environment/`; the Gymnasium environments: `subflow/gym.py` |
+//! | sweeps whose runs any executor does, and their store | `sweep.rs`, `../subflow/_sweep.py` |
 
 mod algorithms;
-mod columns;
 mod environment;
 mod error;
 mod figure;
 mod results;
 mod run;
 mod scenario;
+mod sweep;
 mod table;
-mod tables;
 mod value;
 
 use pyo3::prelude::*;
@@ -34,11 +33,15 @@ mod _native {
     #[pymodule_export]
     use super::environment::{Decision, Simulation};
     #[pymodule_export]
+    use super::error::StoreError;
+    #[pymodule_export]
     use super::error::{Problem, RunError, ScenarioError};
     #[pymodule_export]
     use super::results::Results;
     #[pymodule_export]
     use super::scenario::{Check, Scenario};
+    #[pymodule_export]
+    use super::sweep::{Store, Study};
     #[pymodule_export]
     use super::table::Table;
 

@@ -10,10 +10,10 @@ use subflow_report::output::to_json;
 use subflow_report::{of_experiment, tables_of_experiment};
 use subflow_scenario::file::{did_you_mean, list};
 use subflow_scenario::sweep::Plan;
+use subflow_store::tables;
 
 use crate::figure;
 use crate::table::Table;
-use crate::tables;
 
 /// What the runs of a scenario measured.
 ///
@@ -36,25 +36,25 @@ impl Results {
     /// A row for each flow of each run.
     #[getter]
     fn flows(&self, py: Python<'_>) -> Table {
-        py.detach(|| tables::flows(&self.experiment))
+        py.detach(|| tables::flows(&self.experiment)).into()
     }
 
     /// A row for each subflow of each flow of each run; of SCTP, for each destination.
     #[getter]
     fn subflows(&self, py: Python<'_>) -> Table {
-        py.detach(|| tables::subflows(&self.experiment))
+        py.detach(|| tables::subflows(&self.experiment)).into()
     }
 
     /// A row for each direction of each link of each run.
     #[getter]
     fn links(&self, py: Python<'_>) -> Table {
-        py.detach(|| tables::links(&self.experiment))
+        py.detach(|| tables::links(&self.experiment)).into()
     }
 
     /// What the repetitions say together, with 95 % intervals: a row for each quantity at each point of the sweep.
     #[getter]
     fn statistics(&self, py: Python<'_>) -> Table {
-        py.detach(|| tables::statistics(&self.experiment))
+        py.detach(|| tables::statistics(&self.experiment)).into()
     }
 
     /// The metrics over time that `series` gives.
@@ -77,7 +77,7 @@ impl Results {
     fn series(&self, py: Python<'_>, metric: &str) -> PyResult<Table> {
         let known = tables::metrics(&self.experiment);
         if known.contains(&metric) {
-            return Ok(py.detach(|| tables::series(&self.experiment, metric)));
+            return Ok(py.detach(|| tables::series(&self.experiment, metric)).into());
         }
         let help = match known.is_empty() {
             true => "no metric over time was kept: run with series=True, longer than the sample interval".to_owned(),

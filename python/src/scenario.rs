@@ -21,7 +21,7 @@ use crate::{run, value};
 /// `with_overrides` returns another one.
 #[pyclass(module = "subflow", frozen)]
 pub(crate) struct Scenario {
-    document: Document,
+    pub(crate) document: Document,
 }
 
 /// What a valid scenario would run.
@@ -313,7 +313,7 @@ fn overridden(
 }
 
 /// Sets the value at `path`. Errors name `argument`.
-fn set(document: &mut Document, argument: &str, path: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(crate) fn set(document: &mut Document, argument: &str, path: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = value.py();
     let assignment = format!("{path}={}", value::value(value, path)?);
     document.set(argument, &assignment).map_err(|problem| refused(py, problem))

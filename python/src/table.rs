@@ -9,11 +9,7 @@ use arrow_schema::{DataType, Field};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
-
-/// The key of a column's unit in the metadata of its field.
-pub(crate) const UNIT: &str = "unit";
-/// The key of a column's description there.
-pub(crate) const DESCRIPTION: &str = "description";
+use subflow_store::{DESCRIPTION, UNIT};
 
 /// A table in Arrow's format. Columns do not change.
 ///
@@ -26,8 +22,8 @@ pub(crate) struct Table {
     batch: RecordBatch,
 }
 
-impl Table {
-    pub(crate) fn new(name: &'static str, batch: RecordBatch) -> Self {
+impl From<subflow_store::Table> for Table {
+    fn from(subflow_store::Table { name, batch }: subflow_store::Table) -> Self {
         Self { name, batch }
     }
 }
@@ -115,7 +111,7 @@ impl Table {
     }
 }
 
-/// The values of a column of one of the types that `columns.rs` makes.
+/// The values of a column of one of the types that tables have.
 fn list<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Bound<'py, PyList>> {
     match column.data_type() {
         DataType::Int64 => PyList::new(py, column.as_primitive::<Int64Type>()),

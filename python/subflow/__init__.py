@@ -33,10 +33,12 @@ from subflow._native import (
     Scenario,
     ScenarioError,
     SentRange,
+    StoreError,
     SubflowView,
     Table,
     __version__,
 )
+from subflow._sweep import sweep
 from subflow.algorithms import CongestionControl, PathManager, Scheduler
 
 __all__ = [
@@ -54,7 +56,9 @@ __all__ = [
     "ScenarioError",
     "Scheduler",
     "SentRange",
+    "StoreError",
     "SubflowView",
     "Table",
     "__version__",
+    "sweep",
 ]

@@ -3,8 +3,16 @@
 use crate::desk::{Desk, QUICK};
 
 /// The files of a folder of results.
-const RESULTS: [&str; 7] =
-    [".subflow-results", "report.html", "results.csv", "results.json", "scenario.toml", "series.json", "summary.txt"];
+const RESULTS: [&str; 8] = [
+    ".subflow-results",
+    "report.html",
+    "results.csv",
+    "results.json",
+    "scenario.toml",
+    "series.json",
+    "summary.txt",
+    "tables",
+];
 
 #[test]
 #[cfg(target_os = "linux")]

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use subflow_lab::results::{Experiment, Series, to_csv, to_text};
 use subflow_scenario::sweep::Plan;
+use subflow_store::{tables, to_parquet};
 
 use crate::{
     Figure, Reproduced, Reproduction, Reproductions, figures_of, of_experiment, of_reproduction, of_reproductions,
@@ -61,7 +62,7 @@ impl Folder {
     }
 
     /// Writes `results.json`, `results.csv`, `summary.txt`, `report.html`, the scenario with all changes and its
-    /// traces, `series.json` if metrics over time were kept, and `figures/` if a format is given.
+    /// traces, `tables/` in Parquet, `series.json` if metrics over time were kept, and `figures/` if a format is given.
     pub fn write_experiment(
         &self,
         plan: &Plan,
@@ -77,6 +78,9 @@ impl Folder {
             write(directory, "scenario.toml", plan.document.text().as_bytes())?;
             for (name, path) in written_traces(plan) {
                 write(directory, name, &std::fs::read(path)?)?;
+            }
+            for (name, table) in tables::all(experiment) {
+                write(directory, &format!("tables/{name}.parquet"), &to_parquet(&table))?;
             }
             let series = series(experiment);
             if !series.is_empty() {

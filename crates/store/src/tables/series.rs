@@ -1,13 +1,13 @@
-//! `Results.series`: metrics over time.
+//! The table `series`: metrics over time.
 
 use subflow_lab::results::{Experiment, Run, Series, SeriesPoint};
 
 use super::identify;
+use crate::Table;
 use crate::columns::Columns;
-use crate::table::Table;
 
 /// The metrics that were kept, in alphabetical order.
-pub(crate) fn metrics(experiment: &Experiment) -> Vec<&str> {
+pub fn metrics(experiment: &Experiment) -> Vec<&str> {
     let all = experiment.runs.iter().flat_map(|run| run.result.series.iter().map(|series| series.metric.as_str()));
     let mut names: Vec<&str> = all.collect();
     names.sort_unstable();
@@ -16,7 +16,7 @@ pub(crate) fn metrics(experiment: &Experiment) -> Vec<&str> {
 }
 
 /// A row for each sample of `metric`.
-pub(crate) fn series(experiment: &Experiment, metric: &str) -> Table {
+pub fn series(experiment: &Experiment, metric: &str) -> Table {
     let rows: Vec<(&Run, &Series, &SeriesPoint)> = experiment
         .runs
         .iter()

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
-use arrow_array::{Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{
+    Array, ArrayRef, BinaryArray, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray,
+};
 use arrow_schema::{Field, Metadata, Schema};
 use serde_json::Value;
 use subflow_lab::number;
 
-use crate::table::{DESCRIPTION, Table, UNIT};
+use crate::{DESCRIPTION, Table, UNIT};
 
 /// What a column is called, its unit (empty for words and plain counts), and its meaning.
 pub(crate) type Heading<'a> = (&'a str, &'a str, &'a str);
@@ -51,6 +53,18 @@ impl<'r, R> Columns<'r, R> {
         self.add(heading, Arc::new(array))
     }
 
+    /// Adds a column of numbers that are not rounded.
+    pub(crate) fn exact(&mut self, heading: Heading<'_>, number: impl Fn(&'r R) -> f64) -> &mut Self {
+        let array: Float64Array = self.rows.iter().map(|row| Some(number(row))).collect();
+        self.add(heading, Arc::new(array))
+    }
+
+    /// Adds a column of bytes.
+    pub(crate) fn bytes<'b>(&mut self, heading: Heading<'_>, bytes: impl Fn(&'r R) -> Option<&'b [u8]>) -> &mut Self {
+        let array: BinaryArray = self.rows.iter().map(bytes).collect();
+        self.add(heading, Arc::new(array))
+    }
+
     /// Adds a column of truth values.
     pub(crate) fn flags(&mut self, heading: Heading<'_>, flag: impl Fn(&'r R) -> Option<bool>) -> &mut Self {
         let array: BooleanArray = self.rows.iter().map(flag).collect();
@@ -84,7 +98,7 @@ impl<'r, R> Columns<'r, R> {
     pub(crate) fn table(&mut self, name: &'static str) -> Table {
         let schema = Arc::new(Schema::new(std::mem::take(&mut self.fields)));
         let batch = RecordBatch::try_new(schema, std::mem::take(&mut self.arrays));
-        Table::new(name, batch.expect("every column is made of all rows"))
+        Table { name, batch: batch.expect("every column is made of all rows") }
     }
 }
 

@@ -1,13 +1,13 @@
-//! `Results.flows`.
+//! The table `flows`.
 
 use subflow_lab::results::{Experiment, FlowResult, Run};
 
 use super::identify;
+use crate::Table;
 use crate::columns::Columns;
-use crate::table::Table;
 
 /// A row for each flow of each run.
-pub(crate) fn flows(experiment: &Experiment) -> Table {
+pub fn flows(experiment: &Experiment) -> Table {
     let rows: Vec<(&Run, &FlowResult)> =
         experiment.runs.iter().flat_map(|run| run.result.flows.iter().map(move |flow| (run, flow))).collect();
     let mut columns = Columns::of(&rows);

@@ -1,13 +1,13 @@
-//! `Results.subflows`.
+//! The table `subflows`.
 
 use subflow_lab::results::{Experiment, FlowResult, Run, SubflowResult};
 
 use super::identify;
+use crate::Table;
 use crate::columns::Columns;
-use crate::table::Table;
 
 /// A row for each subflow of each flow of each run.
-pub(crate) fn subflows(experiment: &Experiment) -> Table {
+pub fn subflows(experiment: &Experiment) -> Table {
     let rows: Vec<(&Run, &FlowResult, &SubflowResult)> = experiment
         .runs
         .iter()

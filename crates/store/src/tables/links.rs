@@ -1,13 +1,13 @@
-//! `Results.links`.
+//! The table `links`.
 
 use subflow_lab::results::{DirectionResult, Experiment, LinkResult, Run};
 
 use super::identify;
+use crate::Table;
 use crate::columns::Columns;
-use crate::table::Table;
 
 /// A row for each direction of each link of each run.
-pub(crate) fn links(experiment: &Experiment) -> Table {
+pub fn links(experiment: &Experiment) -> Table {
     let directions = |link: &LinkResult| [("up", link.up), ("down", link.down)];
     let rows: Vec<(&Run, &LinkResult, (&str, DirectionResult))> = experiment
         .runs

@@ -1,10 +1,10 @@
-//! `Results.statistics`.
+//! The table `statistics`.
 
 use subflow_lab::results::{Experiment, FlowStatistics, PointStatistics};
 use subflow_lab::statistics::Summary;
 
+use crate::Table;
 use crate::columns::Columns;
-use crate::table::Table;
 
 /// A quantity's name, its unit (empty for counts), and what the runs say about it.
 type Quantity<'r> = (&'static str, &'static str, &'r Summary);
@@ -22,7 +22,7 @@ struct Row<'r> {
 }
 
 /// A row for each quantity of each flow, subflow and link, and of the whole, at each point of the sweep.
-pub(crate) fn statistics(experiment: &Experiment) -> Table {
+pub fn statistics(experiment: &Experiment) -> Table {
     let rows: Vec<Row<'_>> =
         experiment.statistics.iter().enumerate().flat_map(|(index, point)| of_point(index, point)).collect();
     let mut columns = Columns::of(&rows);

@@ -1,0 +1,48 @@
+//! Errors of a store.
+
+use std::io;
+use std::path::PathBuf;
+
+/// The reason why runs cannot be stored or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The folder contains other things.
+    #[error("{}: the folder is not empty and is no store of subflow; choose another one", path.display())]
+    NotAStore {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// There is no store.
+    #[error("{}: there is no store of subflow; check the path, or do the runs first", path.display())]
+    Missing {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Another version of the program has written it.
+    #[error(
+        "{}: the store was written by subflow {found}, this is {} with other results perhaps; finish with that version, \
+         or choose another store", path.display(), crate::key::VERSION
+    )]
+    OtherVersion {
+        /// The folder.
+        path: PathBuf,
+        /// The other version.
+        found: String,
+    },
+    /// A file of a store is not what was written.
+    #[error("{}: the file is damaged ({reason}); remove it, and do the run again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file or folder cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,32 @@
+//! Results as Arrow tables and Parquet files, and the store of finished runs.
+//!
+//! | to find | look in |
+//! |---|---|
+//! | which columns a table has | `tables/`; how columns are built: `columns.rs` |
+//! | a table with its name | `table.rs`; as a Parquet file: `parquet.rs` |
+//! | what identifies a run | `key.rs` |
+//! | a run as a Parquet file, and back | `record.rs` |
+//! | the folder of a store | `store.rs` |
+//! | the runs of a plan that a store lacks; results of a plan from stores | `sweep.rs` |
+//!
+//! A store is a folder with a file for each finished run, named by everything that decides on its results. It is
+//! written file by file while runs are done, so nothing is lost that was finished; results are made of it at the end,
+//! in the order of the plan. They are therefore the same whoever did the runs, where, when and in which order.
+
+mod columns;
+mod error;
+mod key;
+mod parquet;
+mod record;
+mod store;
+mod sweep;
+mod table;
+pub mod tables;
+
+pub use self::parquet::to_parquet;
+pub use error::StoreError;
+pub use key::Key;
+pub use record::Record;
+pub use store::Store;
+pub use sweep::{Collected, Filled, Settings, collect, fill, fill_with};
+pub use table::{DESCRIPTION, Table, UNIT};

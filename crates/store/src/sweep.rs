@@ -1,0 +1,129 @@
+//! Runs of a plan on their way into a store, and results on their way out.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rayon::iter::{ParallelBridge, ParallelIterator};
+use subflow_lab::execute::{Progress, run_job};
+use subflow_lab::results::{Experiment, Run, RunResult};
+use subflow_lab::simulate::RunOptions;
+use subflow_lab::{RunError, Stop};
+use subflow_scenario::sweep::{Job, Plan};
+
+use crate::{Key, Record, Store, StoreError};
+
+/// How runs are done.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Number of threads; 0: one for each core.
+    pub threads: usize,
+    /// What is recorded. `options.stop` ends the runs.
+    pub options: RunOptions,
+    /// Whether other runs begin after one has failed.
+    pub keep_going: bool,
+}
+
+/// What [`fill`] has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filled {
+    /// Runs whose results the store has now.
+    pub finished: usize,
+    /// Runs that failed, in the order of the plan.
+    pub failed: Vec<RunError>,
+    /// Runs that were not done, because a run failed or the end was requested.
+    pub missing: usize,
+}
+
+/// Does those of `jobs` whose results `store` lacks, also those that failed before, and writes each to the store as it
+/// ends. Fails if the store cannot be written; what was written stays.
+pub fn fill(
+    plan: &Plan,
+    jobs: &[Job],
+    store: &Store,
+    settings: &Settings,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Filled, StoreError> {
+    fill_with(plan, jobs, store, settings, progress, |job| run_job(plan, job, &settings.options))
+}
+
+/// Like [`fill`], but calls `run` instead of the simulator.
+pub fn fill_with(
+    plan: &Plan,
+    jobs: &[Job],
+    store: &Store,
+    settings: &Settings,
+    progress: &(dyn Fn(Progress) + Sync),
+    run: impl Fn(Job) -> Result<RunResult, RunError> + Sync,
+) -> Result<Filled, StoreError> {
+    let key = |job: Job| Key::of(plan, job, settings.options.series);
+    let missing: Vec<Job> = jobs.iter().copied().filter(|job| !store.contains(key(*job))).collect();
+    let finished = AtomicUsize::new(jobs.len() - missing.len());
+    let show = |done: usize| progress(Progress { done, total: jobs.len() });
+    show(jobs.len() - missing.len());
+    let end = AtomicBool::new(false);
+    let is_stopped = || settings.options.stop.as_ref().is_some_and(Stop::is_requested);
+    let failed: Mutex<Vec<(usize, RunError)>> = Mutex::default();
+    let one = |job: Job| -> Result<(), StoreError> {
+        if end.load(Ordering::Relaxed) || is_stopped() {
+            return Ok(());
+        }
+        let outcome = run(job);
+        if let Err(error) = &outcome {
+            // A run that was ended has not failed.
+            if is_stopped() {
+                return Ok(());
+            }
+            failed.lock().expect("no thread panics while it has the lock").push((job.run, error.clone()));
+            end.fetch_or(!settings.keep_going, Ordering::Relaxed);
+        }
+        let (key, record) = (key(job), Record::from(outcome));
+        store.save(key, &record, &record.encode(plan, job, key)).inspect_err(|_| end.store(true, Ordering::Relaxed))?;
+        if let Record::Finished(_) = record {
+            show(finished.fetch_add(1, Ordering::Relaxed) + 1);
+        }
+        Ok(())
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build();
+    let no_threads = |error| StoreError::Io { path: store.path().to_owned(), source: std::io::Error::other(error) };
+    // The bridge starts jobs in their order, so that the runs that an interrupted sweep lacks are its last ones.
+    pool.map_err(no_threads)?.install(|| missing.into_iter().par_bridge().try_for_each(one))?;
+    let mut failed = failed.into_inner().expect("no thread panics while it has the lock");
+    failed.sort_by_key(|(run, _)| *run);
+    let finished = finished.into_inner();
+    Ok(Filled {
+        finished,
+        missing: jobs.len() - finished - failed.len(),
+        failed: failed.into_iter().map(|(_, error)| error).collect(),
+    })
+}
+
+/// Results of a plan as far as there are records.
+#[derive(Clone, Debug)]
+pub struct Collected {
+    /// The runs that have results, with their statistics.
+    pub experiment: Experiment,
+    /// The runs that failed.
+    pub failed: Vec<RunError>,
+    /// The runs without a record.
+    pub missing: Vec<Job>,
+}
+
+/// The results of `plan` from the records that `find` finds.
+pub fn collect<E>(
+    plan: &Plan,
+    series: bool,
+    mut find: impl FnMut(Key) -> Result<Option<Record>, E>,
+) -> Result<Collected, E> {
+    let (mut runs, mut failed, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+    for job in plan.jobs() {
+        match find(Key::of(plan, job, series))? {
+            Some(Record::Finished(result)) => {
+                let parameters = plan.points[job.point].parameters.clone();
+                runs.push(Run { run: job.run, point: job.point, parameters, result: *result });
+            }
+            Some(Record::Failed(message)) => failed.push(RunError::failed(message).in_job(plan, job)),
+            None => missing.push(job),
+        }
+    }
+    Ok(Collected { experiment: Experiment::new(plan, runs), failed, missing })
+}

@@ -1,0 +1,278 @@
+//! The store: what it gives back is what was put in, and what it cannot give back it says.
+
+use std::path::{Path, PathBuf};
+
+use subflow_lab::execute::{execute, run_job};
+use subflow_lab::simulate::RunOptions;
+use subflow_lab::{RunError, Stop};
+use subflow_scenario::file::Document;
+use subflow_scenario::sweep::{Job, Plan};
+use subflow_store::{
+    Collected, Filled, Key, Record, Settings, Store, StoreError, collect, fill, fill_with, tables, to_parquet,
+};
+
+const TEXT: &str = r#"duration = "300 ms"
+sample_interval = "10 ms"
+repeat = 2
+[hosts]
+client = ["a", "b"]
+server = ["a", "b"]
+[links.a]
+between = ["client.a", "server.a"]
+rate = "8 Mbit/s"
+delay = "7 ms"
+loss = "1 %"
+[links.b]
+between = ["client.b", "server.b"]
+rate = "3 Mbit/s"
+delay = "11 ms"
+[flows.file]
+from = "client"
+to = "server"
+protocol = "mptcp"
+send = "150 kB"
+[flows.voice]
+from = "client"
+to = "server"
+protocol = "udp"
+on_off = { rate = "100 kbit/s", packet = "160 bytes" }
+[flows.messages]
+from = "client"
+to = "server"
+protocol = "sctp"
+send = "20 kB"
+[sweep]
+"flows.file.congestion" = ["lia", "olia"]
+"#;
+
+fn plan(text: &str) -> Plan {
+    Plan::read(Document::parse(Path::new("study.toml"), text.to_owned()).expect("TOML")).expect("a scenario")
+}
+
+fn settings() -> Settings {
+    Settings { options: RunOptions { series: true, ..RunOptions::default() }, ..Settings::default() }
+}
+
+fn filled(plan: &Plan, store: &Store) -> Filled {
+    fill(plan, &plan.jobs(), store, &settings(), &|_| {}).expect("the store can be written")
+}
+
+fn collected(plan: &Plan, store: &Store) -> Result<Collected, StoreError> {
+    collect(plan, true, |key| store.load(key))
+}
+
+fn file_of(store: &Store, key: Key) -> PathBuf {
+    let key = key.to_string();
+    store.path().join(&key[..2]).join(format!("{key}.parquet"))
+}
+
+/// An experiment without what may differ between equal runs.
+fn timeless(mut experiment: subflow_lab::results::Experiment) -> subflow_lab::results::Experiment {
+    experiment.runs.iter_mut().for_each(|run| run.result.engine.cpu_s = 0.0);
+    experiment
+}
+
+#[test]
+fn results_from_a_store_are_those_of_the_runs_to_the_last_bit() {
+    let (folder, plan) = (tempfile::tempdir().expect("a folder"), plan(TEXT));
+    let store = Store::open(folder.path().join("deep/store")).expect("it can be created");
+    assert_eq!(filled(&plan, &store), Filled { finished: 4, ..Filled::default() });
+    let collected = collected(&plan, &store).expect("it can be read");
+    assert!(collected.failed.is_empty() && collected.missing.is_empty());
+    let options = RunOptions { series: true, ..RunOptions::default() };
+    let direct = execute(&plan, 1, &options, &|_| {}).expect("the runs end well");
+    let series = |experiment: &subflow_lab::results::Experiment| experiment.runs[0].result.series.len();
+    assert!(series(&direct) > 5 && direct.runs[1].result.series.is_empty());
+    // A rate that is sampled further has a rest that no result contains.
+    let text = |experiment| format!("{:?}", timeless(experiment)).replace("pending: Some((0.0, 0))", "pending: None");
+    let (stored, direct) = (text(collected.experiment), text(direct));
+    let without_rest = |text: &str| {
+        text.split("pending: ").map(|part| part.split_once(" }").map_or(part, |(_, rest)| rest)).collect::<String>()
+    };
+    assert_eq!(without_rest(&stored), without_rest(&direct));
+}
+
+#[test]
+fn what_a_store_has_is_not_done_again() {
+    let (folder, plan) = (tempfile::tempdir().expect("a folder"), plan(TEXT));
+    let store = Store::open(folder.path()).expect("an empty folder is as good as none");
+    let some = &plan.jobs()[1..3];
+    assert!(store.is_empty().expect("it can be read"));
+    fill(&plan, some, &store, &settings(), &|_| {}).expect("it can be written");
+    assert!(!store.is_empty().expect("it can be read"));
+    let collected = collected(&plan, &store).expect("it can be read");
+    assert_eq!(collected.missing.iter().map(|job| job.run).collect::<Vec<_>>(), [0, 3]);
+    let written = |job: Job| file_of(&store, Key::of(&plan, job, true)).metadata().expect("a file").modified().ok();
+    let before: Vec<_> = some.iter().map(|job| written(*job)).collect();
+    assert_eq!(filled(&plan, &store).finished, 4);
+    assert_eq!(before, some.iter().map(|job| written(*job)).collect::<Vec<_>>());
+    // Another title, more seeds and more values leave the runs what they are.
+    let larger = TEXT.replace("repeat = 2", "repeat = 3\ntitle = \"More\"").replace("\"lia\"", "\"balia\", \"lia\"");
+    let larger = self::plan(&larger);
+    let missing = self::collected(&larger, &store).expect("it can be read").missing;
+    let names: Vec<(usize, u64)> = missing.iter().map(|job| (job.point, job.seed)).collect();
+    assert_eq!(names, [(0, 1), (0, 2), (0, 3), (1, 3), (2, 3)]);
+}
+
+#[test]
+fn equal_runs_have_equal_records_apart_from_their_cpu_time() {
+    let plan = plan(TEXT);
+    let job = plan.jobs()[0];
+    let key = Key::of(&plan, job, true);
+    let record = |cpu_s: f64| {
+        let options = RunOptions { series: true, ..RunOptions::default() };
+        let mut result = run_job(&plan, job, &options).expect("the run ends well");
+        result.engine.cpu_s = cpu_s;
+        Record::Finished(Box::new(result)).encode(&plan, job, key)
+    };
+    assert_eq!(record(0.25), record(0.25));
+    let Ok(Record::Finished(result)) = Record::decode(record(0.75), key) else { panic!("it was finished") };
+    assert_eq!(result.engine.cpu_s, 0.75);
+}
+
+#[test]
+fn a_damaged_file_is_named_whatever_is_wrong_with_it() {
+    let (folder, plan) = (tempfile::tempdir().expect("a folder"), plan(TEXT));
+    let store = Store::open(folder.path()).expect("it can be created");
+    filled(&plan, &store);
+    let [first, second] = [0, 1].map(|run| file_of(&store, Key::of(&plan, plan.jobs()[run], true)));
+    let whole = std::fs::read(&first).expect("a file");
+    let mut damaged = vec![Vec::new(), b"PAR1".to_vec(), whole[..whole.len() / 2].to_vec(), vec![0xff; 5000]];
+    damaged.push(std::fs::read(&second).expect("a file"));
+    for at in (0..whole.len()).step_by(whole.len() / 60) {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 0x55;
+        damaged.push(flipped);
+    }
+    let mut refused = 0;
+    for bytes in damaged {
+        std::fs::write(&first, &bytes).expect("written");
+        match collected(&plan, &store) {
+            // Bytes that are not of the result, such as a column for queries, do not matter.
+            Ok(collected) => assert_eq!(collected.missing.len(), 0),
+            Err(error) => {
+                let message = error.to_string();
+                assert!(matches!(error, StoreError::Damaged { .. }), "{message}");
+                assert!(message.contains(&first.display().to_string()) && message.contains("remove it"), "{message}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 30, "only {refused}");
+    std::fs::remove_file(&first).expect("removed");
+    assert_eq!(filled(&plan, &store).finished, 4, "the way out works");
+    assert_eq!(collected(&plan, &store).expect("it can be read").missing.len(), 0);
+}
+
+#[test]
+fn a_store_of_another_version_and_a_folder_of_others_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    Store::open(path("old")).expect("it can be created");
+    std::fs::write(path("old/subflow-store.json"), r#"{"format":1,"version":"0.0.9"}"#).expect("written");
+    let message = Store::open(path("old")).expect_err("another version").to_string();
+    assert!(message.contains("0.0.9") && message.contains("another store"), "{message}");
+    std::fs::write(path("old/subflow-store.json"), "{").expect("written");
+    assert!(matches!(Store::open(path("old")), Err(StoreError::Damaged { .. })));
+
+    std::fs::create_dir(path("thesis")).expect("made");
+    std::fs::write(path("thesis/chapter.tex"), "x").expect("written");
+    assert!(matches!(Store::open(path("thesis")), Err(StoreError::NotAStore { .. })));
+    assert!(matches!(Store::existing(path("nowhere")), Err(StoreError::Missing { .. })));
+    std::fs::write(path("file"), "x").expect("written");
+    assert!(matches!(Store::open(path("file")), Err(StoreError::Io { .. })));
+}
+
+#[test]
+fn an_error_is_kept_until_the_run_succeeds_and_never_replaces_results() {
+    let (folder, plan) = (tempfile::tempdir().expect("a folder"), plan(TEXT));
+    let store = Store::open(folder.path()).expect("it can be created");
+    let job = plan.jobs()[2];
+    let key = Key::of(&plan, job, true);
+    let failed = Record::Failed("the run \u{2014} \"failed\"".to_owned());
+    let save = |record: &Record| store.save(key, record, &record.encode(&plan, job, key)).expect("it can be written");
+    save(&failed);
+    assert_eq!(store.load(key).expect("it can be read"), Some(failed.clone()));
+    let collected = collected(&plan, &store).expect("it can be read");
+    assert_eq!((collected.failed.len(), collected.missing.len()), (1, 3));
+    let message = collected.failed[0].to_string();
+    assert!(message.contains("run 2 (seed 1, flows.file.congestion = \"olia\"): the run"), "{message}");
+    assert_eq!(filled(&plan, &store).finished, 4);
+    save(&failed);
+    assert!(matches!(store.load(key), Ok(Some(Record::Finished(_)))));
+}
+
+#[test]
+fn runs_go_on_after_a_failure_if_they_may() {
+    let (folder, plan) = (tempfile::tempdir().expect("a folder"), plan(TEXT));
+    let run = |job: Job| match job.run {
+        1 => Err(RunError::failed("out of luck").in_job(&plan, job)),
+        _ => run_job(&plan, job, &settings().options),
+    };
+    let fill = |name: &str, keep_going: bool| {
+        let store = Store::open(folder.path().join(name)).expect("it can be created");
+        let settings = Settings { threads: 1, keep_going, ..settings() };
+        let filled = fill_with(&plan, &plan.jobs(), &store, &settings, &|_| {}, run).expect("it can be written");
+        (filled, store)
+    };
+    let (halted, _) = fill("halted", false);
+    assert_eq!((halted.finished, halted.failed.len(), halted.missing), (1, 1, 2));
+    let (through, store) = fill("through", true);
+    assert_eq!((through.finished, through.failed.len(), through.missing), (3, 1, 0));
+    let message = collected(&plan, &store).expect("it can be read").failed[0].to_string();
+    assert_eq!(message, "run 1 (seed 2, flows.file.congestion = \"lia\"): out of luck");
+    assert_eq!(message, through.failed[0].to_string());
+}
+
+#[test]
+fn a_request_to_stop_keeps_what_is_done() {
+    let (folder, plan) = (tempfile::tempdir().expect("a folder"), plan(&TEXT.replace("repeat = 2", "repeat = 40")));
+    let store = Store::open(folder.path()).expect("it can be created");
+    let stop = Stop::default();
+    let options = RunOptions { stop: Some(stop.clone()), ..RunOptions::default() };
+    let settings = Settings { options, ..Settings::default() };
+    let outcome = fill(&plan, &plan.jobs(), &store, &settings, &|progress| {
+        if progress.done == 5 {
+            stop.request();
+        }
+    });
+    let outcome = outcome.expect("it can be written");
+    assert!((5..20).contains(&outcome.finished), "{outcome:?}");
+    assert_eq!((outcome.finished + outcome.missing, outcome.failed), (80, Vec::new()));
+    let collected = collect(&plan, false, |key| store.load(key)).expect("it can be read");
+    assert_eq!(collected.experiment.runs.len(), outcome.finished);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_and_leaves_no_part_of_a_file() {
+    let plan = plan(TEXT);
+    // No file can be made there, whoever asks.
+    assert!(matches!(Store::open("/proc/subflow"), Err(StoreError::Io { .. })));
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::open(folder.path()).expect("it can be created");
+    // The folder of the first run's file is a file: writing it fails as on a full disk.
+    let key = Key::of(&plan, plan.jobs()[0], true).to_string();
+    std::fs::write(folder.path().join(&key[..2]), "").expect("written");
+    let error = fill(&plan, &plan.jobs(), &store, &settings(), &|_| {}).expect_err("it cannot be written");
+    assert!(error.to_string().contains(&key), "{error}");
+}
+
+#[test]
+fn tables_are_written_as_parquet_with_units() {
+    let plan = plan(TEXT);
+    let options = RunOptions { series: true, ..RunOptions::default() };
+    let experiment = execute(&plan, 0, &options, &|_| {}).expect("the runs end well");
+    let names: Vec<String> = tables::all(&experiment).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names[..4], ["flows", "subflows", "links", "statistics"]);
+    assert!(names.contains(&"series-cwnd".to_owned()), "{names:?}");
+    for (name, table) in tables::all(&experiment) {
+        let file = to_parquet(&table);
+        assert_eq!(file, to_parquet(&table), "{name}");
+        let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file));
+        let reader = reader.expect("it is Parquet");
+        assert_eq!(reader.schema().fields(), table.batch.schema().fields(), "{name}");
+        let rows: usize = reader.build().expect("it can be read").map(|batch| batch.expect("rows").num_rows()).sum();
+        assert_eq!(rows, table.batch.num_rows(), "{name}");
+    }
+}

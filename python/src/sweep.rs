@@ -1,0 +1,169 @@
+//! Sweeps whose runs are done one by one, in any process and in any order: what `subflow/_sweep.py` is made of.
+
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use subflow_lab::Stop;
+use subflow_lab::execute::run_job;
+use subflow_lab::simulate::RunOptions;
+use subflow_scenario::file::Document;
+use subflow_scenario::sweep::{Job, Plan};
+use subflow_store::{Collected, Key, Record, Store as Folder, collect};
+
+use crate::error::{RunError, StoreError, failed, not_valid};
+use crate::results::Results;
+use crate::scenario::{Scenario, set};
+
+/// All runs of a swept scenario, by number.
+#[pyclass(module = "subflow", frozen)]
+pub(crate) struct Study {
+    plan: Arc<Plan>,
+    jobs: Vec<Job>,
+    series: bool,
+    stop: Stop,
+}
+
+#[pymethods]
+impl Study {
+    /// The runs of `scenario` with the values `over` swept.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        scenario: &Scenario,
+        over: Option<&Bound<'_, PyDict>>,
+        seed: Option<&Bound<'_, PyAny>>,
+        repeat: Option<&Bound<'_, PyAny>>,
+        series: bool,
+    ) -> PyResult<Self> {
+        let mut document = scenario.document.clone();
+        let over = over.map(Bound::as_any);
+        for (argument, key, value) in [("over", "sweep", over), ("seed", "seed", seed), ("repeat", "repeat", repeat)] {
+            if let Some(value) = value {
+                set(&mut document, argument, key, value)?;
+            }
+        }
+        Self::of(py, document, series)
+    }
+
+    /// The same study in another process.
+    #[staticmethod]
+    fn restore(py: Python<'_>, path: PathBuf, text: String, name: &str, series: bool) -> PyResult<Self> {
+        let document = Document::parse(&path, text);
+        let mut document = document.map_err(|problem| not_valid(py, &problem.into()))?;
+        name.clone_into(&mut document.name);
+        Self::of(py, document, series)
+    }
+
+    /// What `restore` takes.
+    #[getter]
+    fn source(&self) -> (OsString, String, &str, bool) {
+        let document = &self.plan.document;
+        let path = std::path::absolute(&document.path).unwrap_or_else(|_| document.path.clone());
+        (path.into_os_string(), document.text(), &document.name, self.series)
+    }
+
+    fn __len__(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Do a run. Returns its record, and the error if it failed.
+    fn run<'py>(&self, py: Python<'py>, run: usize) -> PyResult<(Bound<'py, PyBytes>, Option<String>)> {
+        let (job, key) = self.job(run)?;
+        let options = RunOptions { series: self.series, stop: Some(self.stop.clone()), ..RunOptions::default() };
+        let (file, error) = py.detach(|| {
+            let outcome = run_job(&self.plan, job, &options);
+            let error = outcome.as_ref().err().map(ToString::to_string);
+            (Record::from(outcome).encode(&self.plan, job, key), error)
+        });
+        Ok((PyBytes::new(py, &file), error))
+    }
+
+    /// End the runs under way. They fail, and so do later ones.
+    fn stop(&self) {
+        self.stop.request();
+    }
+
+    /// The results, of the records in `store` or else of `records`, by number.
+    fn results(
+        &self,
+        py: Python<'_>,
+        store: Option<&Store>,
+        records: &Bound<'_, PyDict>,
+        keep_going: bool,
+    ) -> PyResult<Results> {
+        let collected = match store {
+            Some(store) => py.detach(|| collect(&self.plan, self.series, |key| store.0.load(key))).map_err(unusable)?,
+            None => self.of_records(records)?,
+        };
+        match (&collected.failed[..], &collected.missing[..]) {
+            ([error, ..], _) if !keep_going => Err(failed(error)),
+            (_, [job, ..]) => Err(RunError::new_err(format!("run {} was not done", job.run))),
+            _ => Ok(Results::new(Arc::clone(&self.plan), collected.experiment)),
+        }
+    }
+}
+
+impl Study {
+    fn of(py: Python<'_>, document: Document, series: bool) -> PyResult<Self> {
+        let plan = py.detach(|| Plan::read(document)).map_err(|problems| not_valid(py, &problems))?;
+        Ok(Self { jobs: plan.jobs(), plan: Arc::new(plan), series, stop: Stop::default() })
+    }
+
+    fn job(&self, run: usize) -> PyResult<(Job, Key)> {
+        let job = self.jobs.get(run).copied();
+        let job = job.ok_or_else(|| PyIndexError::new_err(format!("run {run} of {}", self.jobs.len())))?;
+        Ok((job, Key::of(&self.plan, job, self.series)))
+    }
+
+    /// Records come in the order of the plan, which is that of the numbers.
+    fn of_records(&self, records: &Bound<'_, PyDict>) -> PyResult<Collected> {
+        let mut decoded = Vec::with_capacity(self.jobs.len());
+        for run in 0..self.jobs.len() {
+            let record = records.get_item(run)?.map(|file| decode(self.job(run)?.1, &file.extract::<Vec<u8>>()?));
+            decoded.push(record.transpose()?);
+        }
+        let mut decoded = decoded.into_iter();
+        let Ok(collected) = collect(&self.plan, self.series, |_| Ok::<_, Infallible>(decoded.next().flatten()));
+        Ok(collected)
+    }
+}
+
+/// A folder with the record of each run that was done.
+#[pyclass(module = "subflow", frozen)]
+pub(crate) struct Store(Folder);
+
+#[pymethods]
+impl Store {
+    /// The store in this folder, which is created unless it exists.
+    #[new]
+    fn new(path: PathBuf) -> PyResult<Self> {
+        Folder::open(path).map(Self).map_err(unusable)
+    }
+
+    /// Whether it has the results of a run.
+    fn contains(&self, study: &Study, run: usize) -> PyResult<bool> {
+        Ok(self.0.contains(study.job(run)?.1))
+    }
+
+    /// Write the record of a run.
+    fn save(&self, py: Python<'_>, study: &Study, run: usize, file: &[u8]) -> PyResult<()> {
+        let key = study.job(run)?.1;
+        let record = decode(key, file)?;
+        py.detach(|| self.0.save(key, &record, file)).map_err(unusable)
+    }
+}
+
+/// Reads a record that came from another process.
+fn decode(key: Key, file: &[u8]) -> PyResult<Record> {
+    let decoded = Record::decode(file.to_vec(), key);
+    decoded.map_err(|reason| PyValueError::new_err(format!("the record of a run is damaged: {reason}")))
+}
+
+fn unusable(error: subflow_store::StoreError) -> PyErr {
+    StoreError::new_err(error.to_string())
+}

@@ -1,0 +1,168 @@
+"""Sweeps on any executor, with a store of the runs that are done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
+from typing import Any
+
+from subflow._native import Results, RunError, Scenario, Store, Study
+
+# What another process needs to make the same study: path, text and name of the scenario, and whether to keep series.
+_Source = tuple[str, str, str, bool]
+# The record of a run, and the error if it failed.
+_Outcome = tuple[bytes, str | None]
+
+
+def sweep(
+    scenario: Scenario,
+    over: Mapping[str, Any] | None = None,
+    *,
+    seed: int | None = None,
+    repeat: int | None = None,
+    executor: Executor | None = None,
+    store: str | os.PathLike[str] | None = None,
+    series: bool = True,
+    keep_going: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> Results:
+    """Run a scenario with every combination of values, on any executor.
+
+    The results depend neither on the executor nor on the order of the runs. With a store, a sweep that was cut goes on
+    where it stopped when it is called again, also on another machine with this store.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario. Traces that it names have to be at the same path wherever runs are done.
+    over : mapping, optional
+        Lists of values by path, as in ``[sweep]`` of a scenario, which they replace.
+    seed, repeat : int, optional
+        Seed of the first run, and runs for each combination. Default: the scenario's.
+    executor : concurrent.futures.Executor, optional
+        Where runs are done. Default: one thread of this process for each core.
+    store : str or os.PathLike, optional
+        Folder in which each run is kept as it ends. Runs that it has are not done again.
+    series : bool, optional
+        Whether to keep metrics over time, of the first run of each point and of at most 100 points.
+    keep_going : bool, optional
+        Whether to go on after a run has failed, and to return results without such runs. Their errors are kept in the
+        store; they are done again when the sweep is.
+    progress : callable, optional
+        Called with the runs that are done and the runs in all.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is not valid; nothing was run.
+    RunError
+        A run failed. With a store, the runs that were done are kept.
+    StoreError
+        The store cannot be read or written, or is one of another version.
+
+    Examples
+    --------
+    >>> import subflow
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> scenario = subflow.Scenario.from_toml('''
+    ... duration = "1 s"
+    ... [hosts]
+    ... client = ["eth"]
+    ... server = ["eth"]
+    ... [links.wire]
+    ... between = ["client.eth", "server.eth"]
+    ... rate = "8 Mbit/s"
+    ... delay = "10 ms"
+    ... [flows.file]
+    ... from = "client"
+    ... to = "server"
+    ... send = "100 kB"
+    ... ''')
+    >>> results = subflow.sweep(scenario, over={"links.wire.delay": ["10 ms", "20 ms"]}, repeat=3)
+    >>> len(results)
+    6
+    """
+    study = Study(scenario, None if over is None else dict(over), seed, repeat, series)
+    kept = None if store is None else Store(store)
+    missing = [run for run in range(len(study)) if kept is None or not kept.contains(study, run)]
+    records: dict[int, bytes] = {}
+
+    def keep(run: int, record: bytes) -> None:
+        if kept is None:
+            records[run] = record
+        else:
+            kept.save(study, run, record)
+
+    _do(study, missing, executor, keep, keep_going, progress)
+    return study.results(kept, records, keep_going)
+
+
+def _do(
+    study: Study,
+    missing: list[int],
+    executor: Executor | None,
+    keep: Callable[[int, bytes], None],
+    keep_going: bool,
+    progress: Callable[[int, int], object] | None,
+) -> None:
+    """Do the missing runs and keep each as it ends."""
+    done = len(study) - len(missing)
+    errors: dict[int, Exception] = {}
+    pool: AbstractContextManager[Executor]
+    pool = ThreadPoolExecutor(os.cpu_count()) if executor is None else nullcontext(executor)
+    with pool as workers:
+        futures: dict[Future[_Outcome], int] = {}
+        try:
+            for run in missing:
+                if executor is None:
+                    futures[workers.submit(study.run, run)] = run
+                else:
+                    futures[workers.submit(_run, study.source, run)] = run
+            if progress is not None:
+                progress(done, len(study))
+            for future in as_completed(futures):
+                run = futures[future]
+                try:
+                    record, error = future.result()
+                except CancelledError:
+                    continue
+                except Exception as lost:  # A worker has died: what others have done is kept nevertheless.
+                    errors[run] = lost
+                    _cancel(futures)
+                    continue
+                keep(run, record)
+                if error is not None and not keep_going:
+                    errors[run] = RunError(error)
+                    _cancel(futures)
+                elif error is None:
+                    done += 1
+                    if progress is not None:
+                        progress(done, len(study))
+        except BaseException:
+            study.stop()
+            _cancel(futures)
+            raise
+    if errors:
+        raise errors[min(errors)]
+
+
+def _cancel(futures: Mapping[Future[_Outcome], int]) -> None:
+    for future in futures:
+        future.cancel()
+
+
+def _run(source: _Source, run: int) -> _Outcome:
+    """Do a run in a worker."""
+    return _study(source).run(run)
+
+
+@lru_cache(maxsize=4)
+def _study(source: _Source) -> Study:
+    return Study.restore(*source)

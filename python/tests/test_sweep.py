@@ -1,0 +1,234 @@
+"""Sweeps: equal results whatever does the runs, and a store that loses none."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, TypeVar
+
+import distributed
+import pyarrow.parquet
+import pytest
+from conftest import two_paths
+
+import subflow
+from subflow import _native, _sweep
+
+T = TypeVar("T")
+OVER = {"flows.file.congestion": ["lia", "olia"], "links.wifi.loss": ["0 %", "1 %"]}
+RUNS = 12
+
+
+def run(scenario: subflow.Scenario, **options: Any) -> subflow.Results:
+    return subflow.sweep(scenario, OVER, repeat=3, **options)
+
+
+def tables(results: subflow.Results) -> dict[str, dict[str, list[Any]]]:
+    named = {name: getattr(results, name) for name in ("flows", "subflows", "links", "statistics")}
+    named |= {metric: results.series(metric) for metric in results.metrics}
+    return {name: table.to_dict() for name, table in named.items()}
+
+
+def stored(store: Path) -> dict[Path, float]:
+    return {path: path.stat().st_mtime for path in store.glob("*/*.parquet")}
+
+
+@pytest.fixture
+def expected(scenario: subflow.Scenario) -> dict[str, dict[str, list[Any]]]:
+    return tables(scenario.with_overrides(sweep=OVER).run(repeat=3))
+
+
+def test_a_sweep_is_a_run_of_the_swept_scenario(
+    scenario: subflow.Scenario, expected: dict[str, dict[str, list[Any]]]
+) -> None:
+    shown: list[tuple[int, int]] = []
+    results = run(scenario, progress=lambda done, total: shown.append((done, total)))
+    assert len(results) == RUNS
+    assert tables(results) == expected
+    assert shown == [(done, RUNS) for done in range(RUNS + 1)]
+
+
+def test_processes_give_equal_tables(
+    scenario: subflow.Scenario, expected: dict[str, dict[str, list[Any]]], tmp_path: Path
+) -> None:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        assert tables(run(scenario, executor=executor)) == expected
+        assert tables(run(scenario, executor=executor, store=tmp_path / "store")) == expected
+    assert len(stored(tmp_path / "store")) == RUNS
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_of_four_processes_gives_equal_tables(
+    scenario: subflow.Scenario, expected: dict[str, dict[str, list[Any]]], tmp_path: Path
+) -> None:
+    cluster = distributed.LocalCluster(
+        n_workers=4, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+    )
+    with cluster, distributed.Client(cluster) as client:
+        assert tables(run(scenario, executor=client.get_executor(), store=tmp_path)) == expected
+    assert len(stored(tmp_path)) == RUNS
+
+
+def test_the_example_of_the_docstring_runs() -> None:
+    failed, tried = doctest.testmod(_sweep)
+    assert failed == 0 and tried > 0
+
+
+def test_a_store_holds_rows_for_queries(scenario: subflow.Scenario, tmp_path: Path) -> None:
+    run(scenario, store=tmp_path)
+    files = sorted(tmp_path.glob("*/*.parquet"))
+    rows = [row for file in files for row in pyarrow.parquet.read_table(file).to_pylist()]
+    assert {(row["flows.file.congestion"], row["links.wifi.loss"], row["seed"]) for row in rows} == {
+        (congestion, loss, seed) for congestion in ("lia", "olia") for loss in ("0 %", "1 %") for seed in (1, 2, 3)
+    }
+    assert all(row["goodput_mbps"] > 0 and row["error"] is None for row in rows)
+
+
+def test_a_sweep_that_is_killed_goes_on_and_loses_nothing(
+    expected: dict[str, dict[str, list[Any]]], scenario: subflow.Scenario, tmp_path: Path
+) -> None:
+    program = f"""
+import subflow, sys, time
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from conftest import two_paths
+scenario = subflow.Scenario.from_dict(two_paths(), name="two-paths")
+subflow.sweep(scenario, {OVER!r}, repeat=3, store="store", progress=lambda done, total: time.sleep(0.05))
+"""
+    store = tmp_path / "store"
+    before: dict[Path, float] = {}
+    for count in (1, 4, 6):
+        child = subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path)
+        deadline = time.monotonic() + 60
+        while len(stored(store)) < count and time.monotonic() < deadline:
+            time.sleep(0.002)
+        seen = stored(store)
+        child.kill()
+        child.wait()
+        after = stored(store)
+        assert len(seen) >= count and before.items() <= after.items() and seen.items() <= after.items()
+        before = after
+    # The store is moved to another machine.
+    moved = store.rename(tmp_path / "moved")
+    results = run(scenario, store=moved)
+    assert tables(results) == expected
+    assert len(stored(moved)) == RUNS
+    unchanged = {moved / path.relative_to(store): time for path, time in before.items()}
+    assert unchanged.items() <= stored(moved).items(), "no run was done twice"
+
+
+class Local(Executor):
+    """Does calls at once, and gives the wrong answer for some of them."""
+
+    def __init__(self, answers: dict[int, Callable[[Any], Any]]) -> None:
+        self.answers = answers
+        self.calls: list[int] = []
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        future: Future[T] = Future()
+        source, number = args
+        self.calls.append(number)
+        try:
+            future.set_result(self.answers[number](source) if number in self.answers else fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def fail(source: Any) -> Any:
+    study = _native.Study.restore(*source)
+    study.stop()
+    return study.run(5)
+
+
+def test_a_failed_run_is_kept_with_its_error_and_done_again(scenario: subflow.Scenario, tmp_path: Path) -> None:
+    with pytest.raises(subflow.RunError, match=r"run 5 \(seed 3, .*olia.*|run 5 \(seed 3, .*lia.*: stopped"):
+        run(scenario, executor=Local({5: fail}), store=tmp_path)
+    assert len(list(tmp_path.glob("*/*.failed.parquet"))) == 1
+    partial = run(scenario, executor=Local({5: fail}), store=tmp_path, keep_going=True)
+    assert len(partial) == RUNS - 1 and 5 not in partial.flows["run"]
+    again = Local({})
+    assert len(run(scenario, executor=again, store=tmp_path)) == RUNS
+    assert again.calls == [5]
+    assert not list(tmp_path.glob("*/*.failed.parquet"))
+
+
+def test_a_worker_that_dies_loses_only_its_own_run(scenario: subflow.Scenario, tmp_path: Path) -> None:
+    def die(source: Any) -> Any:
+        raise OSError("the worker is gone")
+
+    with pytest.raises(OSError, match="the worker is gone"):
+        run(scenario, executor=Local({3: die}), store=tmp_path)
+    assert len(stored(tmp_path)) == RUNS - 1
+    assert len(run(scenario, store=tmp_path)) == RUNS
+
+
+def test_workers_of_a_pool_may_be_killed(scenario: subflow.Scenario, tmp_path: Path) -> None:
+    from concurrent.futures.process import BrokenProcessPool
+
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+
+        def kill_at_four(done: int, total: int) -> None:
+            if done == 4:
+                for process in executor._processes:
+                    os.kill(process, signal.SIGKILL)
+
+        with pytest.raises(BrokenProcessPool):
+            run(scenario, executor=executor, store=tmp_path, progress=kill_at_four)
+    before = stored(tmp_path)
+    assert 4 <= len(before) < RUNS
+    assert len(run(scenario, store=tmp_path)) == RUNS
+    assert before.items() <= stored(tmp_path).items()
+
+
+def test_ctrl_c_keeps_what_is_done(scenario: subflow.Scenario, tmp_path: Path) -> None:
+    def interrupt(done: int, total: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(scenario, store=tmp_path, progress=interrupt)
+    assert 3 <= len(stored(tmp_path)) < RUNS
+    assert len(run(scenario, store=tmp_path)) == RUNS
+
+
+def test_what_is_wrong_is_named(scenario: subflow.Scenario, tmp_path: Path) -> None:
+    with pytest.raises(subflow.ScenarioError, match="lya"):
+        subflow.sweep(scenario, {"flows.file.congestion": ["lya"]})
+    with pytest.raises(subflow.ScenarioError, match="colour"):
+        subflow.sweep(scenario, {"colour": ["red"]})
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "subflow-store.json").write_text('{"format":1,"version":"0.0.1"}')
+    with pytest.raises(subflow.StoreError, match="0.0.1"):
+        run(scenario, store=tmp_path / "old")
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.tex").write_text("x")
+    with pytest.raises(subflow.StoreError, match="not empty"):
+        run(scenario, store=tmp_path / "thesis")
+    store = tmp_path / "store"
+    run(scenario, store=store)
+    damaged = next(store.glob("*/*.parquet"))
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    with pytest.raises(subflow.StoreError, match=r"damaged .*remove it"):
+        run(scenario, store=store)
+    damaged.unlink()
+    assert len(run(scenario, store=store)) == RUNS
+
+
+def test_a_study_reaches_another_process_with_its_traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lte.up").write_text("".join(f"{ms}\n" for ms in range(1, 100, 2)))
+    content = two_paths()
+    content["links"]["wifi"]["rate"] = "lte.up"
+    monkeypatch.chdir(tmp_path)
+    scenario = subflow.Scenario.from_dict(content, name="traced")
+    source = _native.Study(scenario, None, None, None, False).source
+    monkeypatch.chdir("/")
+    record, error = _sweep._run(source, 0)
+    assert error is None and record[:4] == b"PAR1"
