@@ -1,9 +1,14 @@
 //! The arguments of the command line.
 
+mod start;
+mod sweep;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use start::{Completions, Man, New, Template};
 use subflow_quantity::Size;
+pub(crate) use sweep::{Merge, Shard, Source};
 
 /// A laboratory for multipath transport: one scenario file describes hosts, paths and traffic; real MPTCP, TCP
 /// and SCTP stacks run it in a simulator.
@@ -18,8 +23,12 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run a scenario and print what it measured
     Run(Run),
+    /// Make results of runs in stores, such as those of `run --shard`
+    Merge(Merge),
     /// Check a scenario, and print its errors or a summary of its runs
     Check(Check),
+    /// Write a commented scenario to start from
+    New(New),
     /// List all names that scenarios may use, and the publications
     List(List),
     /// Reproduce the experiments of a publication and compare the figures
@@ -32,21 +41,18 @@ pub(crate) enum Command {
     Cc(Cc),
     /// Remove the network namespaces that a killed run on Linux left behind
     Cleanup,
+    /// Print a JSON Schema of scenario files, for completion and checks in editors
+    Schema,
+    /// Print completions of this command for a shell
+    Completions(Completions),
+    /// Print a manual page in roff, of this command or of one of its commands
+    Man(Man),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// The scenario, a TOML file
-    pub(crate) scenario: PathBuf,
-    /// Put VALUE (TOML, or else text) in place of what stands at PATH, such as links.wifi.loss="2 %"
-    #[arg(long, value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Seed of the first run
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) seed: Option<u64>,
-    /// How many runs to make, each with its own seed
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) repeat: Option<u32>,
+    #[command(flatten)]
+    pub(crate) source: Source,
     /// How many runs to do at once [default: one for each core; on Linux always one]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
@@ -62,6 +68,19 @@ pub(crate) struct Run {
     /// Replace results or captures of more runs than this command makes
     #[arg(long)]
     pub(crate) force: bool,
+    /// Folder in which each run is kept as it ends; runs that it has are not done again [default: DIR.runs beside the
+    /// folder for the results, until these are written]
+    #[arg(long, value_name = "DIR", conflicts_with = "pcap")]
+    pub(crate) store: Option<PathBuf>,
+    /// Go on with a command that was interrupted: do the runs that are not kept yet
+    #[arg(long, conflicts_with = "pcap")]
+    pub(crate) resume: bool,
+    /// Go on after a run has failed; its error is kept, and --resume tries it again
+    #[arg(long, conflicts_with = "pcap")]
+    pub(crate) keep_going: bool,
+    /// Do only the K-th of N parts of the runs, into the store; `subflow merge` makes results of them
+    #[arg(long, value_name = "K/N", requires = "store", conflicts_with_all = ["out", "figures", "pcap"])]
+    pub(crate) shard: Option<Shard>,
     /// Write every packet at every host to captures in this folder, RUN-HOST.pcapng
     #[arg(long, value_name = "DIR")]
     pub(crate) pcap: Option<PathBuf>,

@@ -8,6 +8,7 @@ use subflow_lab::RunError;
 use subflow_publications::ReproduceError;
 use subflow_report::output::OutputError;
 use subflow_scenario::file::{Problem, Problems};
+use subflow_store::StoreError;
 
 /// The width that messages are wrapped at.
 const WIDTH: usize = 100;
@@ -83,6 +84,14 @@ impl From<ReproduceError> for Failure {
         match error {
             ReproduceError::BadInput(message) => Self::bad_input(message, ""),
             ReproduceError::Run(error) => error.into(),
+        }
+    }
+}
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Io { .. } | StoreError::Damaged { .. } => Self::RunFailed(error.to_string()),
+            _ => Self::bad_input(error.to_string(), ""),
         }
     }
 }

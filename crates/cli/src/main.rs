@@ -23,13 +23,18 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match &arguments.command {
         Command::Run(run) => commands::run(run),
+        Command::Merge(merge) => commands::merge(merge),
         Command::Check(check) => commands::check(check),
+        Command::New(new) => commands::new(new),
         Command::List(list) => commands::list(list.what),
         Command::Reproduce(reproduce) => commands::reproduce(reproduce),
         Command::Bench(bench) => commands::bench(bench),
         Command::Validate(validate) => commands::validate(validate),
         Command::Cc(cc) => commands::cc(cc),
         Command::Cleanup => commands::cleanup(),
+        Command::Schema => commands::schema(),
+        Command::Completions(completions) => commands::completions(completions),
+        Command::Man(man) => commands::man(man),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -5,7 +5,7 @@ use std::path::Path;
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::Plan;
 
-use crate::arguments::Check;
+use crate::arguments::{Check, Source};
 use crate::failure::Failure;
 use crate::output::print;
 
@@ -24,6 +24,14 @@ pub(crate) fn read(path: &Path, set: &[String], options: &[(&str, String)]) -> R
         document.set(option, assignment)?;
     }
     Ok(Plan::read(document)?)
+}
+
+/// The plan of a scenario file with all changes of the command line.
+pub(crate) fn read_source(source: &Source) -> Result<Plan, Failure> {
+    let seed = source.seed.map(|seed| ("--seed", format!("seed={seed}")));
+    let repeat = source.repeat.map(|repeat| ("--repeat", format!("repeat={repeat}")));
+    let options: Vec<(&str, String)> = seed.into_iter().chain(repeat).collect();
+    read(&source.scenario, &source.set, &options)
 }
 
 fn summary(plan: &Plan) -> String {

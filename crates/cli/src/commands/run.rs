@@ -1,6 +1,6 @@
 //! `subflow run`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use subflow_lab::capture::{CaptureFolder, estimate};
 use subflow_lab::execute::execute;
@@ -10,7 +10,8 @@ use subflow_quantity::Size;
 use subflow_report::output::{Captures, FigureFormat, Folder, to_json};
 use subflow_scenario::sweep::Plan;
 
-use super::check::read;
+use super::check::read_source;
+use super::journal::{self, Journal};
 use super::on_linux;
 use crate::arguments::{Format, Platform, Run};
 use crate::failure::Failure;
@@ -19,7 +20,11 @@ use crate::progress::Bar;
 
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let plan = plan(arguments)?;
-    let folder = folder(arguments, &plan)?;
+    if let Some(shard) = arguments.shard {
+        return journal::do_shard(arguments, &plan, shard);
+    }
+    let suffix = if arguments.on == Platform::Linux { "-linux" } else { "" };
+    let folder = folder(arguments.out.as_deref(), arguments.format, &plan, suffix, arguments.force)?;
     let figures = figure_format(arguments.figures, folder.as_ref())?;
     let captures = arguments.pcap.as_ref().map(|pcap| Captures::prepare(pcap, &plan, arguments.force)).transpose()?;
     if let Some(captures) = &captures {
@@ -28,11 +33,22 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     if arguments.on == Platform::Linux {
         on_linux::check(&plan, arguments.device)?;
     }
+    let journal = Journal::open(arguments, &plan, folder.as_ref().map(Folder::path))?;
     captures.as_ref().map_or(Ok(()), Captures::begin)?;
 
-    let experiment = experiment(arguments, &plan, folder.is_some(), captures.as_ref())?;
+    let (experiment, failed) = match &journal {
+        Some(journal) => journal.experiment(arguments, &plan)?,
+        None => (experiment(arguments, &plan, folder.is_some(), captures.as_ref())?, 0),
+    };
     let invalid = report_invalid_runs(&experiment);
-    finish(arguments, &plan, &experiment, folder, figures)?;
+    finish(arguments.format, &plan, &experiment, folder, figures)?;
+    if failed > 0 {
+        let runs = plan.jobs().len();
+        return Err(Failure::RunFailed(format!(
+            "{failed} of {runs} runs failed; the results lack them, and --resume does them again"
+        )));
+    }
+    journal.map_or(Ok(()), Journal::remove)?;
     match invalid {
         0 => Ok(()),
         _ => Err(Failure::RunFailed(format!(
@@ -50,22 +66,24 @@ fn plan(arguments: &Run) -> Result<Plan, Failure> {
             "the simulator has no devices: add --on linux, or drop it",
         ));
     }
-    let seed = arguments.seed.map(|seed| ("--seed", format!("seed={seed}")));
-    let repeat = arguments.repeat.map(|repeat| ("--repeat", format!("repeat={repeat}")));
-    let options: Vec<(&str, String)> = seed.into_iter().chain(repeat).collect();
-    read(&arguments.scenario, &arguments.set, &options)
+    read_source(&arguments.source)
 }
 
 /// The folder for the results, if there is one.
-fn folder(arguments: &Run, plan: &Plan) -> Result<Option<Folder>, Failure> {
-    let suffix = if arguments.on == Platform::Linux { "-linux" } else { "" };
+pub(super) fn folder(
+    out: Option<&Path>,
+    format: Format,
+    plan: &Plan,
+    suffix: &str,
+    force: bool,
+) -> Result<Option<Folder>, Failure> {
     let default_folder = || PathBuf::from("results").join(format!("{}{suffix}", plan.document.name));
-    let out = match (&arguments.out, arguments.format) {
-        (Some(out), _) => Some(out.clone()),
+    let out = match (out, format) {
+        (Some(out), _) => Some(out.to_owned()),
         (None, Format::Text) => Some(default_folder()),
         (None, Format::Json | Format::Csv) => None,
     };
-    Ok(out.map(|out| Folder::for_plan(out, plan, arguments.force)).transpose()?)
+    Ok(out.map(|out| Folder::for_plan(out, plan, force)).transpose()?)
 }
 
 /// Prints the expected size of the captures. Fails if it exceeds the limit.
@@ -107,8 +125,8 @@ fn experiment(arguments: &Run, plan: &Plan, series: bool, captures: Option<&Capt
 }
 
 /// Writes and prints the results.
-fn finish(
-    arguments: &Run,
+pub(super) fn finish(
+    format: Format,
     plan: &Plan,
     experiment: &Experiment,
     folder: Option<Folder>,
@@ -116,13 +134,13 @@ fn finish(
 ) -> Result<(), Failure> {
     // Results that cannot be written are printed: the runs may have taken long.
     let written = folder.as_ref().map(|folder| folder.write_experiment(plan, experiment, figures)).transpose();
-    match arguments.format {
+    match format {
         Format::Json => print(&to_json(experiment))?,
         Format::Csv => print(&to_csv(experiment))?,
         Format::Text => print(&to_text(experiment))?,
     }
     written?;
-    match (folder, arguments.format) {
+    match (folder, format) {
         (Some(folder), Format::Text) => print(&format!("\nResults are in {}\n", folder.path().display())),
         _ => Ok(()),
     }

@@ -3,6 +3,8 @@
 mod captures;
 mod desk;
 mod folders;
+mod journal;
+mod shell;
 
 use std::path::Path;
 

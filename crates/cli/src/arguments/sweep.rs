@@ -1,0 +1,67 @@
+//! The arguments that a scenario and its changes have, and those of sweeps done in parts.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Figures, Format};
+
+/// A scenario, and what to change in it.
+#[derive(Debug, Args)]
+pub(crate) struct Source {
+    /// The scenario, a TOML file
+    pub(crate) scenario: PathBuf,
+    /// Put VALUE (TOML, or else text) in place of what stands at PATH, such as links.wifi.loss="2 %"
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Seed of the first run
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) seed: Option<u64>,
+    /// How many runs to make, each with its own seed
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) repeat: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Merge {
+    #[command(flatten)]
+    pub(crate) source: Source,
+    /// Stores of `run --store`, which together have all runs; may be given several times
+    #[arg(long, value_name = "DIR", required = true)]
+    pub(crate) store: Vec<PathBuf>,
+    /// Folder for the results [default: results/NAME]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Also write each figure of the report to a file of its own, in the folder for the results
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) figures: Option<Figures>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+    /// Make results without the runs that failed
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+    /// Replace results of more runs than these
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// One of several equal parts of the runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shard {
+    /// Which part, from 1.
+    pub(crate) number: usize,
+    /// How many parts there are.
+    pub(crate) of: usize,
+}
+
+impl std::str::FromStr for Shard {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        match numbers {
+            Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
+            _ => Err("expected K/N with K from 1 to N, such as 3/16".to_owned()),
+        }
+    }
+}

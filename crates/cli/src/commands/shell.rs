@@ -1,0 +1,48 @@
+//! `subflow schema`, `subflow completions` and `subflow man`: descriptions of the scenario file and of the command for
+//! editors and shells.
+
+use clap::{Command, CommandFactory};
+use subflow_scenario::schema::json_schema;
+
+use crate::arguments::{Arguments, Completions, Man};
+use crate::failure::Failure;
+use crate::output::print;
+
+pub(crate) fn schema() -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(&json_schema()).expect("values of JSON can be written");
+    print(&(text + "\n"))
+}
+
+pub(crate) fn completions(arguments: &Completions) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut Arguments::command(), "subflow", &mut script);
+    print(&String::from_utf8_lossy(&script))
+}
+
+pub(crate) fn man(arguments: &Man) -> Result<(), Failure> {
+    let mut command = Arguments::command();
+    // Gives subcommands their full names.
+    command.build();
+    let page = match &arguments.command {
+        None => command,
+        Some(name) => subcommand(&command, name)?,
+    };
+    let mut text = Vec::new();
+    let rendered = clap_mangen::Man::new(page).render(&mut text);
+    rendered.map_err(|error| Failure::RunFailed(format!("cannot write the manual page: {error}")))?;
+    print(&String::from_utf8_lossy(&text))
+}
+
+fn subcommand(command: &Command, name: &str) -> Result<Command, Failure> {
+    let names = || command.get_subcommands().map(Command::get_name);
+    match command.find_subcommand(name) {
+        Some(found) => {
+            let title = found.get_display_name().unwrap_or(name).to_owned();
+            Ok(found.clone().name(title))
+        }
+        None => Err(Failure::bad_input(
+            format!("found {name:?}, expected the name of a command"),
+            format!("there are {}", subflow_scenario::file::list(names())),
+        )),
+    }
+}

@@ -1,0 +1,198 @@
+//! A sweep that is interrupted loses nothing that was done, and its results are those of one that was not.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::desk::{Desk, QUICK};
+
+const RUNS: usize = 80;
+
+/// Two points with forty runs each.
+fn study() -> Desk {
+    let longer = QUICK.replace("100 kB", "2 MB").replace("delay = \"5 ms\"", "delay = \"5 ms\"\nloss = \"0.5 %\"");
+    Desk::new(&format!("{longer}[sweep]\n\"flows.short.congestion\" = [\"reno\", \"cubic\"]\n"))
+}
+
+/// The runs that a store has, with the times at which they were written.
+fn stored(store: &Path) -> BTreeMap<PathBuf, SystemTime> {
+    let Ok(folders) = std::fs::read_dir(store) else { return BTreeMap::new() };
+    let folders = folders.flatten().filter(|entry| entry.path().is_dir());
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).into_iter().flatten().flatten());
+    let runs = files.filter(|file| {
+        let name = file.file_name().to_string_lossy().into_owned();
+        !name.starts_with('.') && name.ends_with(".parquet")
+    });
+    runs.filter_map(|file| Some((file.path(), file.metadata().ok()?.modified().ok()?))).collect()
+}
+
+fn start(desk: &Desk, arguments: &[&str]) -> Child {
+    Command::new(assert_cmd::cargo::cargo_bin("subflow"))
+        .current_dir(desk.root())
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts")
+}
+
+/// Waits until the store has so many runs. Fails if the command ends before.
+fn wait_for(count: usize, store: &Path, child: &mut Child) {
+    let begin = Instant::now();
+    while stored(store).len() < count {
+        assert!(
+            child.try_wait().expect("it can be asked").is_none(),
+            "the command ended before {count} runs were done"
+        );
+        assert!(begin.elapsed() < Duration::from_secs(120), "{count} runs take too long");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// All files of a folder of results and below, without the lines that tell CPU times.
+fn results(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(below) = folders.pop() {
+        for entry in std::fs::read_dir(folder.join(&below)).expect("a folder").flatten() {
+            let name = below.join(entry.file_name());
+            if entry.path().is_dir() {
+                folders.push(name);
+                continue;
+            }
+            let mut bytes = std::fs::read(entry.path()).expect("a file");
+            if name == Path::new("results.json") {
+                let text = String::from_utf8(bytes).expect("UTF-8");
+                let lines: Vec<&str> = text.lines().filter(|line| !line.contains("\"cpu_s\"")).collect();
+                assert_eq!(text.lines().count() - lines.len(), RUNS);
+                bytes = lines.join("\n").into_bytes();
+            }
+            files.insert(name, bytes);
+        }
+    }
+    files
+}
+
+fn assert_equal(desk: &Desk, one: &str, other: &str) {
+    let (one, other) = (results(&desk.path(one)), results(&desk.path(other)));
+    assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
+    assert!(one.len() > 10, "{:?}", one.keys());
+    for (name, bytes) in &one {
+        assert!(*bytes == other[name], "{} differs", name.display());
+    }
+}
+
+const WHOLE: [&str; 8] = ["run", "quick.toml", "--repeat", "40", "--out", "whole", "--jobs", "1"];
+const CUT: [&str; 9] = ["run", "quick.toml", "--repeat", "40", "--out", "cut", "--jobs", "3", "--resume"];
+
+#[test]
+fn a_sweep_that_is_killed_loses_only_the_runs_under_way() {
+    let desk = study();
+    let store = desk.path("cut.runs");
+    let mut before = BTreeMap::new();
+    for count in [1, 5, 17, 30, 31, 62] {
+        let mut child = start(&desk, &CUT);
+        wait_for(count.max(before.len()), &store, &mut child);
+        let seen = stored(&store);
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+        let after = stored(&store);
+        assert!(seen.iter().all(|(file, time)| after.get(file) == Some(time)), "a run that was done is lost");
+        assert!(before.iter().all(|(file, time)| after.get(file) == Some(time)), "a run was done twice");
+        assert!(!desk.path("cut/results.json").exists());
+        before = after;
+    }
+    assert!(before.len() < RUNS, "it was never cut");
+    let (code, _, stderr) = desk.subflow(&CUT);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert!(!store.exists(), "the runs are in the results");
+    assert_eq!(desk.subflow(&WHOLE).0, Some(0));
+    assert_equal(&desk, "cut", "whole");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_signal_keeps_what_is_done_and_says_so() {
+    let desk = study();
+    let store = desk.path("cut.runs");
+    let arguments = &CUT[..CUT.len() - 1];
+    for (signal, count) in [("-INT", 3), ("-TERM", 30)] {
+        let mut child = start(&desk, &CUT);
+        wait_for(count, &store, &mut child);
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().expect("there is a kill").success());
+        let output = child.wait_with_output().expect("it ends");
+        let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+        let kept = format!("stopped by a signal: {} of {RUNS} runs are kept in cut.runs", stored(&store).len());
+        assert!(output.status.code() == Some(1) && stderr.contains(&kept) && stderr.contains("--resume"), "{stderr}");
+    }
+    let (code, stdout, stderr) = desk.subflow(arguments);
+    assert_eq!((code, stdout.as_str()), (Some(2), ""));
+    assert!(stderr.contains("--resume") && stderr.contains("--force"), "{stderr}");
+    assert!(stored(&store).len() >= 30);
+    assert_eq!(desk.subflow(&CUT).0, Some(0));
+    assert!(!store.exists());
+}
+
+#[test]
+fn shards_are_merged_to_the_results_of_one_command() {
+    let desk = study();
+    let run = ["run", "quick.toml", "--repeat", "40"];
+    let merge = ["merge", "quick.toml", "--repeat", "40", "--out", "merged", "--store", "a", "--store", "b"];
+    for (shard, store) in [("3/3", "b"), ("1/3", "a")] {
+        let (code, stdout, stderr) = desk.subflow(&[&run[..], &["--shard", shard, "--store", store]].concat());
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+        assert!(stdout.contains(&format!("runs of shard {shard} are in {store}")), "{stdout}");
+    }
+    let (code, _, stderr) = desk.subflow(&merge);
+    assert!(code == Some(2) && stderr.contains("27 of 80 runs are missing: 1, 4, 7, 10, 13, …"), "{stderr}");
+    assert!(!desk.path("merged").exists());
+    assert_eq!(desk.subflow(&[&run[..], &["--shard", "2/3", "--store", "b"]].concat()).0, Some(0));
+    assert_eq!((stored(&desk.path("a")).len(), stored(&desk.path("b")).len()), (27, 53));
+    let (code, _, stderr) = desk.subflow(&merge);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert_eq!(desk.subflow(&WHOLE).0, Some(0));
+    assert_equal(&desk, "merged", "whole");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_disk_that_is_full_is_an_error_that_keeps_what_is_done() {
+    let desk = study();
+    let command = assert_cmd::cargo::cargo_bin("subflow");
+    // No file may have more than 2 KiB. Writing more fails, as on a full disk.
+    let line = format!("trap '' XFSZ; ulimit -f 2; {} {}", command.display(), CUT.join(" "));
+    let output = Command::new("bash").args(["-c", &line]).current_dir(desk.root()).output().expect("there is a bash");
+    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("cut.runs/") && stderr.contains("0 of 80 runs are kept"), "{stderr}");
+    assert!(stored(&desk.path("cut.runs")).is_empty() && !desk.path("cut/results.json").exists());
+    assert_eq!(desk.subflow(&CUT).0, Some(0), "with room it goes on");
+}
+
+#[test]
+fn errors_of_stores_name_the_way_out() {
+    let desk = study();
+    std::fs::create_dir(desk.path("thesis")).expect("made");
+    std::fs::write(desk.path("thesis/chapter.tex"), "x").expect("written");
+    std::fs::create_dir(desk.path("old")).expect("made");
+    std::fs::write(desk.path("old/subflow-store.json"), r#"{"format":1,"version":"0.0.1"}"#).expect("written");
+    let cases: &[(&[&str], &str)] = &[
+        (&["run", "quick.toml", "--store", "thesis"], "no store of subflow"),
+        (&["run", "quick.toml", "--store", "old"], "written by subflow 0.0.1"),
+        (&["run", "quick.toml", "--resume", "--format", "json"], "--store DIR"),
+        (&["run", "quick.toml", "--shard", "4/3", "--store", "s"], "K from 1 to N"),
+        (&["run", "quick.toml", "--shard", "1/3"], "--store"),
+        (&["run", "quick.toml", "--store", "s", "--pcap", "p"], "cannot be used with"),
+        (&["merge", "quick.toml", "--store", "nowhere"], "nowhere: there is no store"),
+    ];
+    for (arguments, expected) in cases {
+        let (code, stdout, stderr) = desk.subflow(arguments);
+        let message = stderr.replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{arguments:?}\n{stderr}");
+        assert!(message.contains(expected), "{arguments:?}\n{stderr}");
+    }
+    let files = desk.files();
+    assert_eq!(files, ["old", "quick.toml", "thesis"]);
+}
