@@ -35,14 +35,10 @@ pub(crate) fn man(arguments: &Man) -> Result<(), Failure> {
 
 fn subcommand(command: &Command, name: &str) -> Result<Command, Failure> {
     let names = || command.get_subcommands().map(Command::get_name);
-    match command.find_subcommand(name) {
-        Some(found) => {
-            let title = found.get_display_name().unwrap_or(name).to_owned();
-            Ok(found.clone().name(title))
-        }
-        None => Err(Failure::bad_input(
+    command.find_subcommand(name).cloned().ok_or_else(|| {
+        Failure::bad_input(
             format!("found {name:?}, expected the name of a command"),
             format!("there are {}", subflow_scenario::file::list(names())),
-        )),
-    }
+        )
+    })
 }
