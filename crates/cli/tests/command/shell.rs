@@ -54,7 +54,7 @@ fn every_shell_is_told_the_commands_and_options() {
     for shell in ["bash", "zsh", "fish"] {
         let (code, stdout, stderr) = desk.subflow(&["completions", shell]);
         assert_eq!((code, stderr.as_str()), (Some(0), ""));
-        for word in ["reproduce", "pcap-limit", "shared-bottleneck"] {
+        for word in ["reproduce", "pcap-limit", "simulator"] {
             assert!(stdout.contains(word), "{shell}: {word}");
         }
     }
