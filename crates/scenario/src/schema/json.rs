@@ -55,8 +55,8 @@ const BY_KEY: &[(&str, &TableSchema)] = &[
 /// run. `subflow check` knows them.
 pub fn json_schema() -> Value {
     let mut schema = table(&ROOT);
-    let definitions: Map<String, Value> =
-        BY_KEY.iter().map(|(key, schema)| ((*key).to_owned(), table(schema))).collect();
+    let tables = BY_KEY.iter().map(|(key, schema)| ((*key).to_owned(), table(schema)));
+    let definitions: Map<String, Value> = tables.chain([("sweep".to_owned(), sweep())]).collect();
     let top = schema.as_object_mut().expect("a table is described by an object");
     top.insert("$schema".to_owned(), "http://json-schema.org/draft-07/schema#".into());
     top.insert("title".to_owned(), "Scenario of Subflow".into());
@@ -124,8 +124,9 @@ fn each_direction(alternatives: &[Value]) -> Value {
 fn any_of(mut alternatives: Vec<Value>) -> Value {
     let is_reference = |value: &Value| value.get("$ref").is_some();
     match alternatives.len() {
-        // In draft 7 nothing may stand beside a reference.
         1 if !is_reference(&alternatives[0]) => alternatives.remove(0),
+        // In draft 7 nothing may stand beside a reference.
+        1 => json!({ "allOf": alternatives }),
         _ => json!({ "anyOf": alternatives }),
     }
 }
@@ -144,7 +145,7 @@ fn value(field: &FieldSchema, form: Form) -> Value {
         Form::NamedTables if field.key == "hosts" => named(&json!({ "anyOf": [interfaces(), below()] })),
         Form::NamedTables => named(&below()),
         Form::Interfaces => interfaces(),
-        Form::Sweep => sweep(),
+        Form::Sweep => below(),
         Form::Word(word) => json!({ "type": "string", "const": word }),
         Form::Only(value) => json!({ "type": "boolean", "const": value }),
         Form::Boolean => json!({ "type": "boolean" }),
@@ -203,7 +204,7 @@ fn sweep() -> Value {
     json!({
         "type": "object",
         "additionalProperties": {
-            "anyOf": [{ "type": "array", "minItems": 1 }, { "type": "object" }],
+            "anyOf": [{ "type": "array", "minItems": 1 }, { "$ref": "#/definitions/sweep" }],
         },
     })
 }
