@@ -23,7 +23,7 @@ import subflow
 from subflow import _native, _sweep
 
 T = TypeVar("T")
-OVER = {"flows.file.congestion": ["lia", "olia"], "links.wifi.loss": ["0 %", "1 %"]}
+OVER = {"flows.file.congestion": ["lia", "olia"], "links.slow.loss": ["0 %", "1 %"]}
 RUNS = 12
 
 
@@ -86,7 +86,7 @@ def test_a_store_holds_rows_for_queries(scenario: subflow.Scenario, tmp_path: Pa
     run(scenario, store=tmp_path)
     files = sorted(tmp_path.glob("*/*.parquet"))
     rows = [row for file in files for row in pyarrow.parquet.read_table(file).to_pylist()]
-    assert {(row["flows.file.congestion"], row["links.wifi.loss"], row["seed"]) for row in rows} == {
+    assert {(row["flows.file.congestion"], row["links.slow.loss"], row["seed"]) for row in rows} == {
         (congestion, loss, seed) for congestion in ("lia", "olia") for loss in ("0 %", "1 %") for seed in (1, 2, 3)
     }
     assert all(row["goodput_mbps"] > 0 and row["error"] is None for row in rows)
@@ -225,7 +225,7 @@ def test_what_is_wrong_is_named(scenario: subflow.Scenario, tmp_path: Path) -> N
 def test_a_study_reaches_another_process_with_its_traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "lte.up").write_text("".join(f"{ms}\n" for ms in range(1, 100, 2)))
     content = two_paths()
-    content["links"]["wifi"]["rate"] = "lte.up"
+    content["links"]["slow"]["rate"] = "lte.up"
     monkeypatch.chdir(tmp_path)
     scenario = subflow.Scenario.from_dict(content, name="traced")
     source = _native.Study(scenario, None, None, None, False).source
