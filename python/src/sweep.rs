@@ -41,6 +41,12 @@ impl Study {
         series: bool,
     ) -> PyResult<Self> {
         let mut document = scenario.document.clone();
+        if !document.custom.is_empty() {
+            // Another process makes the scenario of its text, and a store knows the runs by it.
+            return Err(PyValueError::new_err(
+                "sweep() does not take scenarios with algorithms in Python; put the values into [sweep] and use run()",
+            ));
+        }
         let over = over.map(Bound::as_any);
         for (argument, key, value) in [("over", "sweep", over), ("seed", "seed", seed), ("repeat", "repeat", repeat)] {
             if let Some(value) = value {
@@ -101,7 +107,7 @@ impl Study {
             None => self.of_records(records)?,
         };
         match (&collected.failed[..], &collected.missing[..]) {
-            ([error, ..], _) if !keep_going => Err(failed(error)),
+            ([error, ..], _) if !keep_going => Err(failed(py, error, None)),
             (_, [job, ..]) => Err(RunError::new_err(format!("run {} was not done", job.run))),
             _ => Ok(Results::new(Arc::clone(&self.plan), collected.experiment)),
         }

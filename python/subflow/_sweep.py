@@ -60,6 +60,8 @@ def sweep(
 
     Raises
     ------
+    ValueError
+        The scenario has algorithms in Python, which only ``Scenario.run`` takes.
     ScenarioError
         The scenario is not valid; nothing was run.
     RunError

@@ -232,3 +232,12 @@ def test_a_study_reaches_another_process_with_its_traces(tmp_path: Path, monkeyp
     monkeypatch.chdir("/")
     record, error = _sweep._run(source, 0)
     assert error is None and record[:4] == b"PAR1"
+
+
+def test_algorithms_in_python_are_refused() -> None:
+    class Anything(subflow.Scheduler):
+        pass
+
+    own = subflow.Scenario.from_dict(two_paths(), name="own").with_algorithms(schedulers={"anything": Anything})
+    with pytest.raises(ValueError, match="algorithms in Python"):
+        subflow.sweep(own, {"seed": [1, 2]})

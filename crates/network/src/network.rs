@@ -231,12 +231,26 @@ impl Network {
         self.links[link.index()].held()
     }
 
+    /// Packets in queues and on links at the end of the last run.
+    pub fn packets_in_flight(&self) -> u64 {
+        self.packets.len() as u64 - self.reserved
+    }
+
+    /// The maximum number of packets in the network at once, which need about 1 GB.
+    pub const MOST_PACKETS: usize = 2_000_000;
+
+    /// Whether there have been more than [`Self::MOST_PACKETS`] packets at once. Hosts transmit nothing from then on: the
+    /// results of the run are not valid.
+    pub fn has_overflowed(&self) -> bool {
+        self.packets.has_overflowed()
+    }
+
     /// The counters of the network at the end of the last run.
     pub fn metrics(&self) -> NetworkMetrics {
         let on_links: u64 = self.links.iter().map(|link| link.metrics(self.now).drops()).sum();
         NetworkMetrics {
             dropped: self.counters.dropped_unroutable + on_links,
-            in_flight: self.packets.len() as u64 - self.reserved,
+            in_flight: self.packets_in_flight(),
             packet_hops: self.links.iter().map(Link::hops).sum(),
             ..self.counters
         }

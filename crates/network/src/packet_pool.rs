@@ -54,6 +54,12 @@ impl PacketPool {
         packet
     }
 
+    /// Whether there have been more than [`Network::MOST_PACKETS`](crate::Network::MOST_PACKETS) packets at once.
+    #[inline]
+    pub(crate) fn has_overflowed(&self) -> bool {
+        self.slots.len() > crate::Network::MOST_PACKETS
+    }
+
     /// Packets in the pool, including reserved slots.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()

@@ -30,6 +30,9 @@ impl Network {
         {
             tap.packet(self.now, host, interface, Direction::Out, &self.packets[id]);
         }
+        if self.packets.has_overflowed() {
+            return self.release(id);
+        }
         let packet = &self.packets[id];
         let Some(destination) = self.hosts.destination(interface, packet.ip.destination) else {
             self.counters.dropped_unroutable += 1;

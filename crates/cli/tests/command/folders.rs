@@ -134,3 +134,28 @@ fn a_manifest_with_paths_outside_the_folder_is_refused() {
     }
     assert_eq!(desk.files(), ["out", "quick.toml"]);
 }
+
+#[test]
+fn traces_are_written_under_one_name_however_the_scenario_spells_it() {
+    let desk = Desk::new(&QUICK.replace("rate = \"10 Mbit/s\"", "rate = \"./traces//walk.up\""));
+    std::fs::create_dir(desk.path("traces")).expect("a folder");
+    std::fs::write(desk.path("traces/walk.up"), "1\n2\n3\n").expect("a trace");
+    for _ in 0..2 {
+        let (code, _, stderr) = desk.subflow(&["run", "quick.toml", "--out", "out"]);
+        assert_eq!(code, Some(0), "{stderr}");
+    }
+    assert_eq!(std::fs::read(desk.path("out/traces/walk.up")).expect("the trace"), b"1\n2\n3\n");
+}
+
+#[test]
+fn a_trace_that_has_the_name_of_a_result_is_refused() {
+    for name in ["results.json", "scenario.toml", "figures", "Tables/walk.up"] {
+        let desk = Desk::new(&QUICK.replace("rate = \"10 Mbit/s\"", &format!("rate = \"{name}\"")));
+        std::fs::create_dir(desk.path("Tables")).expect("a folder");
+        std::fs::write(desk.path(name), "1\n2\n3\n").expect("a trace");
+        let (code, stdout, stderr) = desk.subflow(&["run", "quick.toml", "--out", "out"]);
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+        assert!(stderr.contains(&format!("trace {name}")), "{stderr}");
+        assert!(!desk.path("out").exists());
+    }
+}

@@ -13,6 +13,7 @@ mod stacks;
 pub(crate) mod subflow_figures;
 pub(crate) mod world;
 
+use subflow_network::Network;
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Scenario;
 
@@ -122,6 +123,7 @@ impl Run {
             }
             let before = self.network.metrics().events;
             self.network.run_until(&mut self.world, at);
+            self.check_size()?;
             match self.network.metrics().events - before {
                 events if events > EVENTS_PER_SLICE => slice = (slice / 2).max(Duration::from_nanos(1)),
                 events if events < EVENTS_PER_SLICE / 2 => slice = slice.saturating_mul(2).min(LONGEST_SLICE),
@@ -129,7 +131,23 @@ impl Run {
             }
         }
         self.network.run_until(&mut self.world, end);
-        Ok(())
+        self.check_size()
+    }
+
+    /// Fails if packets have filled the memory that the network may take.
+    fn check_size(&self) -> Result<(), RunError> {
+        if !self.network.has_overflowed() {
+            return Ok(());
+        }
+        let directions = self.links.iter().flat_map(|link| [link.forward, link.backward]);
+        let longest = directions.max_by_key(|&link| self.network.queue_length(link));
+        let longest = longest.map_or_else(String::new, |link| {
+            format!("; most of them wait for links.{}: limit its queue", self.network.link_name(link))
+        });
+        Err(RunError::failed(format!(
+            "more than {} packets are in the network at once{longest}",
+            Network::MOST_PACKETS
+        )))
     }
 }
 
@@ -160,6 +178,18 @@ mod tests {
         let engine = Engine { cpu_s: 0.0, ..plain.engine };
         assert_eq!(RunResult { engine, ..plain }, RunResult { engine, ..sliced.clone() });
         assert_eq!(sliced.engine.events, engine.events);
+    }
+
+    #[test]
+    fn packets_that_fill_the_memory_end_the_run() {
+        let text = "duration = \"3000 s\"\n[hosts]\na = [\"x\"]\nb = [\"x\"]\n\
+                    [links.slow]\nbetween = [\"a.x\", \"b.x\"]\nrate = \"1 bit/s\"\nqueue = \"unlimited\"\n\
+                    [flows.datagrams]\nfrom = \"a\"\nto = \"b\"\nprotocol = \"udp\"\n\
+                    on_off = { rate = \"10 Mbit/s\", packet = \"1400 B\" }\n";
+        let document = Document::parse(Path::new("slow.toml"), text.to_owned()).expect("TOML");
+        let scenario = Scenario::read(&document).expect("a good scenario");
+        let error = simulate(&scenario, 1, &RunOptions::default()).expect_err("too many packets").to_string();
+        assert!(error.contains("2000000 packets") && error.contains("links.slow"), "{error}");
     }
 
     #[test]

@@ -119,7 +119,8 @@ const ALL: &[SchedulerEntry] = &[
     SchedulerEntry {
         name: "red-module",
         aliases: &[],
-        description: "all data on each subflow of a list of weakly correlated ones, made every 2 s, and on the initial one",
+        description: "all data on each subflow of a list of weakly correlated ones, made every 2 s, and on the \
+            initial one",
         source: "the kernel module of red2018 (ccsc-research/red-scheduler)",
         options: &[],
         new: |_| Scheduling::RedModule(RedModule::default()),

@@ -61,7 +61,8 @@ pub(super) fn summary(of_what: &str, points: &[Point<'_>], quantity: Quantity) -
     let higher = points.iter().filter(|point| point.ratio.is_above_one()).count();
     let (less, more) = quantity.words();
     Some(format!(
-        "{of_what} {} on average over {} points: from {} at {} to {} at {}; {less} for certain at {lower} of them, {more} at \
+        "{of_what} {} on average over {} points: from {} at {} to {} at {}; {less} for certain at {lower} of them, \
+         {more} at \
          {higher}",
         quantity.difference(average),
         points.len(),

@@ -200,7 +200,8 @@ pub(super) fn experiments(extent: &Extent, choices: Choices) -> Vec<Cell> {
 }
 
 /// The switches of `linux` the other way round.
-const AS_IN_THE_RFC: &str = "avoidance_in_recovery = false\ngap_acks_restart_timer = true\nmax_gap_blocks = 'unlimited'\n\
+const AS_IN_THE_RFC: &str = "avoidance_in_recovery = false\ngap_acks_restart_timer = true\nmax_gap_blocks = \
+    'unlimited'\n\
                              most_tsns_ahead = 32767\nsingle_fast_packet = false\nburst_per_message = false\n\
                              fast_retransmission_restarts_timer = true\nlate_back_off = false";
 

@@ -80,7 +80,8 @@ const CLAIMS: [Claim; 17] = [
         long_transfer,
     ),
     claim(
-        "Ours: adaptive is within 2 % of the best of LL, LWS, LTS and HSR in most cells, and nowhere more than 5 % below",
+        "Ours: adaptive is within 2 % of the best of LL, LWS, LTS and HSR in most cells, and nowhere more than 5 % \
+         below",
         "",
         None,
         near_the_best,

@@ -149,10 +149,14 @@ fn is_wanted(configuration: &Configuration, request: &Request) -> bool {
 }
 
 /// What a stall is, and what makes it.
-const STALL: &str = "A stall is counted in seconds of the remaining path's goodput, until a second brings nine tenths of it. \
-    Ours replaces a subflow as Linux does (net.mptcp.stale_loss_cnt = 4): a data-level timer repeats one piece at each expiry, on a \
-    subflow that has nothing outstanding, and everything is sent again when the failed one has given no sign of life over more \
-    than four of them. Until then the send buffer is full of what it holds, and the other path is idle. How long the five periods \
+const STALL: &str = "A stall is counted in seconds of the remaining path's goodput, until a second brings nine tenths \
+    of it. \
+    Ours replaces a subflow as Linux does (net.mptcp.stale_loss_cnt = 4): a data-level timer repeats one piece at \
+    each expiry, on a \
+    subflow that has nothing outstanding, and everything is sent again when the failed one has given no sign of life \
+    over more \
+    than four of them. Until then the send buffer is full of what it holds, and the other path is idle. How long the \
+    five periods \
     are depends on what is left of the other subflow's own timer each time, which is a matter of single packets.";
 
 fn notes(outcomes: &[Outcome<'_>]) -> Vec<String> {
@@ -166,7 +170,8 @@ fn notes(outcomes: &[Outcome<'_>]) -> Vec<String> {
             .to_owned(),
         format!(
             "deviation_pct is of the completion time where a size is sent, else of the goodput. MPTCP runs with the \
-             scheduler {SCHEDULER} and the kernel's accounting of send buffers. The kernel's processing time (5 to 10 us a hop) is left out."
+             scheduler {SCHEDULER} and the kernel's accounting of send buffers. The kernel's processing time (5 to 10 \
+             us a hop) is left out."
         ),
     ];
     if outcomes.iter().any(|outcome| outcome.configuration.failure.is_some()) {

@@ -158,7 +158,8 @@ impl Clients<'_> {
             let message = self.configuration.message_bytes();
             let _ = writeln!(
                 text,
-                "sctp = {{ message_size = \"{message} bytes\", receive_buffer = \"4 MiB\", send_buffer = \"4646 KiB\" }}"
+                "sctp = {{ message_size = \"{message} bytes\", receive_buffer = \"4 MiB\", send_buffer = \"4646 KiB\" \
+                 }}"
             );
         }
         if flow.protocol == "mptcp" {

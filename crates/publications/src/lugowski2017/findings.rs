@@ -168,7 +168,8 @@ fn wvegas_against_itself(all: &Measurements) -> Option<Outcome> {
     let evidence = format!("{near:.1}, {middle:.1} and {far:.1} of 100 Mbit/s at 0, 5 and 20 ms");
     Some(with_reason(
         (stays, rate(totals.iter().copied().fold(f64::INFINITY, f64::min)), evidence),
-        "At 20 ms each window travels as one clump, which nothing in a network free of jitter spreads out. Where clumps \
+        "At 20 ms each window travels as one clump, which nothing in a network free of jitter spreads out. Where \
+         clumps \
          meet they queue for a millisecond or two, wVegas takes that for its share of the queue and stops to grow, and \
          between the clumps the link is idle",
     ))
@@ -205,7 +206,8 @@ fn two_connections_against_one(all: &Measurements) -> Option<Outcome> {
         ((0.45..=0.55).contains(&mean), share(mean), format!("mean share of both together: {:.0} %", mean * 100.0));
     Some(with_reason(
         outcome,
-        "Each MPTCP connection alone gets about half against Reno, here as in the thesis (A.1), so three connections share in \
+        "Each MPTCP connection alone gets about half against Reno, here as in the thesis (A.1), so three connections \
+         share in \
          thirds; the thesis calls its own figure surprising",
     ))
 }

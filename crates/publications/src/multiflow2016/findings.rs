@@ -74,21 +74,24 @@ const COMPARISONS: [Comparison; 10] = [
         Claim::Equal,
     ),
     (
-        "Our reading: where its two subflows are joins next to an initial one, MultiFlow is ahead of ECMP by flow on the ring.",
+        "Our reading: where its two subflows are joins next to an initial one, MultiFlow is ahead of ECMP by flow on \
+         the ring.",
         "ring",
         &["1 MB", "10 MB", "100 MB"],
         ["multiflow, two joins", "ecmp-flow"],
         Claim::Ahead,
     ),
     (
-        "Beyond the paper, 8 pairs at once: MultiFlow, whose ties are the same for every connection, is behind ECMP by flow (36 against 53 to 66 Mbit/s on Open vSwitch).",
+        "Beyond the paper, 8 pairs at once: MultiFlow, whose ties are the same for every connection, is behind ECMP \
+         by flow (36 against 53 to 66 Mbit/s on Open vSwitch).",
         "load",
         &["8 pairs"],
         ["ecmp-flow", "multiflow"],
         Claim::Ahead,
     ),
     (
-        "Beyond the paper, which leaves it to future work: between sites with three providers, disjoint paths are ahead of ECMP by flow (values that are made, not measured).",
+        "Beyond the paper, which leaves it to future work: between sites with three providers, disjoint paths are \
+         ahead of ECMP by flow (values that are made, not measured).",
         "inter-domain",
         &["three providers"],
         ["disjoint", "ecmp-flow"],
@@ -172,14 +175,19 @@ fn resilience(measurements: &Measurements) -> Option<Finding> {
     };
     let evidence = modes.iter().filter_map(|mode| told(mode)).collect::<Vec<_>>().join("; ");
     let evidence = evidence
-        + ". With the initial subflow included, data takes disjoint paths, but as published all acknowledgments come back over \
-           the default route, and with it both subflows are cut; \"disjoint\" sends them back over the subflow's own path";
-    Some(Finding::new(
-        "MultiFlow gives every connection resilience: with two subflows it survives the cut of any link between switches.",
-        at("multiflow")?.mean(|run| run.survived) == 1.0,
-        evidence,
+        + ". With the initial subflow included, data takes disjoint paths, but as published all acknowledgments come \
+            back over \
+           the default route, and with it both subflows are cut; \"disjoint\" sends them back over the subflow's own \
+           path";
+    Some(
+        Finding::new(
+            "MultiFlow gives every connection resilience: with two subflows it survives the cut of any link between \
+         switches.",
+            at("multiflow")?.mean(|run| run.survived) == 1.0,
+            evidence,
+        )
+        .source("abstract and section 6"),
     )
-    .source("abstract and section 6"))
 }
 
 /// Whether our ties repair what is lost under load.

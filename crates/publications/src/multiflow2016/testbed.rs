@@ -79,13 +79,25 @@ pub(super) const END_S: f64 = 40.0;
 pub(super) const SAMPLE_S: f64 = 0.02;
 
 pub(super) const NOTES: [&str; 8] = [
-    "Hosts run MPTCP 0.88 with LIA (Linux 6.12's stack in the items beyond the paper); links have 10 Mbit/s, 1 ms and room for 100 packets, which the paper does not say.",
-    "A is host h0 and B the host opposite; the UDP pair is next to them, so that the default route of both is the same. UDP sends 9 Mbit/s on exponential periods of 5 s on average, with pauses alike; the paper says only that it is intermittent and occupies one of the paths. So it takes one path under any routing; the findings say what comes of it where ECMP spreads it, too.",
-    "Two subflows are the initial one and one join. As published, the join does not know of the initial one and takes the same path, so both share it with UDP; the paper's figures fit two joins next to an initial subflow (\"multiflow, two joins\").",
-    "MP_CAPABLE takes the controller's default route (algorithm 1), a path of its spanning tree, as UDP and all answers do; joins go by Dijkstra's algorithm over all links. Which path is the tree's depends on switch numbers that the paper does not print. Its root is the first switch here, A's, and so both find the same path first; with the root beside it, `sensitivity`, they do not.",
-    "Paths between domains (the paper's future work, with NorNet as its testbed): three providers between two sites, with 9, 12 and 75 ms one way in all, 100, 40 and 20 Mbit/s, and 0.001, 0.01 and 0.05 % of loss. These values are made, not measured; no delays of NorNet's paths were found in public.",
+    "Hosts run MPTCP 0.88 with LIA (Linux 6.12's stack in the items beyond the paper); links have 10 Mbit/s, 1 ms and \
+     room for 100 packets, which the paper does not say.",
+    "A is host h0 and B the host opposite; the UDP pair is next to them, so that the default route of both is the \
+     same. UDP sends 9 Mbit/s on exponential periods of 5 s on average, with pauses alike; the paper says only that \
+     it is intermittent and occupies one of the paths. So it takes one path under any routing; the findings say what \
+     comes of it where ECMP spreads it, too.",
+    "Two subflows are the initial one and one join. As published, the join does not know of the initial one and takes \
+     the same path, so both share it with UDP; the paper's figures fit two joins next to an initial subflow \
+     (\"multiflow, two joins\").",
+    "MP_CAPABLE takes the controller's default route (algorithm 1), a path of its spanning tree, as UDP and all \
+     answers do; joins go by Dijkstra's algorithm over all links. Which path is the tree's depends on switch numbers \
+     that the paper does not print. Its root is the first switch here, A's, and so both find the same path first; \
+     with the root beside it, `sensitivity`, they do not.",
+    "Paths between domains (the paper's future work, with NorNet as its testbed): three providers between two sites, \
+     with 9, 12 and 75 ms one way in all, 100, 40 and 20 Mbit/s, and 0.001, 0.01 and 0.05 % of loss. These values are \
+     made, not measured; no delays of NorNet's paths were found in public.",
     "ECMP's hashes depend on the seed; each switch has its own. By packet, each switch takes its equal ways in turn.",
-    "Resilience: a link from A's switch upwards (the one or the other, by the seed) is cut at 10 s and stays cut. A stall is the longest time after that without delivery, to 20 ms.",
+    "Resilience: a link from A's switch upwards (the one or the other, by the seed) is cut at 10 s and stays cut. A \
+     stall is the longest time after that without delivery, to 20 ms.",
     "Load: host i sends to the host half way around the tree. Goodput is the sum over pairs from 5 s on.",
 ];
 
@@ -235,14 +247,16 @@ const PROVIDERS: [(&str, &[&str], &str, &str, &str); 3] = [
 ];
 
 fn inter_domain(mode: Mode) -> String {
-    let mut text = format!(
-        "duration = \"30 s\"\nwarm_up = \"5 s\"\n\n[hosts]\na = [\"eth\"]\nb = [\"eth\"]\n\n[routers]\nsite-a = {{}}\nsite-b = {{}}\n"
+    let mut text = String::from(
+        "duration = \"30 s\"\nwarm_up = \"5 s\"\n\n[hosts]\na = [\"eth\"]\nb = [\"eth\"]\n\n[routers]\nsite-a = \
+         {}\nsite-b = {}\n",
     );
     let mut links = String::new();
     let mut link = |from: &str, to: &str, [rate, delay, loss, queue]: [&str; 4]| {
         let _ = writeln!(
             links,
-            "\n[links.{from}-{to}]\nbetween = [\"{from}\", \"{to}\"]\nrate = \"{rate}\"\ndelay = \"{delay}\"\nqueue = \"{queue}\"\nloss = \"{loss}\""
+            "\n[links.{from}-{to}]\nbetween = [\"{from}\", \"{to}\"]\nrate = \"{rate}\"\ndelay = \"{delay}\"\nqueue = \
+             \"{queue}\"\nloss = \"{loss}\""
         );
     };
     for host in ["a", "b"] {

@@ -163,7 +163,8 @@ fn judge(part: &mut Part, runs: &[Vec<Vec<Shares>>]) {
             &format!("Study: {name}, gains on disjoint paths and leaves TCP its share on a shared one"),
             all([less(&more, &mptcp(way)), less(&left, &tcp(way))]),
             format!(
-                "disjoint: MPTCP {} Mbit/s, {} with all coupled, {} with none; shared: TCP {}, {} with all coupled, {} with \
+                "disjoint: MPTCP {} Mbit/s, {} with all coupled, {} with none; shared: TCP {}, {} with all coupled, \
+                 {} with \
                  none",
                 shown(&mptcp(way), 1),
                 shown(&mptcp(0), 1),

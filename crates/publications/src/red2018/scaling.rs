@@ -71,7 +71,8 @@ fn text(paths: usize, duration_s: u32, seed: u64) -> String {
     let names = |count: usize| (0..count).map(|n| format!("\"i{n}\"")).collect::<Vec<_>>().join(", ");
     let bottlenecks = paths / 2;
     let mut text = format!(
-        "duration = \"{duration_s} s\"\nprofile = \"mptcp-0.9\"\n[hosts]\nns = [{0}]\nnd = [{0}]\nxs = [{1}]\nxd = [{1}]\n\
+        "duration = \"{duration_s} s\"\nprofile = \"mptcp-0.9\"\n[hosts]\nns = [{0}]\nnd = [{0}]\nxs = [{1}]\nxd = \
+         [{1}]\n\
          [routers]\n",
         names(paths),
         names(bottlenecks)
@@ -82,7 +83,8 @@ fn text(paths: usize, duration_s: u32, seed: u64) -> String {
     let link = |text: &mut String, name: &str, from: &str, to: &str, rate_mbps: u32, delay_ms: usize| {
         let _ = writeln!(
             text,
-            "[links.{name}]\nbetween = [\"{from}\", \"{to}\"]\nrate = \"{rate_mbps} Mbit/s\"\ndelay = \"{delay_ms} ms\"\n\
+            "[links.{name}]\nbetween = [\"{from}\", \"{to}\"]\nrate = \"{rate_mbps} Mbit/s\"\ndelay = \"{delay_ms} \
+             ms\"\n\
              queue = \"100 packets\""
         );
     };
@@ -109,7 +111,8 @@ fn text(paths: usize, duration_s: u32, seed: u64) -> String {
     for k in 0..bottlenecks {
         let _ = writeln!(
             text,
-            "[flows.interference{k}]\nfrom = \"xs.i{k}\"\nto = \"xd.i{k}\"\nprotocol = \"tcp\"\ncongestion = \"cubic\"\n\
+            "[flows.interference{k}]\nfrom = \"xs.i{k}\"\nto = \"xd.i{k}\"\nprotocol = \"tcp\"\ncongestion = \
+             \"cubic\"\n\
              start = \"{} ms\"",
             start(&format!("interference {k}"))
         );

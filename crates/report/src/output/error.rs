@@ -52,6 +52,15 @@ pub enum OutputError {
         /// The option for the folder.
         option: &'static str,
     },
+    /// A trace of the scenario has the name of a file of the results.
+    #[error(
+        "the scenario's trace {name} would be written under the name of a file of the results; rename it, or move it \
+         to a folder such as traces"
+    )]
+    TraceName {
+        /// Its name in the folder of the results.
+        name: String,
+    },
     /// The folder contains what the command would not write again.
     #[error(
         "{}: the folder contains {held}, and would contain {new} only; choose another one with {option}, or replace it \

@@ -19,7 +19,8 @@ mod error;
 mod folder;
 mod manifest;
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
 use subflow_lab::results::{Experiment, Series, to_csv, to_text};
@@ -46,13 +47,19 @@ pub enum FigureFormat {
 /// The files of every experiment.
 const EXPERIMENT_FILES: [&str; 6] =
     ["results.json", "results.csv", "summary.txt", "report.html", "scenario.toml", "series.json"];
+/// The directories of experiments.
+const EXPERIMENT_FOLDERS: [&str; 2] = ["tables", "figures"];
 /// The files of every reproduction.
 const REPRODUCTION_FILES: [&str; 4] = ["results.json", "results.csv", "summary.txt", "report.html"];
 
 impl Folder {
     /// [`Folder::prepare`] for the results of `plan`.
     pub fn for_plan(path: impl Into<PathBuf>, plan: &Plan, force: bool) -> Result<Self, OutputError> {
-        let names: Vec<&str> = EXPERIMENT_FILES.into_iter().chain(written_traces(plan).map(|(name, _)| name)).collect();
+        let traces = written_traces(plan);
+        if let Some(name) = traces.keys().find(|name| is_of_experiments(name)) {
+            return Err(OutputError::TraceName { name: name.clone() });
+        }
+        let names: Vec<&str> = EXPERIMENT_FILES.into_iter().chain(traces.keys().map(String::as_str)).collect();
         Self::prepare(path, Content::of_plan(plan), &names, force)
     }
 
@@ -77,7 +84,7 @@ impl Folder {
             write(directory, "report.html", of_experiment(plan, experiment).as_bytes())?;
             write(directory, "scenario.toml", plan.document.text().as_bytes())?;
             for (name, path) in written_traces(plan) {
-                write(directory, name, &std::fs::read(path)?)?;
+                write(directory, &name, &std::fs::read(path)?)?;
             }
             for (name, table) in tables::all(experiment) {
                 write(directory, &format!("tables/{name}.parquet"), &to_parquet(&table))?;
@@ -139,10 +146,25 @@ impl Folder {
     }
 }
 
-/// The trace files that are written next to the scenario: those whose paths stay within its directory.
-fn written_traces(plan: &Plan) -> impl Iterator<Item = (&str, &Path)> {
-    let traces = plan.traces.iter().map(|(name, path)| (name.as_str(), path.as_path()));
-    traces.filter(|(name, _)| is_below(Path::new(name)))
+/// The trace files that are written next to the scenario, those whose paths stay within its directory: by their names
+/// there, without `.` and repeated separators.
+fn written_traces(plan: &Plan) -> BTreeMap<String, &Path> {
+    let traces = plan.traces.iter().filter(|(name, _)| is_below(Path::new(name)));
+    let name = |path: &str| {
+        let parts = Path::new(path).components().filter_map(|part| match part {
+            Component::Normal(part) => part.to_str(),
+            _ => None,
+        });
+        parts.collect::<Vec<_>>().join("/")
+    };
+    traces.map(|(path, file)| (name(path), file.as_path())).collect()
+}
+
+/// Whether a file of this name would be among those of every experiment, or its parent directory would. Some systems do
+/// not tell upper from lower case.
+fn is_of_experiments(name: &str) -> bool {
+    let first = name.split('/').next().unwrap_or(name);
+    EXPERIMENT_FILES.into_iter().chain(EXPERIMENT_FOLDERS).any(|own| own.eq_ignore_ascii_case(first))
 }
 
 fn write_figures(directory: &Path, folder: &str, figures: &[Figure]) -> std::io::Result<()> {

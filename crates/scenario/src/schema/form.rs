@@ -137,6 +137,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("the name of a path manager", &[Name]),
     ("the name of a path manager, or a table with a name and options", &[Name, Table]),
     ("the name of a profile", &[Name]),
+    ("the name of a router", &[Text]),
     ("the name of a shared-bottleneck detector", &[Name]),
     ("the name of a shared-bottleneck detector, or a table", &[Name, Table]),
     ("true", &[Only(true)]),

@@ -76,7 +76,8 @@ pub(crate) const ROUTING: TableSchema = TableSchema {
             "spanning_tree",
             "the name of a router",
             "default routes are shortest paths",
-            "the root of a spanning tree (IEEE 802.1D) that the default routes follow, as those of a switched network do",
+            "the root of a spanning tree (IEEE 802.1D) that the default routes follow, as those of a switched network \
+             do",
         ),
         word(
             "ties",

@@ -16,6 +16,9 @@ use digest::digest;
 /// The maximum number of runs. More are assumed to be a mistake; they would need too much memory.
 const MOST_RUNS: u64 = 1_000_000;
 
+/// The maximum number of points of a sweep: each is read, checked and kept before the first run.
+const MOST_POINTS: usize = 100_000;
+
 /// All runs of a scenario file; the scenario at every point of the sweep is valid.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -55,6 +58,15 @@ impl Plan {
     /// Reads the scenario at every point of its sweep.
     pub fn read(document: Document) -> Result<Self, Problems> {
         let axes = Axis::read_all(&document)?;
+        let count = axes.iter().map(Axis::len).fold(1, usize::saturating_mul);
+        if count > MOST_POINTS {
+            return Err(Problem::nowhere(format!(
+                "{}: found {count} sweep points, expected at most {MOST_POINTS}",
+                document.path.display()
+            ))
+            .help("sweep over fewer values, or in several files")
+            .into());
+        }
         let traces = Traces::new(document.directory());
         let mut problems = Collector::default();
         let mut points = Vec::new();

@@ -126,6 +126,15 @@ fn of_very_many_problems_the_first_are_kept_and_all_counted() {
 }
 
 #[test]
+fn a_sweep_of_very_many_points_is_refused_before_they_are_read() {
+    let values: Vec<String> = (1..=1000).map(|value| format!("\"{value} Mbit/s\"")).collect();
+    let values = values.join(", ");
+    let text = format!("{GOOD}[sweep]\n\"links.wifi.rate\" = [{values}]\n\"links.lte.rate\" = [{values}]\n");
+    let problems = read(&text, &[]).expect_err("a million points");
+    assert!(problems.to_string().contains("found 1000000 sweep points, expected at most 100000"), "{problems}");
+}
+
+#[test]
 fn of_a_very_long_line_the_part_around_the_mistake_is_shown() {
     let rates: Vec<String> = (1..3000).map(|rate| format!("\"{rate} Mbit/s\"")).collect();
     let rates = rates.join(", ").replace("1500 Mbit/s", "1500 µbit");
