@@ -1,4 +1,6 @@
 //! The command as seen by a user: exit codes, output, and files.
+// Processes are awaited, and files compared by their time.
+#![allow(clippy::disallowed_types)]
 
 mod captures;
 mod desk;

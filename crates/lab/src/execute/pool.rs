@@ -38,7 +38,7 @@ pub fn execute(
 }
 
 /// Metrics over time take a thousand times the memory of a run's figures. Therefore they are kept only of the first run
-/// of each point, and only of the first [`MOST_POINTS_WITH_SERIES`] points.
+/// of each point, and only of the first 100 points.
 pub fn keeps_series(plan: &Plan, job: Job) -> bool {
     job.seed == plan.points[job.point].scenario.seed && job.point < MOST_POINTS_WITH_SERIES
 }

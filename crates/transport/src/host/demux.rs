@@ -10,7 +10,7 @@ use subflow_wire::{Body, Packet};
 use super::EndpointId;
 use crate::tcp::Ends;
 
-/// Local and remote IPv4 address; ports and protocol, as [`ports`] packs them.
+/// Local and remote IPv4 address; ports and protocol, as the function `ports` packs them.
 type KeyV4 = (u64, u64);
 type KeyV6 = (u128, u128, u64);
 /// An endpoint and the index of its subflow.

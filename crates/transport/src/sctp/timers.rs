@@ -50,7 +50,7 @@ impl Association {
         }
     }
 
-    /// An event begins: the packets sent in response are a burst of their own (see [`Config::max_burst`]), and the
+    /// An event begins: the packets sent in response are a burst of their own (see `Config::max_burst`), and the
     /// privileges of packets that an earlier event has not sent end.
     pub(super) fn begin_burst(&mut self) {
         (self.retransmission_room, self.bursts) = (None, 0);
