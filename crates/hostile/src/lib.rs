@@ -2,8 +2,8 @@
 //!
 //! A [`Case`] is two hosts and a list of [`Action`](action::Action)s: applications that connect, write, read, stop and
 //! crash; a network that drops, delays, duplicates, corrupts, splits, strips and replays; addresses that come and go;
-//! pauses of up to 60 days; an attacker who sees nothing, or everything, or is the peer itself. [`run`] lets it happen
-//! to two [`Host`](subflow_transport::Host)s and holds them to a model that knows what was written and what was
+//! pauses of up to 60 days; an attacker who sees nothing, or everything, or is the peer itself. [`run`] applies
+//! them to two [`Host`](subflow_transport::Host)s and compares these with a model of what was written and what was
 //! delivered. After every action:
 //!
 //! - no panic and no debug assertion;
@@ -11,8 +11,8 @@
 //! - CPU time for each packet within a bound, and packets in answer to a packet, too;
 //! - all delivered data is the written data, in order and without duplicates.
 //!
-//! At the end the network heals and everybody ends what they have. Connections that nobody who knew them has attacked
-//! complete, both ends fall silent, and what they held is free again.
+//! At the end the network loses nothing more and all applications close. Connections that no informed attacker has
+//! attacked complete, both ends stop sending, and their memory is freed.
 //!
 //! Cases come from seeds (the driver, `src/main.rs`), from a fuzzer's bytes (`fuzz/`), or from files: those that once
 //! failed are in `counterexamples/`, and the tests replay them.

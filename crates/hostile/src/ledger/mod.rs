@@ -123,7 +123,7 @@ impl Ledger {
         (end(one), end(other))
     }
 
-    /// The client, or `side`, opened or accepted a connection that nobody knew of.
+    /// The client, or `side`, opened or accepted a connection that is new to the model.
     pub(crate) fn open(&mut self, side: usize, id: EndpointId, ends: (SocketAddr, SocketAddr), honest: bool) -> usize {
         let mut sides = [None, None];
         sides[side] = Some(Side { id: Some(id), ..Side::default() });

@@ -45,7 +45,7 @@ impl World<'_> {
         limits::of_host(self.most_endpoints[host], self.hosts[host].most_ends()) + endpoints
     }
 
-    /// The connections that strangers have begun and nobody has confirmed are bounded, however many they begin.
+    /// The number of half-open connections is bounded, whatever the number of SYNs.
     fn check_half_open(&self) {
         let server = &self.hosts[SERVER];
         let is_half_open = |&id: &EndpointId| match server.endpoint(id) {

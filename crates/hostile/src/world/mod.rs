@@ -26,11 +26,10 @@ use crate::wiretap::Wiretap;
 use host::MeteredHost;
 use path::Paths;
 
-/// The addresses of the attacker's below this answer whoever connects to them, as
-/// [`Greeting::default`](crate::forgery::Greeting) says.
+/// The attacker's addresses below this accept every connection, with [`Greeting::default`](crate::forgery::Greeting).
 const HOSPITABLE: u16 = 100;
 
-/// Everything that a case happens to.
+/// The hosts, the network and the model of a case.
 pub(crate) struct World<'a> {
     case: &'a Case,
     now: Instant,

@@ -23,7 +23,7 @@ impl World<'_> {
         self.leave_attackers();
         let (before, most) = (self.steps, STEPS_AT_REST + STEPS_PER_ENDPOINT * self.endpoints());
         self.run_for(REST, most + 1);
-        assert!(self.steps - before <= most, "packets and timers without end, though nobody has anything to say");
+        assert!(self.steps - before <= most, "packets and timers without end, though there is nothing to send");
         self.check();
         let completed = self.check_connections();
         self.check_leftovers();
@@ -178,7 +178,7 @@ impl World<'_> {
         }
         for host in [CLIENT, SERVER] {
             let (endpoints, held) = (self.hosts[host].endpoints(), self.hosts[host].held());
-            assert_eq!(endpoints, 0, "host {host} has endpoints that nobody can end");
+            assert_eq!(endpoints, 0, "host {host} has endpoints that cannot be ended");
             let allowed = of_host(self.most_endpoints[host], self.hosts[host].most_ends());
             assert!(held <= allowed, "memory: host {host} holds {held} bytes for no endpoint, not {allowed}");
         }

@@ -136,7 +136,7 @@ fn shorter_with_loss_on_path_2(all: &Measurements) -> Option<Outcome> {
     let verdict = is_less(average);
     let cause = if verdict == Some(true) { None } else { causes::cuts(all, LOSS_ON_PATH_2) };
     let summary = summary("With loss on path 2 the proposal's transfers are", &points, Quantity::Time);
-    Some((verdict, average, told([summary, cause, causes::spared_path_in_time(all)])))
+    Some((verdict, average, joined([summary, cause, causes::spared_path_in_time(all)])))
 }
 
 fn fewer_retransmissions(all: &Measurements) -> Option<Outcome> {
@@ -145,7 +145,7 @@ fn fewer_retransmissions(all: &Measurements) -> Option<Outcome> {
     let verdict = is_less(average);
     let summary =
         summary("With loss on path 2 the chunks that the proposal sends again are", &points, Quantity::Chunks);
-    Some((verdict, average, told([summary, causes::spared_path_in_chunks(all)])))
+    Some((verdict, average, joined([summary, causes::spared_path_in_chunks(all)])))
 }
 
 fn shorter_with_equal_loss(all: &Measurements) -> Option<Outcome> {
@@ -156,7 +156,7 @@ fn shorter_with_equal_loss(all: &Measurements) -> Option<Outcome> {
     let causes =
         if verdict == Some(true) { [None, None] } else { [causes::cuts(all, EQUAL_LOSS), causes::greatest_loss(all)] };
     let [cuts, greatest] = causes;
-    Some((verdict, average, told([summary, cuts, greatest])))
+    Some((verdict, average, joined([summary, cuts, greatest])))
 }
 
 fn more_retransmissions(all: &Measurements) -> Option<Outcome> {
@@ -164,7 +164,7 @@ fn more_retransmissions(all: &Measurements) -> Option<Outcome> {
     let average = average(&points)?;
     let verdict = is_more(average);
     let summary = summary(&sent_again_with_much_loss(""), &points, Quantity::Chunks);
-    Some((verdict, average, told([summary, causes::lost_chunks(all)])))
+    Some((verdict, average, joined([summary, causes::lost_chunks(all)])))
 }
 
 fn fewer_by_timeout(all: &Measurements) -> Option<Outcome> {
@@ -172,7 +172,7 @@ fn fewer_by_timeout(all: &Measurements) -> Option<Outcome> {
     let average = average(&points)?;
     let verdict = is_less(average);
     let summary = summary(&sent_again_with_much_loss("after a timeout "), &points, Quantity::Chunks);
-    Some((verdict, average, told([summary, causes::chunks_lost_twice(all)])))
+    Some((verdict, average, joined([summary, causes::chunks_lost_twice(all)])))
 }
 
 /// A gain at the longest RTT, for certain, and a larger one the longer the RTT.
@@ -206,7 +206,7 @@ fn gain_grows_with_rtt(all: &Measurements) -> Option<Outcome> {
         }
         (false, false) => Some("There is no gain that could grow".to_owned()),
     };
-    Some((Some(verdict), *last, told([Some(shown), cause])))
+    Some((Some(verdict), *last, joined([Some(shown), cause])))
 }
 
 /// The average is 1, as far as can be told, and that is far enough.
@@ -222,7 +222,7 @@ fn no_gain_when_near(all: &Measurements) -> Option<Outcome> {
     };
     let summary =
         summary(&format!("At 24 ms and up to {LOW_LOSS_PCT} % the proposal's transfers are"), &points, Quantity::Time);
-    Some((verdict, average, told([summary, cause.map(str::to_owned)])))
+    Some((verdict, average, joined([summary, cause.map(str::to_owned)])))
 }
 
 /// Transfers without CUC take at most 5 % longer, for certain, on average over both scopes of recovery.
@@ -250,7 +250,7 @@ fn cuc_is_dispensable(all: &Measurements) -> Option<Outcome> {
     };
     let evidence =
         format!("Without CUC transfers are {} on average: {}", Quantity::Time.difference(average), shown.join(", "));
-    Some((verdict, average, told([Some(evidence)])))
+    Some((verdict, average, joined([Some(evidence)])))
 }
 
 /// The beginning of what is said of chunks that were sent again, of those `after` something.
@@ -258,8 +258,8 @@ fn sent_again_with_much_loss(after: &str) -> String {
     format!("With {MUCH_LOSS_PCT} % equal loss and more the chunks that the proposal sends again {after}are")
 }
 
-/// Sentences.
-fn told<const N: usize>(sentences: [Option<String>; N]) -> String {
+/// The sentences that there are, joined.
+fn joined<const N: usize>(sentences: [Option<String>; N]) -> String {
     let sentences: Vec<String> = sentences.into_iter().flatten().map(|sentence| format!("{sentence}.")).collect();
     sentences.join(" ")
 }

@@ -60,8 +60,8 @@ pub(super) fn slower_without_loss(measured: &Measurements) -> Option<Outcome> {
     let pair = |cc| Some((cc, full(measured, Congested, 0, cc, "ll")?, full(measured, Congested, 1, cc, "ll")?));
     let pairs: Vec<(&str, &Measurement, &Measurement)> =
         ["lia", "olia", "balia"].into_iter().map(pair).collect::<Option<_>>()?;
-    let told = pairs.iter().map(|(cc, at_0, at_1)| format!("{cc} {} and {}", shown(at_0), shown(at_1)));
-    let evidence = format!("ll, Mbit/s at 0 and 1 %: {}", told.collect::<Vec<_>>().join(", "));
+    let figures = pairs.iter().map(|(cc, at_0, at_1)| format!("{cc} {} and {}", shown(at_0), shown(at_1)));
+    let evidence = format!("ll, Mbit/s at 0 and 1 %: {}", figures.collect::<Vec<_>>().join(", "));
     let ratios: Vec<Ratio> = pairs.iter().map(|(_, at_0, at_1)| Ratio::of(at_0, at_1)).collect();
     Some(judged(&ratios, &(0.0..=1.0), Ratio::is_in, true, evidence))
 }
@@ -72,8 +72,8 @@ pub(super) fn wvegas_stays_level(measured: &Measurements) -> Option<Outcome> {
         losses.iter().map(|&loss| full(measured, Congested, loss, "wvegas", "ll")).collect::<Option<_>>()?;
     let (first, rest) = cells.split_first()?;
     let ratios: Vec<Ratio> = rest.iter().rev().map(|cell| Ratio::of(cell, first)).collect();
-    let told: Vec<String> = cells.iter().map(|cell| shown(cell)).collect();
-    let evidence = format!("ll, Mbit/s at {losses:?} %: {}", told.join(", "));
+    let figures: Vec<String> = cells.iter().map(|cell| shown(cell)).collect();
+    let evidence = format!("ll, Mbit/s at {losses:?} %: {}", figures.join(", "));
     Some(judged(&ratios, &(0.95..=1.05), Ratio::is_about, losses == [0, 1, 2, 3], evidence))
 }
 
@@ -102,8 +102,8 @@ pub(super) fn above_ll(
 ) -> Option<Outcome> {
     let gain = |&cc| Some((cc, Ratio::mean_of(&over_ll(measured, scheduler, cc)?)?));
     let gains: Vec<(&str, Ratio)> = congestion.iter().map(gain).collect::<Option<_>>()?;
-    let told = gains.iter().map(|(cc, gain)| format!("{cc} {}", gain.as_gain()));
-    let evidence = format!("mean gain over ll: {}", told.collect::<Vec<_>>().join(", "));
+    let figures = gains.iter().map(|(cc, gain)| format!("{cc} {}", gain.as_gain()));
+    let evidence = format!("mean gain over ll: {}", figures.collect::<Vec<_>>().join(", "));
     let expected = 1.0 + expected.start() / 100.0..=1.0 + expected.end() / 100.0;
     let ratios: Vec<Ratio> = gains.iter().map(|(_, gain)| *gain).collect();
     Some(judged(&ratios, &expected, holds, true, evidence))
@@ -114,11 +114,11 @@ pub(super) fn order_under_loss(measured: &Measurements) -> Option<Outcome> {
         let cells = lossy(measured).into_iter().flat_map(|loss| SCHEDULERS.map(|scheduler| (loss, scheduler)));
         cells.map(|(loss, scheduler)| measured.at(Congested, loss, cc, scheduler)).collect::<Option<Vec<f64>>>()
     };
-    let mut told = Vec::new();
+    let mut figures = Vec::new();
     for cc in CONGESTION {
-        told.push(format!("{cc} {:.1}", mean(&goodputs(cc)?)?));
+        figures.push(format!("{cc} {:.1}", mean(&goodputs(cc)?)?));
     }
-    let evidence = format!("means in Mbit/s: {}", told.join(", "));
+    let evidence = format!("means in Mbit/s: {}", figures.join(", "));
     let mut ratios = Vec::new();
     for (low, high) in [("balia", "lia"), ("balia", "olia"), ("lia", "wvegas"), ("olia", "wvegas")] {
         let of_cells: Vec<f64> = goodputs(low)?.iter().zip(goodputs(high)?).map(|(low, high)| low / high).collect();
@@ -138,15 +138,15 @@ pub(super) fn best(
     let (mut ratios, mut evidence) = (Vec::new(), Vec::new());
     for cc in congestion {
         let own = full(measured, Design, case, cc, scheduler)?;
-        let mut told = Vec::new();
+        let mut figures = Vec::new();
         for name in SCHEDULERS {
             let cell = full(measured, Design, case, cc, name)?;
-            told.push(format!("{name} {}", shown(cell)));
+            figures.push(format!("{name} {}", shown(cell)));
             if name != scheduler {
                 ratios.push(Ratio::of(own, cell));
             }
         }
-        evidence.push(format!("{cc}: {}", told.join(", ")));
+        evidence.push(format!("{cc}: {}", figures.join(", ")));
     }
     let evidence = format!("Mbit/s under {}", evidence.join("; "));
     Some(judged(&ratios, &(margin..=f64::INFINITY), Ratio::is_in, true, evidence))
@@ -187,9 +187,9 @@ pub(super) fn meshes(
     if ratios.is_empty() {
         return None;
     }
-    let told: Vec<String> =
+    let figures: Vec<String> =
         ratios.iter().map(|(case, cc, ratio)| format!("Exp {case} {cc} {:.2}", ratio.value)).collect();
-    let evidence = format!("single over full: {}", told.join(", "));
+    let evidence = format!("single over full: {}", figures.join(", "));
     let values: Vec<Ratio> = ratios.iter().map(|(.., ratio)| *ratio).collect();
     Some(judged(&values, &expected, Ratio::is_in, run == cases, evidence))
 }
@@ -198,8 +198,8 @@ pub(super) fn meshes(
 pub(super) fn long_transfer(measured: &Measurements) -> Option<Outcome> {
     let times = CONGESTION.map(|cc| Some((cc, full(measured, Transfer, 0, cc, "ll")?.transfer?)));
     let times: Vec<(&str, _)> = times.into_iter().collect::<Option<_>>()?;
-    let told = times.iter().map(|(cc, (seconds, _))| format!("{cc} {seconds:.1}"));
-    let evidence = format!("seconds without loss: {}", told.collect::<Vec<_>>().join(", "));
+    let figures = times.iter().map(|(cc, (seconds, _))| format!("{cc} {seconds:.1}"));
+    let evidence = format!("seconds without loss: {}", figures.collect::<Vec<_>>().join(", "));
     let &(_, (seconds, interval)) = times.iter().min_by(|a, b| {
         let off = |seconds: f64| (seconds - FIGURE_9_S).abs();
         off(a.1.0).total_cmp(&off(b.1.0))

@@ -230,9 +230,9 @@ fn wvegas_collapses_at_5_ms(all: &Measurements) -> Option<Outcome> {
 fn ceiling_at_20_ms(all: &Measurements) -> Option<Outcome> {
     let reno = |capacity| Some(all.at("A.17", "wvegas", capacity)?.flows.last()?.median);
     let far = reno(FULL)?;
-    let told: Vec<String> =
+    let shown: Vec<String> =
         [20, 40, 60, 80, 100].into_iter().filter_map(|it| Some(format!("{it}: {:.1}", reno(it)?))).collect();
-    Some(((55.0..=65.0).contains(&far), rate(far), format!("Reno's goodput by capacity, Mbit/s: {}", told.join(", "))))
+    Some(((55.0..=65.0).contains(&far), rate(far), format!("Reno's goodput by capacity, Mbit/s: {}", shown.join(", "))))
 }
 
 /// A figure for each loss-based algorithm, if there are all.

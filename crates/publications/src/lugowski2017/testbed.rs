@@ -8,7 +8,7 @@
 //!
 //! What the thesis says: dummynet on the FreeBSD routers shapes, queues of 50 packets, 1 Gbit/s Ethernet, MTU 1500, RTT
 //! well under 1 ms, MPTCP 0.9x on both hosts, two subflows, sending without end. What it does not say is chosen here,
-//! once for all tables, and told to the reader in [`CHOICES`].
+//! once for all tables, and stated in [`CHOICES`].
 
 use std::fmt::Write;
 use std::path::Path;

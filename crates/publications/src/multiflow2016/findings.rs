@@ -126,9 +126,9 @@ fn compare(measurements: &Measurements, comparison: &Comparison) -> Option<Findi
             Some((a - b).abs() <= ABOUT_EQUAL * a.max(b))
         }
     };
-    let told =
+    let shown =
         pairs.iter().map(|[a, b]| format!("{}: {} {}, {} {}", a.cell.case(), modes[0], a.shown(), modes[1], b.shown()));
-    let evidence = told.collect::<Vec<_>>().join("; ") + " Mbit/s";
+    let evidence = shown.collect::<Vec<_>>().join("; ") + " Mbit/s";
     // One case that fails refutes; those that hold confirm only where all were run and none is undecided.
     let verdicts: Vec<Option<bool>> = pairs.iter().map(holds).collect();
     let confirmed = match verdicts.len() == cases.len() {
@@ -167,13 +167,13 @@ fn compare(measurements: &Measurements, comparison: &Comparison) -> Option<Findi
 fn resilience(measurements: &Measurements) -> Option<Finding> {
     let at = |mode| measurements.at("resilience", "link cut", mode);
     let modes = ["multiflow", "ecmp-flow", "multiflow, initial included", "disjoint", "disjoint, re-routed"];
-    let told = |mode| {
+    let shown = |mode| {
         at(mode).map(|m| {
             let (survived, stall) = (100.0 * m.mean(|run| run.survived), m.mean(|run| run.stall));
             format!("{mode}: {survived:.0} % survive, stalled for {stall:.2} s")
         })
     };
-    let evidence = modes.iter().filter_map(|mode| told(mode)).collect::<Vec<_>>().join("; ");
+    let evidence = modes.iter().filter_map(|mode| shown(mode)).collect::<Vec<_>>().join("; ");
     let evidence = evidence
         + ". With the initial subflow included, data takes disjoint paths, but as published all acknowledgments come \
             back over \
@@ -195,8 +195,8 @@ fn repaired(measurements: &Measurements) -> Option<Finding> {
     let at = |mode| measurements.at("load", "8 pairs", mode);
     let published = at("multiflow")?.interval(|run| run.goodput);
     let better = ["multiflow, random ties", "multiflow, load-aware", "disjoint"];
-    let told = better.iter().filter_map(|mode| at(mode).map(|m| format!("{mode} {}", m.shown())));
-    let evidence = format!("{}; multiflow {} Mbit/s", told.collect::<Vec<_>>().join(", "), at("multiflow")?.shown());
+    let shown = better.iter().filter_map(|mode| at(mode).map(|m| format!("{mode} {}", m.shown())));
+    let evidence = format!("{}; multiflow {} Mbit/s", shown.collect::<Vec<_>>().join(", "), at("multiflow")?.shown());
     let ahead = better.iter().filter_map(|mode| at(mode)).all(|m| m.interval(|run| run.goodput).low > published.high);
     let statement = "Beyond the paper, 8 pairs at once: random or load-aware ties repair that.";
     Some(Finding::new(statement, ahead, evidence).beyond())

@@ -99,9 +99,9 @@ pub(super) fn correlation(runs: &[Verdicts]) -> Part {
             let close = share_above(runs.iter().map(|run| &run.degrees[variant][2]), 0.8).unwrap_or(0.0);
             let (holds, deciding) = judge(medians);
             let [ab, ac, bc] = medians;
-            let told =
+            let shown =
                 format!("median c A-B {ab:.2}, A-C {ac:.2}, B-C {bc:.2}; c of B-C ≥ 0.8 in {:.0} %", 100.0 * close);
-            (choice, Some(holds), Some(measured(variant, deciding)), told)
+            (choice, Some(holds), Some(measured(variant, deciding)), shown)
         };
         if runs.is_empty() { Vec::new() } else { READINGS.iter().map(reading).collect() }
     };
@@ -236,7 +236,7 @@ fn compared(runs: &[Verdicts]) -> Vec<subflow_report::Finding> {
     let known = || known().filter(|(_, red, mscm)| !red.1.is_empty() && red.1.len() == mscm.1.len());
     let fewer = known().map(|(choice, (red, of_red), (mscm, of_mscm))| {
         let better = of_red.iter().zip(&of_mscm).take(low).filter(|(red, mscm)| red.0 < mscm.0).count();
-        let told = format!(
+        let shown = format!(
             "at {better} of {low} values of φ up to 0.8; at 0.8: RED-CPI {:.1} %, MSCM {:.1} %; area under the curve: \
              RED-CPI {:.2}, \
              MSCM {:.2}",
@@ -247,7 +247,7 @@ fn compared(runs: &[Verdicts]) -> Vec<subflow_report::Finding> {
         );
         let by_run: Vec<f64> = rates_of(runs, red, 0.8).0.iter().map(|rate| 100.0 * rate).collect();
         let measured = Measured::new(100.0 * of_red[at].0, mean_interval(&by_run, 0.95), "% at 0.8");
-        (choice, Some(better == low), Some(measured), told)
+        (choice, Some(better == low), Some(measured), shown)
     });
     part.finding_by_reading(
         ("RED-CPI has fewer false positives than MSCM for φ ≤ 0.8", "fig. 7a", "fewer at every φ ≤ 0.8"),
@@ -265,7 +265,7 @@ fn compared(runs: &[Verdicts]) -> Vec<subflow_report::Finding> {
         };
         let by_run: Vec<f64> = runs.iter().map(of_run).collect();
         let threshold = best as f64 / 20.0;
-        let told = format!(
+        let shown = format!(
             "hits less errors are most at φ = {threshold:.2}: {:.1} % less {:.1} %; at 0.8 {:.1} % less {:.1} %",
             100.0 * rates[best].1,
             100.0 * rates[best].0,
@@ -273,7 +273,7 @@ fn compared(runs: &[Verdicts]) -> Vec<subflow_report::Finding> {
             100.0 * rates[at].0
         );
         let measured = Measured::new(threshold, mean_interval(&by_run, 0.95), "");
-        (choice, Some((0.8..=0.9).contains(&threshold)), Some(measured), told)
+        (choice, Some((0.8..=0.9).contains(&threshold)), Some(measured), shown)
     });
     part.finding_by_reading(("The best φ of RED-CPI lies from 0.8 to 0.9", "fig. 7b", "0.8 to 0.9"), best.collect());
     part.findings

@@ -48,7 +48,7 @@ impl Part {
         self
     }
 
-    /// Adds a finding of the paper, of which `published` is told; `confirmed` is `None` where the runs cannot tell, and
+    /// Adds a finding of the paper, with the `published` figure; `confirmed` is `None` if the runs do not decide it, and
     /// `why` explains one that is not confirmed.
     pub(super) fn published(
         &mut self,
@@ -71,14 +71,14 @@ impl Part {
         (statement, source, published): (&str, &str, &str),
         readings: Vec<Reading>,
     ) {
-        let told: Vec<String> = readings
+        let shown: Vec<String> = readings
             .iter()
             .take(2)
             .map(|(choice, holds, _, evidence)| format!("{choice}: {}, {evidence}", Verdict::from(*holds).text()))
             .collect();
         let mut readings = readings.into_iter();
         let Some((_, holds, measured, _)) = readings.next() else { return };
-        let mut finding = Finding::new(statement, holds, told.join("; ")).source(source).published(published);
+        let mut finding = Finding::new(statement, holds, shown.join("; ")).source(source).published(published);
         finding.measured = measured;
         finding.alternatives.extend(readings.map(|(choice, holds, measured, _)| Alternative {
             choice: choice.to_owned(),
@@ -88,7 +88,7 @@ impl Part {
         self.findings.push(finding);
     }
 
-    /// Adds a finding; `confirmed` is `None` where the runs cannot tell.
+    /// Adds a finding; `confirmed` is `None` if the runs do not decide it.
     pub(super) fn finding(&mut self, statement: &str, confirmed: impl Into<Option<bool>>, mut evidence: String) {
         let confirmed = confirmed.into();
         if confirmed.is_none() {
@@ -115,7 +115,7 @@ pub(super) fn less(a: &[f64], b: &[f64]) -> Option<bool> {
     }
 }
 
-/// Whether all of `parts` hold; `None` where none is refuted, but some cannot be told.
+/// Whether all of `parts` hold; `None` where none is refuted, but some are undecided.
 pub(super) fn all<const N: usize>(parts: [Option<bool>; N]) -> Option<bool> {
     if parts.contains(&Some(false)) { Some(false) } else { parts.into_iter().collect::<Option<Vec<_>>>().map(|_| true) }
 }

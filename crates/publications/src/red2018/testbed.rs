@@ -21,7 +21,7 @@ pub(super) const NOTES: [&str; 9] = [
     "Links: table 1; \"others\" have 100 Mbit/s and 1 ms. Only the WiFi access has 1 Gbit/s: with 100 Mbit/s it would \
      be \
      a bottleneck of A and B together, and the paper's A shares none.",
-    "Queues: 1000 packets, drop-tail, what Mininet's links have unless told otherwise.",
+    "Queues: 1000 packets, drop-tail, Mininet's default.",
     "Load: the paper does not give it, but says that A has no bottleneck and that its RTT hardly varies. So the \
      verdicts \
      are those of the load `limited` by a send buffer of 64 kB, which comes to 25 Mbit/s on A and fills B and C. \

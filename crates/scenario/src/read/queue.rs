@@ -33,7 +33,7 @@ pub(super) const RED_AGEING: [Choice<IdleAgeing>; 2] = [
     Choice::new("dummynet", IdleAgeing::Dummynet { hz: 1000 }, "one step per millisecond").source("FreeBSD dummynet"),
 ];
 
-const LIMIT: &str = "a limit such as \"100 packets\" or \"64 KiB\", or \"unlimited\"";
+const EXPECTED_LIMIT: &str = "a limit such as \"100 packets\" or \"64 KiB\", or \"unlimited\"";
 
 /// The smallest queue in bytes that accepts a full-sized packet.
 const FULL_PACKET: u64 = 1500;
@@ -83,14 +83,16 @@ enum Amount {
 }
 
 fn amount(field: &Field<'_>) -> Result<Amount, Problem> {
-    let packets: Result<Packets, Problem> = field.quantity(LIMIT);
+    let packets: Result<Packets, Problem> = field.quantity(EXPECTED_LIMIT);
     let Err(problem) = packets else { return packets.map(|n| Amount::Packets(n.count())) };
     let Value::String(text) = field.value() else { return Err(unit_is_missing(field, problem)) };
     match text.parse::<Size>() {
         Ok(size) => Ok(Amount::Bytes(size.as_bytes())),
         Err(NotationError::MissingUnit { .. }) => Err(unit_is_missing(field, problem)),
-        Err(NotationError::UnknownUnit { .. } | NotationError::NotANumber { .. }) => Err(field.expected(LIMIT)),
-        Err(_) => field.quantity::<Size>(LIMIT).map(|size| Amount::Bytes(size.as_bytes())),
+        Err(NotationError::UnknownUnit { .. } | NotationError::NotANumber { .. }) => {
+            Err(field.expected(EXPECTED_LIMIT))
+        }
+        Err(_) => field.quantity::<Size>(EXPECTED_LIMIT).map(|size| Amount::Bytes(size.as_bytes())),
     }
 }
 
@@ -99,7 +101,7 @@ fn unit_is_missing(field: &Field<'_>, otherwise: Problem) -> Problem {
     match field.value() {
         Value::Integer(n) if *n < 0 => otherwise,
         Value::Integer(_) | Value::Float(_) | Value::String(_) => {
-            field.expected(LIMIT).label("the unit is missing: packets or bytes?")
+            field.expected(EXPECTED_LIMIT).label("the unit is missing: packets or bytes?")
         }
         _ => otherwise,
     }

@@ -19,7 +19,7 @@ pub(super) struct Generated {
 }
 
 /// The maximum of every size, except numbers of ports.
-const MANY: RangeInclusive<u64> = 1..=1000;
+const SIZE_RANGE: RangeInclusive<u64> = 1..=1000;
 
 /// The maximum number of links. Each host has one, and there are addresses for 65,535 hosts.
 const MOST_LINKS: usize = 50_000;
@@ -37,7 +37,7 @@ pub(super) const KINDS: &[Choice<Kind>] = &[
     Choice::<Kind>::new(
         "leaf-spine",
         (&["leaves", "spines", "hosts"], |section| {
-            let size = |key, default| number(section, key, MANY, default);
+            let size = |key, default| number(section, key, SIZE_RANGE, default);
             Ok(Shape::leaf_spine(size("leaves", 4)?, size("spines", 2)?, size("hosts", 1)?))
         }),
         "every leafL under every spineS",
@@ -45,25 +45,25 @@ pub(super) const KINDS: &[Choice<Kind>] = &[
     Choice::<Kind>::new(
         "ring",
         (&["switches", "hosts"], |section| {
-            Ok(Shape::ring(number(section, "switches", 3..=1000, 4)?, number(section, "hosts", MANY, 1)?))
+            Ok(Shape::ring(number(section, "switches", 3..=1000, 4)?, number(section, "hosts", SIZE_RANGE, 1)?))
         }),
         "s0, s1, … in a circle",
     ),
     Choice::<Kind>::new(
         "diamond",
         (&["width", "hosts"], |section| {
-            Ok(Shape::diamond(number(section, "width", MANY, 2)?, number(section, "hosts", MANY, 1)?))
+            Ok(Shape::diamond(number(section, "width", SIZE_RANGE, 2)?, number(section, "hosts", SIZE_RANGE, 1)?))
         }),
         "left and right, with mid0, mid1, … side by side between them",
     ),
     Choice::<Kind>::new(
         "dumbbell",
-        (&["hosts"], |section| Ok(Shape::dumbbell(number(section, "hosts", MANY, 1)?))),
+        (&["hosts"], |section| Ok(Shape::dumbbell(number(section, "hosts", SIZE_RANGE, 1)?))),
         "left and right, joined by one link",
     ),
     Choice::<Kind>::new(
         "trap",
-        (&["hosts"], |section| Ok(Shape::trap(number(section, "hosts", MANY, 1)?))),
+        (&["hosts"], |section| Ok(Shape::trap(number(section, "hosts", SIZE_RANGE, 1)?))),
         "two disjoint paths from left to right that the shortest path blocks",
     ),
 ];

@@ -220,7 +220,7 @@ impl Connection {
             0 => self.summaries.iter().map(|summary| summary.deadline).min().unwrap_or(Instant::MAX),
             _ => self.first_deadline(),
         };
-        debug_assert_eq!(theirs, self.first_deadline(), "a subflow's timers changed and nobody touched it");
+        debug_assert_eq!(theirs, self.first_deadline(), "a subflow's timers changed without a call of touch()");
         let first = own.min(theirs);
         (first != Instant::MAX).then_some(first)
     }

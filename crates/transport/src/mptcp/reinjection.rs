@@ -39,17 +39,17 @@ impl Connection {
     }
 
     /// A peer may drop data that its subflow has acknowledged: Linux does with what lies beyond the shared window
-    /// (`NoDSSInWindow`). Where no subflow that carried the oldest data has anything left to deliver, nobody else would
+    /// (`NoDSSInWindow`). Where no subflow that carried the oldest data has anything left to deliver, no other rule would
     /// repeat it, so the data level does (section 3.3.6; Linux `mptcp_retransmit_timer`).
     pub(super) fn watch_for_dropped_data(&mut self, now: Instant) {
         let delivered = |carrier: usize| match self.summaries.get(carrier) {
-            Some(glance) if self.dirty & 1 << carrier == 0 => {
+            Some(summary) if self.dirty & 1 << carrier == 0 => {
                 debug_assert_eq!(
-                    glance.delivered,
+                    summary.delivered,
                     self.subflows[carrier].has_delivered(),
-                    "it changed and nobody touched it"
+                    "it changed without a call of touch()"
                 );
-                glance.delivered
+                summary.delivered
             }
             _ => self.subflows[carrier].has_delivered(),
         };

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use crate::interval_set::IntervalSet;
 
-/// Most duplicates that one SACK reports.
+/// Maximum number of duplicates in a SACK.
 const MAX_REPORTED_DUPLICATES: usize = 16;
 
 /// TSNs received.
@@ -48,7 +48,7 @@ impl Arrivals {
         tsn <= self.cumulative || self.beyond.interval_of(tsn).is_some()
     }
 
-    /// Notes a TSN that was received again.
+    /// Records a TSN that was received again.
     pub(crate) fn note_duplicate(&mut self, tsn: u64) {
         if self.duplicates.len() < MAX_REPORTED_DUPLICATES {
             self.duplicates.push(tsn);
@@ -70,7 +70,7 @@ impl Arrivals {
         self.cumulative = self.beyond.advance(self.cumulative.max(tsn) + 1) - 1;
     }
 
-    /// Forgets the highest TSN, which lies beyond a gap: its data is dropped.
+    /// Removes the highest TSN, which is beyond a gap: its data is dropped.
     pub(crate) fn renege_highest(&mut self) -> Option<u64> {
         let highest = self.beyond.last()?.end - 1;
         self.beyond.discard_from(highest);

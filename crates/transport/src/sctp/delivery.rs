@@ -1,6 +1,6 @@
-//! What the application gets.
+//! Data for the application.
 
-/// A message, or a part of a large one, that the application gets.
+/// A message for the application, or a part of a large one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// Stream number.
@@ -14,7 +14,7 @@ pub struct Delivery {
     pub tsns: (u64, u64),
     /// Its bytes.
     pub bytes: u64,
-    /// Whether it is the beginning of a message; always, where messages are delivered whole.
+    /// Whether it is the beginning of a message; always true if messages are delivered whole.
     pub begins: bool,
     /// Whether the message ends with it.
     pub ends: bool,

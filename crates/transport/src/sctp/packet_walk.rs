@@ -1,5 +1,5 @@
-//! The packet walk of leitner2019, figure 6: which TSNs may grow a window under each mode; and what else single SACKs
-//! decide.
+//! The packet walk of leitner2019, figure 6: the TSNs that may grow a window in each mode, and other effects of single
+//! SACKs.
 //!
 //! TSNs 1, 2, 4, 5, 8, 9, 12 go over path 1, TSNs 3, 6, 7, 10, 11 over path 2. TSN 3 is late, TSN 6 is lost. Every
 //! arrival is acknowledged. The third miss of TSN 6 comes with TSN 11 and begins fast recovery; TSN 13 follows over
@@ -22,7 +22,7 @@ const LENGTH: u32 = 1000;
 const PATH_1: [u64; 8] = [1, 2, 4, 5, 8, 9, 12, 13];
 const ARRIVALS: [u64; 12] = [1, 2, 4, 5, 3, 8, 9, 7, 12, 10, 11, 13];
 
-/// An established association with two destinations, as if both sides had shaken hands.
+/// An established association with two destinations, as after the handshake.
 pub(super) fn established(config: Config) -> Association {
     let address = |last: u8| std::net::IpAddr::from([10, 0, 0, last]);
     let cookie = Cookie {

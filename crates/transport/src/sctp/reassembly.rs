@@ -1,4 +1,5 @@
-//! From chunks to messages: reassembly of fragments (RFC 9260, section 6.9). What is whole goes on to [`StreamOrder`].
+//! From chunks to messages: reassembly of fragments (RFC 9260, section 6.9). Complete messages are passed to
+//! [`StreamOrder`].
 
 use std::collections::BTreeMap;
 
@@ -26,13 +27,14 @@ struct Partial {
     last: Option<Arrived>,
 }
 
-/// Everything received and not delivered.
+/// All fragments and messages that were received and not delivered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
     /// Fragments of messages that are not complete, by TSN.
     fragments: BTreeMap<u64, Arrived>,
     partial: Option<Partial>,
-    /// It was found that no message may begin to be delivered in parts, and nothing has changed that.
+    /// No message can begin to be delivered in parts, as the last search found; nothing has arrived since that changes
+    /// this.
     nothing_may_begin: bool,
     /// Bytes of the fragments.
     held: u64,
@@ -55,7 +57,7 @@ impl Reassembly {
         self.order.next_of(stream)
     }
 
-    /// Takes in a chunk that has not arrived before. What becomes deliverable goes to `out`.
+    /// Processes a chunk that has not arrived before. Messages that become deliverable are added to `out`.
     pub(crate) fn insert(&mut self, tsn: u64, arrived: Arrived, out: &mut Vec<Delivery>) -> Result<(), Violation> {
         if self.partial.is_some_and(|partial| partial.next_tsn == tsn) {
             self.check_neighbours(tsn, &arrived)?;
@@ -79,14 +81,14 @@ impl Reassembly {
         self.fragments.insert(tsn, arrived);
     }
 
-    /// Takes a fragment out; gives its length.
+    /// Removes a fragment and returns its length.
     fn release(&mut self, tsn: u64) -> u64 {
         let length = self.fragments.remove(&tsn).map_or(0, |fragment| fragment.length);
         self.held -= length;
         length
     }
 
-    /// Adjacent fragments are of one message, or one ends and the other begins.
+    /// Checks that adjacent fragments are of one message, or that one message ends and the next begins.
     fn check_neighbours(&self, tsn: u64, arrived: &Arrived) -> Result<(), Violation> {
         let fit = |first: &Arrived, second: &Arrived| {
             let same = (first.stream, first.unordered) == (second.stream, second.unordered)
@@ -100,9 +102,8 @@ impl Reassembly {
         if before && behind { Ok(()) } else { Err(Violation) }
     }
 
-    /// The first and the last fragment of the message around `tsn`, where all of it is there. It looks both ways in
-    /// step, so that no order of fragments makes a long message cost more than the shorter way to its nearest hole,
-    /// each time.
+    /// The first and the last fragment of the message around `tsn`, if it is complete. The search goes in both
+    /// directions at once, so its cost is at most the distance to the nearest hole, whatever the order of fragments.
     fn whole_around(&self, tsn: u64) -> Option<(u64, u64)> {
         let (mut first, mut last) = (tsn, tsn);
         loop {
@@ -115,7 +116,7 @@ impl Reassembly {
         }
     }
 
-    /// A message is whole.
+    /// Processes a complete message.
     fn complete(
         &mut self,
         first: u64,
@@ -135,8 +136,8 @@ impl Reassembly {
         Ok(())
     }
 
-    /// Begins to deliver a message in parts: the first one that may come next and whose beginning is there. Gives
-    /// whether there was one.
+    /// Begins to deliver a message in parts: the first one that may be delivered next and whose first fragment has
+    /// arrived. Returns whether there was one.
     pub(crate) fn begin_partial(&mut self, out: &mut Vec<Delivery>) -> bool {
         if self.partial.is_some() || self.nothing_may_begin {
             return false;
@@ -154,7 +155,7 @@ impl Reassembly {
         true
     }
 
-    /// Goes on with the message that is being delivered in parts.
+    /// Continues the message that is being delivered in parts.
     fn deliver_partial(&mut self, out: &mut Vec<Delivery>) {
         let Some(Partial { mut next_tsn, mut last }) = self.partial else { return };
         while let Some(&fragment) = self.fragments.get(&next_tsn) {
@@ -173,7 +174,7 @@ impl Reassembly {
         self.partial = Some(Partial { next_tsn, last });
     }
 
-    /// The peer has given up everything up to `cumulative`, and of these streams everything up to these messages (RFC
+    /// The peer has given up all chunks up to `cumulative`, and on these streams all messages up to these numbers (RFC
     /// 3758, section 3.6).
     pub(crate) fn forward(&mut self, cumulative: u64, streams: &[(u16, u64)], out: &mut Vec<Delivery>) {
         self.nothing_may_begin = false;
@@ -186,8 +187,8 @@ impl Reassembly {
         }
     }
 
-    /// Drops a chunk that is held, to make room. `false` where it is not held by itself: it was delivered, or is part
-    /// of a message that is complete.
+    /// Drops a held chunk, to make room. Returns false if it is not held by itself: it was delivered, or belongs to a
+    /// complete message.
     pub(crate) fn drop_chunk(&mut self, tsn: u64) -> bool {
         if self.fragments.contains_key(&tsn) {
             self.release(tsn);

@@ -20,19 +20,19 @@ impl Association {
         let identity = match self.state {
             State::Closed(_) => return,
             _ if init.initiate_tag == 0 => return,
-            // Section 9.2: the SHUTDOWN ACK is repeated, the INIT passed over.
+            // Section 9.2: the SHUTDOWN ACK is repeated, the INIT is discarded.
             State::ShutdownAckSent => {
                 let destination = origin.destination.unwrap_or(self.primary);
                 self.controls.push_back(Control::to(destination, Chunk::ShutdownAck));
                 return;
             }
-            // Section 5.2.1: both sides open at once, and this one keeps what its own INIT said.
+            // Section 5.2.1: both sides open at once; this side keeps the values of its own INIT.
             State::CookieWait | State::CookieEchoed => Identity {
                 tag: self.local_tag,
                 tsn: self.local_tsns.initial(),
                 tie_tags: if self.state == State::CookieWait { (0, 0) } else { (self.local_tag, self.remote_tag) },
             },
-            // Section 5.2.2: new numbers, and the old tags tie them to this association.
+            // Section 5.2.2: new numbers; the tie-tags connect them with this association.
             _ => Identity {
                 tag: random_tag(&mut self.rng),
                 tsn: self.rng.next_u32(),
@@ -54,19 +54,19 @@ impl Association {
         }
     }
 
-    /// The first address of an INIT from `source` that the association does not have: whoever adds one may be hijacking
-    /// it (section 5.2.2).
+    /// The first address of an INIT from `source` that the association does not have: an INIT that adds one may be an
+    /// attempt to hijack the association (section 5.2.2).
     fn new_address_of(&self, init: &InitChunk, source: IpAddr) -> Option<Box<[u8]>> {
         let listed = init.parameters.iter().filter_map(Parameter::address);
         let new = core::iter::once(source).chain(listed).find(|&address| self.destination_of(address).is_none());
         new.map(|address| Parameter::of_address(address).to_bytes())
     }
 
-    /// The cookie that a COOKIE ECHO from an address of the peer brought, and that was verified (section 5.2.4).
-    /// Returns whether what follows in its packet is to be processed.
+    /// Processes the verified cookie of a COOKIE ECHO from an address of the peer (section 5.2.4). Returns whether the
+    /// remaining chunks of the packet are to be processed.
     pub(super) fn on_cookie_echo(&mut self, cookie: &Cookie, origin: Origin) -> bool {
         let (source, now) = (origin.source, origin.now);
-        // A repetition of the cookie that made this association is never too late.
+        // A repetition of the cookie that created this association never expires.
         let is_repetition = (cookie.local_tag, cookie.remote_tag) == (self.local_tag, self.remote_tag);
         if let Some(chunk) = cookie.stale_error(now).filter(|_| !is_repetition) {
             self.reply(origin, cookie.remote_tag, chunk);
@@ -87,15 +87,14 @@ impl Association {
                 self.take_peer(cookie);
                 self.on_established(now);
             }
-            // B, too: the peer has begun anew between its INIT ACK and its INIT, and nothing of its earlier tag was
-            // used.
+            // B, too: the peer has restarted between its INIT ACK and its INIT, and its earlier tag was not used.
             (true, false, _) if self.arrivals.highest() == 0 && self.outbound.cumulative() == 0 => {
                 self.take_back_unanswered();
                 self.take_peer(cookie);
             }
             // A: the peer has restarted.
             (false, false, true) => return self.restart(cookie, origin),
-            // C: this side's own opening was faster; or a cookie from the time of the opening, sent again.
+            // C: this side opened the association first, or an old cookie of the handshake was repeated.
             _ => return false,
         }
         self.follow_encapsulation(origin);
@@ -109,8 +108,8 @@ impl Association {
         self.controls.push_front(Control::to(destination, Chunk::CookieAck));
     }
 
-    /// The peer has lost its state and begins anew; what this side has not got acknowledged is lost (section 5.2.4.1).
-    /// This association is reset, and another one of the same configuration takes its place.
+    /// The peer has lost its state and restarts; data that is not acknowledged is lost (section 5.2.4.1). This
+    /// association is reset, and another with the same configuration replaces it.
     fn restart(&mut self, cookie: &Cookie, origin: Origin) -> bool {
         let (source, now) = (origin.source, origin.now);
         if self.state == State::ShutdownAckSent {
@@ -134,13 +133,13 @@ impl Association {
         false
     }
 
-    /// The first thing that an association made of a cookie does: it acknowledges it.
+    /// Acknowledges the cookie from which this association was created.
     pub(crate) fn begin_accepted(&mut self, source: IpAddr, now: Instant) {
         self.on_established(now);
         self.acknowledge_cookie(source);
     }
 
-    /// The association that took this one's place when the peer restarted.
+    /// The association that replaced this one when the peer restarted.
     pub(crate) fn take_successor(&mut self) -> Option<Box<Self>> {
         self.successor.take()
     }

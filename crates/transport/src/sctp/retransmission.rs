@@ -1,4 +1,4 @@
-//! Which destination gets what is sent again (RFC 9260, section 6.4.1; the policies of Iyengar, Amer, Stewart 2006,
+//! The destinations of retransmissions (RFC 9260, section 6.4.1; the policies of Iyengar, Amer, Stewart 2006,
 //! section V).
 
 use rand_core::RngCore;
@@ -12,11 +12,12 @@ use super::fast_retransmit::FastRetransmit;
 use super::outbound::Status;
 use super::output::padded;
 
-/// Most bytes that segmentation offload cuts into packets.
+/// Maximum number of bytes that segmentation offload divides into packets.
 const MAX_OFFLOADED_BYTES: u32 = 1 << 16;
 
 impl Association {
-    /// The lost chunk that is to be sent again now, and where. Those for a destination whose window is full wait.
+    /// The lost chunk that is to be retransmitted now, and its destination. Chunks for a destination whose window is
+    /// full wait.
     pub(super) fn next_retransmission(&mut self, now: Instant) -> Option<(u64, usize)> {
         let mut full = 0_u64;
         let mut held_up_classes = 0_u128;
@@ -27,7 +28,7 @@ impl Association {
             }
             let chunk = self.outbound.chunk(tsn)?;
             let (index, length) = (chunk.destination, chunk.length());
-            // Section 7.2.4, rule 3: one packet of fast retransmissions does not ask for the window.
+            // Section 7.2.4, rule 3: one packet of fast retransmissions is sent whatever the window.
             let fast_packet = self.destinations[index].fast_packet;
             let forced = chunk.fast == FastRetransmit::Needed && fast_packet;
             held_up_classes |= 1 << class;
@@ -61,7 +62,7 @@ impl Association {
         match self.config.retransmission {
             _ if self.destinations.len() == 1 => true,
             Same | Alternate => self.outbound.lost.kinds().any(|(last, fast)| self.same_or_next(last, fast) == index),
-            // They went wherever there was window: none is left.
+            // They are sent wherever there is window, so none is left.
             Asap => true,
             _ => {
                 let last = self.outbound.chunk(first).map_or(0, |chunk| chunk.destination);
@@ -70,7 +71,7 @@ impl Association {
         }
     }
 
-    /// What leaves before the next event is one packet of retransmissions to a destination.
+    /// At most one packet of retransmissions leaves for a destination before the next event.
     pub(super) fn allow_retransmission_packet(&mut self, index: usize) {
         let packet = self.room();
         let whole = match self.config.segmentation_offload {
@@ -84,7 +85,7 @@ impl Association {
         self.destinations.iter().any(|destination| destination.fast_packet)
     }
 
-    /// Where the policy sends a chunk that went to `last`; `None` where it has to wait.
+    /// The destination that the policy chooses for a chunk that was last sent to `last`; `None` if it has to wait.
     fn target(&mut self, last: usize, fast: FastRetransmit, forced: bool) -> Option<usize> {
         use RetransmissionPolicy::{Alternate, Asap, LargestThreshold, LargestWindow, LowestLossRate, Same};
         let path = |index: usize| self.congestion.path(index);
@@ -105,7 +106,7 @@ impl Association {
         if stays && is_active(&last) {
             return last;
         }
-        // Round the destinations, so that a chunk does not go back and forth between two where there are more.
+        // In a cycle over all destinations: a chunk does not alternate between two of several.
         let others = (last + 1..self.destinations.len()).chain(0..=last);
         let mut active = others.filter(is_active);
         active.next().unwrap_or_else(|| self.current_destination())

@@ -26,7 +26,7 @@ impl RtoEstimator {
         Self { limits, estimate: None, latest: None, min: None, rto: limits.initial }
     }
 
-    /// Takes in a measurement (rules C2, C3, G1, C6, C7). What backing off did to the RTO is forgotten.
+    /// Processes a measurement (rules C2, C3, G1, C6, C7). It ends the back-off of the RTO.
     pub fn sample(&mut self, rtt: Duration) {
         let r = rtt.as_nanos().max(1);
         let (srtt, variation) = match self.estimate {

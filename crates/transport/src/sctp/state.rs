@@ -19,12 +19,12 @@ pub enum State {
     ShutdownReceived,
     /// SHUTDOWN ACK was sent.
     ShutdownAckSent,
-    /// It is over.
+    /// The association has ended.
     Closed(Closed),
 }
 
 impl State {
-    /// Whether the association is over.
+    /// Whether the association has ended.
     pub fn is_closed(self) -> bool {
         matches!(self, Self::Closed(_))
     }
@@ -34,13 +34,13 @@ impl State {
         matches!(self, Self::Established | Self::ShutdownPending | Self::ShutdownReceived)
     }
 
-    /// Whether data of the peer is taken.
+    /// Whether data of the peer is accepted.
     pub fn may_receive_data(self) -> bool {
         matches!(self, Self::Established | Self::ShutdownPending | Self::ShutdownSent)
     }
 }
 
-/// What an association has done so far, beyond its [destinations'](super::Destination::counters).
+/// The counters of an association, in addition to those of its [destinations](super::Destination::counters).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// SACKs and NR-SACKs sent and received.

@@ -8,15 +8,15 @@ use super::violation::Violation;
 /// Stream number and stream sequence number of a message.
 type Place = (u16, u64);
 
-/// Every stream's next message, and the complete ones that wait for it.
+/// The next message of every stream, and the complete messages that wait for it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StreamOrder {
     /// The sequence number that comes next, by stream; streams that had no message are missing at the end.
     next: Vec<u64>,
     waiting: BTreeMap<Place, Delivery>,
-    /// Where the waiting messages of one chunk stand, by its TSN: to find them when they are dropped.
+    /// The waiting messages of one chunk each, by its TSN, to find them when they are dropped.
     single_chunks: BTreeMap<u64, Place>,
-    /// Bytes of all that wait.
+    /// Bytes of all waiting messages.
     held: u64,
 }
 
@@ -36,8 +36,8 @@ impl StreamOrder {
         self.next.get(usize::from(stream)).copied().unwrap_or(0)
     }
 
-    /// Takes in a complete ordered message with sequence number `ssn`. What becomes deliverable goes to `out`; one from
-    /// before the next is dropped.
+    /// Processes a complete ordered message with sequence number `ssn`. Messages that become deliverable are added to
+    /// `out`. A message with a number below the next one is dropped.
     pub(crate) fn insert(&mut self, message: Delivery, ssn: u64, out: &mut Vec<Delivery>) -> Result<(), Violation> {
         let next = self.next_of(message.stream);
         if ssn < next {
@@ -60,7 +60,7 @@ impl StreamOrder {
         Ok(())
     }
 
-    /// The next message of a stream is delivered: those that follow it without a hole are, too.
+    /// The next message of a stream is delivered, and with it those that follow without a hole.
     pub(crate) fn advance(&mut self, stream: u16, out: &mut Vec<Delivery>) {
         let mut next = self.next_of(stream) + 1;
         while let Some(message) = self.take((stream, next)) {
@@ -70,7 +70,8 @@ impl StreamOrder {
         self.set_next(stream, next);
     }
 
-    /// The peer has given up everything on a stream up to `ssn`: what has arrived of it is delivered, and what follows.
+    /// The peer has given up all messages of a stream up to `ssn`. Those of them that have arrived are delivered, and
+    /// those that follow.
     pub(crate) fn skip(&mut self, stream: u16, ssn: u64, out: &mut Vec<Delivery>) {
         if ssn < self.next_of(stream) {
             return;
@@ -82,7 +83,7 @@ impl StreamOrder {
         self.advance(stream, out);
     }
 
-    /// Drops the message that chunk `tsn` is, to make room. `false` where no such message waits.
+    /// Drops the waiting message of chunk `tsn`, to make room. Returns false if there is none.
     pub(crate) fn drop_chunk(&mut self, tsn: u64) -> bool {
         let place = self.single_chunks.get(&tsn).copied();
         place.is_some_and(|place| self.take(place).is_some())

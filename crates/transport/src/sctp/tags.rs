@@ -1,5 +1,5 @@
-//! Verification tags (RFC 9260, sections 8.4 and 8.5): which packets belong to an association, and how those are
-//! answered that belong to none.
+//! Verification tags (RFC 9260, sections 8.4 and 8.5): which packets belong to an association, and the answers to those
+//! that belong to none.
 
 use subflow_wire::SctpPacket;
 use subflow_wire::sctp::{Chunk, ErrorCause, chunk_type};
@@ -17,7 +17,7 @@ pub(super) fn is_right(packet: &SctpPacket, local: u32, remote: u32) -> bool {
     match first {
         // Rule A.
         _ if first.kind() == chunk_type::INIT => tag == 0,
-        // Rules B and C: with the T bit set the sender has no association and gives the receiver's tag back.
+        // Rules B and C: with the T bit set the sender has no association and returns the receiver's tag.
         _ if first.reflects_tag() => tag == remote && remote != 0,
         _ => tag == local,
     }

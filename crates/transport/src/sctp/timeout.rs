@@ -29,7 +29,7 @@ impl Association {
         let destination = &mut self.destinations[index];
         destination.restart_rto = self.config.late_back_off.then(|| destination.rto.rto());
         destination.rto.back_off();
-        // Rule E3: one packet now, the rest as the window allows.
+        // Rule E3: one packet now, further ones as the window allows.
         self.allow_retransmission_packet(index);
         let tsns: Vec<u64> = self
             .outbound
@@ -49,7 +49,7 @@ impl Association {
         }
     }
 
-    /// Copies in flight to a destination are lost with everything else there.
+    /// Marks all copies in flight to a destination as lost.
     fn lose_copies(&mut self, index: usize) {
         let destination = &mut self.destinations[index];
         for chunk in self.outbound.chunks_mut().filter(|chunk| chunk.copies >> index & 1 == 1) {

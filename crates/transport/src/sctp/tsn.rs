@@ -1,6 +1,7 @@
-//! Transmission sequence numbers: 64 bits inside, 32 on the wire (RFC 9260, section 1.6).
+//! Transmission sequence numbers: 32 bits on the wire (RFC 9260, section 1.6), 64 bits in this crate.
 
-/// Translates between the numbers on the wire and those inside, where a side's initial TSN is 1 and 0 is "nothing yet".
+/// Translates between the TSNs on the wire and those of 64 bits, in which a side's initial TSN is 1 and 0 means that
+/// nothing was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TsnSpace {
     /// The TSN on the wire of the number 1.
@@ -22,15 +23,15 @@ impl TsnSpace {
         self.initial.wrapping_add(tsn as u32).wrapping_sub(1)
     }
 
-    /// The number inside, of all that look like `wire` the one nearest to `near`. `None` for one from before the
-    /// beginning.
+    /// Of the 64-bit numbers that are `wire` in their last 32 bits, the nearest to `near`. `None` if it is below the
+    /// initial TSN.
     pub(crate) fn unwrap(self, wire: u32, near: u64) -> Option<u64> {
         let distance = wire.wrapping_sub(self.wire(near)) as i32;
         near.checked_add_signed(i64::from(distance))
     }
 }
 
-/// The stream sequence number inside that looks like `wire` and is nearest to `near`.
+/// Of the 64-bit stream sequence numbers that are `wire` in their last 16 bits, the nearest to `near`.
 pub(crate) fn unwrap_ssn(wire: u16, near: u64) -> Option<u64> {
     let distance = wire.wrapping_sub(near as u16) as i16;
     near.checked_add_signed(i64::from(distance))

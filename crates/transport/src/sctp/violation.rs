@@ -1,8 +1,8 @@
-//! What the peer does against the protocol; it ends the association with an ABORT (RFC 9260, section 3.3.10.13).
+//! Protocol violations of the peer. Each ends the association with an ABORT (RFC 9260, section 3.3.10.13).
 
 use subflow_wire::sctp::{ErrorCause, RawChunk};
 
-/// Most bytes of a malformed chunk that are sent back with the ABORT.
+/// Maximum number of bytes of a malformed chunk that the ABORT returns.
 const MAX_QUOTED_BYTES: usize = 64;
 
 /// The peer violates the protocol.

@@ -58,7 +58,7 @@ impl Association {
         }
     }
 
-    /// Whether a destination's window is held by fast recovery: its own, or the association's.
+    /// Whether a destination is in fast recovery: its own, or that of the association.
     pub(super) fn is_recovering(&self, index: usize) -> bool {
         match self.config.fast_recovery {
             RecoveryScope::Association => self.recovery_exit.is_some(),
@@ -66,8 +66,8 @@ impl Association {
         }
     }
 
-    /// Chunks sent to the destinations in `indicated`, a set of bits, need fast retransmission. Their windows are
-    /// reduced, unless fast recovery holds them already.
+    /// Chunks sent to the destinations in `indicated`, a set of bits, need fast retransmission. The windows of these
+    /// destinations are reduced, unless they are in fast recovery.
     pub(super) fn enter_recovery(&mut self, indicated: u64, now: Instant) {
         let exit = self.outbound.next_tsn() - 1;
         let held = self.recovery_exit.is_some();

@@ -50,7 +50,7 @@ impl Verdict {
     }
 }
 
-const SILENT: Verdict = Verdict::Unacceptable(Answer::Nothing);
+const UNANSWERED: Verdict = Verdict::Unacceptable(Answer::Nothing);
 const CHALLENGE: Verdict = Verdict::Unacceptable(Answer::Challenge);
 
 impl Connection {
@@ -60,7 +60,7 @@ impl Connection {
     #[inline(always)]
     pub fn judge(&self, segment: &TcpSegment, now: Instant) -> Verdict {
         match self.state {
-            State::Closed(_) => SILENT,
+            State::Closed(_) => UNANSWERED,
             State::SynSent => self.judge_in_syn_sent(segment),
             _ if segment.flags.contains(TcpFlags::RST) => self.judge_reset(segment),
             _ if segment.flags.contains(TcpFlags::SYN) => self.judge_syn(segment),
@@ -76,15 +76,15 @@ impl Connection {
         let reset = flags.contains(TcpFlags::RST);
         if self.send.nxt == 0 {
             // The SYN has not been sent yet.
-            return SILENT;
+            return UNANSWERED;
         }
         if acknowledges && sequence::unwrap(segment.acknowledgment, self.send.initial, 1) != Some(self.send.nxt) {
-            return if reset { SILENT } else { Verdict::Unacceptable(Answer::Reset) };
+            return if reset { UNANSWERED } else { Verdict::Unacceptable(Answer::Reset) };
         }
         match (reset, flags.contains(TcpFlags::SYN)) {
             (true, _) if acknowledges => Verdict::Reset,
             (false, true) => Verdict::Acceptable(Offsets { start: 0, acknowledgment: u64::from(acknowledges) }),
-            _ => SILENT,
+            _ => UNANSWERED,
         }
     }
 
@@ -96,7 +96,7 @@ impl Connection {
             Some(start) if self.is_in_window(start, start) && self.state != State::TimeWait => {
                 if start == self.receive.nxt { Verdict::Reset } else { CHALLENGE }
             }
-            _ => SILENT,
+            _ => UNANSWERED,
         }
     }
 
@@ -126,7 +126,7 @@ impl Connection {
         if !self.is_in_window(start, end) || self.is_stale(segment, now) {
             return if length > 0 { Verdict::Unacceptable(Answer::Acknowledgment) } else { CHALLENGE };
         }
-        if flags.contains(TcpFlags::ACK) { self.judge_acknowledgment(segment, start) } else { SILENT }
+        if flags.contains(TcpFlags::ACK) { self.judge_acknowledgment(segment, start) } else { UNANSWERED }
     }
 
     /// RFC 9293, section 3.10.7.4, fifth check: SND.UNA − MAX.SND.WND ≤ SEG.ACK ≤ SND.NXT (RFC 5961, section 5.2). In
