@@ -35,10 +35,10 @@ use subflow_transport::RandomSource;
 use crate::RunError;
 use crate::capture::Capture;
 use crate::results::RunResult;
-use crate::simulate::RunOptions;
 use crate::simulate::build::{Run, build_for};
 use crate::simulate::figures::FlowBaseline;
 use crate::simulate::sample::Sampler;
+use crate::simulate::{RunOptions, check_size};
 use hosts::KernelHosts;
 use kernel_flow::KernelFlow;
 use measure::{Baseline, Conditions};
@@ -132,6 +132,7 @@ pub fn emulate(
         if let Some(capture) = capture {
             capture.finish(emulator.parts().0)?;
         }
+        check_size(emulator.parts().0, &links)?;
         emulator.userspace().world.nodes.check_flows()?;
         let result =
             measure::result(scenario, seed, &emulator, &links, &flows, &hosts, &baseline, &conditions, &plans)?;

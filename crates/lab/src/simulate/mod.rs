@@ -13,7 +13,7 @@ mod stacks;
 pub(crate) mod subflow_figures;
 pub(crate) mod world;
 
-use subflow_network::Network;
+use subflow_network::{DuplexLink, Network};
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Scenario;
 
@@ -123,7 +123,7 @@ impl Run {
             }
             let before = self.network.metrics().events;
             self.network.run_until(&mut self.world, at);
-            self.check_size()?;
+            check_size(&self.network, &self.links)?;
             match self.network.metrics().events - before {
                 events if events > EVENTS_PER_SLICE => slice = (slice / 2).max(Duration::from_nanos(1)),
                 events if events < EVENTS_PER_SLICE / 2 => slice = slice.saturating_mul(2).min(LONGEST_SLICE),
@@ -131,24 +131,21 @@ impl Run {
             }
         }
         self.network.run_until(&mut self.world, end);
-        self.check_size()
+        check_size(&self.network, &self.links)
     }
+}
 
-    /// Fails if packets have filled the memory that the network may take.
-    fn check_size(&self) -> Result<(), RunError> {
-        if !self.network.has_overflowed() {
-            return Ok(());
-        }
-        let directions = self.links.iter().flat_map(|link| [link.forward, link.backward]);
-        let longest = directions.max_by_key(|&link| self.network.queue_length(link));
-        let longest = longest.map_or_else(String::new, |link| {
-            format!("; most of them wait for links.{}: limit its queue", self.network.link_name(link))
-        });
-        Err(RunError::failed(format!(
-            "more than {} packets are in the network at once{longest}",
-            Network::MOST_PACKETS
-        )))
+/// Fails if packets have filled the memory that the network may take: the figures of the run are not valid then.
+pub(crate) fn check_size(network: &Network, links: &[DuplexLink]) -> Result<(), RunError> {
+    if !network.has_overflowed() {
+        return Ok(());
     }
+    let directions = links.iter().flat_map(|link| [link.forward, link.backward]);
+    let longest = directions.max_by_key(|&link| network.queue_length(link));
+    let longest = longest.map_or_else(String::new, |link| {
+        format!("; most of them wait for links.{}: limit its queue", network.link_name(link))
+    });
+    Err(RunError::failed(format!("more than {} packets are in the network at once{longest}", Network::MOST_PACKETS)))
 }
 
 #[cfg(test)]
@@ -161,8 +158,7 @@ mod tests {
 
     fn two_lossy_paths() -> Scenario {
         let text = "duration = \"5 s\"\n[hosts]\na = [\"x\", \"y\"]\nb = [\"x\", \"y\"]\n\
-                    [links.one]\nbetween = [\"a.x\", \"b.x\"]\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nloss = \"1 \
-                    %\"\n\
+                    [links.one]\nbetween = [\"a.x\", \"b.x\"]\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nloss = \"1 %\"\n\
                     [links.two]\nbetween = [\"a.y\", \"b.y\"]\nrate = \"5 Mbit/s\"\ndelay = \"40 ms\"\nloss = \"1 %\"\n\
                     [flows.file]\nfrom = \"a\"\nto = \"b\"\nprotocol = \"mptcp\"\n";
         let document = Document::parse(Path::new("two.toml"), text.to_owned()).expect("TOML");

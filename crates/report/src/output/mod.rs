@@ -160,10 +160,13 @@ fn written_traces(plan: &Plan) -> BTreeMap<String, &Path> {
     traces.map(|(path, file)| (name(path), file.as_path())).collect()
 }
 
-/// Whether a file of this name would be among those of every experiment, or its parent directory would. Some systems do
-/// not tell upper from lower case.
+/// Whether a file of this name would be among those of every experiment, or its parent directory would; names of
+/// manifests count. Some systems do not tell upper from lower case.
 fn is_of_experiments(name: &str) -> bool {
     let first = name.split('/').next().unwrap_or(name);
+    if first.to_ascii_lowercase().starts_with(".subflow-") {
+        return true;
+    }
     EXPERIMENT_FILES.into_iter().chain(EXPERIMENT_FOLDERS).any(|own| own.eq_ignore_ascii_case(first))
 }
 
