@@ -180,9 +180,8 @@ fn say(stack: Stack, totals: &Totals, spent: Duration) {
     let seconds = spent.as_secs_f64();
     println!(
         "{stack}: {cases} cases in {seconds:.0} s of CPU time, {:.0} a second; {steps} packets and timers, {sent} \
-         packets sent, \
-         {delivered} bytes delivered, {completed} connections had to complete and did, memory up to {memory} % of its \
-         bound",
+         packets sent, {delivered} bytes delivered, {completed} connections had to complete and did, memory up to \
+         {memory} % of its bound",
         *cases as f64 / seconds,
     );
 }

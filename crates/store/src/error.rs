@@ -21,8 +21,7 @@ pub enum StoreError {
     /// Another version of the program has written it.
     #[error(
         "{}: the store was written by subflow {found}, this is {} with other results perhaps; finish with that \
-         version, \
-         or choose another store", path.display(), crate::key::VERSION
+         version, or choose another store", path.display(), crate::key::VERSION
     )]
     OtherVersion {
         /// The folder.

@@ -13,10 +13,8 @@ pub(super) fn cuts(all: &Measurements, item: &str) -> Option<String> {
 /// The common cause, as a note: what either half of the proposal does alone.
 pub(super) fn note_on_window_cuts(all: &Measurements) -> String {
     let mut note = "Window cuts: a loss on one path while the other one recovers cuts no window where fast recovery \
-        is the association's \
-                    (RFC 9260, section 7.2.4); where it is the destination's, each path's own loss does. Netem's \
-                    losses are random, \
-                    so that a cut avoids none."
+                    is the association's (RFC 9260, section 7.2.4); where it is the destination's, each path's own \
+                    loss does. Netem's losses are random, so that a cut avoids none."
         .to_owned();
     let alone =
         |mode| all.side_by_side(REFERENCE, mode).into_iter().max_by_key(|(reference, _)| reference.cell.loss_pct[1]);
@@ -59,9 +57,8 @@ pub(super) fn spared_path_in_chunks(all: &Measurements) -> Option<String> {
     let of = |measurement: &Measurement| measurement.figures[RETRANSMISSIONS].mean;
     Some(format!(
         "What chance takes has to be sent again in either mode. Without loss on path 2 the proposal sends {:.0} \
-         chunks again instead \
-         of {:.0}, at {} ms: losses on path 1 do not hold path 2's window, which grows until its queue of 1000 \
-         packets overflows",
+         chunks again instead of {:.0}, at {} ms: losses on path 1 do not hold path 2's window, which grows until its \
+         queue of 1000 packets overflows",
         of(point.proposal),
         of(point.reference),
         point.reference.cell.rtt_ms[1],
@@ -84,8 +81,7 @@ pub(super) fn greatest_loss(all: &Measurements) -> Option<String> {
     let shown: Vec<String> = timeouts.iter().map(shown).collect();
     Some(format!(
         "At {greatest} % alone they are {}; much of that is waiting for timers, 1 s or more each time: the reference \
-         and the proposal \
-         have so many timeouts: {}",
+         and the proposal have so many timeouts: {}",
         Quantity::Time.difference(average(&times)?),
         shown.join(", ")
     ))
@@ -96,8 +92,7 @@ pub(super) fn lost_chunks(all: &Measurements) -> Option<String> {
     let shown = at_extremes(all, RETRANSMISSIONS, |p| CHUNKS * p / (1.0 - p))?;
     Some(format!(
         "Most of them are chance's: of {CHUNKS:.0} chunks, each sent until it is not lost, it takes {shown}; what is \
-         counted beyond is \
-         all that a mode can change"
+         counted beyond is all that a mode can change"
     ))
 }
 
@@ -106,8 +101,7 @@ pub(super) fn chunks_lost_twice(all: &Measurements) -> Option<String> {
     let shown = at_extremes(all, TIMEOUTS, |p| CHUNKS * p * p / (1.0 - p))?;
     Some(format!(
         "Most timeouts are chance's, too: in either mode a chunk whose fast retransmission is lost as well waits for \
-         the timer, and of \
-         {CHUNKS:.0} chunks it takes so many twice: {shown}"
+         the timer, and of {CHUNKS:.0} chunks it takes so many twice: {shown}"
     ))
 }
 

@@ -62,8 +62,7 @@ pub(super) fn summary(of_what: &str, points: &[Point<'_>], quantity: Quantity) -
     let (less, more) = quantity.words();
     Some(format!(
         "{of_what} {} on average over {} points: from {} at {} to {} at {}; {less} for certain at {lower} of them, \
-         {more} at \
-         {higher}",
+         {more} at {higher}",
         quantity.difference(average),
         points.len(),
         quantity.difference(least.ratio),

@@ -82,14 +82,11 @@ const PART_OF_BEYOND: &str =
 /// How to read the figures, the cause that several findings share, and what was chosen.
 fn notes(extent: &Extent, measurements: &Measurements, is_hurried: bool) -> Vec<String> {
     let words = "In the tables rtx are chunks sent again, and timeout those of them after a timeout. A ratio is that \
-        to the \
-                 reference. For certain means that its 95 % interval leaves 1 out.";
+        to the reference. For certain means that its 95 % interval leaves 1 out.";
     let runs = format!(
         "A figure is the mean of {} runs ({} in the item {}, but for its rows of growth and recovery) with the 95 % \
-         interval by \
-         Student's t; a ratio is that of two means, its interval by the delta method. The thesis prints its figures \
-         as plots; the \
-         numbers in its text are what ours are held against.",
+         interval by Student's t; a ratio is that of two means, its interval by the delta method. The thesis prints \
+         its figures as plots; the numbers in its text are what ours are held against.",
         extent.runs,
         extent.runs_beyond,
         grid::BEYOND

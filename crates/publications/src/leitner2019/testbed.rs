@@ -11,34 +11,25 @@ use super::grid::Cell;
 /// What was chosen where the thesis is silent, or where the simulator differs.
 pub(super) const CHOICES: [&str; 11] = [
     "Loss on path 1 in the first experiment is \"constant\" (section 4.2); its value is not printed. It is none here, \
-     which is what the \
-     thesis's gains show with; its 1 % is only said of the validation of the code.",
+     which is what the thesis's gains show with; its 1 % is only said of the validation of the code.",
     "The first ssthresh is 64 KiB, as section 2.3 says of Linux, in both modes.",
     "netem stands on both ends of each link, so acknowledgments are delayed and lost as data is: half of the RTT and \
-     the full \
-     loss in each direction.",
+     the full loss in each direction.",
     "Packets get lost after the link has carried them, netem drops them before; and a packet counts without its \
-     Ethernet header, \
-     with which netem counts it (0.9 %).",
+     Ethernet header, with which netem counts it (0.9 %).",
     "A queue of 1000 packets is that many that wait. netem's limit counts those under way, too: 45, 90 and 169 of \
-     full size at 24, 48 and \
-     90 ms, so that its queues overflow sooner where a window grows past them.",
+     full size at 24, 48 and 90 ms, so that its queues overflow sooner where a window grows past them.",
     "The thesis changed Linux 4.18 (sections 3.2 and 4.1). What it does not say that it changed is Linux's here, in \
-     both modes: SACKs \
-     with 16 gap blocks, one packet of fast retransmissions whatever the window, a timer that only the cumulative TSN \
-     restarts, \
-     RTO.Min 1 s, ticks of 4 ms in a timer wheel. The item beyond has rows without some of these.",
+     both modes: SACKs with 16 gap blocks, one packet of fast retransmissions whatever the window, a timer that only \
+     the cumulative TSN restarts, RTO.Min 1 s, ticks of 4 ms in a timer wheel. The item beyond has rows without some \
+     of these.",
     "As in Linux, a timeout makes a path potentially failed (RFC 7829): new data takes the other one until a \
-     HEARTBEAT on it is \
-     answered: a SACK makes only an inactive or unconfirmed path active (sctp_check_transmitted). The thesis does not \
-     say how it chooses \
-     among such paths.",
+     HEARTBEAT on it is answered: a SACK makes only an inactive or unconfirmed path active (sctp_check_transmitted). \
+     The thesis does not say how it chooses among such paths.",
     "No window grows during fast recovery, as the thesis says (section 2.2.1, and of figure 6). Linux 4.18 goes on \
-     with congestion \
-     avoidance; a row of the item beyond does, too.",
+     with congestion avoidance; a row of the item beyond does, too.",
     "netperf asks for buffers of 4 MiB, which the kernel doubles: it offers 4 MiB to the peer and has room to send \
-     4646 KiB in \
-     messages of 1452 bytes. The transfer time begins with the handshake and ends with the last byte read.",
+     4646 KiB in messages of 1452 bytes. The transfer time begins with the handshake and ends with the last byte read.",
     "Both modes have split fast retransmit, delayed acknowledgment for CMT and RTX-SAME.",
     "The proposal is the window growth per-destination, the reference cuc-v2 with fast recovery by association.",
 ];

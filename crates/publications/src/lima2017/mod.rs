@@ -111,10 +111,9 @@ fn measure(
 fn notes(effort: Effort, runs: usize) -> Vec<String> {
     let figures = format!(
         "A figure is the mean goodput of {} runs of {} simulated seconds from the first SYN on, with the 95 % \
-         interval of \
-         that mean (Student's t); {runs} runs in all. The thesis has one transfer of 1.5 GB for each cell, and shows \
-         curves \
-         and bars without numbers or intervals. Verdicts under other choices rest on 2 runs of 10 s for each cell.",
+         interval of that mean (Student's t); {runs} runs in all. The thesis has one transfer of 1.5 GB for each \
+         cell, and shows curves and bars without numbers or intervals. Verdicts under other choices rest on 2 runs of \
+         10 s for each cell.",
         effort.runs, effort.duration_s,
     );
     std::iter::once(figures).chain(testbed::CHOICES.map(str::to_owned)).collect()

@@ -16,29 +16,23 @@ const TRANSFER: &str = "1500 MB";
 /// What the thesis leaves open, and what is taken instead.
 pub(super) const CHOICES: [&str; 9] = [
     "Stack: the profile mptcp-0.90 on both hosts, as the thesis's table 1 has it: growth counts acknowledgments, \
-     opportunistic \
-     retransmission and penalisation as in mptcp_rcv_buf_optimization, receive buffer of at most 6 MiB as Linux has \
-     by default.",
+     opportunistic retransmission and penalisation as in mptcp_rcv_buf_optimization, receive buffer of at most 6 MiB \
+     as Linux has by default.",
     "Acknowledgments: one for each packet, as the thesis's figure 9 shows: in its first second 10461 packets carry \
-     7469132 bytes, \
-     which fill 5158 packets of 1448 bytes.",
+     7469132 bytes, which fill 5158 packets of 1448 bytes.",
     "Latency: the thesis sets `latency` of tbf (code 5.2), which bounds the time in its queue, and speaks of \
-     end-to-end latency \
-     and of netem for delay. Here it is a delay; the findings say which of them depend on that.",
+     end-to-end latency and of netem for delay. Here it is a delay; the findings say which of them depend on that.",
     "Links: rate, loss and latency act on the client's interfaces, where the thesis's helper program sets them, so on \
-     the \
-     data. Acknowledgments come back at 1 Gbit/s without loss or latency.",
+     the data. Acknowledgments come back at 1 Gbit/s without loss or latency.",
     "Queue: 1000 packets a link. The thesis hangs netem below tbf (parent 1:1), which takes the place of tbf's own \
-     queue, \
-     and netem holds 1000 packets unless told otherwise; tbf's `limit`, of which no value is printed, plays no part \
-     then.",
+     queue, and netem holds 1000 packets unless told otherwise; tbf's `limit`, of which no value is printed, plays no \
+     part then.",
     "Loss strikes before the queue, as netem's does.",
     "Cables: 50 to 100 us each way, drawn for each link and run; it is what tells runs without loss apart.",
     "Routing: a packet leaves by the interface of its source address. Full-mesh makes five subflows to each link, and \
      single-mesh one.",
     "Background: on each link one TCP connection (CUBIC) without end, and UDP at a fifth of the link's rate, on and \
-     off for \
-     exponential times of 1 s on average. The thesis announces the study without saying how.",
+     off for exponential times of 1 s on average. The thesis announces the study without saying how.",
 ];
 
 /// The scenario of one run of `setup`.

@@ -150,14 +150,11 @@ fn is_wanted(configuration: &Configuration, request: &Request) -> bool {
 
 /// What a stall is, and what makes it.
 const STALL: &str = "A stall is counted in seconds of the remaining path's goodput, until a second brings nine tenths \
-    of it. \
-    Ours replaces a subflow as Linux does (net.mptcp.stale_loss_cnt = 4): a data-level timer repeats one piece at \
-    each expiry, on a \
-    subflow that has nothing outstanding, and everything is sent again when the failed one has given no sign of life \
-    over more \
-    than four of them. Until then the send buffer is full of what it holds, and the other path is idle. How long the \
-    five periods \
-    are depends on what is left of the other subflow's own timer each time, which is a matter of single packets.";
+    of it. Ours replaces a subflow as Linux does (net.mptcp.stale_loss_cnt = 4): a data-level timer repeats one piece \
+    at each expiry, on a subflow that has nothing outstanding, and everything is sent again when the failed one has \
+    given no sign of life over more than four of them. Until then the send buffer is full of what it holds, and the \
+    other path is idle. How long the five periods are depends on what is left of the other subflow's own timer each \
+    time, which is a matter of single packets.";
 
 fn notes(outcomes: &[Outcome<'_>]) -> Vec<String> {
     let mut notes = vec![

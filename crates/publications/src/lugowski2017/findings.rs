@@ -169,9 +169,8 @@ fn wvegas_against_itself(all: &Measurements) -> Option<Outcome> {
     Some(with_reason(
         (stays, rate(totals.iter().copied().fold(f64::INFINITY, f64::min)), evidence),
         "At 20 ms each window travels as one clump, which nothing in a network free of jitter spreads out. Where \
-         clumps \
-         meet they queue for a millisecond or two, wVegas takes that for its share of the queue and stops to grow, and \
-         between the clumps the link is idle",
+         clumps meet they queue for a millisecond or two, wVegas takes that for its share of the queue and stops to \
+         grow, and between the clumps the link is idle",
     ))
 }
 
@@ -207,8 +206,7 @@ fn two_connections_against_one(all: &Measurements) -> Option<Outcome> {
     Some(with_reason(
         outcome,
         "Each MPTCP connection alone gets about half against Reno, here as in the thesis (A.1), so three connections \
-         share in \
-         thirds; the thesis calls its own figure surprising",
+         share in thirds; the thesis calls its own figure surprising",
     ))
 }
 

@@ -94,10 +94,8 @@ fn measure(
 fn notes(effort: Effort) -> Vec<String> {
     let runs = format!(
         "A figure is the median of {} runs of {} simulated seconds, with its standard deviation and interval (of five \
-         runs \
-         their extremes, which hold the median with 93.75 %). The thesis ran 300 s. Verdicts under other choices rest \
-         on the \
-         capacities of 20 and 100 Mbit/s, and on less or shorter runs.",
+         runs their extremes, which hold the median with 93.75 %). The thesis ran 300 s. Verdicts under other choices \
+         rest on the capacities of 20 and 100 Mbit/s, and on less or shorter runs.",
         effort.runs, effort.duration_s,
     );
     std::iter::once(runs).chain(testbed::CHOICES.map(str::to_owned)).collect()

@@ -26,42 +26,34 @@ pub(super) const CHOICES: [&str; 13] = [
     "Stack: the profile mptcp-0.9 (lowest-RTT scheduler, opportunistic retransmission and penalisation, SACK loss \
      detection by three duplicates, the kernel's fixed-point arithmetic); TCP is Reno.",
     "Kernel: Linux 3.18 with MPTCP 0.90 or 4.1 with 0.91 (the thesis's listings have `srtt_us` and `cong_avoid` with \
-     three \
-     arguments). What both do is taken: slow start goes on at the threshold, OLIA's threshold is Reno's, at least two \
-     packets. In 3.18 all algorithms count acknowledgments; the findings say what that changes.",
+     three arguments). What both do is taken: slow start goes on at the threshold, OLIA's threshold is Reno's, at \
+     least two packets. In 3.18 all algorithms count acknowledgments; the findings say what that changes.",
     "CMT/RPv2 is the published kernel module: one packet more for each window and acknowledgment whatever the share, \
-     decrease by \
-     the formula with a floor of one packet. The thesis prints the formula; the findings say what it changes.",
+     decrease by the formula with a floor of one packet. The thesis prints the formula; the findings say what it \
+     changes.",
     "Buffers grow as Linux's do. NetPerfMeter is known to set 233016 bytes in either direction, but that does not \
-     explain that the thesis's \
-     Reno stays at 56 to 60 Mbit/s at 20 ms (A.3, A.17): a receive window of this size would hold it at 46, and a \
-     send buffer of twice \
-     of it, with the packets' overhead 292 kB of data, at 27, because a writer that waits for a third of the buffer \
-     then sends more at once \
-     than the queue holds. With buffers that grow it gets 64 to 68 here, so that Reno's own sawtooth explains it. The \
-     findings have all three.",
+     explain that the thesis's Reno stays at 56 to 60 Mbit/s at 20 ms (A.3, A.17): a receive window of this size \
+     would hold it at 46, and a send buffer of twice of it, with the packets' overhead 292 kB of data, at 27, because \
+     a writer that waits for a third of the buffer then sends more at once than the queue holds. With buffers that \
+     grow it gets 64 to 68 here, so that Reno's own sawtooth explains it. The findings have all three.",
     "Acknowledgments have a pipe of their own. The rule `pipe 1 ip from any to any` could put them into that of the \
-     data, but the \
-     thesis's totals rise by 0.955 Mbit/s for each Mbit/s of capacity (A.1, below 1 ms; 0.956 for each path in A.11), \
-     where headers leave \
-     0.959 without acknowledgments and 0.94 with one for two packets.",
+     data, but the thesis's totals rise by 0.955 Mbit/s for each Mbit/s of capacity (A.1, below 1 ms; 0.956 for each \
+     path in A.11), where headers leave 0.959 without acknowledgments and 0.94 with one for two packets.",
     "Added latency: on the data and on the acknowledgments, so that the RTT grows by twice its value. The rule that \
-     the \
-     thesis shows, `pipe 1 ip from any to any`, delays both, and the tables at 20 ms say so too: at 100 Mbit/s one way \
-     leaves the link 89 % used by LIA, OLIA or CMT/RPv2 with Reno, both ways 81 to 87 %; the thesis has 76 to 83 %.",
+     the thesis shows, `pipe 1 ip from any to any`, delays both, and the tables at 20 ms say so too: at 100 Mbit/s \
+     one way leaves the link 89 % used by LIA, OLIA or CMT/RPv2 with Reno, both ways 81 to 87 %; the thesis has 76 to \
+     83 %.",
     "Base RTT: 0.4 ms (\"well under 1 ms\").",
     "Clock: dummynet takes packets off its queue at ticks of 1 ms (FreeBSD's kern.hz = 1000), as many as the rate has \
      earned by then. At an RTT below 1 ms that is the better part of the RTT which wVegas takes for its base: without \
      ticks it gets 25 of 100 Mbit/s against Reno (A.1), with them 42; the thesis has 36.",
     "Queue: 50 packets, all of which wait for a tick. Packets count with their IP length.",
     "RED: dummynet's own (drops spaced by intervals, ageing by clock ticks) with the parameters that Floyd and \
-     Jacobson \
-     recommended in 1993: weight 0.002, thresholds of 5 and 15 packets, maximum probability 2 %; not gentle. With 10 % \
-     the link would be 85 to 90 % used below 1 ms, where the thesis has 94 of 100 Mbit/s.",
+     Jacobson recommended in 1993: weight 0.002, thresholds of 5 and 15 packets, maximum probability 2 %; not gentle. \
+     With 10 % the link would be 85 to 90 % used below 1 ms, where the thesis has 94 of 100 Mbit/s.",
     "Start: each flow at a random time within the first second. It is what tells the runs of a cell apart.",
     "The thesis's figures are whole numbers and look truncated (at 20 Mbit/s many cells add up to 18, where headers \
-     leave \
-     19.1); they stand here as printed, ours unrounded, so half a Mbit/s of the deviation is theirs.",
+     leave 19.1); they stand here as printed, ours unrounded, so half a Mbit/s of the deviation is theirs.",
     "The figures A.7 to A.13 (half-bottleneck at 20 ms) have no table, so that no cell of theirs is compared.",
 ];
 

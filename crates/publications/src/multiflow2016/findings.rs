@@ -176,9 +176,8 @@ fn resilience(measurements: &Measurements) -> Option<Finding> {
     let evidence = modes.iter().filter_map(|mode| shown(mode)).collect::<Vec<_>>().join("; ");
     let evidence = evidence
         + ". With the initial subflow included, data takes disjoint paths, but as published all acknowledgments come \
-            back over \
-           the default route, and with it both subflows are cut; \"disjoint\" sends them back over the subflow's own \
-           path";
+           back over the default route, and with it both subflows are cut; \"disjoint\" sends them back over the \
+           subflow's own path";
     Some(
         Finding::new(
             "MultiFlow gives every connection resilience: with two subflows it survives the cut of any link between \

@@ -180,10 +180,8 @@ pub(super) fn roc(runs: &[Verdicts]) -> Part {
             .section("Correlation")
             .caption(
                 "φ from -1 to 1; rfc8382: the bounds within which statistics count as alike (p_f, p_mad, p_s, p_d) \
-                 from 0 to \
-                 infinity, 1 being the RFC's; its skewness threshold says whether there is a queue, not whose. In the \
-                 first 10.5 s it knows \
-                 too little, which counts as no.",
+                 from 0 to infinity, 1 being the RFC's; its skewness threshold says whether there is a queue, not \
+                 whose. In the first 10.5 s it knows too little, which counts as no.",
             ),
     );
     part.findings.extend(compared(runs));
@@ -238,8 +236,7 @@ fn compared(runs: &[Verdicts]) -> Vec<subflow_report::Finding> {
         let better = of_red.iter().zip(&of_mscm).take(low).filter(|(red, mscm)| red.0 < mscm.0).count();
         let shown = format!(
             "at {better} of {low} values of φ up to 0.8; at 0.8: RED-CPI {:.1} %, MSCM {:.1} %; area under the curve: \
-             RED-CPI {:.2}, \
-             MSCM {:.2}",
+             RED-CPI {:.2}, MSCM {:.2}",
             100.0 * of_red[at].0,
             100.0 * of_mscm[at].0,
             area_of(runs, red),

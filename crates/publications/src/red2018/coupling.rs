@@ -164,8 +164,7 @@ fn judge(part: &mut Part, runs: &[Vec<Vec<Shares>>]) {
             all([less(&more, &mptcp(way)), less(&left, &tcp(way))]),
             format!(
                 "disjoint: MPTCP {} Mbit/s, {} with all coupled, {} with none; shared: TCP {}, {} with all coupled, \
-                 {} with \
-                 none",
+                 {} with none",
                 shown(&mptcp(way), 1),
                 shown(&mptcp(0), 1),
                 shown(&mptcp(none), 1),

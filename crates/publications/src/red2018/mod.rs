@@ -242,11 +242,9 @@ fn notes(effort: Effort, parts: &[Part]) -> Vec<String> {
         (effort.testbed, effort.scaling, effort.coupling);
     let lengths = format!(
         "Testbed: {runs} runs of {seconds} simulated seconds for each load and scheduler; scaling: {scaling_runs} of \
-         {scaling_s} s for \
-         each number of paths; coupling: {coupling_runs} of {coupling_s} s for each way, goodput after the first 15 s. \
-         Values are means over runs with 95 % intervals (Student's t). CPU times differ from run to run; all else is \
-         the \
-         same for the same version."
+         {scaling_s} s for each number of paths; coupling: {coupling_runs} of {coupling_s} s for each way, goodput \
+         after the first 15 s. Values are means over runs with 95 % intervals (Student's t). CPU times differ from \
+         run to run; all else is the same for the same version."
     );
     let of_parts = parts.iter().flat_map(|part| part.notes.clone());
     std::iter::once(lengths).chain(testbed::NOTES.map(str::to_owned)).chain(of_parts).collect()

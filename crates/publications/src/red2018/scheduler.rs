@@ -191,10 +191,8 @@ fn quantiles(samples: &[f64]) -> Vec<f64> {
 
 /// Why figures 8 to 10 come out as they do here.
 const WHY: &str = "RED rules out that a segment goes over both B and C, not that both are used: a segment that finds \
-    the window \
-                   of B full is carried by A alone, and C may take the copy. So B and C go on to carry copies alike, \
-                   and c \
-                   of B-C is below φ for much of the time besides";
+                   the window of B full is carried by A alone, and C may take the copy. So B and C go on to carry \
+                   copies alike, and c of B-C is below φ for much of the time besides";
 
 /// The paper's findings. One is decided where the 95 % intervals of both means are apart.
 fn judge(part: &mut Part, runs: &[Vec<SchedulerRun>; 2]) {
@@ -234,8 +232,7 @@ fn judge(part: &mut Part, runs: &[Vec<SchedulerRun>; 2]) {
             of_all(0)
         ),
         "Besides, new data waits for the least correlated path, and which that is changes with every acknowledgment: \
-         at \
-         times it is B or C, and A stands idle",
+         at times it is B or C, and A stands idle",
     );
     let (acks, again) = (of_all(1), of_all(2));
     part.published(

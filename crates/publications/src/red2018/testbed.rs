@@ -12,24 +12,18 @@ use subflow_scenario::file::Document;
 pub(super) const NOTES: [&str; 9] = [
     "Paths: A = P11 (WiFi to the first address), B = P12 (WiFi to the second) and C, which goes from the cellular \
      interface over r2, r3 and r4. The paper calls C both P21 and P22; figures 1 and 5 and the text let P12 and P21 \
-     share \
-     r3-r4, so C is that one. It ends at an address of its own (d3) so that routes are unambiguous. The paper speaks \
-     of a mesh of \
-     2 x 2 subflows and of three paths in all experiments; `sensitivity` has the mesh with all four, whose fourth \
-     takes \
-     r2-r6.",
+     share r3-r4, so C is that one. It ends at an address of its own (d3) so that routes are unambiguous. The paper \
+     speaks of a mesh of 2 x 2 subflows and of three paths in all experiments; `sensitivity` has the mesh with all \
+     four, whose fourth takes r2-r6.",
     "Links: table 1; \"others\" have 100 Mbit/s and 1 ms. Only the WiFi access has 1 Gbit/s: with 100 Mbit/s it would \
-     be \
-     a bottleneck of A and B together, and the paper's A shares none.",
+     be a bottleneck of A and B together, and the paper's A shares none.",
     "Queues: 1000 packets, drop-tail, Mininet's default.",
     "Load: the paper does not give it, but says that A has no bottleneck and that its RTT hardly varies. So the \
-     verdicts \
-     are those of the load `limited` by a send buffer of 64 kB, which comes to 25 Mbit/s on A and fills B and C. \
-     `bulk` \
-     fills A's 100 Mbit/s, too, so that A's RTT follows a queue of its own; it stands beside each verdict.",
+     verdicts are those of the load `limited` by a send buffer of 64 kB, which comes to 25 Mbit/s on A and fills B \
+     and C. `bulk` fills A's 100 Mbit/s, too, so that A's RTT follows a queue of its own; it stands beside each \
+     verdict.",
     "Traffic: one transfer without end from Ns to Nd; the interference is another MPTCP connection with two subflows \
-     over \
-     r3-r4, likewise. All start within the first second at random times, which is what tells runs apart, next to \
+     over r3-r4, likewise. All start within the first second at random times, which is what tells runs apart, next to \
      losses.",
     "Stack: the profile mptcp-0.9 with uncoupled CUBIC.",
     "One-way delays: by TCP timestamps, at the sender, to the millisecond; the paper took them from captures at both \

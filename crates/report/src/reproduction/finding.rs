@@ -244,8 +244,7 @@ mod tests {
         assert_eq!(
             counted(&[finding, ours]),
             "of 1 published findings 1 confirmed, 0 not confirmed, 0 undecided; of 1 findings beyond the publications \
-             0 \
-             confirmed, 0 not confirmed, 1 undecided"
+             0 confirmed, 0 not confirmed, 1 undecided"
         );
     }
 }
