@@ -49,13 +49,9 @@ pub(crate) enum Command {
     Man(Man),
 }
 
+/// What becomes of the results of runs.
 #[derive(Debug, Args)]
-pub(crate) struct Run {
-    #[command(flatten)]
-    pub(crate) source: Source,
-    /// How many runs to do at once [default: one for each core; on Linux always one]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) jobs: Option<u16>,
+pub(crate) struct Output {
     /// Folder for the results [default: results/NAME with --format text, none otherwise]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -65,6 +61,17 @@ pub(crate) struct Run {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) source: Source,
+    /// How many runs to do at once [default: one for each core; on Linux always one]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    #[command(flatten)]
+    pub(crate) output: Output,
     /// Replace results or captures of more runs than this command makes
     #[arg(long)]
     pub(crate) force: bool,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Figures, Format};
+use super::Output;
 
 /// A scenario, and what to change in it.
 #[derive(Debug, Args)]
@@ -29,15 +29,8 @@ pub(crate) struct Merge {
     /// Stores of `run --store`, which together have all runs; may be given several times
     #[arg(long, value_name = "DIR", required = true)]
     pub(crate) store: Vec<PathBuf>,
-    /// Folder for the results [default: results/NAME]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Also write each figure of the report to a file of its own, in the folder for the results
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) figures: Option<Figures>,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) output: Output,
     /// Make results without the runs that failed
     #[arg(long)]
     pub(crate) keep_going: bool,

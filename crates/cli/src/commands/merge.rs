@@ -12,8 +12,8 @@ use crate::output::figure_format;
 pub(crate) fn merge(arguments: &Merge) -> Result<(), Failure> {
     let plan = read_source(&arguments.source)?;
     let stores = arguments.store.iter().map(Store::existing).collect::<Result<Vec<_>, _>>()?;
-    let folder = folder(arguments.out.as_deref(), arguments.format, &plan, "", arguments.force)?;
-    let figures = figure_format(arguments.figures, folder.as_ref())?;
+    let folder = folder(&arguments.output, &plan, "", arguments.force)?;
+    let figures = figure_format(arguments.output.figures, folder.as_ref())?;
     let collected = collect(&plan, true, |key| {
         let mut failed = None;
         for store in &stores {
@@ -46,7 +46,7 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Failure> {
             "{failed} of {runs} runs failed; do them again, or make results without them (--keep-going)"
         )));
     }
-    finish(arguments.format, &plan, &collected.experiment, folder, figures)
+    finish(arguments.output.format, &plan, &collected.experiment, folder, figures)
 }
 
 fn first_numbers(jobs: &[Job]) -> String {

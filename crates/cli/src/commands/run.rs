@@ -1,6 +1,6 @@
 //! `subflow run`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use subflow_lab::capture::{CaptureFolder, estimate};
 use subflow_lab::execute::execute;
@@ -13,7 +13,7 @@ use subflow_scenario::sweep::Plan;
 use super::check::read_source;
 use super::journal::{self, Journal};
 use super::on_linux;
-use crate::arguments::{Format, Platform, Run};
+use crate::arguments::{Format, Output, Platform, Run};
 use crate::failure::Failure;
 use crate::output::{about, figure_format, print};
 use crate::progress::Bar;
@@ -24,8 +24,8 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         return journal::do_shard(arguments, &plan, shard);
     }
     let suffix = if arguments.on == Platform::Linux { "-linux" } else { "" };
-    let folder = folder(arguments.out.as_deref(), arguments.format, &plan, suffix, arguments.force)?;
-    let figures = figure_format(arguments.figures, folder.as_ref())?;
+    let folder = folder(&arguments.output, &plan, suffix, arguments.force)?;
+    let figures = figure_format(arguments.output.figures, folder.as_ref())?;
     let captures = arguments.pcap.as_ref().map(|pcap| Captures::prepare(pcap, &plan, arguments.force)).transpose()?;
     if let Some(captures) = &captures {
         check_size(arguments, &plan, captures)?;
@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         None => (experiment(arguments, &plan, folder.is_some(), captures.as_ref())?, 0),
     };
     let invalid = report_invalid_runs(&experiment);
-    finish(arguments.format, &plan, &experiment, folder, figures)?;
+    finish(arguments.output.format, &plan, &experiment, folder, figures)?;
     if failed > 0 {
         let runs = plan.jobs().len();
         return Err(Failure::RunFailed(format!(
@@ -70,16 +70,10 @@ fn plan(arguments: &Run) -> Result<Plan, Failure> {
 }
 
 /// The folder for the results, if there is one.
-pub(super) fn folder(
-    out: Option<&Path>,
-    format: Format,
-    plan: &Plan,
-    suffix: &str,
-    force: bool,
-) -> Result<Option<Folder>, Failure> {
+pub(super) fn folder(output: &Output, plan: &Plan, suffix: &str, force: bool) -> Result<Option<Folder>, Failure> {
     let default_folder = || PathBuf::from("results").join(format!("{}{suffix}", plan.document.name));
-    let out = match (out, format) {
-        (Some(out), _) => Some(out.to_owned()),
+    let out = match (&output.out, output.format) {
+        (Some(out), _) => Some(out.clone()),
         (None, Format::Text) => Some(default_folder()),
         (None, Format::Json | Format::Csv) => None,
     };
