@@ -149,8 +149,8 @@ fn traces_are_written_under_one_name_however_the_scenario_spells_it() {
 
 #[test]
 fn a_trace_that_has_the_name_of_a_result_is_refused() {
-    for name in ["results.json", "scenario.toml", "figures", "Tables/walk.up", ".subflow-results.up"] {
-        let desk = Desk::new(&QUICK.replace("rate = \"10 Mbit/s\"", &format!("rate = \"{name}\"")));
+    for name in ["results.json", "scenario.toml", "figures", "Tables/walk.up", ".subflow-results"] {
+        let desk = Desk::new(&QUICK.replace("rate = \"10 Mbit/s\"", &format!("rate = \"./{name}\"")));
         std::fs::create_dir(desk.path("Tables")).expect("a folder");
         std::fs::write(desk.path(name), "1\n2\n3\n").expect("a trace");
         let (code, stdout, stderr) = desk.subflow(&["run", "quick.toml", "--out", "out"]);
