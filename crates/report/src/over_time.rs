@@ -23,7 +23,7 @@ enum Of {
 }
 
 /// The metrics that are shown, in order.
-const METRICS: [Metric; 6] = [
+const METRICS: [Metric; 13] = [
     Metric {
         name: "goodput",
         of: Of::Flows,
@@ -37,6 +37,57 @@ const METRICS: [Metric; 6] = [
         title: "Goodput of subflows",
         label: "goodput",
         caption: "Data that each subflow delivered first; later copies on other subflows do not count.",
+    },
+    Metric {
+        name: "delay",
+        of: Of::Any,
+        title: "Delay to the reader",
+        label: "delay",
+        caption: "From the first transmission until the data could be read: the mean of what became readable since the \
+                  last sample.",
+    },
+    Metric {
+        name: "reassembly-delay",
+        of: Of::Any,
+        title: "Delay by reordering and loss",
+        label: "delay after arrival",
+        caption: "The part of the delay to the reader during which the data had arrived and waited for earlier data.",
+    },
+    Metric {
+        name: "blocking",
+        of: Of::Any,
+        title: "What the reader waited for",
+        label: "share of the time",
+        caption: "How long data that had arrived waited for earlier data, by the subflow that carried the missing data \
+                  last.",
+    },
+    Metric {
+        name: "sequence",
+        of: Of::Any,
+        title: "Data sequence",
+        label: "sent up to",
+        caption: "The position in the stream of the new data that each subflow sent last.",
+    },
+    Metric {
+        name: "reassembly",
+        of: Of::Any,
+        title: "Reassembly queue",
+        label: "waiting data",
+        caption: "Data that has arrived and waits for earlier data.",
+    },
+    Metric {
+        name: "receive-window",
+        of: Of::Any,
+        title: "Receive window",
+        label: "window",
+        caption: "What is left of the window that the receiver has advertised.",
+    },
+    Metric {
+        name: "reinjected",
+        of: Of::Any,
+        title: "Data sent again on another subflow",
+        label: "copies",
+        caption: "By the data level, after a timeout, opportunistically or by the scheduler's choice.",
     },
     Metric { name: "cwnd", of: Of::Any, title: "Congestion window", label: "congestion window", caption: "" },
     Metric { name: "srtt", of: Of::Any, title: "Smoothed round-trip time", label: "smoothed RTT", caption: "" },
@@ -57,6 +108,9 @@ const METRICS: [Metric; 6] = [
 ];
 
 const QUEUE: &str = "queue";
+
+/// Metrics that are often zero from beginning to end.
+const IDLE_LEFT_OUT: [&str; 5] = [QUEUE, "blocking", "reassembly", "reassembly-delay", "reinjected"];
 
 /// The figures of a run, for all metrics with samples.
 pub(super) fn over_time(run: &Run) -> Vec<Figure> {
@@ -81,8 +135,10 @@ fn of_metric(run: &Run, metric: &Metric) -> Option<Figure> {
     if !is_queue {
         all.sort_by_key(|series| colour(run, &series.of));
     }
-    // A queue that was empty at every sample is left out, to keep the legend short.
-    let is_idle = |series: &Series| is_queue && series.points().iter().all(|point| point.value == 0.0);
+    // What was zero at every sample is left out, to keep the legend short.
+    let is_idle = |series: &Series| {
+        IDLE_LEFT_OUT.contains(&metric.name) && series.points().iter().all(|point| point.value == 0.0)
+    };
     let (idle, shown): (Vec<&Series>, Vec<&Series>) = all.into_iter().partition(|series| is_idle(series));
     let unit = shown.first()?.unit.as_str();
     let time = Axis::new("time", "s").between(0.0, run.result.duration_s);
@@ -97,8 +153,9 @@ fn of_metric(run: &Run, metric: &Metric) -> Option<Figure> {
     }
     let mut caption = metric.caption.to_owned();
     if !idle.is_empty() {
-        let names: Vec<&str> = idle.iter().map(|series| series.of.as_str()).collect();
-        caption += &format!(" Empty at every sample: {}.", names.join(", "));
+        let names: Vec<String> = idle.iter().map(|series| name(run, &series.of)).collect();
+        let zero = if is_queue { "Empty" } else { "Zero" };
+        caption += &format!(" {zero} at every sample: {}.", names.join(", "));
     }
     Some(Figure::curves(metric.title, curves).caption(caption))
 }

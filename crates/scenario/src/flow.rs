@@ -30,6 +30,14 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// The index of the host that sends the flow's data: the one that responds, of requests and responses.
+    pub fn data_sender(&self) -> usize {
+        match self.traffic {
+            Traffic::RequestResponse { .. } => self.to.host,
+            _ => self.from.host,
+        }
+    }
+
     /// Whether what it sends may be given up instead of sent again (partial reliability of SCTP).
     pub fn may_give_up(&self) -> bool {
         matches!(&self.protocol, Protocol::Sctp(sctp) if sctp.from_stack.sctp.reliability != Reliability::Full)

@@ -196,6 +196,16 @@ impl Endpoint {
         }
     }
 
+    /// The receive window in bytes: what is left of the one advertised, or the free part of SCTP's receive buffer.
+    pub fn receive_window(&self) -> Option<u64> {
+        match self {
+            Self::Tcp(tcp) => Some(tcp.connection.receive_window()),
+            Self::Mptcp(mptcp) => Some(mptcp.receive_window()),
+            Self::Sctp(sctp) => Some(sctp.receive_window()),
+            Self::Udp(_) => None,
+        }
+    }
+
     /// Number of bytes acknowledged by the peer.
     pub fn bytes_acknowledged(&self) -> u64 {
         match self {

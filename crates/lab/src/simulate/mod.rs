@@ -3,6 +3,7 @@
 
 mod application;
 pub(crate) mod build;
+mod data_path;
 pub(crate) mod figures;
 pub(crate) mod measure;
 pub(crate) mod nodes;
@@ -15,7 +16,7 @@ pub(crate) mod world;
 
 use subflow_network::{DuplexLink, Network};
 use subflow_quantity::{Duration, Instant};
-use subflow_scenario::Scenario;
+use subflow_scenario::{Flow, Scenario};
 
 use crate::capture::{Capture, CaptureFolder};
 use crate::results::{Engine, RunResult};
@@ -53,6 +54,9 @@ pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<
         None => None,
     };
     let mut sampler = options.series.then(|| Sampler::new(scenario));
+    if options.series {
+        run.world.nodes.record_data(scenario.flows.iter().map(Flow::data_sender));
+    }
     let timer = CpuTimer::start();
     let measure_from = Instant::ZERO + scenario.measure_from;
     let end = Instant::ZERO + scenario.duration;

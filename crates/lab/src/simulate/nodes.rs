@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use subflow_network::{HostId, InterfaceId, Network, PacketId, TimerId};
 use subflow_transport::{ConnectError, EndpointId, Event, Host};
 
+use super::data_path::DataPath;
 use crate::RunError;
 
 /// One host of the run.
@@ -41,6 +42,14 @@ pub(crate) struct Nodes {
     reserved: PacketId,
     /// The first flow that could not begin, and the reason.
     failure: Option<String>,
+    /// By flow, the record of its data; empty if none is kept.
+    data_paths: Vec<FlowData>,
+}
+
+/// The record of a flow's data, and the node that sends it.
+struct FlowData {
+    sender: usize,
+    path: DataPath,
 }
 
 impl Node {
@@ -64,7 +73,31 @@ fn interface_of(interfaces: &[(IpAddr, InterfaceId)], source: IpAddr) -> Interfa
 
 impl Nodes {
     pub(super) fn new(network: &mut Network, nodes: Vec<Node>) -> Self {
-        Self { nodes, timers: Vec::new(), reserved: network.reserve(), failure: None }
+        Self { nodes, timers: Vec::new(), reserved: network.reserve(), failure: None, data_paths: Vec::new() }
+    }
+
+    /// Records from now on how the data of each flow reaches its reader; `senders` are the nodes that send it.
+    pub(super) fn record_data(&mut self, senders: impl Iterator<Item = usize>) {
+        self.data_paths = senders.map(|sender| FlowData { sender, path: DataPath::default() }).collect();
+    }
+
+    /// The record of a flow's data, if it is kept.
+    pub(super) fn data_path(&mut self, flow: usize) -> Option<&mut DataPath> {
+        self.data_paths.get_mut(flow).map(|data| &mut data.path)
+    }
+
+    /// Records that `packet` has arrived at an endpoint of the node.
+    #[inline]
+    pub(super) fn record_arrival(&mut self, network: &Network, node: usize, id: EndpointId, packet: PacketId) {
+        if self.data_paths.is_empty() {
+            return;
+        }
+        // The packet that opens a connection arrives before its endpoint is registered.
+        let Some(socket) = self.nodes[node].sockets.get(id.0 as usize) else { return };
+        let data = &mut self.data_paths[socket.flow];
+        if data.sender != node {
+            data.path.on_arrived(network.packet(packet), network.now());
+        }
     }
 
     /// Records that `flow` cannot begin, which makes the run fail.
@@ -107,12 +140,15 @@ impl Nodes {
         let now = network.now();
         let host = &mut self.nodes[node];
         let endpoint = host.transport.endpoint_mut(id);
+        let Socket { timer, flow } = host.sockets[id.0 as usize];
         while endpoint.poll_transmit_into(now, network.packet_mut(self.reserved)) {
+            if let Some(data) = self.data_paths.get_mut(flow).filter(|data| data.sender == node) {
+                data.path.on_sent(network.packet(self.reserved), now);
+            }
             let interface = interface_of(&host.interfaces, network.packet(self.reserved).ip.source);
             network.transmit_reserved(host.id, interface, self.reserved);
             self.reserved = network.reserve();
         }
-        let Socket { timer, flow } = host.sockets[id.0 as usize];
         let event = endpoint.poll_event();
         if event.is_none() {
             network.set_timer(timer, endpoint.poll_timeout());

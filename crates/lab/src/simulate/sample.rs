@@ -1,5 +1,5 @@
-//! Metrics over time: goodput, window, RTT and data in flight of each subflow; queue length of each link from its first
-//! packet on. If a connection opens more subflows than results list, only the first ones have series.
+//! Metrics over time: goodput, window, RTT and data in flight of each subflow; delays of the data and what it waits for;
+//! queue length of each link from its first packet on. If a connection opens more subflows than results list, only the first ones have series.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +11,7 @@ use subflow_transport::mptcp::LISTED_SUBFLOWS;
 use subflow_transport::tcp::Ends;
 
 use super::build::Run;
+use super::data_path::{CarrierSample, DataSample};
 use super::figures::{EndFigures, delivered_by_subflow};
 use super::path_sample::PathSample;
 use super::sctp;
@@ -49,13 +50,26 @@ impl Sampler {
     }
 
     pub(crate) fn push_goodput(&mut self, group: usize, of: String, at: Instant, mbps: f64) {
-        let interval = goodput_interval(self.interval);
-        let make = || Series::new(of.clone(), GOODPUT, "Mbit/s", interval).of_rate();
-        self.series.entry((group, of.clone(), GOODPUT)).or_insert_with(make).push(at, mbps);
+        self.push_rate(group, of, GOODPUT, "Mbit/s", at, mbps);
+    }
+
+    /// Adds a mean since the last sample.
+    fn push_rate(
+        &mut self,
+        group: usize,
+        of: String,
+        metric: &'static str,
+        unit: &'static str,
+        at: Instant,
+        value: f64,
+    ) {
+        let interval = mean_interval(self.interval);
+        let make = || Series::new(of.clone(), metric, unit, interval).of_rate();
+        self.series.entry((group, of.clone(), metric)).or_insert_with(make).push(at, value);
     }
 
     /// Samples everything of a simulated run.
-    pub(super) fn sample(&mut self, run: &Run, scenario: &Scenario, now: Instant) {
+    pub(super) fn sample(&mut self, run: &mut Run, scenario: &Scenario, now: Instant) {
         let span = self.advance(now);
         for (index, flow) in scenario.flows.iter().enumerate() {
             let (sender, receiver) = run.data_ends(index);
@@ -64,8 +78,37 @@ impl Sampler {
             if let Some(sender) = sender {
                 self.sample_sender(index, &flow.name, sender, now, goodput);
             }
+            if let Some(window) = receiver.and_then(Endpoint::receive_window) {
+                self.push(index, flow.name.clone(), "receive-window", "kB", now, window as f64 / 1e3);
+            }
+            let names = sender.map_or_else(BTreeMap::new, |sender| subflow_names(&flow.name, sender));
+            let read = receiver.map_or(0, Endpoint::bytes_received);
+            if let Some(path) = run.world.nodes.data_path(index) {
+                let (data, carriers) = path.sample(read, now);
+                self.push_data(index, &flow.name, now, span, &data);
+                for (carrier, of) in carriers.iter().filter_map(|carrier| Some((carrier, names.get(&carrier.ends)?))) {
+                    self.push_carrier(index, of, now, span, carrier);
+                }
+            }
         }
         self.sample_queues(&run.network, &run.links, scenario, now);
+    }
+
+    fn push_data(&mut self, flow: usize, name: &str, now: Instant, span: Duration, data: &DataSample) {
+        let mut push = |metric, unit, value| self.push(flow, name.to_owned(), metric, unit, now, value);
+        push("reassembly", "kB", data.held as f64 / 1e3);
+        push("outstanding", "kB", data.outstanding as f64 / 1e3);
+        if let Some([delay, waited]) = data.delays {
+            push("delay", "ms", delay.as_secs_f64() * 1e3);
+            push("reassembly-delay", "ms", waited.as_secs_f64() * 1e3);
+        }
+        self.push_rate(flow, name.to_owned(), "reinjected", "Mbit/s", now, goodput_mbps(data.repeated_elsewhere, span));
+    }
+
+    fn push_carrier(&mut self, flow: usize, of: &str, now: Instant, span: Duration, carrier: &CarrierSample) {
+        let share = carrier.blocked.as_secs_f64() / span.as_secs_f64();
+        self.push_rate(flow, of.to_owned(), "blocking", "%", now, 100.0 * share);
+        self.push(flow, of.to_owned(), "sequence", "MB", now, carrier.sequence as f64 / 1e6);
     }
 
     /// Begins a sample at `now`. Returns the time since the last one.
@@ -162,9 +205,25 @@ impl Sampler {
     }
 }
 
-/// The interval of goodput. Over a few milliseconds a rate depends on single packets and on holes that are just filled.
-/// Therefore, with intervals of up to 100 ms, goodput is the mean over five samples.
-fn goodput_interval(interval: Duration) -> Duration {
+/// The names in series of a sender's subflows, by their ends. A TCP connection is its own subflow.
+fn subflow_names(flow: &str, sender: &Endpoint) -> BTreeMap<Ends, String> {
+    let numbered = |(number, ends): (usize, Ends)| (ends, format!("{flow}/{number}"));
+    match sender {
+        Endpoint::Tcp(tcp) => BTreeMap::from([(tcp.connection().ends(), flow.to_owned())]),
+        Endpoint::Mptcp(mptcp) => {
+            let listed = mptcp.subflows().iter().filter(|subflow| subflow.number() < LISTED_SUBFLOWS);
+            listed.map(|subflow| numbered((subflow.number(), subflow.connection().ends()))).collect()
+        }
+        Endpoint::Sctp(association) => {
+            sctp::samples(association).map(|(ends, _)| ends).enumerate().map(numbered).collect()
+        }
+        Endpoint::Udp(_) => BTreeMap::new(),
+    }
+}
+
+/// The interval of means. Over a few milliseconds a rate depends on single packets and on holes that are just filled.
+/// Therefore, with intervals of up to 100 ms, a point is the mean over five samples.
+fn mean_interval(interval: Duration) -> Duration {
     interval.saturating_mul(5).min(Duration::from_millis(100)).max(interval)
 }
 
@@ -187,5 +246,27 @@ mod tests {
         let queues = result.series.iter().filter(|series| series.metric == "queue");
         let names: Vec<&str> = queues.map(|series| series.of.as_str()).collect();
         assert_eq!(names, ["h0-edge0_0.down", "h0-edge0_0.up", "h1-edge0_0.down", "h1-edge0_0.up"]);
+    }
+
+    #[test]
+    fn the_reader_waits_for_the_longer_path() {
+        let text = "duration = \"5 s\"\n[hosts]\na = [\"x\", \"y\"]\nb = [\"x\", \"y\"]\n\
+                    [links.short]\nbetween = [\"a.x\", \"b.x\"]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\n\
+                    [links.long]\nbetween = [\"a.y\", \"b.y\"]\nrate = \"20 Mbit/s\"\ndelay = \"100 ms\"\n\
+                    [flows.file]\nfrom = \"a\"\nto = \"b\"\nprotocol = \"mptcp\"\nscheduler = \"round-robin\"\n";
+        let document = Document::parse(Path::new("unequal.toml"), text.to_owned()).expect("TOML");
+        let scenario = Scenario::read(&document).expect("a valid scenario");
+        let options = RunOptions { series: true, ..RunOptions::default() };
+        let result = simulate(&scenario, 1, &options).expect("it runs");
+        let mean = |of: &str, metric: &str| {
+            let series =
+                result.series.iter().find(|series| (series.of.as_str(), series.metric.as_str()) == (of, metric));
+            let values: Vec<f64> = series.expect("the series").points().iter().map(|point| point.value).collect();
+            crate::statistics::mean(&values).expect("samples")
+        };
+        assert!(mean("file/1", "blocking") > 50.0 && mean("file/0", "blocking") < 20.0, "{result:?}");
+        assert!(mean("file", "reassembly") > 10.0);
+        // Data of the long path is read at once when it arrives after 100 ms; that of the short one waits for it.
+        assert!(mean("file", "delay") > 80.0 && mean("file", "reassembly-delay") > 20.0);
     }
 }

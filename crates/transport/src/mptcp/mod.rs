@@ -188,6 +188,14 @@ impl Connection {
         self.send.una.min(self.stream.written)
     }
 
+    /// What is left of the receive window that this side has advertised, in bytes from the DATA_ACK.
+    pub fn receive_window(&self) -> u64 {
+        match self.mode {
+            Mode::Plain => self.subflows[0].tcp.receive_window(),
+            _ => self.receive.window.left(self.receive.next),
+        }
+    }
+
     /// Data bytes that wait for a hole at the data level to be filled.
     pub fn out_of_order_bytes(&self) -> u64 {
         self.receive.held.covered()

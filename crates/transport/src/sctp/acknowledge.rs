@@ -88,8 +88,8 @@ impl Association {
         }
     }
 
-    /// The free part of the receive buffer.
-    pub(super) fn receive_window(&self) -> u64 {
+    /// The free part of the receive buffer, in bytes.
+    pub fn receive_window(&self) -> u64 {
         self.config.receive_buffer.saturating_sub(self.reassembly.held() + self.stream.unread())
     }
 

@@ -36,7 +36,7 @@ impl Connection {
         if fin < self.receive.nxt {
             // A retransmission of the FIN, or an invalid one: data has been received at this offset.
             self.on_fin_again(now);
-        } else if self.receive.fin.is_none() && fin <= self.receive.nxt + self.window_left() {
+        } else if self.receive.fin.is_none() && fin <= self.receive.nxt + self.receive_window() {
             self.receive.fin = Some(fin);
             self.receive.reassembly.discard_from(fin);
         }
@@ -55,14 +55,14 @@ impl Connection {
         let next = self.receive.nxt;
         if end <= next {
             self.note_duplicate(start, end);
-            return self.acknowledge.on_duplicate(self.window_left());
+            return self.acknowledge.on_duplicate(self.receive_window());
         }
         if matches!(self.state, State::CloseWait | State::Closing | State::LastAck | State::TimeWait) {
             return;
         }
         let fresh = start.max(next)..end.min(self.receive.fin.unwrap_or(u64::MAX));
-        if start >= next + self.window_left() || fresh.is_empty() {
-            return self.acknowledge.on_duplicate(self.window_left());
+        if start >= next + self.receive_window() || fresh.is_empty() {
+            return self.acknowledge.on_duplicate(self.receive_window());
         }
         if start < next {
             self.note_duplicate(start, next);
@@ -159,14 +159,15 @@ impl Connection {
             next: self.receive.nxt,
             acknowledged: self.receive.acknowledged,
             out_of_order: !self.receive.reassembly.is_empty(),
-            window: self.window_left(),
+            window: self.receive_window(),
             rto: self.rto(),
             rtt,
             sack: self.negotiated.sack,
         });
     }
 
-    pub(super) fn window_left(&self) -> u64 {
+    /// What is left of the receive window that this side has advertised, in bytes from the acknowledgment number.
+    pub fn receive_window(&self) -> u64 {
         self.receive.window.left(self.receive.nxt)
     }
 

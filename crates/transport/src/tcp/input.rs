@@ -88,7 +88,7 @@ impl Connection {
                     let fin = u64::from(segment.flags.contains(TcpFlags::FIN));
                     self.note_duplicate(start, start + u64::from(segment.payload.length) + fin);
                 }
-                self.acknowledge.on_duplicate(self.window_left());
+                self.acknowledge.on_duplicate(self.receive_window());
                 self.handshake.acknowledge |= self.state == State::SynReceived;
             }
             Answer::SynAck => self.handshake.due = true,
@@ -112,7 +112,7 @@ impl Connection {
     fn challenge(&mut self, now: Instant) {
         if self.challenged_at.is_none_or(|at| now.since(at) >= CHALLENGE_INTERVAL) {
             self.challenged_at = Some(now);
-            self.acknowledge.on_duplicate(self.window_left());
+            self.acknowledge.on_duplicate(self.receive_window());
             self.handshake.acknowledge |= self.state == State::SynReceived;
         }
     }

@@ -1,0 +1,261 @@
+//! How the data of a flow reaches its reader: on which subflow each range was sent, when it arrived, and for which
+//! subflow the reader had to wait. It is recorded from the packets, so that hosts do no work for it.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+use subflow_quantity::{Duration, Instant};
+use subflow_transport::tcp::Ends;
+use subflow_wire::sctp::Chunk;
+use subflow_wire::{Body, Packet, Payload};
+
+/// The record of one flow. Ranges count the bytes of the application's stream.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DataPath {
+    /// Ranges sent that cannot be read yet, in the order of the stream. The first has not arrived.
+    pending: VecDeque<Piece>,
+    /// The end of the data sent so far.
+    sent: u64,
+    /// Bytes that arrived and cannot be read yet.
+    held: u64,
+    /// The subflows that have carried data, as seen by the sender.
+    carriers: Vec<Carrier>,
+    /// The time up to which [`Carrier::blocked`] is counted.
+    settled_at: Instant,
+    since_sample: SinceSample,
+}
+
+/// A range as it was sent first. It counts as arrived with its last byte.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    start: u64,
+    end: u64,
+    sent_at: Instant,
+    arrived_at: Option<Instant>,
+    /// Index of the subflow that carried it last.
+    carrier: usize,
+}
+
+/// One subflow.
+#[derive(Clone, Copy, Debug)]
+struct Carrier {
+    ends: Ends,
+    /// How long data that had arrived waited for data on this subflow, since the last sample.
+    blocked: Duration,
+    /// The end of the new data that was sent on it last.
+    sequence: u64,
+}
+
+/// What became readable since the last sample.
+#[derive(Clone, Copy, Debug, Default)]
+struct SinceSample {
+    pieces: u32,
+    delay: Duration,
+    waited: Duration,
+    repeated_elsewhere: u64,
+}
+
+/// The state of a flow's data at a sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct DataSample {
+    /// Bytes that arrived and wait for earlier data.
+    pub(super) held: u64,
+    /// Bytes sent that cannot be read yet.
+    pub(super) outstanding: u64,
+    /// The mean time from the first transmission until the data could be read, and the part of it after the arrival;
+    /// of what became readable since the last sample.
+    pub(super) delays: Option<[Duration; 2]>,
+    /// Bytes sent again on another subflow since the last sample.
+    pub(super) repeated_elsewhere: u64,
+}
+
+/// A subflow at a sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct CarrierSample {
+    /// Its ends, as seen by the sender.
+    pub(super) ends: Ends,
+    /// How long arrived data waited for data that this subflow carried last, since the last sample.
+    pub(super) blocked: Duration,
+    /// The end of the new data that was sent on it last.
+    pub(super) sequence: u64,
+}
+
+impl DataPath {
+    /// A packet of the sender leaves.
+    pub(super) fn on_sent(&mut self, packet: &Packet, now: Instant) {
+        for_each_range(packet, |ends, start, end| self.on_range_sent(ends, start, end, now));
+    }
+
+    /// A packet of the sender has arrived.
+    pub(super) fn on_arrived(&mut self, packet: &Packet, now: Instant) {
+        for_each_range(packet, |_, start, end| self.on_range_arrived(start, end, now));
+    }
+
+    fn on_range_sent(&mut self, ends: Ends, start: u64, end: u64, now: Instant) {
+        let carrier = self.carrier(ends);
+        if start >= self.sent {
+            self.pending.push_back(Piece { start, end, sent_at: now, arrived_at: None, carrier });
+            self.sent = end;
+            self.carriers[carrier].sequence = end;
+            return;
+        }
+        self.settle(now);
+        let first = self.position(start);
+        for piece in self.pending.range_mut(first..).take_while(|piece| piece.start < end) {
+            if piece.carrier != carrier {
+                self.since_sample.repeated_elsewhere += piece.end.min(end) - piece.start.max(start);
+            }
+            piece.carrier = carrier;
+        }
+    }
+
+    fn on_range_arrived(&mut self, start: u64, end: u64, now: Instant) {
+        self.settle(now);
+        let first = self.position(start);
+        for piece in self.pending.range_mut(first..).take_while(|piece| piece.end <= end) {
+            if piece.arrived_at.is_none() {
+                piece.arrived_at = Some(now);
+                self.held += piece.end - piece.start;
+            }
+        }
+        while let Some(&Piece { start, end, sent_at, arrived_at: Some(arrived_at), .. }) = self.pending.front() {
+            self.pending.pop_front();
+            self.held -= end - start;
+            self.since_sample.pieces += 1;
+            self.since_sample.delay += now - sent_at;
+            self.since_sample.waited += now - arrived_at;
+        }
+    }
+
+    /// Takes a sample at `now`. The application has received all data below `read`.
+    pub(super) fn sample(&mut self, read: u64, now: Instant) -> (DataSample, Vec<CarrierSample>) {
+        self.settle(now);
+        // What was cut into other pieces on the way never arrives as it was sent.
+        while let Some(piece) = self.pending.front().filter(|piece| piece.end <= read) {
+            self.held -= if piece.arrived_at.is_some() { piece.end - piece.start } else { 0 };
+            self.pending.pop_front();
+        }
+        let SinceSample { pieces, delay, waited, repeated_elsewhere } = core::mem::take(&mut self.since_sample);
+        let mean = |sum: Duration| sum / u64::from(pieces);
+        let sample = DataSample {
+            held: self.held,
+            outstanding: self.pending.front().map_or(0, |oldest| self.sent - oldest.start),
+            delays: (pieces > 0).then(|| [mean(delay), mean(waited)]),
+            repeated_elsewhere,
+        };
+        let carriers = self.carriers.iter_mut().map(|carrier| CarrierSample {
+            ends: carrier.ends,
+            blocked: core::mem::take(&mut carrier.blocked),
+            sequence: carrier.sequence,
+        });
+        (sample, carriers.collect())
+    }
+
+    fn carrier(&mut self, ends: Ends) -> usize {
+        if let Some(known) = self.carriers.iter().position(|carrier| carrier.ends == ends) {
+            return known;
+        }
+        self.carriers.push(Carrier { ends, blocked: Duration::ZERO, sequence: 0 });
+        self.carriers.len() - 1
+    }
+
+    /// Counts the time since the last call for the subflow that carries what is missing, if later data has arrived.
+    fn settle(&mut self, now: Instant) {
+        if let (Some(missing), true) = (self.pending.front(), self.held > 0) {
+            self.carriers[missing.carrier].blocked += now - self.settled_at;
+        }
+        self.settled_at = now;
+    }
+
+    /// The index of the first piece that ends above `offset`.
+    fn position(&self, offset: u64) -> usize {
+        match self.pending.front() {
+            Some(front) if offset >= front.end => self.pending.partition_point(|piece| piece.end <= offset),
+            _ => 0,
+        }
+    }
+}
+
+/// Calls `each` with the sender's ends and the range of each piece of data in a packet.
+fn for_each_range(packet: &Packet, mut each: impl FnMut(Ends, u64, u64)) {
+    let ends = |source, destination| Ends {
+        local: SocketAddr::new(packet.ip.source, source),
+        remote: SocketAddr::new(packet.ip.destination, destination),
+    };
+    let mut range = |ends, payload: &Payload| {
+        if payload.length > 0 {
+            each(ends, payload.stream_offset, payload.stream_offset + u64::from(payload.length));
+        }
+    };
+    match &packet.body {
+        Body::Tcp(segment) => range(ends(segment.source_port, segment.destination_port), &segment.payload),
+        Body::Sctp(sctp) => {
+            let ends = ends(sctp.source_port, sctp.destination_port);
+            for chunk in &sctp.chunks {
+                if let Chunk::Data(data) = chunk {
+                    range(ends, &data.payload);
+                }
+            }
+        }
+        Body::Udp(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn ends(port: u16) -> Ends {
+        Ends { local: SocketAddr::from(([10, 0, 0, 1], port)), remote: SocketAddr::from(([10, 0, 0, 2], 80)) }
+    }
+
+    #[test]
+    fn the_reader_waits_for_the_subflow_that_carries_the_missing_data() {
+        let mut path = DataPath::default();
+        path.on_range_sent(ends(1), 0, 1000, at(0));
+        path.on_range_sent(ends(2), 1000, 3000, at(0));
+        path.on_range_arrived(1000, 3000, at(10));
+        let (waiting, carriers) = path.sample(0, at(30));
+        assert_eq!((waiting.held, waiting.outstanding, waiting.delays), (2000, 3000, None));
+        assert_eq!(carriers.iter().map(|c| c.blocked).collect::<Vec<_>>(), [at(20) - at(0), Duration::ZERO]);
+        path.on_range_arrived(0, 1000, at(40));
+        let (read, carriers) = path.sample(3000, at(40));
+        // 40 ms from sending to reading for both; one of them waited for 30 ms after its arrival.
+        assert_eq!(read.delays, Some([Duration::from_millis(40), Duration::from_millis(15)]));
+        assert_eq!((read.held, read.outstanding), (0, 0));
+        assert_eq!((carriers[0].blocked, carriers[1].sequence), (Duration::from_millis(10), 3000));
+    }
+
+    #[test]
+    fn data_that_was_repeated_elsewhere_blocks_where_it_is_now() {
+        let mut path = DataPath::default();
+        path.on_range_sent(ends(1), 0, 1000, at(0));
+        path.on_range_sent(ends(2), 1000, 2000, at(0));
+        path.on_range_arrived(1000, 2000, at(10));
+        path.on_range_sent(ends(1), 0, 1000, at(20));
+        path.on_range_sent(ends(2), 0, 1000, at(30));
+        let (sample, carriers) = path.sample(0, at(50));
+        assert_eq!(sample.repeated_elsewhere, 1000);
+        assert_eq!(
+            carriers.iter().map(|c| (c.blocked - Duration::ZERO).as_nanos() / 1_000_000).collect::<Vec<_>>(),
+            [20, 20]
+        );
+    }
+
+    #[test]
+    fn what_was_cut_on_the_way_is_forgotten_once_it_is_read() {
+        let mut path = DataPath::default();
+        path.on_range_sent(ends(1), 0, 1000, at(0));
+        path.on_range_sent(ends(1), 1000, 2000, at(0));
+        path.on_range_arrived(0, 500, at(10));
+        path.on_range_arrived(500, 900, at(11));
+        path.on_range_arrived(1000, 2000, at(12));
+        assert_eq!(path.sample(0, at(12)).0.held, 1000);
+        let (sample, _) = path.sample(2000, at(13));
+        assert_eq!((sample.held, sample.outstanding), (0, 0));
+    }
+}
