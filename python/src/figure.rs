@@ -6,11 +6,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use subflow_lab::results::Experiment;
 use subflow_report::{Axis, Bars, Boxes, Chart, Curves, Extent, Figure, Reference, Scale, Shape, figures_of};
+use subflow_scenario::sweep::Plan;
 
 /// The figures of the report. A figure is chosen by its title here, so a title that was there before gets a number.
-pub(crate) fn named(experiment: &Experiment) -> Vec<Figure> {
+pub(crate) fn named(plan: &Plan, experiment: &Experiment) -> Vec<Figure> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    let named = figures_of(experiment).into_iter().map(|mut figure| {
+    let named = figures_of(plan, experiment).into_iter().map(|mut figure| {
         let count = counts.entry(figure.title.clone()).or_default();
         *count += 1;
         if *count > 1 {
@@ -104,15 +105,17 @@ fn axis<'py>(py: Python<'py>, axis: &Axis) -> PyResult<Bound<'py, PyDict>> {
     Ok(content)
 }
 
-/// A reference without a value is the diagonal.
+/// A reference has a value `at`, a position `moment` on the x axis, or neither: then it is the diagonal.
 fn references<'py>(py: Python<'py>, references: &[Reference]) -> PyResult<Bound<'py, PyList>> {
     dictionaries(py, references, |reference, entry| {
-        let (label, at) = match reference {
-            Reference::Value { label, at } => (label, Some(*at)),
-            Reference::Diagonal { label } => (label, None),
+        let (at, moment) = match reference {
+            Reference::Value { at, .. } => (Some(*at), None),
+            Reference::Diagonal { .. } => (None, None),
+            Reference::Moment { at, .. } => (None, Some(*at)),
         };
-        entry.set_item("label", label)?;
-        entry.set_item("at", at)
+        entry.set_item("label", reference.label())?;
+        entry.set_item("at", at)?;
+        entry.set_item("moment", moment)
     })
 }
 

@@ -93,7 +93,7 @@ impl Results {
     /// earlier figure has is followed by a number.
     #[getter]
     fn figures(&self) -> Vec<String> {
-        figure::named(&self.experiment).into_iter().map(|figure| figure.title).collect()
+        figure::named(&self.plan, &self.experiment).into_iter().map(|figure| figure.title).collect()
     }
 
     /// The numbers of a figure of the report, as dictionaries and lists.
@@ -103,7 +103,7 @@ impl Results {
     /// figure : str
     ///     One of ``figures``.
     fn figure<'py>(&self, py: Python<'py>, figure: &str) -> PyResult<Bound<'py, PyDict>> {
-        let figures = figure::named(&self.experiment);
+        let figures = figure::named(&self.plan, &self.experiment);
         if let Some(found) = figures.iter().find(|known| known.title == figure) {
             return figure::to_dict(py, found);
         }

@@ -118,6 +118,8 @@ def mark(reference: dict[str, Any], ax: Axes, *, across: bool) -> None:
     style: dict[str, Any] = {"label": reference["label"], "color": "0.5", "linestyle": ":"}
     if reference["at"] is not None:
         ax.axhline(reference["at"], **style)
+    elif reference["moment"] is not None:
+        ax.axvline(reference["moment"], **style)
     elif across:
         ax.axline((0, 0), slope=1, **style)
 

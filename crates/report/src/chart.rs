@@ -3,7 +3,7 @@
 
 use super::area::Area;
 use super::escape::escaped;
-use super::figure::{Chart, Curves, Figure, Reference};
+use super::figure::{Chart, Curves, Figure};
 use super::ink::{Look, Medium};
 use super::lines::LinePlot;
 use super::rows::RowPlot;
@@ -82,10 +82,10 @@ fn legend(curves: &Curves, looks: &[Look], apart: bool) -> String {
         )
     };
     let keys: String = curves.curves.iter().zip(looks).enumerate().map(button).collect();
-    let references = curves.references.iter().map(|reference| {
-        let (Reference::Value { label, .. } | Reference::Diagonal { label }) = reference;
-        format!(r#"<span class="key reference"><i></i>{}</span>"#, escaped(label))
-    });
+    let references = curves
+        .references
+        .iter()
+        .map(|reference| format!(r#"<span class="key reference"><i></i>{}</span>"#, escaped(reference.label())));
     let references: String = references.collect();
     let switch = match curves.curves.len() {
         0..=2 => String::new(),
@@ -144,10 +144,10 @@ fn rows_chart(plot: &RowPlot<'_>, title: &str) -> String {
         let look = Look::of_series(index).classes();
         format!(r#"<span class="key block {look}"><i></i>{}</span>"#, escaped(name))
     });
-    let references = plot.references.iter().map(|reference| {
-        let (Reference::Value { label, .. } | Reference::Diagonal { label }) = reference;
-        format!(r#"<span class="key reference"><i></i>{}</span>"#, escaped(label))
-    });
+    let references = plot
+        .references
+        .iter()
+        .map(|reference| format!(r#"<span class="key reference"><i></i>{}</span>"#, escaped(reference.label())));
     let keys: Vec<String> = keys.chain(references).collect();
     let keys = if keys.len() > 1 { keys.concat() } else { String::new() };
     format!(

@@ -38,7 +38,7 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
     let compared: String =
         compared.iter().map(|figure| chart::figure(figure, &slugs.unique(&figure.title), "")).collect();
     page.section("comparison", "Comparison", format!(r#"<div class="figures">{compared}</div>"#));
-    page.section("over-time", "Over time", timelines(experiment, &mut slugs));
+    page.section("over-time", "Over time", timelines(plan, experiment, &mut slugs));
     page.section("scenario", "Scenario", code(&plan.document.text()));
     page.section("rerun", "Run it again", rerun(experiment));
     page.html()
@@ -49,10 +49,11 @@ pub fn tables_of_experiment(experiment: &Experiment) -> String {
     summary::tables(experiment)
 }
 
-/// All figures of an experiment: comparisons, then those of its first run over time.
-pub fn figures_of(experiment: &Experiment) -> Vec<Figure> {
+/// All figures of an experiment with `plan`: comparisons, then those of its first run over time.
+pub fn figures_of(plan: &Plan, experiment: &Experiment) -> Vec<Figure> {
     let first = experiment.runs.first();
-    comparisons(experiment).into_iter().chain(first.into_iter().flat_map(over_time::over_time)).collect()
+    let over_time = first.into_iter().flat_map(|run| over_time::over_time(run, &plan.points[run.point].scenario));
+    comparisons(experiment).into_iter().chain(over_time).collect()
 }
 
 fn in_real_time(experiment: &Experiment) -> bool {
@@ -75,7 +76,7 @@ fn seeds(experiment: &Experiment) -> String {
 }
 
 /// The figures over time of the first run of each point, as many as fit on one page.
-fn timelines(experiment: &Experiment, slugs: &mut Slugs) -> String {
+fn timelines(plan: &Plan, experiment: &Experiment, slugs: &mut Slugs) -> String {
     let mut html = String::new();
     let (mut points, mut shown) = (0, 0);
     for run in experiment.runs.iter().filter(|run| !run.result.series.is_empty()) {
@@ -83,7 +84,7 @@ fn timelines(experiment: &Experiment, slugs: &mut Slugs) -> String {
         if points > MOST_POINTS && shown > 0 {
             break;
         }
-        let figures = timeline(run, slugs);
+        let figures = timeline(plan, run, slugs);
         html += &match experiment.runs.len() {
             1 => figures,
             _ => details(&place(run), shown == 0, &figures),
@@ -98,9 +99,9 @@ fn timelines(experiment: &Experiment, slugs: &mut Slugs) -> String {
     if html.is_empty() || note.is_empty() { html } else { paragraphs([note.as_str()]) + &html }
 }
 
-fn timeline(run: &Run, slugs: &mut Slugs) -> String {
+fn timeline(plan: &Plan, run: &Run, slugs: &mut Slugs) -> String {
     let linked = format!("run-{}", run.run);
-    let figures = over_time::over_time(run);
+    let figures = over_time::over_time(run, &plan.points[run.point].scenario);
     let figures: String =
         figures.iter().map(|figure| chart::figure(figure, &slugs.unique(&figure.title), &linked)).collect();
     format!(r#"<div class="figures time">{figures}</div>"#)

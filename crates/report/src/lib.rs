@@ -3,7 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | the data of curves, bars and box plots | `figure/` |
-//! | the figures of an experiment | `over_time.rs`, `comparison.rs`, with `parameter.rs` for swept values |
+//! | the figures of an experiment | `over_time.rs` with `events.rs`, `comparison.rs`, with `parameter.rs` for swept values |
 //! | the range of an axis and its ticks | `span.rs` |
 //! | marks: paths and rectangles | `lines.rs`, `rows.rs`, in an `area.rs`, with the colours of `ink.rs` |
 //! | a figure on a page, and as an SVG file | `chart.rs`, `paper.rs` |
@@ -19,6 +19,7 @@ mod area;
 mod chart;
 mod comparison;
 mod escape;
+mod events;
 mod experiment;
 mod figure;
 mod ink;

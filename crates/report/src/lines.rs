@@ -18,7 +18,7 @@ impl<'a> LinePlot<'a> {
         let points = || curves.curves.iter().flat_map(|curve| &curve.points);
         let levels = curves.references.iter().filter_map(|reference| match reference {
             Reference::Value { at, .. } => Some(*at),
-            Reference::Diagonal { .. } => None,
+            Reference::Diagonal { .. } | Reference::Moment { .. } => None,
         });
         let floor = whisker_floor(&curves.y, points().map(|point| point.y));
         let ends = points().filter_map(|point| point.interval).flat_map(|(low, high)| [low.max(floor), high]);
@@ -46,6 +46,10 @@ impl<'a> LinePlot<'a> {
             Reference::Value { at, .. } => {
                 let y = (1.0 - self.y.position(*at)) * self.area.height;
                 self.area.line((0.0, y), (self.area.width, y))
+            }
+            Reference::Moment { at, .. } => {
+                let x = self.x.position(*at) * self.area.width;
+                self.area.line((x, 0.0), (x, self.area.height))
             }
             Reference::Diagonal { .. } => {
                 let (low, high) = (self.x.low.max(self.y.low), self.x.high.min(self.y.high));

@@ -1,8 +1,10 @@
 //! Figures of one run over time, from its series.
 
 use subflow_lab::results::{Run, Series};
+use subflow_scenario::Scenario;
 
-use super::figure::{Axis, Curve, Curves, Figure, Shape};
+use super::events::events;
+use super::figure::{Axis, Curve, Curves, Figure, Reference, Shape};
 
 /// The metric of one figure.
 struct Metric {
@@ -112,9 +114,10 @@ const QUEUE: &str = "queue";
 /// Metrics that are often zero from beginning to end.
 const IDLE_LEFT_OUT: [&str; 5] = [QUEUE, "blocking", "reassembly", "reassembly-delay", "reinjected"];
 
-/// The figures of a run, for all metrics with samples.
-pub(super) fn over_time(run: &Run) -> Vec<Figure> {
-    METRICS.iter().filter_map(|metric| of_metric(run, metric)).collect()
+/// The figures of a run of `scenario`, for all metrics with samples, with the events of its timeline.
+pub(super) fn over_time(run: &Run, scenario: &Scenario) -> Vec<Figure> {
+    let events = events(scenario);
+    METRICS.iter().filter_map(|metric| of_metric(run, metric, &events)).collect()
 }
 
 /// The number of points in the figures of a run.
@@ -123,7 +126,7 @@ pub(super) fn points(run: &Run) -> usize {
     run.result.series.iter().filter(shown).map(|series| series.points().len()).sum()
 }
 
-fn of_metric(run: &Run, metric: &Metric) -> Option<Figure> {
+fn of_metric(run: &Run, metric: &Metric, events: &[Reference]) -> Option<Figure> {
     let is_queue = metric.name == QUEUE;
     let is_of = |series: &&Series| match metric.of {
         Of::Flows => is_flow(run, &series.of),
@@ -151,6 +154,9 @@ fn of_metric(run: &Run, metric: &Metric) -> Option<Figure> {
         }
         curves.add(curve);
     }
+    events.iter().for_each(|event| {
+        curves.mark(event.clone());
+    });
     let mut caption = metric.caption.to_owned();
     if !idle.is_empty() {
         let names: Vec<String> = idle.iter().map(|series| name(run, &series.of)).collect();

@@ -2,7 +2,7 @@
 
 use super::area::Area;
 use super::escape::escaped;
-use super::figure::{Chart, Curves, Figure, Reference};
+use super::figure::{Chart, Curves, Figure};
 use super::ink::{Look, Medium, Role};
 use super::lines::LinePlot;
 use super::rows::{PLOT_MARGIN, ROW_HEIGHT, RowPlot};
@@ -66,8 +66,7 @@ impl Sheet {
             keys.push((curve.name.as_str(), Role::Line(look)));
         }
         for reference in &curves.references {
-            let (Reference::Value { label, .. } | Reference::Diagonal { label }) = reference;
-            keys.push((label, Role::Reference));
+            keys.push((reference.label(), Role::Reference));
         }
         self.body += &format!(r#"<g transform="translate({left} {TOP})">{marks}</g>"#);
         for Tick { position, label } in plot.y.ticks() {
@@ -100,8 +99,7 @@ impl Sheet {
             keys.extend(plot.series.iter().enumerate().map(|(index, name)| (*name, Role::Bar(Look::of_series(index)))));
         }
         for reference in plot.references {
-            let (Reference::Value { label, .. } | Reference::Diagonal { label }) = reference;
-            keys.push((label, Role::Reference));
+            keys.push((reference.label(), Role::Reference));
         }
         self.legend(&keys);
     }
@@ -162,7 +160,7 @@ fn cut(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figure::{Axis, Bars, Curve};
+    use super::super::figure::{Axis, Bars, Curve, Reference};
     use super::*;
 
     #[test]

@@ -82,7 +82,7 @@ impl<'a> RowPlot<'a> {
     fn levels(&self) -> impl Iterator<Item = f64> + use<'a> {
         self.references.iter().filter_map(|reference| match reference {
             Reference::Value { at, .. } => Some(*at),
-            Reference::Diagonal { .. } => None,
+            Reference::Diagonal { .. } | Reference::Moment { .. } => None,
         })
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use subflow_lab::RunError;
 use subflow_lab::execute::execute_with;
 use subflow_lab::results::{Experiment, to_csv, to_text};
-use subflow_lab::simulate::RunOptions;
+use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_report::output::{FigureFormat, Folder, to_json};
 use subflow_report::{Chart, Figure};
 use subflow_scenario::file::Document;
@@ -172,7 +172,7 @@ fn chart<'a>(figures: &'a [Figure], title: &str) -> &'a Chart {
 #[test]
 fn swept_names_are_shown_as_bars_and_swept_numbers_as_curves() {
     let words = plan(&format!("{SCENARIO}{SWEEP}"), &[]);
-    let figures = subflow_report::figures_of(&run(&words, 1));
+    let figures = subflow_report::figures_of(&words, &run(&words, 1));
     let Chart::Bars(bars) = chart(&figures, "Goodput") else { panic!("bars") };
     assert_eq!(bars.bars.len(), 4);
     assert_eq!(bars.bars[1].group, "lia, 2 %, 1 %");
@@ -181,7 +181,7 @@ fn swept_names_are_shown_as_bars_and_swept_numbers_as_curves() {
     let sweep = "[sweep]\n\"flows.album.congestion\" = [\"lia\", \"olia\"]\n\
                  \"links.wifi.loss, links.lte.loss\" = [\"2 %\", \"none\", [\"1 %\", \"0.5 %\"]]\n";
     let numbers = plan(&format!("{SCENARIO}{sweep}"), &["repeat=6"]);
-    let figures = subflow_report::figures_of(&run(&numbers, 1));
+    let figures = subflow_report::figures_of(&numbers, &run(&numbers, 1));
     let Chart::Curves(curves) = chart(&figures, "Goodput") else { panic!("curves") };
     assert_eq!((curves.x.title().as_str(), curves.curves.len()), ("links.lte.loss in %", 2));
     let xs: Vec<f64> = curves.curves[0].points.iter().map(|point| point.x).collect();
@@ -206,7 +206,21 @@ fn a_report_is_self_contained_and_escapes_text() {
         assert!(!page.contains(reference), "the page refers to something outside: {reference}");
     }
     assert!(page.contains("# a comment that stays"), "the scenario is in it");
-    for (name, svg) in subflow_report::svg_files(&subflow_report::figures_of(&run(&plan, 1))) {
+    for (name, svg) in subflow_report::svg_files(&subflow_report::figures_of(&plan, &run(&plan, 1))) {
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{name}");
     }
+}
+
+#[test]
+fn events_of_the_timeline_are_marked_in_figures_over_time() {
+    let timeline = "[[timeline]]\nat = \"2 s\"\nlink = \"wifi\"\ndown = true\n\
+                    [[timeline]]\nat = \"1 s\"\nlink = \"lte\"\nrate = { up = \"2 Mbit/s\" }\n";
+    let plan = plan(&format!("{SCENARIO}{timeline}"), &["repeat=1"]);
+    let options = RunOptions { series: true, ..RunOptions::default() };
+    let experiment = execute_with(&plan, 1, &options, &|_| {}, simulate).expect("it runs");
+    let figures = subflow_report::figures_of(&plan, &experiment);
+    let Chart::Curves(curves) = chart(&figures, "Congestion window") else { panic!("curves") };
+    let labels: Vec<&str> = curves.references.iter().map(|reference| reference.label()).collect();
+    assert_eq!(labels, ["1 s: lte rate 2 Mbit/s (up)", "2 s: wifi fails"]);
+    assert!(subflow_report::of_experiment(&plan, &experiment).contains("2 s: wifi fails"));
 }

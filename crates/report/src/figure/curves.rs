@@ -70,6 +70,22 @@ pub enum Reference {
         /// The label.
         label: String,
     },
+    /// A position on the x axis: the time of an event.
+    Moment {
+        /// The label.
+        label: String,
+        /// Position on the axis.
+        at: f64,
+    },
+}
+
+impl Reference {
+    /// The label.
+    pub fn label(&self) -> &str {
+        match self {
+            Self::Value { label, .. } | Self::Diagonal { label } | Self::Moment { label, .. } => label,
+        }
+    }
 }
 
 impl Curves {

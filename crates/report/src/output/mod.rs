@@ -94,7 +94,7 @@ impl Folder {
                 write(directory, "series.json", &serde_json::to_vec(&series)?)?;
             }
             match figures {
-                Some(FigureFormat::Svg) => write_figures(directory, "figures", &figures_of(experiment)),
+                Some(FigureFormat::Svg) => write_figures(directory, "figures", &figures_of(plan, experiment)),
                 None => Ok(()),
             }
         })
