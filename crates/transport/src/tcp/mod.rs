@@ -293,10 +293,9 @@ impl Connection {
     /// Linux's pacing rate in bytes per second: the congestion window per smoothed RTT, multiplied by 2 in slow start
     /// and by 1.2 in congestion avoidance. Zero without an RTT sample.
     pub fn pacing_rate(&self, path: &subflow_policy::congestion::Path) -> u64 {
-        let Some(srtt) = self.rtt.srtt() else { return 0 };
         let percent = if path.cwnd < path.ssthresh / 2 { 200 } else { 120 };
         let window = u64::from(path.cwnd.max(self.sent.packets_out())) * u64::from(self.send.mss);
-        window * percent * 10_000_000 / srtt.as_nanos().max(1)
+        self.rtt.pace(window, percent)
     }
 
     /// Offset, in this connection's own stream, at which data pushed now will start. The relative subflow sequence
