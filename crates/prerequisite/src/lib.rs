@@ -26,11 +26,23 @@ pub enum Prerequisite {
     Chromium,
     /// `usrsctp`: Debian's package libusrsctp-dev, and a C compiler.
     Usrsctp,
+    /// `zsh`: Debian's package zsh.
+    Zsh,
+    /// `fish`: Debian's package fish.
+    Fish,
 }
 
 impl Prerequisite {
-    const ALL: [Self; 6] =
-        [Self::Kernel, Self::Ebpf, Self::UserNamespaces, Self::Tshark, Self::Chromium, Self::Usrsctp];
+    const ALL: [Self; 8] = [
+        Self::Kernel,
+        Self::Ebpf,
+        Self::UserNamespaces,
+        Self::Tshark,
+        Self::Chromium,
+        Self::Usrsctp,
+        Self::Zsh,
+        Self::Fish,
+    ];
 
     const fn name(self) -> &'static str {
         match self {
@@ -40,6 +52,8 @@ impl Prerequisite {
             Self::Tshark => "tshark",
             Self::Chromium => "chromium",
             Self::Usrsctp => "usrsctp",
+            Self::Zsh => "zsh",
+            Self::Fish => "fish",
         }
     }
 
@@ -82,7 +96,9 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "\"tshrak\" is none of all, kernel, ebpf, user-namespaces, tshark, chromium, usrsctp")]
+    #[should_panic(
+        expected = "\"tshrak\" is none of all, kernel, ebpf, user-namespaces, tshark, chromium, usrsctp, zsh, fish"
+    )]
     fn an_unknown_name_is_refused() {
         is_required(Prerequisite::Kernel, "tshrak");
     }

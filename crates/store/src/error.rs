@@ -38,11 +38,21 @@ pub enum StoreError {
         reason: String,
     },
     /// A file or folder cannot be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}{}", path.display(), way_out(source))]
     Io {
         /// The file or folder.
         path: PathBuf,
         /// The reason.
         source: io::Error,
     },
+}
+
+/// What a user can do about an error of the operating system, as the end of a message; empty where it says enough.
+pub fn way_out(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; make room on this disk, or choose a folder on another one"
+        }
+        _ => "",
+    }
 }

@@ -24,7 +24,7 @@ mod table;
 pub mod tables;
 
 pub use self::parquet::to_parquet;
-pub use error::StoreError;
+pub use error::{StoreError, way_out};
 pub use key::Key;
 pub use record::Record;
 pub use store::Store;

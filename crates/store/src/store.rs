@@ -145,7 +145,8 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().expect("it is in the store");
     std::fs::create_dir_all(folder)?;
     let mut file = tempfile::Builder::new().prefix(STAGING).tempfile_in(folder)?;
-    file.write_all(bytes)?;
+    // The file itself is written to: errors of the temporary one would name a path that is gone when they are read.
+    file.as_file_mut().write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     // The name is durable when the folder is. Systems on which folders cannot be opened have no such call.

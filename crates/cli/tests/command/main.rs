@@ -5,6 +5,8 @@
 mod captures;
 mod desk;
 mod folders;
+#[cfg(target_os = "linux")]
+mod full_disk;
 mod journal;
 mod shell;
 

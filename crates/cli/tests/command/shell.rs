@@ -1,5 +1,8 @@
 //! What editors, shells and new users are given.
 
+#[cfg(unix)]
+use subflow_prerequisite::Prerequisite;
+
 use crate::desk::{Desk, QUICK};
 
 const TEMPLATES: [&str; 4] = ["two-paths", "mobile", "shared-bottleneck", "sctp"];
@@ -82,6 +85,74 @@ fn bash_completes_a_command_and_its_values() {
     assert_eq!(complete(&["subflow", "rep"]).trim(), "reproduce");
     assert_eq!(complete(&["subflow", "run", "--for"]).split_whitespace().collect::<Vec<_>>(), ["--format", "--force"]);
     assert_eq!(complete(&["subflow", "new", "shared"]).trim(), "shared-bottleneck");
+}
+
+/// What `program` prints for `script`, in a folder with the completions of that shell as `file`. None where there is no
+/// such shell.
+#[cfg(unix)]
+fn in_shell(desk: &Desk, program: &str, file: &str, script: &str, needed: Prerequisite) -> Option<String> {
+    let (_, completions, _) = desk.subflow(&["completions", program]);
+    std::fs::write(desk.path(file), completions).expect("written");
+    // Without the files of the user who runs the tests.
+    let no_files = if program == "zsh" { "-f" } else { "--no-config" };
+    let mut shell = std::process::Command::new(program);
+    shell.args([no_files, "-c", script]).current_dir(desk.root()).env("HOME", desk.root());
+    match shell.output() {
+        Ok(output) => {
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success() && stderr.is_empty(), "{program}: {stderr}");
+            Some(String::from_utf8(output.stdout).expect("UTF-8"))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            needed.missing(format!("there is no {program}"));
+            None
+        }
+        Err(error) => panic!("{program}: {error}"),
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn zsh_completes_a_command_and_its_values() {
+    let desk = Desk::new(QUICK);
+    // Completions only come up in a terminal. zsh's own module makes one, in which keys are pressed; the command is
+    // replaced by a function that shows its arguments.
+    let script = r#"
+        zmodload zsh/zpty
+        zpty shell zsh -f -i
+        await() {
+            local all="" some
+            while [[ "$all" != *"$1"* ]]; do zpty -r shell some || return 1; all+="$some"; done
+            print -r -- "$all"
+        }
+        press() { zpty -w -n shell "$1"; }
+        press $'fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -D\n'
+        press $'subflow() { echo called with: $* end }; echo "loaded:" $_comps[subflow]\n'
+        await 'loaded: _subflow' > /dev/null
+        press $'subflow repr\t\n'
+        await ' end'
+        press $'subflow new shared\t\n'
+        await ' end'
+        zpty -d shell
+    "#;
+    if let Some(printed) = in_shell(&desk, "zsh", "_subflow", script, Prerequisite::Zsh) {
+        for arguments in ["reproduce", "new shared-bottleneck"] {
+            assert!(printed.contains(&format!("called with: {arguments} end")), "{printed}");
+        }
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn fish_completes_a_command_and_its_values() {
+    let desk = Desk::new(QUICK);
+    let script = "source completions.fish
+        complete --do-complete 'subflow repr'; echo; complete --do-complete 'subflow new shared'; echo
+        complete --do-complete 'subflow run --pcap-'";
+    if let Some(printed) = in_shell(&desk, "fish", "completions.fish", script, Prerequisite::Fish) {
+        let words: Vec<&str> = printed.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!(words, ["reproduce", "shared-bottleneck", "--pcap-limit"], "{printed}");
+    }
 }
 
 #[test]

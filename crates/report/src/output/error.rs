@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use subflow_store::way_out;
+
 use super::Content;
 
 /// The reason why results or captures cannot be written.
@@ -92,7 +94,7 @@ pub enum OutputError {
         reason: String,
     },
     /// The results cannot be written.
-    #[error("{}: cannot write the results: {source}", path.display())]
+    #[error("{}: cannot write the results: {source}{}", path.display(), way_out(source))]
     Io {
         /// The folder.
         path: PathBuf,

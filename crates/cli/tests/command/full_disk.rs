@@ -1,0 +1,84 @@
+//! A disk that is really full: a small tmpfs, in namespaces that the test makes.
+
+use std::path::Path;
+use std::process::Command;
+
+use subflow_prerequisite::Prerequisite;
+
+use crate::desk::{Desk, QUICK};
+
+/// What a user is told to do.
+const WAY_OUT: &str =
+    "No space left on device (os error 28); make room on this disk, or choose a folder on another one";
+
+/// Runs `script` where `disk` is a file system of 100 kB that nobody else sees; `$RUN` is the command with the
+/// scenario. False where the machine has no such namespaces.
+fn with_small_disk(desk: &Desk, script: &str) -> bool {
+    std::fs::create_dir(desk.path("disk")).expect("made");
+    let namespaces = ["--user", "--map-root-user", "--mount"];
+    let mounted = "mount -t tmpfs -o size=100k none disk";
+    let run = |script: &str| {
+        let command = assert_cmd::cargo::cargo_bin("subflow");
+        let mut shell = Command::new("unshare");
+        shell.args(namespaces).args(["sh", "-c", script]).current_dir(desk.root());
+        shell.env("RUN", format!("{} run quick.toml --jobs 1", command.display())).output()
+    };
+    if !run(mounted).is_ok_and(|output| output.status.success()) {
+        Prerequisite::UserNamespaces.missing("a file system of a test's own cannot be mounted");
+        return false;
+    }
+    let output = run(&format!("{mounted}\n{script}")).expect("unshare starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    true
+}
+
+fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn a_sweep_keeps_what_is_done_and_goes_on_when_there_is_room() {
+    let desk = Desk::new(&QUICK.replace("delay = \"5 ms\"", "delay = \"5 ms\"\nloss = \"1 %\""));
+    let script = "
+        $RUN --repeat 40 --out disk/cut 2> stderr; echo $? > code
+        find disk -type f | sort > left
+        mount -o remount,size=100m none disk
+        $RUN --repeat 40 --out disk/cut --resume > /dev/null || exit 1
+        $RUN --repeat 40 --out disk/whole > /dev/null || exit 1
+        grep -v cpu_s disk/cut/results.json > cut; grep -v cpu_s disk/whole/results.json | cmp - cut";
+    if !with_small_disk(&desk, script) {
+        return;
+    }
+    assert_eq!(text(&desk.path("code")), "1\n");
+    let stderr = text(&desk.path("stderr"));
+    let left = text(&desk.path("left"));
+    let runs = left.lines().filter(|file| file.ends_with(".parquet") && !file.contains("/.")).count();
+    assert!(stderr.contains(WAY_OUT) && stderr.contains("with --resume goes on"), "{stderr}");
+    assert!((1..40).contains(&runs) && stderr.contains(&format!("{runs} of 40 runs are kept")), "{stderr}{left}");
+    // Each run is complete, as the comparison shows, and nothing else is there: no part of a file, and no results.
+    let others: Vec<&str> = left.lines().filter(|file| !file.ends_with(".parquet") || file.contains("/.")).collect();
+    assert_eq!(others, ["disk/cut.runs/subflow-store.json"]);
+}
+
+#[test]
+fn results_for_which_there_is_no_room_leave_the_old_ones() {
+    let desk = Desk::new(QUICK);
+    let script = "
+        mount -o remount,size=10m none disk
+        $RUN --out disk/results > /dev/null || exit 1
+        (cd disk; find . -type f | sort | xargs sha256sum) > before
+        used=$(df --output=used disk | tail -n 1)
+        mount -o remount,size=$((used + 8))k none disk
+        $RUN --out disk/results --seed 2 2> stderr; echo $? > code
+        $RUN --out disk/others 2> stderr-others; echo $? > code-others
+        (cd disk; find . -type f | sort | xargs sha256sum) > after";
+    if !with_small_disk(&desk, script) {
+        return;
+    }
+    for (code, stderr) in [("code", "stderr"), ("code-others", "stderr-others")] {
+        let said = text(&desk.path(stderr));
+        assert!(text(&desk.path(code)) == "1\n" && said.contains(WAY_OUT), "{said}");
+    }
+    assert_eq!(text(&desk.path("after")), text(&desk.path("before")));
+    assert!(text(&desk.path("before")).contains("./results/results.json"));
+}
