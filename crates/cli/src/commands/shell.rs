@@ -2,6 +2,7 @@
 //! editors and shells.
 
 use clap::{Command, CommandFactory};
+use clap_complete::Shell;
 use subflow_scenario::schema::json_schema;
 
 use crate::arguments::{Arguments, Completions, Man};
@@ -15,8 +16,30 @@ pub(crate) fn schema() -> Result<(), Failure> {
 
 pub(crate) fn completions(arguments: &Completions) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Arguments::command(), "subflow", &mut script);
-    print(&String::from_utf8_lossy(&script))
+    let mut command = Arguments::command();
+    clap_complete::generate(arguments.shell, &mut command, "subflow", &mut script);
+    let mut script = String::from_utf8_lossy(&script).into_owned();
+    if arguments.shell == Shell::Fish {
+        script += &fish_values(&command);
+    }
+    print(&script)
+}
+
+/// Completions of positional arguments with a fixed set of values, which clap_complete leaves out for fish.
+fn fish_values(command: &Command) -> String {
+    let mut script = String::new();
+    for subcommand in command.get_subcommands() {
+        for value in subcommand.get_positionals().flat_map(clap::Arg::get_possible_values) {
+            let quoted = |text: &str| text.replace('\\', r"\\").replace('\'', r"\'");
+            let help = value.get_help().map(|help| format!(" -d '{}'", quoted(&help.to_string()))).unwrap_or_default();
+            script += &format!(
+                "complete -c subflow -n \"__fish_subflow_using_subcommand {}\" -f -a '{}'{help}\n",
+                subcommand.get_name(),
+                quoted(value.get_name()),
+            );
+        }
+    }
+    script
 }
 
 pub(crate) fn man(arguments: &Man) -> Result<(), Failure> {
