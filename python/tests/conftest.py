@@ -1,7 +1,8 @@
-"""Scenarios that several tests run."""
+"""Scenarios that several tests run, and the command."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,16 @@ matplotlib.use("Agg")
 
 ROOT = Path(__file__).resolve().parents[2]
 WIFI_LTE = ROOT / "scenarios" / "wifi-lte.toml"
+
+
+def command() -> Path:
+    """The command: that of SUBFLOW_COMMAND, or the newest one that was built here."""
+    if "SUBFLOW_COMMAND" in os.environ:
+        return Path(os.environ["SUBFLOW_COMMAND"])
+    built = [path for kind in ("release", "debug") if (path := ROOT / "target" / kind / "subflow").exists()]
+    if not built:
+        pytest.fail("the command is not there: cargo build, or set SUBFLOW_COMMAND")
+    return max(built, key=lambda path: path.stat().st_mtime)
 
 
 def two_paths() -> dict[str, Any]:

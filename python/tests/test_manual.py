@@ -10,15 +10,17 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
+from recipes import BOOK, blocks
 
 import subflow
 from subflow.gym import CongestionEnv, SchedulerEnv
+
 
 def run_examples(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The names that the examples of a page leave behind, run one after the other as a reader would."""
     monkeypatch.chdir(folder)
     (folder / "scenarios").symlink_to(ROOT / "scenarios")
-    examples = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "src" / page).read_text(), re.DOTALL)
+    examples = [content for language, content in blocks((BOOK / page).read_text()) if language == "python"]
     names: dict[str, Any] = {"__name__": page}
     assert examples
     for example in examples:
@@ -33,7 +35,7 @@ def test_the_worked_example_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 def test_the_algorithms_of_the_manual_do_what_it_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     names = run_examples("python-algorithms.md", tmp_path, monkeypatch)
-    source = (ROOT / "docs" / "src" / "python-algorithms.md").read_text()
+    source = (BOOK / "python-algorithms.md").read_text()
     body = source[source.index("class Patient") : source.index("two_paths =")]
     assert len(body.strip().splitlines()) <= 20
     flows = names["compared"].run().flows

@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -15,21 +13,11 @@ import pandas
 import polars
 import pyarrow
 import pytest
-from conftest import ROOT, WIFI_LTE
+from conftest import ROOT, WIFI_LTE, command
 
 import subflow
 
 MANUAL = (ROOT / "docs" / "src" / "python.md").read_text()
-
-
-def command() -> Path:
-    """The command: that of SUBFLOW_COMMAND, or the newest one that was built here."""
-    if "SUBFLOW_COMMAND" in os.environ:
-        return Path(os.environ["SUBFLOW_COMMAND"])
-    built = [path for kind in ("release", "debug") if (path := ROOT / "target" / kind / "subflow").exists()]
-    if not built:
-        pytest.fail("the command is not there: cargo build, or set SUBFLOW_COMMAND")
-    return max(built, key=lambda path: path.stat().st_mtime)
 
 
 def printed(*arguments: str) -> str:

@@ -1,0 +1,100 @@
+"""A preprocessor of mdBook: what GitHub shows of a page, a page of the book shows, too.
+
+- Formulas: blocks of ``math`` and ``$`…`$`` within a line become MathML, which browsers draw without a script.
+- Links to files outside of the book lead to the repository.
+- A page that is only a link to such a file shows that file.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert
+
+ROOT = Path(__file__).resolve().parents[1]
+BOOK = "docs/src"
+REPOSITORY = "https://github.com/subflow/subflow"
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["supports"]:
+        sys.exit(0 if sys.argv[2:] == ["html"] else 1)
+    _, book = json.load(sys.stdin)
+    pages = list(chapters(book["items"]))
+    shown = {only_link(page) or posixpath.join(BOOK, page["path"]): page["path"] for page in pages}
+    for page in pages:
+        document = only_link(page)
+        source = document or posixpath.join(BOOK, page["path"])
+        text = (ROOT / document).read_text() if document else page["content"]
+        page["content"] = rewritten(text, source, page["path"], shown)
+    json.dump(book, sys.stdout)
+
+
+def chapters(items: list[Any]) -> Iterator[dict[str, Any]]:
+    for item in items:
+        if isinstance(item, dict) and "Chapter" in item:
+            yield item["Chapter"]
+            yield from chapters(item["Chapter"]["sub_items"])
+
+
+def only_link(page: dict[str, Any]) -> str | None:
+    """The file that the page shows, in the repository."""
+    found = re.fullmatch(r"\s*\[[^\]]*\]\(([^)]+)\)\s*", page["content"])
+    return target(posixpath.join(BOOK, page["path"]), found[1]) if found else None
+
+
+def target(source: str, link: str) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(source), link))
+
+
+def rewritten(text: str, source: str, path: str, shown: dict[str, str]) -> str:
+    lines: list[str] = []
+    formula: list[str] = []
+    fence = ""
+    for line in text.splitlines():
+        if fence == "```math":
+            if line == "```":
+                lines += ["", math("\n".join(formula), "block"), ""]
+                fence, formula = "", []
+            else:
+                formula.append(line)
+        elif line.startswith("```"):
+            fence = "" if fence else line
+            if fence != "```math":
+                lines.append(line)
+        elif fence:
+            lines.append(line)
+        else:
+            line = re.sub(r"\$`([^`]+)`\$", lambda found: math(found[1], "inline"), line)
+            lines.append(re.sub(r"\]\(([^)\s]+)\)", lambda found: f"]({led(found[1], source, path, shown)})", line))
+    return "\n".join(lines) + "\n"
+
+
+def math(formula: str, display: str) -> str:
+    made = convert(formula, display=display).replace("\n", " ")
+    if "\\" in made:
+        raise SystemExit(f"a formula has a command that is not known: {formula}")
+    return made
+
+
+def led(link: str, source: str, path: str, shown: dict[str, str]) -> str:
+    """The link of a document, as one of the page of the book at `path`."""
+    name, hash, anchor = link.partition("#")
+    if not name or re.match(r"[a-z]+:", name):
+        return link
+    file = target(source, name)
+    page = shown.get(file)
+    if page is None:
+        kind = "tree" if (ROOT / file).is_dir() else "blob"
+        return f"{REPOSITORY}/{kind}/main/{file}{hash}{anchor}"
+    return posixpath.relpath(page, posixpath.dirname(path) or ".") + hash + anchor
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""The book: it is built without a warning, its links lead somewhere, and it names what there is."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from conftest import ROOT, command
+from recipes import BOOK
+
+
+class Page(HTMLParser):
+    """The links of a page, and what can be linked to in it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.ids: set[str] = set()
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if name in ("href", "src") and value:
+                self.links.add(value)
+            elif name == "id" and value:
+                self.ids.add(value)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("book")
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    build = ["mdbook", "build", str(ROOT / "docs"), "--dest-dir", str(folder)]
+    done = subprocess.run(build, env=os.environ | {"PATH": path}, capture_output=True, text=True)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0 and not re.search(r"\b(WARN|ERROR)", said), said
+    return folder
+
+
+def test_every_page_is_in_the_summary() -> None:
+    named = set(re.findall(r"\]\(([^)]+)\)", (BOOK / "SUMMARY.md").read_text()))
+    assert named == {str(page.relative_to(BOOK)) for page in BOOK.rglob("*.md")} - {"SUMMARY.md"}
+
+
+def test_every_link_within_the_book_leads_somewhere(built: Path) -> None:
+    frames = ("toc.html", "404.html")
+    pages = {path.resolve(): Page(path) for path in built.rglob("*.html") if path.name not in frames}
+    assert len(pages) > 20
+    broken = []
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            known = target in pages and (not parts.fragment or unquote(parts.fragment) in pages[target].ids)
+            if not (known or (target.is_file() and not parts.fragment)):
+                broken.append(f"{path.name}: {link}")
+    assert broken == []
+
+
+def test_links_to_the_repository_lead_to_files(built: Path) -> None:
+    seen, link = 0, re.compile(r'href="https://github.com/subflow/subflow/(blob|tree)/main/([^"#]+)')
+    for path in built.rglob("*.html"):
+        for kind, file in link.findall(path.read_text()):
+            seen += 1
+            assert ((ROOT / file).is_dir() if kind == "tree" else (ROOT / file).is_file()), f"{path.name}: {file}"
+    assert seen > 10
+
+
+def test_formulas_are_drawn_without_a_script(built: Path) -> None:
+    page = (built / "formulas.html").read_text()
+    assert page.count('<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">') >= 15
+    assert "$`" not in page and "\\frac" not in page and "mathjax" not in page.lower()
+
+
+def names(kind: str) -> list[str]:
+    """What `subflow list` knows of a kind. Names begin at the margin; what is said of them is indented."""
+    listed = subprocess.run([command(), "list", kind], check=True, capture_output=True, text=True).stdout
+    found = re.findall(r"^([a-z][\w.-]*)", listed, re.MULTILINE)
+    assert found, kind
+    return found
+
+
+def test_the_algorithms_that_the_command_lists_are_described() -> None:
+    pages = ("algorithms.md", "detectors.md", "routing.md", "scenario.md")
+    text = "".join((BOOK / page).read_text() for page in pages)
+    for kind in ("congestion", "schedulers", "path-managers", "detectors", "routing", "queues", "losses", "topologies"):
+        assert [name for name in names(kind) if name != "none" and f"`{name}`" not in text] == [], kind
+
+
+def test_every_congestion_control_has_its_formula() -> None:
+    headings = re.findall(r"^### (.*)$", (BOOK / "formulas.md").read_text(), re.MULTILINE)
+    described = {name.replace("/", "-").lower() for heading in headings for name in heading.split(" and ")}
+    assert set(names("congestion")) <= described
+
+
+def test_the_page_of_the_python_api_is_that_of_the_sources() -> None:
+    printed = subprocess.run(
+        [sys.executable, ROOT / "docs" / "api_page.py"], check=True, capture_output=True, text=True
+    ).stdout
+    kept = (BOOK / "python-api.md").read_text()
+    assert printed == kept, "print it again: python docs/api_page.py > docs/src/python-api.md"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "python" / "notebooks").glob("*.ipynb")), ids=lambda path: path.name)
+def test_notebooks_are_kept_without_outputs(path: Path) -> None:
+    cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+    assert cells and all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells)
+    assert path.name in (BOOK / "notebooks.md").read_text()
