@@ -11,7 +11,8 @@ fn main() {
     }
     println!("cargo::rerun-if-env-changed=CLANG");
     let variable = |name| PathBuf::from(env::var_os(name).unwrap_or_else(|| panic!("cargo sets {name}")));
-    let programs = variable("CARGO_MANIFEST_DIR").join("../../bpf").canonicalize().expect("bpf/ is beside crates/");
+    // A symbolic link to the folder beside crates/; a published crate has the files themselves.
+    let programs = variable("CARGO_MANIFEST_DIR").join("bpf").canonicalize().expect("bpf/ is in the crate");
     println!("cargo::rerun-if-changed={}", programs.display());
     // libbpf's headers, of the version that is linked: its crate names their folder.
     let headers = variable("DEP_BPF_INCLUDE");
