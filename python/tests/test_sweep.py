@@ -222,6 +222,39 @@ def test_what_is_wrong_is_named(scenario: subflow.Scenario, tmp_path: Path) -> N
     assert len(run(scenario, store=store)) == RUNS
 
 
+def test_a_full_disk_keeps_complete_runs_and_the_sweep_goes_on(
+    expected: dict[str, dict[str, list[Any]]], scenario: subflow.Scenario, tmp_path: Path
+) -> None:
+    """The disk is a small tmpfs in namespaces of the test."""
+    program = f"""
+import os, subprocess, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import pytest, subflow
+from test_sweep import run, stored
+from conftest import two_paths
+from pathlib import Path
+scenario = subflow.Scenario.from_dict(two_paths(), name="two-paths")
+with pytest.raises(subflow.StoreError, match="No space left on device"):
+    run(scenario, store="disk/store")
+left = [path for path in Path("disk").rglob("*") if path.is_file()]
+complete = stored(Path("disk/store"))
+assert 0 < len(complete) < {RUNS} and len(left) == len(complete) + 1, left
+subprocess.run(["mount", "-o", "remount,size=10m", "none", "disk"], check=True)
+assert len(run(scenario, store="disk/store")) == {RUNS}
+assert complete.items() <= stored(Path("disk/store")).items()
+subprocess.run(["cp", "-r", "disk/store", "kept"], check=True)
+"""
+    (tmp_path / "disk").mkdir()
+    namespaces = ["unshare", "--user", "--map-root-user", "--mount"]
+    mounted = "mount -t tmpfs -o size=60k none disk"
+    if subprocess.run([*namespaces, "sh", "-c", mounted], cwd=tmp_path, capture_output=True).returncode != 0:
+        assert not {"all", "user-namespaces"} & set(os.environ.get("SUBFLOW_REQUIRE", "").split(","))
+        pytest.skip("a file system of a test's own cannot be mounted")
+    script = f'{mounted} && exec "$0" -c "$1"'
+    subprocess.run([*namespaces, "sh", "-c", script, sys.executable, program], cwd=tmp_path, check=True)
+    assert tables(run(scenario, store=tmp_path / "kept")) == expected
+
+
 def test_a_study_reaches_another_process_with_its_traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "lte.up").write_text("".join(f"{ms}\n" for ms in range(1, 100, 2)))
     content = two_paths()
