@@ -70,26 +70,23 @@ def python_and_command(command: str, runs: int, rounds: int) -> None:
             for name, call in calls.items():
                 cpu, _ = measured(lambda: subprocess.run(call, cwd=folder, stdout=subprocess.DEVNULL, check=True))
                 best[name] = min(best[name], cpu)
-    more = 100 * (best["python"] / best["command"] - 1)
-    each = 1000 * best["command"] / runs
-    print(f"{runs} runs of {each:.1f} ms: command {best['command']:.2f} s, Python {best['python']:.2f} s ({more:+.1f} %)")
+    of_command, of_python = best["command"], best["python"]
+    more, each = 100 * (of_python / of_command - 1), 1000 * of_command / runs
+    print(f"{runs} runs of {each:.1f} ms: command {of_command:.2f} s, Python {of_python:.2f} s ({more:+.1f} %)")
 
 
 def many_rows() -> None:
     """2048 samples of the goodput of 50 flows in 100 runs."""
     import pandas
 
-    flows = {
-        f"f{number}": {"from": "a", "to": "b", "protocol": "udp", "on_off": {"rate": "10 kbit/s", "packet": "100 bytes"}}
-        for number in range(50)
-    }
+    flow = {"from": "a", "to": "b", "protocol": "udp", "on_off": {"rate": "10 kbit/s", "packet": "100 bytes"}}
     scenario = subflow.Scenario.from_dict(
         {
             "duration": "10240 ms",
             "sample_interval": "1 ms",
             "hosts": {"a": ["eth"], "b": ["eth"]},
             "links": {"wire": {"between": ["a.eth", "b.eth"], "rate": "1 Gbit/s"}},
-            "flows": flows,
+            "flows": {f"f{number}": flow for number in range(50)},
             "sweep": {"links.wire.delay": [f"{ms} ms" for ms in range(1, 101)]},
         }
     )
