@@ -22,7 +22,7 @@ const INFO_FLAG_FALLBACK: u32 = 1;
 /// struct mptcp_subflow_data.
 const SUBFLOW_HEADER: usize = 16;
 /// Larger than struct tcp_info in all kernels so far.
-const TCP_INFO_SIZE: usize = 320;
+pub(crate) const TCP_INFO_SIZE: usize = 320;
 /// struct sockaddr_storage.
 const ADDRESS_SIZE: usize = 128;
 const MAX_SUBFLOWS: usize = 64;
@@ -156,7 +156,8 @@ fn per_subflow(fd: BorrowedFd<'_>, option: i32, size: usize) -> io::Result<Vec<V
 }
 
 impl SubflowInfo {
-    fn parse(info: &[u8], local: SocketAddr, remote: SocketAddr) -> Self {
+    /// From struct tcp_info, of at least [`TCP_INFO_SIZE`] bytes.
+    pub(crate) fn parse(info: &[u8], local: SocketAddr, remote: SocketAddr) -> Self {
         const NO_THRESHOLD: u32 = 0x7fff_ffff;
         let u32_of = |at| u64::from(u32_at(info, at));
         Self {
@@ -189,7 +190,7 @@ fn socket_address(bytes: &[u8]) -> Option<SocketAddr> {
 }
 
 /// Converts an IPv4-mapped IPv6 address to IPv4.
-fn unmapped(address: SocketAddr) -> SocketAddr {
+pub(crate) fn unmapped(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 

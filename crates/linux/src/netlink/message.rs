@@ -16,6 +16,8 @@ const NLMSGERR_ATTR_MSG: u16 = 1;
 
 /// Creates an object that must not exist yet.
 pub(super) const CREATE: u16 = 0x400 | 0x200;
+/// Lists all objects.
+pub(super) const DUMP: u16 = 0x300;
 
 /// A request under construction.
 #[derive(Clone, Debug)]
@@ -66,20 +68,28 @@ impl Request {
     }
 }
 
-/// The body of a message from the kernel: a fixed part, then attributes.
+/// A message from the kernel: its type, and its body, which is a fixed part and then attributes.
 #[derive(Clone, Debug)]
-pub(super) struct Message(Vec<u8>);
+pub(super) struct Message {
+    pub(super) kind: u16,
+    body: Vec<u8>,
+}
 
 impl Message {
     /// The fixed part and the attributes.
     pub(super) fn bytes(&self) -> &[u8] {
-        &self.0
+        &self.body
     }
 
     /// The value of the attribute `kind`, after a fixed part of `fixed` bytes.
     pub(super) fn attribute(&self, fixed: usize, kind: u16) -> Option<&[u8]> {
-        attributes(self.0.get(fixed..)?).find(|(found, _)| *found == kind).map(|(_, value)| value)
+        attribute(self.body.get(fixed..)?, kind)
     }
+}
+
+/// The value of the attribute `kind` in `bytes`.
+pub(super) fn attribute(bytes: &[u8], kind: u16) -> Option<&[u8]> {
+    attributes(bytes).find(|(found, _)| *found == kind).map(|(_, value)| value)
 }
 
 /// A message from the kernel.
@@ -108,25 +118,26 @@ fn answer(message: &[u8]) -> Answer {
     let flags = u16::from_ne_bytes([message[6], message[7]]);
     let sequence = u32_at(message, 8).unwrap_or(0);
     match kind {
-        NLMSG_DONE => Answer::Done { sequence },
-        NLMSG_ERROR => match u32_at(message, HEADER).unwrap_or(0) as i32 {
-            0 => Answer::Done { sequence },
+        // The end of a list has the error number, too.
+        NLMSG_DONE | NLMSG_ERROR => match u32_at(message, HEADER).unwrap_or(0) as i32 {
+            0.. => Answer::Done { sequence },
             negative => {
                 let with_text = flags & NLM_F_ACK_TLVS != 0;
-                // The error number, then the header of the request.
-                let tail = message.get(HEADER + 4 + HEADER..).filter(|_| with_text).unwrap_or(&[]);
+                // The error number, then the header of the request, except at the end of a list.
+                let header = if kind == NLMSG_ERROR { HEADER } else { 0 };
+                let tail = message.get(HEADER + 4 + header..).filter(|_| with_text).unwrap_or(&[]);
                 let explanation =
                     attributes(tail).find(|(kind, _)| *kind == NLMSGERR_ATTR_MSG).map(|(_, explanation)| explanation);
                 let explanation = String::from_utf8_lossy(explanation.unwrap_or(&[])).trim_end_matches('\0').to_owned();
                 Answer::Refused { sequence, errno: -negative, explanation }
             }
         },
-        _ => Answer::Message { sequence, message: Message(message[HEADER..].to_vec()) },
+        _ => Answer::Message { sequence, message: Message { kind, body: message[HEADER..].to_vec() } },
     }
 }
 
 /// The attributes in `bytes`, with their types.
-fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub(super) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     core::iter::from_fn(move || {
         let length = usize::from(u16::from_ne_bytes([*bytes.first()?, *bytes.get(1)?]));
         let kind = u16::from_ne_bytes([*bytes.get(2)?, *bytes.get(3)?]) & TYPE_MASK;
@@ -136,7 +147,7 @@ fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 

@@ -1,9 +1,14 @@
-//! Netlink: configures addresses, routes and MPTCP endpoints. This is our own code because the dozen requests that a
-//! run needs take less code than a general library.
+//! Netlink: configures addresses, routes and MPTCP endpoints, lists sockets, and reports changes. This is our own code
+//! because the two dozen requests that we need take less code than a general library.
 
+mod family;
+mod interfaces;
+mod listener;
 mod message;
 mod mptcp;
+mod mptcp_events;
 mod route;
+mod socket_diag;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,9 +20,13 @@ use crate::error::{Error, Result, While};
 use crate::sys;
 use message::{Answer, Message, answers};
 
+pub use interfaces::{Interface, InterfaceChanges};
+pub use listener::Received;
 pub use message::Request;
 pub use mptcp::{Endpoint, EndpointFlags, MptcpPathManager};
+pub use mptcp_events::{MptcpEvent, MptcpEvents, SubflowEnds, event_listeners};
 pub use route::{Route, RouteControl};
+pub use socket_diag::{MptcpSocket, SocketDiag, SubflowSocket};
 
 const SOL_NETLINK: i32 = 270;
 const NETLINK_CAP_ACK: i32 = 10;

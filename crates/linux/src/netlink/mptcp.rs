@@ -4,20 +4,16 @@ use std::net::{IpAddr, SocketAddr};
 
 use rustix::net::netlink::GENERIC;
 
-use super::route::{family, octets};
+use super::family::{Family, GENERIC_HEADER};
+use super::message::{DUMP, attribute};
+use super::route::{family, ip_address, octets};
 use super::{Netlink, Request};
-use crate::error::{Error, Result};
-
-const GENL_ID_CTRL: u16 = 16;
-const CTRL_CMD_GETFAMILY: u8 = 3;
-const CTRL_ATTR_FAMILY_ID: u16 = 1;
-const CTRL_ATTR_FAMILY_NAME: u16 = 2;
-/// struct genlmsghdr.
-const GENERIC_HEADER: usize = 4;
+use crate::error::Result;
 
 const VERSION: u8 = 1;
 const CMD_ADD_ADDR: u8 = 1;
 const CMD_DEL_ADDR: u8 = 2;
+const CMD_GET_ADDR: u8 = 3;
 const CMD_SET_LIMITS: u8 = 5;
 const CMD_SET_FLAGS: u8 = 7;
 const CMD_ANNOUNCE: u8 = 8;
@@ -85,14 +81,7 @@ impl MptcpPathManager {
     /// Opens it for the calling thread's network namespace.
     pub fn open() -> Result<Self> {
         let mut netlink = Netlink::open(Some(GENERIC))?;
-        let request = Request::new(GENL_ID_CTRL, 0, &[CTRL_CMD_GETFAMILY, 1, 0, 0])
-            .attribute(CTRL_ATTR_FAMILY_NAME, b"mptcp_pm\0");
-        let messages = netlink.ask(request, || "cannot find the kernel's MPTCP path manager".into())?;
-        let id = messages.iter().find_map(|message| message.attribute(GENERIC_HEADER, CTRL_ATTR_FAMILY_ID));
-        let family = id.and_then(|bytes| bytes.try_into().ok()).map(u16::from_ne_bytes);
-        let family = family.ok_or_else(|| {
-            Error::Unexpected("the kernel's answer has no number of the MPTCP path manager's netlink family".into())
-        })?;
+        let family = Family::mptcp_path_manager(&mut netlink)?.id;
         Ok(Self { netlink, family })
     }
 
@@ -143,6 +132,27 @@ impl MptcpPathManager {
         let flags = EndpointFlags::default();
         let end = Endpoint { id: None, address: from.ip(), port: Some(from.port()), flags };
         self.subflow(CMD_SUBFLOW_DESTROY, token, &end, to, "close")
+    }
+
+    /// Sets whether a subflow is a backup: the peer is notified (MP_PRIO; userspace path manager).
+    pub fn set_subflow_backup(&mut self, token: u32, from: SocketAddr, to: SocketAddr, backup: bool) -> Result<()> {
+        let flags = EndpointFlags { backup, ..EndpointFlags::default() };
+        let end = Endpoint { id: None, address: from.ip(), port: Some(from.port()), flags };
+        self.subflow(CMD_SET_FLAGS, token, &end, to, "change the priority of")
+    }
+
+    /// The local addresses that the kernel has identifiers for on the connection with `token` (userspace path manager,
+    /// since Linux 6.10). An error means that another path manager has the connection.
+    pub fn local_addresses(&mut self, token: u32) -> Result<Vec<(u8, IpAddr)>> {
+        let request =
+            Request::new(self.family, DUMP, &[CMD_GET_ADDR, VERSION, 0, 0]).attribute(ATTR_TOKEN, &token.to_ne_bytes());
+        let messages = self.netlink.ask(request, || "cannot list the addresses of an MPTCP connection".into())?;
+        let known = |message: &super::Message| {
+            let entry = message.attribute(GENERIC_HEADER, ATTR_ADDR)?;
+            let address = attribute(entry, ADDR_V4).or_else(|| attribute(entry, ADDR_V6))?;
+            Some((*attribute(entry, ADDR_ID)?.first()?, ip_address(address)?.to_canonical()))
+        };
+        Ok(messages.iter().filter_map(known).collect())
     }
 
     fn subflow(&mut self, command: u8, token: u32, from: &Endpoint, to: SocketAddr, verb: &str) -> Result<()> {

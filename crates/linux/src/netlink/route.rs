@@ -8,15 +8,16 @@ use super::{Netlink, Request};
 use crate::error::{Error, Result};
 
 const RTM_NEWLINK: u16 = 16;
-const RTM_GETLINK: u16 = 18;
+pub(super) const RTM_GETLINK: u16 = 18;
 const RTM_NEWADDR: u16 = 20;
+const RTM_DELADDR: u16 = 21;
 const RTM_NEWROUTE: u16 = 24;
 const RTM_NEWRULE: u16 = 32;
 
-const IFF_UP: u32 = 1;
+pub(super) const IFF_UP: u32 = 1;
 const IFF_NOARP: u32 = 0x80;
 const IFLA_ADDRESS: u16 = 1;
-const IFLA_IFNAME: u16 = 3;
+pub(super) const IFLA_IFNAME: u16 = 3;
 const IFLA_MTU: u16 = 4;
 const IFLA_TXQLEN: u16 = 13;
 const IFLA_LINKINFO: u16 = 18;
@@ -25,8 +26,8 @@ const IFLA_NET_NS_FD: u16 = 28;
 const IFLA_INFO_KIND: u16 = 1;
 const IFLA_INFO_DATA: u16 = 2;
 const VETH_INFO_PEER: u16 = 1;
-const IFA_ADDRESS: u16 = 1;
-const IFA_LOCAL: u16 = 2;
+pub(super) const IFA_ADDRESS: u16 = 1;
+pub(super) const IFA_LOCAL: u16 = 2;
 const IFA_F_NODAD: u8 = 2;
 const RTA_OIF: u16 = 4;
 const RTA_PREFSRC: u16 = 7;
@@ -40,14 +41,14 @@ const RTN_UNICAST: u8 = 1;
 const FRA_SRC: u16 = 2;
 const FRA_TABLE: u16 = 15;
 const FR_ACT_TO_TBL: u8 = 1;
-const INTERFACE_MESSAGE: usize = 16;
+pub(super) const INTERFACE_MESSAGE: usize = 16;
 
 /// The main routing table.
 const MAIN_TABLE: u32 = 254;
 
 /// Configures interfaces, addresses and routes of the network namespace in which it was opened.
 #[derive(Debug)]
-pub struct RouteControl(Netlink);
+pub struct RouteControl(pub(super) Netlink);
 
 /// A default route with its TCP metrics.
 #[derive(Clone, Copy, Debug)]
@@ -135,12 +136,14 @@ impl RouteControl {
 
     /// Adds an address with a full-length prefix to `interface`: all other addresses are reached by routes.
     pub fn add_address(&mut self, interface: u32, address: IpAddr) -> Result<()> {
-        let bytes = octets(address);
-        let mut fixed = vec![family(address), 8 * bytes.len() as u8, IFA_F_NODAD, 0];
-        fixed.extend_from_slice(&interface.to_ne_bytes());
-        let request =
-            Request::new(RTM_NEWADDR, CREATE, &fixed).attribute(IFA_LOCAL, &bytes).attribute(IFA_ADDRESS, &bytes);
+        let request = about_address(RTM_NEWADDR, CREATE, interface, address);
         self.0.ask(request, || format!("cannot add the address {address}")).map(drop)
+    }
+
+    /// Removes such an address. The kernel removes the IPv4 routes that prefer it as source, too.
+    pub fn remove_address(&mut self, interface: u32, address: IpAddr) -> Result<()> {
+        let request = about_address(RTM_DELADDR, 0, interface, address);
+        self.0.ask(request, || format!("cannot remove the address {address}")).map(drop)
     }
 
     /// Adds the default route `route` for packets with its source address, by a rule and a separate routing table.
@@ -175,6 +178,13 @@ impl RouteControl {
     }
 }
 
+fn about_address(kind: u16, flags: u16, interface: u32, address: IpAddr) -> Request {
+    let bytes = octets(address);
+    let mut fixed = vec![family(address), 8 * bytes.len() as u8, IFA_F_NODAD, 0];
+    fixed.extend_from_slice(&interface.to_ne_bytes());
+    Request::new(kind, flags, &fixed).attribute(IFA_LOCAL, &bytes).attribute(IFA_ADDRESS, &bytes)
+}
+
 /// AF_INET or AF_INET6.
 pub(super) fn family(address: IpAddr) -> u8 {
     match address {
@@ -187,6 +197,15 @@ pub(super) fn octets(address: IpAddr) -> Vec<u8> {
     match address {
         IpAddr::V4(address) => address.octets().to_vec(),
         IpAddr::V6(address) => address.octets().to_vec(),
+    }
+}
+
+/// The address with these bytes.
+pub(super) fn ip_address(octets: &[u8]) -> Option<IpAddr> {
+    match octets.len() {
+        4 => Some(IpAddr::from(<[u8; 4]>::try_from(octets).ok()?)),
+        16 => Some(IpAddr::from(<[u8; 16]>::try_from(octets).ok()?)),
+        _ => None,
     }
 }
 
