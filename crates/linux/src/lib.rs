@@ -10,14 +10,15 @@
 //! | network namespaces, and their removal after a crash | `namespace.rs` |
 //! | devices between a kernel's interface and us | `device.rs`: TUN (`tun.rs`) or veth (`veth.rs`) |
 //! | addresses, routes, rules; the kernel's MPTCP endpoints | `netlink/` |
+//! | path managers for the kernel's connections | `paths/` |
 //! | kernel sockets and their state | `socket.rs`, `socket_info.rs` |
 //! | kernel counters | `counters.rs` |
 //! | coupled congestion control for kernel sockets, by eBPF | `congestion/` |
 //! | requirements on the machine | `machine.rs`; what its kernel says of itself: `kernel.rs` |
 //! | all unsafe code | `sys.rs` |
 //!
-//! All changes happen in namespaces that this crate creates. It never changes a route, a setting or a rule of the
-//! namespace in which it was started.
+//! All changes happen in namespaces that this crate creates, except those of [`congestion`] and [`paths`], which their
+//! users ask for. It never changes a route or a rule of the namespace in which it was started.
 #![cfg(target_os = "linux")]
 // This crate needs the wall clock.
 #![allow(clippy::disallowed_types)]
@@ -37,6 +38,7 @@ mod machine;
 mod namespace;
 pub mod netlink;
 mod packet_writer;
+pub mod paths;
 mod pattern;
 mod priority;
 mod punctuality;

@@ -130,15 +130,31 @@ impl MptcpPathManager {
     /// Closes a subflow with a reset (userspace path manager).
     pub fn close_subflow(&mut self, token: u32, from: SocketAddr, to: SocketAddr) -> Result<()> {
         let flags = EndpointFlags::default();
-        let end = Endpoint { id: None, address: from.ip(), port: Some(from.port()), flags };
-        self.subflow(CMD_SUBFLOW_DESTROY, token, &end, to, "close")
+        self.present_subflow(CMD_SUBFLOW_DESTROY, token, from, to, flags, "close")
     }
 
     /// Sets whether a subflow is a backup: the peer is notified (MP_PRIO; userspace path manager).
     pub fn set_subflow_backup(&mut self, token: u32, from: SocketAddr, to: SocketAddr, backup: bool) -> Result<()> {
         let flags = EndpointFlags { backup, ..EndpointFlags::default() };
-        let end = Endpoint { id: None, address: from.ip(), port: Some(from.port()), flags };
-        self.subflow(CMD_SET_FLAGS, token, &end, to, "change the priority of")
+        self.present_subflow(CMD_SET_FLAGS, token, from, to, flags, "change the priority of")
+    }
+
+    /// A command about a subflow that there is.
+    fn present_subflow(
+        &mut self,
+        command: u8,
+        token: u32,
+        from: SocketAddr,
+        to: SocketAddr,
+        flags: EndpointFlags,
+        verb: &str,
+    ) -> Result<()> {
+        let end = |address| Endpoint { id: None, address, port: Some(from.port()), flags };
+        let outcome = self.subflow(command, token, &end(from.ip()), to, verb);
+        let (IpAddr::V4(local), IpAddr::V4(remote), Err(_)) = (from.ip(), to.ip(), &outcome) else { return outcome };
+        // The kernel knows the IPv4 subflows of an IPv6 socket by their mapped addresses only.
+        let to = SocketAddr::new(remote.to_ipv6_mapped().into(), to.port());
+        self.subflow(command, token, &end(local.to_ipv6_mapped().into()), to, verb).or(outcome)
     }
 
     /// The local addresses that the kernel has identifiers for on the connection with `token` (userspace path manager,

@@ -75,6 +75,12 @@ impl PathManager for Mesh {
             Event::SubflowEstablished(subflow) if requested && !self.has_both_ends(subflow.into()) => {
                 commands.extend(self.subflows.close_where(|open| open == subflow).map(Command::Close));
             }
+            // A connection that is taken over: the peer knows the address from its join or ours.
+            Event::SubflowEstablished(subflow) if self.role.is_none() => {
+                if let Some(local) = self.addresses.local_address(subflow.local.ip()) {
+                    self.tell_peer(local.id);
+                }
+            }
             _ => {}
         }
         match self.role {

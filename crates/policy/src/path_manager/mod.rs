@@ -10,6 +10,9 @@
 //! [`Event::SubflowClosed`]. Every requested subflow is finally reported closed. The report has the four-tuple with
 //! which the subflow was reported established; if it never was, the addresses and the remote port are those of the
 //! command.
+//!
+//! A connection that has subflows already is taken over by reporting the addresses of both hosts and the subflows first
+//! and [`Event::Established`] last, with the initial subflow; if that is not open any more, it is then reported closed.
 
 mod addresses;
 mod binder;

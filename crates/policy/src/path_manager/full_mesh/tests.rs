@@ -1,7 +1,7 @@
 //! Sequences of events and the commands of a full mesh.
 
 use super::super::test_events::{
-    address, established_as_client, established_as_server, local, remote, tell, tuple, up,
+    address, established_as_client, established_as_server, local, lost, remote, tell, tuple, up,
 };
 use super::super::{Address, MAX_SUBFLOWS};
 use super::*;
@@ -144,4 +144,26 @@ fn there_are_at_most_64_subflows_and_a_closed_one_is_replaced() {
     }
     let freed = tell(&mut manager, &[Event::SubflowClosed(tuple("10.0.0.1:1024", "10.9.0.1:80"))]);
     assert_eq!(freed, ["open 10.0.1.1#1 -> 10.9.0.1:80#0"]);
+}
+
+#[test]
+fn a_connection_that_is_taken_over_gets_only_what_it_lacks() {
+    let mut manager = FullMesh::default();
+    let opened = tell(
+        &mut manager,
+        &[
+            local(3, "10.0.1.1"),
+            local(4, "10.0.2.1"),
+            remote(1, "10.9.1.1"),
+            up("10.0.1.1:1025", "10.9.0.1:80"),
+            up("10.0.0.1:1026", "10.9.1.1:80"),
+            established_as_client(),
+        ],
+    );
+    let missing =
+        ["open 10.0.1.1#3 -> 10.9.1.1:80#1", "open 10.0.2.1#4 -> 10.9.1.1:80#1", "open 10.0.2.1#4 -> 10.9.0.1:80#0"];
+    assert_eq!(opened, missing);
+    let initial = Event::SubflowClosed(tuple("10.0.0.1:1024", "10.9.0.1:80"));
+    assert_eq!(tell(&mut manager, &[initial]), [""; 0], "as if it had closed while it was managed");
+    assert_eq!(tell(&mut manager, &[lost(3, "10.0.1.1")]), ["withdraw #3", "close 10.0.1.1:1025 -> 10.9.0.1:80"]);
 }

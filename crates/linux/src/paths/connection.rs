@@ -1,0 +1,197 @@
+//! One connection: its path manager, its subflows, and how commands are carried out.
+
+use std::collections::VecDeque;
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr};
+
+use subflow_policy::path_manager::{Address, Command, Event, FourTuple, PathManagement, PathManager};
+
+use super::local::{LocalAddress, LocalAddresses};
+use super::rules::{NamedSubflow, Plan};
+use crate::error::Error;
+use crate::netlink::{MptcpPathManager, SubflowEnds};
+
+/// A connection whose paths we manage.
+#[derive(Debug)]
+pub(super) struct Connection {
+    token: u32,
+    initial: FourTuple,
+    path_manager: PathManagement,
+    /// Its subflows, as far as we know.
+    subflows: Vec<FourTuple>,
+    /// Commands that the kernel does not take before the peer has shown that it has both keys.
+    waiting: Vec<Command>,
+    /// Subflows to close as soon as there is another one. The kernel ends a connection that has had no subflow for
+    /// `net.mptcp.close_timeout`, whereas the last subflow of a lost address may outlive the time without it.
+    doomed: Vec<FourTuple>,
+}
+
+/// What a connection needs to carry out commands.
+pub(super) struct Means<'a> {
+    pub(super) kernel: &'a mut MptcpPathManager,
+    pub(super) local: &'a LocalAddresses,
+}
+
+/// The two ends alone.
+pub(super) fn four_tuple(ends: &SubflowEnds) -> FourTuple {
+    FourTuple { local: ends.local, remote: ends.remote }
+}
+
+impl Connection {
+    /// A connection that was established over `initial`, with nothing but that.
+    pub(super) fn new(token: u32, initial: FourTuple, plan: Plan) -> Self {
+        let Plan { path_manager, .. } = plan;
+        Self { token, initial, path_manager, subflows: vec![initial], waiting: Vec::new(), doomed: Vec::new() }
+    }
+
+    pub(super) fn initial(&self) -> FourTuple {
+        self.initial
+    }
+
+    /// Its subflows, as far as we know.
+    pub(super) fn subflows(&self) -> &[FourTuple] {
+        &self.subflows
+    }
+
+    /// Begins, with the addresses that this host has and the subflows of the plan.
+    pub(super) fn establish(&mut self, client: bool, closed: bool, named: &[NamedSubflow], means: &mut Means<'_>) {
+        for subflow in named {
+            self.open_named(subflow, means);
+        }
+        let mut events: Vec<Event> =
+            means.local.present().iter().map(|a| Event::LocalAddressAdded(a.named())).collect();
+        events.push(Event::Established { initial: self.initial, client, initial_address_closed: closed });
+        self.on_events(events, means);
+        if self.initial_is_backup(means.local) {
+            self.carry_out(Command::SetBackup { subflow: self.initial, backup: true }, means);
+        }
+    }
+
+    fn initial_is_backup(&self, local: &LocalAddresses) -> bool {
+        local.entry(self.initial.local.ip()).is_some_and(|entry| entry.backup)
+    }
+
+    fn open_named(&mut self, subflow: &NamedSubflow, means: &mut Means<'_>) {
+        let NamedSubflow { local, remote, backup } = *subflow;
+        let id = match means.local.entry(local.ip()) {
+            _ if local.ip() == self.initial.local.ip() => 0,
+            Some(entry) => entry.id,
+            None => return log::warn!("{}: this host has no address {}", self.name(), local.ip()),
+        };
+        // The port, if there is one, is that of the local end.
+        let address = |id, end: SocketAddr| Address { id, address: end.ip(), port: Some(end.port()) };
+        let command =
+            Command::Open { local: address(id, local), remote: address(0, remote), port: remote.port(), backup };
+        self.carry_out(command, means);
+    }
+
+    /// Passes events to the path manager, and carries out what it says.
+    pub(super) fn on_events(&mut self, events: impl IntoIterator<Item = Event>, means: &mut Means<'_>) {
+        let mut events = VecDeque::from_iter(events);
+        let mut commands = Vec::new();
+        while let Some(event) = events.pop_front() {
+            self.note(&event);
+            self.path_manager.on_event(&event, &mut commands);
+            for command in commands.drain(..) {
+                events.extend(self.carry_out(command, means));
+            }
+            if matches!(event, Event::SubflowEstablished(_)) {
+                for subflow in core::mem::take(&mut self.doomed) {
+                    events.extend(self.carry_out(Command::Close(subflow), means));
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, event: &Event) {
+        match *event {
+            Event::SubflowEstablished(subflow) if !self.subflows.contains(&subflow) => {
+                log::debug!("{}: subflow {} to {}", self.name(), subflow.local, subflow.remote);
+                self.subflows.push(subflow);
+            }
+            Event::SubflowClosed(subflow) => {
+                log::debug!("{}: no subflow {} to {} any more", self.name(), subflow.local, subflow.remote);
+                self.subflows.retain(|known| *known != subflow);
+                self.doomed.retain(|known| *known != subflow);
+            }
+            _ => {}
+        }
+    }
+
+    /// This host has lost an address.
+    pub(super) fn lose(&mut self, lost: &LocalAddress, means: &mut Means<'_>) {
+        self.on_events([Event::LocalAddressRemoved(lost.named())], means);
+        // A path manager that cares about no addresses leaves them open; they would only hold back the data.
+        let left: Vec<_> = self.subflows.iter().copied().filter(|s| s.local.ip() == lost.address).collect();
+        let events: Vec<Event> =
+            left.into_iter().filter_map(|subflow| self.carry_out(Command::Close(subflow), means)).collect();
+        self.on_events(events, means);
+    }
+
+    /// The subflows of an address become backups, or regular ones.
+    pub(super) fn prefer(&mut self, address: IpAddr, backup: bool, means: &mut Means<'_>) {
+        for subflow in self.subflows.clone().into_iter().filter(|subflow| subflow.local.ip() == address) {
+            self.carry_out(Command::SetBackup { subflow, backup }, means);
+        }
+    }
+
+    /// Tries again what the kernel did not take yet.
+    pub(super) fn retry(&mut self, means: &mut Means<'_>) {
+        let waiting = core::mem::take(&mut self.waiting);
+        let events: Vec<Event> = waiting.into_iter().filter_map(|command| self.carry_out(command, means)).collect();
+        self.on_events(events, means);
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Carries out a command. Returns what follows at once: that a subflow did not open, or was closed long ago.
+    fn carry_out(&mut self, command: Command, means: &mut Means<'_>) -> Option<Event> {
+        let token = self.token;
+        let (outcome, follows) = match command {
+            Command::Open { local, remote, port, backup } => {
+                let backup = backup || means.local.entry(local.address).is_some_and(|entry| entry.backup);
+                let from = SocketAddr::new(local.address, local.port.unwrap_or(0));
+                let to = SocketAddr::new(remote.address, port);
+                let failed = Event::SubflowClosed(FourTuple { local: from, remote: to });
+                (means.kernel.open_subflow(token, local.id, from, to, backup), Some(failed))
+            }
+            Command::Announce(address) => (means.kernel.announce(token, address.id, address.address), None),
+            Command::Withdraw { id } => (means.kernel.withdraw(token, id), None),
+            Command::Close(subflow) => {
+                if self.doomed.contains(&subflow) {
+                    return None;
+                }
+                if !self.subflows.iter().any(|other| *other != subflow && !self.doomed.contains(other)) {
+                    log::debug!("{}: keeping {} until there is another subflow", self.name(), subflow.local);
+                    self.doomed.push(subflow);
+                    return None;
+                }
+                (means.kernel.close_subflow(token, subflow.local, subflow.remote), Some(Event::SubflowClosed(subflow)))
+            }
+            Command::SetBackup { subflow: FourTuple { local, remote }, backup } => {
+                (means.kernel.set_subflow_backup(token, local, remote, backup), None)
+            }
+        };
+        match outcome {
+            Ok(()) => {
+                log::debug!("{}: {command:?}", self.name());
+                None
+            }
+            Err(Error::System { source, .. }) if source.kind() == ErrorKind::NotConnected => {
+                self.waiting.push(command);
+                None
+            }
+            Err(error) => {
+                log::debug!("{}: {error}", self.name());
+                follows
+            }
+        }
+    }
+
+    /// What the log calls it.
+    fn name(&self) -> String {
+        format!("connection {:08x} with {}", self.token, self.initial.remote)
+    }
+}

@@ -1,0 +1,269 @@
+//! The loop between the kernel's events and the path managers.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use subflow_policy::path_manager::{Address, Event, FourTuple};
+
+use super::connection::{Connection, Means, four_tuple};
+use super::local::{Difference, LocalAddresses};
+use super::rules::{Plan, Rules};
+use super::takeover::{self, Found};
+use crate::error::{Result, While};
+use crate::netlink::{MptcpEvent, MptcpEvents, MptcpPathManager, Received, SocketDiag};
+
+/// Manages the paths of all MPTCP connections of a network namespace whose sockets were made while
+/// `net.mptcp.pm_type` was 1.
+#[derive(Debug)]
+pub struct Driver {
+    kernel: MptcpPathManager,
+    events: MptcpEvents,
+    local: LocalAddresses,
+    rules: Rules,
+    /// By token.
+    connections: BTreeMap<u32, Connection>,
+}
+
+/// How soon the kernel is asked again to carry out what it did not take yet.
+const RETRY: Duration = Duration::from_millis(20);
+
+impl Driver {
+    /// Opens it for the calling thread's network namespace. Another thread may run it.
+    pub fn open(rules: Rules) -> Result<Self> {
+        let (kernel, events) = (MptcpPathManager::open()?, MptcpEvents::open()?);
+        let mut local = LocalAddresses::open()?;
+        let found = local.refresh(&rules.interfaces)?;
+        let mut driver = Self { kernel, events, local, rules, connections: BTreeMap::new() };
+        driver.log(&found);
+        driver.compare_with_kernel()?;
+        Ok(driver)
+    }
+
+    /// The number of connections whose paths it manages.
+    pub fn connections(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// Goes by other rules from now on: path managers for new connections, interfaces for all.
+    pub fn set_rules(&mut self, rules: Rules) -> Result<()> {
+        self.rules = rules;
+        self.refresh_addresses()
+    }
+
+    /// Waits for something to happen, at most for `longest`, and handles it.
+    pub fn run(&mut self, longest: Duration) -> Result<()> {
+        let waiting = self.connections.values().any(Connection::is_waiting);
+        let timeout = if waiting { RETRY.min(longest) } else { longest };
+        let timeout = Timespec { tv_sec: timeout.as_secs() as i64, tv_nsec: timeout.subsec_nanos().into() };
+        let sources = [self.events.as_fd(), self.local.as_fd()];
+        match poll(&mut sources.map(|source| PollFd::from_borrowed_fd(source, PollFlags::IN)), Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error).during(|| "cannot wait for the kernel's events".into()),
+        }
+        if self.local.may_have_changed()? {
+            self.refresh_addresses()?;
+        }
+        loop {
+            match self.events.receive()? {
+                Received::Nothing => break,
+                Received::Events(events) => events.into_iter().for_each(|event| self.on_event(event)),
+                Received::Lost => {
+                    log::warn!("the kernel dropped events; comparing with its connections");
+                    self.compare_with_kernel()?;
+                }
+            }
+        }
+        if waiting {
+            self.with_all(|connection, means| connection.retry(means));
+        }
+        Ok(())
+    }
+
+    fn on_event(&mut self, event: MptcpEvent) {
+        match event {
+            MptcpEvent::Established { token, initial, server, initial_address_closed } => {
+                self.begin(token, four_tuple(&initial), !server, initial_address_closed);
+            }
+            MptcpEvent::Closed { token } => {
+                if let Some(connection) = self.connections.remove(&token) {
+                    log::debug!("connection {token:08x} with {} is over", connection.initial().remote);
+                }
+            }
+            MptcpEvent::Announced { token, id, address, port } => {
+                if !may_be_joined(address) {
+                    return log::info!("a peer announced {address}, which no subflow is opened to");
+                }
+                self.with(token, |connection, means| {
+                    let port = Some(port).filter(|&port| port != connection.initial().remote.port());
+                    let address = Address { id, address, port };
+                    connection.on_events([Event::RemoteAddressAdded(address)], means);
+                });
+            }
+            MptcpEvent::Withdrawn { token, id } => {
+                self.with(token, |connection, means| connection.on_events([Event::RemoteAddressRemoved { id }], means));
+            }
+            MptcpEvent::SubflowEstablished { token, subflow } => {
+                let event = Event::SubflowEstablished(four_tuple(&subflow));
+                self.with(token, |connection, means| connection.on_events([event], means));
+            }
+            MptcpEvent::SubflowClosed { token, subflow, refused } => {
+                let subflow = four_tuple(&subflow);
+                let refusal = refused.then_some(Event::PathRefused(subflow));
+                let events = refusal.into_iter().chain([Event::SubflowClosed(subflow)]);
+                self.with(token, |connection, means| connection.on_events(events, means));
+            }
+        }
+    }
+
+    /// Begins to manage a connection.
+    fn begin(&mut self, token: u32, initial: FourTuple, client: bool, closed: bool) {
+        // The event may come again for a connection that was taken over; or the token has a new connection.
+        if self.connections.get(&token).is_some_and(|known| known.initial() == initial) || !is_remote(&initial) {
+            return;
+        }
+        let plan = (self.rules.plan)(&initial, client);
+        let named = plan.subflows.clone();
+        log::debug!("connection {token:08x} with {} gets {}", initial.remote, plan.path_manager.name());
+        let mut connection = Connection::new(token, initial, plan);
+        connection.establish(client, closed, &named, &mut Means { kernel: &mut self.kernel, local: &self.local });
+        self.connections.insert(token, connection);
+    }
+
+    /// Compares what we know with the kernel's connections: takes over those that are new, and catches up on others.
+    fn compare_with_kernel(&mut self) -> Result<()> {
+        let known = &self.connections;
+        let found = takeover::connections(&mut SocketDiag::open()?, |subflow| {
+            let ends = FourTuple { local: subflow.info.local, remote: subflow.info.remote };
+            let mut owners = known.iter().filter(|(_, connection)| connection.subflows().contains(&ends));
+            owners.next().map(|(&token, _)| token)
+        })?;
+        self.connections.retain(|token, connection| {
+            found.iter().any(|found| found.socket.token == *token && found.socket.local == connection.initial().local)
+        });
+        let mut taken_over = 0;
+        for found in &found {
+            if self.connections.contains_key(&found.socket.token) {
+                self.catch_up(found);
+            } else {
+                taken_over += usize::from(self.take_over(found));
+            }
+        }
+        if taken_over > 0 {
+            log::info!("took over {taken_over} connections that were there already");
+        }
+        Ok(())
+    }
+
+    /// Reports the subflows that opened or closed while events got lost.
+    fn catch_up(&mut self, found: &Found) {
+        let now: Vec<FourTuple> = found.subflows.iter().map(four_tuple).collect();
+        self.with(found.socket.token, |connection, means| {
+            let before = connection.subflows().to_vec();
+            let opened = now.iter().filter(|subflow| !before.contains(subflow)).copied();
+            let closed = before.iter().filter(|subflow| !now.contains(subflow)).copied();
+            let events: Vec<_> =
+                opened.map(Event::SubflowEstablished).chain(closed.map(Event::SubflowClosed)).collect();
+            connection.on_events(events, means);
+        });
+    }
+
+    /// Takes over a connection that was there before us. Returns whether it is one of the userspace path manager.
+    fn take_over(&mut self, found: &Found) -> bool {
+        let (token, initial) =
+            (found.socket.token, FourTuple { local: found.socket.local, remote: found.socket.remote });
+        if !is_remote(&initial) {
+            return false;
+        }
+        let kernel_ids = match self.kernel.local_addresses(token) {
+            Ok(ids) => ids,
+            Err(error) => {
+                log::info!("connection {token:08x} with {} stays as it is: {error}", initial.remote);
+                return false;
+            }
+        };
+        let id_of = |address: IpAddr, otherwise: u8| {
+            let by_kernel = kernel_ids.iter().find(|(_, known)| *known == address).map(|(id, _)| *id);
+            let by_subflow = || found.subflows.iter().find(|s| s.local.ip() == address).map(|s| s.local_id);
+            by_kernel.or_else(by_subflow).unwrap_or(otherwise)
+        };
+        let mut local: Vec<Address> = self.local.present().iter().map(|known| known.named()).collect();
+        local.iter_mut().for_each(|address| address.id = id_of(address.address, address.id));
+        // Those that the kernel knows keep their identifiers; the path manager gives the others free ones.
+        local.sort_by_key(|address| !kernel_ids.iter().any(|(_, known)| *known == address.address));
+        let mut events: Vec<Event> = local.into_iter().map(Event::LocalAddressAdded).collect();
+        for subflow in found.subflows.iter().filter(|subflow| four_tuple(subflow) != initial) {
+            if found.client && subflow.remote_id != 0 {
+                let port = Some(subflow.remote.port()).filter(|&port| port != initial.remote.port());
+                let address = Address { id: subflow.remote_id, address: subflow.remote.ip(), port };
+                events.push(Event::RemoteAddressAdded(address));
+            }
+            events.push(Event::SubflowEstablished(four_tuple(subflow)));
+        }
+        events.push(Event::Established { initial, client: found.client, initial_address_closed: false });
+        if !found.subflows.iter().any(|subflow| four_tuple(subflow) == initial) {
+            events.push(Event::SubflowClosed(initial));
+        }
+        let Plan { path_manager, .. } = (self.rules.plan)(&initial, found.client);
+        log::debug!("taking over connection {token:08x} with {}: {} subflows", initial.remote, found.subflows.len());
+        let mut connection = Connection::new(token, initial, Plan { path_manager, subflows: Vec::new() });
+        connection.on_events(events, &mut Means { kernel: &mut self.kernel, local: &self.local });
+        self.connections.insert(token, connection);
+        true
+    }
+
+    /// Asks for this host's addresses, and tells all connections what is different.
+    fn refresh_addresses(&mut self) -> Result<()> {
+        let difference = self.local.refresh(&self.rules.interfaces)?;
+        self.log(&difference);
+        let Difference { lost, gained, changed } = difference;
+        self.with_all(|connection, means| {
+            lost.iter().for_each(|lost| connection.lose(lost, means));
+            connection.on_events(gained.iter().map(|gained| Event::LocalAddressAdded(gained.named())), means);
+            changed.iter().for_each(|changed| connection.prefer(changed.address, changed.backup, means));
+        });
+        Ok(())
+    }
+
+    fn log(&self, Difference { lost, gained, changed }: &Difference) {
+        lost.iter().for_each(|lost| log::info!("address {} is gone", lost.address));
+        gained.iter().for_each(|new| log::info!("address {}{}", new.address, backup_text(new.backup)));
+        changed.iter().for_each(|new| log::info!("address {} is now{}", new.address, role_text(new.backup)));
+    }
+
+    fn with(&mut self, token: u32, work: impl FnOnce(&mut Connection, &mut Means<'_>)) {
+        if let Some(connection) = self.connections.get_mut(&token) {
+            work(connection, &mut Means { kernel: &mut self.kernel, local: &self.local });
+        }
+    }
+
+    fn with_all(&mut self, work: impl Fn(&mut Connection, &mut Means<'_>)) {
+        let mut means = Means { kernel: &mut self.kernel, local: &self.local };
+        self.connections.values_mut().for_each(|connection| work(connection, &mut means));
+    }
+}
+
+fn backup_text(backup: bool) -> &'static str {
+    if backup { ", for backup subflows" } else { "" }
+}
+
+fn role_text(backup: bool) -> &'static str {
+    if backup { " for backup subflows" } else { " for regular subflows" }
+}
+
+/// Whether a connection leaves this host. One over the loopback interface has only one path.
+fn is_remote(initial: &FourTuple) -> bool {
+    !initial.remote.ip().is_loopback()
+}
+
+/// Whether a subflow may be opened to an address that a peer announced: one that names another host.
+fn may_be_joined(address: IpAddr) -> bool {
+    let link_local = match address {
+        IpAddr::V4(address) => address.is_link_local() || address.is_broadcast(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    };
+    !(address.is_loopback() || address.is_multicast() || address.is_unspecified() || link_local)
+}

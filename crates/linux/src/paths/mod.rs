@@ -1,0 +1,22 @@
+//! The path managers of `subflow-policy` for the kernel's MPTCP connections, over its userspace path manager
+//! (`net.mptcp.pm_type=1`).
+//!
+//! | to find | look in |
+//! |---|---|
+//! | what happens at an event: the loop | `driver.rs` |
+//! | one connection: its policy, and how its commands are carried out | `connection.rs` |
+//! | connections that are there already | `takeover.rs` |
+//! | the addresses of this host, with their identifiers | `local.rs` |
+//! | which policy and which interfaces | `rules.rs` |
+//! | that nobody else manages the paths; the setting of the kernel | `ownership.rs` |
+
+mod connection;
+mod driver;
+mod local;
+mod ownership;
+mod rules;
+mod takeover;
+
+pub use driver::Driver;
+pub use ownership::Ownership;
+pub use rules::{InterfaceRule, InterfaceRules, NamedSubflow, Plan, Rules};

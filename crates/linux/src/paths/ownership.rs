@@ -1,0 +1,154 @@
+//! That one process manages the paths of a network namespace, and the kernel's setting meanwhile.
+//!
+//! The lock is a Unix socket with an abstract name, which belongs to a network namespace and vanishes with its process.
+//! `net.mptcp.pm_type` stays 1 when a process is killed, so that connections which begin meanwhile can be taken over.
+//! What it was before is in a file, for the next process to put back.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use rustix::net::sockopt::socket_peercred;
+
+use crate::Sysctl;
+use crate::error::{Error, Result, While};
+use crate::namespace::THREAD_NAMESPACE;
+use crate::netlink::event_listeners;
+
+const LOCK: &str = "subflow-paths";
+const FOLDER: &str = "/run/subflow";
+const SETTING: Sysctl<'_> = Sysctl("mptcp/pm_type");
+const USERSPACE: &str = "1";
+
+/// The right to manage the paths of the calling thread's network namespace. New connections are left to the process
+/// that has it. Dropping it puts the kernel's setting back; use [`release`](Self::release) to learn of errors.
+#[derive(Debug)]
+pub struct Ownership {
+    _lock: UnixListener,
+    found: String,
+    record: PathBuf,
+    released: bool,
+}
+
+impl Ownership {
+    /// Takes it. Fails if it is taken, or if the machine lacks something.
+    pub fn take() -> Result<Self> {
+        if !Sysctl("mptcp/enabled").exists() {
+            return Err(Error::missing(
+                "this kernel does not support MPTCP",
+                "expected a kernel built with CONFIG_MPTCP, as in all major distributions since 2021",
+            ));
+        }
+        if !SETTING.exists() {
+            return Err(Error::missing("this kernel has no userspace path manager", "expected Linux 5.19 or newer"));
+        }
+        if !rustix::process::geteuid().is_root() {
+            return Err(Error::missing("managing the paths of connections needs root rights", "run it with sudo"));
+        }
+        let lock = lock()?;
+        refuse_others()?;
+        let record = record_path()?;
+        let now = SETTING.read()?;
+        // A record of a killed process holds only as long as its setting does.
+        let before = fs::read_to_string(&record).ok().map(|text| text.trim().to_owned());
+        let found = match before {
+            Some(before) if now == USERSPACE && before.parse::<u8>().is_ok() => before,
+            _ => now,
+        };
+        write(&record, &found).during(|| format!("cannot write {}", record.display()))?;
+        let ownership = Self { _lock: lock, found, record, released: false };
+        // An error here puts the setting back and removes the record.
+        SETTING.write(USERSPACE).map_err(without_rights)?;
+        Ok(ownership)
+    }
+
+    /// Puts the setting back as it was found.
+    pub fn release(mut self) -> Result<()> {
+        self.put_back()
+    }
+
+    fn put_back(&mut self) -> Result<()> {
+        if core::mem::replace(&mut self.released, true) {
+            return Ok(());
+        }
+        let outcome = SETTING.write(&self.found);
+        // The next process must not take an old record for one of its time.
+        let _ = fs::remove_file(&self.record);
+        let _ = fs::remove_dir(FOLDER);
+        outcome
+    }
+}
+
+impl Drop for Ownership {
+    fn drop(&mut self) {
+        if let Err(error) = self.put_back() {
+            log::error!("{error}");
+        }
+    }
+}
+
+fn lock() -> Result<UnixListener> {
+    let address = SocketAddr::from_abstract_name(LOCK).during(|| "cannot name a socket".into())?;
+    match UnixListener::bind_addr(&address) {
+        Ok(lock) => Ok(lock),
+        Err(error) if error.kind() == ErrorKind::AddrInUse => {
+            let owner = UnixStream::connect_addr(&address).ok().and_then(|stream| socket_peercred(&stream).ok());
+            let owner =
+                owner.map_or_else(|| "another process".to_owned(), |peer| described(peer.pid.as_raw_pid() as u32));
+            Err(Error::missing(
+                format!("{owner} manages the paths of this network namespace already"),
+                "there can be one at a time: end it, or send it SIGHUP after a change of its configuration",
+            ))
+        }
+        Err(error) => Err(error).during(|| "cannot lock the paths of this network namespace".into()),
+    }
+}
+
+/// Fails if the kernel's setting is that of a userspace path manager and another process receives the events.
+fn refuse_others() -> Result<()> {
+    if SETTING.read()? != USERSPACE {
+        return Ok(());
+    }
+    let ourselves = std::process::id();
+    match event_listeners()?.into_iter().find(|&process| process != ourselves) {
+        None => Ok(()),
+        Some(process) => Err(Error::missing(
+            format!("net.mptcp.pm_type is 1, and {} listens to the kernel's MPTCP events", described(process)),
+            "another path manager, such as mptcpd, has this network namespace: end it first",
+        )),
+    }
+}
+
+/// A process by its number and name.
+fn described(process: u32) -> String {
+    match fs::read_to_string(format!("/proc/{process}/comm")) {
+        Ok(name) => format!("process {process} ({})", name.trim_end()),
+        Err(_) => format!("process {process}"),
+    }
+}
+
+/// The file with the setting that was found in this network namespace.
+fn record_path() -> Result<PathBuf> {
+    let namespace = fs::metadata(THREAD_NAMESPACE).during(|| format!("cannot read {THREAD_NAMESPACE}"))?.ino();
+    Ok(Path::new(FOLDER).join(format!("pm_type.{namespace}")))
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    fs::create_dir_all(FOLDER)?;
+    let staged = path.with_extension("new");
+    fs::write(&staged, text)?;
+    fs::rename(staged, path)
+}
+
+fn without_rights(error: Error) -> Error {
+    match error {
+        Error::System { action, source } if source.kind() == ErrorKind::PermissionDenied => Error::missing(
+            format!("{action}: {source}"),
+            "it takes CAP_NET_ADMIN in the network namespace, and /proc/sys that can be written",
+        ),
+        other => other,
+    }
+}

@@ -1,0 +1,164 @@
+//! Connections that are there already: when the driver starts, and when events got lost.
+//!
+//! The kernel lists MPTCP sockets with their tokens, and subflows with the tokens of both hosts, but of a subflow that
+//! this host opened after the initial one only the peer's token. The initial subflow has both, and so joins them. Where
+//! it is closed already the subflows are found by what we know of the connection, or else if there is only one such
+//! connection with that peer's port.
+//!
+//! What the kernel does not tell: which addresses the peer announced on which there is no subflow, and whether it
+//! forbade joins to its initial address.
+
+use crate::error::Result;
+use crate::netlink::{MptcpSocket, SocketDiag, SubflowEnds, SubflowSocket};
+
+const SYN_SENT: u8 = 2;
+const SYN_RECEIVED: u8 = 3;
+
+/// A connection in the kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) socket: MptcpSocket,
+    /// Whether this host sent the first SYN.
+    pub(super) client: bool,
+    /// Its subflows, open or being opened.
+    pub(super) subflows: Vec<SubflowEnds>,
+}
+
+/// Lists all connections that may have several subflows. `owner` is the token of the connection that is known to have
+/// a subflow.
+pub(super) fn connections(diag: &mut SocketDiag, owner: impl Fn(&SubflowSocket) -> Option<u32>) -> Result<Vec<Found>> {
+    // In this order: a subflow whose connection is not in the list is left out, and is reported by an event.
+    let sockets = diag.connections()?;
+    Ok(assign(sockets, diag.subflows()?, owner))
+}
+
+fn assign(
+    sockets: Vec<MptcpSocket>,
+    mut subflows: Vec<SubflowSocket>,
+    owner: impl Fn(&SubflowSocket) -> Option<u32>,
+) -> Vec<Found> {
+    subflows.retain(|subflow| subflow.is_established() || matches!(subflow.state, SYN_SENT | SYN_RECEIVED));
+    let mut found: Vec<(Found, Option<u32>)> = Vec::new();
+    for socket in sockets.into_iter().filter(|socket| !socket.fallback) {
+        let own =
+            |subflow: &&SubflowSocket| subflow.local_token == socket.token || owner(subflow) == Some(socket.token);
+        // Both tokens are on the initial subflow; on all that this host opened there is the peer's.
+        let remote_token = subflows.iter().filter(own).map(|s| s.remote_token).find(|&token| token != 0);
+        found.push((Found { socket, client: false, subflows: Vec::new() }, remote_token));
+    }
+    adopt_orphans(&mut found, &subflows);
+    for (found, remote_token) in &mut found {
+        for subflow in &subflows {
+            let ours = subflow.local_token == found.socket.token
+                || (subflow.remote_token != 0 && Some(subflow.remote_token) == *remote_token);
+            if ours {
+                found.client |= subflow.connected_here || subflow.local_token == 0;
+                found.subflows.push(ends(subflow));
+            }
+        }
+    }
+    found.into_iter().map(|(found, _)| found).collect()
+}
+
+/// Gives the connections without initial subflow the peer's token of the subflows that nobody else has, where there is
+/// only one choice.
+fn adopt_orphans(found: &mut [(Found, Option<u32>)], subflows: &[SubflowSocket]) {
+    let known: Vec<u32> = found.iter().filter_map(|(_, token)| *token).collect();
+    let mut orphans: Vec<(u32, u16)> = subflows
+        .iter()
+        .filter(|subflow| subflow.local_token == 0 && subflow.remote_token != 0)
+        .filter(|subflow| !known.contains(&subflow.remote_token))
+        .map(|subflow| (subflow.remote_token, subflow.info.remote.port()))
+        .collect();
+    orphans.sort_unstable();
+    orphans.dedup();
+    for (token, port) in orphans.iter().copied() {
+        let alone = orphans.iter().filter(|(_, other)| *other == port).count() == 1;
+        let lacks = |(found, token): &&mut (Found, Option<u32>)| token.is_none() && found.socket.remote.port() == port;
+        let mut candidates: Vec<_> = found.iter_mut().filter(lacks).collect();
+        match &mut candidates[..] {
+            [(_, missing)] if alone => *missing = Some(token),
+            _ => log::warn!("subflows to port {port} are left alone: it is not known to which connection they belong"),
+        }
+    }
+}
+
+fn ends(subflow: &SubflowSocket) -> SubflowEnds {
+    SubflowEnds {
+        local: subflow.info.local,
+        remote: subflow.info.remote,
+        local_id: subflow.local_id,
+        remote_id: subflow.remote_id,
+        backup: subflow.backup,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SubflowInfo;
+    use crate::socket_info::TCP_INFO_SIZE;
+
+    fn socket(token: u32, local: &str) -> MptcpSocket {
+        let (local, remote) = (local.parse().expect("an address"), "10.9.0.1:80".parse().expect("an address"));
+        MptcpSocket { token, local, remote, fallback: false, extra_subflows: 0, reinjected_bytes: 0, inode: 1 }
+    }
+
+    fn subflow(tokens: [u32; 2], local: &str, connected_here: bool) -> SubflowSocket {
+        let (local, remote) = (local.parse().expect("an address"), "10.9.0.1:80".parse().expect("an address"));
+        SubflowSocket {
+            state: 1,
+            local_token: tokens[0],
+            remote_token: tokens[1],
+            local_id: 0,
+            remote_id: 0,
+            connected_here,
+            backup: false,
+            fully_established: true,
+            info: SubflowInfo::parse(&[0; TCP_INFO_SIZE], local, remote),
+            delivery_rate: 0,
+            minimum_rtt_us: 0,
+            lost: 0,
+        }
+    }
+
+    fn counts(found: &[Found]) -> Vec<(u32, bool, usize)> {
+        found.iter().map(|found| (found.socket.token, found.client, found.subflows.len())).collect()
+    }
+
+    #[test]
+    fn the_initial_subflow_joins_those_that_have_only_the_peer_s_token() {
+        let subflows = vec![
+            subflow([1, 11], "10.0.0.1:1", true),
+            subflow([2, 12], "10.0.0.1:2", true),
+            subflow([0, 11], "10.0.1.1:3", false),
+            subflow([0, 12], "10.0.1.1:4", false),
+            subflow([0, 12], "10.0.2.1:5", false),
+            // This host is the server of the third.
+            subflow([3, 13], "10.0.0.1:6", false),
+            subflow([3, 0], "10.0.0.1:7", false),
+        ];
+        let sockets = vec![socket(1, "10.0.0.1:1"), socket(2, "10.0.0.1:2"), socket(3, "10.0.0.1:6")];
+        assert_eq!(counts(&assign(sockets, subflows, |_| None)), [(1, true, 2), (2, true, 3), (3, false, 2)]);
+    }
+
+    #[test]
+    fn without_its_initial_subflow_a_connection_is_known_if_there_is_one_choice() {
+        let one = vec![subflow([0, 11], "10.0.1.1:3", false), subflow([0, 11], "10.0.2.1:4", false)];
+        let found = assign(vec![socket(1, "10.0.0.1:1")], one.clone(), |_| None);
+        assert_eq!(counts(&found), [(1, true, 2)]);
+        let two = vec![socket(1, "10.0.0.1:1"), socket(2, "10.0.0.1:2")];
+        assert_eq!(counts(&assign(two.clone(), one.clone(), |_| None)), [(1, false, 0), (2, false, 0)]);
+        let known = |subflow: &SubflowSocket| (subflow.info.local.port() == 4).then_some(2);
+        assert_eq!(counts(&assign(two, one, known)), [(1, false, 0), (2, true, 2)]);
+    }
+
+    #[test]
+    fn subflows_that_are_closing_and_connections_that_fell_back_are_left_out() {
+        let mut closing = subflow([1, 11], "10.0.0.1:1", true);
+        closing.state = 8;
+        let fallback = MptcpSocket { fallback: true, ..socket(2, "10.0.0.1:2") };
+        let found = assign(vec![socket(1, "10.0.0.1:1"), fallback], vec![closing], |_| None);
+        assert_eq!(counts(&found), [(1, false, 0)]);
+    }
+}
