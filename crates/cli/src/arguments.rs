@@ -1,11 +1,13 @@
 //! The arguments of the command line.
 
+pub(crate) mod paths;
 mod start;
 mod sweep;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use paths::Paths;
 pub(crate) use start::{Completions, Man, New, Template};
 use subflow_quantity::Size;
 pub(crate) use sweep::{Merge, Shard, Source};
@@ -39,6 +41,8 @@ pub(crate) enum Command {
     Validate(Validate),
     /// Load, list or unload coupled congestion control in this kernel (needs root)
     Cc(Cc),
+    /// Manage the paths of this machine's MPTCP connections until it is ended (needs root)
+    Paths(Paths),
     /// Remove the network namespaces that a killed run on Linux left behind
     Cleanup,
     /// Print a JSON Schema of scenario files, for completion and checks in editors

@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Bench(bench) => commands::bench(bench),
         Command::Validate(validate) => commands::validate(validate),
         Command::Cc(cc) => commands::cc(cc),
+        Command::Paths(paths) => commands::paths(paths),
         Command::Cleanup => commands::cleanup(),
         Command::Schema => commands::schema(),
         Command::Completions(completions) => commands::completions(completions),

@@ -1,8 +1,9 @@
 //! A host of the network that is a network namespace.
 
+use std::io::ErrorKind;
 use std::net::IpAddr;
 
-use crate::error::{Result, While};
+use crate::error::{Error, Result, While};
 use crate::netlink::{MptcpPathManager, Route, RouteControl};
 use crate::{Counters, Device, DeviceKind, InterfaceDrops, Namespace, Sysctl, interface_drops};
 
@@ -42,7 +43,18 @@ impl Default for KernelSettings {
 pub struct KernelHost {
     namespace: Namespace,
     devices: Vec<String>,
+    addresses: Vec<HostAddress>,
     unknown_settings: Vec<String>,
+}
+
+/// An address with its route.
+#[derive(Clone, Copy, Debug)]
+struct HostAddress {
+    route: Route,
+    /// The number of its routing table.
+    table: u32,
+    /// Whether its route is also that of packets without a source address.
+    is_main: bool,
 }
 
 /// Queue length of the devices, in packets. It is not a queue of the scenario, so it must not overflow.
@@ -69,7 +81,7 @@ impl KernelHost {
         settings: &KernelSettings,
     ) -> Result<(Self, Vec<Device>)> {
         let namespace = Namespace::create(name)?;
-        let (ends, devices, unknown_settings) = namespace.run(|| {
+        let (ends, devices, addresses, unknown_settings) = namespace.run(|| {
             let devices = device_names(interfaces, &present_devices()?);
             let mut unknown = Vec::new();
             for (name, value) in COMMON_SYSCTLS {
@@ -85,22 +97,46 @@ impl KernelHost {
             }
             let mut control = RouteControl::open()?;
             control.set_up(LOOPBACK, None, None)?;
-            let mut ends = Vec::new();
+            let (mut ends, mut addresses) = (Vec::new(), Vec::new());
             for (position, (interface, device)) in interfaces.iter().zip(&devices).enumerate() {
                 ends.push(Device::create(settings.device, device)?);
-                connect(&mut control, position, interface, device, settings)?;
+                addresses.extend(connect(&mut control, position, interface, device, settings)?);
             }
             if let Ok(mut path_manager) = MptcpPathManager::open() {
                 path_manager.set_limits(MAX_SUBFLOWS, MAX_SUBFLOWS)?;
             }
-            Ok((ends, devices, unknown))
+            Ok((ends, devices, addresses, unknown))
         })?;
-        Ok((Self { namespace, devices, unknown_settings }, ends))
+        Ok((Self { namespace, devices, addresses, unknown_settings }, ends))
     }
 
     /// The namespace.
     pub fn namespace(&self) -> &Namespace {
         &self.namespace
+    }
+
+    /// The names of its devices, in the order of its interfaces.
+    pub fn devices(&self) -> &[String] {
+        &self.devices
+    }
+
+    /// Takes an address away, or gives it back, with its routes. Nothing happens if that is so already, or if the host
+    /// never had it.
+    pub fn set_present(&self, address: IpAddr, present: bool) -> Result<()> {
+        let Some(HostAddress { route, table, is_main }) =
+            self.addresses.iter().find(|known| known.route.source == address).copied()
+        else {
+            return Ok(());
+        };
+        self.namespace.run(|| {
+            let mut control = RouteControl::open()?;
+            if !present {
+                return unless(ErrorKind::AddrNotAvailable, control.remove_address(route.interface, address));
+            }
+            unless(ErrorKind::AlreadyExists, control.add_address(route.interface, address))?;
+            control.restore_route(table, &route)?;
+            if is_main { control.restore_main_route(&route) } else { Ok(()) }
+        })
     }
 
     /// Requested settings that this kernel does not have.
@@ -127,16 +163,24 @@ impl KernelHost {
     }
 }
 
+/// The outcome without this error.
+fn unless(harmless: ErrorKind, outcome: Result<()>) -> Result<()> {
+    match outcome {
+        Err(Error::System { source, .. }) if source.kind() == harmless => Ok(()),
+        outcome => outcome,
+    }
+}
+
 fn connect(
     control: &mut RouteControl,
     position: usize,
     interface: &KernelInterface,
     device: &str,
     settings: &KernelSettings,
-) -> Result<()> {
+) -> Result<Vec<HostAddress>> {
     let index = control.interface(device)?;
     control.set_up(index, Some(settings.mtu), Some(DEVICE_QUEUE))?;
-    let mut main_families = Vec::new();
+    let (mut main_families, mut addresses) = (Vec::new(), Vec::new());
     for (number, &source) in interface.addresses.iter().enumerate() {
         control.add_address(index, source)?;
         let route = Route {
@@ -148,12 +192,14 @@ fn connect(
         // One table per address, because a route also contains the source address.
         let table = FIRST_TABLE + (position * 256 + number) as u32;
         control.add_route_from(table, &route)?;
-        if position == 0 && !main_families.contains(&source.is_ipv4()) {
+        let is_main = position == 0 && !main_families.contains(&source.is_ipv4());
+        if is_main {
             main_families.push(source.is_ipv4());
             control.add_main_route(&route)?;
         }
+        addresses.push(HostAddress { route, table, is_main });
     }
-    Ok(())
+    Ok(addresses)
 }
 
 /// The longest name of a device in bytes (Linux `IFNAMSIZ`, without its end).

@@ -2,8 +2,7 @@
 //! It does the same as `simulate/application.rs`, but in a thread.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, Scope};
+use std::thread::Scope;
 
 use subflow_linux::{Error, Interrupt, Priority, Result, Stream, Transport, WallClock};
 use subflow_quantity::{Duration, Instant};
@@ -58,24 +57,16 @@ impl Side<'_> {
             Err(error) => return Err(error),
         };
         self.end.observe(stream.watch()?);
-        // Joins have to wait for the peer's first DATA_ACK, so data cannot wait for the joins.
-        let over = AtomicBool::new(false);
-        let (outcome, opened) = thread::scope(|scope| {
-            let opening = scope.spawn(|| self.open_subflows(&stream, &over));
-            let outcome = match self.flow.flow.traffic {
-                Traffic::Bulk { bytes } => self.write_bulk(&stream, bytes.unwrap_or(u64::MAX)),
-                Traffic::RequestResponse { request, response, count, think } => {
-                    self.send_requests(&stream, request, response, count, think)
-                }
-                Traffic::OnOff { .. } => Ok(()),
-            };
-            if outcome.is_ok() {
-                self.wait_for_acknowledgments(&stream);
+        let outcome = match self.flow.flow.traffic {
+            Traffic::Bulk { bytes } => self.write_bulk(&stream, bytes.unwrap_or(u64::MAX)),
+            Traffic::RequestResponse { request, response, count, think } => {
+                self.send_requests(&stream, request, response, count, think)
             }
-            over.store(true, Ordering::Relaxed);
-            (outcome, opening.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        });
-        opened?;
+            Traffic::OnOff { .. } => Ok(()),
+        };
+        if outcome.is_ok() {
+            self.wait_for_acknowledgments(&stream);
+        }
         self.finish(&stream, outcome)
     }
 
@@ -133,42 +124,6 @@ impl Side<'_> {
         while !self.stop.is_raised() && stream.unacknowledged().is_ok_and(|bytes| bytes > 0) {
             self.sleep_until(self.clock.now() + POLL_INTERVAL);
         }
-    }
-
-    /// Opens the subflows that the scenario names, unless the connection is `over` before.
-    fn open_subflows(&self, stream: &Stream, over: &AtomicBool) -> Result<()> {
-        if self.flow.subflows.is_empty() {
-            return Ok(());
-        }
-        self.namespace.enter()?;
-        Priority::Application.take();
-        let mut manager = subflow_linux::netlink::MptcpPathManager::open()?;
-        let mut ids: Vec<std::net::IpAddr> = vec![self.flow.local.ip()];
-        for &(from, to, backup) in &self.flow.subflows {
-            // All subflows from one address have the same address ID; that of the initial address is 0.
-            let id = ids.iter().position(|&known| known == from.ip()).unwrap_or_else(|| {
-                ids.push(from.ip());
-                ids.len() - 1
-            });
-            loop {
-                // After fallback to TCP there are no other subflows.
-                let Some(token) = stream.info().ok().filter(|info| !info.fallback).and_then(|info| info.token) else {
-                    return Ok(());
-                };
-                match manager.open_subflow(token, id as u8, from, to, backup) {
-                    Ok(()) => break,
-                    Err(_) if over.load(Ordering::Relaxed) => return Ok(()),
-                    // The peer has not yet shown that it has both keys.
-                    Err(Error::System { source, .. }) if source.kind() == io::ErrorKind::NotConnected => {
-                        if !self.sleep_until(self.clock.now() + POLL_INTERVAL) {
-                            return Ok(());
-                        }
-                    }
-                    Err(error) => return Err(error),
-                }
-            }
-        }
-        Ok(())
     }
 }
 

@@ -6,8 +6,7 @@ use subflow_linux::{Device, DeviceKind, InterfaceDrops, KernelHost, KernelInterf
 use subflow_network::{HostId, InterfaceId};
 use subflow_scenario::{HostStack, Scenario};
 
-use super::addresses::endpoints;
-use super::settings::{PathManager, Plan};
+use super::settings::Plan;
 use crate::simulate::build::Run;
 
 /// Our end of a kernel's interface, and the interface of the network that it stands for.
@@ -43,11 +42,6 @@ impl KernelHosts {
             let settings = KernelSettings { device, ..plans[index].settings.clone() };
             let (kernel, ends) = KernelHost::create(&host.name, &interfaces, &settings)?;
             ports.extend(run.interfaces[index].iter().zip(ends).map(|(&id, end)| (HostId::from_index(index), id, end)));
-            if plans[index].path_manager == PathManager::InKernel {
-                kernel.with_path_manager(|manager| {
-                    endpoints(scenario, index).iter().try_for_each(|endpoint| manager.add_endpoint(endpoint))
-                })?;
-            }
             hosts.push(Some(kernel));
         }
         let names = scenario.hosts.iter().map(|host| host.name.clone()).collect();

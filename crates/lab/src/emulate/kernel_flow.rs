@@ -10,7 +10,7 @@ use subflow_network::stream;
 use subflow_quantity::Instant;
 use subflow_scenario::{Buffer, Flow, Protocol, Scenario, Stack, Traffic};
 
-use super::addresses::{address, socket_address};
+use super::addresses::socket_address;
 use super::hosts::KernelHosts;
 use super::kernel_end::KernelEnd;
 use crate::simulate::figures::FlowBaseline;
@@ -21,8 +21,6 @@ pub(super) struct KernelFlow {
     pub(super) flow: Flow,
     pub(super) local: SocketAddr,
     pub(super) remote: SocketAddr,
-    /// The ends of further subflows, and whether they are backups.
-    pub(super) subflows: Vec<(SocketAddr, SocketAddr, bool)>,
     /// The connecting and the listening end, if they are on a kernel.
     pub(super) from: Option<KernelEnd>,
     pub(super) to: Option<KernelEnd>,
@@ -55,17 +53,6 @@ impl KernelFlow {
         // Datagrams have their flow's port as source port, as in the simulator.
         let otherwise = if matches!(flow.protocol, Protocol::Udp) { flow.port } else { 0 };
         let local = socket_address(scenario, flow.from, flow.source_port.unwrap_or(otherwise));
-        let subflows = match &flow.protocol {
-            Protocol::Mptcp(mptcp) => mptcp
-                .subflows
-                .iter()
-                .map(|plan| {
-                    let from = SocketAddr::new(address(scenario, plan.from), plan.source_port.unwrap_or(0));
-                    (from, socket_address(scenario, plan.to, flow.port), plan.backup)
-                })
-                .collect(),
-            _ => Vec::new(),
-        };
         let options = stream_options(flow);
         let listener = match hosts.get(flow.to.host) {
             None => None,
@@ -78,7 +65,6 @@ impl KernelFlow {
             flow: flow.clone(),
             local,
             remote,
-            subflows,
             from: hosts.get(flow.from.host).map(|_| KernelEnd::default()),
             to: hosts.get(flow.to.host).map(|_| KernelEnd::default()),
             listener,

@@ -4,7 +4,8 @@
 //! | to find | look in |
 //! |---|---|
 //! | settings of a host's kernel, and those that it does not have | `settings.rs` |
-//! | namespaces, listeners | `hosts.rs`; addresses and MPTCP endpoints: `addresses.rs` |
+//! | namespaces, listeners | `hosts.rs`; addresses: `addresses.rs` |
+//! | path managers of kernels, and their addresses that come and go | `paths.rs` |
 //! | flows with an end on a kernel | `kernel_flow.rs`; the figures of that end: `kernel_end.rs` |
 //! | the applications on kernel sockets | `application.rs`; their traffic: `traffic.rs` |
 //! | our stack with real bytes | `userspace.rs` |
@@ -18,6 +19,7 @@ mod hosts;
 mod kernel_end;
 mod kernel_flow;
 mod measure;
+mod paths;
 mod sample;
 mod settings;
 mod side;
@@ -84,6 +86,7 @@ pub fn emulate(
     // Any thread can end the run with this.
     let stop = Interrupt::default();
     let flows = KernelFlow::open_all(scenario, seed, &hosts).map_err(failed)?;
+    let drivers = paths::drivers(scenario, seed, &hosts).map_err(failed)?;
 
     subflow_linux::lock_memory();
     let cpu_before = subflow_linux::process_cpu_seconds();
@@ -107,15 +110,18 @@ pub fn emulate(
         for flow in &flows {
             application::start(flow, scope, &hosts, clock, &stop);
         }
+        let managing = paths::start(drivers, scope, scenario, &hosts, clock, &stop);
         let engine = scope.spawn(move || drive(emulator, sampled, sampler, [measure_from, end]));
         let watch = Watch { flows: &flows, clock, measure_from, interval: watch_interval, interrupt, stop: &stop };
         let kernel_baseline = watch.until(|| engine.is_finished(), &capture);
-        let outcome = engine.join();
+        let outcome = joined(engine);
         flows.iter().for_each(KernelFlow::watch);
         let cpu_s = subflow_linux::process_cpu_seconds() - cpu_before;
         let drops = hosts.drops();
         stop.raise();
-        let driven = outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(failed)?;
+        let managed = managing.into_iter().try_for_each(joined).map_err(failed);
+        let driven = outcome.map_err(failed)?;
+        managed?;
         check_capture(&capture)?;
         if driven.wake == Wake::Interrupted {
             return Err(RunError::failed("interrupted; everything that the run had created is removed"));
@@ -196,6 +202,11 @@ impl Watch<'_> {
         }
         baseline.unwrap_or_default()
     }
+}
+
+/// The outcome of a thread.
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Fails with the first error of the captures, if there are any.

@@ -4,7 +4,8 @@ use subflow_linux::KernelSettings;
 use subflow_quantity::Duration;
 use subflow_scenario::{Buffer, Flow, HostStack, LossDetection, Protocol, Scenario, Stack, TcpOptions, Traffic};
 
-use super::addresses::{MOST_ENDPOINTS, address, endpoints};
+use super::addresses::address;
+use super::paths::has_mptcp;
 use crate::RunError;
 
 /// The settings of a host's kernel.
@@ -13,20 +14,6 @@ pub(super) struct Plan {
     pub(super) settings: KernelSettings,
     /// Switches that the kernel does not have.
     pub(super) notes: Vec<String>,
-    /// The source of its MPTCP subflows.
-    pub(super) path_manager: PathManager,
-}
-
-/// The path manager of a namespace, which has only one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum PathManager {
-    /// Only the peer opens subflows.
-    #[default]
-    Passive,
-    /// The in-kernel path manager, with the host's addresses as endpoints.
-    InKernel,
-    /// We open the subflows that the scenario names (`net.mptcp.pm_type=1`).
-    Userspace,
 }
 
 /// The size in bytes of a receive buffer that never limits the window.
@@ -44,29 +31,15 @@ fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {
         return Ok(Plan::default());
     }
     let name = &scenario.hosts[host].name;
-    if scenario.host_timeline.iter().any(|event| event.host == host) {
-        return Err(RunError::failed(format!(
-            "{name} loses and regains addresses, which only hosts with `stack = \"subflow\"` do in real time"
-        )));
-    }
     let mut stack: Option<(&Stack, &Flow)> = None;
-    let mut manager: Option<(PathManager, &Flow)> = None;
     for flow in &scenario.flows {
         let Some(own) = own_stack(flow, host) else { continue };
         match stack {
-            Some((other, first)) if other != own => return Err(differ("switches of TCP and MPTCP", name, first, flow)),
+            Some((other, first)) if other != own => return Err(differ(name, first, flow)),
             _ => stack = Some((own, flow)),
         }
-        let Some(wanted) = path_manager(flow, host)? else { continue };
-        match manager {
-            Some((other, first)) if other != wanted => return Err(differ("MPTCP path managers", name, first, flow)),
-            _ => manager = Some((wanted, flow)),
-        }
     }
-    if let Some((PathManager::InKernel, flow)) = manager {
-        refuse_too_many_endpoints(scenario, host, flow)?;
-    }
-    let mut plan = Plan { path_manager: manager.map(|(manager, _)| manager).unwrap_or_default(), ..Plan::default() };
+    let mut plan = Plan::default();
     if let Some((stack, _)) = stack {
         plan.settings.mtu = stack.tcp.mtu.into();
         plan.settings.initial_window = stack.tcp.initial_window;
@@ -79,25 +52,12 @@ fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {
             let count = stack.mptcp.stale_loss_count.to_string();
             plan.settings.sysctls.push(("mptcp/stale_loss_cnt".to_owned(), count));
         }
-        plan.settings.sysctls.push(set("pm_type", plan.path_manager == PathManager::Userspace));
+        plan.settings.sysctls.push(set("pm_type", has_mptcp(scenario, host)));
         plan.notes =
             fixed(&stack.tcp).into_iter().map(|what| format!("{name}: Linux has no switch for {what}")).collect();
     }
     fit_packets(scenario, host, stack.is_some(), &mut plan.settings.mtu)?;
     Ok(plan)
-}
-
-/// Refuses more addresses of `host` than the in-kernel path manager of `flow` takes.
-fn refuse_too_many_endpoints(scenario: &Scenario, host: usize, flow: &Flow) -> Result<(), RunError> {
-    let found = endpoints(scenario, host).len();
-    if found <= MOST_ENDPOINTS {
-        return Ok(());
-    }
-    let (host, flow) = (&scenario.hosts[host].name, &flow.name);
-    Err(RunError::failed(format!(
-        "{flow}: {host} has {found} addresses for subflows, expected at most {MOST_ENDPOINTS}, the limit of the \
-         kernel's full mesh; name the subflows, with path_manager = \"default\", or give {host} fewer addresses"
-    )))
 }
 
 /// Checks that the packets of `host` fit into its `mtu`, because the network carries no fragments. The MTU may grow if
@@ -130,9 +90,9 @@ fn fit_packets(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> 
     }
 }
 
-fn differ(what: &str, host: &str, first: &Flow, second: &Flow) -> RunError {
+fn differ(host: &str, first: &Flow, second: &Flow) -> RunError {
     RunError::failed(format!(
-        "{} and {} want different {what} on {host}; a kernel has one set for all connections of a host",
+        "{} and {} want different switches of TCP and MPTCP on {host}; a kernel has one set for all connections of a host",
         first.name, second.name
     ))
 }
@@ -148,29 +108,6 @@ fn own_stack(flow: &Flow, host: usize) -> Option<&Stack> {
         host if host == flow.from.host => Some(from),
         host if host == flow.to.host => Some(to),
         _ => None,
-    }
-}
-
-fn path_manager(flow: &Flow, host: usize) -> Result<Option<PathManager>, RunError> {
-    let Protocol::Mptcp(mptcp) = &flow.protocol else { return Ok(None) };
-    let full_mesh = match mptcp.path_manager.name() {
-        "full-mesh" => true,
-        "default" => false,
-        other => {
-            return Err(RunError::failed(format!(
-                "{}: found the path manager {other:?}, expected one that Linux has: \"full-mesh\" or \"default\"",
-                flow.name
-            )));
-        }
-    };
-    match (full_mesh, mptcp.subflows.is_empty()) {
-        (true, true) => Ok(Some(PathManager::InKernel)),
-        (true, false) => Err(RunError::failed(format!(
-            "{}: Linux has one path manager at a time; name all subflows with `path_manager = \"default\"`, or none",
-            flow.name
-        ))),
-        (false, false) if host == flow.from.host => Ok(Some(PathManager::Userspace)),
-        (false, _) => Ok(Some(PathManager::Passive)),
     }
 }
 

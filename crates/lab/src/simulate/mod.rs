@@ -10,7 +10,7 @@ pub(crate) mod nodes;
 pub(crate) mod path_sample;
 pub(crate) mod sample;
 mod sctp;
-mod stacks;
+pub(crate) mod stacks;
 pub(crate) mod subflow_figures;
 pub(crate) mod world;
 

@@ -21,7 +21,7 @@ use super::sctp::sctp_config;
 
 /// An end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     /// [`Flow::from`], which connects.
     From,
     /// [`Flow::to`], which listens.
@@ -101,7 +101,8 @@ pub(super) fn scheduler(scheduler: &subflow_scenario::Scheduler, end: FlowEnd) -
     scheduler
 }
 
-fn path_manager(manager: &subflow_scenario::PathManager, end: FlowEnd) -> PathManagement {
+/// The path manager for connections of `end`.
+pub(crate) fn path_manager(manager: &subflow_scenario::PathManager, end: FlowEnd) -> PathManagement {
     let mut manager = manager.build();
     manager.begin(end);
     manager
@@ -148,6 +149,15 @@ fn mptcp_config(
     }
 }
 
+/// What the algorithms of one end of `flow` learn before the first connection.
+pub(crate) fn flow_end(flow: &Flow, side: Side, seed: u64) -> FlowEnd {
+    let answers = matches!(flow.traffic, Traffic::RequestResponse { .. });
+    FlowEnd {
+        seed: stream(seed, &format!("algorithms of flow {} at its {side:?}", flow.name)).next_u64(),
+        sends: answers == (side == Side::To),
+    }
+}
+
 /// The configuration of one end of `flow` in a run with `seed`; `None` for UDP. `backups` are that host's backup
 /// addresses; `record_paths` keeps the samples of its subflows.
 pub(super) fn listener(
@@ -157,11 +167,7 @@ pub(super) fn listener(
     backups: Vec<IpAddr>,
     record_paths: bool,
 ) -> Option<Listener> {
-    let answers = matches!(flow.traffic, Traffic::RequestResponse { .. });
-    let end = FlowEnd {
-        seed: stream(seed, &format!("algorithms of flow {} at its {side:?}", flow.name)).next_u64(),
-        sends: answers == (side == Side::To),
-    };
+    let end = flow_end(flow, side, seed);
     match &flow.protocol {
         Protocol::Tcp(tcp) => {
             let stack = if side == Side::From { &tcp.from_stack } else { &tcp.to_stack };

@@ -16,6 +16,8 @@ const NLMSGERR_ATTR_MSG: u16 = 1;
 
 /// Creates an object that must not exist yet.
 pub(super) const CREATE: u16 = 0x400 | 0x200;
+/// Creates an object, in the place of one that exists.
+pub(super) const REPLACE: u16 = 0x400 | 0x100;
 /// Lists all objects.
 pub(super) const DUMP: u16 = 0x300;
 

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use super::message::CREATE;
+use super::message::{CREATE, REPLACE};
 use super::{Netlink, Request};
 use crate::error::{Error, Result};
 
@@ -148,7 +148,7 @@ impl RouteControl {
 
     /// Adds the default route `route` for packets with its source address, by a rule and a separate routing table.
     pub fn add_route_from(&mut self, table: u32, route: &Route) -> Result<()> {
-        self.add_default_route(table, route)?;
+        self.set_default_route(CREATE, table, route)?;
         let bytes = octets(route.source);
         let fixed = [family(route.source), 0, 8 * bytes.len() as u8, 0, 0, 0, 0, FR_ACT_TO_TBL, 0, 0, 0, 0];
         let request = Request::new(RTM_NEWRULE, CREATE, &fixed)
@@ -159,13 +159,24 @@ impl RouteControl {
 
     /// Adds the default route `route` for packets without a source address.
     pub fn add_main_route(&mut self, route: &Route) -> Result<()> {
-        self.add_default_route(MAIN_TABLE, route)
+        self.set_default_route(CREATE, MAIN_TABLE, route)
     }
 
-    fn add_default_route(&mut self, table: u32, route: &Route) -> Result<()> {
+    /// Adds the route that [`add_route_from`](Self::add_route_from) added, after its source address was gone for a
+    /// time. The rule has stayed.
+    pub fn restore_route(&mut self, table: u32, route: &Route) -> Result<()> {
+        self.set_default_route(REPLACE, table, route)
+    }
+
+    /// The same for [`add_main_route`](Self::add_main_route).
+    pub fn restore_main_route(&mut self, route: &Route) -> Result<()> {
+        self.set_default_route(REPLACE, MAIN_TABLE, route)
+    }
+
+    fn set_default_route(&mut self, flags: u16, table: u32, route: &Route) -> Result<()> {
         // Table numbers above 255 are only in the attribute.
         let fixed = [family(route.source), 0, 0, 0, 0, RTPROT_STATIC, RT_SCOPE_LINK, RTN_UNICAST, 0, 0, 0, 0];
-        let request = Request::new(RTM_NEWROUTE, CREATE, &fixed)
+        let request = Request::new(RTM_NEWROUTE, flags, &fixed)
             .attribute(RTA_TABLE, &table.to_ne_bytes())
             .attribute(RTA_OIF, &route.interface.to_ne_bytes())
             .attribute(RTA_PREFSRC, &octets(route.source))

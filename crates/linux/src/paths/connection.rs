@@ -123,9 +123,9 @@ impl Connection {
         self.on_events([Event::LocalAddressRemoved(lost.named())], means);
         // A path manager that cares about no addresses leaves them open; they would only hold back the data.
         let left: Vec<_> = self.subflows.iter().copied().filter(|s| s.local.ip() == lost.address).collect();
-        let events: Vec<Event> =
-            left.into_iter().filter_map(|subflow| self.carry_out(Command::Close(subflow), means)).collect();
-        self.on_events(events, means);
+        for subflow in left {
+            self.carry_out(Command::Close(subflow), means);
+        }
     }
 
     /// The subflows of an address become backups, or regular ones.
@@ -146,7 +146,7 @@ impl Connection {
         !self.waiting.is_empty()
     }
 
-    /// Carries out a command. Returns what follows at once: that a subflow did not open, or was closed long ago.
+    /// Carries out a command. Returns what follows at once: that a subflow did not open.
     fn carry_out(&mut self, command: Command, means: &mut Means<'_>) -> Option<Event> {
         let token = self.token;
         let (outcome, follows) = match command {
@@ -168,7 +168,8 @@ impl Connection {
                     self.doomed.push(subflow);
                     return None;
                 }
-                (means.kernel.close_subflow(token, subflow.local, subflow.remote), Some(Event::SubflowClosed(subflow)))
+                // Where there is no such subflow any more, an event of the kernel says so.
+                (means.kernel.close_subflow(token, subflow.local, subflow.remote), None)
             }
             Command::SetBackup { subflow: FourTuple { local, remote }, backup } => {
                 (means.kernel.set_subflow_backup(token, local, remote, backup), None)

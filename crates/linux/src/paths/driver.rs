@@ -14,7 +14,7 @@ use super::local::{Difference, LocalAddresses};
 use super::rules::{Plan, Rules};
 use super::takeover::{self, Found};
 use crate::error::{Result, While};
-use crate::netlink::{MptcpEvent, MptcpEvents, MptcpPathManager, Received, SocketDiag};
+use crate::netlink::{MptcpEvent, MptcpEvents, MptcpPathManager, Received, SocketDiag, SubflowSocket};
 
 /// Manages the paths of all MPTCP connections of a network namespace whose sockets were made while
 /// `net.mptcp.pm_type` was 1.
@@ -137,7 +137,7 @@ impl Driver {
     fn compare_with_kernel(&mut self) -> Result<()> {
         let known = &self.connections;
         let found = takeover::connections(&mut SocketDiag::open()?, |subflow| {
-            let ends = FourTuple { local: subflow.info.local, remote: subflow.info.remote };
+            let ends = ends_of(subflow);
             let mut owners = known.iter().filter(|(_, connection)| connection.subflows().contains(&ends));
             owners.next().map(|(&token, _)| token)
         })?;
@@ -160,7 +160,7 @@ impl Driver {
 
     /// Reports the subflows that opened or closed while events got lost.
     fn catch_up(&mut self, found: &Found) {
-        let now: Vec<FourTuple> = found.subflows.iter().map(four_tuple).collect();
+        let now: Vec<FourTuple> = found.subflows.iter().map(ends_of).collect();
         self.with(found.socket.token, |connection, means| {
             let before = connection.subflows().to_vec();
             let opened = now.iter().filter(|subflow| !before.contains(subflow)).copied();
@@ -187,7 +187,7 @@ impl Driver {
         };
         let id_of = |address: IpAddr, otherwise: u8| {
             let by_kernel = kernel_ids.iter().find(|(_, known)| *known == address).map(|(id, _)| *id);
-            let by_subflow = || found.subflows.iter().find(|s| s.local.ip() == address).map(|s| s.local_id);
+            let by_subflow = || found.subflows.iter().find(|s| s.info.local.ip() == address).map(|s| s.local_id);
             by_kernel.or_else(by_subflow).unwrap_or(otherwise)
         };
         let mut local: Vec<Address> = self.local.present().iter().map(|known| known.named()).collect();
@@ -195,16 +195,17 @@ impl Driver {
         // Those that the kernel knows keep their identifiers; the path manager gives the others free ones.
         local.sort_by_key(|address| !kernel_ids.iter().any(|(_, known)| *known == address.address));
         let mut events: Vec<Event> = local.into_iter().map(Event::LocalAddressAdded).collect();
-        for subflow in found.subflows.iter().filter(|subflow| four_tuple(subflow) != initial) {
+        for subflow in found.subflows.iter().filter(|subflow| ends_of(subflow) != initial) {
             if found.client && subflow.remote_id != 0 {
-                let port = Some(subflow.remote.port()).filter(|&port| port != initial.remote.port());
-                let address = Address { id: subflow.remote_id, address: subflow.remote.ip(), port };
+                let remote = subflow.info.remote;
+                let port = Some(remote.port()).filter(|&port| port != initial.remote.port());
+                let address = Address { id: subflow.remote_id, address: remote.ip(), port };
                 events.push(Event::RemoteAddressAdded(address));
             }
-            events.push(Event::SubflowEstablished(four_tuple(subflow)));
+            events.push(Event::SubflowEstablished(ends_of(subflow)));
         }
         events.push(Event::Established { initial, client: found.client, initial_address_closed: false });
-        if !found.subflows.iter().any(|subflow| four_tuple(subflow) == initial) {
+        if !found.subflows.iter().any(|subflow| ends_of(subflow) == initial) {
             events.push(Event::SubflowClosed(initial));
         }
         let Plan { path_manager, .. } = (self.rules.plan)(&initial, found.client);
@@ -244,6 +245,10 @@ impl Driver {
         let mut means = Means { kernel: &mut self.kernel, local: &self.local };
         self.connections.values_mut().for_each(|connection| work(connection, &mut means));
     }
+}
+
+fn ends_of(subflow: &SubflowSocket) -> FourTuple {
+    FourTuple { local: subflow.info.local, remote: subflow.info.remote }
 }
 
 fn backup_text(backup: bool) -> &'static str {

@@ -20,3 +20,4 @@ mod takeover;
 pub use driver::Driver;
 pub use ownership::Ownership;
 pub use rules::{InterfaceRule, InterfaceRules, NamedSubflow, Plan, Rules};
+pub use takeover::{Found, connections};

@@ -9,24 +9,25 @@
 //! forbade joins to its initial address.
 
 use crate::error::Result;
-use crate::netlink::{MptcpSocket, SocketDiag, SubflowEnds, SubflowSocket};
+use crate::netlink::{MptcpSocket, SocketDiag, SubflowSocket};
 
 const SYN_SENT: u8 = 2;
 const SYN_RECEIVED: u8 = 3;
 
 /// A connection in the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) socket: MptcpSocket,
+pub struct Found {
+    /// Its socket.
+    pub socket: MptcpSocket,
     /// Whether this host sent the first SYN.
-    pub(super) client: bool,
+    pub client: bool,
     /// Its subflows, open or being opened.
-    pub(super) subflows: Vec<SubflowEnds>,
+    pub subflows: Vec<SubflowSocket>,
 }
 
 /// Lists all connections that may have several subflows. `owner` is the token of the connection that is known to have
 /// a subflow.
-pub(super) fn connections(diag: &mut SocketDiag, owner: impl Fn(&SubflowSocket) -> Option<u32>) -> Result<Vec<Found>> {
+pub fn connections(diag: &mut SocketDiag, owner: impl Fn(&SubflowSocket) -> Option<u32>) -> Result<Vec<Found>> {
     // In this order: a subflow whose connection is not in the list is left out, and is reported by an event.
     let sockets = diag.connections()?;
     Ok(assign(sockets, diag.subflows()?, owner))
@@ -53,7 +54,7 @@ fn assign(
                 || (subflow.remote_token != 0 && Some(subflow.remote_token) == *remote_token);
             if ours {
                 found.client |= subflow.connected_here || subflow.local_token == 0;
-                found.subflows.push(ends(subflow));
+                found.subflows.push(subflow.clone());
             }
         }
     }
@@ -80,16 +81,6 @@ fn adopt_orphans(found: &mut [(Found, Option<u32>)], subflows: &[SubflowSocket])
             [(_, missing)] if alone => *missing = Some(token),
             _ => log::warn!("subflows to port {port} are left alone: it is not known to which connection they belong"),
         }
-    }
-}
-
-fn ends(subflow: &SubflowSocket) -> SubflowEnds {
-    SubflowEnds {
-        local: subflow.info.local,
-        remote: subflow.info.remote,
-        local_id: subflow.local_id,
-        remote_id: subflow.remote_id,
-        backup: subflow.backup,
     }
 }
 

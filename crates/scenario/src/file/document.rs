@@ -79,7 +79,8 @@ impl Document {
     }
 }
 
-fn syntax_problem(source: &Arc<Source>, error: &toml_edit::TomlError) -> Problem {
+/// The problem of a text that is not TOML.
+pub fn syntax_problem(source: &Arc<Source>, error: &toml_edit::TomlError) -> Problem {
     let length = source.text.len();
     let mut span = error.span().unwrap_or(length..length);
     span.end = span.end.min(length);

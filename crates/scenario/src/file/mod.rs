@@ -10,7 +10,7 @@ mod suggestion;
 mod swept;
 mod values;
 
-pub use document::Document;
+pub use document::{Document, syntax_problem};
 pub(crate) use dotted_path::DottedPath;
 pub(crate) use node::{Entry, Node, Value};
 pub use place::{Origin, Place, Source};

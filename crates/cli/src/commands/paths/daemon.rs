@@ -1,0 +1,81 @@
+//! The daemon: what it needs, its signals, and its end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
+use subflow_linux::Error;
+use subflow_linux::paths::{Driver, Ownership, Rules};
+
+use super::configuration::Configuration;
+use super::logging;
+use crate::arguments::Paths;
+use crate::failure::Failure;
+
+/// The longest time to the next look at the signals that came while the kernel was asked.
+const LONGEST_WAIT: Duration = Duration::from_millis(500);
+
+pub(crate) fn paths(arguments: &Paths) -> Result<(), Failure> {
+    let configuration = Configuration::read(arguments)?;
+    logging::start(arguments.log);
+    // The signals first: from here on one that ends the command has to put the kernel's setting back.
+    let signals = Signals::install()?;
+    let ownership = Ownership::take().map_err(failure)?;
+    let mut driver = Driver::open(rules(&configuration)).map_err(failure)?;
+    log::info!("{} for new connections; SIGHUP reads the configuration again", configuration.description());
+    let outcome = serve(&mut driver, &signals, arguments, configuration);
+    log::info!("ending; {} connections keep the subflows that they have", driver.connections());
+    ownership.release().map_err(failure)?;
+    outcome
+}
+
+fn serve(driver: &mut Driver, signals: &Signals, arguments: &Paths, mut now: Configuration) -> Result<(), Failure> {
+    while !signals.end.load(Ordering::Relaxed) {
+        if signals.reload.swap(false, Ordering::Relaxed) {
+            match Configuration::read(arguments) {
+                Ok(new) => {
+                    driver.set_rules(rules(&new)).map_err(failure)?;
+                    log::info!("read the configuration again: {} for new connections", new.description());
+                    now = new;
+                }
+                Err(problem) => {
+                    log::error!("the configuration stays as it was, {}: {problem:?}", now.description());
+                }
+            }
+        }
+        driver.run(LONGEST_WAIT).map_err(failure)?;
+    }
+    Ok(())
+}
+
+fn rules(configuration: &Configuration) -> Rules {
+    Rules::uniform(configuration.path_manager(), configuration.interfaces.clone())
+}
+
+/// The signals that came.
+struct Signals {
+    end: Arc<AtomicBool>,
+    reload: Arc<AtomicBool>,
+}
+
+impl Signals {
+    fn install() -> Result<Self, Failure> {
+        let signals = Self { end: Arc::default(), reload: Arc::default() };
+        let installed = flag::register(SIGHUP, Arc::clone(&signals.reload))
+            .and_then(|_| flag::register(SIGTERM, Arc::clone(&signals.end)))
+            .and_then(|_| flag::register(SIGINT, Arc::clone(&signals.end)));
+        match installed {
+            Ok(_) => Ok(signals),
+            Err(error) => Err(Failure::RunFailed(format!("cannot install handlers for signals: {error}"))),
+        }
+    }
+}
+
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::Missing { missing, remedy } => Failure::bad_input(missing, remedy),
+        other => Failure::RunFailed(other.to_string()),
+    }
+}

@@ -1,0 +1,16 @@
+//! `subflow paths`: the path managers of the simulator for this machine's MPTCP connections.
+
+#[cfg(target_os = "linux")]
+mod configuration;
+#[cfg(target_os = "linux")]
+mod daemon;
+#[cfg(target_os = "linux")]
+mod logging;
+
+#[cfg(target_os = "linux")]
+pub(crate) use daemon::paths;
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn paths(_: &crate::arguments::Paths) -> Result<(), crate::failure::Failure> {
+    Err(super::on_linux::only_linux())
+}

@@ -1,0 +1,124 @@
+//! The path managers of hosts with the kernel's MPTCP, and addresses of these hosts that come and go.
+
+use std::thread::{Scope, ScopedJoinHandle};
+use std::time::Duration;
+
+use subflow_linux::paths::{Driver, InterfaceRule, InterfaceRules, NamedSubflow, Plan, Rules};
+use subflow_linux::{Interrupt, KernelHost, Priority, Result, WallClock};
+use subflow_policy::path_manager::FourTuple;
+use subflow_quantity::Instant;
+use subflow_scenario::{Flow, Host, HostStack, Mptcp, Protocol, Scenario};
+
+use super::addresses::{address, socket_address};
+use super::hosts::KernelHosts;
+use crate::simulate::stacks::{Side, flow_end, path_manager};
+
+/// The interval of checks for the end of the run.
+const LONGEST_WAIT: Duration = Duration::from_millis(50);
+
+/// Whether `host` has an end of an MPTCP flow.
+pub(super) fn has_mptcp(scenario: &Scenario, host: usize) -> bool {
+    mptcp_flows(scenario).any(|(flow, _)| flow.from.host == host || flow.to.host == host)
+}
+
+fn mptcp_flows(scenario: &Scenario) -> impl Iterator<Item = (&Flow, &Mptcp)> {
+    scenario.flows.iter().filter_map(|flow| match &flow.protocol {
+        Protocol::Mptcp(mptcp) => Some((flow, mptcp)),
+        _ => None,
+    })
+}
+
+/// A driver for each kernel that has an end of an MPTCP flow. It listens from now on.
+pub(super) fn drivers(scenario: &Scenario, seed: u64, hosts: &KernelHosts) -> Result<Vec<Driver>> {
+    let mut drivers = Vec::new();
+    for (index, host) in scenario.hosts.iter().enumerate() {
+        if let Some(kernel) = hosts.get(index).filter(|_| has_mptcp(scenario, index)) {
+            let rules = rules(scenario, seed, index, interfaces(host, kernel));
+            drivers.push(kernel.namespace().run(|| Driver::open(rules))?);
+        }
+    }
+    Ok(drivers)
+}
+
+fn interfaces(host: &Host, kernel: &KernelHost) -> InterfaceRules {
+    let mut rules = InterfaceRules::default();
+    for (interface, device) in host.interfaces.iter().zip(kernel.devices()) {
+        rules.add(device.as_str(), InterfaceRule { backup: interface.backup, ..InterfaceRule::default() });
+    }
+    rules
+}
+
+/// Finds the flow of a connection by the end that listens, which no other flow of the host has.
+fn rules(scenario: &Scenario, seed: u64, host: usize, interfaces: InterfaceRules) -> Rules {
+    let mut plans = Vec::new();
+    for (flow, mptcp) in mptcp_flows(scenario) {
+        let listening = socket_address(scenario, flow.to, flow.port);
+        for (side, end) in [(Side::From, flow.from.host), (Side::To, flow.to.host)] {
+            if end == host {
+                let subflows = if side == Side::From { named(scenario, flow, mptcp) } else { Vec::new() };
+                let path_manager = path_manager(&mptcp.path_manager, flow_end(flow, side, seed));
+                plans.push((listening, side == Side::From, Plan { path_manager, subflows }));
+            }
+        }
+    }
+    let plan = move |initial: &FourTuple, client: bool| {
+        let listening = if client { initial.remote } else { initial.local };
+        let found = plans.iter().find(|(end, connects, _)| (*end, *connects) == (listening, client));
+        found.map(|(_, _, plan)| plan.clone()).unwrap_or_default()
+    };
+    Rules { plan: Box::new(plan), interfaces }
+}
+
+fn named(scenario: &Scenario, flow: &Flow, mptcp: &Mptcp) -> Vec<NamedSubflow> {
+    let subflow = |plan: &subflow_scenario::SubflowPlan| NamedSubflow {
+        local: (address(scenario, plan.from), plan.source_port.unwrap_or(0)).into(),
+        remote: socket_address(scenario, plan.to, flow.port),
+        backup: plan.backup,
+    };
+    mptcp.subflows.iter().map(subflow).collect()
+}
+
+/// Starts a thread for each driver, and one for the addresses that come and go.
+pub(super) fn start<'scope, 'env>(
+    drivers: Vec<Driver>,
+    scope: &'scope Scope<'scope, 'env>,
+    scenario: &'env Scenario,
+    hosts: &'env KernelHosts,
+    clock: WallClock,
+    stop: &Interrupt,
+) -> Vec<ScopedJoinHandle<'scope, Result<()>>> {
+    let mut threads = Vec::new();
+    for mut driver in drivers {
+        let stop = stop.clone();
+        threads.push(scope.spawn(move || {
+            Priority::Application.take();
+            while !stop.is_raised() {
+                driver.run(LONGEST_WAIT)?;
+            }
+            Ok(())
+        }));
+    }
+    if scenario.host_timeline.iter().any(|event| scenario.hosts[event.host].stack == HostStack::Kernel) {
+        let stop = stop.clone();
+        threads.push(scope.spawn(move || {
+            Priority::Application.take();
+            change_addresses(scenario, hosts, clock, &stop)
+        }));
+    }
+    threads
+}
+
+/// Changes the addresses of kernels when the scenario says so.
+fn change_addresses(scenario: &Scenario, hosts: &KernelHosts, clock: WallClock, stop: &Interrupt) -> Result<()> {
+    let mut events: Vec<_> = scenario.host_timeline.iter().collect();
+    events.sort_by_key(|event| event.at);
+    let piece = subflow_quantity::Duration::from_nanos(LONGEST_WAIT.as_nanos() as u64);
+    for event in events {
+        let Some(host) = hosts.get(event.host) else { continue };
+        if !clock.sleep_until(Instant::ZERO + event.at, piece, || !stop.is_raised()) {
+            return Ok(());
+        }
+        event.addresses.iter().try_for_each(|&address| host.set_present(address, event.present))?;
+    }
+    Ok(())
+}
