@@ -7,6 +7,9 @@
 mod congestion;
 #[cfg(feature = "ebpf")]
 mod congestion_programs;
+mod kernel_paths;
+mod paths;
 mod refusals;
 mod runs;
 mod support;
+mod two_hosts;

@@ -170,9 +170,6 @@ fn a_port_in_use_is_reported() {
 #[test]
 fn what_linux_does_not_support_is_reported() {
     if machine_serves() {
-        let machine = Machine::new(SCENARIO);
-        let set = |what: &str| format!("exec $SUBFLOW $RUN --set flows.file.{what}");
-        machine.refuses(&set("path_manager=ndiffports"), &["found the path manager \"ndiffports\"", "full-mesh"]);
         let sctp = SCENARIO.replace("\"mptcp\"", "\"sctp\"").replace("scheduler = \"linux-default\"\n", "");
         let sctp = Machine::new(&sctp.replace("congestion = \"cubic\"\n", ""));
         sctp.refuses("exec $SUBFLOW $RUN", &["found an SCTP flow", "expected tcp, mptcp or udp", "without --on linux"]);
@@ -184,19 +181,11 @@ fn what_linux_does_not_support_is_reported() {
         let ipv6 = SCENARIO.replace("[\"eth\"]", "[{ name = \"eth\", address = \"2001:db8::1\" }]");
         let ipv6 = Machine::new(&ipv6.replace("[\"wifi\", \"lte\"]", PHONE_IPV6));
         ipv6.refuses("exec $SUBFLOW $RUN --set 'tcp.mtu=\"600 bytes\"'", &["an MTU of 600 bytes", "at least 1280"]);
-        // The ninth address would be refused by the kernel, in the middle of making the hosts.
-        let names: Vec<String> = (0..30).map(|n| format!("\"if{n}\"")).collect();
-        let links = |n| format!("[links.l{n}]\nbetween = [\"phone.if{n}\", \"internet\"]\nrate = \"10 Mbit/s\"\n");
-        let many = SCENARIO.replace("[\"wifi\", \"lte\"]", &format!("[\"wifi\", \"lte\", {}]", names.join(", ")));
-        let many = Machine::new(&(many + &(0..30).map(links).collect::<String>()));
-        many.refuses("exec $SUBFLOW $RUN", &["phone has 32 addresses", "at most 8", "path_manager = \"default\""]);
         // Before the first run, which could do without.
-        let last = SCENARIO.to_owned() + "[sweep]\n\"flows.file.path_manager\" = [\"default\", \"ndiffports\"]\n";
+        let sweep = "[sweep]\n\"flows.voice.on_off.packet\" = [\"1 kB\", \"2 kB\"]\n";
+        let last = format!("{SCENARIO}{voice}{sweep}");
         let last = Machine::new(&last);
-        last.refuses(
-            "exec timeout 100 $SUBFLOW $RUN --set 'duration=\"300 s\"'",
-            &["run 1", "found the path manager \"ndiffports\""],
-        );
+        last.refuses("exec timeout 100 $SUBFLOW $RUN --set 'duration=\"300 s\"'", &["run 1", "packets of 2028"]);
         let output = subflow(&["validate", "--case", "tcp-rino"]);
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).contains("tcp-reno"), "{}", text(&output.stderr));

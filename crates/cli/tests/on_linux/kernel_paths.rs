@@ -1,0 +1,51 @@
+//! Runs whose path managers drive the kernel's MPTCP.
+
+use crate::support::{SCENARIO, machine_serves, results, scenario, subflow};
+
+/// The names of the subflows of the first flow with the packets that were sent on them.
+fn subflows(json: &serde_json::Value) -> Vec<(String, u64)> {
+    let subflows = json["runs"][0]["flows"][0]["subflows"].as_array().expect("a list");
+    let named = |subflow: &serde_json::Value| {
+        let name = subflow["name"].as_str().expect("a name").to_owned();
+        (name, subflow["packets_sent"].as_u64().unwrap_or(0))
+    };
+    subflows.iter().map(named).collect()
+}
+
+#[test]
+fn a_kernel_has_the_subflows_of_every_path_manager() {
+    if !machine_serves() {
+        return;
+    }
+    let (_folder, path) = scenario(SCENARIO);
+    let cases = [
+        ("\"default\"", 1),
+        ("\"single-mesh\"", 2),
+        ("\"binder\"", 2),
+        ("{ name = \"ndiffports\", n = 3 }", 3),
+        ("{ name = \"full-mesh\", subflows_per_pair = 6 }", 12),
+    ];
+    for (manager, count) in cases {
+        let set = format!("flows.file.path_manager={manager}");
+        let json = results(&subflow(&["run", &path, "--on", "linux", "--format", "json", "--set", &set]));
+        let found = subflows(&json);
+        assert_eq!(found.len(), count, "{manager}: {found:?}");
+        assert_eq!(json["runs"][0]["flows"][0]["bytes_delivered"], 1_000_000, "{manager}");
+    }
+}
+
+#[test]
+fn a_kernel_loses_an_address_and_gets_it_back() {
+    if !machine_serves() {
+        return;
+    }
+    let event =
+        |at: &str, what: &str| format!("[[timeline]]\nat = \"{at}\"\ninterface = \"phone.lte\"\n{what} = true\n");
+    let text = SCENARIO.replace("send = \"1 MB\"", "send = \"6 MB\"").replace("\"2 s\"", "\"4 s\"");
+    let (_folder, path) = scenario(&format!("{text}{}{}", event("0.7 s", "down"), event("1.2 s", "up")));
+    let json = results(&subflow(&["run", &path, "--on", "linux", "--format", "json"]));
+    let found = subflows(&json);
+    let over_lte = found.iter().filter(|(name, _)| name.contains("lte")).count();
+    assert_eq!((found.len(), over_lte), (3, 2), "one before, one after: {found:?}");
+    assert_eq!(json["runs"][0]["flows"][0]["bytes_delivered"], 6_000_000);
+}

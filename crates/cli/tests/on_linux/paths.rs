@@ -1,0 +1,159 @@
+//! `subflow paths`: the policies of the simulator on connections of the kernel.
+
+use std::process::{Command, Stdio};
+
+use crate::support::{command, machine_serves, text};
+use crate::two_hosts::{TwoHosts, output_in, pm_type, subflows, wait_for_subflows, wait_until};
+
+const MESH: [&str; 2] = ["--policy", "full-mesh"];
+
+#[test]
+fn a_connection_has_25_subflows_and_loses_and_regains_those_of_an_address() {
+    if !machine_serves() {
+        return;
+    }
+    let hosts = TwoHosts::new("mesh", 1);
+    hosts.number(0, [5, 5]);
+    let [server, client] = [&hosts.server, &hosts.client].map(|host| hosts.daemon(host, &MESH));
+    let transfer = hosts.transfer(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
+    wait_for_subflows(&hosts.client, 25, &client);
+    hosts.ip(&hosts.client, "address del 10.77.0.3/24 dev v0");
+    wait_for_subflows(&hosts.client, 20, &client);
+    hosts.ip(&hosts.client, "address add 10.77.0.3/24 dev v0");
+    wait_for_subflows(&hosts.client, 25, &client);
+    hosts.ip(&hosts.server, "address del 10.77.0.105/24 dev v0");
+    wait_for_subflows(&hosts.server, 20, &server);
+    transfer.complete();
+    assert_eq!([server.end("TERM"), client.end("INT")], [Some(0), Some(0)]);
+    assert_eq!([&hosts.client, &hosts.server].map(pm_type), ["0", "0"]);
+}
+
+#[test]
+fn a_killed_daemon_s_successor_takes_the_connections_over() {
+    if !machine_serves() {
+        return;
+    }
+    let hosts = TwoHosts::new("killed", 1);
+    hosts.number(0, [2, 2]);
+    let [_server, client] = [&hosts.server, &hosts.client].map(|host| hosts.daemon(host, &MESH));
+    let transfer = hosts.transfer(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
+    wait_for_subflows(&hosts.client, 4, &client);
+    assert_eq!(client.end("KILL"), None);
+    assert_eq!(pm_type(&hosts.client), "1", "for connections that begin meanwhile");
+    hosts.ip(&hosts.client, "address del 10.77.0.2/24 dev v0");
+    hosts.ip(&hosts.client, "address add 10.77.0.3/24 dev v0");
+    let client = hosts.daemon(&hosts.client, &MESH);
+    assert!(client.log().contains("took over 1 connection"), "{}", client.log());
+    // To the new address, beside those of the one that nobody saw go; these the kernel gives up.
+    wait_until(
+        "two subflows of the new address",
+        || subflows(&hosts.client).iter().filter(|s| s.info.local.ip().to_string() == "10.77.0.3").count() == 2,
+        || client.log(),
+    );
+    transfer.complete();
+    assert_eq!(client.end("TERM"), Some(0));
+    assert_eq!(pm_type(&hosts.client), "0", "what the first one had found");
+}
+
+#[test]
+fn sighup_reads_the_configuration_again_unless_it_is_broken() {
+    if !machine_serves() {
+        return;
+    }
+    let hosts = TwoHosts::new("reload", 2);
+    hosts.number(0, [1, 1]);
+    hosts.number(1, [1, 1]);
+    let file = hosts.folder.path().join("paths.toml");
+    let (write, path) = (|text: &str| std::fs::write(&file, text).expect("written"), file.to_string_lossy());
+    write("policy = \"full-mesh\"\n[interfaces.v1]\nbackup = true\n");
+    let [_server, client] = [hosts.daemon(&hosts.server, &MESH), hosts.daemon(&hosts.client, &["--config", &path])];
+    let transfer = hosts.transfer(["10.77.0.1", "10.77.0.101"], "0.0.0.0");
+    // Each host reaches the other's addresses only on the same link.
+    wait_for_subflows(&hosts.client, 2, &client);
+    let backups = || subflows(&hosts.client).iter().filter(|subflow| subflow.backup).count();
+    assert_eq!(backups(), 1, "{}", client.log());
+    write("policy = \"full-mesh\"\n[interfaces.v1]\nbackup = 3\n");
+    client.signal("HUP");
+    client.wait_for("paths.toml:3");
+    client.wait_for("stays as it was");
+    assert_eq!(backups(), 1);
+    write("policy = { name = \"ndiffports\", n = 3 }\n");
+    client.signal("HUP");
+    client.wait_for("ndiffports (n = 3) for new connections");
+    wait_until("no backup", || backups() == 0, || client.log());
+    write("policy = \"default\"\n[interfaces.v1]\nuse = false\n");
+    client.signal("HUP");
+    wait_for_subflows(&hosts.client, 1, &client);
+    transfer.complete();
+}
+
+#[test]
+fn ipv6_and_mapped_ipv4_addresses_have_subflows_too() {
+    if !machine_serves() {
+        return;
+    }
+    let hosts = TwoHosts::new("ipv6", 1);
+    hosts.number(0, [2, 2]);
+    for (host, last) in [(&hosts.client, 1), (&hosts.client, 2), (&hosts.server, 101), (&hosts.server, 102)] {
+        hosts.ip(host, &format!("address add 2001:db8::{last}/64 dev v0 nodad"));
+    }
+    let [server, client] = [&hosts.server, &hosts.client].map(|host| hosts.daemon(host, &MESH));
+    for addresses in [["2001:db8::1", "2001:db8::101"], ["10.77.0.1", "10.77.0.101"]] {
+        // The server's socket is an IPv6 one, for which IPv4 addresses are mapped.
+        let transfer = hosts.transfer(addresses, "::");
+        wait_for_subflows(&hosts.client, 4, &client);
+        let family = if addresses[0].contains(':') { "2001:db8::102/64" } else { "10.77.0.102/24" };
+        hosts.ip(&hosts.server, &format!("address del {family} dev v0"));
+        wait_for_subflows(&hosts.server, 2, &server);
+        transfer.complete();
+        wait_until("no connection", || subflows(&hosts.client).is_empty(), || client.log());
+    }
+}
+
+#[test]
+fn what_is_missing_or_in_the_way_is_reported_and_nothing_changed() {
+    if !machine_serves() {
+        return;
+    }
+    let hosts = TwoHosts::new("refused", 0);
+    let host = &hosts.client;
+    let folder = hosts.folder.path().to_string_lossy().into_owned();
+    let refuses = |script: &str, words: &[&str]| {
+        let copy = format!("cp \"$SUBFLOW\" {folder}/subflow; chmod 755 {folder} {folder}/subflow; {script}");
+        let mut shell = Command::new("unshare");
+        shell.args(["--mount", "sh", "-ec", &copy]).env("SUBFLOW", command().get_program());
+        let output = output_in(host, shell.current_dir(&folder));
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{script}: {said}");
+        words.iter().for_each(|word| assert!(said.contains(word), "{script}: {word:?} is not in {said}"));
+    };
+    let run = "exec ./subflow paths --policy full-mesh";
+    refuses(&format!("exec setpriv --reuid=65534 --regid=65534 --clear-groups {}", &run[5..]), &["root", "sudo"]);
+    refuses(&format!("mount -t tmpfs none /proc/sys/net/mptcp; {run}"), &["does not support MPTCP", "CONFIG_MPTCP"]);
+    refuses("exec ./subflow paths --policy full-mash", &["--policy", "\"full-mash\"", "did you mean \"full-mesh\"?"]);
+    refuses("exec ./subflow paths --config absent.toml", &["absent.toml", "cannot read the configuration"]);
+    refuses("printf '[interfaces.v0]\\n' >e.toml; exec ./subflow paths --config e.toml", &["e.toml", "no policy"]);
+    let wrong = "printf 'policy = \"default\"\\n[interfaces.v0]\\nbackup = 1\\n' >w.toml";
+    refuses(&format!("{wrong}; exec ./subflow paths --config w.toml"), &["w.toml:3:10", "expected true or false"]);
+    assert_eq!(pm_type(host), "0");
+    let daemon = hosts.daemon(host, &MESH);
+    refuses(run, &[&format!("process {} (subflow) manages the paths", daemon.id())]);
+    assert_eq!((pm_type(host).as_str(), daemon.end("TERM")), ("1", Some(0)));
+    refuse_beside_another(&hosts, |words| refuses(run, words));
+    assert_eq!(pm_type(host), "1", "the other's");
+}
+
+/// Another program listens to the events, with the setting of a userspace path manager.
+fn refuse_beside_another(hosts: &TwoHosts, refuses: impl Fn(&[&str])) {
+    let host = &hosts.client;
+    let written = host.run(|| subflow_linux::Sysctl("mptcp/pm_type").write("1"));
+    written.expect("set");
+    let mut monitor = Command::new("ip");
+    monitor.args(["mptcp", "monitor"]).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut monitor = host.run(|| Ok(monitor.spawn().expect("it starts"))).expect("spawned");
+    let listens = || host.run(subflow_linux::netlink::event_listeners).expect("a list").contains(&monitor.id());
+    wait_until("the other listens", listens, String::new);
+    refuses(&["net.mptcp.pm_type is 1", &format!("process {} (ip) listens", monitor.id())]);
+    monitor.kill().expect("killed");
+    monitor.wait().expect("it ends");
+}
