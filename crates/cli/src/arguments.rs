@@ -3,6 +3,7 @@
 pub(crate) mod paths;
 mod start;
 mod sweep;
+mod watch;
 
 use std::path::PathBuf;
 
@@ -11,6 +12,7 @@ pub(crate) use paths::Paths;
 pub(crate) use start::{Completions, Man, New, Template};
 use subflow_quantity::Size;
 pub(crate) use sweep::{Merge, Shard, Source};
+pub(crate) use watch::Watch;
 
 /// A laboratory for multipath transport: one scenario file describes hosts, paths and traffic; real MPTCP, TCP
 /// and SCTP stacks run it in a simulator.
@@ -43,6 +45,8 @@ pub(crate) enum Command {
     Cc(Cc),
     /// Manage the paths of this machine's MPTCP connections until it is ended (needs root)
     Paths(Paths),
+    /// Watch this machine's MPTCP connections, their subflows, and which of these share a bottleneck
+    Watch(Watch),
     /// Remove the network namespaces that a killed run on Linux left behind
     Cleanup,
     /// Print a JSON Schema of scenario files, for completion and checks in editors

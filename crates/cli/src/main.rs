@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Command::Validate(validate) => commands::validate(validate),
         Command::Cc(cc) => commands::cc(cc),
         Command::Paths(paths) => commands::paths(paths),
+        Command::Watch(watch) => commands::watch(watch),
         Command::Cleanup => commands::cleanup(),
         Command::Schema => commands::schema(),
         Command::Completions(completions) => commands::completions(completions),

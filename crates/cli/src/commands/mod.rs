@@ -14,6 +14,7 @@ mod reproduce;
 mod run;
 mod shell;
 mod validate;
+mod watch;
 
 pub(crate) use bench::bench;
 pub(crate) use cc::cc;
@@ -27,3 +28,4 @@ pub(crate) use reproduce::reproduce;
 pub(crate) use run::run;
 pub(crate) use shell::{completions, man, schema};
 pub(crate) use validate::validate;
+pub(crate) use watch::watch;

@@ -21,7 +21,6 @@ fn a_kernel_has_the_subflows_of_every_path_manager() {
     let cases = [
         ("\"default\"", 1),
         ("\"single-mesh\"", 2),
-        ("\"binder\"", 2),
         ("{ name = \"ndiffports\", n = 3 }", 3),
         ("{ name = \"full-mesh\", subflows_per_pair = 6 }", 12),
     ];
@@ -31,6 +30,25 @@ fn a_kernel_has_the_subflows_of_every_path_manager() {
         let found = subflows(&json);
         assert_eq!(found.len(), count, "{manager}: {found:?}");
         assert_eq!(json["runs"][0]["flows"][0]["bytes_delivered"], 1_000_000, "{manager}");
+    }
+}
+
+#[test]
+fn a_kernel_uses_both_gateways_with_binder() {
+    if !machine_serves() {
+        return;
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/binder.toml");
+    let settings = ["--set", "duration=3s", "--set", "flows.upload.congestion=cubic"];
+    let mut run = vec!["run", path, "--on", "linux", "--format", "json"];
+    run.extend(settings);
+    let json = results(&subflow(&run));
+    let found = subflows(&json);
+    assert_eq!(found.len(), 2, "{found:?}");
+    for gateway in ["dsl-east", "dsl-west"] {
+        let links = json["runs"][0]["links"].as_array().expect("a list");
+        let link = links.iter().find(|link| link["name"] == gateway).expect("the link");
+        assert!(link["packets"].as_u64() > Some(100), "{link}");
     }
 }
 

@@ -13,3 +13,4 @@ mod refusals;
 mod runs;
 mod support;
 mod two_hosts;
+mod watch;

@@ -79,7 +79,7 @@ impl TwoHosts {
             [local, remote, listening].map(|a| a.parse().expect("an address"));
         let options = StreamOptions {
             transport: Transport::Mptcp,
-            congestion: None,
+            congestion: Some("cubic".to_owned()),
             nagle: false,
             receive_buffer: None,
             send_buffer: None,
@@ -102,7 +102,7 @@ impl TwoHosts {
 }
 
 fn send(stream: &Stream, over: &Interrupt) -> u64 {
-    let (mut sent, mut buffer) = (0, vec![0; 4096]);
+    let (mut sent, mut buffer) = (0, vec![0; 16 << 10]);
     while !over.is_raised() {
         Pattern.fill(sent, &mut buffer);
         sent += stream.write(&buffer).expect("written").expect("not interrupted") as u64;

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use subflow_policy::path_manager::{Address, Event, FourTuple};
 
 use super::connection::{Connection, Means, four_tuple};
-use super::local::{Difference, LocalAddresses};
+use super::local::{Difference, LocalAddress, LocalAddresses};
 use super::rules::{Plan, Rules};
 use super::takeover::{self, Found};
 use crate::error::{Result, While};
@@ -29,7 +29,7 @@ pub struct Driver {
 }
 
 /// How soon the kernel is asked again to carry out what it did not take yet.
-const RETRY: Duration = Duration::from_millis(20);
+const RETRY: Duration = Duration::from_millis(100);
 
 impl Driver {
     /// Opens it for the calling thread's network namespace. Another thread may run it.
@@ -190,10 +190,22 @@ impl Driver {
             let by_subflow = || found.subflows.iter().find(|s| s.info.local.ip() == address).map(|s| s.local_id);
             by_kernel.or_else(by_subflow).unwrap_or(otherwise)
         };
-        let mut local: Vec<Address> = self.local.present().iter().map(|known| known.named()).collect();
+        // What went while nobody looked is lost below: the kernel still has its identifiers.
+        let used = kernel_ids.iter().map(|(_, address)| *address);
+        let used = used.chain(found.subflows.iter().map(|subflow| subflow.info.local.ip())).chain([initial.local.ip()]);
+        let mut gone: Vec<LocalAddress> = used
+            .filter(|&address| self.local.entry(address).is_none())
+            .map(|address| LocalAddress::without_interface(id_of(address, 0), address))
+            .collect();
+        gone.sort_by_key(|gone| gone.address);
+        gone.dedup_by_key(|gone| gone.address);
+        let mut local: Vec<Address> = self.local.present().iter().chain(&gone).map(LocalAddress::named).collect();
         local.iter_mut().for_each(|address| address.id = id_of(address.address, address.id));
         // Those that the kernel knows keep their identifiers; the path manager gives the others free ones.
-        local.sort_by_key(|address| !kernel_ids.iter().any(|(_, known)| *known == address.address));
+        let is_new = |address: IpAddr| {
+            !kernel_ids.iter().any(|(_, known)| *known == address) && !gone.iter().any(|gone| gone.address == address)
+        };
+        local.sort_by_key(|address| is_new(address.address));
         let mut events: Vec<Event> = local.into_iter().map(Event::LocalAddressAdded).collect();
         for subflow in found.subflows.iter().filter(|subflow| ends_of(subflow) != initial) {
             if found.client && subflow.remote_id != 0 {
@@ -211,7 +223,9 @@ impl Driver {
         let Plan { path_manager, .. } = (self.rules.plan)(&initial, found.client);
         log::debug!("taking over connection {token:08x} with {}: {} subflows", initial.remote, found.subflows.len());
         let mut connection = Connection::new(token, initial, Plan { path_manager, subflows: Vec::new() });
-        connection.on_events(events, &mut Means { kernel: &mut self.kernel, local: &self.local });
+        let mut means = Means { kernel: &mut self.kernel, local: &self.local };
+        connection.on_events(events, &mut means);
+        gone.iter().for_each(|gone| connection.lose(gone, &mut means));
         self.connections.insert(token, connection);
         true
     }

@@ -23,6 +23,11 @@ pub(super) struct LocalAddress {
 }
 
 impl LocalAddress {
+    /// An address that no interface has any more.
+    pub(super) fn without_interface(id: u8, address: IpAddr) -> Self {
+        Self { id, address, backup: false, priority: 0 }
+    }
+
     /// As path managers know it.
     pub(super) fn named(&self) -> Address {
         Address { id: self.id, address: self.address, port: None }

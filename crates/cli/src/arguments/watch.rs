@@ -1,0 +1,21 @@
+//! The arguments of `subflow watch`.
+
+use clap::Args;
+
+use super::BenchFormat;
+
+#[derive(Debug, Args)]
+pub(crate) struct Watch {
+    /// Seconds between two reports
+    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = super::seconds)]
+    pub(crate) interval: f64,
+    /// Seconds until it ends [default: until Ctrl-C]
+    #[arg(long, value_name = "S", value_parser = super::seconds)]
+    pub(crate) duration: Option<f64>,
+    /// Milliseconds between two looks at the kernel's figures, from which shared bottlenecks are detected
+    #[arg(long, value_name = "MS", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) sample: u16,
+    /// What to print: a table that is renewed, or an object for each report on a line of its own
+    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
+    pub(crate) format: BenchFormat,
+}

@@ -1,0 +1,176 @@
+//! The connections and subflows over time.
+
+use std::collections::BTreeMap;
+
+use subflow_linux::netlink::{SocketDiag, SubflowSocket};
+use subflow_linux::paths::{Found, connections};
+use subflow_linux::{Result, WallClock};
+use subflow_quantity::{Duration, Instant};
+
+use super::detect::Detectors;
+use super::report::{Connection, Report, Subflow};
+
+/// The most subflows of a connection that are told apart at a time.
+const MOST_SUBFLOWS: usize = 64;
+
+/// Observes the MPTCP connections of a network namespace.
+pub(super) struct Observer {
+    diag: SocketDiag,
+    clock: WallClock,
+    interval: Duration,
+    /// By token.
+    connections: BTreeMap<u32, Watched>,
+    reported_at: Instant,
+}
+
+/// A connection.
+struct Watched {
+    found: Found,
+    /// By number; `None` where there is no subflow any more.
+    paths: Vec<Option<Path>>,
+    detectors: Detectors,
+}
+
+/// A subflow.
+struct Path {
+    latest: SubflowSocket,
+    /// Bytes acknowledged and received at the last report.
+    reported: [u64; 2],
+}
+
+impl Path {
+    fn is(&self, subflow: &SubflowSocket) -> bool {
+        (self.latest.info.local, self.latest.info.remote) == (subflow.info.local, subflow.info.remote)
+    }
+}
+
+impl Observer {
+    /// Observes the calling thread's network namespace, looking at this interval.
+    pub(super) fn new(interval: Duration, clock: WallClock) -> Result<Self> {
+        let diag = SocketDiag::open()?;
+        Ok(Self { diag, clock, interval, connections: BTreeMap::new(), reported_at: clock.now() })
+    }
+
+    /// Looks at the kernel's figures.
+    pub(super) fn sample(&mut self) -> Result<()> {
+        let watched = &self.connections;
+        let found = connections(&mut self.diag, |subflow| {
+            let owns = |watched: &Watched| watched.paths.iter().flatten().any(|path| path.is(subflow));
+            watched.iter().find(|(_, watched)| owns(watched)).map(|(&token, _)| token)
+        })?;
+        let now = self.clock.now();
+        // A token may have another connection by now.
+        self.connections.retain(|token, watched| {
+            let same = |found: &Found| found.socket.token == *token && found.socket.local == watched.found.socket.local;
+            found.iter().any(same)
+        });
+        for found in found {
+            let token = found.socket.token;
+            let watched = self.connections.entry(token).or_insert_with(|| Watched {
+                found: found.clone(),
+                paths: Vec::new(),
+                detectors: Detectors::new(self.interval),
+            });
+            watched.update(found, now);
+        }
+        Ok(())
+    }
+
+    /// Reports what happened since the last report.
+    pub(super) fn report(&mut self) -> Report {
+        let now = self.clock.now();
+        let seconds = (now.as_nanos() - self.reported_at.as_nanos()) as f64 * 1e-9;
+        self.reported_at = now;
+        let connections = self.connections.values_mut().map(|watched| watched.report(seconds)).collect();
+        Report { time_s: (now.as_nanos() as f64 * 1e-6).round() * 1e-3, connections }
+    }
+}
+
+impl Watched {
+    fn update(&mut self, found: Found, now: Instant) {
+        for path in &mut self.paths {
+            if path.as_ref().is_some_and(|path| !found.subflows.iter().any(|subflow| path.is(subflow))) {
+                *path = None;
+            }
+        }
+        for subflow in &found.subflows {
+            let known = self.paths.iter().position(|path| path.as_ref().is_some_and(|path| path.is(subflow)));
+            let acknowledged = subflow.info.bytes_acknowledged;
+            match known {
+                Some(number) => {
+                    let Some(path) = &mut self.paths[number] else { continue };
+                    if acknowledged > path.latest.info.bytes_acknowledged {
+                        self.detectors.sample(number, now, subflow);
+                    }
+                    path.latest = subflow.clone();
+                }
+                None => {
+                    let reported = [acknowledged, subflow.info.bytes_received];
+                    self.add(Path { latest: subflow.clone(), reported });
+                }
+            }
+        }
+        self.found = found;
+    }
+
+    /// Gives a new subflow the lowest number that is free.
+    fn add(&mut self, path: Path) {
+        match self.paths.iter().position(Option::is_none) {
+            Some(free) => {
+                self.detectors.replace(free);
+                self.paths[free] = Some(path);
+            }
+            None if self.paths.len() < MOST_SUBFLOWS => self.paths.push(Some(path)),
+            None => {}
+        }
+    }
+
+    fn report(&mut self, seconds: f64) -> Connection {
+        let mut subflows = Vec::new();
+        for (number, path) in self.paths.iter_mut().enumerate() {
+            subflows.extend(path.as_mut().map(|path| path.report(number, seconds)));
+        }
+        let numbers: Vec<usize> = subflows.iter().map(|subflow| subflow.number).collect();
+        let socket = &self.found.socket;
+        Connection {
+            token: format!("{:08x}", socket.token),
+            local: socket.local.to_string(),
+            remote: socket.remote.to_string(),
+            client: self.found.client,
+            reinjected_bytes: socket.reinjected_bytes,
+            subflows,
+            shared_bottlenecks: self.detectors.report(&numbers),
+        }
+    }
+}
+
+impl Path {
+    fn report(&mut self, number: usize, seconds: f64) -> Subflow {
+        let SubflowSocket { info, backup, minimum_rtt_us, .. } = &self.latest;
+        let now = [info.bytes_acknowledged, info.bytes_received];
+        let mbps = |index: usize| {
+            let bytes = now[index].saturating_sub(self.reported[index]) as f64;
+            if seconds > 0.0 { (bytes * 8.0 / seconds * 1e-3).round() * 1e-3 } else { 0.0 }
+        };
+        let [sent_mbps, received_mbps] = [mbps(0), mbps(1)];
+        self.reported = now;
+        let milliseconds = |microseconds: u64| microseconds as f64 / 1e3;
+        Subflow {
+            number,
+            local: info.local.to_string(),
+            remote: info.remote.to_string(),
+            state: if self.latest.is_established() { "established" } else { "opening" },
+            backup: *backup,
+            cwnd: info.cwnd,
+            ssthresh: info.ssthresh,
+            in_flight: info.in_flight,
+            srtt_ms: milliseconds(info.srtt.as_nanos() / 1000),
+            // The kernel's largest number stands for none.
+            min_rtt_ms: if *minimum_rtt_us == u32::MAX { 0.0 } else { milliseconds((*minimum_rtt_us).into()) },
+            sent_mbps,
+            received_mbps,
+            retransmissions: info.retransmissions,
+            timeouts: info.timeouts,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The loop of `subflow watch`.
+
+use std::io::IsTerminal;
+use std::os::unix::fs::MetadataExt;
+
+use subflow_linux::{Error, Interrupt, WallClock};
+use subflow_quantity::{Duration, Instant};
+
+use super::observe::Observer;
+use super::report::Report;
+use super::screen::Screen;
+use crate::arguments::{BenchFormat, Watch};
+use crate::failure::Failure;
+use crate::output::print;
+
+/// The interval of checks for Ctrl-C.
+const PIECE: Duration = Duration::from_millis(50);
+
+pub(crate) fn watch(arguments: &Watch) -> Result<(), Failure> {
+    if !std::fs::exists("/proc/sys/net/mptcp").unwrap_or(false) {
+        let remedy = "expected a kernel built with CONFIG_MPTCP, as in all major distributions since 2021";
+        return Err(Failure::bad_input("this kernel does not support MPTCP", remedy));
+    }
+    // The owner of a process's folder is its effective user. To others the kernel names no tokens of subflows.
+    if !std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0) {
+        let missing = "listing which subflows belong to which connection needs root rights";
+        return Err(Failure::bad_input(missing, "run it with sudo"));
+    }
+    let stop = Interrupt::on_signals().map_err(failure)?;
+    let clock = WallClock::start();
+    let step = Duration::from_millis(arguments.sample.into());
+    let mut observer = Observer::new(step, clock).map_err(failure)?;
+    let mut output = match arguments.format {
+        BenchFormat::Json => Output::Lines,
+        BenchFormat::Text if std::io::stdout().is_terminal() => Output::Screen(Screen::open()?),
+        BenchFormat::Text => Output::Tables,
+    };
+    let end = arguments.duration.map_or(Instant::MAX, |seconds| Instant::ZERO + nanoseconds(seconds));
+    let interval = nanoseconds(arguments.interval);
+    let (mut sample_at, mut report_at) = (Instant::ZERO, Instant::ZERO + interval);
+    loop {
+        if !clock.sleep_until(sample_at.min(end), PIECE, || !stop.is_raised()) {
+            return Ok(());
+        }
+        observer.sample().map_err(failure)?;
+        let now = clock.now();
+        // Looks that were missed, because the machine was busy, are not made up for.
+        sample_at = (sample_at + step).max(now);
+        let over = now >= end;
+        if now >= report_at || over {
+            report_at = (report_at + interval).max(now);
+            output.show(&observer.report())?;
+        }
+        if over || output.is_closed()? {
+            return Ok(());
+        }
+    }
+}
+
+enum Output {
+    Lines,
+    Tables,
+    Screen(Screen),
+}
+
+impl Output {
+    fn show(&mut self, report: &Report) -> Result<(), Failure> {
+        match self {
+            Self::Lines => {
+                let line = serde_json::to_string(report).map_err(|error| Failure::RunFailed(error.to_string()))?;
+                print(&(line + "\n"))
+            }
+            Self::Tables => print(&report.text()),
+            Self::Screen(screen) => screen.show(report),
+        }
+    }
+
+    /// Whether the user has closed the screen.
+    fn is_closed(&mut self) -> Result<bool, Failure> {
+        match self {
+            Self::Screen(screen) => screen.is_closed(),
+            Self::Lines | Self::Tables => Ok(false),
+        }
+    }
+}
+
+fn nanoseconds(seconds: f64) -> Duration {
+    Duration::from_nanos((seconds * 1e9) as u64)
+}
+
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::Missing { missing, remedy } => Failure::bad_input(missing, remedy),
+        other => Failure::RunFailed(other.to_string()),
+    }
+}

@@ -1,0 +1,107 @@
+//! `subflow watch`: the figures of the kernel's connections, and which subflows share a bottleneck.
+
+use std::process::{Command, Stdio};
+
+use crate::support::{command, machine_serves, text};
+use crate::two_hosts::{Transfer, TwoHosts, output_in, wait_for_subflows};
+
+/// Two paths from the client through a router, which sends both over one shaped link to the server, or each over its
+/// own.
+struct Routed {
+    hosts: TwoHosts,
+    router: subflow_linux::Namespace,
+}
+
+impl Routed {
+    fn new(shared: bool) -> Self {
+        let name = if shared { "shared" } else { "separate" };
+        let hosts = TwoHosts::new(name, 0);
+        let router = subflow_linux::Namespace::create(&format!("{name}-router")).expect("a namespace");
+        let routed = Self { hosts, router };
+        for path in 0..2 {
+            routed.join(&routed.hosts.client, "c", path, 78);
+            routed.join(&routed.hosts.server, "s", path, 79);
+        }
+        let Self { hosts, router } = &routed;
+        router.run(|| subflow_linux::Sysctl("ipv4/ip_forward").write("1")).expect("set");
+        router.run(|| subflow_linux::Sysctl("ipv4/conf/all/rp_filter").write("0")).expect("set");
+        hosts.ip(&hosts.client, "route add default via 10.78.0.254");
+        hosts.ip(&hosts.client, "rule add from 10.78.1.1 table 101");
+        hosts.ip(&hosts.client, "route add default via 10.78.1.254 table 101");
+        hosts.ip(&hosts.server, "route add default via 10.79.0.254");
+        if !shared {
+            hosts.ip(router, "rule add from 10.78.1.1 table 102");
+            hosts.ip(router, "route add 10.79.0.1 via 10.79.1.1 table 102");
+        }
+        routed.shape("s0", "rate 8mbit burst 6kb latency 80ms");
+        routed.shape("s1", "rate 5mbit burst 6kb latency 130ms");
+        routed
+    }
+
+    /// Joins interface `v{path}` of a host, with the address 10.NETWORK.path.1, to the router's, which has 254.
+    fn join(&self, host: &subflow_linux::Namespace, letter: &str, path: usize, network: u8) {
+        let Self { hosts, router } = self;
+        hosts.ip(host, &format!("link add v{path} type veth peer name {letter}{path} netns {}", router.name()));
+        hosts.ip(host, &format!("address add 10.{network}.{path}.1/24 dev v{path}"));
+        hosts.ip(router, &format!("address add 10.{network}.{path}.254/24 dev {letter}{path}"));
+        hosts.ip(host, &format!("link set v{path} up"));
+        hosts.ip(router, &format!("link set {letter}{path} up"));
+    }
+
+    fn shape(&self, device: &str, how: &str) {
+        let arguments = format!("qdisc add dev {device} root tbf {how}");
+        let output = output_in(&self.router, Command::new("tc").args(arguments.split(' ')));
+        assert!(output.status.success(), "tc {arguments}: {}", text(&output.stderr));
+    }
+
+    fn transfer(&self) -> Transfer {
+        self.hosts.transfer(["10.78.0.1", "10.79.0.1"], "0.0.0.0")
+    }
+
+    /// The reports of some seconds.
+    fn watch(&self) -> Vec<serde_json::Value> {
+        let mut watch = command();
+        watch.args(["watch", "--format", "json", "--interval", "0.5", "--duration", "12"]).stdin(Stdio::null());
+        let output = output_in(&self.hosts.client, &mut watch);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let lines = text(&output.stdout);
+        lines.lines().map(|line| serde_json::from_str(line).expect("an object on each line")).collect()
+    }
+}
+
+/// What `red-cpi` says of the pair of subflows in each report that says something.
+fn verdicts(reports: &[serde_json::Value]) -> Vec<bool> {
+    let of = |report: &serde_json::Value| {
+        let detections = report["connections"][0]["shared_bottlenecks"].as_array()?;
+        let red = detections.iter().find(|detection| detection["detector"] == "red-cpi")?;
+        red["pairs"][0]["shared"].as_bool()
+    };
+    reports.iter().filter_map(of).collect()
+}
+
+#[test]
+fn subflows_that_share_a_bottleneck_are_told_from_others() {
+    if !machine_serves() {
+        return;
+    }
+    let shares = [true, false].map(|shared| {
+        let routed = Routed::new(shared);
+        let [_server, client] = [&routed.hosts.server, &routed.hosts.client]
+            .map(|host| routed.hosts.daemon(host, &["--policy", "single-mesh"]));
+        let transfer = routed.transfer();
+        wait_for_subflows(&routed.hosts.client, 2, &client);
+        let reports = routed.watch();
+        let subflows = reports.last().expect("a report")["connections"][0]["subflows"].clone();
+        assert_eq!(subflows.as_array().map(Vec::len), Some(2), "{subflows}");
+        for subflow in subflows.as_array().expect("a list") {
+            assert!(subflow["srtt_ms"].as_f64() > Some(1.0) && subflow["cwnd"].as_u64() > Some(0), "{subflow}");
+            assert_eq!(subflow["state"], "established");
+        }
+        transfer.complete();
+        let verdicts = verdicts(&reports);
+        assert!(verdicts.len() >= 5, "{shared}: {reports:?}");
+        verdicts.iter().filter(|&&verdict| verdict).count() as f64 / verdicts.len() as f64
+    });
+    // A busy machine delays both paths at once, and chance correlates some windows; the two situations still differ.
+    assert!(shares[0] >= 0.5 && shares[0] > shares[1] + 0.2, "shared, separate: {shares:?}");
+}
