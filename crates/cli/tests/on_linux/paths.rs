@@ -94,24 +94,23 @@ fn ipv6_and_mapped_ipv4_addresses_have_subflows_too() {
     if !machine_serves() {
         return;
     }
-    let hosts = TwoHosts::new("ipv6", 1);
-    hosts.number(0, [2, 2]);
-    for (host, last) in [(&hosts.client, 1), (&hosts.client, 2), (&hosts.server, 101), (&hosts.server, 102)] {
-        hosts.ip(host, &format!("address add 2001:db8::{last}/64 dev v0 nodad"));
-    }
-    let [server, client] = [&hosts.server, &hosts.client].map(|host| hosts.daemon(host, &MESH));
     // IPv6 sockets have subflows of both families, for which IPv4 addresses are mapped; an IPv4 client has one family.
     let cases = [
-        (["2001:db8::1", "2001:db8::101"], "2001:db8::102/64", [8, 6]),
-        (["10.77.0.1", "10.77.0.101"], "10.77.0.102/24", [4, 2]),
+        ("ipv6", ["2001:db8::1", "2001:db8::101"], "2001:db8::102/64", [8, 6]),
+        ("mapped", ["10.77.0.1", "10.77.0.101"], "10.77.0.102/24", [4, 2]),
     ];
-    for (addresses, lost, [before, after]) in cases {
+    for (name, addresses, lost, [before, after]) in cases {
+        let hosts = TwoHosts::new(name, 1);
+        hosts.number(0, [2, 2]);
+        for (host, last) in [(&hosts.client, 1), (&hosts.client, 2), (&hosts.server, 101), (&hosts.server, 102)] {
+            hosts.ip(host, &format!("address add 2001:db8::{last}/64 dev v0 nodad"));
+        }
+        let [server, client] = [&hosts.server, &hosts.client].map(|host| hosts.daemon(host, &MESH));
         let transfer = hosts.transfer(addresses, "::");
         wait_for_subflows(&hosts.client, before, &client);
         hosts.ip(&hosts.server, &format!("address del {lost} dev v0"));
         wait_for_subflows(&hosts.server, after, &server);
         transfer.complete();
-        wait_until("no connection", || subflows(&hosts.client).is_empty(), || client.log());
     }
 }
 
