@@ -69,5 +69,5 @@ pub use socket::{Stream, StreamOptions, Transport, listen, udp};
 pub use socket_info::{ConnectionInfo, SubflowInfo};
 pub use station::Station;
 pub use sysctl::Sysctl;
-pub use tun::Tun;
+pub use tun::{OFFLOAD_HEADER, Tun};
 pub use veth::Veth;

@@ -36,12 +36,24 @@ pub(crate) fn unacknowledged(fd: BorrowedFd<'_>) -> io::Result<u64> {
     Ok(bytes.max(0) as u64)
 }
 
-/// Creates the TUN device `name` on `fd`, an open `/dev/net/tun`, for IP packets without an additional header.
-pub(crate) fn make_tun(fd: BorrowedFd<'_>, name: &str) -> io::Result<()> {
+/// Creates the TUN device `name` on `fd`, an open `/dev/net/tun`, for IP packets, each after a
+/// `virtio_net_hdr` if `with_header`.
+pub(crate) fn make_tun(fd: BorrowedFd<'_>, name: &str, with_header: bool) -> io::Result<()> {
+    let header = if with_header { libc::IFF_VNET_HDR } else { 0 };
     let mut request = interface_request(name)?;
-    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | header) as libc::c_short;
     // SAFETY: TUNSETIFF reads and writes an `ifreq`, which `request` is.
     checked(unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
+    Ok(())
+}
+
+/// Has the kernel leave checksums and the segmentation of TCP packets to the reader of the TUN device `fd`.
+pub(crate) fn leave_segmentation(fd: BorrowedFd<'_>) -> io::Result<()> {
+    /// TUNSETOFFLOAD, an `_IOW('T', 208, unsigned int)`, and its bits (Linux `include/uapi/linux/if_tun.h`).
+    const TUNSETOFFLOAD: libc::Ioctl = 0x4004_54d0;
+    const CHECKSUM_TSO4_TSO6: std::ffi::c_ulong = 1 | 2 | 4;
+    // SAFETY: TUNSETOFFLOAD takes a number, and reads and writes no memory.
+    checked(unsafe { libc::ioctl(fd.as_raw_fd(), TUNSETOFFLOAD, CHECKSUM_TSO4_TSO6) })?;
     Ok(())
 }
 

@@ -166,6 +166,30 @@ impl Endpoint {
         }
     }
 
+    /// The application has read the first `total` bytes received, and reads at its own pace from now on: what was
+    /// received beyond them fills the receive window. An SCTP or UDP endpoint ignores it.
+    pub fn set_bytes_read(&mut self, total: u64, now: Instant) {
+        match self {
+            Self::Tcp(tcp) => tcp.set_bytes_read(total, now),
+            Self::Mptcp(mptcp) => mptcp.set_bytes_read(total, now),
+            Self::Sctp(_) | Self::Udp(_) => {}
+        }
+    }
+
+    /// Calls `visit` with each range of the stream that a TCP connection or subflow may send or repeat, in any order,
+    /// whole segments at a time. With MPTCP they include data that another subflow has delivered: it is acknowledged
+    /// at the data level, and repeated to complete the stream of its subflow (RFC 8684, section 3.3.6).
+    pub fn visit_unacknowledged(&self, mut visit: impl FnMut(core::ops::Range<u64>)) {
+        match self {
+            Self::Tcp(tcp) => tcp.connection.unacknowledged_data().for_each(visit),
+            Self::Mptcp(mptcp) => {
+                let open = mptcp.subflows().iter().filter(|subflow| !subflow.is_closed());
+                open.for_each(|subflow| subflow.connection().unacknowledged_data().for_each(&mut visit));
+            }
+            Self::Sctp(_) | Self::Udp(_) => {}
+        }
+    }
+
     /// Requests [`Event::Received`] when `total` bytes have been received in order.
     pub fn set_receive_mark(&mut self, total: u64) {
         match self {

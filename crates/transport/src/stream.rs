@@ -98,6 +98,12 @@ impl Stream {
         }
     }
 
+    /// The application has read the first `total` bytes, and reads no more by itself.
+    pub(crate) fn set_bytes_read(&mut self, total: u64) {
+        self.reading = false;
+        self.read = total.clamp(self.read, self.received);
+    }
+
     pub(crate) fn set_mark(&mut self, total: u64) {
         self.mark = total;
         if self.received >= total {

@@ -175,8 +175,23 @@ impl Connection {
         if !reading {
             return;
         }
-        let before = self.receive.window.left(self.receive.next);
         self.stream.read = self.stream.received;
+        self.offer_window();
+    }
+
+    /// The application has read the first `total` bytes. A window that opens is advertised at once.
+    pub(crate) fn set_bytes_read(&mut self, total: u64, now: Instant) {
+        self.stream.set_bytes_read(total);
+        if self.has_fallen_back() {
+            self.subflows[0].tcp.set_unread(self.stream.unread(), now);
+            self.touch(0);
+        }
+        self.offer_window();
+    }
+
+    /// Advertises the window on every subflow if it is at least twice what is left of the last one.
+    fn offer_window(&mut self) {
+        let before = self.receive.window.left(self.receive.next);
         if self.advertised_window() >= 2 * before {
             for index in 0..self.subflows.len() {
                 if self.subflows[index].is_established() {

@@ -95,6 +95,11 @@ impl TcpEndpoint {
         }
     }
 
+    pub(crate) fn set_bytes_read(&mut self, total: u64, now: Instant) {
+        self.stream.set_bytes_read(total);
+        self.connection.set_unread(self.stream.unread(), now);
+    }
+
     pub(crate) fn handle_segment(&mut self, now: Instant, segment: &TcpSegment) {
         self.connection.on_segment(segment, None, now, &mut self.congestion);
         if self.connection.has_received() {

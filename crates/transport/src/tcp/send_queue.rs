@@ -146,6 +146,11 @@ impl Connection {
         excess
     }
 
+    /// The data that may be sent or repeated: ranges of the application stream (MPTCP: data-level offsets).
+    pub(crate) fn unacknowledged_data(&self) -> impl Iterator<Item = Range<u64>> {
+        self.sent.data().chain(self.queue.ranges.iter().cloned())
+    }
+
     /// Ends the stream: a FIN follows the queued data.
     pub fn finish(&mut self) {
         self.queue.finish();

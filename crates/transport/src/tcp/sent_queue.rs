@@ -90,6 +90,11 @@ impl SentQueue {
         &mut self.ring[id.wrapping_sub(self.base) as usize]
     }
 
+    /// The data of the segments, as ranges of the application stream, in sequence order. A SYN or FIN counts as a byte.
+    pub(crate) fn data(&self) -> impl Iterator<Item = core::ops::Range<u64>> {
+        self.ring.iter().map(|segment| segment.data..segment.data + (segment.end - segment.start))
+    }
+
     /// Identifiers in sequence order.
     pub(crate) fn ids(&self) -> impl DoubleEndedIterator<Item = u32> + use<> {
         let base = self.base;

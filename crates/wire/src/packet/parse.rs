@@ -16,6 +16,16 @@ impl Packet {
     /// Lengths and checksums are verified; `payload.length` and `payload.sum` are set. Bytes after the packet, such as
     /// the padding of a short Ethernet frame, are ignored. Malformed TCP options are skipped (see the crate's root).
     pub fn parse(bytes: &[u8]) -> Result<(Self, Range<usize>), ParseError> {
+        Self::parse_with(bytes, true)
+    }
+
+    /// As [`parse`](Self::parse), for a packet whose transport checksum a kernel has verified or left out: it is not
+    /// verified if the packet is TCP.
+    pub fn parse_verified(bytes: &[u8]) -> Result<(Self, Range<usize>), ParseError> {
+        Self::parse_with(bytes, false)
+    }
+
+    fn parse_with(bytes: &[u8], verify: bool) -> Result<(Self, Range<usize>), ParseError> {
         let version = match bytes.first() {
             Some(first) => first >> 4,
             None => return Err(ParseError::Truncated { header: Header::Ipv4, needed: 20, available: 0 }),
@@ -33,7 +43,7 @@ impl Packet {
         };
         let start = transport.start;
         let (body, payload) = match protocol {
-            PROTOCOL_TCP => parse_tcp(&ip, &bytes[transport])?,
+            PROTOCOL_TCP => parse_tcp(&ip, &bytes[transport], verify)?,
             PROTOCOL_UDP => parse_udp(&ip, &bytes[transport])?,
             PROTOCOL_SCTP => {
                 let packet = SctpPacket::parse(&bytes[transport.clone()])?;
@@ -46,11 +56,11 @@ impl Packet {
 }
 
 /// The TCP segment `bytes`, and the range of its payload in `bytes`.
-fn parse_tcp(ip: &IpHeader, bytes: &[u8]) -> Result<(Body, Range<usize>), ParseError> {
+fn parse_tcp(ip: &IpHeader, bytes: &[u8], verify: bool) -> Result<(Body, Range<usize>), ParseError> {
     let header_length = tcp::header_length(bytes)?;
     let (header, payload) = bytes.split_at(header_length);
     let payload_sum = ones_complement_sum(payload);
-    if transport_sum(ip, PROTOCOL_TCP, header, payload.len(), payload_sum) != 0xffff {
+    if verify && transport_sum(ip, PROTOCOL_TCP, header, payload.len(), payload_sum) != 0xffff {
         return Err(ParseError::Checksum(Header::Tcp));
     }
     let mut segment = tcp::parse_header(header);

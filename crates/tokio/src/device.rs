@@ -1,0 +1,25 @@
+//! What a stack sends and receives packets through.
+
+use std::io;
+use std::task::{Context, Poll};
+
+/// A device for IP packets. One task receives; packets are sent from any thread.
+pub trait Device: Send + Sync + 'static {
+    /// Receives a packet to the start of `buffer`, which has room for 64 KiB. An error means that the device is gone.
+    fn poll_receive(&self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>>;
+
+    /// Sends a packet at once. Returns whether it was accepted; if not, for want of room, it is lost, and the stack
+    /// repeats it as it repeats one that is lost on the path.
+    fn send(&self, packet: &[u8]) -> io::Result<bool>;
+}
+
+/// A packet in a receive buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Its place in the buffer.
+    pub bytes: core::ops::Range<usize>,
+    /// Bytes of payload of each TCP segment, if it consists of several that were joined (Linux: GRO).
+    pub segment: Option<u16>,
+    /// Whether the transport checksum was verified before, or left out.
+    pub verified: bool,
+}

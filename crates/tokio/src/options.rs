@@ -1,0 +1,70 @@
+//! What the connections of a stack are made of.
+
+use std::sync::Arc;
+
+use subflow_policy::congestion::Algorithm;
+use subflow_policy::path_manager::{PathManagement, SingleMesh};
+use subflow_policy::scheduler::Scheduling;
+use subflow_quantity::Duration;
+use subflow_transport::mptcp::{self, Bottleneck};
+use subflow_transport::tcp;
+use subflow_transport::tcp::config::ReceiveBuffer;
+
+/// The algorithms and bounds of all connections of a [`Stack`](crate::Stack).
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Congestion control over all subflows. Default: `lia`.
+    pub congestion: Algorithm,
+    /// The scheduler. Default: `ll`, the subflow with the lowest RTT that has room.
+    pub scheduler: Scheduling,
+    /// The path manager. Default: `single-mesh`, a subflow from each local address.
+    pub path_manager: PathManagement,
+    /// Detection of shared bottlenecks, for schedulers that go by it. Default: none.
+    pub bottleneck: Option<Bottleneck>,
+    /// The largest IP packet of every path in bytes: at most the smallest MTU of the devices. Default: 1500.
+    pub mtu: u16,
+    /// Most bytes that a connection keeps for its application to read. Default: 6 MiB, as in Linux (`tcp_rmem`).
+    pub receive_buffer: u64,
+    /// Most bytes that a connection keeps until they are acknowledged; it keeps less while its congestion windows are
+    /// small. Default: 4 MiB, as in Linux (`tcp_wmem`).
+    pub send_buffer: u64,
+    /// Require checksums of the data (RFC 8684, section 3.3). Default: no.
+    pub checksum: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let algorithm = |name| Algorithm::from_name(name).expect("it is a congestion control");
+        Self {
+            congestion: algorithm("lia"),
+            scheduler: Scheduling::from_name("ll").expect("it is a scheduler"),
+            path_manager: PathManagement::SingleMesh(SingleMesh::default()),
+            bottleneck: None,
+            mtu: 1500,
+            receive_buffer: 6 << 20,
+            send_buffer: 4 << 20,
+            checksum: false,
+        }
+    }
+}
+
+impl Options {
+    /// The configuration of the transport.
+    pub(crate) fn config(&self) -> Arc<mptcp::Config> {
+        let tcp = tcp::Config {
+            mtu: self.mtu,
+            // What an application writes at once is to leave at once, as with TCP_NODELAY.
+            nagle: false,
+            receive_buffer: ReceiveBuffer::Automatic { initial: 131_072, maximum: self.receive_buffer },
+            // Timers are not rounded to the ticks of a kernel.
+            timer_tick: Duration::ZERO,
+            ..tcp::Config::default()
+        };
+        Arc::new(mptcp::Config {
+            tcp: Arc::new(tcp),
+            bottleneck: self.bottleneck.clone(),
+            checksum: self.checksum,
+            ..mptcp::Config::new(self.congestion.clone(), self.scheduler.clone(), self.path_manager.clone())
+        })
+    }
+}

@@ -1,0 +1,191 @@
+//! A stack: its paths, connecting and listening.
+
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+
+use crate::driver::Driver;
+use crate::state::Shared;
+use crate::{Device, MptcpListener, MptcpStream, Options};
+
+/// The time after which the next attempt to connect begins beside those under way (RFC 8305, section 5).
+const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
+
+/// One path to the network: a device, and this host's addresses on it.
+#[derive(Clone)]
+pub struct Path {
+    pub(crate) device: Arc<dyn Device>,
+    pub(crate) addresses: Vec<IpAddr>,
+}
+
+impl Path {
+    /// A path over `device`, with these addresses.
+    pub fn new(device: impl Device, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
+        Self { device: Arc::new(device), addresses: addresses.into_iter().collect() }
+    }
+}
+
+impl std::fmt::Debug for Path {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Path").field("addresses", &self.addresses).finish_non_exhaustive()
+    }
+}
+
+/// An MPTCP stack. Clones share it. Its task ends, and with it all connections, when the last clone and the last
+/// stream are dropped.
+#[derive(Clone, Debug)]
+pub struct Stack(pub(crate) Arc<Running>);
+
+/// A stack with its task.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) shared: Arc<Shared>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Stack {
+    /// A stack over `paths`. Call it within a tokio runtime, in which its task runs.
+    ///
+    /// # Errors
+    ///
+    /// Where the operating system gives no random numbers.
+    pub fn new(paths: Vec<Path>, options: Options) -> io::Result<Self> {
+        let devices = paths.iter().map(|path| Arc::clone(&path.device)).collect();
+        let shared = Arc::new(Shared::new(paths, &options)?);
+        let task = tokio::spawn(Driver::new(Arc::clone(&shared), devices));
+        Ok(Self(Arc::new(Running { shared, task })))
+    }
+
+    /// Connects to `remote`, from the first path that reaches it: further paths are tried after 250 ms each.
+    ///
+    /// # Errors
+    ///
+    /// The error of the last attempt, or [`NetworkUnreachable`](io::ErrorKind::NetworkUnreachable) if no path that is
+    /// up has an address of the same family.
+    pub async fn connect(&self, remote: SocketAddr) -> io::Result<MptcpStream> {
+        self.connect_any(&[remote]).await
+    }
+
+    /// Connects to the first of `remotes` that answers, in their order, from every path. The attempts overlap as in
+    /// Happy Eyeballs (RFC 8305); the first to succeed ends the others.
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect).
+    pub async fn connect_any(&self, remotes: &[SocketAddr]) -> io::Result<MptcpStream> {
+        let locals = self.0.shared.lock().transmitter.local_addresses();
+        let pairs = remotes.iter().flat_map(|&remote| {
+            let same_family = locals.iter().filter(move |local| local.is_ipv4() == remote.is_ipv4());
+            same_family.map(move |&local| (local, remote))
+        });
+        let mut waiting = pairs.collect::<Vec<_>>().into_iter();
+        let mut attempts: Vec<Pin<Box<dyn Future<Output = io::Result<MptcpStream>> + Send + '_>>> = Vec::new();
+        let mut last_error = io::Error::new(
+            io::ErrorKind::NetworkUnreachable,
+            "no path that is up has an address of the destination's family",
+        );
+        let mut delay = Box::pin(tokio::time::sleep(Duration::ZERO));
+        poll_fn(|context| {
+            loop {
+                let mut at = 0;
+                while at < attempts.len() {
+                    match attempts[at].as_mut().poll(context) {
+                        Poll::Ready(Ok(stream)) => return Poll::Ready(Ok(stream)),
+                        Poll::Ready(Err(error)) => {
+                            last_error = error;
+                            drop(attempts.remove(at));
+                        }
+                        Poll::Pending => at += 1,
+                    }
+                }
+                let is_time = attempts.is_empty() || delay.as_mut().poll(context).is_ready();
+                match if is_time { waiting.next() } else { None } {
+                    Some((local, remote)) => {
+                        attempts.push(Box::pin(self.connect_from(local, remote)));
+                        delay = Box::pin(tokio::time::sleep(ATTEMPT_DELAY));
+                    }
+                    None if attempts.is_empty() => {
+                        let error = io::Error::new(last_error.kind(), last_error.to_string());
+                        return Poll::Ready(Err(error));
+                    }
+                    None => return Poll::Pending,
+                }
+            }
+        })
+        .await
+    }
+
+    /// Connects to `remote` from the address `local` of a path. Further subflows are the path manager's.
+    ///
+    /// # Errors
+    ///
+    /// If the peer refuses, if it does not answer, or if `local` has no free port.
+    pub async fn connect_from(&self, local: IpAddr, remote: SocketAddr) -> io::Result<MptcpStream> {
+        let key = self.0.shared.lock().connect(local, remote)?;
+        let stream = MptcpStream::new(Arc::clone(&self.0), key);
+        poll_fn(|context| {
+            let mut state = self.0.shared.lock();
+            let connection = state.connection(key);
+            if connection.established {
+                return Poll::Ready(Ok(()));
+            }
+            if connection.closed.is_some() {
+                let ended = || io::Error::new(io::ErrorKind::ConnectionReset, "it ended before it was established");
+                return Poll::Ready(Err(connection.failure().unwrap_or_else(ended)));
+            }
+            connection.opener = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await?;
+        Ok(stream)
+    }
+
+    /// Accepts connections on `port` of all addresses.
+    ///
+    /// # Errors
+    ///
+    /// If there is a listener on it already.
+    pub fn listen(&self, port: u16) -> io::Result<MptcpListener> {
+        self.0.shared.lock().listen(port)?;
+        Ok(MptcpListener::new(Arc::clone(&self.0), port))
+    }
+
+    /// Sets whether `path`, counted from 0, is usable. All are at first. Connections close their subflows of a path
+    /// that is not, and open them again, as the path manager decides, when it is.
+    pub fn set_path_up(&self, path: usize, up: bool) {
+        self.0.shared.lock().set_up(path, up);
+    }
+
+    /// Whether `path` is usable. A path whose device has failed is not.
+    pub fn is_path_up(&self, path: usize) -> bool {
+        self.0.shared.lock().transmitter.is_up(path)
+    }
+
+    /// Resets all connections. Their peers are told at once (MP_FASTCLOSE, RST).
+    pub fn abort_all(&self) {
+        self.0.shared.lock().abort_all();
+    }
+
+    /// The number of connections, those that are being closed included, and the bytes of memory that data occupies
+    /// which waits to be read or acknowledged.
+    pub fn usage(&self) -> (usize, usize) {
+        self.0.shared.lock().usage()
+    }
+
+    /// Packets that devices did not accept for want of room.
+    pub fn refused_packets(&self) -> u64 {
+        self.0.shared.lock().transmitter.refused
+    }
+}

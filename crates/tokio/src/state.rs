@@ -1,0 +1,350 @@
+//! Everything behind the lock: the host, its connections, their timers, and the paths.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+use slab::Slab;
+use subflow_quantity::{Duration, Instant};
+use subflow_transport::{Endpoint, EndpointId, Host, Listener, RandomSource, mptcp};
+use subflow_wire::Packet;
+
+use crate::connection::Connection;
+use crate::device::Received;
+use crate::segments::segments;
+use crate::transmit::Transmitter;
+use crate::{Options, Path};
+
+/// How long a connection whose stream was dropped waits for the end of the peer's (Linux `tcp_fin_timeout`).
+const LINGER: Duration = Duration::from_secs(60);
+/// Established connections that may wait for `accept` on a port; further ones are reset.
+const BACKLOG: usize = 1024;
+
+/// What a stack, its streams and its driver share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    start: tokio::time::Instant,
+}
+
+impl Shared {
+    pub(crate) fn new(paths: Vec<Path>, options: &Options) -> io::Result<Self> {
+        let random = RandomSource::system().map_err(io::Error::other)?;
+        let addresses = paths.iter().flat_map(|path| path.addresses.iter().copied()).collect();
+        let state = State {
+            now: Instant::ZERO,
+            host: Host::new(addresses, random),
+            config: options.config(),
+            send_buffer: options.send_buffer,
+            connections: Slab::new(),
+            keys: Vec::new(),
+            timers: BTreeSet::new(),
+            armed: Instant::MAX,
+            driver: None,
+            accepted: BTreeMap::new(),
+            acceptor: BTreeMap::new(),
+            transmitter: Transmitter::new(paths),
+        };
+        Ok(Self { state: Mutex::new(state), start: tokio::time::Instant::now() })
+    }
+
+    /// Locks the state and brings its clock up to date.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        // After a panic the state may be inconsistent, but a stream that is dropped must not panic again.
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.now = state.now.max(Instant::from_nanos(self.start.elapsed().as_nanos() as u64));
+        state
+    }
+
+    /// The time of the stack's clock as tokio's.
+    pub(crate) fn tokio_time(&self, at: Instant) -> tokio::time::Instant {
+        self.start + std::time::Duration::from_nanos(at.as_nanos())
+    }
+}
+
+/// The state of a stack. Connections have keys that stay theirs, unlike endpoints, until their stream is dropped.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) now: Instant,
+    pub(crate) host: Host,
+    config: Arc<mptcp::Config>,
+    send_buffer: u64,
+    connections: Slab<Connection>,
+    /// Keys by endpoint.
+    keys: Vec<Option<usize>>,
+    /// Of all connections, with their keys.
+    timers: BTreeSet<(Instant, usize)>,
+    /// When the driver wakes up by itself.
+    pub(crate) armed: Instant,
+    pub(crate) driver: Option<Waker>,
+    /// Established connections that nobody has accepted, by port.
+    pub(crate) accepted: BTreeMap<u16, VecDeque<usize>>,
+    pub(crate) acceptor: BTreeMap<u16, Waker>,
+    pub(crate) transmitter: Transmitter,
+}
+
+impl State {
+    pub(crate) fn connection(&mut self, key: usize) -> &mut Connection {
+        &mut self.connections[key]
+    }
+
+    /// The connection, and its endpoint while it is not over.
+    pub(crate) fn parts(&mut self, key: usize) -> (&mut Connection, Option<&mut Endpoint>) {
+        let connection = &mut self.connections[key];
+        let endpoint = connection.endpoint.map(|id| self.host.endpoint_mut(id));
+        (connection, endpoint)
+    }
+
+    /// Opens a connection from `local` and returns its key.
+    pub(crate) fn connect(&mut self, local: IpAddr, remote: SocketAddr) -> io::Result<usize> {
+        let opened = self.host.connect_mptcp(self.config.clone(), SocketAddr::new(local, 0), remote, self.now);
+        let id = opened.map_err(|error| io::Error::new(io::ErrorKind::AddrNotAvailable, error))?;
+        let key = self.add(id);
+        self.drain(key);
+        Ok(key)
+    }
+
+    pub(crate) fn listen(&mut self, port: u16) -> io::Result<()> {
+        if self.accepted.contains_key(&port) {
+            return Err(io::Error::new(io::ErrorKind::AddrInUse, format!("there is a listener on port {port} already")));
+        }
+        self.host.listen(port, Listener::Mptcp(self.config.clone()));
+        self.accepted.insert(port, VecDeque::new());
+        Ok(())
+    }
+
+    fn add(&mut self, id: EndpointId) -> usize {
+        let key = self.connections.insert(Connection::new(id, self.host.endpoint(id).ends()));
+        let index = id.0 as usize;
+        if self.keys.len() <= index {
+            self.keys.resize(index + 1, None);
+        }
+        self.keys[index] = Some(key);
+        key
+    }
+
+    /// Processes a packet from a device: one segment, or several that were joined.
+    pub(crate) fn receive(&mut self, buffer: &[u8], received: &Received) {
+        let bytes = &buffer[received.bytes.clone()];
+        let parsed = if received.verified { Packet::parse_verified(bytes) } else { Packet::parse(bytes) };
+        // Malformed packets, and those of other protocols, are not ours.
+        let Ok((packet, payload)) = parsed else { return };
+        let mut last = None;
+        for (segment, place) in segments(packet, &bytes[payload.clone()], received.segment) {
+            let Some(id) = self.host.handle_packet(self.now, &segment) else { continue };
+            self.keep_payload(id, &bytes[payload.clone()][place]);
+            last = Some(id);
+        }
+        while let Some(id) = self.host.poll_accept() {
+            let key = self.add(id);
+            self.connections[key].accepted_on = Some(self.host.endpoint(id).ends().local.port());
+            self.drain(key);
+        }
+        while let Some(reply) = self.host.poll_reply() {
+            self.transmitter.transmit(reply, None);
+        }
+        if let Some(key) = last.and_then(|id| self.key_of(id)) {
+            self.drain(key);
+        }
+    }
+
+    fn key_of(&self, id: EndpointId) -> Option<usize> {
+        self.keys.get(id.0 as usize).copied().flatten()
+    }
+
+    /// Stores the part of a payload that the endpoint has accepted.
+    fn keep_payload(&mut self, id: EndpointId, payload: &[u8]) {
+        // A connection that was accepted just now has no key; a SYN of ours has no use for data before that.
+        let (Some(taken), Some(key)) = (self.host.endpoint(id).taken(), self.key_of(id)) else { return };
+        let connection = &mut self.connections[key];
+        if connection.abandoned.is_some() {
+            return;
+        }
+        let read_before = connection.read.saturating_sub(taken.stream.start).min(taken.stream.end - taken.stream.start);
+        let start = taken.payload_offset as usize + read_before as usize;
+        let length = (taken.stream.end - taken.stream.start - read_before) as usize;
+        if let Some(bytes) = payload.get(start..start + length) {
+            connection.receive.write(taken.stream.start + read_before, bytes);
+        }
+    }
+
+    /// Sends what the connection has to send, passes its events on, and sets its timer. Called after everything that
+    /// may have changed its endpoint.
+    pub(crate) fn drain(&mut self, key: usize) {
+        let Some(id) = self.connections[key].endpoint else { return };
+        loop {
+            let connection = &mut self.connections[key];
+            while let Some(packet) = self.transmitter.packet_from(&mut self.host, self.now, id) {
+                self.transmitter.transmit(packet, Some(&connection.send));
+            }
+            match self.host.poll_event(id) {
+                Some(event) => connection.on_event(event),
+                None => break,
+            }
+        }
+        let connection = &mut self.connections[key];
+        let acknowledged = connection.acknowledged;
+        connection.follow(self.host.endpoint(id), self.send_buffer);
+        if connection.abandoned.is_some() && connection.acknowledged > acknowledged {
+            connection.abandoned = Some(self.now + LINGER);
+        }
+        if self.has_unwanted_data(key) {
+            self.host.endpoint_mut(id).abort();
+            self.connections[key].abandoned = None;
+            return self.drain(key);
+        }
+        self.hand_over(key);
+        if self.connections[key].closed.is_some() { self.end(key, id) } else { self.set_timer(key, id) }
+    }
+
+    /// Whether data has arrived that nobody will read: as in Linux, the connection is then reset.
+    fn has_unwanted_data(&self, key: usize) -> bool {
+        let connection = &self.connections[key];
+        connection.abandoned.is_some() && connection.received > connection.read && connection.closed.is_none()
+    }
+
+    /// Makes an established connection ready to be accepted.
+    fn hand_over(&mut self, key: usize) {
+        let connection = &mut self.connections[key];
+        let Some(port) = connection.accepted_on.filter(|_| connection.established || connection.closed.is_some())
+        else {
+            return;
+        };
+        connection.accepted_on = None;
+        let queue = self.accepted.get_mut(&port).filter(|queue| queue.len() < BACKLOG);
+        match queue {
+            Some(queue) if self.connections[key].closed.is_none() => {
+                queue.push_back(key);
+                if let Some(waker) = self.acceptor.remove(&port) {
+                    waker.wake();
+                }
+            }
+            _ => self.abandon(key),
+        }
+    }
+
+    fn set_timer(&mut self, key: usize, id: EndpointId) {
+        let connection = &mut self.connections[key];
+        let linger = connection.abandoned.filter(|_| !connection.peer_finished);
+        let at = [self.host.poll_timeout(id), linger].into_iter().flatten().min();
+        if at == connection.timer {
+            return;
+        }
+        if let Some(before) = core::mem::replace(&mut connection.timer, at) {
+            self.timers.remove(&(before, key));
+        }
+        if let Some(at) = at {
+            self.timers.insert((at, key));
+            if at < self.armed {
+                self.wake_driver();
+            }
+        }
+    }
+
+    pub(crate) fn wake_driver(&mut self) {
+        if let Some(waker) = self.driver.take() {
+            waker.wake();
+        }
+    }
+
+    /// Handles the timers that have expired, and returns when the next one does.
+    pub(crate) fn handle_timers(&mut self) -> Instant {
+        while let Some(&(at, key)) = self.timers.first() {
+            if at > self.now {
+                return at;
+            }
+            self.timers.pop_first();
+            let connection = &mut self.connections[key];
+            connection.timer = None;
+            let lingers_too_long =
+                !connection.peer_finished && connection.abandoned.is_some_and(|deadline| deadline <= self.now);
+            let Some(id) = connection.endpoint else { continue };
+            match lingers_too_long {
+                true => self.host.endpoint_mut(id).abort(),
+                false => self.host.handle_timeout(self.now, id),
+            }
+            self.drain(key);
+        }
+        Instant::MAX
+    }
+
+    /// The endpoint is over.
+    fn end(&mut self, key: usize, id: EndpointId) {
+        self.host.remove(id);
+        self.keys[id.0 as usize] = None;
+        let connection = &mut self.connections[key];
+        connection.endpoint = None;
+        connection.send.clear();
+        if let Some(at) = connection.timer.take() {
+            self.timers.remove(&(at, key));
+        }
+        if connection.abandoned.is_some() {
+            self.connections.remove(key);
+        }
+    }
+
+    /// The stream was dropped. What was written is still delivered, unless data came that was not read.
+    pub(crate) fn abandon(&mut self, key: usize) {
+        let connection = &mut self.connections[key];
+        connection.abandoned = Some(self.now + LINGER);
+        let Some(id) = connection.endpoint else {
+            self.connections.remove(key);
+            return;
+        };
+        let endpoint = self.host.endpoint_mut(id);
+        if connection.received > connection.read || !connection.established {
+            endpoint.abort();
+        } else {
+            endpoint.finish();
+        }
+        connection.read = connection.received;
+        connection.receive.clear();
+        self.drain(key);
+    }
+
+    /// Resets a connection.
+    pub(crate) fn abort(&mut self, key: usize) {
+        if let (_, Some(endpoint)) = self.parts(key) {
+            endpoint.abort();
+            self.drain(key);
+        }
+    }
+
+    /// Resets all connections.
+    pub(crate) fn abort_all(&mut self) {
+        let keys: Vec<usize> = self.connections.iter().map(|(key, _)| key).collect();
+        for key in keys.into_iter().filter(|&key| self.connections.contains(key)).collect::<Vec<_>>() {
+            self.abort(key);
+        }
+    }
+
+    /// Sets whether the path is usable. Connections lose or regain its addresses.
+    pub(crate) fn set_up(&mut self, path: usize, up: bool) {
+        let Some(addresses) = self.transmitter.set_up(path, up) else { return };
+        for address in addresses {
+            match up {
+                true => self.host.add_address(address, self.now),
+                false => self.host.remove_address(address, self.now),
+            }
+        }
+        let keys: Vec<usize> = self.connections.iter().map(|(key, _)| key).collect();
+        for key in keys {
+            if self.connections.contains(key) {
+                self.drain(key);
+            }
+        }
+    }
+
+    /// Number of connections, and bytes of memory that their data occupies.
+    pub(crate) fn usage(&self) -> (usize, usize) {
+        let bytes = self.connections.iter().map(|(_, one)| one.send.memory() + one.receive.memory()).sum();
+        (self.connections.len(), bytes)
+    }
+
+    /// Most bytes that a connection keeps until they are acknowledged.
+    pub(crate) fn send_buffer(&self) -> u64 {
+        self.send_buffer
+    }
+}
