@@ -116,6 +116,8 @@ impl State {
     }
 
     fn add(&mut self, id: EndpointId) -> usize {
+        // The application reads at its own pace from the first byte on.
+        self.host.endpoint_mut(id).set_bytes_read(0, self.now);
         let key = self.connections.insert(Connection::new(id, self.host.endpoint(id).ends()));
         let index = id.0 as usize;
         if self.keys.len() <= index {

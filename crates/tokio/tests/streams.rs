@@ -114,9 +114,9 @@ async fn a_slow_reader_stops_the_writer_and_memory_does_not_grow() {
     });
     let (server, written) = writing.await.expect("ends");
     assert!(written < 14 << 20, "{written} bytes were accepted though nobody reads");
+    // It goes on when the reader does.
     let memory = setup.client.usage().1 + setup.server.usage().1;
     assert!(memory < 16 << 20, "{memory} bytes");
-    // It goes on when the reader does.
     drop(server);
     let mut rest = Vec::new();
     client.read_to_end(&mut rest).await.expect("reads on");
