@@ -1,6 +1,7 @@
 //! The arguments of the command line.
 
 pub(crate) mod paths;
+mod proxy;
 mod start;
 mod sweep;
 mod watch;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use paths::Paths;
+pub(crate) use proxy::Proxy;
 pub(crate) use start::{Completions, Man, New, Template};
 use subflow_quantity::Size;
 pub(crate) use sweep::{Merge, Shard, Source};
@@ -47,7 +49,9 @@ pub(crate) enum Command {
     Paths(Paths),
     /// Watch this machine's MPTCP connections, their subflows, and which of these share a bottleneck
     Watch(Watch),
-    /// Remove the network namespaces that a killed run on Linux left behind
+    /// Proxy for applications: SOCKS5 and HTTP CONNECT in, MPTCP over several interfaces out (needs root)
+    Proxy(Proxy),
+    /// Remove what killed runs on Linux and killed proxies left behind
     Cleanup,
     /// Print a JSON Schema of scenario files, for completion and checks in editors
     Schema,

@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Command::Cc(cc) => commands::cc(cc),
         Command::Paths(paths) => commands::paths(paths),
         Command::Watch(watch) => commands::watch(watch),
+        Command::Proxy(proxy) => commands::proxy(proxy),
         Command::Cleanup => commands::cleanup(),
         Command::Schema => commands::schema(),
         Command::Completions(completions) => commands::completions(completions),

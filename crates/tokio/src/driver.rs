@@ -40,7 +40,9 @@ impl Driver {
                 Poll::Ready(Ok(received)) => self.shared.lock().receive(&self.buffer, &received),
                 Poll::Ready(Err(_)) => {
                     self.devices[path] = None;
-                    self.shared.lock().set_up(path, false);
+                    let mut state = self.shared.lock();
+                    let addresses = state.transmitter.addresses_of(path);
+                    state.set_up(&addresses, false);
                     return false;
                 }
                 Poll::Pending => return false,

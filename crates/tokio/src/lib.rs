@@ -52,7 +52,7 @@ mod tun_device;
 pub use device::{Device, Received};
 pub use listener::MptcpListener;
 pub use memory_device::{MemoryDevice, MemoryLink, pair};
-pub use options::Options;
+pub use options::{Options, UnknownName};
 pub use stack::{Path, Stack};
 pub use stream::{MptcpStream, SubflowState};
 #[cfg(target_os = "linux")]

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use subflow_policy::bottleneck::BottleneckDetection;
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::path_manager::{PathManagement, SingleMesh};
-use subflow_policy::scheduler::Scheduling;
+use subflow_policy::scheduler::{Scheduler, Scheduling};
 use subflow_quantity::Duration;
 use subflow_transport::mptcp::{self, Bottleneck};
 use subflow_transport::tcp;
@@ -48,7 +49,46 @@ impl Default for Options {
     }
 }
 
+/// A name that no algorithm has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("found {name:?}, expected {what}")]
+pub struct UnknownName {
+    /// What it should name, as "a scheduler".
+    pub what: &'static str,
+    /// The name.
+    pub name: String,
+    /// The names that there are.
+    pub known: Vec<&'static str>,
+}
+
 impl Options {
+    /// Options with the algorithms of these names. A scheduler that goes by correlations gets the detector `red-cpi`.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such algorithm.
+    pub fn named(congestion: &str, scheduler: &str, path_manager: &str) -> Result<Self, UnknownName> {
+        let unknown = |what, name: &str, known| UnknownName { what, name: name.to_owned(), known };
+        let algorithm = Algorithm::from_name(congestion)
+            .ok_or_else(|| unknown("a congestion control", congestion, Algorithm::NAMES.to_vec()))?;
+        let schedulers = || Scheduling::all().iter().map(|entry| entry.name).collect();
+        let scheduling =
+            Scheduling::from_name(scheduler).ok_or_else(|| unknown("a scheduler", scheduler, schedulers()))?;
+        let managers = || PathManagement::all().iter().map(|entry| entry.name).collect();
+        let manager = PathManagement::from_name(path_manager)
+            .ok_or_else(|| unknown("a path manager", path_manager, managers()))?;
+        let detector = BottleneckDetection::entry("red-cpi").filter(|_| scheduling.goes_by_correlations());
+        let bottleneck =
+            detector.map(|entry| Bottleneck { detection: entry.create(entry.defaults), regroup: None });
+        Ok(Self {
+            congestion: algorithm,
+            scheduler: scheduling,
+            path_manager: manager,
+            bottleneck,
+            ..Self::default()
+        })
+    }
+
     /// The configuration of the transport.
     pub(crate) fn config(&self) -> Arc<mptcp::Config> {
         let tcp = tcp::Config {

@@ -162,15 +162,15 @@ impl Stack {
         Ok(MptcpListener::new(Arc::clone(&self.0), port))
     }
 
-    /// Sets whether `path`, counted from 0, is usable. All are at first. Connections close their subflows of a path
-    /// that is not, and open them again, as the path manager decides, when it is.
-    pub fn set_path_up(&self, path: usize, up: bool) {
-        self.0.shared.lock().set_up(path, up);
+    /// Sets whether `address` is usable. All are at first. Connections close their subflows from an address that is
+    /// not, and open them again, as the path manager decides, when it is.
+    pub fn set_address_up(&self, address: IpAddr, up: bool) {
+        self.0.shared.lock().set_up(&[address], up);
     }
 
-    /// Whether `path` is usable. A path whose device has failed is not.
-    pub fn is_path_up(&self, path: usize) -> bool {
-        self.0.shared.lock().transmitter.is_up(path)
+    /// Whether `address` is one of the stack's and usable. The addresses of a device that has failed are not.
+    pub fn is_address_up(&self, address: IpAddr) -> bool {
+        self.0.shared.lock().transmitter.is_up(address)
     }
 
     /// Resets all connections. Their peers are told at once (MP_FASTCLOSE, RST).

@@ -322,14 +322,20 @@ impl State {
         }
     }
 
-    /// Sets whether the path is usable. Connections lose or regain its addresses.
-    pub(crate) fn set_up(&mut self, path: usize, up: bool) {
-        let Some(addresses) = self.transmitter.set_up(path, up) else { return };
-        for address in addresses {
-            match up {
-                true => self.host.add_address(address, self.now),
-                false => self.host.remove_address(address, self.now),
+    /// Sets whether these addresses are usable. Connections lose or regain them.
+    pub(crate) fn set_up(&mut self, addresses: &[IpAddr], up: bool) {
+        let mut changed = false;
+        for &address in addresses {
+            if self.transmitter.set_up(address, up) {
+                changed = true;
+                match up {
+                    true => self.host.add_address(address, self.now),
+                    false => self.host.remove_address(address, self.now),
+                }
             }
+        }
+        if !changed {
+            return;
         }
         let keys: Vec<usize> = self.connections.iter().map(|(key, _)| key).collect();
         for key in keys {

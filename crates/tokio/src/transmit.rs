@@ -1,5 +1,6 @@
 //! Packets of the stack as bytes, on the device of their path.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use subflow_quantity::Instant;
@@ -14,7 +15,9 @@ use crate::stream_buffer::StreamBuffer;
 /// Writes packets and chooses their device by their source address.
 #[derive(Debug)]
 pub(crate) struct Transmitter {
-    paths: Vec<PathState>,
+    paths: Vec<Path>,
+    /// Addresses that are not usable now.
+    down: BTreeSet<IpAddr>,
     packet: Packet,
     identification: u16,
     payload: Vec<u8>,
@@ -23,33 +26,38 @@ pub(crate) struct Transmitter {
     pub(crate) refused: u64,
 }
 
-#[derive(Debug)]
-struct PathState {
-    path: Path,
-    up: bool,
-}
-
 impl Transmitter {
     pub(crate) fn new(paths: Vec<Path>) -> Self {
-        let paths = paths.into_iter().map(|path| PathState { path, up: true }).collect();
-        Self { paths, packet: blank_packet(), identification: 0, payload: Vec::new(), bytes: Vec::new(), refused: 0 }
+        Self {
+            paths,
+            down: BTreeSet::new(),
+            packet: blank_packet(),
+            identification: 0,
+            payload: Vec::new(),
+            bytes: Vec::new(),
+            refused: 0,
+        }
     }
 
-    /// The addresses of the paths that are up, in the order of the paths.
+    /// The addresses that are usable, in the order of the paths.
     pub(crate) fn local_addresses(&self) -> Vec<IpAddr> {
-        let up = self.paths.iter().filter(|state| state.up);
-        up.flat_map(|state| state.path.addresses.iter().copied()).collect()
+        let all = self.paths.iter().flat_map(|path| path.addresses.iter());
+        all.filter(|address| !self.down.contains(address)).copied().collect()
     }
 
-    /// Sets whether a path is up. Returns its addresses if it was not so before.
-    pub(crate) fn set_up(&mut self, path: usize, up: bool) -> Option<Vec<IpAddr>> {
-        let state = self.paths.get_mut(path).filter(|state| state.up != up)?;
-        state.up = up;
-        Some(state.path.addresses.clone())
+    /// The addresses of a path.
+    pub(crate) fn addresses_of(&self, path: usize) -> Vec<IpAddr> {
+        self.paths.get(path).map_or_else(Vec::new, |path| path.addresses.clone())
     }
 
-    pub(crate) fn is_up(&self, path: usize) -> bool {
-        self.paths.get(path).is_some_and(|state| state.up)
+    /// Sets whether an address is usable. Returns whether that is a change of one of ours.
+    pub(crate) fn set_up(&mut self, address: IpAddr, up: bool) -> bool {
+        let ours = self.paths.iter().any(|path| path.addresses.contains(&address));
+        ours && if up { self.down.remove(&address) } else { self.down.insert(address) }
+    }
+
+    pub(crate) fn is_up(&self, address: IpAddr) -> bool {
+        self.local_addresses().contains(&address)
     }
 
     /// The next packet of the endpoint `id`, which is to be passed to [`transmit`](Self::transmit).
@@ -75,8 +83,8 @@ impl Transmitter {
         let written = packet.emit(PayloadBytes::Bytes(&self.payload), self.identification, &mut self.bytes);
         debug_assert!(written.is_ok(), "endpoints create only packets that can be written: {written:?}");
         let source = packet.ip.source;
-        let path = self.paths.iter().find(|state| state.path.addresses.contains(&source));
-        let sent = written.is_ok() && path.is_some_and(|state| matches!(state.path.device.send(&self.bytes), Ok(true)));
+        let path = self.paths.iter().find(|path| path.addresses.contains(&source));
+        let sent = written.is_ok() && path.is_some_and(|path| matches!(path.device.send(&self.bytes), Ok(true)));
         self.refused += u64::from(!sent);
         self.packet = packet;
     }

@@ -90,14 +90,14 @@ async fn addresses_that_are_lost_and_return_take_their_subflows_along() {
     let (mut client, mut server) = connected(&setup).await;
     let changing = async {
         sleep(Duration::from_millis(500)).await;
-        setup.client.set_path_up(0, false);
+        setup.client.set_address_up(setup.client_addresses[0], false);
         sleep(Duration::from_secs(1)).await;
-        setup.client.set_path_up(0, true);
+        setup.client.set_address_up(setup.client_addresses[0], true);
         sleep(Duration::from_millis(500)).await;
     };
     let (received, (), ()) = tokio::join!(receive(&mut server), send(&mut client, 20_000_000, 1), changing);
     assert!(received == pattern(1, 20_000_000));
-    assert!(setup.client.is_path_up(0));
+    assert!(setup.client.is_address_up(setup.client_addresses[0]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -151,7 +151,7 @@ async fn resets_and_refusals_are_errors_of_their_kinds() {
     assert_eq!(reset.kind(), ErrorKind::ConnectionReset, "{reset}");
     assert_eq!(client.write(b"x").await.expect_err("reset").kind(), ErrorKind::ConnectionReset);
     for path in [0, 1] {
-        setup.client.set_path_up(path, false);
+        setup.client.set_address_up(setup.client_addresses[path], false);
     }
     let unreachable = setup.client.connect(setup.address(80)).await.expect_err("no path");
     assert_eq!(unreachable.kind(), ErrorKind::NetworkUnreachable);

@@ -1,11 +1,12 @@
 //! `subflow cleanup`.
 
-use super::on_linux;
+use super::{on_linux, proxy};
 use crate::failure::Failure;
 use crate::output::print;
 
 pub(crate) fn cleanup() -> Result<(), Failure> {
-    let removed = on_linux::cleanup()?;
+    let mut removed = on_linux::cleanup()?;
+    removed.extend(proxy::cleanup()?);
     if removed.is_empty() {
         return print("nothing was left behind\n");
     }

@@ -1,0 +1,121 @@
+//! Interfaces with their addresses and routes, as `ip` shows them.
+
+use serde_json::Value;
+
+use super::step;
+use crate::error::{Error, Result};
+
+/// An address family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    V4,
+    V6,
+}
+
+impl Family {
+    pub(crate) const BOTH: [Self; 2] = [Self::V4, Self::V6];
+
+    /// The option of `ip`.
+    pub(crate) fn option(self) -> &'static str {
+        if self == Self::V4 { "-4" } else { "-6" }
+    }
+}
+
+/// The state of an interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Interface {
+    pub(crate) mtu: u32,
+    /// Whether it is up and has a carrier.
+    pub(crate) up: bool,
+    /// Whether it has an address that others can answer, of IPv4 and of IPv6.
+    pub(crate) has_address: [bool; 2],
+    /// Its routes of both families, as words for `ip route`.
+    pub(crate) routes: [Vec<String>; 2],
+}
+
+impl Interface {
+    /// The state of the interface `name`, or `None` if there is none.
+    pub(crate) fn read(name: &str) -> Result<Option<Self>> {
+        let all = ip(&["address", "show"])?;
+        let Some(link) = all.iter().find(|link| link["ifname"] == name) else { return Ok(None) };
+        let has_flag = |flag: &str| link["flags"].as_array().is_some_and(|flags| flags.iter().any(|one| one == flag));
+        let addresses = link["addr_info"].as_array().cloned().unwrap_or_default();
+        let has = |family: &str| {
+            let is_usable = |address: &Value| {
+                address["family"] == family && address["scope"] == "global" && address["tentative"] != true
+            };
+            addresses.iter().any(is_usable)
+        };
+        let mut routes = [Vec::new(), Vec::new()];
+        for (family, routes) in Family::BOTH.into_iter().zip(&mut routes) {
+            let shown = ip(&[family.option(), "route", "show", "table", "main", "dev", name]);
+            // The interface may have gone meanwhile.
+            routes.extend(shown.unwrap_or_default().iter().filter_map(route));
+        }
+        Ok(Some(Self {
+            mtu: link["mtu"].as_u64().map_or(1500, |mtu| mtu as u32),
+            up: has_flag("UP") && has_flag("LOWER_UP"),
+            has_address: [has("inet"), has("inet6")],
+            routes,
+        }))
+    }
+
+    /// The names of all interfaces.
+    pub(crate) fn names() -> Result<Vec<String>> {
+        Ok(ip(&["link", "show"])?.iter().filter_map(|link| Some(link["ifname"].as_str()?.to_owned())).collect())
+    }
+
+    /// Whether packets of the family can leave by it.
+    pub(crate) fn carries(&self, family: Family) -> bool {
+        self.up && self.has_address[family as usize] && !self.routes[family as usize].is_empty()
+    }
+}
+
+/// The words for `ip route` of a route that was shown.
+fn route(shown: &Value) -> Option<String> {
+    let is_usable = |flag: &Value| flag != "linkdown" && flag != "dead";
+    if shown.get("type").is_some_and(|kind| kind != "unicast")
+        || !shown["flags"].as_array().is_none_or(|flags| flags.iter().all(is_usable))
+    {
+        return None;
+    }
+    let destination = shown["dst"].as_str()?;
+    let via = match (shown["gateway"].as_str(), &shown["via"]) {
+        (Some(gateway), _) => format!(" via {gateway}"),
+        (None, Value::Object(via)) => format!(" via {} {}", via.get("family")?.as_str()?, via.get("host")?.as_str()?),
+        _ => String::new(),
+    };
+    let is_on_link = shown["flags"].as_array().is_some_and(|flags| flags.iter().any(|flag| flag == "onlink"));
+    let metric = shown["metric"].as_u64().map_or_else(String::new, |metric| format!(" metric {metric}"));
+    Some(format!("{destination}{via}{metric}{}", if is_on_link { " onlink" } else { "" }))
+}
+
+/// What `ip -j` prints.
+fn ip(words: &[&str]) -> Result<Vec<Value>> {
+    let words: Vec<String> = ["ip", "-j"].iter().chain(words).map(|word| (*word).to_owned()).collect();
+    let text = step::run(&words, "")?;
+    match serde_json::from_str(if text.trim().is_empty() { "[]" } else { &text }) {
+        Ok(Value::Array(list)) => Ok(list),
+        _ => Err(Error::Failed(format!("`{}` prints no list", words.join(" ")))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn routes_become_words_and_those_that_lead_nowhere_are_left_out() {
+        let words = |shown: Value| route(&shown);
+        let default = json!({"dst": "default", "gateway": "10.0.0.1", "metric": 600, "flags": []});
+        assert_eq!(words(default).as_deref(), Some("default via 10.0.0.1 metric 600"));
+        let network = json!({"dst": "10.0.0.0/24", "scope": "link", "prefsrc": "10.0.0.7", "flags": []});
+        assert_eq!(words(network).as_deref(), Some("10.0.0.0/24"));
+        let by_v6 = json!({"dst": "default", "via": {"family": "inet6", "host": "fe80::1"}, "flags": ["onlink"]});
+        assert_eq!(words(by_v6).as_deref(), Some("default via inet6 fe80::1 onlink"));
+        assert_eq!(words(json!({"dst": "default", "gateway": "10.0.0.1", "flags": ["linkdown"]})), None);
+        assert_eq!(words(json!({"type": "unreachable", "dst": "default", "flags": []})), None);
+    }
+}

@@ -1,0 +1,25 @@
+//! What a proxy changes on the machine: devices, rules, routes, settings, translation of addresses.
+
+mod changes;
+mod firewall;
+mod interface;
+mod journal;
+mod plan;
+mod step;
+
+pub(crate) use changes::Changes;
+pub(crate) use firewall::Firewall;
+pub(crate) use interface::{Family, Interface};
+pub(crate) use journal::Journal;
+pub(crate) use plan::{Change, PathPlan, firewall_changes};
+
+use crate::error::Result;
+
+/// Undoes what killed proxies have left in this network namespace, and returns their names.
+///
+/// # Errors
+///
+/// Without the right to do so.
+pub fn cleanup() -> Result<Vec<String>> {
+    journal::cleanup()
+}

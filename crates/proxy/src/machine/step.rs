@@ -1,0 +1,117 @@
+//! Changes of the machine, as commands and settings that can be printed.
+
+use std::fmt;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::error::{Error, Result};
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// A command with its standard input.
+    Run { words: Vec<String>, input: String },
+    /// A setting below `/proc/sys/net`.
+    Set { path: String, value: String },
+}
+
+impl Step {
+    /// The command that consists of these words.
+    pub(crate) fn run(line: &str) -> Self {
+        Self::Run { words: line.split(' ').map(str::to_owned).collect(), input: String::new() }
+    }
+
+    pub(crate) fn set(path: impl Into<String>, value: impl Into<String>) -> Self {
+        Self::Set { path: path.into(), value: value.into() }
+    }
+
+    /// Makes the change.
+    pub(crate) fn apply(&self) -> Result<()> {
+        match self {
+            Self::Set { path, value } => {
+                let file = format!("/proc/sys/net/{path}");
+                std::fs::write(&file, value).map_err(|error| Error::Failed(format!("cannot set {file}: {error}")))
+            }
+            Self::Run { words, input } => run(words, input).map(drop),
+        }
+    }
+
+    /// A line for the journal.
+    pub(crate) fn to_line(&self) -> String {
+        match self {
+            Self::Run { words, input } => json!({ "run": words, "input": input }),
+            Self::Set { path, value } => json!({ "set": path, "value": value }),
+        }
+        .to_string()
+    }
+
+    /// Reads a line of a journal.
+    pub(crate) fn from_line(line: &str) -> Option<Self> {
+        let value: Value = serde_json::from_str(line).ok()?;
+        let text = |key: &str| Some(value.get(key)?.as_str()?.to_owned());
+        if let Some(path) = text("set") {
+            return Some(Self::Set { path, value: text("value")? });
+        }
+        let words = value.get("run")?.as_array()?.iter().map(|word| Some(word.as_str()?.to_owned()));
+        Some(Self::Run { words: words.collect::<Option<_>>()?, input: text("input")? })
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Set { path, value } => write!(formatter, "sysctl -w net.{}={value}", path.replace('/', ".")),
+            Self::Run { words, input } if input.is_empty() => formatter.write_str(&words.join(" ")),
+            Self::Run { words, input } => write!(formatter, "{} <<END\n{input}END", words.join(" ")),
+        }
+    }
+}
+
+/// Runs a command and returns what it prints.
+pub(crate) fn run(words: &[String], input: &str) -> Result<String> {
+    let line = words.join(" ");
+    let failed = |why: String| Error::Failed(format!("`{line}` failed: {why}"));
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            let package = if words[0] == "ip" { "iproute2" } else { "nftables" };
+            let help = format!("install it: apt install {package}");
+            Error::bad_input(format!("there is no command {}", words[0]), help)
+        }
+        _ => failed(error.to_string()),
+    })?;
+    // A command that does not read its input says why on standard error.
+    let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
+    let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_come_back_from_a_journal() {
+        let with_input = Step::Run { words: vec!["nft".into(), "-f".into(), "-".into()], input: "a \"b\"\n".into() };
+        for step in [Step::run("ip rule add from 10.0.0.1 lookup 7"), Step::set("ipv4/ip_forward", "0"), with_input] {
+            assert_eq!(Step::from_line(&step.to_line()), Some(step));
+        }
+        for damaged in ["", "{", "{\"run\":[1]}", "{\"set\":\"x\"}", "null"] {
+            assert_eq!(Step::from_line(damaged), None, "{damaged}");
+        }
+    }
+
+    #[test]
+    fn a_missing_command_and_one_that_fails_are_different_errors() {
+        let missing = Step::run("subflow-has-no-such-command x").apply().expect_err("there is none");
+        assert!(matches!(missing, Error::BadInput { .. }), "{missing}");
+        let failed = Step::run("false").apply().expect_err("it fails");
+        assert!(matches!(&failed, Error::Failed(why) if why.contains("`false`")), "{failed}");
+    }
+}

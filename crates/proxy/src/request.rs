@@ -1,0 +1,106 @@
+//! What a client asks for, in either protocol.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::{http, socks};
+
+/// The time that a client has for its request.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Most bytes of a request. What follows it in the same packets counts.
+const LONGEST: usize = 16 << 10;
+
+/// Where a client wants to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    Address(SocketAddr),
+    Name(String, u16),
+}
+
+/// A step of a protocol, from the bytes received so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Parsed<T> {
+    /// More bytes are needed.
+    Incomplete,
+    /// The value, and how many bytes it took.
+    Complete(T, usize),
+    /// These bytes are to be answered before the connection is closed.
+    Refused(Vec<u8>),
+}
+
+/// The protocol of a client, for the answer to its request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    Socks,
+    Http,
+}
+
+impl Protocol {
+    /// The answer once it is known whether the destination could be reached.
+    pub(crate) fn answer(self, outcome: Result<(), std::io::ErrorKind>) -> Vec<u8> {
+        match self {
+            Self::Socks => socks::answer(outcome),
+            Self::Http => http::answer(outcome),
+        }
+    }
+}
+
+/// A request that was read completely.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) protocol: Protocol,
+    pub(crate) destination: Destination,
+    /// What the client has sent after it.
+    pub(crate) rest: Vec<u8>,
+}
+
+/// Reads the request of a client. `None` if it is slow, gone or refused; it has its answer then.
+pub(crate) async fn read(client: &mut TcpStream) -> Option<Request> {
+    tokio::time::timeout(PATIENCE, read_patiently(client)).await.ok().flatten()
+}
+
+async fn read_patiently(client: &mut TcpStream) -> Option<Request> {
+    let mut buffer = Vec::new();
+    let protocol = loop {
+        match buffer.first() {
+            Some(&socks::VERSION) => break Protocol::Socks,
+            Some(_) => break Protocol::Http,
+            None => fill(client, &mut buffer).await?,
+        }
+    };
+    if protocol == Protocol::Socks {
+        let reply = step(client, &mut buffer, socks::greeting).await?;
+        client.write_all(&reply).await.ok()?;
+    }
+    let parse = if protocol == Protocol::Socks { socks::request } else { http::request };
+    let destination = step(client, &mut buffer, parse).await?;
+    Some(Request { protocol, destination, rest: buffer })
+}
+
+/// Reads until `parse` has what it needs, and removes that from `buffer`.
+async fn step<T>(client: &mut TcpStream, buffer: &mut Vec<u8>, parse: impl Fn(&[u8]) -> Parsed<T>) -> Option<T> {
+    loop {
+        match parse(buffer) {
+            Parsed::Complete(value, length) => {
+                buffer.drain(..length);
+                return Some(value);
+            }
+            Parsed::Refused(answer) => {
+                let _ = client.write_all(&answer).await;
+                let _ = client.shutdown().await;
+                return None;
+            }
+            Parsed::Incomplete => fill(client, buffer).await?,
+        }
+    }
+}
+
+/// Reads more bytes. `None` at the end, or if there are too many.
+async fn fill(client: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<()> {
+    let room = LONGEST.checked_sub(buffer.len()).filter(|&room| room > 0)?;
+    let read = client.take(room as u64).read_buf(buffer).await.ok()?;
+    (read > 0).then_some(())
+}

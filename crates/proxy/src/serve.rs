@@ -1,0 +1,232 @@
+//! The proxy from start to end.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use subflow_tokio::{Options, Path, Stack, TunDevice};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
+
+use crate::error::{Error, Result};
+use crate::machine::{Change, Changes, Family, Firewall, Interface, Journal, PathPlan, firewall_changes};
+use crate::session;
+
+/// Clients that are served at a time; further ones wait in the kernel's queue.
+const MOST_CLIENTS: usize = 4096;
+/// Changes of interfaces come in groups: the paths are looked at this long after the first.
+const SETTLE: Duration = Duration::from_millis(200);
+/// The least MTU that IPv6 permits (RFC 8200, section 5).
+const LEAST_MTU: u32 = 1280;
+
+/// What a proxy is started with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where clients connect.
+    pub listen: SocketAddr,
+    /// The interfaces, the preferred one first.
+    pub via: Vec<String>,
+    /// The stack. `mtu` is an upper bound: the least of the interfaces' counts.
+    pub options: Options,
+}
+
+/// The commands that [`run`] would carry out, and those that undo them.
+///
+/// # Errors
+///
+/// Where the settings do not fit the machine.
+pub fn dry_run(settings: &Settings) -> Result<String> {
+    let states = interfaces(&settings.via)?;
+    let plans = plans(settings, 0);
+    let mtu = mtu(settings, &states);
+    let mut text = String::from("# at the start\n");
+    let mut undo = Vec::new();
+    let mut add = |(step, back): Change| {
+        text += &format!("{step}\n");
+        undo.extend(back);
+    };
+    for (plan, state) in plans.iter().zip(&states) {
+        add((plan.device_step(), None));
+        plan.changes(mtu).into_iter().for_each(&mut add);
+        plan.routes(state).into_iter().for_each(|step| add((step, None)));
+    }
+    firewall_changes(Firewall::find()?, 0, &plans).into_iter().for_each(&mut add);
+    text += "# at the end\n";
+    undo.iter().rev().for_each(|step| text += &format!("{step}\n"));
+    plans.iter().for_each(|plan| text += &format!("ip link del dev {}\n", plan.device));
+    Ok(text)
+}
+
+/// Runs a proxy until SIGINT or SIGTERM. `report` gets a line when it is ready, and when a path changes.
+///
+/// # Errors
+///
+/// Where the settings do not fit the machine, if the machine refuses a change, or when the last interface is removed.
+/// Nothing is left behind.
+pub fn run(settings: &Settings, report: impl Fn(&str)) -> Result<()> {
+    let states = interfaces(&settings.via)?;
+    if !rustix::process::geteuid().is_root() {
+        let problem = "creating devices, routes and firewall rules needs root rights";
+        return Err(Error::bad_input(problem, "run the command with sudo; --dry-run prints what it would change"));
+    }
+    let failed = |error: std::io::Error| Error::Failed(format!("cannot start: {error}"));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(failed)?;
+    runtime.block_on(serve(settings, states, &report))
+}
+
+/// The state of each interface. All must exist, and be different.
+fn interfaces(via: &[String]) -> Result<Vec<Interface>> {
+    let mut states = Vec::new();
+    for (position, name) in via.iter().enumerate() {
+        if via[..position].contains(name) {
+            return Err(Error::bad_input(format!("--via names {name} twice"), "name each interface once"));
+        }
+        let Some(state) = Interface::read(name)? else {
+            let names: Vec<String> = Interface::names()?.into_iter().filter(|name| name != "lo").collect();
+            let help = format!("there are: {}", names.join(", "));
+            return Err(Error::bad_input(format!("there is no interface {name:?}"), help));
+        };
+        if name == "lo" {
+            return Err(Error::bad_input("lo leads to no other machine", "name an interface that does"));
+        }
+        states.push(state);
+    }
+    Ok(states)
+}
+
+fn plans(settings: &Settings, number: u8) -> Vec<PathPlan> {
+    settings.via.iter().enumerate().map(|(index, name)| PathPlan::new(number, index, name)).collect()
+}
+
+/// The packets of a connection must fit every interface: they may be repeated on another.
+fn mtu(settings: &Settings, states: &[Interface]) -> u16 {
+    let least = states.iter().map(|state| state.mtu).min().unwrap_or(1500).max(LEAST_MTU);
+    settings.options.mtu.min(u16::try_from(least).unwrap_or(u16::MAX))
+}
+
+async fn serve(settings: &Settings, states: Vec<Interface>, report: &impl Fn(&str)) -> Result<()> {
+    // Before anything is changed.
+    let listener = TcpListener::bind(settings.listen).await.map_err(|error| {
+        let problem = format!("cannot listen on {}: {error}", settings.listen);
+        Error::bad_input(problem, "choose another address or port with --listen")
+    })?;
+    let failed = |what: &str| {
+        let what = what.to_owned();
+        move |error: std::io::Error| Error::Failed(format!("cannot {what}: {error}"))
+    };
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed("wait for signals"))?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(failed("wait for signals"))?;
+    let changes = Changes::open().map_err(failed("follow the interfaces"))?;
+    let mut journal = Journal::take()?;
+    let plans = plans(settings, journal.number());
+    let mtu = mtu(settings, &states);
+    let mut devices = Vec::new();
+    for plan in &plans {
+        let device = TunDevice::create(&plan.device).map_err(without_tun)?;
+        devices.push(Path::new(device, plan.addresses.iter().copied()));
+        apply(&mut journal, plan.changes(mtu))?;
+    }
+    let firewall = firewall_changes(Firewall::find()?, journal.number(), &plans);
+    apply(&mut journal, firewall)?;
+    let options = Options { mtu, ..settings.options.clone() };
+    let stack = Stack::new(devices, options).map_err(failed("start"))?;
+    let mut paths = Paths { plans, states: vec![None; states.len()] };
+    paths.update(&stack, report)?;
+    report(&format!("listening on {}", listener.local_addr().unwrap_or(settings.listen)));
+    let outcome = tokio::select! {
+        _ = interrupt.recv() => Ok(()),
+        _ = terminate.recv() => Ok(()),
+        () = accept(listener, &stack) => Ok(()),
+        outcome = follow(&changes, &mut paths, &stack, report) => outcome,
+    };
+    stack.abort_all();
+    drop(journal);
+    outcome
+}
+
+fn apply(journal: &mut Journal, changes: Vec<Change>) -> Result<()> {
+    changes.into_iter().try_for_each(|(step, undo)| journal.apply(&step, undo))
+}
+
+fn without_tun(error: subflow_linux::Error) -> Error {
+    match error {
+        subflow_linux::Error::Missing { missing, .. } => {
+            let help = "load the module (modprobe tun), or start the container with --device=/dev/net/tun";
+            Error::bad_input(missing, help)
+        }
+        error => Error::bad_input(error.to_string(), "it takes CAP_NET_ADMIN: run the command with sudo"),
+    }
+}
+
+/// Serves clients for ever.
+async fn accept(listener: TcpListener, stack: &Stack) {
+    let places = Arc::new(Semaphore::new(MOST_CLIENTS));
+    loop {
+        let place = Arc::clone(&places).acquire_owned().await.expect("it is never closed");
+        match listener.accept().await {
+            Ok((client, _)) => {
+                let stack = stack.clone();
+                tokio::spawn(async move {
+                    session::serve(stack, client).await;
+                    drop(place);
+                });
+            }
+            // There are too many open files, or the client is gone already.
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
+/// The paths, with the state of their interfaces.
+#[derive(Debug)]
+struct Paths {
+    plans: Vec<PathPlan>,
+    /// `None` if there is no such interface, or it was not looked at yet.
+    states: Vec<Option<Interface>>,
+}
+
+impl Paths {
+    /// Adapts routes, and the addresses of the stack, to the interfaces.
+    fn update(&mut self, stack: &Stack, report: &impl Fn(&str)) -> Result<()> {
+        for (plan, before) in self.plans.iter().zip(&mut self.states) {
+            let now = Interface::read(&plan.interface)?;
+            if now != *before {
+                adapt(plan, before.as_ref(), now.as_ref());
+                *before = now;
+            }
+            for family in Family::BOTH {
+                let Some(address) = plan.address(family) else { continue };
+                let up = before.as_ref().is_some_and(|state| state.carries(family));
+                if stack.is_address_up(address) != up {
+                    stack.set_address_up(address, up);
+                    let verb = if up { "carries" } else { "does not carry" };
+                    report(&format!("{} {verb} IPv{}", plan.interface, if family == Family::V4 { 4 } else { 6 }));
+                }
+            }
+        }
+        match self.states.iter().all(Option::is_none) {
+            false => Ok(()),
+            true => Err(Error::bad_input("no interface of --via exists any more", "start again when there is one")),
+        }
+    }
+}
+
+/// Puts the routes of `now` in place of those of `before`. A step may fail if the interface is changing: then another
+/// change follows.
+fn adapt(plan: &PathPlan, before: Option<&Interface>, now: Option<&Interface>) {
+    let removed = before.map_or_else(Vec::new, |before| plan.without_routes(before));
+    let added = now.map_or_else(Vec::new, |now| [plan.forwarding(), plan.routes(now)].concat());
+    for step in removed.into_iter().chain(added) {
+        let _ = step.apply();
+    }
+}
+
+async fn follow(changes: &Changes, paths: &mut Paths, stack: &Stack, report: &impl Fn(&str)) -> Result<()> {
+    loop {
+        let failed = |error| Error::Failed(format!("cannot follow the interfaces: {error}"));
+        changes.next().await.map_err(failed)?;
+        tokio::time::sleep(SETTLE).await;
+        paths.update(stack, report)?;
+    }
+}
