@@ -93,8 +93,8 @@ pub(crate) fn cleanup() -> Result<Vec<String>> {
     Ok(cleaned)
 }
 
-/// The file of a proxy in the network namespace of this process.
+/// The file of a proxy in the network namespace of this thread.
 fn path_of(number: u8) -> std::io::Result<PathBuf> {
-    let namespace = fs::metadata("/proc/self/ns/net")?.ino();
+    let namespace = fs::metadata("/proc/thread-self/ns/net")?.ino();
     Ok(PathBuf::from(format!("{FOLDER}/proxy-{namespace}-{number}")))
 }

@@ -1,0 +1,128 @@
+//! The proxy between kernels in network namespaces: curl as the client, the kernel's MPTCP as the server.
+#![cfg(target_os = "linux")]
+
+mod setup;
+
+use std::time::{Duration, SystemTime};
+
+use setup::{Setup, machine_serves};
+
+/// The proxy as a process of its own, which the tests start from this executable.
+#[test]
+fn process() {
+    let Ok(settings) = std::env::var(setup::PROCESS) else { return };
+    let mut words = settings.split(' ').map(str::to_owned);
+    let listen = words.next().and_then(|word| word.parse().ok()).expect("an address");
+    let options = subflow_proxy::Options { mtu: u16::MAX, ..subflow_proxy::Options::default() };
+    let settings = subflow_proxy::Settings { listen, via: words.collect(), options };
+    let outcome = subflow_proxy::run(&settings, |line| eprintln!("{line}"));
+    std::process::exit(match outcome {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("{error}");
+            2
+        }
+    });
+}
+
+/// Bytes that take about two seconds over both paths.
+const FILE: usize = 16_000_000;
+
+#[test]
+fn a_file_arrives_over_two_shaped_paths_at_nearly_their_sum() {
+    let Some(setup) = machine_serves("sum") else { return };
+    setup.shape(0, 50);
+    setup.shape(1, 30);
+    let _server = setup.serve(true);
+    let mut proxy = setup.proxy(&["c0", "c1"]);
+    setup.fetch_by("socks5h", 1000);
+    let begun = SystemTime::now();
+    setup.fetch_by("socks5h", FILE);
+    let seconds = begun.elapsed().expect("the clock goes on").as_secs_f64();
+    let sum = seconds * 80e6 * (1448.0 - 20.0) / 1514.0 / 8.0;
+    // A busy machine is slower; what counts is that one path alone could not do it.
+    assert!(FILE as f64 > 0.75 * sum, "{seconds} s");
+    assert_eq!(proxy.end("-TERM"), Some(0));
+    assert_eq!(setup.left_behind(), "");
+}
+
+#[test]
+fn a_path_is_cut_and_restored_in_a_transfer() {
+    let Some(setup) = machine_serves("cut") else { return };
+    setup.shape(0, 50);
+    setup.shape(1, 30);
+    let _server = setup.serve(true);
+    let mut proxy = setup.proxy(&["c0", "c1"]);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(700));
+            setup.ip("s", "link set s0 down");
+            std::thread::sleep(Duration::from_millis(1500));
+            setup.ip("s", "link set s0 up");
+        });
+        setup.fetch_by("socks5h", FILE);
+    });
+    assert_eq!(proxy.end("-INT"), Some(0));
+    assert_eq!(setup.left_behind(), "");
+}
+
+#[test]
+fn a_server_without_mptcp_is_reached_by_http_connect_too() {
+    let Some(setup) = machine_serves("tcp") else { return };
+    let _server = setup.serve(false);
+    let _proxy = setup.proxy(&["c0", "c1"]);
+    setup.fetch_by("socks5h", 3_000_000);
+    setup.fetch_by("http", 3_000_000);
+    let refused = setup.curl("socks5h", "http://10.99.0.1:81/1");
+    assert_eq!(refused.status.code(), Some(97), "a SOCKS error, and no time-out");
+    let loopback = setup.curl("socks5h", "http://127.0.0.1:80/1");
+    assert_eq!(loopback.status.code(), Some(97), "this machine's loopback is not reached");
+}
+
+#[test]
+fn two_hundred_connections_at_once() {
+    let Some(setup) = machine_serves("many") else { return };
+    let _server = setup.serve(true);
+    let _proxy = setup.proxy(&["c0", "c1"]);
+    let clients: Vec<_> = (0..200)
+        .map(|number| {
+            let url = format!("http://10.99.0.1/{}", 20_000 + number);
+            (20_000 + number, setup.start_curl("socks5h", &url))
+        })
+        .collect();
+    for (length, client) in clients {
+        let output = client.wait_with_output().expect("curl ends");
+        assert!(output.status.success() && output.stdout == setup::pattern(length), "{length}");
+    }
+}
+
+#[test]
+fn a_killed_proxy_is_cleaned_up_after() {
+    let Some(setup) = machine_serves("kill") else { return };
+    let mut proxy = setup.proxy(&["c0", "c1"]);
+    assert_ne!(setup.left_behind(), "");
+    assert_eq!(proxy.end("-KILL"), None);
+    assert_ne!(setup.left_behind(), "", "rules outlive a killed process");
+    setup.cleanup();
+    assert_eq!(setup.left_behind(), "");
+}
+
+#[test]
+fn what_is_missing_is_said_and_nothing_is_left() {
+    let Some(setup) = machine_serves("bad") else { return };
+    let said = |via: &[&str]| {
+        let output = setup.start(via).wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(said(&["c0", "wlan9"]).contains("there is no interface \"wlan9\""));
+    assert!(said(&["c0", "c0"]).contains("twice"));
+    let running = setup.proxy(&["c0"]);
+    assert!(said(&["c1"]).contains("cannot listen on 127.0.0.1:1080"));
+    drop(running);
+    // The only interface goes away: the proxy ends by itself.
+    let mut running = setup.proxy(&["c1"]);
+    setup.ip("c", "link del c1");
+    assert_eq!(running.wait(), Some(2));
+    assert_eq!(setup.left_behind(), "");
+}

@@ -1,0 +1,211 @@
+//! Two namespaces with two veth pairs between them: `c`, where the proxy and its clients are, and `s`, the server.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Output, Stdio};
+
+use subflow_prerequisite::Prerequisite;
+
+/// The variable that makes the test `process` a proxy.
+pub(crate) const PROCESS: &str = "SUBFLOW_TEST_PROXY";
+
+/// A server that sends as many bytes as the path says; with MPTCP if told so.
+const SERVER: &str = r"
+import http.server, socket, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    def do_GET(self):
+        length = int(self.path[1:])
+        self.send_response(200)
+        self.send_header('Content-Length', str(length))
+        self.end_headers()
+        block = bytes((7 * offset) % 251 for offset in range(251)) * 1024
+        while length > 0:
+            self.wfile.write(block[:length])
+            length -= min(length, len(block))
+    def log_message(self, *_): pass
+class Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 1024
+    def __init__(self, protocol):
+        super().__init__(('', 80), Handler, bind_and_activate=False)
+        self.socket.close()
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol)
+        self.server_bind()
+        self.server_activate()
+server = Server(int(sys.argv[1]))
+print('ready', flush=True)
+server.serve_forever()
+";
+
+/// What the server sends.
+pub(crate) fn pattern(length: usize) -> Vec<u8> {
+    let block: Vec<u8> = (0..251u32).map(|offset| (7 * offset % 251) as u8).collect();
+    block.iter().copied().cycle().take(length).collect()
+}
+
+pub(crate) struct Setup {
+    name: String,
+}
+
+/// A process that is ended with this value.
+pub(crate) struct Process(Child);
+
+impl Process {
+    /// Ends it with a signal, and returns its exit code.
+    pub(crate) fn end(&mut self, signal: &str) -> Option<i32> {
+        let status = Command::new("kill").args([signal, &self.0.id().to_string()]).status();
+        assert!(status.is_ok_and(|status| status.success()));
+        self.wait()
+    }
+
+    pub(crate) fn wait(&mut self) -> Option<i32> {
+        self.0.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if matches!(self.0.try_wait(), Ok(None)) {
+            let _ = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).status();
+            let _ = self.0.wait();
+        }
+    }
+}
+
+fn works(line: &str) -> bool {
+    let words: Vec<&str> = line.split(' ').collect();
+    let status = Command::new(words[0]).args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// The namespaces, if this machine can have them.
+pub(crate) fn machine_serves(test: &str) -> Option<Setup> {
+    let missing = |why: &str| {
+        Prerequisite::Kernel.missing(why);
+        None
+    };
+    for tool in ["ip -V", "tc -V", "curl --version", "python3 --version"] {
+        if !works(tool) {
+            return missing(&format!("`{tool}` does not work"));
+        }
+    }
+    if !works("nft --version") && !works("iptables --version") {
+        return missing("there is neither nft nor iptables");
+    }
+    let setup = Setup { name: format!("sfp-{}-{test}", std::process::id()) };
+    if !rustix::process::geteuid().is_root() || !works(&format!("ip netns add {}-c", setup.name)) {
+        return missing("only root makes network namespaces");
+    }
+    assert!(works(&format!("ip netns add {}-s", setup.name)));
+    for host in ["c", "s"] {
+        setup.ip(host, "link set lo up");
+    }
+    for path in [0, 1] {
+        setup.ip("c", &format!("link add c{path} type veth peer name s{path} netns {}-s", setup.name));
+        for (host, number) in [("c", 1), ("s", 2)] {
+            setup.ip(host, &format!("addr add 10.7{path}.0.{number}/24 dev {host}{path}"));
+            setup.ip(host, &format!("link set {host}{path} up"));
+        }
+        setup.ip("c", &format!("route add default via 10.7{path}.0.2 metric {path}00"));
+    }
+    setup.ip("s", "addr add 10.99.0.1/32 dev lo");
+    Some(setup)
+}
+
+impl Setup {
+    /// Runs `ip` in a namespace.
+    pub(crate) fn ip(&self, host: &str, words: &str) {
+        assert!(works(&format!("ip -n {}-{host} {words}", self.name)), "ip {words}");
+    }
+
+    fn command(&self, host: &str, program: &str) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &format!("{}-{host}", self.name), program]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Limits a path to `mbit` in the server's direction.
+    pub(crate) fn shape(&self, path: usize, mbit: u32) {
+        let shaper = format!("tc -n {}-s qdisc add dev s{path} root tbf rate {mbit}mbit burst 16k latency 40ms", self.name);
+        assert!(works(&shaper), "{shaper}");
+    }
+
+    pub(crate) fn serve(&self, mptcp: bool) -> Process {
+        let mut command = self.command("s", "python3");
+        let mut child = command.args(["-c", SERVER, if mptcp { "262" } else { "6" }]).spawn().expect("starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("it says so");
+        assert_eq!(line, "ready\n");
+        Process(child)
+    }
+
+    /// Starts a proxy over these interfaces.
+    pub(crate) fn start(&self, via: &[&str]) -> Child {
+        let executable = std::env::current_exe().expect("this test");
+        let mut command = self.command("c", &executable.to_string_lossy());
+        command.args(["--exact", "process", "--nocapture"]);
+        command.env(PROCESS, format!("127.0.0.1:1080 {}", via.join(" ")));
+        command.spawn().expect("starts")
+    }
+
+    /// Starts a proxy over these interfaces and waits until it listens.
+    pub(crate) fn proxy(&self, via: &[&str]) -> Process {
+        let mut child = self.start(via);
+        let mut errors = BufReader::new(child.stderr.take().expect("piped"));
+        let mut said = String::new();
+        while !said.contains("listening on") {
+            assert_ne!(errors.read_line(&mut said).expect("readable"), 0, "the proxy has ended: {said}");
+        }
+        std::thread::spawn(move || errors.read_to_end(&mut Vec::new()));
+        Process(child)
+    }
+
+    pub(crate) fn start_curl(&self, scheme: &str, url: &str) -> Child {
+        let mut command = self.command("c", "curl");
+        let proxy = format!("{scheme}://127.0.0.1:1080");
+        let tunnel = if scheme == "http" { "--proxytunnel" } else { "--no-progress-meter" };
+        command.args(["-s", tunnel, "--max-time", "120", "-x", &proxy, url]).spawn().expect("starts")
+    }
+
+    pub(crate) fn curl(&self, scheme: &str, url: &str) -> Output {
+        self.start_curl(scheme, url).wait_with_output().expect("it ends")
+    }
+
+    /// Fetches as many bytes from the server, and checks each.
+    pub(crate) fn fetch_by(&self, scheme: &str, length: usize) {
+        let output = self.curl(scheme, &format!("http://10.99.0.1/{length}"));
+        assert!(output.status.success(), "{:?} {}", output.status, String::from_utf8_lossy(&output.stderr));
+        assert!(output.stdout == pattern(length), "{} bytes of {length}, or others", output.stdout.len());
+    }
+
+    pub(crate) fn cleanup(&self) {
+        let namespace = std::fs::File::open(format!("/run/netns/{}-c", self.name)).expect("it is there");
+        let cleaned = std::thread::scope(|scope| {
+            let cleaning = scope.spawn(|| {
+                let kind = rustix::thread::LinkNameSpaceType::Network;
+                let moved = rustix::thread::move_into_link_name_space(std::os::fd::AsFd::as_fd(&namespace), Some(kind));
+                moved.expect("a thread may change its namespace");
+                subflow_proxy::cleanup().expect("cleans up")
+            });
+            cleaning.join().expect("no panic")
+        });
+        assert_eq!(cleaned.len(), 1, "{cleaned:?}");
+    }
+
+    /// Rules, tables and settings of the client's namespace that are a proxy's.
+    pub(crate) fn left_behind(&self) -> String {
+        let script = "ip rule | grep 198.19; ip -6 rule | grep fd73; ip link | grep subflow; \
+                      ip route show table 500000; (nft list tables; iptables-save) 2> /dev/null | grep subflow; \
+                      cat /proc/sys/net/ipv4/conf/c0/forwarding | grep 1; true";
+        let output = self.command("c", "sh").args(["-c", script]).output().expect("runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+impl Drop for Setup {
+    fn drop(&mut self) {
+        for host in ["c", "s"] {
+            let _ = works(&format!("ip netns del {}-{host}", self.name));
+        }
+    }
+}
