@@ -73,7 +73,8 @@ mod tests {
             other => panic!("{line}: {other:?}"),
         };
         assert_eq!(status("GET http://a.example/"), "405");
-        for bad in ["CONNECT a.example", "CONNECT :443", "CONNECT a:99999", "CONNECT a:+80", "CONNECT a/b:80", "x", ""] {
+        for bad in ["CONNECT a.example", "CONNECT :443", "CONNECT a:99999", "CONNECT a:+80", "CONNECT a/b:80", "x", ""]
+        {
             assert_eq!(status(bad), "400", "{bad}");
         }
         assert_eq!(request(b"CONNECT a.example:443 HTTP/1.1\r\n\r"), Parsed::Incomplete);

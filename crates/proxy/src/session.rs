@@ -83,9 +83,8 @@ mod tests {
 
     #[test]
     fn families_take_turns_and_this_machine_is_left_out() {
-        let addresses = |list: &[&str]| -> Vec<SocketAddr> {
-            list.iter().map(|text| text.parse().expect("an address")).collect()
-        };
+        let addresses =
+            |list: &[&str]| -> Vec<SocketAddr> { list.iter().map(|text| text.parse().expect("an address")).collect() };
         let found = ["[2001:db8::1]:1", "[2001:db8::2]:1", "[::1]:1", "10.0.0.1:1", "127.0.0.2:1", "[fe80::1]:1"];
         let order = addresses(&["[2001:db8::1]:1", "10.0.0.1:1", "[2001:db8::2]:1"]);
         assert_eq!(interleaved(&addresses(&found)), order);

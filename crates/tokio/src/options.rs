@@ -78,15 +78,8 @@ impl Options {
         let manager = PathManagement::from_name(path_manager)
             .ok_or_else(|| unknown("a path manager", path_manager, managers()))?;
         let detector = BottleneckDetection::entry("red-cpi").filter(|_| scheduling.goes_by_correlations());
-        let bottleneck =
-            detector.map(|entry| Bottleneck { detection: entry.create(entry.defaults), regroup: None });
-        Ok(Self {
-            congestion: algorithm,
-            scheduler: scheduling,
-            path_manager: manager,
-            bottleneck,
-            ..Self::default()
-        })
+        let bottleneck = detector.map(|entry| Bottleneck { detection: entry.create(entry.defaults), regroup: None });
+        Ok(Self { congestion: algorithm, scheduler: scheduling, path_manager: manager, bottleneck, ..Self::default() })
     }
 
     /// The configuration of the transport.

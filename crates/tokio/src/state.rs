@@ -108,7 +108,10 @@ impl State {
 
     pub(crate) fn listen(&mut self, port: u16) -> io::Result<()> {
         if self.accepted.contains_key(&port) {
-            return Err(io::Error::new(io::ErrorKind::AddrInUse, format!("there is a listener on port {port} already")));
+            return Err(io::Error::new(
+                io::ErrorKind::AddrInUse,
+                format!("there is a listener on port {port} already"),
+            ));
         }
         self.host.listen(port, Listener::Mptcp(self.config.clone()));
         self.accepted.insert(port, VecDeque::new());

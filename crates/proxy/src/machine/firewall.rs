@@ -51,9 +51,7 @@ fn nft(number: u8, devices: &str, translations: &[Translation]) -> (Step, Step) 
         filter += &format!("    {source} ct state invalid drop\n");
         if *forwards_for_us_only {
             let family = if address.is_ipv4() { "ipv4" } else { "ipv6" };
-            filter += &format!(
-                "    meta nfproto {family} iifname \"{interface}\" oifname != \"{devices}*\" drop\n"
-            );
+            filter += &format!("    meta nfproto {family} iifname \"{interface}\" oifname != \"{devices}*\" drop\n");
         }
     }
     let table = format!("subflow_proxy_{number}");
@@ -75,6 +73,7 @@ fn iptables(devices: &str, translation: &Translation) -> Vec<(Step, Step)> {
     if *forwards_for_us_only {
         rules.push(("-t filter", format!("FORWARD -i {interface} ! -o {devices}+ -j DROP")));
     }
-    let step = |action: &str, (table, rule): &(&str, String)| Step::run(&format!("{command} -w {table} {action} {rule}"));
+    let step =
+        |action: &str, (table, rule): &(&str, String)| Step::run(&format!("{command} -w {table} {action} {rule}"));
     rules.iter().map(|rule| (step("-I", rule), step("-D", rule))).collect()
 }

@@ -38,7 +38,8 @@ impl Journal {
                 continue;
             }
             // Another process may have removed the file before it was locked here, or have left something to undo.
-            let is_current = fs::metadata(&path).is_ok_and(|now| file.metadata().is_ok_and(|own| own.ino() == now.ino()));
+            let is_current =
+                fs::metadata(&path).is_ok_and(|now| file.metadata().is_ok_and(|own| own.ino() == now.ino()));
             if is_current && file.metadata().is_ok_and(|own| own.len() == 0) {
                 return Ok(Self { file, path, number, undo: Vec::new() });
             }

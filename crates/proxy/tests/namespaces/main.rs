@@ -5,7 +5,7 @@ mod setup;
 
 use std::time::{Duration, SystemTime};
 
-use setup::{Setup, machine_serves};
+use setup::machine_serves;
 
 /// The proxy as a process of its own, which the tests start from this executable.
 #[test]

@@ -126,7 +126,8 @@ impl Setup {
 
     /// Limits a path to `mbit` in the server's direction.
     pub(crate) fn shape(&self, path: usize, mbit: u32) {
-        let shaper = format!("tc -n {}-s qdisc add dev s{path} root tbf rate {mbit}mbit burst 16k latency 40ms", self.name);
+        let shaper =
+            format!("tc -n {}-s qdisc add dev s{path} root tbf rate {mbit}mbit burst 16k latency 40ms", self.name);
         assert!(works(&shaper), "{shaper}");
     }
 
