@@ -1,0 +1,99 @@
+//! Scripts of protocol tests: time-stamped lines of what an application does, what a peer sends, and what must leave,
+//! run in virtual time against the stacks of `subflow-transport`.
+//!
+//! | concern | file |
+//! |---|---|
+//! | characters to tokens | `syntax/token.rs` |
+//! | tokens to lines | `syntax/header.rs`, `syntax/step.rs`, `syntax/item.rs`, `syntax/time.rs` |
+//! | the script that lines make | `script.rs` |
+//! | values and what computes them | `value.rs`, `expression.rs` |
+//! | names of the fields of packets | `vocabulary.rs` |
+//! | packets from fields, and fields from packets | `packet/` |
+//! | options of the stack | `settings.rs` |
+//! | the host in virtual time | `world.rs` |
+//! | a run: one step after another | `run.rs`; the application: `application.rs`; comparison: `compare.rs` |
+//! | names of events and states | `names.rs` |
+//! | the page of requirements | `requirements.rs` |
+
+mod application;
+mod compare;
+mod expression;
+mod names;
+mod packet;
+mod requirements;
+mod run;
+mod script;
+mod settings;
+mod syntax;
+mod value;
+mod vocabulary;
+mod world;
+
+use std::path::{Path, PathBuf};
+
+use subflow_scenario::file::Problem;
+
+pub use requirements::requirements_page;
+pub use script::{Protocol, Requirement, Script};
+pub use syntax::parse;
+
+/// The extension of the files of scripts.
+pub const EXTENSION: &str = "conform";
+
+/// Reads the script in the file `path`.
+///
+/// # Errors
+///
+/// If the file cannot be read, or is not a script.
+pub fn load(path: &Path) -> Result<Script, Problem> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Problem::nowhere(format!("{name} cannot be read: {error}")).help("name a file that holds a script")
+    })?;
+    parse(&name, &text)
+}
+
+/// The files of scripts that `path` is: itself, or all in the folder and in folders below, in the order of their names.
+///
+/// # Errors
+///
+/// If it is not there, or is a folder without scripts.
+pub fn scripts_of(path: &Path) -> Result<Vec<PathBuf>, Problem> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut scripts = Vec::new();
+    collect(path, &mut scripts)?;
+    if scripts.is_empty() {
+        let message = format!("{} has no scripts", path.display());
+        return Err(Problem::nowhere(message).help(format!("scripts are files with the extension .{EXTENSION}")));
+    }
+    scripts.sort();
+    Ok(scripts)
+}
+
+fn collect(folder: &Path, scripts: &mut Vec<PathBuf>) -> Result<(), Problem> {
+    let unreadable = |error: std::io::Error| {
+        Problem::nowhere(format!("{} cannot be read: {error}", folder.display())).help("name a folder of scripts")
+    };
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        // Links to folders are not followed: they could lead in a circle.
+        let is_folder = entry.file_type().map_err(unreadable)?.is_dir();
+        if is_folder {
+            collect(&entry.path(), scripts)?;
+        } else if entry.path().extension().is_some_and(|extension| extension == EXTENSION) {
+            scripts.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
+/// Runs a script against the stack.
+///
+/// # Errors
+///
+/// The first step that did not go as the script says, with what was expected and what was seen.
+pub fn run(script: &Script) -> Result<(), Problem> {
+    run::Run::new(script).finish()
+}

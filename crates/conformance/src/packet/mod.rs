@@ -1,0 +1,38 @@
+//! Packets from the fields of a script, and fields from packets.
+
+mod cause;
+mod chunk;
+mod fields;
+mod option;
+mod parameter;
+mod sctp;
+mod tcp;
+mod wire;
+
+pub(crate) use wire::{Arrival, parse};
+
+use subflow_wire::{Body, Packet};
+
+use crate::script::{Path, Protocol};
+use crate::value::Field;
+
+/// The packet that arrives on `path`.
+///
+/// # Errors
+///
+/// If the fields do not fit together, with the reason.
+pub(crate) fn build(protocol: Protocol, path: &Path, fields: &[Field]) -> Result<Arrival, String> {
+    match protocol {
+        Protocol::Tcp | Protocol::Mptcp => tcp::build(path, fields),
+        Protocol::Sctp => sctp::build(path, fields),
+    }
+}
+
+/// The fields of a packet that left.
+pub(crate) fn describe(packet: &Packet) -> Vec<Field> {
+    match &packet.body {
+        Body::Tcp(segment) => tcp::describe(segment),
+        Body::Sctp(packet) => sctp::describe(packet),
+        Body::Udp(_) => Vec::new(),
+    }
+}

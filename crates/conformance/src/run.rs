@@ -1,0 +1,224 @@
+//! A run of a script: one step after another, and what a failure says.
+
+use std::net::SocketAddr;
+
+use subflow_quantity::{Duration, Instant};
+use subflow_scenario::file::{Place, Problem};
+use subflow_wire::{Body, Packet};
+
+use crate::application::Act;
+use crate::compare::{self, Difference, Mismatch};
+use crate::expression::Variables;
+use crate::packet;
+use crate::script::{Item, Path, Protocol, Script, Step, What, When};
+use crate::value::{Value, shown};
+use crate::vocabulary::fields_of;
+use crate::world::World;
+
+pub(crate) struct Run<'a> {
+    script: &'a Script,
+    paths: Vec<Path>,
+    world: World,
+    variables: Variables,
+    /// The time of the last step.
+    last: Instant,
+    /// Packets that left as expected, and packets that arrived, as lines.
+    history: Vec<String>,
+}
+
+/// How many packets before a failure it shows.
+const HISTORY: usize = 4;
+/// No script lasts longer.
+const LONGEST: Duration = Duration::from_secs(1_000_000_000);
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(script: &'a Script) -> Self {
+        let mut addresses = script.host.clone();
+        if addresses.is_empty() {
+            for path in &script.paths {
+                if !addresses.contains(&path.local.ip()) {
+                    addresses.push(path.local.ip());
+                }
+            }
+        }
+        Self {
+            script,
+            paths: script.paths.clone(),
+            world: World::new(addresses, script.settings.limits),
+            variables: Variables::new(),
+            last: Instant::ZERO,
+            history: Vec::new(),
+        }
+    }
+
+    /// Does all steps.
+    pub(crate) fn finish(mut self) -> Result<(), Problem> {
+        for step in &self.script.steps {
+            self.step(step)?;
+        }
+        let last = self.script.steps.last().map(|step| &step.place);
+        match last {
+            Some(place) => self.nothing_left(place),
+            None => Ok(()),
+        }
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), Problem> {
+        if let What::Act { verb, arguments } = &step.what
+            && verb == "let"
+        {
+            if let Value::Word(name) = arguments[0].evaluate(&self.variables)? {
+                let value = arguments[1].evaluate(&self.variables)?;
+                self.variables.insert(name, value);
+            }
+            return Ok(());
+        }
+        let (earliest, latest) = self.times(step)?;
+        match &step.what {
+            What::Leave { path, items } => return self.leave(step, (earliest, latest), *path, items),
+            _ => self.world.advance(earliest),
+        }
+        self.nothing_left(&step.place)?;
+        self.last = self.world.now;
+        match &step.what {
+            What::Arrive { path, items } => self.arrive(step, *path, items),
+            What::Act { verb, arguments } => {
+                let act = Act { script: self.script, place: &step.place, arguments, variables: &self.variables };
+                act.perform(verb, &mut self.world)
+            }
+            What::Silence | What::Leave { .. } => Ok(()),
+        }
+    }
+
+    /// The range of times of a step, without tolerance.
+    fn times(&self, step: &Step) -> Result<(Instant, Instant), Problem> {
+        let When { relative, earliest, latest } = step.when;
+        let base = if relative { self.last } else { Instant::ZERO };
+        let (first, last) = (base.saturating_add(earliest), base.saturating_add(latest.unwrap_or(earliest)));
+        if last > Instant::ZERO.saturating_add(LONGEST) {
+            return Err(Problem::at(&step.place, "the script lasts too long").help("it may last 10⁹ s"));
+        }
+        if last.saturating_add(self.script.tolerance) < self.last {
+            let message = format!("the step before was at {}", shown_at(self.last));
+            return Err(Problem::at(&step.place, message).help("times of steps must not decrease"));
+        }
+        Ok((first, last))
+    }
+
+    fn arrive(&mut self, step: &Step, path: usize, items: &[Item]) -> Result<(), Problem> {
+        let protocol = self.script.protocol;
+        let fields = compare::evaluate(items, fields_of(protocol), &self.variables)?;
+        let unfit = |error: String| Problem::at(&step.place, error).help("such a packet cannot be sent");
+        let arrival = packet::build(protocol, &self.paths[path], &fields).map_err(unfit)?;
+        self.remember(format!("{} {}< {}", shown_at(self.world.now), self.paths[path].name, shown(&fields)));
+        if let Some(packet) = arrival.received().map_err(unfit)? {
+            self.world.deliver(&packet);
+        }
+        Ok(())
+    }
+
+    fn leave(
+        &mut self,
+        step: &Step,
+        (earliest, latest): (Instant, Instant),
+        path: usize,
+        items: &[Item],
+    ) -> Result<(), Problem> {
+        let tolerance = if step.when.latest.is_some() { Duration::ZERO } else { self.script.tolerance };
+        self.world.advance(latest.saturating_add(tolerance));
+        self.check_defect(&step.place)?;
+        let Some((at, packet)) = self.world.left.pop_front() else {
+            let message = format!("nothing left by {}", shown_at(latest.saturating_add(tolerance)));
+            return Err(self.failure(&step.place, &message, &step.place, "nothing", None));
+        };
+        let path_seen = path_of(&mut self.paths, &packet);
+        let fields = packet::describe(&packet);
+        let seen = format!("{} {path_seen}> {}", shown_at(at), shown(&fields));
+        if at.saturating_add(tolerance) < earliest || at > latest.saturating_add(tolerance) {
+            let when = if at < earliest { "early" } else { "late" };
+            let label = format!("seen at {}", shown_at(at));
+            return Err(self.failure(
+                &step.place,
+                &format!("a packet left too {when}"),
+                &step.place,
+                &seen,
+                Some(label),
+            ));
+        }
+        let expected_path = self.paths[path].name.clone();
+        if path_seen != expected_path {
+            let label = format!("{expected_path} expected, {path_seen} seen");
+            return Err(self.failure(&step.place, "a packet left on another path", &step.place, &seen, Some(label)));
+        }
+        let (entries, protocol) = (fields_of(self.script.protocol), self.script.protocol);
+        let compared = match protocol {
+            Protocol::Sctp => compare::compare_chunks(&step.place, items, &fields, entries, &mut self.variables),
+            _ => compare::compare_segment(&step.place, items, &fields, entries, &mut self.variables),
+        };
+        match compared {
+            Ok(()) => {}
+            Err(Mismatch::Script(problem)) => return Err(problem),
+            Err(Mismatch::Differs(Difference { place, text })) => {
+                return Err(self.failure(&step.place, "another packet left", &place, &seen, Some(text)));
+            }
+        }
+        self.remember(seen);
+        self.last = at;
+        Ok(())
+    }
+
+    /// That every packet that left was expected.
+    fn nothing_left(&mut self, place: &Place) -> Result<(), Problem> {
+        self.check_defect(place)?;
+        let Some((at, packet)) = self.world.left.pop_front() else { return Ok(()) };
+        let path = path_of(&mut self.paths, &packet);
+        let seen = format!("{} {path}> {}", shown_at(at), shown(&packet::describe(&packet)));
+        Err(self.failure(place, "a packet left that the script does not expect", place, &seen, None))
+    }
+
+    fn check_defect(&self, place: &Place) -> Result<(), Problem> {
+        match &self.world.defect {
+            Some(defect) => Err(Problem::at(place, defect.clone()).help("this is a defect of the stack")),
+            None => Ok(()),
+        }
+    }
+
+    fn remember(&mut self, line: String) {
+        self.history.push(line);
+    }
+
+    /// The failure of `step`, with the line of the script and what was seen one below the other.
+    fn failure(&self, step: &Place, message: &str, place: &Place, seen: &str, label: Option<String>) -> Problem {
+        let line = step.source.text.get(step.span.clone()).unwrap_or_default();
+        let line = line.split_whitespace().filter(|word| *word != "\\").collect::<Vec<_>>().join(" ");
+        let first = self.history.len().saturating_sub(HISTORY);
+        let before: String = self.history[first..].iter().map(|line| format!("before    {line}\n")).collect();
+        let label = label.unwrap_or_else(|| message.to_owned());
+        Problem::at(place, message).label(label).help(format!("{before}expected  {line}\nseen      {seen}"))
+    }
+}
+
+fn shown_at(at: Instant) -> String {
+    format!("{:.6}", at.as_secs_f64())
+}
+
+/// The name of the path of a packet that left. A port 0 of a path becomes that of the first packet that fits.
+fn path_of(paths: &mut [Path], packet: &Packet) -> String {
+    let (source, destination) = match &packet.body {
+        Body::Tcp(segment) => (segment.source_port, segment.destination_port),
+        Body::Sctp(packet) => (packet.source_port, packet.destination_port),
+        Body::Udp(datagram) => (datagram.source_port, datagram.destination_port),
+    };
+    let local = SocketAddr::new(packet.ip.source, source);
+    let remote = SocketAddr::new(packet.ip.destination, destination);
+    let fits = |path: &SocketAddr, seen: SocketAddr| path.ip() == seen.ip() && [0, seen.port()].contains(&path.port());
+    let exact = paths.iter().position(|path| path.local == local && path.remote == remote);
+    let found = exact.or_else(|| paths.iter().position(|path| fits(&path.local, local) && fits(&path.remote, remote)));
+    match found {
+        Some(index) => {
+            (paths[index].local, paths[index].remote) = (local, remote);
+            paths[index].name.clone()
+        }
+        None => format!("from {local} to {remote} "),
+    }
+}

@@ -1,0 +1,199 @@
+//! Options of the stack that a script sets.
+
+use std::sync::Arc;
+
+use subflow_policy::congestion::Algorithm;
+use subflow_policy::path_manager::PathManagement;
+use subflow_policy::scheduler::Scheduling;
+use subflow_quantity::Duration;
+use subflow_scenario::file::{Place, Problem, did_you_mean, list};
+use subflow_transport::tcp::TcpOptions;
+use subflow_transport::tcp::config::{AckPolicy, LossDetection, ReceiveBuffer, WindowReduction};
+use subflow_transport::{Limits, Listener, mptcp, sctp, tcp};
+
+use crate::script::Protocol;
+use crate::value::Value;
+
+/// The stack of a script. Timers are exact, so that packets leave when the RFC says.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    protocol: Protocol,
+    tcp: tcp::Config,
+    congestion: Algorithm,
+    send_buffer: Option<u64>,
+    mptcp: mptcp::Config,
+    sctp: sctp::Config,
+    pub(crate) limits: Limits,
+}
+
+enum Kind {
+    Switch(fn(&mut Settings, bool)),
+    /// A number up to this one.
+    Number(u64, fn(&mut Settings, u64)),
+    Time(fn(&mut Settings, Duration)),
+    /// One of these names.
+    Name(&'static [&'static str], fn(&mut Settings, &str)),
+}
+
+struct Setting {
+    name: &'static str,
+    protocols: &'static [Protocol],
+    kind: Kind,
+}
+
+const STREAMS: &[Protocol] = &[Protocol::Tcp, Protocol::Mptcp];
+const MPTCP: &[Protocol] = &[Protocol::Mptcp];
+const SCTP: &[Protocol] = &[Protocol::Sctp];
+const LARGEST: u64 = 1 << 30;
+
+const fn setting(name: &'static str, protocols: &'static [Protocol], kind: Kind) -> Setting {
+    Setting { name, protocols, kind }
+}
+
+const SETTINGS: &[Setting] = &[
+    setting("mtu", STREAMS, Kind::Number(9000, |settings, bytes| settings.tcp.mtu = bytes.max(256) as u16)),
+    setting("initial_window", STREAMS, Kind::Number(1000, |s, packets| s.tcp.initial_window = packets.max(1) as u32)),
+    setting("timestamps", STREAMS, Kind::Switch(|s, on| s.tcp.timestamps = on)),
+    setting("sack", STREAMS, Kind::Switch(|s, on| s.tcp.sack = on)),
+    setting("initial_rto", STREAMS, Kind::Time(|s, time| s.tcp.initial_rto = time)),
+    setting("min_rto", STREAMS, Kind::Time(|s, time| s.tcp.min_rto = time)),
+    setting("max_rto", STREAMS, Kind::Time(|s, time| s.tcp.max_rto = time)),
+    setting("max_retries", STREAMS, Kind::Number(100, |s, number| s.tcp.max_retries = number as u32)),
+    setting("syn_retries", STREAMS, Kind::Number(100, |s, number| s.tcp.syn_retries = number as u32)),
+    setting("acks", STREAMS, Kind::Name(&["every", "delayed", "quick"], set_acks)),
+    setting("loss_detection", STREAMS, Kind::Name(&["rack", "dupthresh"], set_loss_detection)),
+    setting("reduction", STREAMS, Kind::Name(&["proportional", "immediate"], set_reduction)),
+    setting("tail_loss_probe", STREAMS, Kind::Switch(|s, on| s.tcp.tail_loss_probe = on)),
+    setting("frto", STREAMS, Kind::Switch(|s, on| s.tcp.frto = on)),
+    setting("undo", STREAMS, Kind::Switch(|s, on| s.tcp.undo = on)),
+    setting("idle_restart", STREAMS, Kind::Switch(|s, on| s.tcp.slow_start_after_idle = on)),
+    setting("nagle", STREAMS, Kind::Switch(|s, on| s.tcp.nagle = on)),
+    setting("receive_buffer", STREAMS, Kind::Number(LARGEST, |s, n| s.tcp.receive_buffer = ReceiveBuffer::Fixed(n))),
+    setting("send_buffer", STREAMS, Kind::Number(LARGEST, |s, n| s.send_buffer = Some(n))),
+    setting("time_wait", STREAMS, Kind::Time(|s, time| s.tcp.time_wait = time)),
+    setting("backlog", STREAMS, Kind::Number(4096, |s, n| s.limits.backlog = n as usize)),
+    setting("checksums", MPTCP, Kind::Switch(|s, on| s.mptcp.checksum = on)),
+    setting("deny_join", MPTCP, Kind::Switch(|s, on| s.mptcp.deny_join_to_initial_address = on)),
+    setting("max_subflows", MPTCP, Kind::Number(64, |s, n| s.mptcp.max_subflows = n.max(1) as usize)),
+    setting("without_subflow", MPTCP, Kind::Time(|s, time| s.mptcp.without_subflow = time)),
+    setting("path_manager", MPTCP, Kind::Name(&["default", "full-mesh"], set_path_manager)),
+    setting("streams", SCTP, Kind::Number(65_535, |s, n| s.sctp.streams = n.max(1) as u16)),
+    setting("inbound_streams", SCTP, Kind::Number(65_535, |s, n| s.sctp.inbound_streams = n.max(1) as u16)),
+    setting("message_size", SCTP, Kind::Number(1 << 20, |s, n| s.sctp.message_size = n.max(1) as u32)),
+    setting("path_retries", SCTP, Kind::Number(100, |s, n| s.sctp.path_max_retransmissions = n as u32)),
+    setting("association_retries", SCTP, Kind::Number(100, |s, n| s.sctp.association_max_retransmissions = n as u32)),
+    setting("init_retries", SCTP, Kind::Number(100, |s, n| s.sctp.max_init_retransmits = n as u32)),
+    setting(
+        "potentially_failed",
+        SCTP,
+        Kind::Number(100, |s, n| {
+            s.sctp.potentially_failed_max_retransmissions = Some(n as u32);
+        }),
+    ),
+    setting(
+        "heartbeats",
+        SCTP,
+        Kind::Switch(|s, on| {
+            s.sctp.heartbeat_interval = on.then_some(Duration::from_secs(30));
+        }),
+    ),
+    setting("cookie_life", SCTP, Kind::Time(|s, time| s.sctp.cookie_life = time)),
+    setting("sack_delay", SCTP, Kind::Time(|s, time| s.sctp.sack_delay = time)),
+    setting("bundling", SCTP, Kind::Switch(|s, on| s.sctp.nagle = on)),
+    setting("partial_reliability", SCTP, Kind::Switch(|s, on| s.sctp.partial_reliability = on)),
+    setting("inbound_buffer", SCTP, Kind::Number(LARGEST, |s, n| s.sctp.receive_buffer = n)),
+];
+
+impl Settings {
+    pub(crate) fn new(protocol: Protocol) -> Self {
+        let reno = || Algorithm::from_name("reno").expect("it is in the catalogue");
+        let path_manager = PathManagement::from_name("default").expect("it is in the catalogue");
+        let scheduler = Scheduling::from_name("ll").expect("it is in the catalogue");
+        Self {
+            protocol,
+            tcp: tcp::Config { timer_tick: Duration::ZERO, timer_wheel: false, ..tcp::Config::default() },
+            congestion: reno(),
+            send_buffer: None,
+            mptcp: mptcp::Config::new(reno(), scheduler, path_manager),
+            sctp: sctp::Config::rfc9260(),
+            limits: Limits::default(),
+        }
+    }
+
+    /// Sets `name` to `value`, which is a time or not.
+    pub(crate) fn set(
+        &mut self,
+        name: &str,
+        (value, is_time): (&Value, bool),
+        name_place: &Place,
+        value_place: &Place,
+    ) -> Result<(), Problem> {
+        let known = || SETTINGS.iter().filter(|setting| setting.protocols.contains(&self.protocol));
+        let Some(setting) = known().find(|setting| setting.name == name) else {
+            let names = || known().map(|setting| setting.name);
+            let help = did_you_mean(name, names(), &format!("the settings are {}", list(names())));
+            return Err(Problem::at(name_place, format!("there is no setting {name:?}")).help(help));
+        };
+        let refused = |expected: String| {
+            Problem::at(value_place, format!("{name} cannot be {value}")).help(format!("{expected} is expected"))
+        };
+        match (&setting.kind, value) {
+            (Kind::Switch(apply), Value::Word(word)) if word == "on" || word == "off" => apply(self, word == "on"),
+            (Kind::Number(most, apply), Value::Number(number)) if !is_time && number <= most => apply(self, *number),
+            (Kind::Time(apply), Value::Number(nanos)) if is_time => apply(self, Duration::from_nanos(*nanos)),
+            (Kind::Name(names, apply), Value::Word(word)) if names.contains(&word.as_str()) => apply(self, word),
+            (Kind::Switch(_), _) => return Err(refused("on or off".to_owned())),
+            (Kind::Number(most, _), _) => return Err(refused(format!("a number up to {most}"))),
+            (Kind::Time(_), _) => return Err(refused("a time with a unit or a fraction, such as 200ms,".to_owned())),
+            (Kind::Name(names, _), _) => return Err(refused(format!("one of {}", list(names.iter().copied())))),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn tcp_options(&self) -> TcpOptions {
+        TcpOptions {
+            config: Arc::new(self.tcp.clone()),
+            congestion: self.congestion.clone(),
+            send_buffer: self.send_buffer,
+        }
+    }
+
+    pub(crate) fn mptcp(&self) -> Arc<mptcp::Config> {
+        let (tcp, send_buffer) = (Arc::new(self.tcp.clone()), self.send_buffer);
+        Arc::new(mptcp::Config { tcp, send_buffer, ..self.mptcp.clone() })
+    }
+
+    pub(crate) fn sctp(&self) -> Arc<sctp::Config> {
+        Arc::new(self.sctp.clone())
+    }
+
+    pub(crate) fn listener(&self) -> Listener {
+        match self.protocol {
+            Protocol::Tcp => Listener::Tcp(self.tcp_options()),
+            Protocol::Mptcp => Listener::Mptcp(self.mptcp()),
+            Protocol::Sctp => Listener::Sctp(self.sctp()),
+        }
+    }
+}
+
+fn set_acks(settings: &mut Settings, name: &str) {
+    let (minimum, maximum) = (Duration::from_millis(40), Duration::from_millis(200));
+    settings.tcp.ack_policy = match name {
+        "every" => AckPolicy::EverySegment,
+        "delayed" => AckPolicy::Delayed { minimum, maximum, quick_start: false },
+        _ => AckPolicy::Delayed { minimum, maximum, quick_start: true },
+    };
+}
+
+fn set_loss_detection(settings: &mut Settings, name: &str) {
+    settings.tcp.loss_detection = if name == "rack" { LossDetection::Rack } else { LossDetection::DupThresh };
+}
+
+fn set_reduction(settings: &mut Settings, name: &str) {
+    settings.tcp.window_reduction =
+        if name == "immediate" { WindowReduction::Immediate } else { WindowReduction::Proportional };
+}
+
+fn set_path_manager(settings: &mut Settings, name: &str) {
+    settings.mptcp.path_manager = PathManagement::from_name(name).expect("the names above are in the catalogue");
+}
