@@ -52,6 +52,8 @@ pub(crate) enum Command {
     /// Proxy for applications: SOCKS5 and HTTP CONNECT in, MPTCP over several interfaces out (needs root)
     Proxy(Proxy),
     /// Remove what killed runs on Linux and killed proxies left behind
+    /// Run scripts of protocol tests against the TCP, MPTCP and SCTP stacks
+    Conform(Conform),
     Cleanup,
     /// Print a JSON Schema of scenario files, for completion and checks in editors
     Schema,
@@ -272,6 +274,13 @@ pub(crate) struct Validate {
     /// What to print
     #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
     pub(crate) format: BenchFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Conform {
+    /// Scripts, or folders of them
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) scripts: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

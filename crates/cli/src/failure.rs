@@ -43,7 +43,7 @@ impl Failure {
     }
 }
 
-fn rendered(problems: &Problems) -> String {
+pub(crate) fn rendered(problems: &Problems) -> String {
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let theme = if colours { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_links(false).with_context_lines(1);

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Command::Paths(paths) => commands::paths(paths),
         Command::Watch(watch) => commands::watch(watch),
         Command::Proxy(proxy) => commands::proxy(proxy),
+        Command::Conform(conform) => commands::conform(conform),
         Command::Cleanup => commands::cleanup(),
         Command::Schema => commands::schema(),
         Command::Completions(completions) => commands::completions(completions),

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_types)]
 
 mod captures;
+mod conform;
 mod desk;
 mod folders;
 #[cfg(target_os = "linux")]
