@@ -106,12 +106,15 @@ impl Connection {
         self.control_window(&sample, findings, before.lost, cc);
     }
 
-    /// Updates SND.WND from the newest segment (RFC 9293, section 3.10.7.4).
+    /// Updates SND.WND from the newest segment (RFC 9293, section 3.10.7.4). Of segments with equal numbers, the one
+    /// with the larger window counts, or one that closes the window (Linux `tcp_may_update_window`): they may arrive in
+    /// another order.
     fn update_window(&mut self, segment: &TcpSegment, start: u64, acknowledgment: u64) -> bool {
         let window = u64::from(segment.window) << self.send.scale;
         let newer = acknowledgment > self.send.una
             || start > self.send.window_from
-            || (start == self.send.window_from && acknowledgment + window > self.send.window_end);
+            || (start == self.send.window_from
+                && (acknowledgment + window > self.send.window_end || window == 0 && acknowledgment == self.send.una));
         if !newer {
             return false;
         }
