@@ -21,6 +21,9 @@ impl Connection {
         }
         if start < end {
             self.on_data(start..end, data, now);
+        } else if segment.flags.contains(TcpFlags::FIN) && end > self.receive.nxt {
+            // A FIN beyond a hole is acknowledged at once, as data is (RFC 5681, section 4.2).
+            self.request_ack();
         }
         if self.receive.fin == Some(self.receive.nxt) {
             self.receive.nxt += 1;
