@@ -106,7 +106,16 @@ impl Connection {
 
     /// The retransmission timeout without backoff.
     pub(crate) fn rto(&self) -> Duration {
-        self.rtt.rto().unwrap_or(self.config.initial_rto).min(self.config.max_rto)
+        self.rtt.rto().unwrap_or_else(|| self.rto_without_sample()).min(self.config.max_rto)
+    }
+
+    /// Before the first sample: the initial RTO in the handshake, and at least 3 s if that gave no sample since the SYN
+    /// was retransmitted (RFC 6298, section 5.7; Linux `tcp_init_metrics`).
+    #[cold]
+    fn rto_without_sample(&self) -> Duration {
+        const AFTER_HANDSHAKE: Duration = Duration::from_secs(3);
+        let initial = self.config.initial_rto;
+        if self.state.is_synchronised() { initial.max(AFTER_HANDSHAKE) } else { initial }
     }
 
     /// The retransmission timeout with exponential backoff (RFC 6298, section 5.5).
