@@ -243,9 +243,9 @@ impl Connection {
         self.map_from(index, done, self.receive.next);
     }
 
-    /// Checks for missing options: every segment of an MPTCP peer has them. If the subflow is the only one that the
-    /// connection ever had, the peer has fallen back. Otherwise the subflow is reset, since nothing shows what arrived
-    /// at the data level.
+    /// Checks a segment whose payload no mapping covers for missing options: an MPTCP peer sends them. If the subflow is
+    /// the only one that the connection ever had, the peer has fallen back. Otherwise the subflow is reset, since
+    /// nothing shows what arrived at the data level.
     pub(super) fn check_missing_options(&mut self, index: usize, segment: &TcpSegment, now: Instant) {
         let options = &segment.options;
         let silent = options.dss.is_none() && options.mptcp.is_empty();

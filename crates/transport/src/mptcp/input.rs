@@ -104,7 +104,7 @@ impl Connection {
             _ => {}
         }
         if accepted && !self.subflows[index].is_closed() {
-            self.after_acceptance(index, segment, was, now);
+            self.after_acceptance(index, segment, was, data.is_some(), now);
         }
         accepted
     }
@@ -143,7 +143,9 @@ impl Connection {
         accepted
     }
 
-    fn after_acceptance(&mut self, index: usize, segment: &TcpSegment, was: State, now: Instant) {
+    /// `mapped` is whether a mapping has placed the payload: such a segment needs no option of its own (RFC 8684, section
+    /// 3.3.1).
+    fn after_acceptance(&mut self, index: usize, segment: &TcpSegment, was: State, mapped: bool, now: Instant) {
         if index == 0 {
             if was == State::SynSent && self.mode == Mode::Opening {
                 self.on_capable_syn_ack(segment, now);
@@ -165,7 +167,7 @@ impl Connection {
                 return;
             }
         }
-        if self.mode == Mode::Multipath {
+        if self.mode == Mode::Multipath && !mapped {
             self.check_missing_options(index, segment, now);
             if self.subflows[index].is_closed() {
                 return;
