@@ -30,10 +30,9 @@ pub fn requirements_page(scripts: &[(String, Script)]) -> String {
 
 const INTRODUCTION: &str = "# Requirements and their scripts
 
-Each script of [`conformance/`](https://github.com/subflow/subflow/tree/main/conformance) states one requirement and \
-shows that the stack meets it. This page lists them by RFC and section. It is printed by
-`cargo run -q -p subflow-conformance --example requirements`, and a test compares it with the scripts. What has no row \
-here has no script.
+Each script of [`conformance/`](https://github.com/subflow/subflow/tree/main/conformance) states one requirement and
+shows that the stack meets it. This page lists them by RFC and section; a test compares it with the scripts. What has no
+row here has no script.
 ";
 
 /// Sections in the order of their numbers; letters of appendices come last.
