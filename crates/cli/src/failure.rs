@@ -33,7 +33,7 @@ impl Failure {
     /// Prints the reason on standard error and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         let (text, code) = match self {
-            Self::BadInput(problems) => (rendered(problems), 2),
+            Self::BadInput(problems) => (rendered(problems, std::io::stderr().is_terminal()), 2),
             Self::RunFailed(message) => (format!("error: {message}\n"), 1),
             Self::NobodyReads => return ExitCode::SUCCESS,
         };
@@ -43,8 +43,9 @@ impl Failure {
     }
 }
 
-pub(crate) fn rendered(problems: &Problems) -> String {
-    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+/// The problems as text, for a terminal or not.
+pub(crate) fn rendered(problems: &Problems, is_terminal: bool) -> String {
+    let colours = is_terminal && std::env::var_os("NO_COLOR").is_none();
     let theme = if colours { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_links(false).with_context_lines(1);
     let mut text = String::new();

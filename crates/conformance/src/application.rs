@@ -63,7 +63,7 @@ impl Act<'_> {
                 world.follow(id);
             }
             "write" => {
-                let bytes = self.amount(0)?;
+                let bytes = self.amount(0, MOST_WRITTEN)?;
                 self.endpoint(world)?.write(bytes);
             }
             "message" => self.message(world)?,
@@ -101,7 +101,7 @@ impl Act<'_> {
     }
 
     fn message(&self, world: &mut World) -> Result<(), Problem> {
-        let (bytes, stream) = (self.amount(0)?, self.amount(1)? as u16);
+        let (bytes, stream) = (self.amount(0, MOST_WRITTEN)?, self.amount(1, u16::MAX.into())? as u16);
         let words = (2..self.arguments.len()).map(|index| self.word(index)).collect::<Result<Vec<_>, _>>()?;
         if let Some(word) = words.iter().find(|word| !["unordered", "once"].contains(&word.as_str())) {
             return Err(Problem::at(self.place, format!("a message cannot be {word}")).help("unordered, or once"));
@@ -134,7 +134,7 @@ impl Act<'_> {
     }
 
     fn backup(&self, world: &mut World) -> Result<(), Problem> {
-        let (index, backup) = (self.amount(0)? as usize, self.switch(1)?);
+        let (index, backup) = (self.amount(0, MOST_WRITTEN)? as usize, self.switch(1)?);
         match self.endpoint(world)? {
             Endpoint::Mptcp(connection) if index < connection.subflows().len() => connection.set_backup(index, backup),
             _ => return Err(Problem::at(self.place, format!("there is no subflow {index}")).help("they count from 0")),
@@ -190,12 +190,13 @@ impl Act<'_> {
         world.endpoint_mut().ok_or_else(|| self.no_endpoint())
     }
 
-    fn amount(&self, index: usize) -> Result<u64, Problem> {
+    /// The argument at `index`, a number up to `most`.
+    fn amount(&self, index: usize, most: u64) -> Result<u64, Problem> {
         match self.arguments[index].evaluate(self.variables)? {
-            Value::Number(number) if number <= MOST_WRITTEN => Ok(number),
+            Value::Number(number) if number <= most => Ok(number),
             other => {
-                let problem = Problem::at(&self.arguments[index].place, format!("{other} is no amount"));
-                Err(problem.help(format!("a number up to {MOST_WRITTEN}")))
+                let problem = Problem::at(&self.arguments[index].place, format!("{other} cannot be used here"));
+                Err(problem.help(format!("a number up to {most}")))
             }
         }
     }

@@ -1,5 +1,6 @@
 //! `subflow conform`: runs scripts of protocol tests.
 
+use std::io::IsTerminal;
 use std::path::Path;
 
 use subflow_conformance::scripts_of;
@@ -41,7 +42,11 @@ pub(crate) fn conform(arguments: &Conform) -> Result<(), Failure> {
 fn line(path: &Path, claim: &str, outcome: Result<(), Problem>) -> String {
     match outcome {
         Ok(()) => format!("passed  {}  {claim}\n", path.display()),
-        Err(problem) => format!("FAILED  {}  {claim}\n{}\n", path.display(), rendered(&problem.into())),
+        Err(problem) => format!(
+            "FAILED  {}  {claim}\n{}\n",
+            path.display(),
+            rendered(&problem.into(), std::io::stdout().is_terminal())
+        ),
     }
 }
 
