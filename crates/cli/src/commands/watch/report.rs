@@ -189,6 +189,6 @@ mod tests {
         assert_eq!((rows[0][3].as_str(), rows[2][3].as_str()), ("established", "established, backup"));
         assert!(connection.title().ends_with("10.0.0.1:40000 to 10.9.0.1:80, 3 subflows"));
         let text = Report { time_s: 1.0, connections: vec![connection] }.text();
-        assert!(text.contains("20.0") && text.lines().count() == 7, "{text}");
+        assert!(text.contains("20.0") && text.lines().count() == 8, "{text}");
     }
 }
