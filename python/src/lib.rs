@@ -9,12 +9,14 @@
 //! | how tables are handed to other libraries | `table.rs`; which columns they have: `crates/store/src/tables/` |
 //! | algorithms written in Python | the table at the top of `algorithms/mod.rs` |
 //! | simulations that wait for an agent | `environment/`; the Gymnasium environments: `subflow/gym.py` |
+//! | paths of real flows, for the OpenFlow controller | `openflow/`; the controller: `../subflow/openflow.py` |
 //! | sweeps whose runs any executor does, and their store | `sweep.rs`, `../subflow/_sweep.py` |
 
 mod algorithms;
 mod environment;
 mod error;
 mod figure;
+mod openflow;
 mod results;
 mod run;
 mod scenario;
@@ -36,6 +38,8 @@ mod _native {
     use super::error::StoreError;
     #[pymodule_export]
     use super::error::{Problem, RunError, ScenarioError};
+    #[pymodule_export]
+    use super::openflow::{FirstPacket, Flow, Placement, read_frame};
     #[pymodule_export]
     use super::results::Results;
     #[pymodule_export]

@@ -58,7 +58,7 @@ pub use netem::{Distribution, Jitter, Overtaking};
 pub use network::{Hosts, Network};
 pub use probability::Probability;
 pub use queue::{Discipline, IdleAgeing, Limit, QueueConfig, RedConfig, RedDrop, RedUnit};
-pub use routing::{RouteMetric, RouterMode, RoutingConfig};
+pub use routing::{RouteMetric, RouterMode, RoutingConfig, flow_key, signal};
 pub use streams::stream;
 pub use tap::{Direction, Tap};
 pub use topology::{Attachment, DuplexLink, Shape, ShapeEnd, ShapeLink, TopologyBuilder, TopologyError};

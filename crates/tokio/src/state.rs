@@ -133,7 +133,7 @@ impl State {
     /// Processes a packet from a device: one segment, or several that were joined.
     pub(crate) fn receive(&mut self, buffer: &[u8], received: &Received) {
         let bytes = &buffer[received.bytes.clone()];
-        let parsed = if received.verified { Packet::parse_verified(bytes) } else { Packet::parse(bytes) };
+        let parsed = if received.verified { Packet::parse_without_checksum(bytes) } else { Packet::parse(bytes) };
         // Malformed packets, and those of other protocols, are not ours.
         let Ok((packet, payload)) = parsed else { return };
         let mut last = None;

@@ -197,7 +197,8 @@ fn ports(packet: &Packet) -> ((u16, u16), u8) {
     }
 }
 
-fn flow_key(packet: &Packet) -> FlowKey {
+/// The flow of a packet.
+pub fn flow_key(packet: &Packet) -> FlowKey {
     let (ports, protocol) = ports(packet);
     FlowKey {
         source: SocketAddr::new(packet.ip.source, ports.0),
@@ -206,8 +207,8 @@ fn flow_key(packet: &Packet) -> FlowKey {
     }
 }
 
-/// The MPTCP handshake option of a packet.
-fn signal(packet: &Packet) -> Signal {
+/// The MPTCP handshake option of a packet, which a controller reads.
+pub fn signal(packet: &Packet) -> Signal {
     match &packet.body {
         Body::Tcp(segment) if segment.flags.contains(TcpFlags::SYN) => signal_of_syn(segment),
         _ => Signal::None,

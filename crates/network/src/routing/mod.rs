@@ -16,6 +16,7 @@ use subflow_policy::routing::MultiflowOptions;
 use subflow_quantity::Duration;
 
 pub(crate) use flows::{FlowRoutes, FlowStart};
+pub use flows::{flow_key, signal};
 pub(crate) use gateways::{Gateway, Gateways};
 pub(crate) use packet_route::{FlowRoute, PacketRoute};
 pub use subflow_policy::routing::Metric as RouteMetric;

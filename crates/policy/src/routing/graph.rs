@@ -92,12 +92,17 @@ impl LinkSet {
     /// Whether the set contains the link of `edge`.
     #[inline]
     pub fn has(&self, edge: u32) -> bool {
-        self.links[edge as usize / 2]
+        // Links that were added to the graph later are not in the set.
+        self.links.get(edge as usize / 2).copied().unwrap_or(false)
     }
 
     /// Adds or removes the link of `edge`.
     pub fn set(&mut self, edge: u32, present: bool) {
-        self.links[edge as usize / 2] = present;
+        let link = edge as usize / 2;
+        if self.links.len() <= link {
+            self.links.resize(link + 1, false);
+        }
+        self.links[link] = present;
     }
 
     /// Adds all links of `path`.

@@ -19,9 +19,9 @@ impl Packet {
         Self::parse_with(bytes, true)
     }
 
-    /// As [`parse`](Self::parse), for a packet whose transport checksum a kernel has verified or left out: it is not
-    /// verified if the packet is TCP.
-    pub fn parse_verified(bytes: &[u8]) -> Result<(Self, Range<usize>), ParseError> {
+    /// As [`parse`](Self::parse), without verifying the checksum of TCP: for a packet whose checksum a kernel has
+    /// verified or left to a device, and for one on its way, since routers and switches do not verify it either.
+    pub fn parse_without_checksum(bytes: &[u8]) -> Result<(Self, Range<usize>), ParseError> {
         Self::parse_with(bytes, false)
     }
 

@@ -63,6 +63,17 @@ impl Connection {
         Some(path)
     }
 
+    /// Makes `paths`, those of its remaining subflows, the only ones that it uses.
+    pub(super) fn keep_only<'a>(&mut self, graph: &Graph, paths: impl Iterator<Item = &'a Path>) {
+        self.used = graph.no_links();
+        paths.for_each(|path| self.used.add(path));
+    }
+
+    /// Marks `path` as used.
+    pub(super) fn use_path(&mut self, path: &[u32]) {
+        self.used.add(path);
+    }
+
     /// A path to replace `broken`: disjoint from the connection's other subflows if possible, else any path.
     pub(super) fn detour(
         &mut self,

@@ -10,6 +10,7 @@
 
 mod connection;
 mod options;
+mod real_network;
 
 use std::collections::BTreeMap;
 
@@ -40,6 +41,8 @@ pub struct Multiflow {
     down: LinkSet,
     /// Per edge, the number of subflows placed on it.
     load: Vec<u32>,
+    /// Per edge, the load of other traffic, in subflows.
+    background: Vec<u32>,
     by_token: BTreeMap<u32, Connection>,
     /// Connections whose key is not yet known, by their initial subflow.
     opening: BTreeMap<FlowKey, Connection>,
@@ -62,6 +65,7 @@ impl Multiflow {
         Self {
             down: graph.no_links(),
             load: vec![0; graph.edge_numbers()],
+            background: vec![0; graph.edge_numbers()],
             graph,
             options,
             by_token: BTreeMap::new(),
@@ -123,7 +127,7 @@ impl Multiflow {
                 graph: &self.graph,
                 down: &self.down,
                 set: 1,
-                weight: weight(self.options.ties, &self.load, random),
+                weight: weight(self.options.ties, [&self.load, &self.background], random),
             };
             let detour = connection.unwrap_or(&mut alone).detour(from, to, &path, &search);
             self.place(flow, Placed { path: detour.unwrap_or(path), from, to, token });
@@ -173,7 +177,7 @@ impl Multiflow {
             graph: &self.graph,
             down: &self.down,
             set: options.set,
-            weight: weight(options.ties, &self.load, random),
+            weight: weight(options.ties, [&self.load, &self.background], random),
         }
     }
 
@@ -191,12 +195,15 @@ impl Multiflow {
 }
 
 /// The weight of an edge. Of equally short paths, the one with the smallest sum of weights is taken.
-fn weight(ties: Ties, load: &[u32], random: u64) -> impl Fn(u32) -> u64 + Copy + use<'_> {
+fn weight(ties: Ties, loads: [&[u32]; 2], random: u64) -> impl Fn(u32) -> u64 + Copy + use<'_> {
     move |edge| match ties {
         Ties::First => 0,
         Ties::Random => random_part(edge, random),
         // The random parts of a path's edges never add up to the weight of one subflow.
-        Ties::LeastLoaded => (u64::from(load[edge as usize]) << 28) + random_part(edge, random),
+        Ties::LeastLoaded => {
+            let load: u64 = loads.iter().map(|load| u64::from(load[edge as usize])).sum();
+            (load << 28) + random_part(edge, random)
+        }
     }
 }
 

@@ -1,0 +1,351 @@
+"""MultiFlow for switches: an OpenFlow 1.3 controller that places the subflows of MPTCP connections on disjoint paths.
+
+Run it with ``subflow-openflow --config-file controller.conf``, or as an application of os-ken. It needs
+``subflow[openflow]``. The algorithm is the simulator's.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+import time
+from dataclasses import fields
+from typing import Any
+
+from os_ken import cfg, log
+from os_ken.base.app_manager import AppManager, OSKenApp
+from os_ken.controller import ofp_event
+from os_ken.controller.handler import (
+    CONFIG_DISPATCHER,
+    DEAD_DISPATCHER,
+    MAIN_DISPATCHER,
+    set_ev_cls,
+)
+from os_ken.lib import hub
+from os_ken.ofproto import ofproto_v1_3 as protocol
+from os_ken.ofproto import ofproto_v1_3_parser as parser
+
+from subflow import __version__
+from subflow._openflow.controller import Controller
+from subflow._openflow.messages import (
+    COOKIE,
+    COOKIE_MASK,
+    Action,
+    Add,
+    AddGroup,
+    AskFlows,
+    AskPorts,
+    Barrier,
+    Delete,
+    Drop,
+    FoundEntry,
+    Match,
+    Message,
+    Output,
+    PacketOut,
+    ToController,
+    ToGroup,
+    ToRoutes,
+)
+from subflow._openflow.settings import Settings
+from subflow._openflow.status import StatusServer, status
+from subflow._openflow.topology import Port
+
+__all__ = ["MultiFlow", "main"]
+
+LOG = logging.getLogger("subflow.openflow")
+GROUP = "subflow"
+TICK = 0.25
+
+
+def _options() -> list[Any]:
+    """The settings as options of os-ken's configuration, in the section ``[subflow]``."""
+    options = []
+    for setting in fields(Settings):
+        data, default = setting.metadata, setting.default
+        more: dict[str, Any] = {"help": data["help"], "default": default}
+        if isinstance(default, str):
+            options.append(cfg.StrOpt(setting.name, choices=data.get("choices"), **more))
+        else:
+            kind = cfg.FloatOpt if isinstance(default, float) else cfg.IntOpt
+            options.append(kind(setting.name, min=data.get("least"), max=data.get("most"), **more))
+    return options
+
+
+cfg.CONF.register_cli_opts(_options(), group=GROUP)
+
+
+class MultiFlow(OSKenApp):  # type: ignore[misc]
+    """The application: events of os-ken go to the controller, its messages go to the switches."""
+
+    OFP_VERSIONS = [protocol.OFP_VERSION]
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        settings = Settings(**{setting.name: self.CONF[GROUP][setting.name] for setting in fields(Settings)})
+        self.controller = Controller(settings)
+        self._datapaths: dict[int, Any] = {}
+        self._tickets: dict[tuple[int, int], int] = {}
+        self._partial: dict[int, list[FoundEntry]] = {}
+        self._lock = threading.RLock()
+        self._over = threading.Event()
+        self._status = StatusServer(settings.status, self.snapshot) if settings.status else None
+
+    def start(self) -> Any:
+        """Begins to handle events."""
+        hub.spawn(self._tick)
+        return super().start()
+
+    def stop(self) -> None:
+        """Ends the status server and the clock."""
+        self._over.set()
+        if self._status is not None:
+            self._status.close()
+        super().stop()
+
+    def snapshot(self) -> dict[str, Any]:
+        """What the status shows."""
+        with self._lock:
+            return status(self.controller)
+
+    def _tick(self) -> None:
+        while not self._over.is_set():
+            hub.sleep(TICK)
+            try:
+                with self._lock:
+                    self._send(self.controller.tick(time.monotonic()))
+            except Exception:
+                LOG.exception("the controller's clock goes on after an error")
+
+    # From switches.
+
+    @set_ev_cls(ofp_event.EventOFPStateChange, [MAIN_DISPATCHER, DEAD_DISPATCHER])  # type: ignore[untyped-decorator]
+    def _state_changed(self, event: Any) -> None:
+        datapath = event.datapath
+        if event.state == MAIN_DISPATCHER:
+            # Its ports come with the answer.
+            datapath.send_msg(parser.OFPDescStatsRequest(datapath, 0))
+        elif datapath.id is not None:
+            with self._lock:
+                if self._datapaths.get(datapath.id) is datapath:
+                    del self._datapaths[datapath.id]
+                    self._tickets = {key: ticket for key, ticket in self._tickets.items() if key[0] != datapath.id}
+                    self._partial.pop(datapath.id, None)
+                    self._send(self.controller.switch_down(time.monotonic(), datapath.id))
+
+    @set_ev_cls(ofp_event.EventOFPSwitchFeatures, CONFIG_DISPATCHER)  # type: ignore[untyped-decorator]
+    def _features(self, event: Any) -> None:
+        event.msg.datapath.subflow_tables = event.msg.n_tables
+
+    @set_ev_cls(ofp_event.EventOFPDescStatsReply, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
+    def _description(self, event: Any) -> None:
+        datapath, body = event.msg.datapath, event.msg.body
+        datapath.subflow_description = f"{_text(body.mfr_desc)} {_text(body.hw_desc)} {_text(body.sw_desc)}"
+        datapath.send_msg(parser.OFPPortDescStatsRequest(datapath, 0))
+
+    @set_ev_cls(ofp_event.EventOFPPortDescStatsReply, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
+    def _ports(self, event: Any) -> None:
+        datapath = event.msg.datapath
+        ports = getattr(datapath, "subflow_ports", None)
+        if ports is None:
+            ports = datapath.subflow_ports = {}
+        now = time.monotonic()
+        ports.update({port.port_no: _port(now, port) for port in event.msg.body if port.port_no < protocol.OFPP_MAX})
+        if event.msg.flags & protocol.OFPMPF_REPLY_MORE:
+            return
+        with self._lock:
+            self._datapaths[datapath.id] = datapath
+            tables = getattr(datapath, "subflow_tables", 254)
+            description = getattr(datapath, "subflow_description", "")
+            self._send(self.controller.switch_up(now, datapath.id, ports, tables, description))
+
+    @set_ev_cls(ofp_event.EventOFPPortStatus, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
+    def _port_status(self, event: Any) -> None:
+        message = event.msg
+        port = message.desc
+        if port.port_no >= protocol.OFPP_MAX:
+            return
+        now = time.monotonic()
+        gone = message.reason == protocol.OFPPR_DELETE
+        with self._lock:
+            found = None if gone else _port(now, port)
+            self._send(self.controller.port_changed(now, message.datapath.id, port.port_no, found))
+
+    @set_ev_cls(ofp_event.EventOFPPacketIn, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
+    def _packet_in(self, event: Any) -> None:
+        message = event.msg
+        with self._lock:
+            place = message.datapath.id, message.match["in_port"]
+            if place[0] in self._datapaths:
+                self._send(self.controller.packet_in(time.monotonic(), *place, bytes(message.data)))
+
+    @set_ev_cls(ofp_event.EventOFPBarrierReply, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
+    def _barrier(self, event: Any) -> None:
+        dpid = event.msg.datapath.id
+        with self._lock:
+            ticket = self._tickets.pop((dpid, event.msg.xid), None)
+            if ticket is not None:
+                self._send(self.controller.barrier_reply(dpid, ticket))
+
+    @set_ev_cls(ofp_event.EventOFPFlowRemoved, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
+    def _flow_removed(self, event: Any) -> None:
+        message = event.msg
+        if message.reason != protocol.OFPRR_DELETE:
+            with self._lock:
+                self._send(self.controller.flow_removed(message.datapath.id, message.cookie, _match(message.match)))
+
+    @set_ev_cls(ofp_event.EventOFPFlowStatsReply, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
+    def _flow_stats(self, event: Any) -> None:
+        message = event.msg
+        dpid = message.datapath.id
+        with self._lock:
+            found = self._partial.setdefault(dpid, [])
+            found += (
+                FoundEntry(e.table_id, _match(e.match), e.cookie, _out_port(e), e.byte_count) for e in message.body
+            )
+            if not message.flags & protocol.OFPMPF_REPLY_MORE:
+                self._send(self.controller.flow_report(time.monotonic(), dpid, self._partial.pop(dpid)))
+
+    @set_ev_cls(ofp_event.EventOFPPortStatsReply, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
+    def _port_stats(self, event: Any) -> None:
+        counters = {
+            port.port_no: (port.rx_bytes, port.tx_bytes)
+            for port in event.msg.body
+            if port.port_no < protocol.OFPP_MAX
+        }
+        with self._lock:
+            self._send(self.controller.port_report(time.monotonic(), event.msg.datapath.id, counters))
+
+    @set_ev_cls(ofp_event.EventOFPErrorMsg, [CONFIG_DISPATCHER, MAIN_DISPATCHER])  # type: ignore[untyped-decorator]
+    def _error(self, event: Any) -> None:
+        message = event.msg
+        exists = message.type == protocol.OFPET_GROUP_MOD_FAILED and message.code == protocol.OFPGMFC_GROUP_EXISTS
+        # A group that exists is the same: its number is made of its ports.
+        if not exists and message.datapath.id is not None:
+            with self._lock:
+                described = f"error of type {message.type}, code {message.code}"
+                self._send(self.controller.switch_error(message.datapath.id, described))
+
+    # To switches.
+
+    def _send(self, messages: list[Message]) -> None:
+        for message in messages:
+            datapath = self._datapaths.get(message.dpid)
+            if datapath is None:
+                continue
+            translated = _translate(datapath, message)
+            if isinstance(message, Barrier):
+                datapath.set_xid(translated)
+                self._tickets[message.dpid, translated.xid] = message.ticket
+            datapath.send_msg(translated)
+
+
+def _text(value: Any) -> str:
+    return bytes(value).rstrip(b"\0").decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _port(now: float, port: Any) -> Port:
+    down = port.config & protocol.OFPPC_PORT_DOWN or port.state & protocol.OFPPS_LINK_DOWN
+    return Port(_text(port.name), not down, port.curr_speed, now)
+
+
+def _match(match: Any) -> Match:
+    return tuple(sorted((name, value) for name, value in match.items()))
+
+
+def _out_port(entry: Any) -> int | None:
+    """The port to which an entry sends; ``None`` if it does not name one."""
+    for instruction in entry.instructions:
+        for action in getattr(instruction, "actions", ()):
+            if action.type == protocol.OFPAT_OUTPUT:
+                return int(action.port)
+    return None
+
+
+def _actions(action: Action) -> list[Any]:
+    match action:
+        case Output(port):
+            return [parser.OFPActionOutput(port)]
+        case ToGroup(group):
+            return [parser.OFPActionGroup(group)]
+        case ToController():
+            return [parser.OFPActionOutput(protocol.OFPP_CONTROLLER, protocol.OFPCML_NO_BUFFER)]
+        case _:
+            return []
+
+
+def _instructions(datapath: Any, action: Action) -> list[Any]:
+    match action:
+        case ToRoutes():
+            return [parser.OFPInstructionGotoTable(1)]
+        case Drop():
+            return []
+        case _:
+            return [parser.OFPInstructionActions(protocol.OFPIT_APPLY_ACTIONS, _actions(action))]
+
+
+def _translate(datapath: Any, message: Message) -> Any:
+    """The message of OpenFlow 1.3."""
+    match message:
+        case Add(_, entry):
+            return parser.OFPFlowMod(
+                datapath,
+                cookie=entry.cookie,
+                table_id=entry.table,
+                command=protocol.OFPFC_ADD,
+                idle_timeout=entry.idle_timeout,
+                hard_timeout=entry.hard_timeout,
+                priority=entry.priority,
+                buffer_id=protocol.OFP_NO_BUFFER,
+                flags=protocol.OFPFF_SEND_FLOW_REM if entry.notify else 0,
+                match=parser.OFPMatch(**dict(entry.match)),
+                instructions=_instructions(datapath, entry.action),
+            )
+        case Delete(_, table, priority, match):
+            return parser.OFPFlowMod(
+                datapath,
+                cookie=COOKIE,
+                cookie_mask=COOKIE_MASK,
+                table_id=table,
+                command=protocol.OFPFC_DELETE_STRICT,
+                priority=priority,
+                buffer_id=protocol.OFP_NO_BUFFER,
+                out_port=protocol.OFPP_ANY,
+                out_group=protocol.OFPG_ANY,
+                match=parser.OFPMatch(**dict(match)),
+            )
+        case AddGroup(_, group, ports):
+            buckets = [parser.OFPBucket(1, actions=[parser.OFPActionOutput(port)]) for port in ports]
+            return parser.OFPGroupMod(datapath, protocol.OFPGC_ADD, protocol.OFPGT_SELECT, group, buckets)
+        case PacketOut(_, data, action, in_port):
+            actions = _actions(action) if action is not None else [parser.OFPActionOutput(protocol.OFPP_TABLE)]
+            port = protocol.OFPP_CONTROLLER if in_port is None else in_port
+            return parser.OFPPacketOut(datapath, protocol.OFP_NO_BUFFER, port, actions, data)
+        case Barrier():
+            return parser.OFPBarrierRequest(datapath)
+        case AskFlows():
+            return parser.OFPFlowStatsRequest(
+                datapath, 0, protocol.OFPTT_ALL, protocol.OFPP_ANY, protocol.OFPG_ANY, COOKIE, COOKIE_MASK
+            )
+        case AskPorts():
+            return parser.OFPPortStatsRequest(datapath, 0, protocol.OFPP_ANY)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command ``subflow-openflow``: os-ken with this application."""
+    # Handlers and threads of os-ken do not end by themselves.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    log.early_init_log(logging.INFO)
+    cfg.CONF(args=arguments, project="subflow-openflow", version=__version__)
+    log.init_log()
+    manager = AppManager.get_instance()
+    manager.load_apps(["subflow.openflow", "os_ken.controller.ofp_handler"])
+    contexts = manager.create_contexts()
+    services = list(manager.instantiate_apps(**contexts))
+    hub.joinall(services)
+
+
+if __name__ == "__main__":
+    main()
