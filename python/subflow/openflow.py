@@ -122,17 +122,17 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
 
     @set_ev_cls(ofp_event.EventOFPStateChange, [MAIN_DISPATCHER, DEAD_DISPATCHER])  # type: ignore[untyped-decorator]
     def _state_changed(self, event: Any) -> None:
-        datapath = event.datapath
+        datapath: Any = event.datapath
         if event.state == MAIN_DISPATCHER:
             # Its ports come with the answer.
             datapath.send_msg(parser.OFPDescStatsRequest(datapath, 0))
-        elif datapath.id is not None:
+        elif (dpid := datapath.id) is not None:
             with self._lock:
-                if self._datapaths.get(datapath.id) is datapath:
-                    del self._datapaths[datapath.id]
-                    self._tickets = {key: ticket for key, ticket in self._tickets.items() if key[0] != datapath.id}
-                    self._partial.pop(datapath.id, None)
-                    self._send(self.controller.switch_down(time.monotonic(), datapath.id))
+                if self._datapaths.get(dpid) is datapath:
+                    del self._datapaths[dpid]
+                    self._tickets = {key: ticket for key, ticket in self._tickets.items() if key[0] != dpid}
+                    self._partial.pop(dpid, None)
+                    self._send(self.controller.switch_down(time.monotonic(), dpid))
 
     @set_ev_cls(ofp_event.EventOFPSwitchFeatures, CONFIG_DISPATCHER)  # type: ignore[untyped-decorator]
     def _features(self, event: Any) -> None:

@@ -66,11 +66,6 @@ impl Placement {
         self.controller.token_of_flow(flow.0)
     }
 
-    /// Whether the flow has a path of its own.
-    fn has(&self, flow: Flow) -> bool {
-        self.controller.is_placed(flow.0)
-    }
-
     /// Forgets a flow that has ended.
     fn forget(&mut self, flow: Flow) {
         self.controller.forget(flow.0);
@@ -112,11 +107,6 @@ impl Placement {
         let (graph, down) = (self.controller.graph(), self.controller.down());
         let outside = root.map(|root| graph.outside_of_tree(root, down));
         Ok(graph.next_hops(end, Metric::Hops, outside.as_ref().unwrap_or(down)).all)
-    }
-
-    /// The flows with paths of their own: ``(flow, token or None, path)``.
-    fn subflows(&self) -> Vec<(Flow, Option<u32>, Vec<u32>)> {
-        self.controller.subflows().map(|(flow, token, path)| (Flow(flow), token, path.clone())).collect()
     }
 
     /// The numbers of connections and of half-open connections in memory.

@@ -81,8 +81,8 @@ class Arp:
         operation = int.from_bytes(frame[20:22], "big")
         if operation not in (1, 2):
             return None
-        address = lambda at: str(IPv4Address(frame[at : at + 4]))  # noqa: E731
-        return Arp(operation == 1, frame[22:28], address(28), frame[32:38], address(38))
+        sender, target = (str(IPv4Address(frame[at : at + 4])) for at in (28, 38))
+        return Arp(operation == 1, frame[22:28], sender, frame[32:38], target)
 
     def frame(self) -> bytes:
         """The frame to its target; a request goes to all."""

@@ -173,9 +173,8 @@ class Topology:
             for port in switch.ports.values():
                 port.link = None
         for number, link in enumerate(self.links):
-            for end in link.ends:
-                port = self._port(end)
-                if port is not None and (link.up or port.link is None):
+            for port in filter(None, map(self._port, link.ends)):
+                if link.up or port.link is None:
                     port.link = number
 
     def graph(self) -> tuple[int, list[tuple[int, int, int]]]:

@@ -60,19 +60,9 @@ impl Multiflow {
         self.place(flow, Placed { path, from, to, token });
     }
 
-    /// Whether `flow` has a path of its own.
-    pub fn is_placed(&self, flow: FlowKey) -> bool {
-        self.placed.contains_key(&flow)
-    }
-
     /// The token of the connection of `flow`, if it has a path and the token is known.
     pub fn token_of_flow(&self, flow: FlowKey) -> Option<u32> {
         self.placed.get(&flow)?.token
-    }
-
-    /// The subflows that have paths of their own, and the tokens of their connections, where known.
-    pub fn subflows(&self) -> impl Iterator<Item = (FlowKey, Option<u32>, &Path)> {
-        self.placed.iter().map(|(&flow, placed)| (flow, placed.token, &placed.path))
     }
 
     /// The number of connections and of half-open connections in memory.
