@@ -114,6 +114,18 @@ pub(crate) struct Run {
     /// On Linux, what joins the kernels to the links [default: TUN devices, or veth pairs where there are none]
     #[arg(long, value_enum)]
     pub(crate) device: Option<Device>,
+    /// On Linux, what routers become [default: they stay the simulator's]
+    #[arg(long, value_enum, conflicts_with = "pcap")]
+    pub(crate) switches: Option<Switches>,
+    /// The controller of the switches, from `pip install subflow[openflow]`
+    #[arg(long, value_name = "COMMAND", default_value = "subflow-openflow", requires = "switches")]
+    pub(crate) controller: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switches {
+    /// Open vSwitch with its userspace datapath, and an OpenFlow controller that runs during the run
+    Ovs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::error::Result;
-use crate::{Tun, Veth};
+use crate::{Tap, Tun, Veth};
 
 /// The kinds of devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub enum Device {
     Tun(Tun),
     /// A veth pair.
     Veth(Veth),
+    /// The port of a switch.
+    Tap(Tap),
 }
 
 impl Device {
@@ -51,6 +53,7 @@ impl Device {
         match self {
             Self::Tun(tun) => tun.name(),
             Self::Veth(veth) => veth.name(),
+            Self::Tap(tap) => tap.name(),
         }
     }
 
@@ -59,6 +62,7 @@ impl Device {
         match self {
             Self::Tun(tun) => tun.read(buffer),
             Self::Veth(veth) => veth.read(buffer),
+            Self::Tap(tap) => tap.read(buffer),
         }
     }
 
@@ -67,6 +71,7 @@ impl Device {
         match self {
             Self::Tun(tun) => tun.write(packet),
             Self::Veth(veth) => veth.write(packet),
+            Self::Tap(tap) => tap.write(packet),
         }
     }
 
@@ -75,7 +80,7 @@ impl Device {
     pub fn missed(&self) -> u64 {
         match self {
             // The device's queue is the only one, and the kernel counts its drops.
-            Self::Tun(_) => 0,
+            Self::Tun(_) | Self::Tap(_) => 0,
             Self::Veth(veth) => veth.missed(),
         }
     }
@@ -86,6 +91,7 @@ impl AsFd for Device {
         match self {
             Self::Tun(tun) => tun.as_fd(),
             Self::Veth(veth) => veth.as_fd(),
+            Self::Tap(tap) => tap.as_fd(),
         }
     }
 }

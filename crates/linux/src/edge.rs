@@ -68,6 +68,8 @@ pub(crate) struct Edge<U> {
     port_of: Vec<Option<u32>>,
     /// The addresses of kernels. A packet from one of them has a frame.
     kernel_addresses: Vec<IpAddr>,
+    /// Per interface, whether what arrives there has a frame; without it, that depends on the source address.
+    pub(crate) have_frames: Option<Vec<bool>>,
     /// Frames by packet id.
     frames: Vec<Frame>,
     clock: WallClock,
@@ -98,6 +100,7 @@ impl<U: Userspace> Edge<U> {
             ports,
             port_of,
             kernel_addresses,
+            have_frames: None,
             frames: Vec::new(),
             clock,
             incoming: vec![0; MAX_PACKET_SIZE],
@@ -135,8 +138,12 @@ impl<U: Userspace> Edge<U> {
         Ok(true)
     }
 
-    fn comes_from_a_kernel(&self, packet: &Packet) -> bool {
-        self.kernel_addresses.contains(&packet.ip.source)
+    /// Whether a packet that arrives at `interface` has a frame.
+    fn has_frame(&self, interface: InterfaceId, packet: &Packet) -> bool {
+        match &self.have_frames {
+            Some(have_frames) => have_frames[interface.index()],
+            None => self.kernel_addresses.contains(&packet.ip.source),
+        }
     }
 
     /// Writes a packet to a kernel.
@@ -144,12 +151,12 @@ impl<U: Userspace> Edge<U> {
         let late = self.clock.now().since(network.now());
         self.punctuality.record(late);
         let time = network.now();
-        let bytes = if self.comes_from_a_kernel(network.packet(id)) {
+        let port = &self.ports[position];
+        let bytes = if self.has_frame(port.interface, network.packet(id)) {
             &self.frames[id.index()].bytes
         } else {
             self.writer.write(network.packet_mut(id))
         };
-        let port = &self.ports[position];
         let taken = port.device.write(bytes);
         // A packet that cannot be written is lost and counted.
         if !matches!(taken, Ok(true)) {
@@ -162,13 +169,10 @@ impl<U: Userspace> Edge<U> {
 
     /// Passes a packet that one of our stacks receives to the tap.
     fn show(&mut self, network: &mut Network, host: HostId, interface: InterfaceId, id: PacketId) {
-        let Some(tap) = &mut self.tap else { return };
         let time = network.now();
-        let bytes = if self.kernel_addresses.contains(&network.packet(id).ip.source) {
-            &self.frames[id.index()].bytes
-        } else {
-            self.writer.write(network.packet_mut(id))
-        };
+        let has_frame = self.has_frame(interface, network.packet(id));
+        let Some(tap) = &mut self.tap else { return };
+        let bytes = if has_frame { &self.frames[id.index()].bytes } else { self.writer.write(network.packet_mut(id)) };
         tap.packet(time, host, interface, bytes);
     }
 }
@@ -179,7 +183,7 @@ impl<U: Userspace> Hosts for Edge<U> {
             Some(position) => self.send(network, position as usize, packet),
             None => {
                 self.show(network, host, interface, packet);
-                let payload = if self.comes_from_a_kernel(network.packet(packet)) {
+                let payload = if self.has_frame(interface, network.packet(packet)) {
                     let frame = &self.frames[packet.index()];
                     Payload::Bytes(&frame.bytes[frame.payload.clone()])
                 } else {

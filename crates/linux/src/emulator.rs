@@ -77,6 +77,19 @@ impl<U: Userspace> Emulator<U> {
         self.edge.tap = Some(tap);
     }
 
+    /// For a network in which every link leads to another device or host ([`TopologyBuilder::point_to_point`]): states,
+    /// per interface, whether a device is at the other end of its link.
+    ///
+    /// [`TopologyBuilder::point_to_point`]: subflow_network::TopologyBuilder::point_to_point
+    pub fn set_far_devices(&mut self, per_interface: Vec<bool>) {
+        self.edge.have_frames = Some(per_interface);
+    }
+
+    /// Ends the emulation. Returns the devices, with their interfaces in the network.
+    pub fn into_devices(self) -> Vec<(HostId, InterfaceId, Device)> {
+        self.edge.ports.into_iter().map(|port| (port.host, port.interface, port.device)).collect()
+    }
+
     /// The lateness of packets written to kernels.
     pub fn punctuality(&self) -> &Punctuality {
         &self.edge.punctuality

@@ -9,6 +9,7 @@
 //! | a host that is a network namespace: devices, routes, settings | `kernel_host.rs` |
 //! | network namespaces, and their removal after a crash | `namespace.rs` |
 //! | devices between a kernel's interface and us | `device.rs`: TUN (`tun.rs`) or veth (`veth.rs`) |
+//! | switches, with their controller | `switches.rs`; their ports: `tap.rs` |
 //! | addresses, routes, rules; the kernel's MPTCP endpoints | `netlink/` |
 //! | path managers for the kernel's connections | `paths/` |
 //! | kernel sockets and their state | `socket.rs`, `socket_info.rs` |
@@ -40,13 +41,16 @@ pub mod netlink;
 mod packet_writer;
 pub mod paths;
 mod pattern;
+mod port_bytes;
 mod priority;
 mod punctuality;
 mod socket;
 mod socket_info;
 mod station;
+mod switches;
 mod sys;
 mod sysctl;
+mod tap;
 mod tun;
 mod veth;
 
@@ -63,11 +67,14 @@ pub use machine::{Needs, Provided, require};
 pub use namespace::{Namespace, cleanup};
 pub use packet_writer::PacketWriter;
 pub use pattern::Pattern;
+pub use port_bytes::PortBytes;
 pub use priority::{Priority, lock_memory, process_cpu_seconds};
 pub use punctuality::{Punctuality, Verdict};
 pub use socket::{Stream, StreamOptions, Transport, listen, udp};
 pub use socket_info::{ConnectionInfo, SubflowInfo};
 pub use station::Station;
+pub use switches::{SwitchPort, Switches, require_switches};
 pub use sysctl::Sysctl;
+pub use tap::{Cable, Neighbour, Tap};
 pub use tun::{OFFLOAD_HEADER, Tun};
 pub use veth::Veth;

@@ -16,6 +16,7 @@ use rustix::mount::UnmountFlags;
 use rustix::thread::LinkNameSpaceType;
 
 use crate::error::{Error, Result, While};
+use crate::switches::cleanup_folders;
 use crate::sys;
 
 /// The folder of names, the same as that of `ip netns`.
@@ -75,6 +76,11 @@ impl Namespace {
         &self.name
     }
 
+    /// A descriptor of it.
+    pub(crate) fn handle(&self) -> Result<OwnedFd> {
+        self.handle.try_clone().during(|| format!("cannot copy the descriptor of {}", self.name))
+    }
+
     /// Moves the calling thread into the namespace permanently: sockets that it opens from now on belong to the
     /// namespace.
     pub fn enter(&self) -> Result<()> {
@@ -97,9 +103,10 @@ impl Drop for Namespace {
     }
 }
 
-/// Removes the namespaces of processes that no longer exist. Returns their names.
+/// Removes the namespaces of processes that no longer exist, and the folders of their switches. Returns their names.
 pub fn cleanup() -> Result<Vec<String>> {
-    let mut removed = Vec::new();
+    // Only while its namespace exists is it sure whose a folder is.
+    let mut removed = cleanup_folders()?;
     let Ok(entries) = fs::read_dir(FOLDER) else { return Ok(removed) };
     for entry in entries {
         let name = entry.during(|| format!("cannot read {FOLDER}"))?.file_name().to_string_lossy().into_owned();
@@ -122,6 +129,12 @@ fn is_left_over(name: &str, path: &Path) -> bool {
     // Both the mounted namespace and its mount point are empty files.
     let is_empty_file = fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.len() == 0);
     is_empty_file && Maker::of(name).is_some_and(|maker| !maker.lives()) && !is_held(path)
+}
+
+/// Whether the folder `name` of temporary files is one of ours that no process uses.
+pub(crate) fn leftover_folder(name: &str) -> bool {
+    let path = path_of(name);
+    Maker::of(name).is_some_and(|maker| !maker.lives()) && !(path.exists() && is_held(&path))
 }
 
 /// Whether a run has locked the namespace at `path`.

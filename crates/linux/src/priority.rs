@@ -11,7 +11,9 @@ use crate::sys;
 pub enum Priority {
     /// The applications, which only read and write: before all other processes.
     Application,
-    /// The network, which has to be punctual: before the applications.
+    /// The switches, which are processes of their own: before the applications.
+    Switches,
+    /// The network, which has to be punctual: before all of them.
     Network,
 }
 
@@ -20,11 +22,16 @@ impl Priority {
     pub fn take(self) -> bool {
         // By default the kernel may delay timers by 50 µs (timer slack).
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        sys::schedule_first(match self {
+        sys::schedule_first(self.level()).is_ok()
+    }
+
+    /// The real-time priority; higher ones go first.
+    pub(crate) fn level(self) -> i32 {
+        match self {
             Self::Application => 1,
-            Self::Network => 2,
-        })
-        .is_ok()
+            Self::Switches => 2,
+            Self::Network => 3,
+        }
     }
 }
 

@@ -4,9 +4,13 @@
 
 use std::ffi::c_int;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
 #[cfg(feature = "ebpf")]
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::FromRawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+
+use rustix::thread::LinkNameSpaceType;
 
 fn checked(result: c_int) -> io::Result<c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
@@ -39,9 +43,17 @@ pub(crate) fn unacknowledged(fd: BorrowedFd<'_>) -> io::Result<u64> {
 /// Creates the TUN device `name` on `fd`, an open `/dev/net/tun`, for IP packets, each after a
 /// `virtio_net_hdr` if `with_header`.
 pub(crate) fn make_tun(fd: BorrowedFd<'_>, name: &str, with_header: bool) -> io::Result<()> {
-    let header = if with_header { libc::IFF_VNET_HDR } else { 0 };
+    make_device(fd, name, libc::IFF_TUN | if with_header { libc::IFF_VNET_HDR } else { 0 })
+}
+
+/// Creates the TAP device `name` on `fd`, an open `/dev/net/tun`, for Ethernet frames without an additional header.
+pub(crate) fn make_tap(fd: BorrowedFd<'_>, name: &str) -> io::Result<()> {
+    make_device(fd, name, libc::IFF_TAP)
+}
+
+fn make_device(fd: BorrowedFd<'_>, name: &str, kind: c_int) -> io::Result<()> {
     let mut request = interface_request(name)?;
-    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | header) as libc::c_short;
+    request.ifr_ifru.ifru_flags = (kind | libc::IFF_NO_PI) as libc::c_short;
     // SAFETY: TUNSETIFF reads and writes an `ifreq`, which `request` is.
     checked(unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
     Ok(())
@@ -55,6 +67,32 @@ pub(crate) fn leave_segmentation(fd: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: TUNSETOFFLOAD takes a number, and reads and writes no memory.
     checked(unsafe { libc::ioctl(fd.as_raw_fd(), TUNSETOFFLOAD, CHECKSUM_TSO4_TSO6) })?;
     Ok(())
+}
+
+/// Plugs the cable of the TUN or TAP device on `fd` in, or pulls it.
+pub(crate) fn set_carrier(fd: BorrowedFd<'_>, up: bool) -> io::Result<()> {
+    // _IOW('T', 226, int)
+    const TUNSETCARRIER: libc::Ioctl = 0x4004_54e2;
+    let up = c_int::from(up);
+    // SAFETY: TUNSETCARRIER reads an int, which `up` is.
+    checked(unsafe { libc::ioctl(fd.as_raw_fd(), TUNSETCARRIER, &raw const up) })?;
+    Ok(())
+}
+
+/// Starts `command` in the network namespace `namespace`. It is killed when the calling thread ends, however it ends.
+/// With `priority`, all of its threads are scheduled as by [`schedule_first`], if that is permitted.
+pub(crate) fn start_in(command: &mut Command, namespace: OwnedFd, priority: Option<i32>) -> io::Result<Child> {
+    let enter = move || {
+        if let Some(priority) = priority {
+            // Without the right to it, the process runs like all others.
+            let _ = schedule(priority, libc::SCHED_FIFO);
+        }
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+        rustix::thread::move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
+        Ok(())
+    };
+    // SAFETY: between fork and exec it makes three system calls and allocates nothing.
+    unsafe { command.pre_exec(enter) }.spawn()
 }
 
 /// An offload: work that the kernel leaves to a network device.
@@ -157,13 +195,15 @@ pub(crate) fn new_network_namespace() -> io::Result<()> {
 
 /// Schedules the calling thread before all others (SCHED_FIFO) except such threads with a higher `priority`.
 pub(crate) fn schedule_first(priority: i32) -> io::Result<()> {
+    schedule(priority, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK)
+}
+
+fn schedule(priority: i32, policy: c_int) -> io::Result<()> {
     // SAFETY: `sched_param` is plain data, for which all zeros is a value.
     let mut parameters: libc::sched_param = unsafe { core::mem::zeroed() };
     parameters.sched_priority = priority;
     // SAFETY: the kernel reads a `sched_param`, which `parameters` is; 0 is the calling thread.
-    checked(unsafe {
-        libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameters)
-    })?;
+    checked(unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) })?;
     Ok(())
 }
 

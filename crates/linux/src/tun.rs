@@ -39,23 +39,7 @@ impl Tun {
     }
 
     fn create_with(name: &str, with_header: bool) -> Result<Self> {
-        let opened = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags((OFlags::NONBLOCK | OFlags::CLOEXEC).bits() as i32)
-            .open(TUN_PATH);
-        let fd: OwnedFd = match opened {
-            Ok(file) => file.into(),
-            Err(error) if Errno::from_io_error(&error) == Some(Errno::MFILE) => {
-                let missing = format!("there are too many open files for the TUN device {name} ({error})");
-                return Err(Error::missing(missing, "raise the limit of open files (`ulimit -n 65536`)"));
-            }
-            Err(error) => {
-                let remedy = "load the module (`modprobe tun`), start the container with --device=/dev/net/tun, or \
-                              use veth pairs (--device veth)";
-                return Err(Error::missing(format!("{TUN_PATH} cannot be opened ({error})"), remedy));
-            }
-        };
+        let fd = open(name)?;
         sys::make_tun(fd.as_fd(), name, with_header).during(|| format!("cannot create the TUN device {name}"))?;
         Ok(Self { fd, name: name.to_owned() })
     }
@@ -88,6 +72,27 @@ impl Tun {
                 Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM) => return Ok(false),
                 Err(error) => return Err(error.into()),
             }
+        }
+    }
+}
+
+/// Opens `/dev/net/tun` for the device `name`.
+pub(crate) fn open(name: &str) -> Result<OwnedFd> {
+    let opened = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags((OFlags::NONBLOCK | OFlags::CLOEXEC).bits() as i32)
+        .open(TUN_PATH);
+    match opened {
+        Ok(file) => Ok(file.into()),
+        Err(error) if Errno::from_io_error(&error) == Some(Errno::MFILE) => {
+            let missing = format!("there are too many open files for the TUN device {name} ({error})");
+            Err(Error::missing(missing, "raise the limit of open files (`ulimit -n 65536`)"))
+        }
+        Err(error) => {
+            let remedy = "load the module (`modprobe tun`), start the container with --device=/dev/net/tun, or \
+                          use veth pairs (--device veth)";
+            Err(Error::missing(format!("{TUN_PATH} cannot be opened ({error})"), remedy))
         }
     }
 }

@@ -19,13 +19,15 @@ pub(crate) struct Interface {
     /// The link on which it sends.
     pub(crate) link: LinkId,
     pub(crate) tapped: bool,
+    /// The other end of its link, if every packet goes there whatever its destination.
+    peer: Option<InterfaceId>,
     /// The last destination: most packets go to the same destination as the one before.
     last: Option<(IpAddr, InterfaceId)>,
 }
 
 impl Interface {
-    pub(crate) fn new(host: HostId, link: LinkId) -> Self {
-        Self { host, link, tapped: false, last: None }
+    pub(crate) fn new(host: HostId, link: LinkId, peer: Option<InterfaceId>) -> Self {
+        Self { host, link, tapped: false, peer, last: None }
     }
 }
 
@@ -46,7 +48,11 @@ impl HostTable {
     /// The interface that has `address`, if `from` may send to its host.
     #[inline]
     pub(crate) fn destination(&mut self, from: InterfaceId, address: IpAddr) -> Option<InterfaceId> {
-        match self.interfaces[from.index()].last {
+        let sender = &self.interfaces[from.index()];
+        if sender.peer.is_some() {
+            return sender.peer;
+        }
+        match sender.last {
             Some((known, destination)) if known == address => Some(destination),
             _ => self.look_up(from, address),
         }

@@ -42,6 +42,7 @@ class DefaultRoutes:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._single_ways = frozenset(settings.single_ways.replace(",", " ").split())
         self._installed: dict[int, dict[str, Action]] = {}
         self._groups: dict[int, set[int]] = {}
 
@@ -99,5 +100,6 @@ class DefaultRoutes:
                 if dpid == host.place[0]:
                     routes[host.address] = (host.place[1],)
                 elif ports:
-                    routes[host.address] = ports if self._settings.balances else ports[:1]
+                    balances = self._settings.balances and host.address not in self._single_ways
+                    routes[host.address] = ports if balances else ports[:1]
         return wanted

@@ -45,6 +45,7 @@ class Settings:
     spanning_tree: int = _setting(
         0, "the switch at the root of the spanning tree that default routes follow; 0: shortest paths", least=0
     )
+    single_ways: str = _setting("", "hosts to which default routes take the first of equal links, even with ECMP")
     discovery_interval: float = _setting(1.0, "seconds between LLDP frames", least=0.1, most=60)
     counters_interval: float = _setting(5.0, "seconds between questions for port counters", least=0.5, most=600)
     audit_interval: float = _setting(10.0, "seconds between questions for flow entries", least=1, most=600)

@@ -17,18 +17,19 @@ use subflow_lab::{
 use subflow_scenario::file::{did_you_mean, list};
 
 #[cfg(target_os = "linux")]
-use crate::arguments::BenchFormat;
-use crate::arguments::{BenchTun, Device, Validate};
+use crate::arguments::{BenchFormat, Switches};
+use crate::arguments::{BenchTun, Device, Run, Validate};
 use crate::failure::Failure;
 
 /// Checks that every point of a plan can run in real time here: the last one may start hours after the first.
 #[cfg(target_os = "linux")]
-pub(crate) fn check(plan: &Plan, device: Option<Device>) -> Result<(), Failure> {
+pub(crate) fn check(plan: &Plan, arguments: &Run) -> Result<(), Failure> {
+    let machinery = machinery(arguments);
     let mut jobs = plan.jobs();
     jobs.dedup_by_key(|job| job.point);
     for job in jobs {
         let scenario = &plan.points[job.point].scenario;
-        emulate::check(scenario, device.map(kind)).map_err(|error| error.in_job(plan, job))?;
+        emulate::check(scenario, &machinery).map_err(|error| error.in_job(plan, job))?;
     }
     Ok(())
 }
@@ -37,15 +38,24 @@ pub(crate) fn check(plan: &Plan, device: Option<Device>) -> Result<(), Failure> 
 #[cfg(target_os = "linux")]
 pub(crate) fn execute(
     plan: &Plan,
-    device: Option<Device>,
+    arguments: &Run,
     options: &RunOptions,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Experiment, Failure> {
-    let device = device.map(kind);
+    let machinery = machinery(arguments);
     let stop = emulate::Stop::on_signals().map_err(|error| RunError::failed(error.to_string()))?;
     Ok(execute_with(plan, 1, options, progress, |scenario, seed, options| {
-        emulate::emulate(scenario, seed, device, options, &stop)
+        emulate::emulate(scenario, seed, &machinery, options, &stop)
     })?)
+}
+
+#[cfg(target_os = "linux")]
+fn machinery(arguments: &Run) -> emulate::Machinery {
+    let options = || emulate::SwitchOptions { controller: arguments.controller.clone().into() };
+    emulate::Machinery {
+        device: arguments.device.map(kind),
+        switches: arguments.switches.map(|Switches::Ovs| options()),
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -126,17 +136,12 @@ pub(crate) fn bench_tun(_: &BenchTun) -> Result<String, Failure> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn check(_: &Plan, _: Option<Device>) -> Result<(), Failure> {
+pub(crate) fn check(_: &Plan, _: &Run) -> Result<(), Failure> {
     Err(only_linux())
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn execute(
-    _: &Plan,
-    _: Option<Device>,
-    _: &RunOptions,
-    _: &(dyn Fn(Progress) + Sync),
-) -> Result<Experiment, Failure> {
+pub(crate) fn execute(_: &Plan, _: &Run, _: &RunOptions, _: &(dyn Fn(Progress) + Sync)) -> Result<Experiment, Failure> {
     Err(only_linux())
 }
 

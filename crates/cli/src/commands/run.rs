@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         check_size(arguments, &plan, captures)?;
     }
     if arguments.on == Platform::Linux {
-        on_linux::check(&plan, arguments.device)?;
+        on_linux::check(&plan, arguments)?;
     }
     let journal = Journal::open(arguments, &plan, folder.as_ref().map(Folder::path))?;
     captures.as_ref().map_or(Ok(()), Captures::begin)?;
@@ -64,6 +64,12 @@ fn plan(arguments: &Run) -> Result<Plan, Failure> {
         return Err(Failure::bad_input(
             "--device: found without --on linux, expected it with that only",
             "the simulator has no devices: add --on linux, or drop it",
+        ));
+    }
+    if arguments.switches.is_some() && arguments.on != Platform::Linux {
+        return Err(Failure::bad_input(
+            "--switches: found without --on linux, expected it with that only",
+            "the simulator has routers: add --on linux, or drop it",
         ));
     }
     read_source(&arguments.source)
@@ -112,7 +118,7 @@ fn experiment(arguments: &Run, plan: &Plan, series: bool, captures: Option<&Capt
             let jobs = arguments.jobs.map_or(0, usize::from);
             execute(plan, jobs, &options, &progress).map_err(Failure::from)
         }
-        Platform::Linux => on_linux::execute(plan, arguments.device, &options, &progress),
+        Platform::Linux => on_linux::execute(plan, arguments, &options, &progress),
     };
     bar.finish();
     experiment

@@ -182,6 +182,7 @@ fn real_time(
         device_drops: drops.incoming + drops.outgoing,
         ignored_packets,
         cpu_left,
+        switches: None,
         mptcp_counters: hosts.mptcp_counters().map_err(|error| RunError::failed(error.to_string()))?,
     })
 }

@@ -11,6 +11,7 @@
 //! | our stack with real bytes | `userspace.rs` |
 //! | the figures of a run | `measure.rs`; metrics over time: `sample.rs` |
 //! | captures | `capture.rs` |
+//! | switches in place of routers | `switched.rs`; their controller: `switch_settings.rs`; counters: `switch_report.rs` |
 
 mod addresses;
 mod application;
@@ -23,21 +24,26 @@ mod paths;
 mod sample;
 mod settings;
 mod side;
+mod switch_report;
+mod switch_settings;
+mod switched;
 mod traffic;
 mod userspace;
 
 use std::thread;
 
+use subflow_linux::{Device, Emulator, Interrupt, Needs, Priority, Provided, Wake, WallClock};
 pub use subflow_linux::{DeviceKind, Interrupt as Stop, cleanup};
-use subflow_linux::{Emulator, Interrupt, Needs, Priority, Provided, Wake, WallClock};
+use subflow_network::{HostId, InterfaceId};
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{HostStack, Protocol, Scenario};
 use subflow_transport::RandomSource;
+pub use switched::SwitchOptions;
 
 use crate::RunError;
 use crate::capture::Capture;
 use crate::results::RunResult;
-use crate::simulate::build::{Run, build_for};
+use crate::simulate::build::{Run, Wires, build_for};
 use crate::simulate::figures::FlowBaseline;
 use crate::simulate::sample::Sampler;
 use crate::simulate::{RunOptions, check_size};
@@ -46,50 +52,60 @@ use kernel_flow::KernelFlow;
 use measure::{Baseline, Conditions};
 use sample::Sampled;
 use settings::Plan;
+use switched::Switched;
 use userspace::RealWorld;
 
 /// Interval at which the figures of sockets are read: the counters of a subflow are lost when it closes.
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 
+/// What joins hosts and links.
+#[derive(Clone, Debug, Default)]
+pub struct Machinery {
+    /// The kind of device that connects kernels to the links; `None` selects one that the machine supports.
+    pub device: Option<DeviceKind>,
+    /// Switches in place of the scenario's routers. Default: the routers are the simulator's.
+    pub switches: Option<SwitchOptions>,
+}
+
 /// Checks that `scenario` can run here in real time, as [`emulate`] does before it creates anything.
-pub fn check(scenario: &Scenario, device: Option<DeviceKind>) -> Result<(), RunError> {
-    prepare(scenario, device).map(drop)
+pub fn check(scenario: &Scenario, machinery: &Machinery) -> Result<(), RunError> {
+    prepare(scenario, machinery).map(drop)
 }
 
 /// The settings of the hosts' kernels, and what the machine provides. Fails if something is missing or not supported.
-fn prepare(scenario: &Scenario, device: Option<DeviceKind>) -> Result<(Vec<Plan>, Provided), RunError> {
+fn prepare(scenario: &Scenario, machinery: &Machinery) -> Result<(Vec<Plan>, Provided), RunError> {
+    let device = machinery.device;
     refuse_sctp(scenario)?;
+    if let Some(options) = &machinery.switches {
+        switched::check(scenario, device, options)?;
+    }
     let plans = settings::plans(scenario)?;
     let provided = subflow_linux::require(&Needs { device, ..needs(scenario) });
     Ok((plans, provided.map_err(|error| RunError::failed(error.to_string()))?))
 }
 
 /// Runs `scenario` once in real time. The random numbers of the links come from `seed`, those of our stacks from the
-/// system. `device` is the kind of device that connects kernels to the links; `None` selects one that the machine
-/// supports. `options.paths` has an effect in the simulator only. When `interrupt` is raised, the run ends early with
-/// an error. Everything that it created is removed when it returns.
+/// system. `machinery` states what joins hosts and links. `options.paths` has an effect in the simulator only. When
+/// `interrupt` is raised, the run ends early with an error. Everything that it created is removed when it returns.
 pub fn emulate(
     scenario: &Scenario,
     seed: u64,
-    device: Option<DeviceKind>,
+    machinery: &Machinery,
     options: &RunOptions,
     interrupt: &Interrupt,
 ) -> Result<RunResult, RunError> {
     let failed = |error: subflow_linux::Error| RunError::failed(error.to_string());
     // Sockets may use the congestion controls as long as this value exists.
-    let (plans, Provided { device: used, congestion: _provided }) = prepare(scenario, device)?;
+    let (plans, Provided { device: used, congestion: _provided }) = prepare(scenario, machinery)?;
     let is_kernel = |host: usize| scenario.hosts[host].stack == HostStack::Kernel;
-    // The packets of these hosts leave the process: their keys and sequence numbers must be unpredictable.
-    let random = RandomSource::system().map_err(|error| RunError::failed(error.to_string()))?;
-    let run = build_for(scenario, seed, false, |_| random.clone(), |host| !is_kernel(host))?;
-    let (hosts, devices) = KernelHosts::create(scenario, &run, &plans, used).map_err(failed)?;
+    let Wired { run, hosts, devices, switched } = wire(scenario, seed, machinery, &plans, used, interrupt)?;
     // Any thread can end the run with this.
     let stop = Interrupt::default();
     let flows = KernelFlow::open_all(scenario, seed, &hosts).map_err(failed)?;
     let drivers = paths::drivers(scenario, seed, &hosts).map_err(failed)?;
 
     subflow_linux::lock_memory();
-    let cpu_before = subflow_linux::process_cpu_seconds();
+    let cpu_before = cpu_seconds(&switched);
     let clock = WallClock::start();
     let Run { network, world, links, interfaces } = run;
     let capture = match &options.pcap {
@@ -98,6 +114,9 @@ pub fn emulate(
     };
     let world = RealWorld::new(world, scenario, is_kernel);
     let mut emulator = Emulator::new(network, world, devices, clock, stop.clone());
+    if let Some(switched) = &switched {
+        emulator.set_far_devices(switched.far_devices(&interfaces, is_kernel));
+    }
     if let Some(capture) = &capture {
         capture::tap(capture, &mut emulator, scenario, &interfaces);
     }
@@ -111,12 +130,16 @@ pub fn emulate(
             application::start(flow, scope, &hosts, clock, &stop);
         }
         let managing = paths::start(drivers, scope, scenario, &hosts, clock, &stop);
+        if let Some(switched) = &switched {
+            let stop = &stop;
+            scope.spawn(move || switched.follow_timeline(scenario, clock, stop));
+        }
         let engine = scope.spawn(move || drive(emulator, sampled, sampler, [measure_from, end]));
         let watch = Watch { flows: &flows, clock, measure_from, interval: watch_interval, interrupt, stop: &stop };
         let kernel_baseline = watch.until(|| engine.is_finished(), &capture);
         let outcome = joined(engine);
         flows.iter().for_each(KernelFlow::watch);
-        let cpu_s = subflow_linux::process_cpu_seconds() - cpu_before;
+        let cpu_s = cpu_seconds(&switched) - cpu_before;
         let drops = hosts.drops();
         stop.raise();
         let managed = managing.into_iter().try_for_each(joined).map_err(failed);
@@ -130,7 +153,7 @@ pub fn emulate(
             cpu_s,
             drops: drops.map_err(failed)?,
             device: used,
-            device_was_asked_for: device.is_some(),
+            device_was_asked_for: machinery.device.is_some(),
             real_time_priority: driven.real_time_priority,
         };
         let baseline = driven.baseline.with_kernel_ends(kernel_baseline);
@@ -140,10 +163,56 @@ pub fn emulate(
         }
         check_size(emulator.parts().0, &links)?;
         emulator.userspace().world.nodes.check_flows()?;
-        let result =
+        let mut result =
             measure::result(scenario, seed, &emulator, &links, &flows, &hosts, &baseline, &conditions, &plans)?;
+        if let (Some(switched), Some(real_time)) = (&switched, &mut result.real_time) {
+            real_time.switches = Some(switch_report::report(switched, scenario)?);
+        }
         Ok(RunResult { series: driven.sampler.map(Sampler::finish).unwrap_or_default(), ..result })
     })
+}
+
+/// The network of a run with its hosts.
+struct Wired {
+    run: Run,
+    hosts: KernelHosts,
+    devices: Vec<(HostId, InterfaceId, Device)>,
+    switched: Option<Switched>,
+}
+
+/// Creates the hosts, and the switches if there are any; then the controller has found all links and hosts.
+fn wire(
+    scenario: &Scenario,
+    seed: u64,
+    machinery: &Machinery,
+    plans: &[Plan],
+    device: DeviceKind,
+    interrupt: &Interrupt,
+) -> Result<Wired, RunError> {
+    // The packets of these hosts leave the process: their keys and sequence numbers must be unpredictable.
+    let random = RandomSource::system().map_err(|error| RunError::failed(error.to_string()))?;
+    let mut switched = match &machinery.switches {
+        Some(options) => Some(Switched::start(scenario, seed, options)?),
+        None => None,
+    };
+    let (wired, wires) = match &switched {
+        Some(switched) => (&switched.scenario, Wires::PointToPoint),
+        None => (scenario, Wires::Routed),
+    };
+    let ours = |host: usize| scenario.hosts[host].stack == HostStack::Subflow;
+    let run = build_for(wired, seed, false, |_| random.clone(), ours, wires)?;
+    let created = KernelHosts::create(scenario, &run, plans, device);
+    let (hosts, mut devices) = created.map_err(|error| RunError::failed(error.to_string()))?;
+    if let Some(switched) = &mut switched {
+        devices.extend(switched.discover(seed, &random, interrupt)?);
+    }
+    Ok(Wired { run, hosts, devices, switched })
+}
+
+/// CPU seconds of this process and of the switches.
+fn cpu_seconds(switched: &Option<Switched>) -> f64 {
+    let switches = switched.as_ref().map_or(0.0, |switched| switched.switches.cpu_seconds());
+    subflow_linux::process_cpu_seconds() + switches
 }
 
 /// The state of the network's thread at its end.

@@ -17,7 +17,7 @@ pub use experiment::{
 };
 pub use run::{
     Abandoned, Datagrams, DirectionResult, Engine, Exchanges, FlowResult, LinkResult, RealTime, Retransmitted,
-    RunResult, SubflowResult, goodput_mbps,
+    RunResult, SubflowResult, SwitchPortBytes, SwitchReport, goodput_mbps,
 };
 pub use series::{Series, SeriesPoint};
 pub use table::{Align, TextTable};

@@ -81,6 +81,33 @@ pub struct RealTime {
     pub cpu_left: f64,
     /// Counters of the kernels' MPTCP (`MPTcpExt`) that are not zero, by host.
     pub mptcp_counters: BTreeMap<String, BTreeMap<String, i64>>,
+    /// What switches and their controller counted, if there are switches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switches: Option<SwitchReport>,
+}
+
+/// What switches and their controller counted in a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SwitchReport {
+    /// The counters of the switches' ports.
+    pub ports: Vec<SwitchPortBytes>,
+    /// The connections that the controller knew at the end of the run, with their subflows and paths; null without.
+    pub connections: serde_json::Value,
+    /// The controller's counters; null without.
+    pub controller: serde_json::Value,
+}
+
+/// The counters of a port of a switch, with Ethernet headers and LLDP.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SwitchPortBytes {
+    /// The router in the scenario.
+    pub switch: String,
+    /// The link that the port is on.
+    pub link: String,
+    /// Bytes received from the link.
+    pub received_bytes: u64,
+    /// Bytes sent on the link.
+    pub sent_bytes: u64,
 }
 
 /// The measurements of one flow.

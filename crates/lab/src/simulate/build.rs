@@ -26,7 +26,16 @@ pub(crate) struct Run {
 /// Builds the run of `scenario` with `seed`; `record_paths` keeps the samples of MPTCP connections that send.
 pub(super) fn build(scenario: &Scenario, seed: u64, record_paths: bool) -> Result<Run, RunError> {
     let random = |host: &subflow_scenario::Host| stream(seed, &format!("host {}", host.name)).into();
-    build_for(scenario, seed, record_paths, random, |_| true)
+    build_for(scenario, seed, record_paths, random, |_| true, Wires::Routed)
+}
+
+/// What joins the links of a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wires {
+    /// Its routers.
+    Routed,
+    /// Something outside of the network: every packet goes to the other end of its link.
+    PointToPoint,
 }
 
 /// Like [`build`], with random numbers for each host from `random`. Our stack runs only on the hosts for which `ours`
@@ -37,6 +46,7 @@ pub(crate) fn build_for(
     record_paths: bool,
     random: impl Fn(&subflow_scenario::Host) -> RandomSource,
     ours: impl Fn(usize) -> bool,
+    wires: Wires,
 ) -> Result<Run, RunError> {
     let mut topology = TopologyBuilder::new();
     let hosts: Vec<HostId> = scenario.hosts.iter().map(|host| topology.host(&host.name)).collect();
@@ -66,8 +76,14 @@ pub(crate) fn build_for(
         .iter()
         .map(|link| topology.link(&link.name, end(link.ends[0]), end(link.ends[1]), link.up.clone(), link.down.clone()))
         .collect();
-    for flow in &scenario.flows {
-        topology.conversation(hosts[flow.from.host], hosts[flow.to.host]);
+    match wires {
+        Wires::Routed => {
+            scenario.flows.iter().for_each(|flow| topology.conversation(hosts[flow.from.host], hosts[flow.to.host]))
+        }
+        Wires::PointToPoint => {
+            topology.point_to_point();
+            neighbours(scenario).for_each(|[a, b]| topology.conversation(hosts[a], hosts[b]));
+        }
     }
     topology.routing(scenario.routing);
     let mut network = topology.build(seed).map_err(|error| RunError::failed(error.to_string()))?;
@@ -78,6 +94,16 @@ pub(crate) fn build_for(
     run.schedule_address_changes(scenario);
     run.add_flows(scenario, seed, record_paths, ours);
     Ok(run)
+}
+
+/// The hosts at the ends of each link between hosts.
+fn neighbours(scenario: &Scenario) -> impl Iterator<Item = [usize; 2]> {
+    scenario.links.iter().filter_map(|link| match link.ends {
+        [subflow_scenario::Attachment::Interface(a), subflow_scenario::Attachment::Interface(b)] => {
+            Some([a.host, b.host])
+        }
+        _ => None,
+    })
 }
 
 fn nodes(

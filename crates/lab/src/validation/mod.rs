@@ -7,7 +7,7 @@ use serde::Serialize;
 use subflow_scenario::Scenario;
 
 use crate::RunError;
-use crate::emulate::{DeviceKind, Stop, emulate};
+use crate::emulate::{DeviceKind, Machinery, Stop, emulate};
 use crate::number;
 use crate::results::{FlowResult, RunResult};
 use crate::simulate::{RunOptions, simulate};
@@ -96,11 +96,12 @@ pub fn compare(
     stop: &Stop,
 ) -> Result<Comparison, RunError> {
     let scenario = case.scenario();
+    let machinery = Machinery { device, switches: None };
     let simulated: Vec<RunResult> = (0..SIMULATED_RUNS)
         .map(|run| simulate(&scenario, scenario.seed + run, &RunOptions::default()))
         .collect::<Result<_, _>>()?;
     let kernel: Vec<RunResult> = (0..u64::from(repeat.unwrap_or(case.runs)))
-        .map(|run| emulate(&scenario, scenario.seed + run, device, &RunOptions::default(), stop))
+        .map(|run| emulate(&scenario, scenario.seed + run, &machinery, &RunOptions::default(), stop))
         .collect::<Result<_, _>>()?;
     Ok(comparison(case, &scenario, &simulated, &kernel))
 }

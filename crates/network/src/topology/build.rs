@@ -87,7 +87,12 @@ impl TopologyBuilder {
                 let host = self.hosts[interface.host.index()].clone();
                 return Err(TopologyError::Unattached { host, interface: interface.name.clone() });
             };
-            interfaces.push(Interface::new(interface.host, link));
+            let end = self.links[link.index() / 2].ends[1 - link.index() % 2];
+            let peer = match end {
+                Attachment::Interface(peer) if self.point_to_point => Some(peer),
+                _ => None,
+            };
+            interfaces.push(Interface::new(interface.host, link, peer));
         }
         Ok(HostTable {
             interfaces,

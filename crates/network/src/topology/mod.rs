@@ -75,6 +75,7 @@ pub struct TopologyBuilder {
     metric: RouteMetric,
     routing: RoutingConfig,
     fuse_hops: bool,
+    point_to_point: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -113,6 +114,7 @@ impl TopologyBuilder {
             metric: RouteMetric::Hops,
             routing: RoutingConfig::default(),
             fuse_hops: true,
+            point_to_point: false,
         }
     }
 
@@ -194,6 +196,12 @@ impl TopologyBuilder {
     /// Sets whether hops are fused where possible. Fusion does not change results, only the running time. Default: yes.
     pub fn fuse_hops(&mut self, fuse: bool) {
         self.fuse_hops = fuse;
+    }
+
+    /// Lets every packet that is sent on a link between two interfaces arrive at its other end, whatever its destination:
+    /// for links whose ends forward it themselves, outside of the network.
+    pub fn point_to_point(&mut self) {
+        self.point_to_point = true;
     }
 
     /// Builds the network. `seed` determines all of its random numbers.
