@@ -135,6 +135,61 @@ fn after_a_link_failure_a_subflow_moves_to_a_path_that_no_sibling_uses() {
 }
 
 #[test]
+fn the_links_of_a_flow_that_ended_are_free_for_its_connection() {
+    let mut controller = Multiflow::new(four_ways(), MultiflowOptions { set: 1, ..MultiflowOptions::IMPROVED });
+    let paths = open(&mut controller, 1000, 7, 3);
+    controller.forget(flow(1002));
+    let again = controller.route(request(1004, Signal::Join { token: token_of(7) }));
+    assert_eq!(again.as_ref(), Some(&paths[2]), "the only path that no other subflow uses");
+    for port in [1000, 1001, 1003, 1004] {
+        controller.forget(flow(port));
+    }
+    assert_eq!(controller.connections(), [0, 0]);
+    assert_eq!(controller.load, vec![0; controller.load.len()]);
+}
+
+#[test]
+fn a_half_open_connection_is_forgotten_with_its_flow() {
+    let mut controller = Multiflow::new(four_ways(), MultiflowOptions::IMPROVED);
+    controller.route(request(1000, Signal::Capable));
+    assert_eq!(controller.connections(), [0, 1]);
+    controller.forget(flow(1000));
+    assert_eq!(controller.connections(), [0, 0]);
+}
+
+#[test]
+fn joins_avoid_the_paths_of_adopted_subflows() {
+    let mut controller =
+        Multiflow::new(four_ways(), MultiflowOptions { ties: Ties::First, ..MultiflowOptions::IMPROVED });
+    controller.adopt(flow(1000), [0, 1], way(0), Some(token_of(7)));
+    assert_eq!(controller.path_of(flow(1000)), Some(way(0)));
+    let joined = controller.route(request(1001, Signal::Join { token: token_of(7) }));
+    assert_eq!(joined, Some(way(1)));
+}
+
+#[test]
+fn a_link_that_was_found_later_is_used_and_nothing_else_changes() {
+    let mut small = Graph::new(6);
+    small.add_link(0, 0, 2, [0; 2]);
+    small.add_link(1, 2, 1, [0; 2]);
+    let mut controller = Multiflow::new(small, MultiflowOptions::IMPROVED);
+    let [first, shared] = [1000, 1001].map(|port| controller.route(request(port, Signal::Join { token: 5 })));
+    assert_eq!((first, shared), (Some(way(0)), Some(way(0))));
+    controller.extend(four_ways());
+    assert_eq!(controller.path_of(flow(1000)), Some(way(0)));
+    let later = controller.route(request(1002, Signal::Join { token: 5 })).expect("a path");
+    assert!(!later.contains(&way(0)[0]), "{later:?}");
+}
+
+#[test]
+fn other_traffic_counts_like_subflows() {
+    let mut controller = Multiflow::new(four_ways(), MultiflowOptions { set: 1, ..MultiflowOptions::IMPROVED });
+    [0, 1, 3].iter().for_each(|&middle| controller.set_background(way(middle)[0], 2));
+    let paths = [1000, 2000].map(|port| controller.route(request(port, Signal::Capable)));
+    assert_eq!(paths, [Some(way(2)), Some(way(2))], "one subflow is less than two");
+}
+
+#[test]
 fn random_ties_spread_the_subflows_of_a_failed_link() {
     let options = MultiflowOptions { ties: Ties::Random, ..MultiflowOptions::PUBLISHED };
     let mut controller = Multiflow::new(four_ways(), options);
