@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from subflow._native import Flow
+from subflow._native import Flow, Placement
+from subflow._openflow.hosts import Hosts
 from subflow._openflow.messages import (
     COOKIE,
     COOKIE_MASK,
@@ -15,7 +15,8 @@ from subflow._openflow.messages import (
     KIND_MASK,
     FoundEntry,
 )
-from subflow._openflow.subflows import flow_of
+from subflow._openflow.settings import Settings
+from subflow._openflow.subflows import Subflow, Subflows, flow_of
 from subflow._openflow.topology import Place, Topology
 
 # In the action of a found entry: no port, so the flow goes on in the table of default routes.
@@ -34,15 +35,6 @@ class Found:
 def kind_of(entry: FoundEntry) -> int | None:
     """The kind of an entry; ``None`` if it is not ours."""
     return entry.cookie & KIND_MASK if entry.cookie & COOKIE_MASK == COOKIE else None
-
-
-def hosts_in(dpid: int, entries: list[FoundEntry], leads_to_hosts: Callable[[Place], bool]) -> Iterator[tuple[str, Place]]:
-    """The hosts at a switch: default routes to ports that lead to hosts."""
-    for entry in entries:
-        if kind_of(entry) == DEFAULT_ROUTE and entry.out_port is not None and leads_to_hosts((dpid, entry.out_port)):
-            address = dict(entry.match).get("ipv4_dst")
-            if isinstance(address, str):
-                yield address, (dpid, entry.out_port)
 
 
 class Snapshot:
@@ -78,3 +70,51 @@ class Snapshot:
             path.append(edge)
             dpid = topology.links[edge // 2].ends[1 - edge % 2][0]
         return path, False
+
+
+@dataclass
+class Heir:
+    """The state of a controller that takes over."""
+
+    settings: Settings
+    topology: Topology
+    hosts: Hosts
+    subflows: Subflows
+    placement: Placement
+
+    def adopt_hosts(self, now: float, reports: dict[int, list[FoundEntry]]) -> bool:
+        """Learns hosts from default routes to ports that lead to hosts. Returns whether there are any."""
+        found = False
+        for dpid, entries in reports.items():
+            for entry in entries:
+                address = dict(entry.match).get("ipv4_dst")
+                if kind_of(entry) != DEFAULT_ROUTE or entry.out_port is None or not isinstance(address, str):
+                    continue
+                place = (dpid, entry.out_port)
+                if self.hosts.get(address) is None and self.topology.leads_to_hosts(now, place):
+                    found |= self.hosts.learn(now, address, None, place)
+        return found
+
+    def adopt_flows(self, now: float, reports: dict[int, list[FoundEntry]]) -> int:
+        """Takes over the flows that are not known. Returns their number."""
+        snapshot = Snapshot(reports)
+        return sum(self._adopt(now, found, snapshot) for found in snapshot.beginnings if self.settings.places)
+
+    def _adopt(self, now: float, found: Found, snapshot: Snapshot) -> bool:
+        source, destination = self.hosts.get(found.flow.source), self.hosts.get(found.flow.destination)
+        known = self.subflows.get(found.flow) is not None or len(self.subflows) >= self.settings.subflows
+        if known or source is None or destination is None or source.place[0] != found.start:
+            return False
+        path, whole = snapshot.path(found.flow, found.start, destination.place, self.topology)
+        if not whole:
+            return False
+        back_flow = found.flow.reversed()
+        back, answered = snapshot.path(back_flow, destination.place[0], source.place, self.topology)
+        subflow = Subflow(found.flow, source, destination, "adopted", now, path, back if answered else None)
+        subflow.token, subflow.confirmed = found.token, answered
+        if path is not None:
+            ends = [self.topology.switches[dpid].index for dpid in (found.start, destination.place[0])]
+            self.placement.adopt(found.flow, ends[0], ends[1], path, found.token)
+        self.subflows.insert(subflow)
+        self.subflows.set_entries(subflow, subflow.wanted(self.topology))
+        return True

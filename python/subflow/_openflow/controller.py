@@ -7,7 +7,6 @@ import random
 import secrets
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from subflow._native import FirstPacket, Flow, Placement, read_frame
 from subflow._openflow import adoption, subflows
@@ -16,11 +15,11 @@ from subflow._openflow.frames import (
     ETHERTYPE_ARP,
     ETHERTYPE_IPV4,
     ETHERTYPE_LLDP,
-    TCP,
     Arp,
     Probes,
     ethertype,
 )
+from subflow._openflow.guard import Guard, tcp_from
 from subflow._openflow.hosts import Host, Hosts
 from subflow._openflow.load import Load
 from subflow._openflow.messages import (
@@ -30,11 +29,9 @@ from subflow._openflow.messages import (
     KIND_MASK,
     ROUTES,
     STATIC,
-    Action,
     Add,
     AskFlows,
     AskPorts,
-    Barrier,
     Delete,
     Drop,
     Entry,
@@ -48,24 +45,12 @@ from subflow._openflow.messages import (
 from subflow._openflow.settings import Settings
 from subflow._openflow.subflows import Subflow, Subflows
 from subflow._openflow.topology import Place, Port, Topology
+from subflow._openflow.waiting import Waiting
 
 LOG = logging.getLogger("subflow.openflow")
 
 # Priorities of the entries that every switch has in table 0.
-LLDP_PRIORITY, ARP_PRIORITY, BYPASS_PRIORITY, TCP_PRIORITY = 65_000, 64_000, 25_000, 20_000
-# A packet waits for barriers for so many seconds at most.
-BARRIER_PATIENCE = 2.0
-# Packets that wait for barriers, at most.
-MOST_HELD = 1024
-
-
-@dataclass
-class Held:
-    """The first packet of a flow, until all switches have its entries."""
-
-    packet: PacketOut
-    tickets: set[tuple[int, int]]
-    since: float
+LLDP_PRIORITY, ARP_PRIORITY, TCP_PRIORITY = 65_000, 64_000, 20_000
 
 
 class Controller:
@@ -84,11 +69,8 @@ class Controller:
         self.objections: dict[int, str] = {}
         self._ready_at: float | None = None
         self._punts: set[Place] = set()
-        self._bypassed: dict[Place, float] = {}
-        self._packet_ins: Counter[Place] = Counter()
-        self._second = 0
-        self._held: dict[Flow, Held] = {}
-        self._ticket = 0
+        self._guard = Guard(settings)
+        self._waiting = Waiting()
         self._reports: dict[int, list[FoundEntry]] = {}
         self._next_audit = self._next_counters = 0.0
 
@@ -130,9 +112,8 @@ class Controller:
         """A switch lost its connection. Its flows go on; new ones avoid it."""
         LOG.warning("switch %x disconnected", dpid)
         self.topology.disconnect(dpid)
-        for held in self._held.values():
-            held.tickets = {ticket for ticket in held.tickets if ticket[0] != dpid}
-        return [*self._topology_changed(now, reroute=False), *self._release()]
+        self._waiting.give_up(dpid)
+        return [*self._topology_changed(now, reroute=False), *self._waiting.release()]
 
     def port_changed(self, now: float, dpid: int, number: int, port: Port | None) -> list[Message]:
         """A port appeared, changed its state or, with ``None``, disappeared."""
@@ -156,22 +137,15 @@ class Controller:
             return list(self._topology_changed(now, True)) if self.topology.probed(now, place, data) else []
         if not self.topology.leads_to_hosts(now, place):
             return []
-        if not self._is_within_rate(now, place):
+        if not self._guard.admits(now, place):
             self.counters["packet_ins_over_rate"] += 1
-            return list(self._bypass(now, place)) if kind == ETHERTYPE_IPV4 else []
+            return list(self._guard.bypass(now, place)) if kind == ETHERTYPE_IPV4 else []
         if kind == ETHERTYPE_ARP:
             return list(self._arp(now, place, data))
         packet = read_frame(data)
         if packet is None or not self.settings.places or now < (self._ready_at or now + 1):
             return []
         return list(self._tcp(now, place, packet, data))
-
-    def _is_within_rate(self, now: float, place: Place) -> bool:
-        if int(now) != self._second:
-            self._second = int(now)
-            self._packet_ins.clear()
-        self._packet_ins[place] += 1
-        return self._packet_ins[place] <= self.settings.packet_ins_per_port
 
     def _arp(self, now: float, place: Place, data: bytes) -> Iterator[Message]:
         arp = Arp.read(data)
@@ -205,7 +179,8 @@ class Controller:
         if forward is None:
             forward = self._place(now, packet, source, destination)
         if forward is None:
-            yield from self._bypass(now, place)
+            self.counters["bypassed_flows"] += 1
+            yield from self._guard.bypass(now, place)
             action = self.routes.action(place[0], packet.flow.destination)
             if action is not None:
                 yield PacketOut(place[0], data, action, place[1])
@@ -246,38 +221,13 @@ class Controller:
         """Sends a flow's entries; its packet follows when all switches have them."""
         messages = list(self.subflows.install(subflow, self.topology))
         yield from messages
-        dpids = {message.dpid for message in messages}
-        connected = {dpid for dpid in dpids if self.topology.switches[dpid].connected}
-        self._ticket += 1
-        tickets = {(dpid, self._ticket) for dpid in connected}
-        if len(self._held) >= MOST_HELD and flow not in self._held:
-            # The sender repeats its packet.
-            return
-        self._held[flow] = Held(packet, tickets, now)
-        yield from (Barrier(dpid, ticket) for dpid, ticket in tickets)
+        dpids = {message.dpid for message in messages if self.topology.switches[message.dpid].connected}
+        yield from self._waiting.hold(now, flow, packet, dpids)
 
     def barrier_reply(self, dpid: int, ticket: int) -> list[Message]:
         """A switch has processed all messages before this barrier."""
-        for held in self._held.values():
-            held.tickets.discard((dpid, ticket))
-        return list(self._release())
-
-    def _release(self) -> Iterator[Message]:
-        """The packets that need not wait any more."""
-        for flow in [flow for flow, held in self._held.items() if not held.tickets]:
-            yield self._held.pop(flow).packet
-
-    def _bypass(self, now: float, place: Place) -> Iterator[Message]:
-        """New flows from a port keep to default routes for a while: the controller gets no packets of them."""
-        if self._bypassed.get(place, now) <= now:
-            LOG.warning("port %d of switch %x: too many new flows; they take default routes", place[1], place[0])
-            self.counters["bypasses"] += 1
-            self._bypassed[place] = now + self.settings.bypass
-            match: Match = (("eth_type", ETHERTYPE_IPV4), ("in_port", place[1]), ("ip_proto", TCP))
-            timeout = self.settings.bypass
-            yield Add(
-                place[0], Entry(FLOWS, BYPASS_PRIORITY, match, ToRoutes(), COOKIE | STATIC, hard_timeout=timeout)
-            )
+        self._waiting.passed(dpid, ticket)
+        return list(self._waiting.release())
 
     # What switches report.
 
@@ -292,7 +242,7 @@ class Controller:
     def _end(self, subflow: Subflow) -> Iterator[Message]:
         self.counters["ended_flows" if subflow.confirmed else "unanswered_flows"] += 1
         self.placement.forget(subflow.flow)
-        self._held.pop(subflow.flow, None)
+        self._waiting.forget(subflow.flow)
         yield from self.subflows.remove(subflow)
 
     def flow_report(self, now: float, dpid: int, entries: list[FoundEntry]) -> list[Message]:
@@ -341,12 +291,9 @@ class Controller:
         if now >= self._next_counters:
             self._next_counters = now + self.settings.counters_interval
             messages += (AskPorts(dpid) for dpid in connected)
-        for held in self._held.values():
-            if held.since < now - BARRIER_PATIENCE:
-                self.counters["barriers_lost"] += len(held.tickets)
-                held.tickets.clear()
-        self._bypassed = {place: until for place, until in self._bypassed.items() if until > now}
-        messages += self._release()
+        self.counters["barriers_lost"] += self._waiting.expire(now)
+        self._guard.expire(now)
+        messages += self._waiting.release()
         messages += self._punt(now)
         messages += self._adopt(now)
         return messages
@@ -357,7 +304,7 @@ class Controller:
             return
         wanted = set(self.topology.host_ports(now))
         for dpid, port in sorted(wanted ^ self._punts):
-            match: Match = (("eth_type", ETHERTYPE_IPV4), ("in_port", port), ("ip_proto", TCP))
+            match = tcp_from(port)
             if (dpid, port) in wanted:
                 yield Add(dpid, Entry(FLOWS, TCP_PRIORITY, match, ToController(), COOKIE | STATIC))
             elif self.topology.switches[dpid].connected:
@@ -367,7 +314,7 @@ class Controller:
     def _topology_changed(self, now: float, reroute: bool) -> Iterator[Message]:
         """Brings paths and default routes up to date with switches and links."""
         if len(self.subflows) == 0:
-            # The order of links decides between equal paths: that of identifiers does not depend on who was found first.
+            # The order of links decides between equal paths: that of identifiers is the same every time.
             self.topology.sort_links()
             self.placement = Placement(**self.settings.placement())
             self.load.forget_edges()
@@ -395,33 +342,7 @@ class Controller:
         if not self._reports or now < (self._ready_at or now + 1) or not connected <= self._reports.keys():
             return
         reports, self._reports = self._reports, {}
-        news = False
-        for dpid, entries in reports.items():
-            leads_to_hosts = lambda place: self.topology.leads_to_hosts(now, place)  # noqa: E731
-            for address, place in adoption.hosts_in(dpid, entries, leads_to_hosts):
-                if self.hosts.get(address) is None:
-                    news |= self.hosts.learn(now, address, None, place)
-        if news:
+        heir = adoption.Heir(self.settings, self.topology, self.hosts, self.subflows, self.placement)
+        if heir.adopt_hosts(now, reports):
             yield from self.routes.update(self.topology, self.hosts, self.placement)
-        snapshot = adoption.Snapshot(reports)
-        for found in snapshot.beginnings if self.settings.places else ():
-            if self.subflows.get(found.flow) is None and len(self.subflows) < self.settings.subflows:
-                self._adopt_flow(now, found, snapshot)
-
-    def _adopt_flow(self, now: float, found: adoption.Found, snapshot: adoption.Snapshot) -> None:
-        source, destination = self.hosts.get(found.flow.source), self.hosts.get(found.flow.destination)
-        if source is None or destination is None or source.place[0] != found.start:
-            return
-        path, whole = snapshot.path(found.flow, found.start, destination.place, self.topology)
-        back_flow = found.flow.reversed()
-        back, whole_back = snapshot.path(back_flow, destination.place[0], source.place, self.topology)
-        if not whole:
-            return
-        subflow = Subflow(found.flow, source, destination, "adopted", now, path, back if whole_back else None)
-        subflow.token, subflow.confirmed = found.token, whole_back
-        if path is not None:
-            ends = [self.topology.switches[dpid].index for dpid in (found.start, destination.place[0])]
-            self.placement.adopt(found.flow, ends[0], ends[1], path, found.token)
-        self.subflows.insert(subflow)
-        self.subflows.set_entries(subflow, subflow.wanted(self.topology))
-        self.counters["adopted_flows"] += 1
+        self.counters["adopted_flows"] += heir.adopt_flows(now, reports)
