@@ -184,9 +184,9 @@ fn a_link_that_was_found_later_is_used_and_nothing_else_changes() {
 #[test]
 fn other_traffic_counts_like_subflows() {
     let mut controller = Multiflow::new(four_ways(), MultiflowOptions { set: 1, ..MultiflowOptions::IMPROVED });
-    [0, 1, 3].iter().for_each(|&middle| controller.set_background(way(middle)[0], 2));
+    [0, 1, 3].iter().for_each(|&middle| controller.set_background(way(middle)[0], 3));
     let paths = [1000, 2000].map(|port| controller.route(request(port, Signal::Capable)));
-    assert_eq!(paths, [Some(way(2)), Some(way(2))], "one subflow is less than two");
+    assert_eq!(paths, [Some(way(2)), Some(way(2))], "a subflow on two links is less than three");
 }
 
 #[test]
