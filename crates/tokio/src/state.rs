@@ -167,11 +167,13 @@ impl State {
         if connection.abandoned.is_some() {
             return;
         }
-        let read_before = connection.read.saturating_sub(taken.stream.start).min(taken.stream.end - taken.stream.start);
-        let start = taken.payload_offset as usize + read_before as usize;
-        let length = (taken.stream.end - taken.stream.start - read_before) as usize;
+        // What was received in order is final. A kernel's probe of a closed window repeats the last byte sent with the
+        // value of the next one (Linux `mptcp_sendmsg_frag`).
+        let known = connection.received.saturating_sub(taken.stream.start).min(taken.stream.end - taken.stream.start);
+        let start = taken.payload_offset as usize + known as usize;
+        let length = (taken.stream.end - taken.stream.start - known) as usize;
         if let Some(bytes) = payload.get(start..start + length) {
-            connection.receive.write(taken.stream.start + read_before, bytes);
+            connection.receive.write(taken.stream.start + known, bytes);
         }
     }
 
