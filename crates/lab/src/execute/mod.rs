@@ -2,6 +2,8 @@
 
 mod batch;
 mod pool;
+mod probe;
 
 pub use batch::{run_all, run_cells};
 pub use pool::{Progress, execute, execute_with, keeps_series, run_job};
+pub use probe::{Probe, probe};
