@@ -146,11 +146,11 @@ pub(crate) enum Device {
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// The scenario, a TOML file
-    pub(crate) scenario: PathBuf,
-    /// Put VALUE (TOML, or else text) in place of what stands at PATH, as `run` does
-    #[arg(long, value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) source: Source,
+    /// Also simulate parts of a few runs, and print the CPU time and disk space that all runs are expected to take
+    #[arg(long)]
+    pub(crate) probe: bool,
 }
 
 #[derive(Debug, Args)]

@@ -92,6 +92,7 @@ impl Lines {
 /// A duration as text, in the unit that gives two to three digits: `42 s`, `12 min`, `3.5 h`.
 pub(crate) fn rounded(seconds: f64) -> String {
     match seconds {
+        s if s < 0.05 => "less than 0.1 s".to_owned(),
         s if s < 9.95 => format!("{s:.1} s"),
         s if s < 119.5 => format!("{s:.0} s"),
         s if s < 7170.0 => format!("{:.0} min", s / 60.0),
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn durations_have_two_or_three_digits() {
-        let shown = [0.31, 9.9, 41.6, 119.0, 150.0, 7169.0, 9000.0].map(rounded);
-        assert_eq!(shown, ["0.3 s", "9.9 s", "42 s", "119 s", "2 min", "119 min", "2.5 h"]);
+        let shown = [0.01, 0.31, 9.9, 41.6, 119.0, 150.0, 7169.0, 9000.0].map(rounded);
+        assert_eq!(shown, ["less than 0.1 s", "0.3 s", "9.9 s", "42 s", "119 s", "2 min", "119 min", "2.5 h"]);
     }
 }

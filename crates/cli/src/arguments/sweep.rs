@@ -14,6 +14,10 @@ pub(crate) struct Source {
     /// Put VALUE (TOML, or else text) in place of what stands at PATH, such as links.wifi.loss="2 %"
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Run with each of these values at PATH, such as links.wifi.loss="none,1 %,2 %"; several have all combinations.
+    /// In place of what the scenario sweeps over at PATH
+    #[arg(long, value_name = "PATH=V1,V2,…")]
+    pub(crate) sweep: Vec<String>,
     /// Seed of the first run
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,

@@ -1,37 +1,35 @@
-//! `subflow check`: validates a scenario and prints the runs that it describes.
-
-use std::path::Path;
+//! `subflow check`: validates a scenario and prints the runs that it describes, with what they cost.
 
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::Plan;
 
+use super::prediction::prediction;
+use super::swept;
 use crate::arguments::{Check, Source};
 use crate::failure::Failure;
 use crate::output::print;
 
 pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
-    let plan = read(&arguments.scenario, &arguments.set, &[])?;
-    print(&summary(&plan))
+    let plan = read_source(&arguments.source)?;
+    print(&summary(&plan))?;
+    if arguments.probe { print(&prediction(&plan)?) } else { Ok(()) }
 }
 
-/// The plan of a scenario file with the command line's changes: `--set`, and options that are abbreviations of it.
-pub(crate) fn read(path: &Path, set: &[String], options: &[(&str, String)]) -> Result<Plan, Failure> {
-    let mut document = Document::load(path)?;
-    for assignment in set {
+/// The plan of a scenario file with all changes of the command line: `--set`, and options that are abbreviations of it.
+pub(crate) fn read_source(source: &Source) -> Result<Plan, Failure> {
+    let mut document = Document::load(&source.scenario)?;
+    for assignment in &source.set {
         document.set("--set", assignment)?;
     }
-    for (option, assignment) in options {
-        document.set(option, assignment)?;
+    for assignment in source.sweep.iter().flat_map(|text| swept::assignments(text)) {
+        document.set("--sweep", &assignment)?;
     }
-    Ok(Plan::read(document)?)
-}
-
-/// The plan of a scenario file with all changes of the command line.
-pub(crate) fn read_source(source: &Source) -> Result<Plan, Failure> {
     let seed = source.seed.map(|seed| ("--seed", format!("seed={seed}")));
     let repeat = source.repeat.map(|repeat| ("--repeat", format!("repeat={repeat}")));
-    let options: Vec<(&str, String)> = seed.into_iter().chain(repeat).collect();
-    read(&source.scenario, &source.set, &options)
+    for (option, assignment) in seed.into_iter().chain(repeat) {
+        document.set(option, &assignment)?;
+    }
+    Ok(Plan::read(document)?)
 }
 
 fn summary(plan: &Plan) -> String {

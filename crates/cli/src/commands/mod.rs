@@ -12,9 +12,11 @@ mod new;
 mod on_linux;
 mod paths;
 mod proxy;
+mod prediction;
 mod reproduce;
 mod run;
 mod shell;
+mod swept;
 mod validate;
 mod watch;
 

@@ -116,6 +116,39 @@ fn check_prints_a_summary_of_the_runs() {
 }
 
 #[test]
+fn a_probe_predicts_time_and_disk_space_and_writes_nothing() {
+    let desk = Desk::new(QUICK);
+    let (code, stdout, stderr) = desk.subflow(&["check", "quick.toml", "--repeat", "40", "--probe"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert!(stdout.contains("40 runs in all") && stdout.contains("1 of 1 points, as a whole"), "{stdout}");
+    let disk = |text: &str| text.split("disk      ").nth(1)?.split(" for the results").next().map(str::to_owned);
+    assert!(disk(&stdout).is_some_and(|size| size.ends_with("kB") || size.ends_with("MB")), "{stdout}");
+    assert!(stdout.contains(" for the runs until then"), "{stdout}");
+    assert_eq!(desk.files(), ["quick.toml"]);
+}
+
+#[test]
+fn the_command_line_sweeps_as_the_file_does() {
+    let in_file = "[sweep]\n\"links.cable.delay\" = [\"1 ms\"]\nflows.short.congestion = [\"lia\"]\n";
+    let desk = Desk::new(&format!("{QUICK}{in_file}"));
+    let asked = ["--sweep", "links.cable.delay=2 ms,3 ms", "--sweep", "flows.short.congestion=reno,cubic"];
+    let (code, stdout, stderr) = desk.subflow(&[&["run", "quick.toml", "--format", "json"], &asked[..]].concat());
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    let value: serde_json::Value = serde_json::from_str(&stdout).expect("one object");
+    let word = |run: &serde_json::Value, path: &str| run["parameters"][path].as_str().map(str::to_owned);
+    let runs = value["runs"].as_array().expect("runs").iter();
+    let points: std::collections::BTreeSet<_> =
+        runs.filter_map(|run| Some((word(run, "links.cable.delay")?, word(run, "flows.short.congestion")?))).collect();
+    let all = [("2 ms", "cubic"), ("2 ms", "reno"), ("3 ms", "cubic"), ("3 ms", "reno")];
+    assert!(points.iter().map(|(delay, congestion)| (delay.as_str(), congestion.as_str())).eq(all), "{points:?}");
+    for (bad, expected) in [("links.cabel.delay=2 ms,3 ms", "cabel"), ("links.cable.delay", "PATH=VALUE")] {
+        let (code, _, stderr) = desk.subflow(&["check", "quick.toml", "--sweep", bad]);
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains(expected) && stderr.contains("--sweep"), "{stderr}");
+    }
+}
+
+#[test]
 fn every_shipped_scenario_is_valid() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     for entry in std::fs::read_dir(folder).expect("scenarios/") {

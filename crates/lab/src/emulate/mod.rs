@@ -108,10 +108,8 @@ pub fn emulate(
     let cpu_before = cpu_seconds(&switched);
     let clock = WallClock::start();
     let Run { network, world, links, interfaces } = run;
-    let capture = match &options.pcap {
-        Some(folder) => Some(Capture::create(scenario, &interfaces, folder, options.run)?),
-        None => None,
-    };
+    let create = |folder| Capture::create(scenario, &interfaces, folder, options.run);
+    let capture = options.pcap.as_ref().map(create).transpose()?;
     let world = RealWorld::new(world, scenario, is_kernel);
     let mut emulator = Emulator::new(network, world, devices, clock, stop.clone());
     if let Some(switched) = &switched {

@@ -1,0 +1,73 @@
+//! `--sweep PATH=V1,V2,…` as changes of the scenario.
+
+use toml_edit::{Array, Key, Value};
+
+/// The assignments, as of `--set`, that make the scenario sweep over the values in `text`. Text without `=` is returned
+/// as it is; the scenario refuses it.
+pub(super) fn assignments(text: &str) -> Vec<String> {
+    let Some((path, list)) = text.split_once('=') else { return vec![text.to_owned()] };
+    let values: Array = match list.trim().parse() {
+        Ok(Value::Array(array)) => array,
+        _ => pieces(list).into_iter().map(value).collect(),
+    };
+    // The path may be swept in the file. Setting it ends that sweep. Paths that change together have no single value.
+    let first = values.get(0).filter(|_| !path.contains(',')).map(|first| format!("{path}={first}"));
+    let sweep = format!("sweep.{}={values}", Key::new(path.trim()).display_repr());
+    first.into_iter().chain([sweep]).collect()
+}
+
+/// A value in TOML, or else text, as with `--set`.
+fn value(piece: &str) -> Value {
+    piece.trim().parse().unwrap_or_else(|_| Value::from(piece.trim()))
+}
+
+/// The parts of `list` between commas that are not in quotes or brackets.
+fn pieces(list: &str) -> Vec<&str> {
+    let (mut pieces, mut begin, mut depth, mut quote) = (Vec::new(), 0, 0u32, None);
+    for (at, character) in list.char_indices() {
+        match (quote, character) {
+            (Some(open), _) => quote = (character != open).then_some(open),
+            (None, '"' | '\'') => quote = Some(character),
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') => depth = depth.saturating_sub(1),
+            (None, ',') if depth == 0 => {
+                pieces.push(&list[begin..at]);
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    pieces.push(&list[begin..]);
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_separated_by_commas() {
+        let found = assignments("links.wifi.loss=none,1 %, 2 %");
+        assert_eq!(found[0], "links.wifi.loss=\"none\"");
+        assert_eq!(found[1], "sweep.\"links.wifi.loss\"=[\"none\", \"1 %\", \"2 %\"]");
+        assert_eq!(assignments("seed=1,2").last().map(String::as_str), Some("sweep.seed=[1, 2]"));
+    }
+
+    #[test]
+    fn commas_within_a_value_do_not_separate() {
+        let found = assignments("links.a.rate={ up = \"1 Mbit/s\", down = \"2 Mbit/s\" },\"3 Mbit/s\"");
+        assert!(found[1].ends_with("=[{ up = \"1 Mbit/s\", down = \"2 Mbit/s\" }, \"3 Mbit/s\"]"), "{found:?}");
+        assert_eq!(pieces("\"a,b\",c"), ["\"a,b\"", "c"]);
+    }
+
+    #[test]
+    fn a_list_in_toml_is_taken_as_it_is() {
+        assert!(assignments("links.a.loss=[\"none\", \"1 %\"]")[1].ends_with("=[\"none\", \"1 %\"]"));
+    }
+
+    #[test]
+    fn paths_that_change_together_are_only_swept() {
+        let found = assignments("links.a.loss, links.b.loss=none,1 %");
+        assert_eq!(found, ["sweep.\"links.a.loss, links.b.loss\"=[\"none\", \"1 %\"]"]);
+    }
+}
