@@ -101,7 +101,8 @@ mod tests {
     fn plan(duration: &str, more: &str) -> Plan {
         let text = format!(
             "duration = {duration:?}\nrepeat = 7\n[hosts]\na = [\"x\"]\nb = [\"x\"]\n[links.l]\n\
-             between = [\"a\", \"b\"]\nrate = \"50 Mbit/s\"\ndelay = \"5 ms\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\n{more}"
+             between = [\"a\", \"b\"]\nrate = \"50 Mbit/s\"\ndelay = \"5 ms\"\n[flows.f]\n\
+             from = \"a\"\nto = \"b\"\n{more}"
         );
         let document = Document::parse(Path::new("probe.toml"), text).expect("TOML");
         Plan::read(document).expect("a scenario")
