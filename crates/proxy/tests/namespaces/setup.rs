@@ -131,6 +131,13 @@ impl Setup {
         assert!(works(&shaper), "{shaper}");
     }
 
+    /// Bytes that the server has sent on a path.
+    pub(crate) fn bytes_sent(&self, path: usize) -> usize {
+        let file = format!("/sys/class/net/s{path}/statistics/tx_bytes");
+        let output = self.command("s", "cat").arg(file).output().expect("runs");
+        String::from_utf8_lossy(&output.stdout).trim().parse().expect("a number of bytes")
+    }
+
     pub(crate) fn serve(&self, mptcp: bool) -> Process {
         let mut command = self.command("s", "python3");
         let mut child = command.args(["-c", SERVER, if mptcp { "262" } else { "6" }]).spawn().expect("starts");
