@@ -35,7 +35,7 @@ pub(super) const CHOICES: [&str; 13] = [
      explain that the thesis's Reno stays at 56 to 60 Mbit/s at 20 ms (A.3, A.17): a receive window of this size \
      would hold it at 46, and a send buffer of twice of it, with the packets' overhead 292 kB of data, at 27, because \
      a writer that waits for a third of the buffer then sends more at once than the queue holds. With buffers that \
-     grow it gets 64 to 68 here, so that Reno's own sawtooth explains it. The findings have all three.",
+     grow it gets 64 to 72 here, so that Reno's own sawtooth explains it. The findings have all three.",
     "Acknowledgments have a pipe of their own. The rule `pipe 1 ip from any to any` could put them into that of the \
      data, but the thesis's totals rise by 0.955 Mbit/s for each Mbit/s of capacity (A.1, below 1 ms; 0.956 for each \
      path in A.11), where headers leave 0.959 without acknowledgments and 0.94 with one for two packets.",
