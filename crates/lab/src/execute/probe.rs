@@ -119,8 +119,8 @@ mod tests {
     #[test]
     fn of_a_long_run_a_part_is_simulated_and_the_estimate_is_for_the_whole() {
         let probe = probe(&plan("10000 s", "")).expect("it runs");
-        assert_eq!(probe.part, 1.0 / 64.0);
-        assert!(probe.run_cpu_s >= 64.0 * ENOUGH_S);
+        assert!(probe.part < 1.0, "{}", probe.part);
+        assert!(probe.run_cpu_s * probe.part >= ENOUGH_S, "{}", probe.run_cpu_s);
     }
 
     #[test]
