@@ -3,7 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 
 use subflow_network::{HostId, InterfaceId, Network, PacketId, TimerId};
+use subflow_quantity::Instant;
 use subflow_transport::{ConnectError, EndpointId, Event, Host};
+use subflow_wire::Packet;
 
 use super::data_path::DataPath;
 use crate::RunError;
@@ -52,6 +54,16 @@ struct FlowData {
     path: DataPath,
 }
 
+impl FlowData {
+    /// Records that a packet leaves `node`.
+    #[cold]
+    fn on_sent(&mut self, packet: &Packet, node: usize, now: Instant) {
+        if self.sender == node {
+            self.path.on_sent(packet, now);
+        }
+    }
+}
+
 impl Node {
     pub(super) fn new(id: HostId, transport: Host, interfaces: Vec<(IpAddr, InterfaceId)>) -> Self {
         Self { id, transport, interfaces, sockets: Vec::new(), listening: Vec::new() }
@@ -86,12 +98,15 @@ impl Nodes {
         self.data_paths.get_mut(flow).map(|data| &mut data.path)
     }
 
-    /// Records that `packet` has arrived at an endpoint of the node.
+    /// Whether [`record_data`](Self::record_data) was called.
     #[inline]
+    pub(super) fn records_data(&self) -> bool {
+        !self.data_paths.is_empty()
+    }
+
+    /// Records that `packet` has arrived at an endpoint of the node.
+    #[cold]
     pub(super) fn record_arrival(&mut self, network: &Network, node: usize, id: EndpointId, packet: PacketId) {
-        if self.data_paths.is_empty() {
-            return;
-        }
         // The packet that opens a connection arrives before its endpoint is registered.
         let Some(socket) = self.nodes[node].sockets.get(id.0 as usize) else { return };
         let data = &mut self.data_paths[socket.flow];
@@ -140,15 +155,15 @@ impl Nodes {
         let now = network.now();
         let host = &mut self.nodes[node];
         let endpoint = host.transport.endpoint_mut(id);
-        let Socket { timer, flow } = host.sockets[id.0 as usize];
         while endpoint.poll_transmit_into(now, network.packet_mut(self.reserved)) {
-            if let Some(data) = self.data_paths.get_mut(flow).filter(|data| data.sender == node) {
-                data.path.on_sent(network.packet(self.reserved), now);
+            if !self.data_paths.is_empty() {
+                self.data_paths[host.sockets[id.0 as usize].flow].on_sent(network.packet(self.reserved), node, now);
             }
             let interface = interface_of(&host.interfaces, network.packet(self.reserved).ip.source);
             network.transmit_reserved(host.id, interface, self.reserved);
             self.reserved = network.reserve();
         }
+        let Socket { timer, flow } = host.sockets[id.0 as usize];
         let event = endpoint.poll_event();
         if event.is_none() {
             network.set_timer(timer, endpoint.poll_timeout());

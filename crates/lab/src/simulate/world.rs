@@ -87,7 +87,7 @@ impl World {
 impl Hosts for World {
     fn handle_packet(&mut self, network: &mut Network, host: HostId, _interface: InterfaceId, packet: PacketId) {
         let endpoint = self.accept(network, host, packet);
-        if let Some(endpoint) = endpoint {
+        if let Some(endpoint) = endpoint.filter(|_| self.nodes.records_data()) {
             self.nodes.record_arrival(network, host.index(), endpoint, packet);
         }
         network.release(packet);
