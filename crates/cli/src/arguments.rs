@@ -52,9 +52,9 @@ pub(crate) enum Command {
     /// Proxy for applications: SOCKS5 and HTTP CONNECT in, MPTCP over several interfaces out (needs root)
     Proxy(Proxy),
     /// Remove what killed runs on Linux and killed proxies left behind
+    Cleanup,
     /// Run scripts of protocol tests against the TCP, MPTCP and SCTP stacks
     Conform(Conform),
-    Cleanup,
     /// Print a JSON Schema of scenario files, for completion and checks in editors
     Schema,
     /// Print completions of this command for a shell
