@@ -1,5 +1,6 @@
 //! What is loaded, and what it costs.
 
+use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 
 use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, ProgInfoIter};
@@ -43,9 +44,11 @@ pub(super) fn link_of(program: &Program) -> Result<Option<OwnedFd>> {
         // Gone since, or the one?
         let Ok(map) = MapHandle::from_map_id(operations.map_id) else { continue };
         if map.name() == program.kernel_name {
-            return crate::sys::link_by_id(link.id)
-                .during(|| format!("cannot open the link of {}", program.name))
-                .map(Some);
+            match crate::sys::link_by_id(link.id) {
+                // Another run has let go of it since.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                opened => return opened.during(|| format!("cannot open the link of {}", program.name)).map(Some),
+            }
         }
     }
     Ok(None)
