@@ -60,16 +60,32 @@ impl Bar {
 /// Decides which progress becomes a line.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
-    /// Runs that were done at the beginning, in an earlier command.
-    before: Option<usize>,
-    /// The runs done and the time at the last line.
+    series: Option<Series>,
+    /// The runs done, of the present series, and the time at the last line.
     last: (usize, Duration),
+}
+
+/// Runs that are counted together. A command may have several series, one after the other.
+#[derive(Debug)]
+struct Series {
+    begin: Duration,
+    /// Runs that were done at its beginning, in an earlier command.
+    before: usize,
+    /// The most runs reported as done so far.
+    done: usize,
+    total: usize,
 }
 
 impl Lines {
     /// The line for `progress` at `elapsed` since the beginning, if it is time for one.
     fn next(&mut self, Progress { done, total }: Progress, elapsed: Duration) -> Option<String> {
-        let before = *self.before.get_or_insert(done);
+        let is_new = |series: &Series| series.total != total || series.done == series.total && done < series.done;
+        if self.series.as_ref().is_none_or(is_new) {
+            self.last.0 = 0;
+            self.series = Some(Series { begin: elapsed, before: done, done, total });
+        }
+        let series = self.series.as_mut().expect("it was just set");
+        series.done = series.done.max(done);
         let (last_done, last_at) = self.last;
         let pause = elapsed.saturating_sub(last_at);
         let is_tenth = done * 10 / total.max(1) > last_done * 10 / total.max(1);
@@ -78,14 +94,12 @@ impl Lines {
             return None;
         }
         self.last = (done, elapsed);
-        let rest = match done.saturating_sub(before) {
+        let elapsed = elapsed.saturating_sub(series.begin).as_secs_f64();
+        let rest = match done.saturating_sub(series.before) {
             0 => String::new(),
-            new => {
-                let seconds = elapsed.as_secs_f64() * total.saturating_sub(done) as f64 / new as f64;
-                format!(", about {} to go", rounded(seconds))
-            }
+            new => format!(", about {} to go", rounded(elapsed * total.saturating_sub(done) as f64 / new as f64)),
         };
-        Some(format!("{done} of {total} runs after {}{rest}", rounded(elapsed.as_secs_f64())))
+        Some(format!("{done} of {total} runs after {}{rest}", rounded(elapsed)))
     }
 }
 
@@ -129,6 +143,14 @@ mod tests {
     #[test]
     fn runs_of_an_earlier_command_do_not_count_as_speed() {
         assert_eq!(lines(&[(50, 0), (60, 10)], 100), ["60 of 100 runs after 10 s, about 40 s to go"]);
+    }
+
+    #[test]
+    fn a_second_series_of_runs_has_lines_of_its_own() {
+        let found = lines(&[(0, 0), (10, 10), (0, 12), (1, 22)], 10);
+        let expected =
+            ["10 of 10 runs after 10 s, about less than 0.1 s to go", "1 of 10 runs after 10 s, about 90 s to go"];
+        assert_eq!(found, expected);
     }
 
     #[test]
