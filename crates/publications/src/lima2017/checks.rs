@@ -34,14 +34,15 @@ fn judged(
     let verdict = all(parts.iter().copied(), complete);
     let deciding = parts.iter().position(|part| *part == verdict).unwrap_or(0);
     let measured = ratios.get(deciding).map(|ratio| ratio.measured());
-    Outcome { verdict, measured, evidence: with_doubt(verdict, evidence) }
+    Outcome { verdict, measured, evidence: with_doubt(verdict, complete, evidence) }
 }
 
-/// Says that chance may be all where a verdict is open.
-fn with_doubt(verdict: Option<bool>, evidence: String) -> String {
-    match verdict {
-        None => format!("{evidence}. Cells are missing, or intervals overlap, so that what differs may be chance"),
-        Some(_) => evidence,
+/// Says why a verdict is open: not all cells were run, or the intervals allow both.
+fn with_doubt(verdict: Option<bool>, complete: bool, evidence: String) -> String {
+    match (verdict, complete) {
+        (None, true) => format!("{evidence}. The intervals allow both verdicts"),
+        (None, false) => format!("{evidence}. Not all cells of the finding were run"),
+        (Some(_), _) => evidence,
     }
 }
 
