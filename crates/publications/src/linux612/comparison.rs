@@ -11,7 +11,8 @@ use super::run::{Figures, FlowFigures};
 pub(super) struct Outcome<'a> {
     pub(super) configuration: &'a Configuration,
     pub(super) figures: Option<Figures>,
-    pub(super) runs: usize,
+    /// The runs whose means they are.
+    pub(super) runs: &'a [Figures],
 }
 
 /// One flow of an outcome next to the kernel's.

@@ -90,6 +90,11 @@ impl Configuration {
         self.loss_pct.iter().any(|&loss| loss > 0.0)
     }
 
+    /// Whether it is chaotic, which the H at the start of its name says: distributions of runs are compared.
+    pub(super) fn is_chaotic(&self) -> bool {
+        self.case.starts_with('H')
+    }
+
     fn is_like(&self, other: &Self) -> bool {
         let same_flow = |a: &FlowSpec, b: &FlowSpec| (&a.protocol, &a.cc) == (&b.protocol, &b.cc);
         (&self.case, &self.paths_text, &self.loss_text) == (&other.case, &other.paths_text, &other.loss_text)

@@ -3,10 +3,12 @@
 use subflow_report::{Axis, Bars, Figure};
 
 use super::comparison::{Comparison, Outcome};
+use super::distributions::{self, Distribution};
 
-/// For each letter that cases begin with: the deviations, then both figures.
-pub(super) fn figures(outcomes: &[Outcome<'_>]) -> Vec<Figure> {
-    let comparisons: Vec<Comparison<'_>> = outcomes.iter().flat_map(Comparison::of).collect();
+/// For each letter that cases begin with: the deviations, then both figures. Then the distributions.
+pub(super) fn figures(outcomes: &[Outcome<'_>], distributions: &[Distribution<'_>]) -> Vec<Figure> {
+    let single = outcomes.iter().filter(|outcome| !outcome.configuration.is_chaotic());
+    let comparisons: Vec<Comparison<'_>> = single.flat_map(Comparison::of).collect();
     let mut titles: Vec<String> = comparisons.iter().map(Comparison::table_title).collect();
     titles.dedup();
     let mut done: Vec<&String> = Vec::new();
@@ -19,6 +21,7 @@ pub(super) fn figures(outcomes: &[Outcome<'_>]) -> Vec<Figure> {
             figures.extend([deviations(title, &of_title), both(title, &of_title)]);
         }
     }
+    figures.extend(distributions::figures(distributions));
     figures
 }
 

@@ -7,12 +7,13 @@ use super::cases::{COLUMNS, FlowName};
 use super::comparison::{Comparison, Outcome};
 use super::configuration::Workload;
 use super::criteria::Criterion;
+use super::distributions::{self, Distribution};
 use super::outage::outage;
 use super::parts;
 use super::run::FlowFigures;
 
-/// What stands next to the columns of the measurements.
-const ADDED: [&str; 13] = [
+/// What stands next to the columns of the measurements, before those of distributions and the status.
+const ADDED: [&str; 12] = [
     "reference_goodput_mbps",
     "reference_completion_s",
     "reference_path1_bytes",
@@ -25,14 +26,16 @@ const ADDED: [&str; 13] = [
     "runs",
     "reference_reps",
     "reference_spread_pct",
-    "status",
 ];
 
 /// All rows, in the measurements' columns.
-pub(super) fn rows(outcomes: &[Outcome<'_>]) -> Table {
-    let mut table = Table::new(COLUMNS.into_iter().chain(ADDED));
+pub(super) fn rows(outcomes: &[Outcome<'_>], distributions: &[Distribution<'_>]) -> Table {
+    let mut table = Table::new(COLUMNS.into_iter().chain(ADDED).chain(distributions::COLUMNS).chain(["status"]));
     for comparison in outcomes.iter().flat_map(Comparison::of) {
-        table.row(cells(&comparison));
+        let of_it = distributions.iter().find(|distribution| distribution.is_of(&comparison));
+        let added = of_it.map_or_else(|| distributions::COLUMNS.map(|_| Cell::Empty).to_vec(), Distribution::cells);
+        let status = if comparison.outcome.figures.is_some() { "ok" } else { "not supported" };
+        table.row(cells(&comparison).into_iter().chain(added).chain([status.into()]));
     }
     table
 }
@@ -89,17 +92,16 @@ fn cells(comparison: &Comparison<'_>) -> Vec<Cell> {
         our_outage.map(|outage| outage.return_s).into(),
         kernel_outage.map(|outage| outage.return_s).into(),
         comparison.deviation_pct().into(),
-        Cell::Integer(outcome.runs as i64),
+        Cell::Integer(outcome.runs.len() as i64),
         Cell::Integer(reference.goodput_mbps.len() as i64),
         comparison.spread_pct().into(),
-        if outcome.figures.is_some() { "ok" } else { "not supported" }.into(),
     ]
 }
 
-/// The same to read: a table for each letter that cases begin with, transfers on their own.
-pub(super) fn readable(outcomes: &[Outcome<'_>]) -> Vec<(String, Table)> {
+/// The same to read: a table for each letter that cases begin with, transfers on their own, and one of distributions.
+pub(super) fn readable(outcomes: &[Outcome<'_>], distributions: &[Distribution<'_>]) -> Vec<(String, Table)> {
     let mut tables: Vec<(String, Table)> = Vec::new();
-    for comparison in outcomes.iter().flat_map(Comparison::of) {
+    for comparison in outcomes.iter().filter(|outcome| !outcome.configuration.is_chaotic()).flat_map(Comparison::of) {
         let configuration = comparison.outcome.configuration;
         let title = comparison.table_title();
         if tables.iter().all(|(known, _)| *known != title) {
@@ -126,6 +128,7 @@ pub(super) fn readable(outcomes: &[Outcome<'_>]) -> Vec<(String, Table)> {
     }
     let comparisons: Vec<Comparison<'_>> = outcomes.iter().flat_map(Comparison::of).collect();
     tables.extend(parts::readable(&comparisons));
+    tables.extend(distributions::readable(distributions));
     tables
 }
 
@@ -140,8 +143,9 @@ fn verdict(comparison: &Comparison<'_>) -> &'static str {
     }
 }
 
-/// One finding for each criterion that applies: whether all of its rows meet it, and the worst.
-pub(super) fn findings(outcomes: &[Outcome<'_>]) -> Vec<Finding> {
+/// One finding for each criterion that applies: whether all of its rows meet it, and the worst. Distributions have their
+/// own.
+pub(super) fn findings(outcomes: &[Outcome<'_>], distributions: &[Distribution<'_>]) -> Vec<Finding> {
     let mut judged: Vec<(Criterion, Vec<Comparison<'_>>)> = Vec::new();
     for comparison in outcomes.iter().filter(|outcome| outcome.figures.is_some()).flat_map(Comparison::of) {
         let Some(criterion) = comparison.criterion() else { continue };
@@ -154,6 +158,7 @@ pub(super) fn findings(outcomes: &[Outcome<'_>]) -> Vec<Finding> {
         judged.iter().map(|(criterion, comparisons)| finding(*criterion, comparisons)).collect();
     let all: Vec<Comparison<'_>> = outcomes.iter().flat_map(Comparison::of).collect();
     findings.extend(parts::findings(&all));
+    findings.extend(distributions::findings(distributions));
     findings
 }
 

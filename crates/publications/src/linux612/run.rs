@@ -16,17 +16,33 @@ pub(super) const SCHEDULER: &str = "linux-default";
 /// Starts of later flows are spread over this time after the nominal one, as in the measurements.
 const SPREAD_S: f64 = 0.03;
 
+/// The runs of a chaotic case, whose distribution counts: as many as the kernel's.
+const CHAOTIC_RUNS: u64 = 30;
+
+/// Chaotic cases start at different times within a tick of the kernel's timers (HZ = 250), as in the measurements.
+const TICK_S: f64 = 0.004;
+
 /// One run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Variant {
     pub(super) seed: u64,
-    /// How late the later flows start.
+    /// How late all flows start.
+    pub(super) delay_s: f64,
+    /// How much later than that the later flows start.
     pub(super) offset_s: f64,
 }
 
 /// The runs of a configuration whose figures are averaged. One where nothing is random; several seeds with random loss,
 /// and several starts with several flows, whose shares are chaotic.
+///
+/// Where distributions are compared, all flows start together at another time within a tick: what differed between the
+/// measurements was the time at which the programs started.
 pub(super) fn variants(configuration: &Configuration, quick: bool) -> Vec<Variant> {
+    if configuration.is_chaotic() {
+        let delay = |index: u64| TICK_S * (index as f64 + 0.5) / CHAOTIC_RUNS as f64;
+        let variant = |index| Variant { seed: index + 1, delay_s: delay(index), offset_s: 0.0 };
+        return (0..CHAOTIC_RUNS).map(variant).collect();
+    }
     let shared = configuration.flows.len() > 1;
     let runs = match (shared || configuration.is_lossy(), quick) {
         (false, _) => 1,
@@ -34,7 +50,7 @@ pub(super) fn variants(configuration: &Configuration, quick: bool) -> Vec<Varian
         (true, false) => 20,
     };
     let offset = |index: u64| if shared { SPREAD_S * (index as f64 + 0.5) / runs as f64 } else { 0.0 };
-    (0..runs).map(|index| Variant { seed: index + 1, offset_s: offset(index) }).collect()
+    (0..runs).map(|index| Variant { seed: index + 1, delay_s: 0.0, offset_s: offset(index) }).collect()
 }
 
 /// The figures of a run, or means of them.
@@ -62,7 +78,7 @@ pub(super) struct FlowFigures {
 
 /// Does one run.
 pub(super) fn run(configuration: &Configuration, variant: Variant) -> Result<Figures, RunError> {
-    let scenario = scenario(configuration, SCHEDULER, variant.offset_s);
+    let scenario = scenario(configuration, SCHEDULER, variant);
     let bulk = matches!(configuration.workload, Workload::Seconds(_));
     let options = RunOptions { series: bulk, ..RunOptions::default() };
     let result = simulate(&scenario, variant.seed, &options)?;

@@ -15,13 +15,14 @@ use subflow_scenario::Scenario;
 use subflow_scenario::file::Document;
 
 use super::configuration::{Configuration, FlowSpec, Workload};
+use super::run::Variant;
 
 /// When a failing path fails, and when it works again, in seconds.
 pub(super) const FAILURE_S: (u32, u32) = (10, 20);
 
-/// The scenario of `configuration` with its later flows starting `offset_s` late.
-pub(super) fn scenario(configuration: &Configuration, scheduler: &str, offset_s: f64) -> Scenario {
-    let text = text(configuration, scheduler, offset_s);
+/// The scenario of `configuration` with its flows starting as late as `variant` says.
+pub(super) fn scenario(configuration: &Configuration, scheduler: &str, variant: Variant) -> Scenario {
+    let text = text(configuration, scheduler, variant);
     let document = Document::parse(Path::new("linux612.toml"), text).expect("we write TOML");
     Scenario::read(&document).expect("configurations are checked when they are read")
 }
@@ -36,7 +37,7 @@ pub(super) fn egress(index: usize) -> String {
     format!("egress{}", index + 1)
 }
 
-fn text(configuration: &Configuration, scheduler: &str, offset_s: f64) -> String {
+fn text(configuration: &Configuration, scheduler: &str, variant: Variant) -> String {
     let duration = duration_s(configuration);
     let sample = duration / f64::from(samples(configuration));
     let mut text = format!("duration = \"{duration} s\"\nsample_interval = \"{sample:.9} s\"\n");
@@ -44,7 +45,7 @@ fn text(configuration: &Configuration, scheduler: &str, offset_s: f64) -> String
     clients.write_nodes(&mut text);
     clients.write_links(&mut text);
     for (index, flow) in configuration.flows.iter().enumerate() {
-        let late = if index > 0 { offset_s } else { 0.0 };
+        let late = variant.delay_s + if index > 0 { variant.offset_s } else { 0.0 };
         clients.write_flow(&mut text, index, flow, scheduler, late);
     }
     write_failure(&mut text, configuration);

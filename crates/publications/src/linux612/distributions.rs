@@ -1,0 +1,282 @@
+//! H: chaotic cases. A single packet more or less sends a run another way, so distributions of many runs are compared
+//! instead of their means.
+
+use subflow_lab::statistics::{KolmogorovSmirnov, holm, kolmogorov_smirnov, quantile};
+use subflow_report::{Axis, Boxes, Cell, Figure, Finding, Table, Verdict};
+
+use super::cases::FlowName;
+use super::comparison::{Comparison, Outcome};
+use super::configuration::{Configuration, Reference, Workload};
+
+/// The columns that rows have in addition.
+pub(super) const COLUMNS: [&str; 14] = [
+    "quantity",
+    "min",
+    "q1",
+    "median",
+    "q3",
+    "max",
+    "reference_min",
+    "reference_q1",
+    "reference_median",
+    "reference_q3",
+    "reference_max",
+    "ks_statistic",
+    "ks_p_value",
+    "ks_p_value_holm",
+];
+
+/// Distributions with a smaller p-value are held to be different.
+const LEVEL: f64 = 0.05;
+
+const TITLE: &str = "H, distributions";
+const QUARTILES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+
+/// What a chaotic case is compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quantity {
+    Goodput,
+    Completion,
+    /// The first of two flows' part of their goodput.
+    Share,
+}
+
+impl Quantity {
+    /// Its name in rows.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Goodput => "goodput_mbps",
+            Self::Completion => "completion_s",
+            Self::Share => "share_of_flow_1",
+        }
+    }
+
+    fn axis(self) -> Axis {
+        match self {
+            Self::Goodput => Axis::new("goodput", "Mbit/s"),
+            Self::Completion => Axis::new("completion", "s"),
+            Self::Share => Axis::new("share of the first flow", ""),
+        }
+    }
+}
+
+/// One quantity of a chaotic case: our runs and the kernel's.
+pub(super) struct Distribution<'a> {
+    configuration: &'a Configuration,
+    /// The row that it belongs to.
+    reference: &'a Reference,
+    quantity: Quantity,
+    ours: Vec<f64>,
+    kernel: Vec<f64>,
+    test: KolmogorovSmirnov,
+    /// The p-value adjusted for the number of tests in this reproduction.
+    holm: f64,
+}
+
+/// All that can be compared: each flow, and the share of the first where there are two.
+pub(super) fn all<'a>(outcomes: &'a [Outcome<'a>]) -> Vec<Distribution<'a>> {
+    let chaotic = outcomes.iter().filter(|outcome| outcome.configuration.is_chaotic());
+    let mut all: Vec<Distribution<'a>> = chaotic.flat_map(of).collect();
+    let adjusted = holm(&all.iter().map(|one| one.test.p_value).collect::<Vec<f64>>());
+    for (one, adjusted) in all.iter_mut().zip(adjusted) {
+        one.holm = adjusted;
+    }
+    all
+}
+
+fn of<'a>(outcome: &'a Outcome<'a>) -> Vec<Distribution<'a>> {
+    let references = &outcome.configuration.references;
+    let flows = references.iter().filter(|reference| reference.flow != FlowName::All);
+    let mut found: Vec<Distribution<'a>> = flows.filter_map(|reference| of_flow(outcome, reference)).collect();
+    let whole = references.iter().find(|reference| reference.flow == FlowName::All);
+    if let ([first, second], Some(whole)) = (found.as_slice(), whole) {
+        let share = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a / (a + b)).collect();
+        let (ours, kernel) = (share(&first.ours, &second.ours), share(&first.kernel, &second.kernel));
+        found.extend(Distribution::new(outcome, whole, Quantity::Share, ours, kernel));
+    }
+    found
+}
+
+/// One flow; `None` if one of our runs did not finish its transfer.
+fn of_flow<'a>(outcome: &'a Outcome<'a>, reference: &'a Reference) -> Option<Distribution<'a>> {
+    let FlowName::Number(number) = reference.flow else { return None };
+    let flows = outcome.runs.iter().map(|run| &run.flows[number as usize - 1]);
+    match outcome.configuration.workload {
+        Workload::Seconds(_) => {
+            let ours = flows.map(|flow| flow.goodput_mbps).collect();
+            Distribution::new(outcome, reference, Quantity::Goodput, ours, reference.goodput_mbps.clone())
+        }
+        Workload::Bytes(_) => {
+            let ours: Option<Vec<f64>> = flows.map(|flow| flow.completion_s).collect();
+            Distribution::new(outcome, reference, Quantity::Completion, ours?, reference.completion_s.clone())
+        }
+    }
+}
+
+impl<'a> Distribution<'a> {
+    /// `None` where one of the two has no runs.
+    fn new(
+        outcome: &'a Outcome<'a>,
+        reference: &'a Reference,
+        quantity: Quantity,
+        ours: Vec<f64>,
+        kernel: Vec<f64>,
+    ) -> Option<Self> {
+        let test = kolmogorov_smirnov(&ours, &kernel)?;
+        let configuration = outcome.configuration;
+        Some(Self { configuration, reference, quantity, ours, kernel, test, holm: test.p_value })
+    }
+
+    /// Whether it is of this row.
+    pub(super) fn is_of(&self, comparison: &Comparison<'_>) -> bool {
+        std::ptr::eq(self.reference, comparison.reference)
+    }
+
+    /// The cells of [`COLUMNS`].
+    pub(super) fn cells(&self) -> Vec<Cell> {
+        let quantiles = |samples: &[f64]| QUARTILES.map(|p| Cell::from(quantile(samples, p)));
+        let mut cells = vec![self.quantity.name().into()];
+        cells.extend(quantiles(&self.ours));
+        cells.extend(quantiles(&self.kernel));
+        cells.extend([self.test.statistic.into(), self.test.p_value.into(), self.holm.into()]);
+        cells
+    }
+
+    /// Different at the level if that holds for all tests together; undecided if it holds only for this one alone.
+    fn verdict(&self) -> Verdict {
+        match (self.test.p_value >= LEVEL, self.holm >= LEVEL) {
+            (true, _) => Verdict::Confirmed,
+            (false, true) => Verdict::Undecided,
+            (false, false) => Verdict::NotConfirmed,
+        }
+    }
+
+    fn finding(&self) -> Finding {
+        let middle = |samples: &[f64]| quantile(samples, 0.5).unwrap_or(0.0);
+        Finding::new(
+            format!("H: same distribution not rejected at 5 %: {}", self.name()),
+            self.verdict(),
+            format!(
+                "D = {:.3}, p = {:.2} ({:.2} by Holm), {} runs and {} of the kernel, medians {:.3} and {:.3}",
+                self.test.statistic,
+                self.test.p_value,
+                self.holm,
+                self.ours.len(),
+                self.kernel.len(),
+                middle(&self.ours),
+                middle(&self.kernel),
+            ),
+        )
+        .beyond()
+    }
+
+    /// Which of the case's quantities it is.
+    fn of(&self) -> String {
+        match self.quantity {
+            Quantity::Share => "share of flow 1".to_owned(),
+            Quantity::Goodput if self.configuration.flows.len() == 1 => "goodput".to_owned(),
+            Quantity::Completion if self.configuration.flows.len() == 1 => "completion".to_owned(),
+            _ => format!("flow {}", self.reference.flow),
+        }
+    }
+
+    fn name(&self) -> String {
+        let Configuration { case, paths_text, .. } = self.configuration;
+        format!("{case} {} {paths_text}, {}", self.reference.cc, self.of())
+    }
+}
+
+/// The quartiles of ours and of the kernel's, one below the other; none where there is nothing to compare.
+pub(super) fn readable(distributions: &[Distribution<'_>]) -> Option<(String, Table)> {
+    let columns =
+        ["case", "cc", "paths", "of", "", "runs", "min", "q1", "median", "q3", "max", "D", "p", "p (Holm)", "verdict"];
+    let mut table = Table::new(columns);
+    for one in distributions {
+        let Configuration { case, paths_text, .. } = one.configuration;
+        let names = [case.clone(), one.reference.cc.clone(), paths_text.clone(), one.of(), "ours".to_owned()];
+        let judged = [
+            format!("{:.3}", one.test.statistic),
+            format!("{:.3}", one.test.p_value),
+            format!("{:.3}", one.holm),
+            one.verdict().text().to_owned(),
+        ];
+        let kernel = [String::new(), String::new(), String::new(), String::new(), "kernel".to_owned()];
+        for (names, samples, judged) in [(names, &one.ours, judged), (kernel, &one.kernel, Default::default())] {
+            let quartiles = QUARTILES.map(|p| format!("{:.3}", quantile(samples, p).unwrap_or(0.0)));
+            let texts = quartiles.into_iter().chain(judged).map(Cell::from);
+            let runs = Cell::Integer(samples.len() as i64);
+            table.row(names.into_iter().map(Cell::from).chain([runs]).chain(texts));
+        }
+    }
+    (!distributions.is_empty()).then(|| (TITLE.to_owned(), table))
+}
+
+/// One finding for each.
+pub(super) fn findings(distributions: &[Distribution<'_>]) -> Vec<Finding> {
+    distributions.iter().map(Distribution::finding).collect()
+}
+
+/// Box plots, one figure for each quantity.
+pub(super) fn figures(distributions: &[Distribution<'_>]) -> Vec<Figure> {
+    let figure = |quantity: Quantity| {
+        let axis = quantity.axis();
+        let title = format!("{TITLE}: {}, ours and Linux 6.12", axis.label);
+        let mut boxes = Boxes::new(axis);
+        for one in distributions.iter().filter(|one| one.quantity == quantity) {
+            boxes.add(one.name(), "ours", &one.ours).add(one.name(), "Linux 6.12", &one.kernel);
+        }
+        let is_empty = boxes.boxes.is_empty();
+        (!is_empty).then(|| Figure::boxes(title, boxes).section(TITLE).caption("Whiskers by Tukey's rule."))
+    };
+    [Quantity::Goodput, Quantity::Completion, Quantity::Share].into_iter().filter_map(figure).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases::parse;
+    use super::super::configuration::group;
+    use super::super::run::{Figures, FlowFigures};
+    use super::*;
+
+    /// Two flows whose kernel gave the first 10, 11, 12 … Mbit/s in 20 runs, and always 5 to the second.
+    fn measured() -> Configuration {
+        let mut text = "case,protocol,cc,paths,loss_pct,duration_s,rep,flow,goodput_mbps\n".to_owned();
+        for rep in 1..=20 {
+            for (flow, goodput) in [("1", 9 + rep), ("2", 5), ("all", 14 + rep)] {
+                let (protocol, cc) = if flow == "all" { ("tcp+tcp", "reno+reno") } else { ("tcp", "reno") };
+                text += &format!("H,{protocol},{cc},20/10/50,0,30,{rep},{flow},{goodput}\n");
+            }
+        }
+        group("x.csv", &parse("x.csv", &text).expect("good rows")).expect("good").remove(0)
+    }
+
+    /// The verdicts and statistics if our runs are `by` Mbit/s faster in the first flow.
+    fn judged(by: f64) -> Vec<(Verdict, f64)> {
+        let configuration = measured();
+        let flow = |goodput_mbps| FlowFigures { goodput_mbps, ..FlowFigures::default() };
+        let run = |rep| Figures { flows: vec![flow(9.0 + f64::from(rep) + by), flow(5.0)], ..Figures::default() };
+        let runs: Vec<Figures> = (1..=20).map(run).collect();
+        let outcomes = [Outcome { configuration: &configuration, figures: None, runs: &runs }];
+        all(&outcomes).iter().map(|one| (one.verdict(), one.test.statistic)).collect()
+    }
+
+    #[test]
+    fn each_flow_and_the_share_of_the_first_are_compared() {
+        assert_eq!(judged(0.0), [(Verdict::Confirmed, 0.0); 3]);
+    }
+
+    #[test]
+    fn a_shift_of_half_the_range_is_another_distribution() {
+        let [first, second, share] = judged(10.0)[..] else { panic!("three are compared") };
+        assert_eq!(first, (Verdict::NotConfirmed, 0.5));
+        assert_eq!(second, (Verdict::Confirmed, 0.0));
+        assert_eq!(share, (Verdict::NotConfirmed, 0.5));
+    }
+
+    #[test]
+    fn what_only_one_of_several_tests_rejects_is_undecided() {
+        // D = 9/20 has p = 0.034 alone, and three times that with three tests.
+        let [first, _, _] = judged(9.0)[..] else { panic!("three are compared") };
+        assert_eq!(first, (Verdict::Undecided, 0.45));
+    }
+}
