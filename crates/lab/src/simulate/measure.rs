@@ -2,7 +2,7 @@
 
 use subflow_network::{DuplexLink, LinkId, LinkMetrics, Network};
 use subflow_quantity::{Duration, Instant};
-use subflow_scenario::{Scenario, Traffic};
+use subflow_scenario::Scenario;
 use subflow_transport::mptcp::PathRecord;
 use subflow_transport::{Endpoint, EndpointId};
 
@@ -36,12 +36,10 @@ impl Run {
     /// The sending and the receiving end of a flow's data.
     pub(super) fn data_ends(&self, flow: usize) -> (Option<&Endpoint>, Option<&Endpoint>) {
         let application = &self.world.applications[flow];
-        let from = self.endpoint(application.flow().from.host, application.from);
-        let to = self.endpoint(application.flow().to.host, application.to);
-        match application.flow().traffic {
-            Traffic::RequestResponse { .. } => (to, from),
-            _ => (from, to),
-        }
+        let flow = application.flow();
+        let from = self.endpoint(flow.from.host, application.from);
+        let to = self.endpoint(flow.to.host, application.to);
+        if flow.data_sender() == flow.from.host { (from, to) } else { (to, from) }
     }
 
     /// The samples of each flow's subflows at the end that sends the data.
