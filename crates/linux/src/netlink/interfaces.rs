@@ -13,7 +13,9 @@ use crate::error::Result;
 const RTM_GETADDR: u16 = 22;
 const RTNLGRP_LINK: u32 = 1;
 const RTNLGRP_IPV4_IFADDR: u32 = 5;
+const RTNLGRP_IPV4_ROUTE: u32 = 7;
 const RTNLGRP_IPV6_IFADDR: u32 = 9;
+const RTNLGRP_IPV6_ROUTE: u32 = 11;
 
 const IFF_LOOPBACK: u32 = 0x8;
 const IFF_RUNNING: u32 = 0x40;
@@ -77,15 +79,22 @@ fn usable_address(message: &Message) -> Option<(u32, IpAddr)> {
     (leaves_the_link && !in_doubt && !address.is_loopback()).then_some((index, address))
 }
 
-/// News that interfaces or addresses of a network namespace changed. It does not say which: whoever needs it asks for
-/// all of them again, so that news that got lost do no harm.
+/// News that interfaces, addresses or routes of a network namespace changed. It does not say which: whoever needs it
+/// asks for all of them again, so that news that got lost do no harm.
 #[derive(Debug)]
 pub struct InterfaceChanges(Listener);
 
 impl InterfaceChanges {
-    /// From now on receives the changes in the calling thread's network namespace.
+    /// From now on receives the changes of interfaces and addresses in the calling thread's network namespace.
     pub fn open() -> Result<Self> {
         Listener::open(None, &[RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR]).map(Self)
+    }
+
+    /// The same with the changes of routes.
+    pub fn open_with_routes() -> Result<Self> {
+        let addresses = [RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR];
+        let routes = [RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE];
+        Listener::open(None, &[addresses.as_slice(), &routes].concat()).map(Self)
     }
 
     /// Whether something changed since the last call.
