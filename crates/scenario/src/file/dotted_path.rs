@@ -130,7 +130,7 @@ fn implicit_table() -> Item {
 
 /// A parsed `PATH=VALUE` of the command line: the path, and the value both with its place and as TOML.
 pub(crate) fn parse_assignment(option: &str, text: &str) -> Result<(DottedPath, Node, toml_edit::Value), Problem> {
-    let source = Arc::new(Source { origin: Origin::User, name: option.to_owned(), text: text.to_owned() });
+    let source = Arc::new(Source { origin: Origin::Assignment, name: option.to_owned(), text: text.to_owned() });
     let whole = Place { source: Arc::clone(&source), span: 0..text.len() };
     let Some(equals) = text.find('=') else {
         return Err(Problem::at(&whole, format!("found {text:?}, expected PATH=VALUE"))

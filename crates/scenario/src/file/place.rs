@@ -6,8 +6,10 @@ use std::sync::Arc;
 /// The origin of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The user: a file, or an option of the command line.
+    /// The user: a file.
     User,
+    /// The user: an assignment, `PATH=VALUE`, in an option of the command line or in an argument.
+    Assignment,
     /// The schema: a default.
     Default,
 }
@@ -45,7 +47,7 @@ impl Place {
         let Source { origin, name, text } = &*self.source;
         let (line, column) = self.line_and_column();
         match origin {
-            Origin::User => format!("{name}:{line}:{column}"),
+            Origin::User | Origin::Assignment => format!("{name}:{line}:{column}"),
             Origin::Default => format!("{name}, {text}"),
         }
     }
