@@ -45,7 +45,21 @@ pub fn keeps_series(plan: &Plan, job: Job) -> bool {
 
 /// Does one run of `plan` in the simulator, as [`execute`] does it.
 pub fn run_job(plan: &Plan, job: Job, options: &RunOptions) -> Result<RunResult, RunError> {
-    guarded(plan, job, &|scenario: &Scenario, job: Job| simulate(scenario, job.seed, &of_job(plan, job, options)))
+    run_job_with(plan, job, options, simulate)
+}
+
+/// Like [`run_job`], but calls `run` with a scenario and a seed instead of [`simulate`].
+///
+/// # Errors
+///
+/// Those of `run`, which name the run.
+pub fn run_job_with(
+    plan: &Plan,
+    job: Job,
+    options: &RunOptions,
+    run: impl Fn(&Scenario, u64, &RunOptions) -> Result<RunResult, RunError> + Sync,
+) -> Result<RunResult, RunError> {
+    guarded(plan, job, &|scenario: &Scenario, job: Job| run(scenario, job.seed, &of_job(plan, job, options)))
 }
 
 /// The options of one run of `plan`, whose metrics over time may not be kept.
