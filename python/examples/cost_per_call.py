@@ -114,20 +114,16 @@ def overhead(key: str, own: Callable[[], Any], counted: Callable[[], Any], repea
     return calls, 1e6 * (with_python - built_in) / calls - work_us, work_us
 
 
-def main(arguments: Sequence[str] | None = None) -> list[float]:
-    """Measure and print. Returns the microseconds of a call besides its own work."""
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=5, help="measure so often and take the least")
     repeat = parser.parse_args(arguments).repeat
-    costs = []
     measured = {
         "scheduler": overhead("scheduler", LowestRtt, CountedLowestRtt, repeat),
         "congestion": overhead("congestion", Reno, CountedReno, repeat),
     }
     for key, (calls, call_us, work_us) in measured.items():
         print(f"{key:>10}: {calls} calls, {call_us:.2f} us per call besides its own work of {work_us:.2f} us")
-        costs.append(call_us)
-    return costs
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 //! Exceptions.
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use subflow_lab::RunError as LabRunError;
-use subflow_scenario::file::{Problem as FileProblem, Problems};
+use subflow_scenario::file::{Origin, Place, Problem as FileProblem, Problems};
 
 create_exception!(
     subflow,
@@ -39,9 +39,10 @@ create_exception!(
 /// message : str
 ///     What was found and what was expected.
 /// file : str or None
-///     The file as it was named, ``<toml>`` or ``<dict>`` for other scenarios, ``overrides`` for an override.
+///     The file as it was named, ``<toml>`` or ``<dict>`` for other scenarios, the name of the argument for values
+///     of arguments.
 /// line, column : int or None
-///     The place in the file, counted from 1. For a dictionary: in ``Scenario.text``.
+///     The place in the file, counted from 1. For a dictionary: in ``Scenario.text``. None for an argument.
 /// label : str
 ///     What to write at this place.
 /// help : str
@@ -61,6 +62,7 @@ impl Problem {
     fn __str__(&self) -> String {
         let place = match (&self.file, self.line, self.column) {
             (Some(file), Some(line), Some(column)) => format!("{file}:{line}:{column}: "),
+            (Some(file), ..) => format!("{file}: "),
             _ => String::new(),
         };
         let label = match self.label.as_str() {
@@ -78,7 +80,9 @@ impl Problem {
 
 impl From<&FileProblem> for Problem {
     fn from(problem: &FileProblem) -> Self {
-        let position = problem.place.as_ref().map(|place| place.line_and_column());
+        // An assignment was made of an argument: its lines are not the user's.
+        let in_file = |place: &&Place| place.source.origin != Origin::Assignment;
+        let position = problem.place.as_ref().filter(in_file).map(|place| place.line_and_column());
         Self {
             message: problem.message.clone(),
             file: problem.place.as_ref().map(|place| place.source.name.clone()),
@@ -108,8 +112,13 @@ pub(crate) fn refused(py: Python<'_>, problem: FileProblem) -> PyErr {
     not_valid(py, &Problems::from(problem))
 }
 
-/// The exception for a run that failed, because of `cause` if an algorithm raised it.
+/// The exception for a run that failed, because of `cause` if an algorithm raised it. What is to end more than the run,
+/// such as `KeyboardInterrupt` and `SystemExit`, is that cause itself.
 pub(crate) fn failed(py: Python<'_>, error: &LabRunError, cause: Option<PyErr>) -> PyErr {
+    let cause = match cause {
+        Some(cause) if !cause.is_instance_of::<PyException>(py) => return cause,
+        cause => cause,
+    };
     let failed = RunError::new_err(error.to_string());
     failed.set_cause(py, cause);
     failed

@@ -43,7 +43,7 @@ mod _native {
     #[pymodule_export]
     use super::results::Results;
     #[pymodule_export]
-    use super::scenario::{Check, Scenario};
+    use super::scenario::{Check, Scenario, restore_scenario};
     #[pymodule_export]
     use super::sweep::{Store, Study};
     #[pymodule_export]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use subflow_lab::execute::{Progress, execute_with};
-use subflow_lab::results::Experiment;
+use subflow_lab::results::{Experiment, RunResult};
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_lab::{RunError, Stop};
 use subflow_scenario::Scenario;
@@ -19,8 +19,6 @@ use crate::error::failed;
 
 /// How often signals are looked at and progress is shown.
 const INTERVAL: Duration = Duration::from_millis(50);
-
-type Outcome = Result<Experiment, RunError>;
 
 /// Does all runs of `plan` on `jobs` threads (0: one for each core) without the interpreter. Ends them, and waits for
 /// their end, if a signal raises an exception (Ctrl-C) or `progress` does.
@@ -35,10 +33,16 @@ pub(crate) fn run(
     let done = Arc::new(AtomicUsize::new(0));
     let total = plan.jobs().len();
     let failures = Arc::new(Failures::default());
-    let mut outcome = begin(Arc::clone(plan), jobs, series, stop.clone(), Arc::clone(&done), Arc::clone(&failures));
+    let work = {
+        let (plan, done, failures) = (Arc::clone(plan), Arc::clone(&done), Arc::clone(&failures));
+        let options = RunOptions { series, stop: Some(stop.clone()), ..RunOptions::default() };
+        let count = move |progress: Progress| {
+            done.fetch_max(progress.done, Ordering::Relaxed);
+        };
+        move || execute_with(&plan, jobs, &options, &count, simulation(&plan, &failures))
+    };
     let mut shown = None;
-    let mut show = |outcome: &Option<Outcome>| {
-        py.check_signals()?;
+    let show = |outcome: Option<&Result<Experiment, RunError>>| {
         let count = done.load(Ordering::Relaxed);
         // After a failure nothing more is done: the last count is shown with results only.
         if !matches!(outcome, Some(Err(_))) && shown.replace(count) != Some(count) {
@@ -46,48 +50,52 @@ pub(crate) fn run(
         }
         Ok(())
     };
+    let outcome = in_background(py, &stop, &failures, work, show)?;
+    outcome.map_err(|error| failed(py, &error, failures.cause_of(&error)))
+}
+
+/// How a run of `plan` is simulated, which may name algorithms in Python.
+pub(crate) fn simulation<'a>(
+    plan: &'a Plan,
+    failures: &'a Failures,
+) -> impl Fn(&Scenario, u64, &RunOptions) -> Result<RunResult, RunError> + Sync + use<'a> {
+    let has_python = !plan.document.custom.is_empty();
+    move |scenario, seed, options| match has_python {
+        true => simulate_with_python(scenario, seed, options, failures),
+        false => simulate(scenario, seed, options),
+    }
+}
+
+/// Does `work` on another thread, without the interpreter, and calls `listen` at intervals and at its end. If a signal
+/// or `listen` raises an exception, requests `stop`, interrupts algorithms in Python, and waits for the end of `work`.
+pub(crate) fn in_background<T: Send + 'static>(
+    py: Python<'_>,
+    stop: &Stop,
+    failures: &Failures,
+    work: impl FnOnce() -> T + Send + 'static,
+    mut listen: impl FnMut(Option<&T>) -> PyResult<()>,
+) -> PyResult<T> {
+    let (sender, mut receiver) = channel();
+    // Nobody receives the outcome only if the caller is gone.
+    std::thread::spawn(move || drop(sender.send(work())));
     loop {
-        let arrived = next(py, &mut outcome)?;
-        if let Err(error) = show(&arrived) {
+        let arrived = next(py, &mut receiver)?;
+        if let Err(error) = py.check_signals().and_then(|()| listen(arrived.as_ref())) {
             stop.request();
-            if arrived.is_none() {
-                wait(py, &mut outcome);
+            // The outcome does not matter any more. A panic is an end, too.
+            while arrived.is_none() && matches!(next(py, &mut receiver), Ok(None)) {
+                failures.interrupt(py)?;
             }
             return Err(error);
         }
         if let Some(outcome) = arrived {
-            return outcome.map_err(|error| failed(py, &error, failures.cause_of(&error)));
+            return Ok(outcome);
         }
     }
 }
 
-fn begin(
-    plan: Arc<Plan>,
-    jobs: usize,
-    series: bool,
-    stop: Stop,
-    done: Arc<AtomicUsize>,
-    failures: Arc<Failures>,
-) -> Receiver<Outcome> {
-    let (sender, receiver) = channel();
-    std::thread::spawn(move || {
-        let options = RunOptions { series, stop: Some(stop), ..RunOptions::default() };
-        let count = |progress: Progress| {
-            done.fetch_max(progress.done, Ordering::Relaxed);
-        };
-        let has_python = !plan.document.custom.is_empty();
-        let run = |scenario: &Scenario, seed, options: &RunOptions| match has_python {
-            true => simulate_with_python(scenario, seed, options, &failures),
-            false => simulate(scenario, seed, options),
-        };
-        // Nobody receives it only if the caller is gone.
-        let _ = sender.send(execute_with(&plan, jobs, &options, &count, run));
-    });
-    receiver
-}
-
 /// The outcome, if it comes within the interval.
-fn next(py: Python<'_>, receiver: &mut Receiver<Outcome>) -> PyResult<Option<Outcome>> {
+fn next<T: Send>(py: Python<'_>, receiver: &mut Receiver<T>) -> PyResult<Option<T>> {
     match py.detach(move || receiver.recv_timeout(INTERVAL)) {
         Ok(outcome) => Ok(Some(outcome)),
         Err(RecvTimeoutError::Timeout) => Ok(None),
@@ -95,9 +103,4 @@ fn next(py: Python<'_>, receiver: &mut Receiver<Outcome>) -> PyResult<Option<Out
             Err(PyRuntimeError::new_err("internal error: the runs ended in a panic"))
         }
     }
-}
-
-/// Waits until the runs have ended. Their outcome does not matter any more.
-fn wait(py: Python<'_>, receiver: &mut Receiver<Outcome>) {
-    let _ = py.detach(move || receiver.recv());
 }

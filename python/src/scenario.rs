@@ -1,16 +1,18 @@
 //! Scenarios.
 
+use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict, PyTuple};
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::Plan;
 
-use crate::algorithms;
+use crate::algorithms::{self, Classes};
 use crate::error::{not_valid, refused};
 use crate::results::Results;
 use crate::{run, value};
@@ -18,10 +20,25 @@ use crate::{run, value};
 /// A scenario: hosts, links, flows, and what to vary.
 ///
 /// Create one with `Scenario.read`, `Scenario.from_toml` or `Scenario.from_dict`. A scenario does not change:
-/// `with_overrides` returns another one.
+/// `with_overrides` returns another one. Scenarios are equal if their text, name, folder and algorithms in Python are.
+/// They can be pickled, if their algorithms can: classes that can be imported.
 #[pyclass(module = "subflow", frozen)]
 pub(crate) struct Scenario {
     pub(crate) document: Document,
+    pub(crate) classes: Arc<Classes>,
+}
+
+/// What another process needs to make the same scenario: path, text, name, and the classes of algorithms in Python.
+/// A tuple of argument of `with_algorithms`, name, and class for each of these.
+pub(crate) type Source = (OsString, String, String, Py<PyTuple>);
+
+/// Make the scenario that was pickled.
+#[pyfunction]
+pub(crate) fn restore_scenario(py: Python<'_>, source: Source) -> PyResult<Scenario> {
+    let (path, text, name, algorithms) = source;
+    let scenario = parsed(py, Path::new(&path), text, &name)?;
+    let algorithms: Vec<(String, String, Py<PyAny>)> = algorithms.extract(py)?;
+    scenario.with_classes(py, algorithms.into_iter().map(|(argument, name, class)| ((argument, name), class)))
 }
 
 /// What a valid scenario would run.
@@ -84,7 +101,7 @@ impl Scenario {
         values: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let document = Document::load(&path).map_err(|problem| refused(py, problem))?;
-        overridden(document, overrides, values)
+        overridden(document.into(), overrides, values)
     }
 
     /// Make a scenario of a text in TOML.
@@ -149,7 +166,7 @@ impl Scenario {
         overrides: Option<&Bound<'_, PyDict>>,
         values: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        overridden(self.document.clone(), overrides, values)
+        overridden(self.clone(), overrides, values)
     }
 
     /// Return the scenario with algorithms written in Python, which it may name like the built-in ones.
@@ -180,9 +197,18 @@ impl Scenario {
         congestion: Option<&Bound<'_, PyDict>>,
         path_managers: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let mut document = self.document.clone();
-        algorithms::add(py, &mut document.custom, schedulers, congestion, path_managers)?;
-        Ok(Self { document })
+        let mut classes = Classes::new();
+        let arguments = [("schedulers", schedulers), ("congestion", congestion), ("path_managers", path_managers)];
+        for (argument, given) in arguments {
+            for (name, class) in given.into_iter().flat_map(|given| given.iter()) {
+                let Ok(name) = name.extract::<String>() else {
+                    let message = format!("{argument}: found the key {}, expected a str", name.repr()?);
+                    return Err(PyTypeError::new_err(message));
+                };
+                classes.insert((argument.to_owned(), name), class.unbind());
+            }
+        }
+        self.with_classes(py, classes)
     }
 
     /// Check the scenario at every point of its sweep, without running it.
@@ -227,9 +253,9 @@ impl Scenario {
     ///     which take turns. It does not change the results.
     /// series : bool, optional
     ///     Whether to keep metrics over time, of the first run of each point and of at most 100 points.
-    /// progress : callable, optional
+    /// progress : callable or bool, optional
     ///     Called with the runs that are done and the runs in all, at most twenty times a second, in this thread. An
-    ///     exception in it ends the runs.
+    ///     exception in it ends the runs. True: a bar of tqdm, or lines on standard error if tqdm is not installed.
     ///
     /// Returns
     /// -------
@@ -247,10 +273,12 @@ impl Scenario {
         py: Python<'_>,
         seed: Option<&Bound<'_, PyAny>>,
         repeat: Option<&Bound<'_, PyAny>>,
-        jobs: Option<NonZeroU16>,
+        jobs: Option<&Bound<'_, PyAny>>,
         series: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Results> {
+        let jobs = jobs.map(number_of_jobs).transpose()?;
+        let progress = shown_by(progress)?;
         let mut document = self.document.clone();
         for (key, value) in [("seed", seed), ("repeat", repeat)] {
             if let Some(value) = value {
@@ -259,8 +287,7 @@ impl Scenario {
         }
         let plan = Arc::new(self.plan(py, document)?);
         let default = if plan.document.custom.is_empty() { 0 } else { 1 };
-        let jobs = jobs.map_or(default, |jobs| usize::from(jobs.get()));
-        let experiment = run::run(py, &plan, jobs, series, progress)?;
+        let experiment = run::run(py, &plan, jobs.unwrap_or(default), series, progress.as_ref())?;
         Ok(Results::new(plan, experiment))
     }
 
@@ -276,8 +303,47 @@ impl Scenario {
         self.document.text()
     }
 
+    /// Argument of `with_algorithms`, name and class of each algorithm in Python.
+    #[getter]
+    fn _algorithms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.classes.iter().map(|((argument, name), class)| (argument, name, class)))
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: PyRef<'_, Self>) -> PyResult<bool> {
+        let is_same_text = self.place() == other.place() && self.document.text() == other.document.text();
+        if !is_same_text || !self.classes.keys().eq(other.classes.keys()) {
+            return Ok(false);
+        }
+        let mut pairs = self.classes.values().zip(other.classes.values());
+        pairs.try_fold(true, |equal, (one, other)| Ok(equal && one.bind(py).eq(other)?))
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.place(), self.document.text()).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Source,))> {
+        let py = slf.py();
+        let restore = py.import("subflow._native")?.getattr("restore_scenario")?;
+        Ok((restore, (slf.get().source(py)?,)))
+    }
+
     fn __repr__(&self) -> String {
         format!("<subflow.Scenario {:?} of {}>", self.document.name, self.document.path.display())
+    }
+}
+
+impl Clone for Scenario {
+    fn clone(&self) -> Self {
+        Self { document: self.document.clone(), classes: Arc::clone(&self.classes) }
+    }
+}
+
+impl From<Document> for Scenario {
+    fn from(document: Document) -> Self {
+        Self { document, classes: Arc::default() }
     }
 }
 
@@ -285,6 +351,37 @@ impl Scenario {
     /// Its text, and the algorithms it may name.
     pub(crate) fn document(&self) -> &Document {
         &self.document
+    }
+
+    /// What another process needs to make the same scenario.
+    pub(crate) fn source(&self, py: Python<'_>) -> PyResult<Source> {
+        let path = self.absolute_path();
+        let algorithms = self._algorithms(py)?.unbind();
+        Ok((path.into_os_string(), self.document.text(), self.document.name.clone(), algorithms))
+    }
+
+    fn absolute_path(&self) -> PathBuf {
+        std::path::absolute(&self.document.path).unwrap_or_else(|_| self.document.path.clone())
+    }
+
+    /// Its name, and the folder that its paths are relative to.
+    fn place(&self) -> (&str, PathBuf) {
+        (&self.document.name, self.absolute_path().parent().map(Path::to_owned).unwrap_or_default())
+    }
+
+    /// The scenario with these algorithms next to those that it has.
+    fn with_classes(
+        &self,
+        py: Python<'_>,
+        more: impl IntoIterator<Item = ((String, String), Py<PyAny>)>,
+    ) -> PyResult<Self> {
+        let mut document = self.document.clone();
+        let mut classes: Classes = self.classes.iter().map(|(key, class)| (key.clone(), class.clone_ref(py))).collect();
+        for ((argument, name), class) in more {
+            algorithms::add(&mut document.custom, &argument, &name, class.bind(py))?;
+            classes.insert((argument, name), class);
+        }
+        Ok(Self { document, classes: Arc::new(classes) })
     }
 
     pub(crate) fn plan(&self, py: Python<'_>, document: Document) -> PyResult<Plan> {
@@ -295,11 +392,30 @@ impl Scenario {
 fn parsed(py: Python<'_>, path: &Path, text: String, name: &str) -> PyResult<Scenario> {
     let mut document = Document::parse(path, text).map_err(|problem| refused(py, problem))?;
     name.clone_into(&mut document.name);
-    Ok(Scenario { document })
+    Ok(document.into())
+}
+
+/// How many runs to do at once.
+fn number_of_jobs(found: &Bound<'_, PyAny>) -> PyResult<usize> {
+    found.extract::<NonZeroU16>().map(|jobs| usize::from(jobs.get())).map_err(|_| {
+        let message = format!("jobs: found {found}, expected an integer from 1 to {}", u16::MAX);
+        let is_number = found.hasattr("__index__").unwrap_or(false);
+        if is_number { PyValueError::new_err(message) } else { PyTypeError::new_err(message) }
+    })
+}
+
+/// What to call with the progress: what was given, or a bar for True.
+fn shown_by<'py>(progress: Option<&Bound<'py, PyAny>>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let Some(progress) = progress else { return Ok(None) };
+    match progress.cast::<PyBool>() {
+        Ok(wanted) if wanted.is_true() => Ok(Some(progress.py().import("subflow._progress")?.call_method0("Bar")?)),
+        Ok(_) => Ok(None),
+        Err(_) => Ok(Some(progress.clone())),
+    }
 }
 
 fn overridden(
-    mut document: Document,
+    mut scenario: Scenario,
     overrides: Option<&Bound<'_, PyDict>>,
     values: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Scenario> {
@@ -307,9 +423,9 @@ fn overridden(
         let Ok(path) = path.extract::<String>() else {
             return Err(PyTypeError::new_err(format!("overrides: found the key {}, expected a str", path.repr()?)));
         };
-        set(&mut document, "overrides", &path, &value)?;
+        set(&mut scenario.document, "overrides", &path, &value)?;
     }
-    Ok(Scenario { document })
+    Ok(scenario)
 }
 
 /// Sets the value at `path`. Errors name `argument`.

@@ -1,28 +1,33 @@
 //! Sweeps whose runs are done one by one, in any process and in any order: what `subflow/_sweep.py` is made of.
 
 use std::convert::Infallible;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::{PyException, PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use sha2::{Digest, Sha256};
 use subflow_lab::Stop;
-use subflow_lab::execute::run_job;
+use subflow_lab::execute::run_job_with;
 use subflow_lab::simulate::RunOptions;
-use subflow_scenario::file::Document;
 use subflow_scenario::sweep::{Job, Plan};
 use subflow_store::{Collected, Key, Record, Store as Folder, collect};
 
-use crate::error::{RunError, StoreError, failed, not_valid};
+use crate::algorithms::Failures;
+use crate::error::{RunError, StoreError, failed};
 use crate::results::Results;
-use crate::scenario::{Scenario, set};
+use crate::run::{in_background, simulation};
+use crate::scenario::{Scenario, Source, restore_scenario, set};
 
 /// All runs of a swept scenario, by number.
 #[pyclass(module = "subflow", frozen)]
 pub(crate) struct Study {
     plan: Arc<Plan>,
+    /// The scenario with what is swept.
+    scenario: Scenario,
+    /// What identifies the algorithms in Python; empty if nothing has to.
+    algorithms: String,
     jobs: Vec<Job>,
     series: bool,
     stop: Stop,
@@ -39,50 +44,64 @@ impl Study {
         seed: Option<&Bound<'_, PyAny>>,
         repeat: Option<&Bound<'_, PyAny>>,
         series: bool,
+        algorithms: String,
     ) -> PyResult<Self> {
-        let mut document = scenario.document.clone();
-        if !document.custom.is_empty() {
-            // Another process makes the scenario of its text, and a store knows the runs by it.
-            return Err(PyValueError::new_err(
-                "sweep() does not take scenarios with algorithms in Python; put the values into [sweep] and use run()",
-            ));
-        }
+        let mut scenario = scenario.clone();
         let over = over.map(Bound::as_any);
         for (argument, key, value) in [("over", "sweep", over), ("seed", "seed", seed), ("repeat", "repeat", repeat)] {
             if let Some(value) = value {
-                set(&mut document, argument, key, value)?;
+                set(&mut scenario.document, argument, key, value)?;
             }
         }
-        Self::of(py, document, series)
+        Self::of(py, scenario, series, algorithms)
     }
 
     /// The same study in another process.
     #[staticmethod]
-    fn restore(py: Python<'_>, path: PathBuf, text: String, name: &str, series: bool) -> PyResult<Self> {
-        let document = Document::parse(&path, text);
-        let mut document = document.map_err(|problem| not_valid(py, &problem.into()))?;
-        name.clone_into(&mut document.name);
-        Self::of(py, document, series)
+    fn restore(py: Python<'_>, scenario: Source, series: bool, algorithms: String) -> PyResult<Self> {
+        Self::of(py, restore_scenario(py, scenario)?, series, algorithms)
     }
 
     /// What `restore` takes.
     #[getter]
-    fn source(&self) -> (OsString, String, &str, bool) {
-        let document = &self.plan.document;
-        let path = std::path::absolute(&document.path).unwrap_or_else(|_| document.path.clone());
-        (path.into_os_string(), document.text(), &document.name, self.series)
+    fn source(&self, py: Python<'_>) -> PyResult<(Source, bool, &str)> {
+        Ok((self.scenario.source(py)?, self.series, &self.algorithms))
     }
 
     fn __len__(&self) -> usize {
         self.jobs.len()
     }
 
-    /// Do a run. Returns its record, and the error if it failed.
+    /// Do a run. Returns its record, and the error if it failed. Ctrl-C ends it.
     fn run<'py>(&self, py: Python<'py>, run: usize) -> PyResult<(Bound<'py, PyBytes>, Option<String>)> {
         let (job, key) = self.job(run)?;
-        let options = RunOptions { series: self.series, stop: Some(self.stop.clone()), ..RunOptions::default() };
+        // Of this run alone: a worker that was interrupted may do others later.
+        let stop = Stop::default();
+        if self.stop.is_requested() {
+            stop.request();
+        }
+        let options = RunOptions { series: self.series, stop: Some(stop.clone()), ..RunOptions::default() };
+        let failures = Arc::new(Failures::default());
+        let work = {
+            let (plan, failures) = (Arc::clone(&self.plan), Arc::clone(&failures));
+            move || run_job_with(&plan, job, &options, simulation(&plan, &failures))
+        };
+        let outcome = in_background(py, &stop, &failures, work, |_| {
+            if stop.is_requested() {
+                failures.interrupt(py)?;
+            }
+            if self.stop.is_requested() {
+                stop.request();
+            }
+            Ok(())
+        })?;
+        if let Some(cause) = outcome.as_ref().err().and_then(|error| failures.cause_of(error))
+            && !cause.is_instance_of::<PyException>(py)
+            && !self.stop.is_requested()
+        {
+            return Err(cause);
+        }
         let (file, error) = py.detach(|| {
-            let outcome = run_job(&self.plan, job, &options);
             let error = outcome.as_ref().err().map(ToString::to_string);
             (Record::from(outcome).encode(&self.plan, job, key), error)
         });
@@ -115,9 +134,15 @@ impl Study {
 }
 
 impl Study {
-    fn of(py: Python<'_>, document: Document, series: bool) -> PyResult<Self> {
-        let plan = py.detach(|| Plan::read(document)).map_err(|problems| not_valid(py, &problems))?;
-        Ok(Self { jobs: plan.jobs(), plan: Arc::new(plan), series, stop: Stop::default() })
+    fn of(py: Python<'_>, scenario: Scenario, series: bool, algorithms: String) -> PyResult<Self> {
+        let mut plan = scenario.plan(py, scenario.document.clone())?;
+        if !algorithms.is_empty() {
+            // The text has only their names.
+            for point in &mut plan.points {
+                point.digest = Sha256::new().chain_update(point.digest).chain_update(&algorithms).finalize().into();
+            }
+        }
+        Ok(Self { jobs: plan.jobs(), plan: Arc::new(plan), scenario, algorithms, series, stop: Stop::default() })
     }
 
     fn job(&self, run: usize) -> PyResult<(Job, Key)> {

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyRange, PyString, PyTuple};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
 /// How deep tables and lists may be nested. A dictionary that contains itself is deeper than that.
@@ -46,7 +46,10 @@ fn nested(value: &Bound<'_, PyAny>, path: &str, depth: usize) -> PyResult<Value>
     if let Ok(value) = value.cast::<PyBool>() {
         return Ok(value.is_true().into());
     }
-    // Integers, those of NumPy included.
+    // Arrays and numbers of NumPy, columns of pandas. An array has `__index__`, too.
+    if value.hasattr("tolist")? {
+        return nested(&value.call_method0("tolist")?, path, depth + 1);
+    }
     if value.hasattr("__index__")? {
         let number: i64 = value
             .extract()
@@ -59,7 +62,7 @@ fn nested(value: &Bound<'_, PyAny>, path: &str, depth: usize) -> PyResult<Value>
     if let Ok(value) = value.cast::<PyString>() {
         return Ok(value.to_str()?.into());
     }
-    if value.cast::<PyList>().is_ok() || value.cast::<PyTuple>().is_ok() {
+    if value.cast::<PyList>().is_ok() || value.cast::<PyTuple>().is_ok() || value.cast::<PyRange>().is_ok() {
         let mut array = Array::new();
         for (index, inner) in value.try_iter()?.enumerate() {
             array.push(nested(&inner?, &format!("{path}.{index}"), depth + 1)?);
@@ -75,7 +78,9 @@ fn nested(value: &Bound<'_, PyAny>, path: &str, depth: usize) -> PyResult<Value>
         return Ok(table.into());
     }
     let found = value.get_type().name()?;
-    Err(PyTypeError::new_err(format!("{path}: found {found}, expected str, int, float, bool, list, tuple or dict")))
+    Err(PyTypeError::new_err(format!(
+        "{path}: found {found}, expected str, int, float, bool, list, tuple, range, dict, or an array of NumPy"
+    )))
 }
 
 /// A key, and the path of its value.

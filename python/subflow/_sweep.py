@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
+import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from typing import Any
 
+from subflow import algorithms
 from subflow._native import Results, RunError, Scenario, Store, Study
+from subflow._progress import Bar
 
-# What another process needs to make the same study: path, text and name of the scenario, and whether to keep series.
-_Source = tuple[str, str, str, bool]
+# An algorithm in Python: argument of with_algorithms, name, and class.
+_Algorithm = tuple[str, str, Callable[[], object]]
+# Path, text, name and algorithms of a scenario.
+_ScenarioSource = tuple[str, str, str, tuple[_Algorithm, ...]]
+# What another process needs to make the same study: the scenario, whether to keep series, and what identifies the
+# algorithms.
+_Source = tuple[_ScenarioSource, bool, str]
 # The record of a run, and the error if it failed.
 _Outcome = tuple[bytes, str | None]
 
@@ -27,7 +37,7 @@ def sweep(
     store: str | os.PathLike[str] | None = None,
     series: bool = True,
     keep_going: bool = False,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Callable[[int, int], object] | bool | None = None,
 ) -> Results:
     """Run a scenario with every combination of values, on any executor.
 
@@ -37,7 +47,8 @@ def sweep(
     Parameters
     ----------
     scenario : Scenario
-        The scenario. Traces that it names have to be at the same path wherever runs are done.
+        The scenario. Traces that it names have to be at the same path wherever runs are done. Algorithms in Python
+        have to be classes that the executor can bring there: for processes, classes of a module.
     over : mapping, optional
         Lists of values by path, as in ``[sweep]`` of a scenario, which they replace.
     seed, repeat : int, optional
@@ -51,8 +62,9 @@ def sweep(
     keep_going : bool, optional
         Whether to go on after a run has failed, and to return results without such runs. Their errors are kept in the
         store; they are done again when the sweep is.
-    progress : callable, optional
-        Called with the runs that are done and the runs in all.
+    progress : callable or bool, optional
+        Called with the runs that are done and the runs in all. True: a bar of tqdm, or lines on standard error if tqdm
+        is not installed.
 
     Returns
     -------
@@ -61,7 +73,8 @@ def sweep(
     Raises
     ------
     ValueError
-        The scenario has algorithms in Python, which only ``Scenario.run`` takes.
+        There is a store, and the source of an algorithm in Python cannot be found. The store knows algorithms by the
+        sources of their classes, without what these call.
     ScenarioError
         The scenario is not valid; nothing was run.
     RunError
@@ -91,7 +104,10 @@ def sweep(
     >>> len(results)
     6
     """
-    study = Study(scenario, None if over is None else dict(over), seed, repeat, series)
+    own = scenario._algorithms
+    identity = "" if store is None else "".join(map(_identity, own))
+    show: Callable[[int, int], object] | None = Bar() if progress is True else progress or None
+    study = Study(scenario, None if over is None else dict(over), seed, repeat, series, identity)
     kept = None if store is None else Store(store)
     missing = [run for run in range(len(study)) if kept is None or not kept.contains(study, run)]
     records: dict[int, bytes] = {}
@@ -102,7 +118,9 @@ def sweep(
         else:
             kept.save(study, run, record)
 
-    _do(study, missing, executor, keep, keep_going, progress)
+    # Algorithms in Python take turns.
+    threads = 1 if own else os.cpu_count()
+    _do(study, missing, executor, threads, keep, keep_going, show)
     return study.results(kept, records, keep_going)
 
 
@@ -110,6 +128,7 @@ def _do(
     study: Study,
     missing: list[int],
     executor: Executor | None,
+    threads: int | None,
     keep: Callable[[int, bytes], None],
     keep_going: bool,
     progress: Callable[[int, int], object] | None,
@@ -118,7 +137,7 @@ def _do(
     done = len(study) - len(missing)
     errors: dict[int, Exception] = {}
     pool: AbstractContextManager[Executor]
-    pool = ThreadPoolExecutor(os.cpu_count()) if executor is None else nullcontext(executor)
+    pool = ThreadPoolExecutor(threads) if executor is None else nullcontext(executor)
     with pool as workers:
         futures: dict[Future[_Outcome], int] = {}
         try:
@@ -155,6 +174,21 @@ def _do(
         raise errors[min(errors)]
 
 
+def _identity(algorithm: _Algorithm) -> str:
+    """What a store knows an algorithm by: its names, and the sources of its class and of those that it is derived from."""
+    argument, name, made_by = algorithm
+    derived = inspect.getmro(made_by) if inspect.isclass(made_by) else (made_by,)
+    own = [part for part in derived if part is not object and getattr(part, "__module__", "") != algorithms.__name__]
+    try:
+        sources = [inspect.getsource(part) for part in own]
+    except (OSError, TypeError) as missing:
+        raise ValueError(
+            f"{argument}: the source of {name!r} cannot be found, by which a store knows its runs; define it as a class "
+            "in a file or in a cell of a notebook, or sweep without a store"
+        ) from missing
+    return "\0".join([argument, name, getattr(made_by, "__qualname__", ""), *sources, ""])
+
+
 def _cancel(futures: Mapping[Future[_Outcome], int]) -> None:
     for future in futures:
         future.cancel()
@@ -162,7 +196,13 @@ def _cancel(futures: Mapping[Future[_Outcome], int]) -> None:
 
 def _run(source: _Source, run: int) -> _Outcome:
     """Do a run in a worker."""
-    return _study(source).run(run)
+    try:
+        return _study(source).run(run)
+    except KeyboardInterrupt:
+        if multiprocessing.parent_process() is None:
+            raise
+        # A pool of processes has given its workers further runs, which nobody can cancel. The worker ends instead.
+        os._exit(128 + signal.SIGINT)
 
 
 @lru_cache(maxsize=4)

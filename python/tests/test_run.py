@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
 import subflow
+from subflow import _progress
 
 
 def test_the_number_of_jobs_does_not_change_results(scenario: subflow.Scenario) -> None:
@@ -37,26 +41,29 @@ def test_an_exception_in_progress_ends_the_runs(scenario: subflow.Scenario) -> N
     assert time.monotonic() - begin < 10
 
 
-def test_ctrl_c_ends_a_long_run(scenario: subflow.Scenario) -> None:
-    long = scenario.with_overrides({"flows.file.send": "unlimited"}, duration="10000 s")
-    sent: list[float] = []
+def runs_of(scenario: subflow.Scenario) -> list[Callable[[], object]]:
+    return [scenario.run, lambda: subflow.sweep(scenario)]
 
-    def interrupt() -> None:
-        sent.append(time.monotonic())
-        os.kill(os.getpid(), signal.SIGINT)
 
+@contextmanager
+def interrupted_after(seconds: float) -> Iterator[None]:
+    """Sends SIGINT to this process once."""
     # A process that was started in the background ignores the signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(0.5, interrupt)
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     try:
-        with pytest.raises(KeyboardInterrupt):
-            long.run(series=False)
+        yield
     finally:
+        timer.cancel()
         signal.signal(signal.SIGINT, before)
-    elapsed = time.monotonic() - sent[0]
-    # Fractions of a second; a busy machine may take its time.
-    assert elapsed < 5, elapsed
+
+
+def test_ctrl_c_ends_a_long_run(scenario: subflow.Scenario) -> None:
+    long = scenario.with_overrides({"flows.file.send": "unlimited"}, duration="10000 s")
+    for run in runs_of(long.with_overrides(sample_interval="1 s")):
+        with interrupted_after(0.5), pytest.raises(KeyboardInterrupt):
+            run()
 
 
 def test_other_threads_go_on_during_a_run(scenario: subflow.Scenario) -> None:
@@ -78,8 +85,43 @@ def test_other_threads_go_on_during_a_run(scenario: subflow.Scenario) -> None:
 
 @pytest.mark.parametrize("jobs", [0, -1, 65536])
 def test_jobs_out_of_range_are_refused(scenario: subflow.Scenario, jobs: int) -> None:
-    with pytest.raises((ValueError, OverflowError)):
+    with pytest.raises(ValueError, match=f"jobs: found {jobs}, expected an integer from 1 to 65535"):
         scenario.run(jobs=jobs)
+
+
+def test_progress_is_a_bar_or_lines(
+    scenario: subflow.Scenario, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario.run(repeat=2, progress=True)
+    assert "2/2" in capfd.readouterr().err
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr(_progress, "PAUSE_S", 0.0)
+    subflow.sweep(scenario, repeat=2, progress=True)
+    assert "2 of 2 runs\n" in capfd.readouterr().err
+
+
+def test_ctrl_c_ends_an_algorithm_that_does_not_return(scenario: subflow.Scenario) -> None:
+    class Endless(subflow.Scheduler):
+        def next(self, subflows: tuple[subflow.SubflowView, ...], queue: subflow.QueueView) -> int | None:
+            while True:
+                pass
+
+    own = scenario.with_algorithms(schedulers={"endless": Endless}).with_overrides({"flows.file.scheduler": "endless"})
+    for run in runs_of(own):
+        with interrupted_after(0.3), pytest.raises(KeyboardInterrupt):
+            run()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_what_ends_more_than_a_run_passes(scenario: subflow.Scenario, error: type[BaseException]) -> None:
+    class Ending(subflow.Scheduler):
+        def next(self, subflows: tuple[subflow.SubflowView, ...], queue: subflow.QueueView) -> int | None:
+            raise error
+
+    own = scenario.with_algorithms(schedulers={"ending": Ending}).with_overrides({"flows.file.scheduler": "ending"})
+    for run in runs_of(own):
+        with pytest.raises(error):
+            run()
 
 
 def test_a_wrong_seed_is_named(scenario: subflow.Scenario) -> None:

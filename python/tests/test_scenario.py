@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import WIFI_LTE, two_paths
+from cost_per_call import LowestRtt
 
 import subflow
 
@@ -48,6 +51,7 @@ def test_all_problems_are_told_at_once(scenario: subflow.Scenario) -> None:
         wrong.run()
     assert caught.value.count == 2
     assert {problem.file for problem in caught.value.problems} == {"overrides"}
+    assert {problem.line for problem in caught.value.problems} == {None}
     assert "has no unit" in str(caught.value)
 
 
@@ -84,3 +88,13 @@ def test_a_missing_file_and_text_that_is_not_toml_are_refused() -> None:
         subflow.Scenario.read("missing.toml")
     with pytest.raises(subflow.ScenarioError, match="<toml>:2:"):
         subflow.Scenario.from_toml("duration = '1 s'\nlinks = ?\n")
+
+
+def test_equal_scenarios_are_equal_and_survive_pickling_and_copying(scenario: subflow.Scenario) -> None:
+    own = scenario.with_algorithms(schedulers={"own": LowestRtt})
+    for one in (scenario, own):
+        for other in (pickle.loads(pickle.dumps(one)), copy.copy(one), copy.deepcopy(one)):
+            assert other == one and hash(other) == hash(one)
+            assert other.run().flows.to_dict() == one.run().flows.to_dict()
+    assert own != scenario and scenario != scenario.with_overrides(duration="4 s")
+    assert pickle.loads(pickle.dumps(own)).with_overrides({"flows.file.scheduler": "own"}).check().runs == 1

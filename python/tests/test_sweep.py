@@ -10,14 +10,18 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
 
+import cost_per_call
 import distributed
+import numpy
 import pyarrow.parquet
 import pytest
 from conftest import two_paths
+from cost_per_call import LowestRtt
 
 import subflow
 from subflow import _native, _sweep
@@ -152,8 +156,8 @@ def test_a_failed_run_is_kept_with_its_error_and_done_again(scenario: subflow.Sc
     with pytest.raises(subflow.RunError, match=r"run 5 \(seed 3, .*olia.*|run 5 \(seed 3, .*lia.*: stopped"):
         run(scenario, executor=Local({5: fail}), store=tmp_path)
     assert len(list(tmp_path.glob("*/*.failed.parquet"))) == 1
-    partial = run(scenario, executor=Local({5: fail}), store=tmp_path, keep_going=True)
-    assert len(partial) == RUNS - 1 and 5 not in partial.flows["run"]
+    others = run(scenario, executor=Local({5: fail}), store=tmp_path, keep_going=True)
+    assert len(others) == RUNS - 1 and 5 not in others.flows["run"]
     again = Local({})
     assert len(run(scenario, executor=again, store=tmp_path)) == RUNS
     assert again.calls == [5]
@@ -173,6 +177,8 @@ def test_a_worker_that_dies_loses_only_its_own_run(scenario: subflow.Scenario, t
 def test_workers_of_a_pool_may_be_killed(scenario: subflow.Scenario, tmp_path: Path) -> None:
     from concurrent.futures.process import BrokenProcessPool
 
+    # Runs that take longer than to kill a process.
+    scenario = scenario.with_overrides({"flows.file.send": "unlimited"}, duration="20 s")
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
 
         def kill_at_four(done: int, total: int) -> None:
@@ -186,6 +192,28 @@ def test_workers_of_a_pool_may_be_killed(scenario: subflow.Scenario, tmp_path: P
     assert 4 <= len(before) < RUNS
     assert len(run(scenario, store=tmp_path)) == RUNS
     assert before.items() <= stored(tmp_path).items()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_does_the_runs_of_a_killed_worker_again(scenario: subflow.Scenario, tmp_path: Path) -> None:
+    scenario = scenario.with_overrides({"flows.file.send": "unlimited"}, duration="20 s")
+    expected = tables(run(scenario, series=False))
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+    )
+    with cluster, distributed.Client(cluster) as client:
+        victim = next(iter(client.run(os.getpid).values()))
+        shown: list[int] = []
+
+        def kill_at_three(done: int, total: int) -> None:
+            shown.append(done)
+            if done == 3:
+                os.kill(victim, signal.SIGKILL)
+
+        results = run(scenario, executor=client.get_executor(), store=tmp_path, series=False, progress=kill_at_three)
+    assert tables(results) == expected
+    assert shown == list(range(RUNS + 1)), "each run was done, and counted, once"
+    assert len(stored(tmp_path)) == RUNS
 
 
 def test_ctrl_c_keeps_what_is_done(scenario: subflow.Scenario, tmp_path: Path) -> None:
@@ -228,7 +256,7 @@ def test_a_full_disk_keeps_complete_runs_and_the_sweep_goes_on(
     """The disk is a small tmpfs in namespaces of the test."""
     program = f"""
 import os, subprocess, sys
-sys.path.insert(0, {str(Path(__file__).parent)!r})
+sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(Path(cost_per_call.__file__).parent)!r}]
 import pytest, subflow
 from test_sweep import run, stored
 from conftest import two_paths
@@ -261,16 +289,78 @@ def test_a_study_reaches_another_process_with_its_traces(tmp_path: Path, monkeyp
     content["links"]["slow"]["rate"] = "lte.up"
     monkeypatch.chdir(tmp_path)
     scenario = subflow.Scenario.from_dict(content, name="traced")
-    source = _native.Study(scenario, None, None, None, False).source
+    source = _native.Study(scenario, None, None, None, False, "").source
     monkeypatch.chdir("/")
     record, error = _sweep._run(source, 0)
     assert error is None and record[:4] == b"PAR1"
 
 
-def test_algorithms_in_python_are_refused() -> None:
-    class Anything(subflow.Scheduler):
-        pass
+def with_lowest_rtt(scenario: subflow.Scenario) -> subflow.Scenario:
+    own = scenario.with_algorithms(schedulers={"own": LowestRtt})
+    return own.with_overrides({"flows.file.scheduler": "own"})
 
-    own = subflow.Scenario.from_dict(two_paths(), name="own").with_algorithms(schedulers={"anything": Anything})
-    with pytest.raises(ValueError, match="algorithms in Python"):
-        subflow.sweep(own, {"seed": [1, 2]})
+
+def test_algorithms_in_python_give_equal_results_in_threads_processes_and_stores(
+    scenario: subflow.Scenario, tmp_path: Path
+) -> None:
+    own = with_lowest_rtt(scenario)
+    expected = own.run(repeat=3).flows.to_dict()
+    assert subflow.sweep(own, repeat=3).flows.to_dict() == expected
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        assert subflow.sweep(own, repeat=3, executor=executor, store=tmp_path).flows.to_dict() == expected
+    calls = Local({})
+    subflow.sweep(own, repeat=3, executor=calls, store=tmp_path)
+    assert calls.calls == [], "the store knows the algorithm"
+
+
+def test_a_store_knows_algorithms_by_their_source(scenario: subflow.Scenario, tmp_path: Path) -> None:
+    class LowestRtt(cost_per_call.LowestRtt):
+        """Another class of that name."""
+
+    subflow.sweep(with_lowest_rtt(scenario), store=tmp_path)
+    other = scenario.with_algorithms(schedulers={"own": LowestRtt})
+    other = other.with_overrides({"flows.file.scheduler": "own"})
+    subflow.sweep(other, store=tmp_path)
+    assert len(stored(tmp_path)) == 2
+    unknown = scenario.with_algorithms(schedulers={"own": partial(LowestRtt)})
+    with pytest.raises(ValueError, match="schedulers: the source of 'own' cannot be found"):
+        subflow.sweep(unknown, store=tmp_path)
+    assert len(subflow.sweep(unknown)) == 1, "without a store it need not be known"
+
+
+def test_ctrl_c_ends_the_workers_of_a_pool_within_their_runs(tmp_path: Path) -> None:
+    program = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from conftest import two_paths
+import signal, subflow
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    endless = two_paths() | {{"duration": "100000 s"}}
+    endless["flows"]["file"]["send"] = "unlimited"
+    with ProcessPoolExecutor(2, mp_context=get_context("fork")) as executor:
+        show = lambda done, total: print("begun", flush=True)
+        subflow.sweep(subflow.Scenario.from_dict(endless), repeat=4, executor=executor, series=False, progress=show)
+"""
+    (tmp_path / "endless.py").write_text(program)
+    command = [sys.executable, "endless.py"]
+    child = subprocess.Popen(
+        command, cwd=tmp_path, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None and child.stdout.readline() == "begun\n"
+    time.sleep(1)
+    os.killpg(child.pid, signal.SIGINT)
+    _, errors = child.communicate(timeout=60)
+    assert child.returncode != 0 and "KeyboardInterrupt" in errors
+    with pytest.raises(ProcessLookupError):
+        os.killpg(child.pid, 0)
+
+
+def test_arrays_and_ranges_can_be_swept(scenario: subflow.Scenario) -> None:
+    seeds = [[1, 2, 3], range(1, 4), numpy.arange(1, 4), (1, 2, 3)]
+    results = [subflow.sweep(scenario, {"seed": values}).flows.to_dict() for values in seeds]
+    assert all(result == results[0] for result in results)
+    with pytest.raises(TypeError, match="sweep.seed: found set"):
+        subflow.sweep(scenario, {"seed": {1, 2}})

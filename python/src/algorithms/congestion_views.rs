@@ -1,7 +1,10 @@
 //! What a congestion control sees and changes.
 
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use subflow_policy::congestion::{self, RecoveryState};
+
+use super::instance::shown;
 
 /// The largest window in segments that is taken from outside: more than any path of a scenario holds, and little enough
 /// for the products of transports.
@@ -43,24 +46,27 @@ impl Path {
         self.path.cwnd
     }
     #[setter]
-    fn set_cwnd(&mut self, cwnd: u32) {
-        self.path.cwnd = cwnd;
+    fn set_cwnd(&mut self, cwnd: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.path.cwnd = amount("cwnd", cwnd)?;
+        Ok(())
     }
     #[getter]
     fn ssthresh(&self) -> u32 {
         self.path.ssthresh
     }
     #[setter]
-    fn set_ssthresh(&mut self, ssthresh: u32) {
-        self.path.ssthresh = ssthresh;
+    fn set_ssthresh(&mut self, ssthresh: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.path.ssthresh = amount("ssthresh", ssthresh)?;
+        Ok(())
     }
     #[getter]
     fn credit(&self) -> u32 {
         self.path.credit
     }
     #[setter]
-    fn set_credit(&mut self, credit: u32) {
-        self.path.credit = credit;
+    fn set_credit(&mut self, credit: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.path.credit = amount("credit", credit)?;
+        Ok(())
     }
     #[getter]
     fn quantum(&self) -> u32 {
@@ -123,6 +129,23 @@ impl Path {
         let congestion::Path { cwnd, ssthresh, state, .. } = self.path;
         format!("<subflow.Path cwnd={cwnd} ssthresh={ssthresh} state={}>", state_name(state))
     }
+}
+
+/// A number that Python has assigned to `attribute`.
+fn amount(attribute: &str, found: &Bound<'_, PyAny>) -> PyResult<u32> {
+    if let Ok(number) = found.extract::<u32>() {
+        return Ok(number);
+    }
+    if found.hasattr("__index__")? {
+        return Err(PyValueError::new_err(format!(
+            "{attribute}: found {found}, expected an int from 0 to {}",
+            u32::MAX
+        )));
+    }
+    Err(PyTypeError::new_err(format!(
+        "{attribute}: found {}, expected an int: round it, for example with //",
+        shown(found)?
+    )))
 }
 
 pub(super) fn state_name(state: RecoveryState) -> &'static str {

@@ -20,50 +20,28 @@ pub(crate) use congestion_views::{Ack, LARGEST_WINDOW, Path};
 pub(crate) use failure::{Failures, simulate_with_python};
 pub(crate) use scheduler_views::{Assignment, QueueView, SentRange, SubflowView};
 
-use pyo3::exceptions::PyTypeError;
+use std::collections::BTreeMap;
+
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use subflow_scenario::CustomAlgorithms;
-use subflow_scenario::file::Problem;
 
 use crate::error::refused;
 use congestion::PythonCongestionControl;
 use path_manager::PythonPathManager;
 use scheduler::PythonScheduler;
 
-/// Adds the algorithms of these dictionaries, from names to classes, to `custom`.
-pub(crate) fn add(
-    py: Python<'_>,
-    custom: &mut CustomAlgorithms,
-    schedulers: Option<&Bound<'_, PyDict>>,
-    congestion: Option<&Bound<'_, PyDict>>,
-    path_managers: Option<&Bound<'_, PyDict>>,
-) -> PyResult<()> {
-    each(py, "schedulers", schedulers, |name, class| {
-        let prototype = PythonScheduler::new(name, class)?;
-        Ok(custom.scheduler(name, prototype))
-    })?;
-    each(py, "congestion", congestion, |name, class| {
-        let prototype = PythonCongestionControl::new(name, class)?;
-        Ok(custom.congestion(name, prototype))
-    })?;
-    each(py, "path_managers", path_managers, |name, class| {
-        let prototype = PythonPathManager::new(name, class)?;
-        Ok(custom.path_manager(name, prototype))
-    })
-}
+/// The classes of a scenario's algorithms, by argument of `with_algorithms` and name, so that another process can make
+/// the same algorithms.
+pub(crate) type Classes = BTreeMap<(String, String), Py<PyAny>>;
 
-fn each(
-    py: Python<'_>,
-    argument: &str,
-    classes: Option<&Bound<'_, PyDict>>,
-    mut add: impl FnMut(&str, &Bound<'_, PyAny>) -> PyResult<Result<(), Problem>>,
-) -> PyResult<()> {
-    for (name, class) in classes.into_iter().flat_map(|classes| classes.iter()) {
-        let Ok(name) = name.extract::<String>() else {
-            return Err(PyTypeError::new_err(format!("{argument}: found the key {}, expected a str", name.repr()?)));
-        };
-        add(&name, &class)?.map_err(|problem| refused(py, problem))?;
-    }
-    Ok(())
+/// Adds the algorithm that `class` makes, which was passed as `argument`, under `name`.
+pub(crate) fn add(custom: &mut CustomAlgorithms, argument: &str, name: &str, class: &Bound<'_, PyAny>) -> PyResult<()> {
+    let added = match argument {
+        "schedulers" => custom.scheduler(name, PythonScheduler::new(name, class)?),
+        "congestion" => custom.congestion(name, PythonCongestionControl::new(name, class)?),
+        "path_managers" => custom.path_manager(name, PythonPathManager::new(name, class)?),
+        other => return Err(PyValueError::new_err(format!("found {other:?}, expected a kind of algorithm"))),
+    };
+    added.map_err(|problem| refused(class.py(), problem))
 }

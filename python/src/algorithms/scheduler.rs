@@ -20,7 +20,15 @@ pub(super) struct PythonScheduler {
 impl PythonScheduler {
     pub(super) fn new(name: &str, class: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (instance, object) = Instance::new(&KIND, name, class)?;
-        let is = |name| object.getattr(name)?.extract::<bool>();
+        let is = |attribute| {
+            let found = object.getattr(attribute)?;
+            found.extract::<bool>().map_err(|_| match shown(&found) {
+                Ok(found) => PyTypeError::new_err(format!(
+                    "schedulers: {attribute} of {name:?} is {found}, expected True or False"
+                )),
+                Err(error) => error,
+            })
+        };
         Ok(Self { instance, queues_ahead: is("queues_ahead")?, repeats: is("repeats")? })
     }
 }
