@@ -103,6 +103,8 @@ pub enum Header {
     Tcp,
     /// UDP (RFC 768).
     Udp,
+    /// ICMP (RFC 792) or ICMPv6 (RFC 4443).
+    Icmp,
     /// The common header of SCTP (RFC 9260, section 3.1).
     Sctp,
     /// A chunk of SCTP (RFC 9260, section 3.2).
@@ -117,6 +119,7 @@ impl fmt::Display for Header {
             Self::Ipv6Extension => "IPv6 extension",
             Self::Tcp => "TCP",
             Self::Udp => "UDP",
+            Self::Icmp => "ICMP",
             Self::Sctp => "SCTP",
             Self::SctpChunk => "SCTP chunk",
         })

@@ -22,13 +22,14 @@ pub(crate) struct Parsed {
     pub(crate) total_length: usize,
 }
 
-/// Appends a header. Don't Fragment is always set, as path MTU discovery requires.
+/// Appends a header. Don't Fragment is set, as path MTU discovery requires, unless routers `may_fragment` the packet.
 pub(crate) fn emit(
     ip: &IpHeader,
     (source, destination): (Ipv4Addr, Ipv4Addr),
     protocol: u8,
     total_length: u16,
     identification: u16,
+    may_fragment: bool,
     out: &mut Vec<u8>,
 ) {
     let mut header = [0; HEADER_LENGTH as usize];
@@ -36,7 +37,8 @@ pub(crate) fn emit(
     header[1] = ip.ecn as u8;
     header[2..4].copy_from_slice(&total_length.to_be_bytes());
     header[4..6].copy_from_slice(&identification.to_be_bytes());
-    header[6..8].copy_from_slice(&DONT_FRAGMENT.to_be_bytes());
+    let flags = if may_fragment { 0 } else { DONT_FRAGMENT };
+    header[6..8].copy_from_slice(&flags.to_be_bytes());
     header[8] = ip.hop_limit;
     header[9] = protocol;
     header[12..16].copy_from_slice(&source.octets());

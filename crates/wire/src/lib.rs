@@ -18,6 +18,7 @@
 
 pub mod checksum;
 mod error;
+pub mod icmp;
 mod ip;
 mod ipv4;
 mod ipv6;

@@ -21,6 +21,7 @@ pub(super) fn build(path: &Path, given: &[Field]) -> Result<Arrival, String> {
         destination_port: path.local.port(),
         verification_tag: fields.number("tag").unwrap_or(0) as u32,
         encapsulation: None,
+        may_fragment: false,
         chunks,
     };
     let ip = IpHeader { source: path.remote.ip(), destination: path.local.ip(), hop_limit: 64, ecn: Ecn::NotEct };

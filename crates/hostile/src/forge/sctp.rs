@@ -24,6 +24,7 @@ impl Forger<'_> {
             destination_port: to.port(),
             verification_tag: if forgery.zero_tag { 0 } else { right.wrapping_add(wrong) },
             encapsulation: None,
+            may_fragment: false,
             chunks: forgery.chunks.iter().map(|chunk| self.chunk(chunk)).collect(),
         };
         (packet.length() < LARGEST).then_some(packet)

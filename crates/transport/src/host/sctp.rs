@@ -163,6 +163,7 @@ impl Host {
             destination_port: body.source_port,
             verification_tag,
             encapsulation,
+            may_fragment: false,
             chunks: vec![chunk],
         };
         self.replies.push_back(Packet { ip: ends.ip_header(), body: Body::Sctp(reply) });

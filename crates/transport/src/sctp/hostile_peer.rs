@@ -152,7 +152,14 @@ fn footprint(association: &Association) -> usize {
 fn throw(association: &mut Association, attack: Attack, n: u32, now: Instant) -> (u32, u32) {
     let chunks = attack.chunks(n, association);
     let verification_tag = if matches!(attack, Attack::Inits) { 0 } else { association.local_tag };
-    let body = SctpPacket { source_port: 81, destination_port: 80, verification_tag, encapsulation: None, chunks };
+    let body = SctpPacket {
+        source_port: 81,
+        destination_port: 80,
+        verification_tag,
+        encapsulation: None,
+        may_fragment: false,
+        chunks,
+    };
     let destination = &association.destinations[n as usize % association.destinations.len()];
     let (source, local) = (destination.remote, destination.local);
     let ip = IpHeader { source, destination: local, hop_limit: 64, ecn: Ecn::NotEct };

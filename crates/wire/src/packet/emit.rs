@@ -30,7 +30,9 @@ impl Packet {
         match addresses {
             AddressPair::V4(source, destination) => {
                 let total_length = transport_length + ipv4::HEADER_LENGTH as u16;
-                ipv4::emit(&self.ip, (source, destination), protocol, total_length, ip_identification, out);
+                let may_fragment = matches!(&self.body, Body::Sctp(packet) if packet.may_fragment);
+                let addresses = (source, destination);
+                ipv4::emit(&self.ip, addresses, protocol, total_length, ip_identification, may_fragment, out);
             }
             AddressPair::V6(source, destination) => {
                 ipv6::emit(&self.ip, (source, destination), protocol, transport_length, out);

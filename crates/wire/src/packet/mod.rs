@@ -90,7 +90,7 @@ impl Body {
     }
 }
 
-const PROTOCOL_TCP: u8 = 6;
+pub(crate) const PROTOCOL_TCP: u8 = 6;
 const PROTOCOL_UDP: u8 = 17;
 
 /// Packets are stored in slots that are reused; SCTP must not make the slots of TCP segments larger.

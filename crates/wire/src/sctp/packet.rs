@@ -31,6 +31,9 @@ pub struct SctpPacket {
     pub verification_tag: u32,
     /// The UDP header in front, if SCTP is carried in UDP.
     pub encapsulation: Option<UdpEncapsulation>,
+    /// Whether routers may fragment it (IPv4: Don't Fragment is not set): it holds a chunk that was cut for a larger
+    /// path MTU (RFC 9260, section 7.3). Unknown of a packet that was parsed.
+    pub may_fragment: bool,
     /// Chunks, in their order. A vector, so that a packet that is used again keeps its memory.
     pub chunks: Vec<Chunk>,
 }
@@ -133,6 +136,7 @@ impl SctpPacket {
             destination_port: u16::from_be_bytes([header[2], header[3]]),
             verification_tag: u32::from_be_bytes([header[4], header[5], header[6], header[7]]),
             encapsulation: None,
+            may_fragment: false,
             chunks: parse_chunks(chunks)?,
         })
     }

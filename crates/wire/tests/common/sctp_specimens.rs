@@ -71,7 +71,7 @@ pub(crate) fn sctp_packets_of_every_kind() -> Vec<(&'static str, Packet)> {
 
 pub(crate) fn sctp(source_port: u16, encapsulation: Option<UdpEncapsulation>, chunks: Vec<Chunk>) -> SctpPacket {
     let verification_tag = if matches!(chunks[..], [Chunk::Init(_)]) { 0 } else { TAG };
-    SctpPacket { source_port, destination_port: 40_001, verification_tag, encapsulation, chunks }
+    SctpPacket { source_port, destination_port: 40_001, verification_tag, encapsulation, may_fragment: false, chunks }
 }
 
 /// An INIT with parameters of every kind that it may contain.

@@ -12,7 +12,14 @@ pub(crate) fn sctp_packet_with_payload() -> impl Strategy<Value = (SctpPacket, V
     (any::<(u16, u16, u32)>(), prop::collection::vec(chunk_with_payload(), 0..5)).prop_map(
         |((source_port, destination_port, verification_tag), parts)| {
             let (chunks, payloads): (Vec<Chunk>, Vec<Vec<u8>>) = parts.into_iter().unzip();
-            let packet = SctpPacket { source_port, destination_port, verification_tag, encapsulation: None, chunks };
+            let packet = SctpPacket {
+                source_port,
+                destination_port,
+                verification_tag,
+                encapsulation: None,
+                may_fragment: false,
+                chunks,
+            };
             (packet, payloads.concat())
         },
     )

@@ -200,6 +200,7 @@ impl Pair {
                 source_port: own.destination_port,
                 destination_port: own.source_port,
             }),
+            may_fragment: false,
             chunks,
         };
         let (source, destination) = (self.address(1 - to, 0), self.address(to, 0));
