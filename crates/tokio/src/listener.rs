@@ -9,8 +9,8 @@ use std::task::{Context, Poll};
 use crate::MptcpStream;
 use crate::stack::Running;
 
-/// Accepts the connections to a port of a stack. The stack answers SYNs to the port as long as it exists; after the
-/// listener is dropped, it resets what they establish.
+/// Accepts the connections to a port of a stack. After it is dropped, SYNs to the port get a reset, and so do connections
+/// that were not accepted.
 #[derive(Debug)]
 pub struct MptcpListener {
     stack: Arc<Running>,
@@ -53,11 +53,6 @@ impl MptcpListener {
 
 impl Drop for MptcpListener {
     fn drop(&mut self) {
-        let mut state = self.stack.shared.lock();
-        state.acceptor.remove(&self.port);
-        for key in state.accepted.remove(&self.port).unwrap_or_default() {
-            state.abort(key);
-            state.abandon(key);
-        }
+        self.stack.shared.lock().stop_listening(self.port);
     }
 }

@@ -96,6 +96,7 @@ impl Options {
         Arc::new(mptcp::Config {
             tcp: Arc::new(tcp),
             bottleneck: self.bottleneck.clone(),
+            data_acks: mptcp::DataAcks::AsPeer,
             checksum: self.checksum,
             ..mptcp::Config::new(self.congestion.clone(), self.scheduler.clone(), self.path_manager.clone())
         })

@@ -10,6 +10,7 @@ use slab::Slab;
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::{Endpoint, EndpointId, Host, Listener, RandomSource, mptcp};
 use subflow_wire::Packet;
+use subflow_wire::icmp::IcmpError;
 
 use crate::connection::Connection;
 use crate::device::Received;
@@ -118,6 +119,16 @@ impl State {
         Ok(())
     }
 
+    /// Accepts no further connections on `port`, and resets those that nobody has taken.
+    pub(crate) fn stop_listening(&mut self, port: u16) {
+        self.host.stop_listening(port);
+        self.acceptor.remove(&port);
+        for key in self.accepted.remove(&port).unwrap_or_default() {
+            self.abort(key);
+            self.abandon(key);
+        }
+    }
+
     fn add(&mut self, id: EndpointId) -> usize {
         // The application reads at its own pace from the first byte on.
         self.host.endpoint_mut(id).set_bytes_read(0, self.now);
@@ -134,8 +145,7 @@ impl State {
     pub(crate) fn receive(&mut self, buffer: &[u8], received: &Received) {
         let bytes = &buffer[received.bytes.clone()];
         let parsed = if received.verified { Packet::parse_without_checksum(bytes) } else { Packet::parse(bytes) };
-        // Malformed packets, and those of other protocols, are not ours.
-        let Ok((packet, payload)) = parsed else { return };
+        let Ok((packet, payload)) = parsed else { return self.receive_error(bytes) };
         let mut last = None;
         for (segment, place) in segments(packet, &bytes[payload.clone()], received.segment) {
             let Some(id) = self.host.handle_packet(self.now, &segment) else { continue };
@@ -151,6 +161,15 @@ impl State {
             self.transmitter.transmit(reply, None);
         }
         if let Some(key) = last.and_then(|id| self.key_of(id)) {
+            self.drain(key);
+        }
+    }
+
+    /// Processes an ICMP error. Malformed packets, and those of other protocols, are not ours.
+    #[cold]
+    fn receive_error(&mut self, bytes: &[u8]) {
+        let Ok(Some(error)) = IcmpError::parse(bytes) else { return };
+        if let Some(key) = self.host.handle_icmp(self.now, &error).and_then(|id| self.key_of(id)) {
             self.drain(key);
         }
     }

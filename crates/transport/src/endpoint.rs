@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use subflow_quantity::Instant;
+use subflow_wire::icmp::IcmpKind;
 use subflow_wire::{Body, Ecn, IpHeader, Packet, TcpSegment};
 
 use crate::edge::Taken;
@@ -167,12 +168,34 @@ impl Endpoint {
     }
 
     /// The application has read the first `total` bytes received, and reads at its own pace from now on: what was
-    /// received beyond them fills the receive window. An SCTP or UDP endpoint ignores it.
+    /// received beyond them fills the receive window. A UDP endpoint ignores it.
     pub fn set_bytes_read(&mut self, total: u64, now: Instant) {
         match self {
             Self::Tcp(tcp) => tcp.set_bytes_read(total, now),
             Self::Mptcp(mptcp) => mptcp.set_bytes_read(total, now),
-            Self::Sctp(_) | Self::Udp(_) => {}
+            Self::Sctp(sctp) => sctp.set_bytes_read(total),
+            Self::Udp(_) => {}
+        }
+    }
+
+    /// Number of bytes that the application has read, of those [received](Self::bytes_received).
+    pub fn bytes_read(&self) -> u64 {
+        match self {
+            Self::Tcp(tcp) => tcp.stream.bytes_read(),
+            Self::Mptcp(mptcp) => mptcp.stream.bytes_read(),
+            Self::Sctp(sctp) => sctp.stream.bytes_read(),
+            Self::Udp(udp) => udp.counters().bytes_received,
+        }
+    }
+
+    /// The latest error that ICMP reported of the endpoint's packets and that did not end it, or the one that did; of
+    /// MPTCP, that of its initial subflow.
+    pub fn network_error(&self) -> Option<IcmpKind> {
+        match self {
+            Self::Tcp(tcp) => tcp.connection.network_error(),
+            Self::Mptcp(mptcp) => mptcp.subflows()[0].connection().network_error(),
+            Self::Sctp(sctp) => sctp.network_error(),
+            Self::Udp(_) => None,
         }
     }
 

@@ -5,6 +5,7 @@
 //! connection or an MPTCP subflow, an [`mptcp::Connection`] an MPTCP connection over several subflows, and an
 //! [`sctp::Association`] an SCTP association.
 
+mod change;
 pub mod edge;
 mod endpoint;
 mod event;
@@ -12,12 +13,14 @@ mod host;
 mod interval_set;
 mod mac;
 pub mod mptcp;
+mod path_mtu;
 mod random;
 pub mod sctp;
 mod stream;
 pub mod tcp;
 pub mod udp;
 
+pub use change::Change;
 pub use endpoint::{Endpoint, blank_packet};
 pub use event::Event;
 pub use host::{ConnectError, EndpointId, Host, Limits, Listener};

@@ -104,6 +104,11 @@ impl Stream {
         self.read = total.clamp(self.read, self.received);
     }
 
+    /// Bytes read.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.read
+    }
+
     pub(crate) fn set_mark(&mut self, total: u64) {
         self.mark = total;
         if self.received >= total {

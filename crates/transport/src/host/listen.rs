@@ -54,6 +54,14 @@ impl Host {
         self.listeners.insert((protocol, port), listener);
     }
 
+    /// Accepts no further connections on `port`, of any protocol: SYNs get a reset, INITs an ABORT. Connections that were
+    /// accepted stay, half-open ones too, and MPTCP connections still take joins on the port.
+    pub fn stop_listening(&mut self, port: u16) {
+        for protocol in [Protocol::Tcp, Protocol::Sctp] {
+            self.listeners.remove(&(protocol, port));
+        }
+    }
+
     /// The TCP configuration of the listener on `port`.
     pub(super) fn listening_tcp(&self, port: u16) -> Option<&tcp::Config> {
         self.listeners.get(&(Protocol::Tcp, port))?.tcp()

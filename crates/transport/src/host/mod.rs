@@ -4,12 +4,14 @@
 //! |---|---|
 //! | the endpoint of a packet | `demux.rs`; by token, for MP_JOIN: `tokens.rs` |
 //! | connections that this host opens | `connect.rs`; their ports: `ports.rs` |
+//! | ICMP errors | `icmp.rs` |
 //! | SYNs, and segments of no connection | `listen.rs`; INIT and COOKIE ECHO: `sctp.rs` |
 //! | bounds on half-open state | `limits.rs` |
 //! | SYN cookies | `syn_cookie.rs`, `stateless.rs` |
 
 mod connect;
 mod demux;
+mod icmp;
 mod limits;
 mod listen;
 mod ports;

@@ -12,6 +12,26 @@ use super::Bottleneck;
 use super::send_memory::SendBufferTuning;
 use crate::tcp;
 
+/// The size of the DATA_ACKs that are sent. Those of a peer may have either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataAcks {
+    /// 4 bytes, whatever the peer sends: Linux MPTCP 0.9x.
+    Short,
+    /// As many as the latest data sequence number of the peer (RFC 8684, section 3.3.2; Linux since 5.10).
+    AsPeer,
+}
+
+impl DataAcks {
+    /// Option bytes in a data segment and in a pure acknowledgment. A DSS with a data sequence number of 8 bytes takes
+    /// 24 with a DATA_ACK of 4, with checksum or without, and 28 with one of 8; without a mapping 8 and 12.
+    pub(super) const fn reserved(self) -> (u32, u32) {
+        match self {
+            Self::Short => (24, 8),
+            Self::AsPeer => (28, 12),
+        }
+    }
+}
+
 /// Everything about an MPTCP connection that is not its addresses.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -33,6 +53,8 @@ pub struct Config {
     /// Bounds of send buffers that grow as Linux's do; used where the scheduler queues data ahead of the windows.
     /// `None`: subflows have such buffers with Linux's bounds, and the connection takes in whatever is written.
     pub send_buffer_tuning: Option<SendBufferTuning>,
+    /// The size of DATA_ACKs.
+    pub data_acks: DataAcks,
     /// Require DSS checksums (RFC 8684, section 3.1, flag A).
     pub checksum: bool,
     /// Accept no joins to the address and port of the initial subflow (flag C).
@@ -69,6 +91,7 @@ impl Config {
             record_paths: false,
             send_buffer: None,
             send_buffer_tuning: None,
+            data_acks: DataAcks::Short,
             checksum: false,
             deny_join_to_initial_address: false,
             opportunistic_retransmission: false,

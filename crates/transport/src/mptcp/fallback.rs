@@ -43,7 +43,7 @@ impl Connection {
         self.confirmed = false;
         let subflow = &mut self.subflows[0];
         subflow.stage = Stage::Established;
-        subflow.tcp.reserve_options(0);
+        subflow.tcp.reserve_options(0, 0);
         self.emit(Event::FellBack);
         self.touch(0);
         self.drop_other_subflows(0, now);

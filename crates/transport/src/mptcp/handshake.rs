@@ -26,10 +26,6 @@ use crate::stream::Stream;
 use crate::tcp::{self, Ends};
 use crate::{Event, RandomSource};
 
-/// Option bytes that MPTCP adds to a data segment: a DSS with a DATA_ACK of 4 bytes and a data sequence number of 8,
-/// with or without checksum, takes 24.
-pub(super) const DATA_OPTIONS: u32 = 24;
-
 /// The random numbers of the side that answers a SYN.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Identity {
@@ -52,9 +48,10 @@ impl Connection {
     ) -> Self {
         let initial = rng.initial_sequence(ends, now);
         let mut connection = Self::new(config, true, key, LocalAddresses::new(ends.local.ip(), local), rng, now);
+        let (in_data, in_acks) = connection.config.data_acks.reserved();
         let path = connection.congestion.add_path(1, connection.config.tcp.initial_window);
         let mut tcp = tcp::Connection::connect(connection.config.tcp.clone(), ends, path, initial, now);
-        tcp.reserve_options(DATA_OPTIONS);
+        tcp.reserve_options(in_data, in_acks);
         connection.add_subflow(Subflow::new(tcp, Stage::Capable, true));
         connection
     }
@@ -76,9 +73,10 @@ impl Connection {
             connection.checksum |= capable.flags.checksum_required;
             connection.addresses.peer_denies_initial = capable.flags.deny_join_to_initial_address;
         }
+        let (in_data, in_acks) = connection.config.data_acks.reserved();
         let path = connection.congestion.add_path(1, connection.config.tcp.initial_window);
         let mut tcp = tcp::Connection::accept(connection.config.tcp.clone(), ends, path, initial, syn, now);
-        tcp.reserve_options(DATA_OPTIONS);
+        tcp.reserve_options(in_data, in_acks);
         connection.add_subflow(Subflow::new(tcp, Stage::Capable, false));
         if capable.is_none() {
             connection.fall_back(now);
@@ -109,6 +107,7 @@ impl Connection {
             confirmed: false,
             joined: false,
             checksum: config.checksum,
+            peer_is_wide: false,
             subflows: Vec::new(),
             former: FormerSubflows::default(),
             congestion: Controller::new(config.congestion.clone()).with_growth(config.tcp.growth),

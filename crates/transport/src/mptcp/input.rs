@@ -3,7 +3,10 @@
 //! TCP tests a segment for acceptability first (RFC 9293, section 3.10.7.4, with RFC 5961). The options of a segment
 //! that is not acceptable have no effect.
 
+use std::sync::Arc;
+
 use subflow_quantity::Instant;
+use subflow_wire::icmp::IcmpError;
 use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
@@ -13,6 +16,7 @@ use super::mode::Mode;
 use super::options::{capable_of, reset_reason_of};
 use super::placement::{DISCARD, Placement};
 use super::subflow::Stage;
+use crate::Change;
 use crate::tcp::{Answer, State, Verdict};
 
 impl Connection {
@@ -40,6 +44,25 @@ impl Connection {
             self.finish_if_done();
             self.limit_closing(now);
         }
+    }
+
+    /// Processes an ICMP error about a segment of subflow `index`.
+    pub(crate) fn handle_icmp(&mut self, index: usize, error: &IcmpError, now: Instant) {
+        self.touch(index);
+        self.passed_to = None;
+        self.subflows[index].tcp.on_icmp(error, now, &mut self.congestion);
+        self.after_subflow_event(index, now);
+    }
+
+    /// Changes an option of all subflows, and of those to come. Returns whether TCP has it.
+    pub(crate) fn change(&mut self, change: Change) -> bool {
+        let tcp = &mut Arc::make_mut(&mut self.config).tcp;
+        let known = Arc::make_mut(tcp).change(change);
+        for index in 0..self.subflows.len() {
+            self.subflows[index].tcp.change(change);
+            self.touch(index);
+        }
+        known
     }
 
     /// Processes a reset or an unacceptable segment: TCP closes the subflow, or answers.
@@ -75,6 +98,9 @@ impl Connection {
         if self.lacks_proof(index, segment) {
             self.reset_subflow(index, ResetReason::MPTCP_SPECIFIC, now);
             return false;
+        }
+        if let Some(mapping) = segment.options.dss.as_ref().and_then(|dss| dss.mapping.as_ref()) {
+            self.peer_is_wide = mapping.wide;
         }
         let mut placement = self.place(index, segment, offset, now);
         if placement == Placement::Unmapped && self.on_unmapped(index, segment, offset, now) {

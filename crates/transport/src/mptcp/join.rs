@@ -7,7 +7,6 @@ use subflow_wire::tcp::mptcp::{Join, MptcpOption, ResetReason};
 
 use super::Connection;
 use super::addresses::OpenRequest;
-use super::handshake::DATA_OPTIONS;
 use super::keys::{join_hmac, leftmost_64, leftmost_160};
 use super::mode::Mode;
 use super::options::join_of;
@@ -30,9 +29,10 @@ impl Connection {
     pub(crate) fn open_subflow(&mut self, request: &OpenRequest, ends: Ends, now: Instant) -> Option<usize> {
         self.make_room_for_local(now);
         let path = self.take_place()?;
+        let (in_data, in_acks) = self.config.data_acks.reserved();
         let initial = self.rng.initial_sequence(ends, now);
         let mut tcp = tcp::Connection::connect(self.config.tcp.clone(), ends, path, initial, now);
-        tcp.reserve_options(DATA_OPTIONS);
+        tcp.reserve_options(in_data, in_acks);
         let mut subflow = Subflow::new(tcp, Stage::Joining, true);
         subflow.local_id = request.local_id;
         subflow.remote_id = request.remote_id;
@@ -59,9 +59,10 @@ impl Connection {
             return Err(Refused::Reset(ResetReason::LACK_OF_RESOURCES));
         };
         let Some(path) = self.take_place() else { return Err(Refused::Reset(ResetReason::LACK_OF_RESOURCES)) };
+        let (in_data, in_acks) = self.config.data_acks.reserved();
         let initial = self.rng.initial_sequence(ends, now);
         let mut tcp = tcp::Connection::accept(self.config.tcp.clone(), ends, path, initial, syn, now);
-        tcp.reserve_options(DATA_OPTIONS);
+        tcp.reserve_options(in_data, in_acks);
         let mut subflow = Subflow::new(tcp, Stage::Joining, false);
         subflow.local_id = local_id;
         subflow.remote_id = *address_id;

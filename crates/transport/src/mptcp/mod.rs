@@ -63,7 +63,7 @@ use subflow_policy::scheduler::{Scheduling, SubflowView};
 use subflow_quantity::Instant;
 
 pub use addresses::OpenRequest;
-pub use config::Config;
+pub use config::{Config, DataAcks};
 pub use former_subflows::{LISTED_SUBFLOWS, SubflowRecord, SubflowTotals};
 pub use observation::{Bottleneck, PathRecord};
 pub use subflow::Subflow;
@@ -114,6 +114,8 @@ pub struct Connection {
     joined: bool,
     /// Either side requires DSS checksums.
     checksum: bool,
+    /// The peer's latest data sequence number had 8 bytes.
+    peer_is_wide: bool,
     subflows: Vec<Subflow>,
     former: FormerSubflows,
     congestion: Controller,

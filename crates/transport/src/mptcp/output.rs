@@ -6,6 +6,7 @@ use subflow_wire::tcp::TcpFlags;
 use subflow_wire::tcp::mptcp::{DataAck, Dss, Mapping, MptcpOption};
 
 use super::Connection;
+use super::config::DataAcks;
 use super::data_send::DataFin;
 use super::mode::Mode;
 use super::subflow::{Stage, SubflowSummary};
@@ -106,7 +107,7 @@ impl Connection {
             return;
         }
         segment.options.dss = Some(Dss {
-            data_ack: Some(DataAck { value: self.data_ack() & 0xFFFF_FFFF, wide: false }),
+            data_ack: Some(self.data_ack()),
             mapping: (length > 0).then(|| self.mapping(offset, segment)),
             data_fin: false,
         });
@@ -140,8 +141,12 @@ impl Connection {
         mapping
     }
 
-    fn data_ack(&self) -> u64 {
-        self.remote_key.map_or(0, |key| key.data_sequence(self.receive.next))
+    fn data_ack(&self) -> DataAck {
+        let value = self.remote_key.map_or(0, |key| key.data_sequence(self.receive.next));
+        match self.config.data_acks {
+            DataAcks::AsPeer if self.peer_is_wide => DataAck { value, wide: true },
+            _ => DataAck { value: value & 0xFFFF_FFFF, wide: false },
+        }
     }
 
     /// Adds the DATA_FIN at `fin` to the last data, or to an acknowledgment without data until the DATA_FIN is
@@ -204,11 +209,8 @@ impl Connection {
         if segment.payload.length > 0
             && let Some(mapping) = self.infinite_mapping(offset, segment)
         {
-            segment.options.dss = Some(Dss {
-                data_ack: Some(DataAck { value: self.data_ack() & 0xFFFF_FFFF, wide: false }),
-                mapping: Some(mapping),
-                data_fin: false,
-            });
+            segment.options.dss =
+                Some(Dss { data_ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: false });
             return self.add_signals(index, segment);
         }
         segment.options.mptcp.extend(self.fail_signal());

@@ -176,6 +176,12 @@ impl Association {
         self.scratch.deliveries = out;
     }
 
+    /// The application has read the first `total` bytes that were delivered, and reads no more by itself.
+    pub(crate) fn set_bytes_read(&mut self, total: u64) {
+        self.stream.set_bytes_read(total);
+        self.update_window();
+    }
+
     /// The application reads from now on, or stops.
     pub(crate) fn set_reading(&mut self, reading: bool) {
         self.stream.reading = reading;

@@ -92,6 +92,9 @@ impl Association {
         let mut room = self.room();
         let data = padded(DataChunk::HEADER_LENGTH + length);
         let body = self.begin_packet_to(packet, index);
+        // It was cut before a router reported a smaller path MTU.
+        body.may_fragment = data > room;
+        room = room.max(data);
         if let Some(forward) = self.take_forward_tsn(now) {
             let taken = padded(forward.length());
             if taken + data <= room {

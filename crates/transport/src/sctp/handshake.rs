@@ -84,7 +84,7 @@ pub(crate) fn answer_init(
     parameters.push(Parameter::StateCookie(cookie.sign(secret)));
     let mut ack = InitChunk { outbound_streams, ..init_chunk(config, identity.tag, identity.tsn, parameters) };
     // Error causes share the rest of one packet: many small ones would not fit in any chunk.
-    let mut room = room_for_chunks(config, ends.remote.ip()).saturating_sub(padded(ack.length()));
+    let mut room = room_for_chunks(config, config.mtu, ends.remote.ip()).saturating_sub(padded(ack.length()));
     for unrecognized in offer.unrecognized.into_iter().map(Parameter::Unrecognized) {
         let Some(left) = room.checked_sub(padded(unrecognized.length())) else { break };
         room = left;

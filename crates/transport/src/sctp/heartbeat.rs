@@ -61,6 +61,13 @@ impl Association {
         self.destinations[index].heartbeat.at = Some(self.deadline(now, delay));
     }
 
+    /// HB.interval has changed.
+    pub(super) fn reschedule_heartbeat(&mut self, index: usize, now: Instant) {
+        if self.destinations[index].heartbeat.pending.is_none() {
+            self.schedule_heartbeat(index, now);
+        }
+    }
+
     /// HB.interval; zero for an address that is potentially failed (RFC 7829, section 3.2), or not confirmed yet, until
     /// Path.Max.Retrans probes have gone unanswered (section 5.4). `None` where no HEARTBEAT is due: they are disabled,
     /// or end with SHUTDOWN and SHUTDOWN ACK (section 8.3).

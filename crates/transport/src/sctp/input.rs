@@ -139,7 +139,7 @@ impl Association {
 
     /// A reflected tag in SHUTDOWN-ACK-SENT shows that the peer has no association any more: it took the SHUTDOWN ACK,
     /// and its SHUTDOWN COMPLETE is late or lost. Everything was acknowledged in both directions before.
-    fn on_abort(&mut self, reflected: bool) {
+    pub(super) fn on_abort(&mut self, reflected: bool) {
         self.close(match self.state {
             _ if self.is_opening() => Closed::Refused,
             State::ShutdownAckSent if reflected => Closed::Gracefully,

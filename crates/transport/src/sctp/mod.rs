@@ -24,12 +24,14 @@
 //! | packets and what goes into them | `output.rs`, `data_output.rs` |
 //! | received data: order, buffer, SACKs | `data_input.rs`, `arrivals.rs`, `reassembly.rs`, `stream_order.rs`, `acknowledge.rs` |
 //! | partial reliability | `abandon.rs` |
+//! | ICMP errors, path MTU; options that change | `icmp.rs`; `change.rs` |
 //! | SHUTDOWN and ABORT; violations of the protocol | `close.rs`, `violation.rs` |
 
 mod abandon;
 mod accessors;
 mod acknowledge;
 mod arrivals;
+mod change;
 mod close;
 pub mod config;
 mod cookie;
@@ -45,6 +47,7 @@ mod handshake;
 mod heartbeat;
 #[cfg(test)]
 mod hostile_peer;
+mod icmp;
 mod input;
 mod lost;
 mod messages;
@@ -78,6 +81,7 @@ use std::sync::Arc;
 use rand_core::RngCore;
 use subflow_policy::congestion::Controller;
 use subflow_quantity::Instant;
+use subflow_wire::icmp::IcmpKind;
 use subflow_wire::sctp::{ErrorCause, UdpEncapsulation};
 
 pub use config::Config;
@@ -113,6 +117,10 @@ use tsn::TsnSpace;
 #[derive(Clone, Debug)]
 pub struct Association {
     config: Arc<Config>,
+    /// Largest IP packet that every path carries, as far as known.
+    mtu: u32,
+    /// The latest error that ICMP reported.
+    network_error: Option<IcmpKind>,
     secret: Secret,
     state: State,
     local_port: u16,
@@ -181,6 +189,8 @@ impl Association {
     fn new(config: Arc<Config>, secret: Secret, ends: Ends, locals: Vec<IpAddr>, mut rng: RandomSource) -> Self {
         let (local_tag, initial) = (random_tag(&mut rng), rng.next_u32());
         let mut association = Self {
+            mtu: config.mtu,
+            network_error: None,
             secret,
             state: State::CookieWait,
             local_port: ends.local.port(),
@@ -242,7 +252,7 @@ impl Association {
         let paired = self.locals.get(index).filter(|local| same_family(local));
         let local = paired.or_else(|| self.locals.iter().find(same_family)).copied().unwrap_or(self.locals[0]);
         self.destinations.push(Destination::new(&self.config, local, remote, confirmed));
-        let path = self.congestion.add_path(self.config.mtu, self.config.initial_window());
+        let path = self.congestion.add_path(self.mtu, self.config.initial_window());
         self.congestion.set_established(path, confirmed);
         for &local in &self.locals {
             let ends = Ends {

@@ -46,11 +46,11 @@ pub(super) fn padded(length: u32) -> u32 {
     length.next_multiple_of(4)
 }
 
-/// Bytes for chunks in a packet to `remote`, UDP header or not.
-pub(super) fn room_for_chunks(config: &Config, remote: IpAddr) -> u32 {
+/// Bytes for chunks in an IP packet of `mtu` bytes to `remote`, UDP header or not.
+pub(super) fn room_for_chunks(config: &Config, mtu: u32, remote: IpAddr) -> u32 {
     let ip_header = if remote.is_ipv4() { 20 } else { 40 };
     let udp_header = if config.encapsulation.is_some() { 8 } else { 0 };
-    config.mtu.saturating_sub(ip_header + udp_header + HEADER_LENGTH)
+    mtu.saturating_sub(ip_header + udp_header + HEADER_LENGTH)
 }
 
 impl Association {
@@ -161,7 +161,7 @@ impl Association {
 
     /// Bytes for chunks in a packet.
     pub(super) fn room(&self) -> u32 {
-        room_for_chunks(&self.config, self.destinations[0].remote)
+        room_for_chunks(&self.config, self.mtu, self.destinations[0].remote)
     }
 
     /// The most user data of one chunk: it fits in a packet on every path.
@@ -189,6 +189,7 @@ impl Association {
         body.destination_port = self.remote_port;
         body.verification_tag = tag;
         body.encapsulation = self.encapsulation;
+        body.may_fragment = false;
         body.chunks.clear();
         body
     }

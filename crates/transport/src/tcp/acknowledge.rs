@@ -87,6 +87,12 @@ impl Acknowledge {
         }
     }
 
+    /// Acknowledges by `policy` from now on; an acknowledgment that is delayed is not, where none are any more.
+    pub(crate) fn set_policy(&mut self, policy: AckPolicy) {
+        self.policy = policy;
+        self.now |= self.owed && self.is_immediate();
+    }
+
     /// Whether every segment is acknowledged at once.
     #[inline]
     pub(crate) fn is_immediate(&self) -> bool {

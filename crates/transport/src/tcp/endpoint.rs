@@ -5,6 +5,7 @@ use std::sync::Arc;
 use subflow_policy::congestion::{Algorithm, Controller};
 use subflow_quantity::Instant;
 use subflow_wire::TcpSegment;
+use subflow_wire::icmp::IcmpError;
 
 use super::{Config, Connection, Ends, State};
 use crate::Event;
@@ -114,6 +115,11 @@ impl TcpEndpoint {
         if self.stream.is_blocked() {
             self.stream.on_acknowledged(self.connection.counters().bytes_acknowledged);
         }
+        self.report_progress();
+    }
+
+    pub(crate) fn handle_icmp(&mut self, error: &IcmpError, now: Instant) {
+        self.connection.on_icmp(error, now, &mut self.congestion);
         self.report_progress();
     }
 

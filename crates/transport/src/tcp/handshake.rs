@@ -101,22 +101,25 @@ impl Connection {
             close_timer: None,
             challenged_at: None,
             extra_options: 0,
+            extra_ack_options: 0,
+            path_mtu: config.mtu,
+            network_error: None,
             counters: Counters::default(),
             config,
         }
     }
 
-    /// Reserves `bytes` option bytes in every data segment for MPTCP; the payload of a full-sized segment decreases by
-    /// as much.
-    pub fn reserve_options(&mut self, bytes: u32) {
-        self.extra_options = bytes;
+    /// Reserves option bytes for MPTCP: `in_data` in every data segment, whose largest payload decreases by as much,
+    /// and `in_acks` in every pure acknowledgment.
+    pub fn reserve_options(&mut self, in_data: u32, in_acks: u32) {
+        (self.extra_options, self.extra_ack_options) = (in_data, in_acks);
         self.fit_mss();
     }
 
-    fn fit_mss(&mut self) {
+    pub(super) fn fit_mss(&mut self) {
         let header = if self.ends.local.is_ipv4() { 40 } else { 60 };
         let timestamps = if self.negotiated.timestamps { 12 } else { 0 };
-        let base = self.send.peer_mss.min(u32::from(self.config.mtu) - header);
+        let base = self.send.peer_mss.min(u32::from(self.path_mtu) - header);
         self.send.mss = base.saturating_sub(timestamps + self.extra_options).max(64);
     }
 

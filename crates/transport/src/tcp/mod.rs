@@ -30,6 +30,7 @@
 //! | sending | `send_queue.rs`, `output.rs`, `segment.rs` |
 //! | retransmission queue | `sent_queue.rs`, `sent_segment.rs`, `transmission_order.rs` |
 //! | congestion window validation | `window_use.rs` |
+//! | ICMP errors, path MTU | `icmp.rs` |
 //! | delayed acknowledgments, receive window, reassembly | `acknowledge.rs`, `receive_window.rs`, `reassembly.rs` |
 
 mod acceptability;
@@ -41,6 +42,7 @@ mod data_input;
 mod duplicate_acks;
 mod endpoint;
 mod handshake;
+mod icmp;
 mod input;
 mod loss_detection;
 mod loss_probe;
@@ -69,6 +71,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use subflow_quantity::Instant;
+use subflow_wire::icmp::IcmpKind;
 use subflow_wire::{Ecn, IpHeader};
 
 pub use acceptability::{Answer, Offsets, Verdict};
@@ -222,8 +225,13 @@ pub struct Connection {
     close_timer: Option<Instant>,
     /// Time of the last challenge ACK.
     challenged_at: Option<Instant>,
-    /// Option bytes that MPTCP adds to a data segment.
+    /// Option bytes that MPTCP adds to a data segment, and to a pure acknowledgment.
     extra_options: u32,
+    extra_ack_options: u32,
+    /// Largest IP packet to send.
+    path_mtu: u16,
+    /// The latest error that ICMP reported.
+    network_error: Option<IcmpKind>,
     counters: Counters,
 }
 

@@ -83,14 +83,9 @@ impl Connection {
     pub(crate) fn build_ack(&mut self, segment: &mut TcpSegment, now: Instant) -> u64 {
         self.header(segment, TcpFlags::ACK, self.send.nxt, now);
         let timestamps = if self.negotiated.timestamps { 12 } else { 0 };
-        self.add_sack(&mut segment.options, OPTION_SPACE - timestamps - self.ack_options());
+        self.add_sack(&mut segment.options, OPTION_SPACE - timestamps - self.extra_ack_options);
         self.acknowledge_with(segment);
         self.send.nxt.max(1) - 1
-    }
-
-    /// Option bytes that MPTCP adds to a pure acknowledgment: a DSS with a DATA_ACK of 4 bytes.
-    fn ack_options(&self) -> u32 {
-        if self.extra_options > 0 { 8 } else { 0 }
     }
 
     /// Adds a D-SACK block (RFC 2883) and the most recent SACK blocks (RFC 2018), in at most `space` option bytes.

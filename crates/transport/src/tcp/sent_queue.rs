@@ -246,6 +246,40 @@ impl SentQueue {
         None
     }
 
+    /// Cuts segments of more than `most` bytes that are not SACKed, and marks their parts lost. Returns whether there
+    /// were any.
+    #[cold]
+    pub(crate) fn cut(&mut self, most: u64) -> bool {
+        let is_whole = |segment: &SentSegment| segment.end - segment.start <= most || segment.tags.has(Tags::SACKED);
+        if self.ring.iter().all(is_whole) {
+            return false;
+        }
+        for segment in core::mem::take(&mut self.ring) {
+            if is_whole(&segment) {
+                self.ring.push_back(segment);
+                continue;
+            }
+            let (mut start, end) = (segment.start, segment.end);
+            while start < end {
+                let mut part = SentSegment { start, end: end.min(start + most), ..segment.clone() };
+                part.data += start - segment.start;
+                part.tags.set(Tags::LOST);
+                part.tags.clear(Tags::RETRANSMITTED);
+                if part.end < end {
+                    part.tags.clear(Tags::PUSH);
+                }
+                start = part.end;
+                self.lost_total += 1;
+                self.ring.push_back(part);
+            }
+        }
+        let with = |tag: Tags| self.ring.iter().filter(|segment| segment.tags.has(tag)).count() as u32;
+        (self.lost_out, self.retrans_out) = (with(Tags::LOST), with(Tags::RETRANSMITTED));
+        self.retransmit_hint = self.base;
+        self.relink();
+        true
+    }
+
     /// Notes a retransmission of `id` at `now`.
     pub(crate) fn note_retransmission(&mut self, id: u32, now: Instant) {
         self.note_probe(id, now);
@@ -287,6 +321,24 @@ mod tests {
             queue.note_retransmission(id, Instant::from_nanos(9));
             queue.mark_lost(id);
             assert_eq!((queue.next_to_retransmit(), queue.lost_total), (Some(id), 2), "from {base}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_keeps_its_bytes_and_its_push_at_the_end() {
+        for base in BASES {
+            let mut queue = queue(base, 2);
+            let mut push = Tags::default();
+            push.set(Tags::PUSH);
+            queue.push(20, 45, 1020, Instant::from_nanos(3), push);
+            queue.mark_sacked(base);
+            assert!(!queue.cut(25) && queue.cut(10));
+            let parts: Vec<_> = queue.data().collect();
+            assert_eq!(parts, [0..10, 10..20, 1020..1030, 1030..1040, 1040..1045]);
+            let pushed = queue.ids().filter(|&id| queue.get(id).tags.has(Tags::PUSH)).collect::<Vec<_>>();
+            assert_eq!(pushed, [base.wrapping_add(4)]);
+            assert_eq!((queue.packets_out(), queue.lost_out, queue.sacked_out, queue.in_flight()), (5, 3, 1, 1));
+            assert_eq!(queue.next_to_retransmit(), Some(base.wrapping_add(2)), "from {base}");
         }
     }
 

@@ -1,0 +1,75 @@
+//! ICMP errors about packets of an association (RFC 9260, sections 7.3 and 10).
+
+use subflow_wire::icmp::{IcmpError, IcmpKind, Quoted, Unreachable};
+use subflow_wire::sctp::DataChunk;
+
+use super::outbound::Status;
+use super::output::padded;
+use super::{Association, State};
+use crate::path_mtu;
+
+impl Association {
+    /// Processes an ICMP error about a packet of this association.
+    pub(crate) fn on_icmp(&mut self, error: &IcmpError) {
+        let quoted = &error.quoted;
+        if self.state.is_closed() || !self.is_own(quoted) {
+            return;
+        }
+        match error.kind {
+            IcmpKind::TooBig { mtu } => {
+                let version_6 = quoted.source.is_ipv6();
+                if let Some(mtu) = path_mtu::lowered(self.mtu, mtu, quoted.length, version_6) {
+                    self.lower_mtu(mtu);
+                }
+            }
+            // ICMP8: a host without SCTP. An INIT is refused only while its answer is outstanding.
+            IcmpKind::Unreachable(Unreachable::Protocol) => {
+                if quoted.verification_tag() != Some(0) || self.state == State::CookieWait {
+                    self.network_error = Some(error.kind);
+                    self.on_abort(true);
+                }
+            }
+            // ICMP3: a host with SCTP answers with ABORT instead.
+            IcmpKind::Unreachable(Unreachable::Port) | IcmpKind::SourceQuench => {}
+            // ICMP9: T3-rtx and HEARTBEATs decide whether a destination is inactive.
+            kind => self.network_error = Some(kind),
+        }
+    }
+
+    /// ICMP6: whether the verification tag is the peer's, or that of our INIT.
+    fn is_own(&self, quoted: &Quoted) -> bool {
+        match quoted.verification_tag() {
+            Some(0) => quoted.initiate_tag() == Some(self.local_tag),
+            Some(tag) => tag == self.remote_tag,
+            None => false,
+        }
+    }
+
+    /// The latest error that ICMP reported of this association.
+    pub fn network_error(&self) -> Option<IcmpKind> {
+        self.network_error
+    }
+
+    /// The largest IP packet that the association sends: the configured MTU, or what routers reported of any path.
+    pub fn mtu(&self) -> u32 {
+        self.mtu
+    }
+
+    /// Chunks in flight that no longer fit into a packet were dropped with theirs: they are sent again at once, each in
+    /// a packet of its own that routers may fragment, since a chunk with a TSN cannot be cut again (section 6.9).
+    fn lower_mtu(&mut self, mtu: u32) {
+        self.mtu = mtu;
+        for index in 0..self.destinations.len() {
+            self.congestion.path_mut(index).quantum = mtu;
+        }
+        let room = self.room();
+        let too_large: Vec<u64> = self
+            .outbound
+            .iter()
+            .filter(|(_, chunk)| chunk.status == Status::InFlight)
+            .filter(|(_, chunk)| padded(DataChunk::HEADER_LENGTH + chunk.fragment.length) > room)
+            .map(|(tsn, _)| tsn)
+            .collect();
+        too_large.into_iter().for_each(|tsn| self.mark_lost(tsn));
+    }
+}

@@ -1,0 +1,70 @@
+//! ICMP errors about segments of a connection (RFC 9293, section 3.9.2.2; RFC 5927; RFC 1191; RFC 8201).
+
+use subflow_policy::congestion::{Controller, RecoveryState};
+use subflow_quantity::Instant;
+use subflow_wire::icmp::{IcmpError, IcmpKind, Unreachable};
+
+use super::recovery::Due;
+use super::{Closed, Connection, sequence};
+use crate::path_mtu;
+
+impl Connection {
+    /// Processes an ICMP error about a segment of this connection. An error about a segment that is not outstanding
+    /// has no effect: it is late, or forged (RFC 5927, section 4.1).
+    pub(crate) fn on_icmp(&mut self, error: &IcmpError, now: Instant, cc: &mut Controller) {
+        let Some(number) = error.quoted.tcp_sequence() else { return };
+        let offset = sequence::unwrap(number, self.send.initial, self.send.una);
+        let is_outstanding = offset.is_some_and(|offset| (self.send.una..self.send.nxt).contains(&offset));
+        if self.state.is_closed() || !is_outstanding {
+            return;
+        }
+        match error.kind {
+            // RFC 6633.
+            IcmpKind::SourceQuench => {}
+            IcmpKind::TooBig { mtu } => {
+                let version_6 = self.ends.local.is_ipv6();
+                let current = u32::from(self.path_mtu);
+                if let Some(mtu) = path_mtu::lowered(current, mtu, error.quoted.length, version_6) {
+                    self.lower_path_mtu(mtu as u16, now, cc);
+                }
+            }
+            // A hard error refuses a connection that opens. One that is established has exchanged packets with its
+            // peer: the error is as likely a failure of a router or an attack (RFC 5927, section 5.2), and a failure
+            // that lasts ends in a timeout.
+            IcmpKind::Unreachable(Unreachable::Protocol | Unreachable::Port) if !self.state.is_synchronised() => {
+                self.network_error = Some(error.kind);
+                self.close(Closed::Refused);
+            }
+            kind => self.network_error = Some(kind),
+        }
+    }
+
+    /// The latest soft error that ICMP reported of this connection, or the hard one that ended it.
+    pub fn network_error(&self) -> Option<IcmpKind> {
+        self.network_error
+    }
+
+    /// The largest IP packet that this connection sends: the configured MTU, or what routers reported.
+    pub fn path_mtu(&self) -> u16 {
+        self.path_mtu
+    }
+
+    /// Segments that are outstanding and larger were dropped: they are sent again at once, in parts. This is no sign
+    /// of congestion (RFC 1191, section 6.5; Linux `tcp_simple_retransmit`).
+    fn lower_path_mtu(&mut self, mtu: u16, now: Instant, cc: &mut Controller) {
+        self.path_mtu = mtu;
+        self.fit_mss();
+        self.forget_duplicate_acks();
+        if !self.state.is_synchronised() || !self.sent.cut(u64::from(self.send.mss)) {
+            return;
+        }
+        if self.recovery_state(cc) != RecoveryState::Loss {
+            self.recovery.point = self.send.nxt;
+            (self.recovery.undo.prior_ssthresh, self.recovery.undo.marker) = (None, None);
+            self.enter_state(RecoveryState::Loss, cc);
+        }
+        (self.recovery.probe, self.recovery.frto) = (None, false);
+        self.recovery.due = Due { retransmissions: true, ..Due::default() };
+        self.rearm_retransmission(now);
+    }
+}
