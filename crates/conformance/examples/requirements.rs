@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use subflow_conformance::{load, requirements_page, scripts_of};
+use subflow_conformance::{load, load_requirements, requirements_page, scripts_of};
 
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -10,5 +10,6 @@ fn main() {
     let name = |path: &Path| path.strip_prefix(&root).unwrap_or(path).display().to_string();
     let read = |path: &Path| load(path).unwrap_or_else(|problem| panic!("{problem:?}"));
     let scripts: Vec<_> = paths.iter().map(|path| (name(path), read(path))).collect();
-    print!("{}", requirements_page(&scripts));
+    let lists = load_requirements(&root.join("conformance")).unwrap_or_else(|problem| panic!("{problem:?}"));
+    print!("{}", requirements_page(&scripts, &lists));
 }

@@ -33,6 +33,8 @@ pub(crate) const VERBS: &[Verb] = &[
     verb("finish", 0..=0, "finish: end the stream after what was written; SCTP: SHUTDOWN"),
     verb("abort", 0..=0, "abort: end the connection at once"),
     verb("reading", 1..=1, "reading on or reading off: whether the application takes what arrives"),
+    verb("read", 1..=1, "read BYTES: the application reads so many bytes, and from now on only when it is told to"),
+    verb("stop_listening", 0..=0, "stop_listening: accept no further connections"),
     verb("open", 1..=2, "open PATH [backup]: open a subflow over a path"),
     verb("backup", 2..=2, "backup SUBFLOW on or off: subflows count from 0"),
     verb("add_address", 1..=1, "add_address ADDRESS: the host gains an address"),
@@ -73,6 +75,13 @@ impl Act<'_> {
                 let (reading, now) = (self.switch(0)?, world.now);
                 self.endpoint(world)?.set_reading(reading, now);
             }
+            "read" => {
+                let (bytes, now) = (self.amount(0, MOST_WRITTEN)?, world.now);
+                let endpoint = self.endpoint(world)?;
+                let total = endpoint.bytes_read().saturating_add(bytes);
+                endpoint.set_bytes_read(total, now);
+            }
+            "stop_listening" => world.host.stop_listening(self.script.paths[0].local.port()),
             "open" => self.open(world)?,
             "backup" => self.backup(world)?,
             "add_address" => world.host.add_address(self.address()?, world.now),
@@ -224,8 +233,19 @@ impl Act<'_> {
     }
 }
 
-const OBSERVED: [&str; 9] =
-    ["state", "received", "acknowledged", "written", "cwnd", "ssthresh", "mss", "subflows", "connections"];
+const OBSERVED: [&str; 11] = [
+    "state",
+    "received",
+    "acknowledged",
+    "written",
+    "cwnd",
+    "ssthresh",
+    "mss",
+    "mtu",
+    "subflows",
+    "connections",
+    "network_error",
+];
 
 /// What a script may assert of a connection.
 fn observe(endpoint: &Endpoint, name: &str) -> Option<Value> {
@@ -234,6 +254,9 @@ fn observe(endpoint: &Endpoint, name: &str) -> Option<Value> {
             return Some(Value::Word(names::of_tcp_state(tcp.connection().state()).to_owned()));
         }
         ("state", Endpoint::Sctp(sctp)) => return Some(Value::Word(names::of_sctp_state(sctp.state()).to_owned())),
+        ("network_error", _) => return Some(Value::Word(names::of_network_error(endpoint.network_error()).to_owned())),
+        ("mtu", Endpoint::Tcp(tcp)) => tcp.connection().path_mtu().into(),
+        ("mtu", Endpoint::Sctp(sctp)) => sctp.mtu().into(),
         ("received", _) => endpoint.bytes_received(),
         ("acknowledged", _) => endpoint.bytes_acknowledged(),
         ("written", _) => endpoint.bytes_written(),

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 
 use subflow_scenario::file::Problem;
 
-pub use requirements::requirements_page;
+pub use requirements::{Held, LIST_EXTENSION, RequirementList, Statement, requirements_page};
 pub use script::{Protocol, Requirement, Script};
 pub use syntax::parse;
 
@@ -51,6 +51,27 @@ pub fn load(path: &Path) -> Result<Script, Problem> {
         Problem::nowhere(format!("{name} cannot be read: {error}")).help("name a file that holds a script")
     })?;
     parse(&name, &text)
+}
+
+/// Reads the lists of requirements in `folder`, in the order of their names.
+///
+/// # Errors
+///
+/// If the folder or a list cannot be read.
+pub fn load_requirements(folder: &Path) -> Result<Vec<RequirementList>, Problem> {
+    let unreadable = |path: &Path, error: std::io::Error| {
+        Problem::nowhere(format!("{} cannot be read: {error}", path.display())).help("name a folder of scripts")
+    };
+    let entries = std::fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let entries = entries.map_err(|error| unreadable(folder, error))?;
+    let is_list = |path: &PathBuf| path.extension().is_some_and(|extension| extension == LIST_EXTENSION);
+    let mut paths: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).filter(is_list).collect();
+    paths.sort();
+    let read = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).map_err(|error| unreadable(path, error))?;
+        RequirementList::parse(&path.display().to_string(), &text)
+    };
+    paths.iter().map(read).collect()
 }
 
 /// The files of scripts that `path` is: itself, or all in the folder and in folders below, in the order of their names.

@@ -86,6 +86,13 @@ impl<'a> Run<'a> {
                 let act = Act { script: self.script, place: &step.place, arguments, variables: &self.variables };
                 act.perform(verb, &mut self.world)
             }
+            What::Change(change) => {
+                let now = self.world.now;
+                let known = self.world.endpoint_mut().is_some_and(|endpoint| endpoint.change(*change, now));
+                self.world.drain();
+                let nothing = || Problem::at(&step.place, "there is no connection").help("connect, or listen");
+                known.then_some(()).ok_or_else(nothing)
+            }
             What::Silence | What::Leave { .. } => Ok(()),
         }
     }
@@ -109,6 +116,12 @@ impl<'a> Run<'a> {
         let protocol = self.script.protocol;
         let fields = compare::evaluate(items, fields_of(protocol), &self.variables)?;
         let unfit = |error: String| Problem::at(&step.place, error).help("such a packet cannot be sent");
+        if let Some(icmp) = fields.iter().find(|field| field.name == "ICMP") {
+            let error = packet::icmp::build(protocol, &self.paths[path], &icmp.parts).map_err(unfit)?;
+            self.remember(format!("{} {}< {}", shown_at(self.world.now), self.paths[path].name, shown(&fields)));
+            self.world.report(&error);
+            return Ok(());
+        }
         let arrival = packet::build(protocol, &self.paths[path], &fields).map_err(unfit)?;
         self.remember(format!("{} {}< {}", shown_at(self.world.now), self.paths[path].name, shown(&fields)));
         if let Some(packet) = arrival.received().map_err(unfit)? {

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use subflow_quantity::Duration;
 use subflow_scenario::file::Place;
+use subflow_transport::Change;
 
 use crate::expression::Expression;
 use crate::settings::Settings;
@@ -84,6 +85,8 @@ pub(crate) enum What {
     Leave { path: usize, items: Vec<Item> },
     /// Nothing leaves until then.
     Silence,
+    /// An option of the connection changes.
+    Change(Change),
     /// The application, the host or the script acts.
     Act { verb: String, arguments: Vec<Expression> },
 }

@@ -7,9 +7,10 @@ use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 use subflow_quantity::Duration;
 use subflow_scenario::file::{Place, Problem, did_you_mean, list};
+use subflow_transport::mptcp::DataAcks;
 use subflow_transport::tcp::TcpOptions;
 use subflow_transport::tcp::config::{AckPolicy, LossDetection, ReceiveBuffer, WindowReduction};
-use subflow_transport::{Limits, Listener, mptcp, sctp, tcp};
+use subflow_transport::{Change, Limits, Listener, mptcp, sctp, tcp};
 
 use crate::script::Protocol;
 use crate::value::Value;
@@ -72,11 +73,13 @@ const SETTINGS: &[Setting] = &[
     setting("send_buffer", STREAMS, Kind::Number(LARGEST, |s, n| s.send_buffer = Some(n))),
     setting("time_wait", STREAMS, Kind::Time(|s, time| s.tcp.time_wait = time)),
     setting("backlog", STREAMS, Kind::Number(4096, |s, n| s.limits.backlog = n as usize)),
+    setting("data_acks", MPTCP, Kind::Name(&["as_peer", "short"], set_data_acks)),
     setting("checksums", MPTCP, Kind::Switch(|s, on| s.mptcp.checksum = on)),
     setting("deny_join", MPTCP, Kind::Switch(|s, on| s.mptcp.deny_join_to_initial_address = on)),
     setting("max_subflows", MPTCP, Kind::Number(64, |s, n| s.mptcp.max_subflows = n.max(1) as usize)),
     setting("without_subflow", MPTCP, Kind::Time(|s, time| s.mptcp.without_subflow = time)),
     setting("path_manager", MPTCP, Kind::Name(&["default", "full-mesh"], set_path_manager)),
+    setting("mtu", SCTP, Kind::Number(9000, |s, bytes| s.sctp.mtu = bytes.max(256) as u32)),
     setting("streams", SCTP, Kind::Number(65_535, |s, n| s.sctp.streams = n.max(1) as u16)),
     setting("inbound_streams", SCTP, Kind::Number(65_535, |s, n| s.sctp.inbound_streams = n.max(1) as u16)),
     setting("message_size", SCTP, Kind::Number(1 << 20, |s, n| s.sctp.message_size = n.max(1) as u32)),
@@ -104,6 +107,21 @@ const SETTINGS: &[Setting] = &[
     setting("inbound_buffer", SCTP, Kind::Number(LARGEST, |s, n| s.sctp.receive_buffer = n)),
 ];
 
+/// The change of a connection that brings it to what is set.
+type ChangeTo = fn(&Settings) -> Change;
+
+/// Settings that may change during a connection.
+const CHANGES: &[(&str, ChangeTo)] = &[
+    ("nagle", |settings| Change::Nagle(settings.tcp.nagle)),
+    ("acks", |settings| Change::Acknowledgments(settings.tcp.ack_policy)),
+    ("max_retries", |settings| Change::Retries(settings.tcp.max_retries)),
+    ("bundling", |settings| Change::Nagle(settings.sctp.nagle)),
+    ("heartbeats", |settings| Change::Heartbeats(settings.sctp.heartbeat_interval)),
+    ("path_retries", |settings| Change::PathRetries(settings.sctp.path_max_retransmissions)),
+    ("association_retries", |settings| Change::AssociationRetries(settings.sctp.association_max_retransmissions)),
+    ("sack_delay", |settings| Change::SackDelay(settings.sctp.sack_delay)),
+];
+
 impl Settings {
     pub(crate) fn new(protocol: Protocol) -> Self {
         let reno = || Algorithm::from_name("reno").expect("it is in the catalogue");
@@ -114,7 +132,7 @@ impl Settings {
             tcp: tcp::Config { timer_tick: Duration::ZERO, timer_wheel: false, ..tcp::Config::default() },
             congestion: reno(),
             send_buffer: None,
-            mptcp: mptcp::Config::new(reno(), scheduler, path_manager),
+            mptcp: mptcp::Config { data_acks: DataAcks::AsPeer, ..mptcp::Config::new(reno(), scheduler, path_manager) },
             sctp: sctp::Config::rfc9260(),
             limits: Limits::default(),
         }
@@ -148,6 +166,18 @@ impl Settings {
             (Kind::Name(names, _), _) => return Err(refused(format!("one of {}", list(names.iter().copied())))),
         }
         Ok(())
+    }
+
+    /// The change of a connection to what `name` is set to; `None` if it does not change during a connection.
+    pub(crate) fn change(&self, name: &str) -> Option<Change> {
+        CHANGES.iter().find(|(known, _)| *known == name).map(|(_, change)| change(self))
+    }
+
+    /// The names of the settings of this protocol that may change during a connection.
+    pub(crate) fn changing(&self) -> impl Iterator<Item = &'static str> {
+        let has =
+            |name: &str| SETTINGS.iter().any(|known| known.name == name && known.protocols.contains(&self.protocol));
+        CHANGES.iter().map(|(name, _)| *name).filter(move |name| has(name))
     }
 
     pub(crate) fn tcp_options(&self) -> TcpOptions {
@@ -192,6 +222,10 @@ fn set_loss_detection(settings: &mut Settings, name: &str) {
 fn set_reduction(settings: &mut Settings, name: &str) {
     settings.tcp.window_reduction =
         if name == "immediate" { WindowReduction::Immediate } else { WindowReduction::Proportional };
+}
+
+fn set_data_acks(settings: &mut Settings, name: &str) {
+    settings.mptcp.data_acks = if name == "short" { DataAcks::Short } else { DataAcks::AsPeer };
 }
 
 fn set_path_manager(settings: &mut Settings, name: &str) {

@@ -114,6 +114,7 @@ const TCP: &[Entry] = &[
     arriving(number("sum", N16, "one's-complement sum of the payload, whose first two bytes are this")),
     arriving(number("option", BYTES, "raw bytes of options, behind the others; a multiple of 4")),
     arriving(flag("corrupt", "a wrong checksum")),
+    arriving(group("ICMP", &[ICMP, ICMP_OF_TCP], "an ICMP error about a segment of ours, and no segment")),
 ];
 
 const MPTCP: &[Entry] = &[
@@ -190,6 +191,7 @@ const SCTP: &[Entry] = &[
     group("FORWARD_TSN", &[FORWARD], "moves the cumulative TSN over what was abandoned"),
     group("CHUNK", &[RAW], "a chunk as it stands on the wire"),
     arriving(flag("corrupt", "a wrong checksum")),
+    arriving(group("ICMP", &[ICMP, ICMP_OF_SCTP], "an ICMP error about a packet of ours, and no packet")),
 ];
 
 const DATA: &[Entry] = &[
@@ -254,4 +256,24 @@ const RAW: &[Entry] = &[
     number("kind", N8, "type"),
     number("flags", N8, "flags"),
     number("value", BYTES, "what stands behind type, flags and length"),
+];
+
+const ICMP: &[Entry] = &[
+    flag("network_unreachable", "no route to the network"),
+    flag("host_unreachable", "the host does not answer"),
+    flag("protocol_unreachable", "the host does not have the protocol"),
+    flag("port_unreachable", "nobody listens on the port"),
+    flag("route_failed", "a source route failed"),
+    number("too_big", N32, "the packet exceeds an MTU of so many bytes; 0 if the router does not tell"),
+    flag("time_exceeded", "the packet was under way for too long"),
+    flag("parameter_problem", "a field of the IP header is wrong"),
+    flag("source_quench", "a request to send less"),
+    number("length", N16, "the length of the packet that is quoted; 1500 unless it is written"),
+];
+
+const ICMP_OF_TCP: &[Entry] = &[number("seq", N32, "the sequence number of the segment that is quoted")];
+
+const ICMP_OF_SCTP: &[Entry] = &[
+    number("tag", N32, "the verification tag of the packet that is quoted"),
+    number("init_tag", N32, "the initiate tag of the INIT that is quoted"),
 ];

@@ -8,6 +8,7 @@ use rand_pcg::Pcg64Mcg;
 use subflow_quantity::Instant;
 use subflow_transport::{Endpoint, EndpointId, Event, Host, Limits};
 use subflow_wire::Packet;
+use subflow_wire::icmp::IcmpError;
 
 use crate::packet;
 
@@ -57,6 +58,12 @@ impl World {
     /// Gives a packet to the host.
     pub(crate) fn deliver(&mut self, packet: &Packet) {
         self.host.handle_packet(self.now, packet);
+        self.drain();
+    }
+
+    /// Gives an ICMP error to the host.
+    pub(crate) fn report(&mut self, error: &IcmpError) {
+        self.host.handle_icmp(self.now, error);
         self.drain();
     }
 

@@ -3,6 +3,7 @@
 mod cause;
 mod chunk;
 mod fields;
+pub(crate) mod icmp;
 mod option;
 mod parameter;
 mod sctp;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use subflow_quantity::Duration;
 use subflow_scenario::file::{Place, Problem, Source, did_you_mean, list};
+use subflow_transport::Change;
 
 use super::line::Line;
 use super::token::TokenKind;
@@ -83,17 +84,20 @@ impl Header {
 
     fn set(&mut self, line: &mut Line<'_>, place: &Place) -> Result<(), Problem> {
         let protocol = self.protocol(place)?;
-        let key_place = line.place();
-        let key = line.word("the name of a setting")?;
-        let value_place = line.place();
-        let (value, is_time) = match line.next() {
-            Some(TokenKind::Word(word)) => (Value::Word(word.clone()), false),
-            Some(TokenKind::Time(time)) => (Value::Number(time.as_nanos()), true),
-            Some(TokenKind::Number(number)) => (Value::Number(*number), false),
-            _ => return Err(Problem::at(&value_place, "a setting has a word, a number or a time")),
-        };
         let settings = self.settings.get_or_insert_with(|| Settings::new(protocol));
-        settings.set(key, (&value, is_time), &key_place, &value_place)
+        set_in(settings, line).map(|_| ())
+    }
+
+    /// `set NAME VALUE` at a time.
+    pub(super) fn change(&mut self, line: &mut Line<'_>) -> Result<Change, Problem> {
+        let place = line.place();
+        let protocol = self.protocol(&place)?;
+        let mut settings = self.settings.clone().unwrap_or_else(|| Settings::new(protocol));
+        let name = set_in(&mut settings, line)?;
+        settings.change(name).ok_or_else(|| {
+            let names = list(settings.changing());
+            Problem::at(&place, format!("{name} does not change later")).help(format!("the names are {names}"))
+        })
     }
 
     fn add_path(&mut self, line: &mut Line<'_>) -> Result<(), Problem> {
@@ -148,6 +152,21 @@ impl Header {
             steps,
         })
     }
+}
+
+/// Reads the name of a setting and its value, and sets it. Returns the name.
+fn set_in<'a>(settings: &mut Settings, line: &mut Line<'a>) -> Result<&'a str, Problem> {
+    let key_place = line.place();
+    let key = line.word("the name of a setting")?;
+    let value_place = line.place();
+    let (value, is_time) = match line.next() {
+        Some(TokenKind::Word(word)) => (Value::Word(word.clone()), false),
+        Some(TokenKind::Time(time)) => (Value::Number(time.as_nanos()), true),
+        Some(TokenKind::Number(number)) => (Value::Number(*number), false),
+        _ => return Err(Problem::at(&value_place, "a setting has a word, a number or a time")),
+    };
+    settings.set(key, (&value, is_time), &key_place, &value_place)?;
+    Ok(key)
 }
 
 /// `path main 10.0.0.1:80 10.0.1.1:5000`.

@@ -30,6 +30,10 @@ pub(super) fn read(line: &mut Line<'_>, header: &mut Header) -> Result<Step, Pro
         _ => None,
     };
     let what = match direction {
+        None if line.peek() == Some(&TokenKind::Word("set".to_owned())) => {
+            line.next();
+            What::Change(header.change(line)?)
+        }
         None => act(line)?,
         Some(direction) => {
             line.next();
