@@ -45,7 +45,7 @@ pub(crate) const VERBS: &[Verb] = &[
 ];
 
 /// The largest amount that a script writes at once.
-const MOST_WRITTEN: u64 = 1 << 40;
+pub(crate) const MOST_WRITTEN: u64 = 1 << 40;
 
 /// A verb with its arguments.
 pub(crate) struct Act<'a> {
@@ -175,16 +175,22 @@ impl Act<'_> {
             let help = did_you_mean(&name, OBSERVED, &format!("the names are {}", list(OBSERVED)));
             return Err(Problem::at(self.place, format!("{name:?} cannot be observed here")).help(help));
         };
+        self.compare(&seen, &shown_time(world))
+    }
+
+    /// Compares what an assertion expects with what is `seen` at the time `at`.
+    pub(crate) fn compare(&self, seen: &Value, at: &str) -> Result<(), Problem> {
+        let name = self.word(0)?;
         let expected = self.arguments[1].evaluate(self.variables)?;
-        let holds = match (&expected, &seen) {
+        let holds = match (&expected, seen) {
             (Value::Range(first, last), Value::Number(number)) => (first..=last).contains(&number),
-            _ => expected == seen,
+            _ => expected == *seen,
         };
         if holds {
             return Ok(());
         }
         let problem = Problem::at(&self.arguments[1].place, format!("{name} is {seen}, not {expected}"));
-        Err(problem.label(format!("{expected} expected, {seen} seen")).help(format!("at {}", shown_time(world))))
+        Err(problem.label(format!("{expected} expected, {seen} seen")).help(format!("at {at}")))
     }
 
     fn no_endpoint(&self) -> Problem {
@@ -200,7 +206,7 @@ impl Act<'_> {
     }
 
     /// The argument at `index`, a number up to `most`.
-    fn amount(&self, index: usize, most: u64) -> Result<u64, Problem> {
+    pub(crate) fn amount(&self, index: usize, most: u64) -> Result<u64, Problem> {
         match self.arguments[index].evaluate(self.variables)? {
             Value::Number(number) if number <= most => Ok(number),
             other => {
@@ -210,14 +216,14 @@ impl Act<'_> {
         }
     }
 
-    fn word(&self, index: usize) -> Result<String, Problem> {
+    pub(crate) fn word(&self, index: usize) -> Result<String, Problem> {
         match self.arguments[index].evaluate(self.variables)? {
             Value::Word(word) => Ok(word),
             other => Err(Problem::at(&self.arguments[index].place, format!("{other} is no name")).help("use a word")),
         }
     }
 
-    fn switch(&self, index: usize) -> Result<bool, Problem> {
+    pub(crate) fn switch(&self, index: usize) -> Result<bool, Problem> {
         match self.word(index)?.as_str() {
             "on" => Ok(true),
             "off" => Ok(false),

@@ -10,7 +10,7 @@
 //! | names of the fields of packets | `vocabulary.rs` |
 //! | packets from fields, and fields from packets | `packet/` |
 //! | options of the stack | `settings.rs` |
-//! | the host in virtual time | `world.rs` |
+//! | what a script runs against | `target.rs`: our stack in virtual time (`world.rs`), or Linux (`kernel/`) |
 //! | a run: one step after another | `run.rs`; the application: `application.rs`; comparison: `compare.rs` |
 //! | names of events and states | `names.rs` |
 //! | the page of requirements | `requirements.rs` |
@@ -18,6 +18,8 @@
 mod application;
 mod compare;
 mod expression;
+#[cfg(target_os = "linux")]
+mod kernel;
 mod names;
 mod packet;
 mod requirements;
@@ -25,6 +27,7 @@ mod run;
 mod script;
 mod settings;
 mod syntax;
+mod target;
 mod value;
 mod vocabulary;
 mod world;
@@ -33,6 +36,8 @@ use std::path::{Path, PathBuf};
 
 use subflow_scenario::file::Problem;
 
+#[cfg(target_os = "linux")]
+pub use kernel::{Differences, Outcome, run_all_on_linux, run_on_linux};
 pub use requirements::{Held, LIST_EXTENSION, RequirementList, Statement, requirements_page};
 pub use script::{Protocol, Requirement, Script};
 pub use syntax::parse;

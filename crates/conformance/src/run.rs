@@ -11,6 +11,7 @@ use crate::compare::{self, Difference, Mismatch};
 use crate::expression::Variables;
 use crate::packet;
 use crate::script::{Item, Path, Protocol, Script, Step, What, When};
+use crate::target::Target;
 use crate::value::{Value, shown};
 use crate::vocabulary::fields_of;
 use crate::world::World;
@@ -18,7 +19,7 @@ use crate::world::World;
 pub(crate) struct Run<'a> {
     script: &'a Script,
     paths: Vec<Path>,
-    world: World,
+    target: Box<dyn Target>,
     variables: Variables,
     /// The time of the last step.
     last: Instant,
@@ -32,19 +33,16 @@ const HISTORY: usize = 4;
 const LONGEST: Duration = Duration::from_secs(1_000_000_000);
 
 impl<'a> Run<'a> {
+    /// A run against our stack, in virtual time.
     pub(crate) fn new(script: &'a Script) -> Self {
-        let mut addresses = script.host.clone();
-        if addresses.is_empty() {
-            for path in &script.paths {
-                if !addresses.contains(&path.local.ip()) {
-                    addresses.push(path.local.ip());
-                }
-            }
-        }
+        Self::on(script, Box::new(World::new(script.addresses(), script.settings.limits)))
+    }
+
+    pub(crate) fn on(script: &'a Script, target: Box<dyn Target>) -> Self {
         Self {
             script,
             paths: script.paths.clone(),
-            world: World::new(addresses, script.settings.limits),
+            target,
             variables: Variables::new(),
             last: Instant::ZERO,
             history: Vec::new(),
@@ -76,22 +74,19 @@ impl<'a> Run<'a> {
         let (earliest, latest) = self.times(step)?;
         match &step.what {
             What::Leave { path, items } => return self.leave(step, (earliest, latest), *path, items),
-            _ => self.world.advance(earliest),
+            _ => self.target.advance(earliest),
         }
         self.nothing_left(&step.place)?;
-        self.last = self.world.now;
+        self.last = self.target.now();
         match &step.what {
             What::Arrive { path, items } => self.arrive(step, *path, items),
             What::Act { verb, arguments } => {
                 let act = Act { script: self.script, place: &step.place, arguments, variables: &self.variables };
-                act.perform(verb, &mut self.world)
+                self.target.act(&act, verb)
             }
             What::Change(change) => {
-                let now = self.world.now;
-                let known = self.world.endpoint_mut().is_some_and(|endpoint| endpoint.change(*change, now));
-                self.world.drain();
                 let nothing = || Problem::at(&step.place, "there is no connection").help("connect, or listen");
-                known.then_some(()).ok_or_else(nothing)
+                self.target.change(*change).then_some(()).ok_or_else(nothing)
             }
             What::Silence | What::Leave { .. } => Ok(()),
         }
@@ -105,7 +100,8 @@ impl<'a> Run<'a> {
         if last > Instant::ZERO.saturating_add(LONGEST) {
             return Err(Problem::at(&step.place, "the script lasts too long").help("it may last 10⁹ s"));
         }
-        if last.saturating_add(self.script.tolerance) < self.last {
+        let tolerance = self.script.tolerance + self.target.slack(Duration::ZERO);
+        if last.saturating_add(tolerance) < self.last {
             let message = format!("the step before was at {}", shown_at(self.last));
             return Err(Problem::at(&step.place, message).help("times of steps must not decrease"));
         }
@@ -118,16 +114,13 @@ impl<'a> Run<'a> {
         let unfit = |error: String| Problem::at(&step.place, error).help("such a packet cannot be sent");
         if let Some(icmp) = fields.iter().find(|field| field.name == "ICMP") {
             let error = packet::icmp::build(protocol, &self.paths[path], &icmp.parts).map_err(unfit)?;
-            self.remember(format!("{} {}< {}", shown_at(self.world.now), self.paths[path].name, shown(&fields)));
-            self.world.report(&error);
-            return Ok(());
+            self.remember(format!("{} {}< {}", shown_at(self.target.now()), self.paths[path].name, shown(&fields)));
+            return self.target.arrive(&self.paths[path], &error).map_err(unfit);
         }
         let arrival = packet::build(protocol, &self.paths[path], &fields).map_err(unfit)?;
-        self.remember(format!("{} {}< {}", shown_at(self.world.now), self.paths[path].name, shown(&fields)));
-        if let Some(packet) = arrival.received().map_err(unfit)? {
-            self.world.deliver(&packet);
-        }
-        Ok(())
+        self.remember(format!("{} {}< {}", shown_at(self.target.now()), self.paths[path].name, shown(&fields)));
+        let arriving = arrival.on_the_wire().map_err(unfit)?;
+        self.target.arrive(&self.paths[path], &arriving).map_err(unfit)
     }
 
     fn leave(
@@ -137,10 +130,11 @@ impl<'a> Run<'a> {
         path: usize,
         items: &[Item],
     ) -> Result<(), Problem> {
-        let tolerance = if step.when.latest.is_some() { Duration::ZERO } else { self.script.tolerance };
-        self.world.advance(latest.saturating_add(tolerance));
+        let own = if step.when.latest.is_some() { Duration::ZERO } else { self.script.tolerance };
+        let tolerance = own + self.target.slack(latest.since(self.last));
+        self.target.advance(latest.saturating_add(tolerance));
         self.check_defect(&step.place)?;
-        let Some((at, packet)) = self.world.left.pop_front() else {
+        let Some((at, packet)) = self.target.next_left() else {
             let message = format!("nothing left by {}", shown_at(latest.saturating_add(tolerance)));
             return Err(self.failure(&step.place, &message, &step.place, "nothing", None));
         };
@@ -183,15 +177,15 @@ impl<'a> Run<'a> {
     /// That every packet that left was expected.
     fn nothing_left(&mut self, place: &Place) -> Result<(), Problem> {
         self.check_defect(place)?;
-        let Some((at, packet)) = self.world.left.pop_front() else { return Ok(()) };
+        let Some((at, packet)) = self.target.next_left() else { return Ok(()) };
         let path = path_of(&mut self.paths, &packet);
         let seen = format!("{} {path}> {}", shown_at(at), shown(&packet::describe(&packet)));
         Err(self.failure(place, "a packet left that the script does not expect", place, &seen, None))
     }
 
     fn check_defect(&self, place: &Place) -> Result<(), Problem> {
-        match &self.world.defect {
-            Some(defect) => Err(Problem::at(place, defect.clone()).help("this is a defect of the stack")),
+        match self.target.defect() {
+            Some(defect) => Err(Problem::at(place, defect.message).help(defect.help)),
             None => Ok(()),
         }
     }

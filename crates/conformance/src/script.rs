@@ -49,6 +49,21 @@ pub struct Script {
     pub(crate) steps: Vec<Step>,
 }
 
+impl Script {
+    /// The addresses of the host, in their order.
+    pub(crate) fn addresses(&self) -> Vec<IpAddr> {
+        let mut addresses = self.host.clone();
+        if addresses.is_empty() {
+            for path in &self.paths {
+                if !addresses.contains(&path.local.ip()) {
+                    addresses.push(path.local.ip());
+                }
+            }
+        }
+        addresses
+    }
+}
+
 /// A pair of addresses and ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Path {

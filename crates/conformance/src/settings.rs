@@ -24,6 +24,9 @@ pub(crate) struct Settings {
     send_buffer: Option<u64>,
     mptcp: mptcp::Config,
     sctp: sctp::Config,
+    /// Names of what was set.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "the kernel is a target on Linux only"))]
+    names: Vec<&'static str>,
     pub(crate) limits: Limits,
 }
 
@@ -134,6 +137,7 @@ impl Settings {
             send_buffer: None,
             mptcp: mptcp::Config { data_acks: DataAcks::AsPeer, ..mptcp::Config::new(reno(), scheduler, path_manager) },
             sctp: sctp::Config::rfc9260(),
+            names: Vec::new(),
             limits: Limits::default(),
         }
     }
@@ -165,6 +169,7 @@ impl Settings {
             (Kind::Time(_), _) => return Err(refused("a time with a unit or a fraction, such as 200ms,".to_owned())),
             (Kind::Name(names, _), _) => return Err(refused(format!("one of {}", list(names.iter().copied())))),
         }
+        self.names.push(setting.name);
         Ok(())
     }
 
@@ -186,6 +191,18 @@ impl Settings {
             congestion: self.congestion.clone(),
             send_buffer: self.send_buffer,
         }
+    }
+
+    /// The names of what was set.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn names(&self) -> &[&'static str] {
+        &self.names
+    }
+
+    /// The configuration of TCP.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn tcp(&self) -> &tcp::Config {
+        &self.tcp
     }
 
     pub(crate) fn mptcp(&self) -> Arc<mptcp::Config> {

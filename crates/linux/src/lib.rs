@@ -12,7 +12,7 @@
 //! | switches, with their controller | `switches.rs`; their ports: `tap.rs` |
 //! | addresses, routes, rules; the kernel's MPTCP endpoints | `netlink/` |
 //! | path managers for the kernel's connections | `paths/` |
-//! | kernel sockets and their state | `socket.rs`, `socket_info.rs` |
+//! | kernel sockets and their state | `socket.rs`, `socket_info.rs`; without waiting, step by step: `stepped_socket.rs` |
 //! | kernel counters | `counters.rs` |
 //! | coupled congestion control for kernel sockets, by eBPF | `congestion/` |
 //! | requirements on the machine | `machine.rs`; what its kernel says of itself: `kernel.rs` |
@@ -47,6 +47,7 @@ mod punctuality;
 mod socket;
 mod socket_info;
 mod station;
+mod stepped_socket;
 mod switches;
 mod sys;
 mod sysctl;
@@ -73,6 +74,7 @@ pub use punctuality::{Punctuality, Verdict};
 pub use socket::{Stream, StreamOptions, Transport, listen, udp};
 pub use socket_info::{ConnectionInfo, SubflowInfo};
 pub use station::Station;
+pub use stepped_socket::{SteppedEvent, SteppedSocket};
 pub use switches::{SwitchPort, Switches, require_switches};
 pub use sysctl::Sysctl;
 pub use tap::{Cable, Neighbour, Tap};

@@ -119,6 +119,15 @@ pub fn udp(local: SocketAddr) -> Result<UdpSocket> {
     Ok(socket)
 }
 
+/// A socket for a connection from `local` (port 0: any) to `remote`.
+pub(crate) fn bound(options: &StreamOptions, local: SocketAddr, remote: SocketAddr) -> Result<OwnedFd> {
+    let socket = options.socket(family_of(local))?;
+    match rustix::net::bind(&socket, &local).during(|| format!("cannot connect {local} to {remote}")) {
+        Ok(()) => Ok(socket),
+        Err(error) => Err(port_in_use(&error, local).unwrap_or(error)),
+    }
+}
+
 /// A connection of the kernel. Its blocking calls return when the run is interrupted.
 #[derive(Debug)]
 pub struct Stream {
@@ -136,10 +145,7 @@ impl Stream {
         interrupt: &Interrupt,
     ) -> Result<Option<Self>> {
         let action = || format!("cannot connect {local} to {remote}");
-        let socket = options.socket(family_of(local))?;
-        if let Err(error) = rustix::net::bind(&socket, &local).during(action) {
-            return Err(port_in_use(&error, local).unwrap_or(error));
-        }
+        let socket = bound(options, local, remote)?;
         match rustix::net::connect(&socket, &remote) {
             Ok(()) | Err(Errno::INPROGRESS) => {}
             Err(error) => return Err(error).during(action),

@@ -1,12 +1,12 @@
 //! `subflow conform`: runs scripts of protocol tests.
 
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use subflow_conformance::scripts_of;
+use subflow_conformance::{Script, scripts_of};
 use subflow_scenario::file::{Problem, Problems};
 
-use crate::arguments::Conform;
+use crate::arguments::{Conform, Platform};
 use crate::failure::{Failure, rendered};
 use crate::output::print;
 
@@ -26,6 +26,9 @@ pub(crate) fn conform(arguments: &Conform) -> Result<(), Failure> {
         let count = wrong.len();
         wrong.truncate(Problems::MOST_KEPT);
         return Err(Problems { first: wrong, count }.into());
+    }
+    if arguments.on == Platform::Linux {
+        return on_linux(&read, arguments);
     }
     let mut failed = 0;
     for (path, script) in &read {
@@ -48,6 +51,52 @@ fn line(path: &Path, claim: &str, outcome: Result<(), Problem>) -> String {
             rendered(&problem.into(), std::io::stdout().is_terminal())
         ),
     }
+}
+
+/// Against the kernel. A script that it passes although it is listed as a difference fails, too: the list is wrong.
+#[cfg(target_os = "linux")]
+fn on_linux(scripts: &[(PathBuf, Script)], arguments: &Conform) -> Result<(), Failure> {
+    use subflow_conformance::{Differences, Outcome, run_all_on_linux};
+    let known = arguments.differences.as_deref().map(Differences::load).transpose()?.unwrap_or_default();
+    let outcomes = run_all_on_linux(scripts, &known, arguments.jobs as usize);
+    let outcomes = outcomes.map_err(|error| Failure::RunFailed(error.to_string()))?;
+    let (mut passed, mut failed, mut differ, mut left_out) = (0, 0, 0, 0);
+    for ((path, script), outcome) in scripts.iter().zip(outcomes) {
+        let (name, claim) = (path.display(), &script.claim);
+        let text = match (outcome, known.reason(path)) {
+            (Outcome::DoesNotApply(reason), _) => {
+                left_out += 1;
+                format!("left    {name}  {reason}\n")
+            }
+            (Outcome::Failed(_), Some(reason)) => {
+                differ += 1;
+                format!("differs {name}  {reason}\n")
+            }
+            (Outcome::Passed, Some(_)) => {
+                failed += 1;
+                format!("FAILED  {name}  Linux passes it: take it off the list of differences\n")
+            }
+            (Outcome::Passed, None) => {
+                passed += 1;
+                line(path, claim, Ok(()))
+            }
+            (Outcome::Failed(problem), None) => {
+                failed += 1;
+                line(path, claim, Err(problem))
+            }
+        };
+        print(&text)?;
+    }
+    let rest = format!("{differ} differ as listed, {left_out} do not apply");
+    match failed {
+        0 => print(&format!("{} passed on Linux, {rest}\n", counted(passed))),
+        _ => Err(Failure::RunFailed(format!("{} failed on Linux, {passed} passed, {rest}", counted(failed)))),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn on_linux(_scripts: &[(PathBuf, Script)], _arguments: &Conform) -> Result<(), Failure> {
+    Err(Failure::bad_input("scripts run against the kernel on Linux only", "leave out --on linux"))
 }
 
 fn counted(scripts: usize) -> String {

@@ -6,6 +6,7 @@ use subflow_wire::icmp::{IcmpError, IcmpKind, Quoted, Unreachable};
 
 use super::fields::Fields;
 use crate::script::{Path, Protocol};
+use crate::target::Arriving;
 use crate::value::Field;
 
 /// The router that reports, of documentation's addresses (RFC 5737, RFC 3849).
@@ -30,12 +31,12 @@ pub(crate) const KINDS: [(&str, IcmpKind); 8] = [
     ("source_quench", IcmpKind::SourceQuench),
 ];
 
-/// The error that `fields` describe, as the host gets it: written as bytes, and read.
+/// The error that `fields` describe, as bytes.
 ///
 /// # Errors
 ///
 /// If it has no kind, or cannot be written.
-pub(crate) fn build(protocol: Protocol, path: &Path, fields: &[Field]) -> Result<IcmpError, String> {
+pub(crate) fn build(protocol: Protocol, path: &Path, fields: &[Field]) -> Result<Arriving, String> {
     let fields = Fields(fields);
     let named = KINDS.into_iter().find(|(name, _)| fields.has(name)).map(|(_, kind)| kind);
     let too_big = fields.number("too_big").map(|mtu| IcmpKind::TooBig { mtu: mtu as u32 });
@@ -56,9 +57,5 @@ pub(crate) fn build(protocol: Protocol, path: &Path, fields: &[Field]) -> Result
     let mut bytes = Vec::new();
     let router = if source.is_ipv4() { ROUTERS.0 } else { ROUTERS.1 };
     error.emit(router, &mut bytes).map_err(|error| error.to_string())?;
-    match IcmpError::parse(&bytes) {
-        Ok(Some(parsed)) => Ok(parsed),
-        Ok(None) => Err("it is no error".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+    Ok(Arriving { bytes, corrupt: false })
 }

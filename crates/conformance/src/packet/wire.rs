@@ -4,6 +4,8 @@
 use subflow_wire::checksum::ones_complement_sum;
 use subflow_wire::{Packet, PayloadBytes};
 
+use crate::target::Arriving;
+
 /// A packet of the peer, and what a typed packet cannot say of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Arrival {
@@ -24,22 +26,18 @@ const DATA_OFFSET: usize = IP_HEADER + 12;
 const TCP_CHECKSUM: usize = IP_HEADER + 16;
 
 impl Arrival {
-    /// The packet as a host gets it; `None` if its checksum is wrong.
+    /// The packet as bytes.
     ///
     /// # Errors
     ///
     /// If it cannot be written.
-    pub(crate) fn received(&self) -> Result<Option<Packet>, String> {
+    pub(crate) fn on_the_wire(&self) -> Result<Arriving, String> {
         let mut bytes = self.bytes()?;
         if self.corrupt {
             let last = bytes.len() - 1;
             bytes[last] ^= 0x10;
         }
-        match Packet::parse(&bytes) {
-            Ok((packet, _)) => Ok(Some(packet)),
-            Err(_) if self.corrupt => Ok(None),
-            Err(error) => Err(error.to_string()),
-        }
+        Ok(Arriving { bytes, corrupt: self.corrupt })
     }
 
     fn bytes(&self) -> Result<Vec<u8>, String> {

@@ -1,0 +1,90 @@
+//! Scripts against Linux: the kernel of a network namespace that the run makes, over TUN devices, in real time.
+//!
+//! | concern | file |
+//! |---|---|
+//! | which scripts apply, and the settings of the kernel | `setup.rs` |
+//! | packets, time and the application | `target.rs` |
+//! | what is known to differ | `differences.rs` |
+
+mod differences;
+mod setup;
+mod target;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use subflow_scenario::file::Problem;
+
+pub use differences::Differences;
+
+use crate::run::Run;
+use crate::script::Script;
+use setup::Setup;
+use target::Kernel;
+
+/// What became of a script.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// The kernel does what the script says.
+    Passed,
+    /// It does not.
+    Failed(Problem),
+    /// The script needs what a socket of the kernel does not have, or takes too long.
+    DoesNotApply(String),
+}
+
+/// Runs a script against the kernel. `number` makes the name of its namespace unique in this process.
+///
+/// # Errors
+///
+/// If the machine does not permit it: namespaces and TUN devices need root.
+pub fn run_on_linux(script: &Script, number: usize) -> Result<Outcome, subflow_linux::Error> {
+    let setup = match Setup::of(script) {
+        Ok(setup) => setup,
+        Err(reason) => return Ok(Outcome::DoesNotApply(reason)),
+    };
+    let kernel = Kernel::start(script, setup, number)?;
+    Ok(match Run::on(script, Box::new(kernel)).finish() {
+        Ok(()) => Outcome::Passed,
+        Err(problem) => Outcome::Failed(problem),
+    })
+}
+
+/// Runs scripts, with the names of their files, against the kernel, `jobs` at a time, each in its own namespace. One that
+/// fails and is not `known` to runs a second time, alone: a busy machine may have been late. The outcomes are in the
+/// order of the scripts.
+///
+/// # Errors
+///
+/// If the machine does not permit it.
+pub fn run_all_on_linux(
+    scripts: &[(PathBuf, Script)],
+    known: &Differences,
+    jobs: usize,
+) -> Result<Vec<Outcome>, subflow_linux::Error> {
+    let next = AtomicUsize::new(0);
+    let outcomes = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, scripts.len().max(1)) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((_, script)) = scripts.get(index) else { return };
+                    let outcome = run_on_linux(script, index);
+                    outcomes.lock().unwrap_or_else(PoisonError::into_inner).push((index, outcome));
+                }
+            });
+        }
+    });
+    let mut outcomes = outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
+    outcomes.sort_by_key(|(index, _)| *index);
+    let again = |(index, outcome): (usize, Result<Outcome, _>)| {
+        let (path, script) = &scripts[index];
+        match outcome {
+            Ok(Outcome::Failed(_)) if known.reason(path).is_none() => run_on_linux(script, scripts.len() + index),
+            outcome => outcome,
+        }
+    };
+    outcomes.into_iter().map(again).collect()
+}
