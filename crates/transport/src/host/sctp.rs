@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use subflow_quantity::Instant;
-use subflow_wire::sctp::{Chunk, InitChunk};
+use subflow_wire::sctp::{Chunk, InitChunk, Parameter};
 use subflow_wire::{Body, Packet, SctpPacket};
 
 use super::demux::Protocol;
@@ -69,13 +69,35 @@ impl Host {
         }
     }
 
-    /// Processes an SCTP packet that belongs to no association.
+    /// The association that has sent the INIT which `packet` answers from another address of the peer: each address in
+    /// the INIT ACK may tell it (RFC 9260, section 5.1.2, D).
+    fn opening_that_is_answered(&self, packet: &Packet, body: &SctpPacket) -> Option<EndpointId> {
+        let Some(Chunk::InitAck(ack)) = body.chunks.first() else { return None };
+        let local = SocketAddr::new(packet.ip.destination, body.destination_port);
+        let listed = ack.parameters.iter().filter_map(|parameter| match parameter {
+            Parameter::Ipv4Address(address) => Some(IpAddr::V4(*address)),
+            Parameter::Ipv6Address(address) => Some(IpAddr::V6(*address)),
+            _ => None,
+        });
+        let mut owners = listed.filter_map(|address| {
+            let ends = Ends { local, remote: SocketAddr::new(address, body.source_port) };
+            self.demux.owner(Protocol::Sctp, ends)
+        });
+        owners.find(|&(id, subflow)| !self.endpoint(id).is_over(subflow)).map(|(id, _)| id)
+    }
+
+    /// Processes an SCTP packet that belongs to no association by its addresses.
     pub(super) fn handle_unclaimed_sctp(
         &mut self,
         now: Instant,
         packet: &Packet,
         body: &SctpPacket,
     ) -> Option<EndpointId> {
+        if let Some(id) = self.opening_that_is_answered(packet, body) {
+            self.endpoints[id.0 as usize].handle_packet(now, 0, packet);
+            self.follow_association(id);
+            return Some(id);
+        }
         let ends = Ends {
             local: SocketAddr::new(packet.ip.destination, body.destination_port),
             remote: SocketAddr::new(packet.ip.source, body.source_port),
