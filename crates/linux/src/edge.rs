@@ -6,6 +6,7 @@
 
 use core::ops::Range;
 use std::net::IpAddr;
+use std::os::fd::BorrowedFd;
 
 use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
 use subflow_quantity::Instant;
@@ -27,6 +28,20 @@ pub trait Userspace {
 
     /// As [`Hosts::handle_timer`].
     fn handle_timer(&mut self, network: &mut Network, timer: TimerId);
+
+    /// The sockets by which our stacks use kernels' IP, to wait for packets.
+    fn sockets(&self) -> Vec<BorrowedFd<'_>> {
+        Vec::new()
+    }
+
+    /// Handles packets that have arrived at these sockets. Returns whether there were any.
+    ///
+    /// # Errors
+    ///
+    /// If a socket cannot be read.
+    fn receive(&mut self, _network: &mut Network) -> std::io::Result<bool> {
+        Ok(false)
+    }
 }
 
 /// The payload of a packet for our stack.

@@ -120,6 +120,8 @@ impl<U: Userspace> Emulator<U> {
             for position in 0..self.edge.ports.len() {
                 busy |= self.receive_from(position)?;
             }
+            let received = self.edge.userspace.receive(&mut self.network);
+            busy |= received.during(|| "cannot read the packets for our SCTP".into())?;
             if !go_on(&mut self.network, &mut self.edge.userspace) {
                 return Ok(Wake::Done);
             }
@@ -156,6 +158,7 @@ impl<U: Userspace> Emulator<U> {
         let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
         let mut ports: Vec<PollFd<'_>> =
             self.edge.ports.iter().map(|port| PollFd::from_borrowed_fd(port.device.as_fd(), PollFlags::IN)).collect();
+        ports.extend(self.edge.userspace.sockets().into_iter().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
         match poll(&mut ports, Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(error) => Err(error).during(|| "cannot wait for packets".into()),

@@ -13,6 +13,7 @@
 //! | addresses, routes, rules; the kernel's MPTCP endpoints | `netlink/` |
 //! | path managers for the kernel's connections | `paths/` |
 //! | kernel sockets and their state | `socket.rs`, `socket_info.rs`; without waiting, step by step: `stepped_socket.rs` |
+//! | our SCTP on a kernel's IP | `sctp_sockets.rs`; the check of what arrives: `sctp_data.rs` |
 //! | kernel counters | `counters.rs` |
 //! | coupled congestion control for kernel sockets, by eBPF | `congestion/` |
 //! | requirements on the machine | `machine.rs`; what its kernel says of itself: `kernel.rs` |
@@ -44,6 +45,8 @@ mod pattern;
 mod port_bytes;
 mod priority;
 mod punctuality;
+mod sctp_data;
+mod sctp_sockets;
 mod socket;
 mod socket_info;
 mod station;
@@ -71,6 +74,8 @@ pub use pattern::Pattern;
 pub use port_bytes::PortBytes;
 pub use priority::{Priority, lock_memory, process_cpu_seconds};
 pub use punctuality::{Punctuality, Verdict};
+pub use sctp_data::SctpData;
+pub use sctp_sockets::{SctpCarrier, SctpSockets};
 pub use socket::{Stream, StreamOptions, Transport, listen, udp};
 pub use socket_info::{ConnectionInfo, SubflowInfo};
 pub use station::Station;

@@ -1,9 +1,12 @@
 //! Our stack on one host, with real bytes.
 
+use std::collections::BTreeMap;
+
 use subflow_network::{HostId, InterfaceId, Network, PacketId, TimerId};
 use subflow_transport::{Endpoint, EndpointId, Event, Host, RandomSource};
+use subflow_wire::Packet;
 
-use crate::{Error, Pattern, Payload, Result, Userspace};
+use crate::{Error, Pattern, Payload, Result, SctpData, Userspace};
 
 /// A host with our stack, whose peers are kernels. It sends [`Pattern`] and checks that it receives [`Pattern`].
 ///
@@ -20,6 +23,8 @@ pub struct Station {
     endpoints: Vec<Option<EndpointId>>,
     events: Vec<(EndpointId, Event)>,
     accepted: Vec<EndpointId>,
+    /// The data of SCTP associations, by endpoint.
+    sctp_data: BTreeMap<u32, SctpData>,
     wrong: Option<String>,
 }
 
@@ -40,6 +45,7 @@ impl Station {
             endpoints: Vec::new(),
             events: Vec::new(),
             accepted: Vec::new(),
+            sctp_data: BTreeMap::new(),
             wrong: None,
         })
     }
@@ -108,12 +114,18 @@ impl Station {
         }
     }
 
-    fn transmit(&self, network: &mut Network, packet: subflow_wire::Packet) {
+    fn transmit(&self, network: &mut Network, packet: Packet) {
         let interface = network.interface_with(self.id, packet.ip.source).unwrap_or(self.interfaces[0]);
         network.transmit(self.id, interface, packet);
     }
 
-    fn check(&mut self, id: EndpointId, payload: &[u8]) {
+    fn check(&mut self, id: EndpointId, packet: &Packet, payload: &[u8]) {
+        if let Endpoint::Sctp(association) = self.transport.endpoint(id) {
+            if let Err(wrong) = self.sctp_data.entry(id.0).or_default().check(association, packet, payload) {
+                self.wrong.get_or_insert(wrong);
+            }
+            return;
+        }
         let Some(taken) = self.transport.endpoint(id).taken() else { return };
         let bytes = &payload[taken.payload_offset as usize..];
         let length = (taken.stream.end - taken.stream.start) as usize;
@@ -138,7 +150,7 @@ impl Userspace for Station {
     ) {
         let endpoint = self.transport.handle_packet(network.now(), network.packet(packet));
         if let (Some(id), Payload::Bytes(bytes)) = (endpoint, payload) {
-            self.check(id, bytes);
+            self.check(id, network.packet(packet), bytes);
         }
         while let Some(id) = self.transport.poll_accept() {
             self.accepted.push(id);

@@ -11,6 +11,7 @@ mod kernel_paths;
 mod paths;
 mod refusals;
 mod runs;
+mod sctp;
 mod support;
 mod two_hosts;
 mod watch;

@@ -43,7 +43,7 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl KernelFlow {
-    /// The flows of a scenario, with all listeners open.
+    /// The flows of a scenario, with all listeners open. SCTP flows have no end on a kernel's socket.
     pub(super) fn open_all(scenario: &Scenario, seed: u64, hosts: &KernelHosts) -> Result<Vec<Self>> {
         scenario.flows.iter().map(|flow| Self::open(scenario, seed, hosts, flow)).collect()
     }
@@ -54,7 +54,8 @@ impl KernelFlow {
         let otherwise = if matches!(flow.protocol, Protocol::Udp) { flow.port } else { 0 };
         let local = socket_address(scenario, flow.from, flow.source_port.unwrap_or(otherwise));
         let options = stream_options(flow);
-        let listener = match hosts.get(flow.to.host) {
+        let kernel = |host| hosts.get(host).filter(|_| !matches!(flow.protocol, Protocol::Sctp(_)));
+        let listener = match kernel(flow.to.host) {
             None => None,
             Some(host) => Some(host.namespace().run(|| match &options {
                 Some([_, to]) => listen(to, remote).map(Listener::Stream),
@@ -65,8 +66,8 @@ impl KernelFlow {
             flow: flow.clone(),
             local,
             remote,
-            from: hosts.get(flow.from.host).map(|_| KernelEnd::default()),
-            to: hosts.get(flow.to.host).map(|_| KernelEnd::default()),
+            from: kernel(flow.from.host).map(|_| KernelEnd::default()),
+            to: kernel(flow.to.host).map(|_| KernelEnd::default()),
             listener,
             options,
             rng: Mutex::new(stream(seed, &format!("flow {}", flow.name))),

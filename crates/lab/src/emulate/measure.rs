@@ -9,10 +9,10 @@ use subflow_scenario::{HostStack, InterfaceIndex, Scenario};
 use subflow_transport::{Endpoint, EndpointId};
 
 use super::hosts::KernelHosts;
-use super::is_request_response;
 use super::kernel_flow::KernelFlow;
 use super::settings::Plan;
 use super::userspace::RealWorld;
+use super::{is_ours, is_request_response};
 use crate::RunError;
 use crate::results::{Engine, FlowResult, RealTime, RunResult};
 use crate::simulate::figures::{EndFigures, FlowBaseline, MeasuredFlow};
@@ -69,7 +69,7 @@ pub(super) fn our_ends<'a>(
     let application = &world.applications[flow];
     let flow = &scenario.flows[flow];
     let endpoint = |end: InterfaceIndex, id: Option<EndpointId>| {
-        let ours = scenario.hosts[end.host].stack == HostStack::Subflow;
+        let ours = is_ours(scenario, flow, end.host);
         id.filter(|_| ours).map(|id| world.nodes.transport(end.host).endpoint(id))
     };
     let (from, to) = (endpoint(flow.from, application.from), endpoint(flow.to, application.to));
@@ -156,6 +156,8 @@ fn real_time(
     let [ignored_packets, refused] = emulator.not_carried();
     let mut drops = conditions.drops;
     drops.incoming = drops.incoming.max(refused);
+    let at_sockets = emulator.userspace().dropped_at_sockets();
+    drops.incoming += at_sockets.map_err(|error| RunError::failed(error.to_string()))?;
     drops.outgoing += emulator.missed();
     let verdict = Verdict::of(punctuality, drops, cpu_left);
     let micros = |span: Duration| span.as_secs_f64() * 1e6;

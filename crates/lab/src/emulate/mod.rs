@@ -8,7 +8,7 @@
 //! | path managers of kernels, and their addresses that come and go | `paths.rs` |
 //! | flows with an end on a kernel | `kernel_flow.rs`; the figures of that end: `kernel_end.rs` |
 //! | the applications on kernel sockets | `application.rs`; their traffic: `traffic.rs` |
-//! | our stack with real bytes | `userspace.rs` |
+//! | our stack with real bytes | `userspace.rs`; SCTP on hosts with a kernel: `sctp.rs` |
 //! | the figures of a run | `measure.rs`; metrics over time: `sample.rs` |
 //! | captures | `capture.rs` |
 //! | switches in place of routers | `switched.rs`; their controller: `switch_settings.rs`; counters: `switch_report.rs` |
@@ -22,6 +22,7 @@ mod kernel_flow;
 mod measure;
 mod paths;
 mod sample;
+mod sctp;
 mod settings;
 mod side;
 mod switch_report;
@@ -36,7 +37,7 @@ use subflow_linux::{Device, Emulator, Interrupt, Needs, Priority, Provided, Wake
 pub use subflow_linux::{DeviceKind, Interrupt as Stop, cleanup};
 use subflow_network::{HostId, InterfaceId};
 use subflow_quantity::{Duration, Instant};
-use subflow_scenario::{HostStack, Protocol, Scenario};
+use subflow_scenario::{Flow, HostStack, Protocol, Scenario};
 use subflow_transport::RandomSource;
 pub use switched::SwitchOptions;
 
@@ -51,6 +52,7 @@ use hosts::KernelHosts;
 use kernel_flow::KernelFlow;
 use measure::{Baseline, Conditions};
 use sample::Sampled;
+use sctp::KernelSctp;
 use settings::Plan;
 use switched::Switched;
 use userspace::RealWorld;
@@ -75,7 +77,6 @@ pub fn check(scenario: &Scenario, machinery: &Machinery) -> Result<(), RunError>
 /// The settings of the hosts' kernels, and what the machine provides. Fails if something is missing or not supported.
 fn prepare(scenario: &Scenario, machinery: &Machinery) -> Result<(Vec<Plan>, Provided), RunError> {
     let device = machinery.device;
-    refuse_sctp(scenario)?;
     if let Some(options) = &machinery.switches {
         switched::check(scenario, device, options)?;
     }
@@ -110,7 +111,8 @@ pub fn emulate(
     let Run { network, world, links, interfaces } = run;
     let create = |folder| Capture::create(scenario, &interfaces, folder, options.run);
     let capture = options.pcap.as_ref().map(create).transpose()?;
-    let world = RealWorld::new(world, scenario, is_kernel);
+    let sctp = KernelSctp::open_all(scenario, &hosts).map_err(failed)?;
+    let world = RealWorld::new(world, scenario, is_kernel, sctp);
     let mut emulator = Emulator::new(network, world, devices, clock, stop.clone());
     if let Some(switched) = &switched {
         emulator.set_far_devices(switched.far_devices(&interfaces, is_kernel));
@@ -197,7 +199,7 @@ fn wire(
         Some(switched) => (&switched.scenario, Wires::PointToPoint),
         None => (scenario, Wires::Routed),
     };
-    let ours = |host: usize| scenario.hosts[host].stack == HostStack::Subflow;
+    let ours = |flow: &Flow, host: usize| is_ours(scenario, flow, host);
     let run = build_for(wired, seed, false, |_| random.clone(), ours, wires)?;
     let created = KernelHosts::create(scenario, &run, plans, device);
     let (hosts, mut devices) = created.map_err(|error| RunError::failed(error.to_string()))?;
@@ -281,16 +283,9 @@ fn check_capture(capture: &Option<Capture>) -> Result<(), RunError> {
     capture.as_ref().map_or(Ok(()), Capture::check)
 }
 
-/// Refuses SCTP flows, for which there are no kernel sockets here.
-fn refuse_sctp(scenario: &Scenario) -> Result<(), RunError> {
-    match scenario.flows.iter().find(|flow| matches!(flow.protocol, Protocol::Sctp(_))) {
-        None => Ok(()),
-        Some(flow) => Err(RunError::failed(format!(
-            "{}: found an SCTP flow, expected tcp, mptcp or udp on Linux; SCTP runs in the simulator only \
-             (without --on linux)",
-            flow.name
-        ))),
-    }
+/// Whether `flow` uses our stack on `host`: there are no SCTP sockets of kernels here.
+fn is_ours(scenario: &Scenario, flow: &Flow, host: usize) -> bool {
+    scenario.hosts[host].stack == HostStack::Subflow || matches!(flow.protocol, Protocol::Sctp(_))
 }
 
 /// The features that `scenario` needs from the machine.
@@ -318,6 +313,6 @@ fn needs(scenario: &Scenario) -> Needs {
     needs
 }
 
-fn is_request_response(flow: &subflow_scenario::Flow) -> bool {
+fn is_request_response(flow: &Flow) -> bool {
     matches!(flow.traffic, subflow_scenario::Traffic::RequestResponse { .. })
 }

@@ -56,8 +56,38 @@ fn plan(scenario: &Scenario, host: usize) -> Result<Plan, RunError> {
         plan.notes =
             fixed(&stack.tcp).into_iter().map(|what| format!("{name}: Linux has no switch for {what}")).collect();
     }
-    fit_packets(scenario, host, stack.is_some(), &mut plan.settings.mtu)?;
+    fit_sctp(scenario, host, stack.is_some(), &mut plan.settings.mtu)?;
+    fit_packets(scenario, host, stack.is_some() || has_sctp(scenario, host), &mut plan.settings.mtu)?;
     Ok(plan)
+}
+
+fn has_sctp(scenario: &Scenario, host: usize) -> bool {
+    scenario
+        .flows
+        .iter()
+        .any(|flow| matches!(flow.protocol, Protocol::Sctp(_)) && [flow.from.host, flow.to.host].contains(&host))
+}
+
+/// Makes the `mtu` of `host` that of its SCTP flows, if TCP does not need the given one.
+fn fit_sctp(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> Result<(), RunError> {
+    for flow in &scenario.flows {
+        let Protocol::Sctp(sctp) = &flow.protocol else { continue };
+        let stack = match host {
+            host if host == flow.from.host => &sctp.from_stack,
+            host if host == flow.to.host => &sctp.to_stack,
+            _ => continue,
+        };
+        let own = u32::from(stack.sctp.mtu);
+        if own > *mtu && needs {
+            return Err(RunError::failed(format!(
+                "{}: found an MTU of {own} bytes, expected at most {mtu}, that of TCP on {}; the packets of both leave \
+                 through the same devices",
+                flow.name, scenario.hosts[host].name
+            )));
+        }
+        *mtu = own.max(*mtu);
+    }
+    Ok(())
 }
 
 /// Checks that the packets of `host` fit into its `mtu`, because the network carries no fragments. The MTU may grow if

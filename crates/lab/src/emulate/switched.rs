@@ -15,6 +15,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{Attachment, Host, HostStack, Interface, InterfaceIndex, Scenario};
 use subflow_transport::RandomSource;
 
+use super::sctp::KernelSctp;
 use super::switch_settings::controller_settings;
 use super::userspace::RealWorld;
 use crate::RunError;
@@ -97,7 +98,7 @@ impl Switched {
         let failed = |error: subflow_linux::Error| RunError::failed(error.to_string());
         let quiet =
             Scenario { flows: Vec::new(), timeline: Vec::new(), host_timeline: Vec::new(), ..self.scenario.clone() };
-        let run = build_for(&quiet, seed, false, |_| random.clone(), |_| true, Wires::PointToPoint)?;
+        let run = build_for(&quiet, seed, false, |_| random.clone(), |_, _| true, Wires::PointToPoint)?;
         let taps = std::mem::take(&mut self.taps).into_iter().enumerate();
         let devices = taps.map(|(port, tap)| {
             let host = self.hosts + port;
@@ -105,7 +106,7 @@ impl Switched {
         });
         let Run { network, world, .. } = run;
         let found = Interrupt::default();
-        let world = RealWorld::new(world, &quiet, |_| false);
+        let world = RealWorld::new(world, &quiet, |_| false, KernelSctp::default());
         let mut emulator = Emulator::new(network, world, devices.collect(), WallClock::start(), found.clone());
         let devices = thread::scope(|scope| {
             let engine = scope.spawn(move || {

@@ -1,10 +1,15 @@
 //! Our stacks in real time: the simulator's hosts, with real bytes if the other end is a kernel.
 
-use subflow_linux::{Pattern, Payload, Userspace};
-use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
-use subflow_scenario::{Protocol, Scenario};
-use subflow_transport::EndpointId;
+use std::collections::BTreeMap;
+use std::os::fd::BorrowedFd;
 
+use subflow_linux::{Pattern, Payload, SctpData, Userspace};
+use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
+use subflow_scenario::{Flow, Protocol, Scenario};
+use subflow_transport::{Endpoint, EndpointId};
+use subflow_wire::{Body, Packet};
+
+use super::sctp::KernelSctp;
 use crate::simulate::world::World;
 
 /// The hosts of a run with our stack.
@@ -12,17 +17,41 @@ pub(super) struct RealWorld {
     pub(super) world: World,
     /// Flows of datagrams from kernels to hosts with our stack.
     datagram_flows: Vec<usize>,
+    /// SCTP on hosts with a kernel.
+    sctp: KernelSctp,
+    /// Whether no flow may abandon messages: then the data of associations is checked.
+    checks_sctp: bool,
+    /// This data, by host and endpoint.
+    sctp_data: BTreeMap<(usize, u32), SctpData>,
     /// Describes the first range of bytes that differ from those sent.
     wrong: Option<String>,
 }
 
+/// The number of packets read from sockets before links are run again.
+const BATCH: usize = 16;
+
 impl RealWorld {
-    pub(super) fn new(world: World, scenario: &Scenario, is_kernel: impl Fn(usize) -> bool) -> Self {
+    pub(super) fn new(
+        mut world: World,
+        scenario: &Scenario,
+        is_kernel: impl Fn(usize) -> bool,
+        sctp: KernelSctp,
+    ) -> Self {
+        if let Some(outlet) = sctp.outlet() {
+            world.nodes.set_outlet(outlet);
+        }
         let flows = scenario.flows.iter().enumerate();
         let datagrams = flows.filter(|(_, flow)| {
             matches!(flow.protocol, Protocol::Udp) && is_kernel(flow.from.host) && !is_kernel(flow.to.host)
         });
-        Self { datagram_flows: datagrams.map(|(index, _)| index).collect(), world, wrong: None }
+        let datagram_flows = datagrams.map(|(index, _)| index).collect();
+        let checks_sctp = !scenario.flows.iter().any(Flow::may_give_up);
+        Self { datagram_flows, world, sctp, checks_sctp, sctp_data: BTreeMap::new(), wrong: None }
+    }
+
+    /// The packets for our SCTP that the sockets have dropped.
+    pub(super) fn dropped_at_sockets(&self) -> subflow_linux::Result<u64> {
+        self.sctp.dropped()
     }
 
     /// Opens the ends that kernels send datagrams to.
@@ -35,6 +64,17 @@ impl RealWorld {
     /// A description of the first bytes that arrived at one of our stacks and differ from those sent.
     pub(super) fn wrong_byte(&self) -> Option<&str> {
         self.wrong.as_deref()
+    }
+
+    fn check_sctp(&mut self, host: HostId, endpoint: EndpointId, packet: &Packet, bytes: &[u8]) {
+        let Endpoint::Sctp(association) = self.world.nodes.transport(host.index()).endpoint(endpoint) else { return };
+        if !self.checks_sctp {
+            return;
+        }
+        let data = self.sctp_data.entry((host.index(), endpoint.0)).or_default();
+        if let Err(wrong) = data.check(association, packet, bytes) {
+            self.wrong.get_or_insert(wrong);
+        }
     }
 
     fn check(&mut self, host: HostId, endpoint: EndpointId, payload: &[u8]) {
@@ -60,12 +100,32 @@ impl Userspace for RealWorld {
     ) {
         let endpoint = self.world.accept(network, host, packet);
         if let (Some(endpoint), Payload::Bytes(bytes)) = (endpoint, payload) {
-            self.check(host, endpoint, bytes);
+            match network.packet(packet).body {
+                Body::Sctp(_) => self.check_sctp(host, endpoint, network.packet(packet), bytes),
+                _ => self.check(host, endpoint, bytes),
+            }
         }
         self.world.respond(network, host, endpoint);
     }
 
     fn handle_timer(&mut self, network: &mut Network, timer: TimerId) {
         self.world.handle_timer(network, timer);
+    }
+
+    fn sockets(&self) -> Vec<BorrowedFd<'_>> {
+        self.sctp.descriptors()
+    }
+
+    fn receive(&mut self, network: &mut Network) -> std::io::Result<bool> {
+        for _ in 0..BATCH {
+            let Some((host, packet, bytes)) = self.sctp.receive()? else { return Ok(false) };
+            let (host, bytes) = (HostId::from_index(host), bytes.to_vec());
+            let endpoint = self.world.accept_from_outside(network.now(), host, &packet);
+            if let Some(endpoint) = endpoint {
+                self.check_sctp(host, endpoint, &packet, &bytes);
+            }
+            self.world.respond(network, host, endpoint);
+        }
+        Ok(true)
     }
 }

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use subflow_network::{Attachment, DuplexLink, HostId, InterfaceId, Network, TopologyBuilder, stream};
 use subflow_quantity::Instant;
-use subflow_scenario::{Scenario, Traffic};
+use subflow_scenario::{Flow, Scenario, Traffic};
 use subflow_transport::{Host, RandomSource};
 
 use super::application::Application;
@@ -26,7 +26,7 @@ pub(crate) struct Run {
 /// Builds the run of `scenario` with `seed`; `record_paths` keeps the samples of MPTCP connections that send.
 pub(super) fn build(scenario: &Scenario, seed: u64, record_paths: bool) -> Result<Run, RunError> {
     let random = |host: &subflow_scenario::Host| stream(seed, &format!("host {}", host.name)).into();
-    build_for(scenario, seed, record_paths, random, |_| true, Wires::Routed)
+    build_for(scenario, seed, record_paths, random, |_, _| true, Wires::Routed)
 }
 
 /// What joins the links of a scenario.
@@ -38,14 +38,14 @@ pub(crate) enum Wires {
     PointToPoint,
 }
 
-/// Like [`build`], with random numbers for each host from `random`. Our stack runs only on the hosts for which `ours`
-/// is true; the other ends of flows are not opened.
+/// Like [`build`], with random numbers for each host from `random`. A flow uses our stack only on the hosts for which
+/// `ours` is true; its other ends are not opened.
 pub(crate) fn build_for(
     scenario: &Scenario,
     seed: u64,
     record_paths: bool,
     random: impl Fn(&subflow_scenario::Host) -> RandomSource,
-    ours: impl Fn(usize) -> bool,
+    ours: impl Fn(&Flow, usize) -> bool,
     wires: Wires,
 ) -> Result<Run, RunError> {
     let mut topology = TopologyBuilder::new();
@@ -151,7 +151,7 @@ impl Run {
         }
     }
 
-    fn add_flows(&mut self, scenario: &Scenario, seed: u64, record_paths: bool, ours: impl Fn(usize) -> bool) {
+    fn add_flows(&mut self, scenario: &Scenario, seed: u64, record_paths: bool, ours: impl Fn(&Flow, usize) -> bool) {
         for (index, flow) in scenario.flows.iter().enumerate() {
             let answers = matches!(flow.traffic, Traffic::RequestResponse { .. });
             let connect =
@@ -163,10 +163,11 @@ impl Run {
                 node.listens(flow.port, index);
             }
             let rng = stream(seed, &format!("flow {}", flow.name));
-            let (flow, from) = (flow.clone(), flow.from.host);
+            let begins = ours(flow, flow.from.host);
+            let flow = flow.clone();
             let start = Instant::ZERO + flow.start;
             self.world.add_application(&mut self.network, |timer| Application::new(flow, connect, timer, rng));
-            if ours(from) {
+            if begins {
                 self.network.set_timer(self.world.applications[index].timer(), Some(start));
             }
         }

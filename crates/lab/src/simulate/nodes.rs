@@ -46,7 +46,13 @@ pub(crate) struct Nodes {
     failure: Option<String>,
     /// By flow, the record of its data; empty if none is kept.
     data_paths: Vec<FlowData>,
+    /// Takes packets that are not to enter the network here.
+    outlet: Option<Outlet>,
 }
+
+/// Gets the number of a node and each packet that it sends. Returns whether it takes the packet, which then does not
+/// enter the network at the node's interface.
+pub(crate) type Outlet = Box<dyn FnMut(usize, &mut Packet) -> bool + Send>;
 
 /// The record of a flow's data, and the node that sends it.
 struct FlowData {
@@ -85,12 +91,25 @@ fn interface_of(interfaces: &[(IpAddr, InterfaceId)], source: IpAddr) -> Interfa
 
 impl Nodes {
     pub(super) fn new(network: &mut Network, nodes: Vec<Node>) -> Self {
-        Self { nodes, timers: Vec::new(), reserved: network.reserve(), failure: None, data_paths: Vec::new() }
+        Self {
+            nodes,
+            timers: Vec::new(),
+            reserved: network.reserve(),
+            failure: None,
+            data_paths: Vec::new(),
+            outlet: None,
+        }
     }
 
     /// Records from now on how the data of each flow reaches its reader; `senders` are the nodes that send it.
     pub(super) fn record_data(&mut self, senders: impl Iterator<Item = usize>) {
         self.data_paths = senders.map(|sender| FlowData { sender, path: DataPath::default() }).collect();
+    }
+
+    /// From now on offers every packet that leaves a node to `outlet` first.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn set_outlet(&mut self, outlet: Outlet) {
+        self.outlet = Some(outlet);
     }
 
     /// The record of a flow's data, if it is kept.
@@ -159,6 +178,11 @@ impl Nodes {
             if !self.data_paths.is_empty() {
                 self.data_paths[host.sockets[id.0 as usize].flow].on_sent(network.packet(self.reserved), node, now);
             }
+            if let Some(outlet) = &mut self.outlet
+                && outlet(node, network.packet_mut(self.reserved))
+            {
+                continue;
+            }
             let interface = interface_of(&host.interfaces, network.packet(self.reserved).ip.source);
             network.transmit_reserved(host.id, interface, self.reserved);
             self.reserved = network.reserve();
@@ -188,7 +212,10 @@ impl Nodes {
     /// Sends a node's replies to packets that belong to no connection.
     pub(super) fn send_replies(&mut self, network: &mut Network, node: usize) {
         let Node { id, transport, interfaces, .. } = &mut self.nodes[node];
-        while let Some(packet) = transport.poll_reply() {
+        while let Some(mut packet) = transport.poll_reply() {
+            if self.outlet.as_mut().is_some_and(|outlet| outlet(node, &mut packet)) {
+                continue;
+            }
             let interface = interface_of(interfaces, packet.ip.source);
             network.transmit(*id, interface, packet);
         }

@@ -4,6 +4,8 @@ use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
 use subflow_quantity::Instant;
 use subflow_scenario::HostEvent;
 use subflow_transport::EndpointId;
+#[cfg(target_os = "linux")]
+use subflow_wire::Packet;
 
 use super::application::Application;
 use super::nodes::{Node, Nodes, TimerOwner};
@@ -67,6 +69,12 @@ impl World {
     /// Passes `packet` to its endpoint and returns this. [`Self::respond`] must follow.
     pub(crate) fn accept(&mut self, network: &Network, host: HostId, packet: PacketId) -> Option<EndpointId> {
         self.nodes.transport_mut(host.index()).handle_packet(network.now(), network.packet(packet))
+    }
+
+    /// As [`Self::accept`], for a packet that does not come from the network.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn accept_from_outside(&mut self, now: Instant, host: HostId, packet: &Packet) -> Option<EndpointId> {
+        self.nodes.transport_mut(host.index()).handle_packet(now, packet)
     }
 
     /// Sends the replies of a host to the packet that it [accepted](Self::accept) for `endpoint`.

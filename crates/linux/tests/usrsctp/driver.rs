@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
-use subflow_linux::WallClock;
+use subflow_linux::{Pattern, WallClock};
 use subflow_quantity::Duration;
 use subflow_transport::sctp::{Association, Config};
 use subflow_transport::tcp::Closed;
@@ -19,11 +19,6 @@ use subflow_wire::{Body, Ecn, IpHeader, Packet, PayloadBytes, SctpPacket};
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// How long to sleep if there is nothing to do.
 const IDLE_SLEEP: std::time::Duration = std::time::Duration::from_micros(300);
-
-/// The data of each direction: byte `offset` from side 0, ours, or 1, the peer's.
-fn pattern(side: u64, offset: u64) -> u8 {
-    ((offset ^ side << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
-}
 
 /// The addresses and ports of a test.
 #[derive(Clone, Debug)]
@@ -241,19 +236,21 @@ impl Driver {
             let Endpoint::Sctp(association) = self.host.endpoint_mut(id) else { return };
             let Some(delivery) = association.poll_delivery() else { return };
             for tsn in delivery.tsns.0..=delivery.tsns.1 {
-                for byte in self.kept.remove(&tsn).expect("delivered data was accepted before") {
-                    assert_eq!(byte, pattern(1, self.received), "byte {} of what we received", self.received);
-                    self.received += 1;
-                }
+                let bytes = self.kept.remove(&tsn).expect("delivered data was accepted before");
+                assert_eq!(Pattern.first_difference(self.received, &bytes), None, "after {} bytes", self.received);
+                self.received += bytes.len() as u64;
             }
         }
     }
 
     fn transmit(&mut self, packet: &Packet) {
         let Body::Sctp(body) = &packet.body else { panic!("not SCTP: {packet:?}") };
-        let chunks =
-            body.payloads().map(|payload| payload.stream_offset..payload.stream_offset + u64::from(payload.length));
-        let data: Vec<u8> = chunks.flatten().map(|offset| pattern(0, offset)).collect();
+        let mut data = Vec::new();
+        for payload in body.payloads() {
+            let start = data.len();
+            data.resize(start + payload.length as usize, 0);
+            Pattern.fill(payload.stream_offset, &mut data[start..]);
+        }
         let mut bytes = Vec::new();
         body.emit(PayloadBytes::Bytes(&data), &mut bytes).expect("our packets can be written");
         *self.sent_on.entry(packet.ip.source).or_default() += data.len() as u64;

@@ -1,19 +1,22 @@
-//! Our SCTP with usrsctp as its peer, in UDP encapsulation: handshakes from either side, 8 MiB in each direction,
-//! shutdown and abort, on one path, and on two paths with concurrent multipath transfer.
+//! Our SCTP with usrsctp as its peer: handshakes from either side, 8 MiB in each direction, shutdown and abort, on one
+//! path, and on two paths with concurrent multipath transfer; in UDP encapsulation, and directly in IP.
 //!
-//! One path is the loopback interface. Two paths are veth pairs between two namespaces created by the tests, which
-//! needs root. Without usrsctp (Debian: libusrsctp-dev), a C compiler or, for two paths, root, a test prints a message
+//! One path is the loopback interface. Two paths are veth pairs between two namespaces created by the tests, or emulated
+//! links between our host and a namespace behind TUN devices or veth pairs; both need root. Without usrsctp (Debian: libusrsctp-dev), a C compiler or, for two paths, root, a test prints a message
 //! and passes, unless `SUBFLOW_REQUIRE` names what is missing.
 #![cfg(target_os = "linux")]
 
 mod driver;
+mod emulated;
 mod paths;
 mod peer;
 
 use std::net::IpAddr;
 
 use driver::{Addressing, Driver};
+use emulated::Emulated;
 use peer::{Peer, Role};
+use subflow_linux::DeviceKind;
 use subflow_prerequisite::Prerequisite;
 use subflow_transport::Event;
 use subflow_transport::sctp::Config;
@@ -175,4 +178,50 @@ fn eight_mib_in_each_direction_over_two_paths_opened_by_us() {
 #[test]
 fn eight_mib_in_each_direction_over_two_paths_opened_by_the_peer() {
     two_paths(false);
+}
+
+/// Both directions at the same time over two emulated paths, with CMT, DAC and NR-SACK; `udp` is the port of UDP
+/// encapsulation, or 0 for SCTP directly in IP.
+fn over_emulated_paths(test: &str, device: DeviceKind, udp: u16, we_open: bool) {
+    const BYTES: u64 = 2 * MIB;
+    let addresses = |host| [1, 2].map(|path| IpAddr::from([10, path, 0, host])).to_vec();
+    let place = Addressing {
+        locals: addresses(1),
+        remotes: addresses(2),
+        udp: UdpEncapsulation { source_port: udp, destination_port: udp },
+        local_port: 7000,
+        remote_port: 8000,
+    };
+    let mut network = match Emulated::make(test, device, place.clone()) {
+        Ok(network) => network,
+        Err(why) => return Prerequisite::Kernel.missing(why),
+    };
+    let plain = Config { encapsulation: (udp != 0).then_some(place.udp), record_deliveries: false, ..config(&place) };
+    let cmt = Config { nr_sack: true, ..plain }.with_cmt(WindowGrowth::PerDestination);
+    let (opens, end) = if we_open { ("listen", "wait") } else { ("connect", "finish") };
+    let role = Role { opens, send: BYTES, receive: BYTES, end, cmt: true };
+    let Some(mut peer) = start(&place, Some(network.namespace()), &role) else { return };
+    let id = if we_open { network.connect(cmt, BYTES) } else { network.listen(cmt, BYTES) };
+    network.exchange(id, BYTES);
+    network.finish(id);
+    peer.expect(&format!("received {BYTES}"));
+    peer.expect("closed");
+    let by_path = network.acknowledged_by_path(id);
+    assert_eq!(by_path.iter().sum::<u64>(), BYTES, "{by_path:?}");
+    assert!(by_path.iter().all(|&bytes| bytes > MIB / 2), "on both paths: {by_path:?}");
+}
+
+#[test]
+fn protocol_132_passes_tun_devices_to_usrsctp() {
+    over_emulated_paths("raw-tun", DeviceKind::Tun, 0, true);
+}
+
+#[test]
+fn protocol_132_passes_veth_pairs_from_usrsctp() {
+    over_emulated_paths("raw-veth", DeviceKind::Veth, 0, false);
+}
+
+#[test]
+fn sctp_in_udp_passes_tun_devices_from_usrsctp() {
+    over_emulated_paths("udp-tun", DeviceKind::Tun, 9899, false);
 }

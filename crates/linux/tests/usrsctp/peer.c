@@ -5,7 +5,8 @@
  * SEND and RECEIVE are bytes of the two directions; END is `finish` (this side shuts down when it has both), `wait` (the
  * other side does) or `abort`. With `cmt`: concurrent multipath transfer, delayed acknowledgments for it, and NR-SACK.
  * It says `ready` when it listens, then `established`, `received N`, `path ADDRESS STATE`, and in the end `closed` or `lost`.
- * Byte N of a direction is the top byte of N times a large odd number, so that no two places look alike. */
+ * LOCAL_UDP and REMOTE_UDP of 0 mean SCTP directly in IP, which takes root. Each direction is the stream of bytes that
+ * `Pattern` in crates/linux/src/pattern.rs makes, in which no two places look alike. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
@@ -19,9 +20,11 @@
 #define MESSAGE 1452
 #define BUFFER 65536
 
-static uint8_t byte_at(uint64_t offset, uint64_t side)
+static uint8_t byte_at(uint64_t offset)
 {
-    return (uint8_t)(((offset ^ side << 32) * UINT64_C(0x9E3779B97F4A7C15)) >> 56);
+    uint64_t x = (offset / 8 + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    return (uint8_t)((x ^ (x >> 27)) >> 8 * (offset % 8));
 }
 
 static void say(const char *text)
@@ -55,7 +58,7 @@ static ssize_t receive(void)
 
 static uint64_t to_send;
 
-/* Sends all bytes of this direction (side 1) in messages. */
+/* Sends all bytes of this direction in messages. */
 static void *sender(void *unused)
 {
     uint8_t message[MESSAGE];
@@ -64,7 +67,7 @@ static void *sender(void *unused)
     while (offset < to_send) {
         size_t length = to_send - offset < MESSAGE ? (size_t)(to_send - offset) : MESSAGE;
         for (size_t i = 0; i < length; i++)
-            message[i] = byte_at(offset + i, 1);
+            message[i] = byte_at(offset + i);
         if (usrsctp_sendv(socket_of_association, message, length, NULL, 0, NULL, 0, SCTP_SENDV_NOINFO, 0) < 0)
             fail("send");
         offset += length;
@@ -143,7 +146,8 @@ int main(int argc, char **argv)
     memset(&in_udp, 0, sizeof(in_udp));
     in_udp.sue_address.ss_family = AF_INET;
     in_udp.sue_port = htons(remote_udp);
-    if (usrsctp_setsockopt(opened, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &in_udp, sizeof(in_udp)) < 0)
+    if (remote_udp != 0 &&
+        usrsctp_setsockopt(opened, IPPROTO_SCTP, SCTP_REMOTE_UDP_ENCAPS_PORT, &in_udp, sizeof(in_udp)) < 0)
         fail("UDP encapsulation");
     int on = 1;
     usrsctp_setsockopt(opened, IPPROTO_SCTP, SCTP_NODELAY, &on, sizeof(on));
@@ -175,7 +179,7 @@ int main(int argc, char **argv)
             _exit(0);
         }
         for (ssize_t i = 0; i < length; i++)
-            if (buffer[i] != byte_at(received + (uint64_t)i, 0))
+            if (buffer[i] != byte_at(received + (uint64_t)i))
                 fail("a byte is not what was sent");
         received += (uint64_t)length;
     }

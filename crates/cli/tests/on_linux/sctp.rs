@@ -1,0 +1,76 @@
+//! SCTP in real time: ours at both ends, on kernels' IP.
+
+use std::path::Path;
+
+use crate::support::{machine_serves, results, scenario, subflow};
+
+const SCENARIO: &str = r#"title = "SCTP over two paths"
+duration = "3 s"
+[hosts]
+phone = ["wifi", "lte"]
+server = ["eth0", "eth1"]
+[links.wifi]
+between = ["phone.wifi", "server.eth0"]
+rate = "20 Mbit/s"
+delay = "5 ms"
+[links.lte]
+between = ["phone.lte", "server.eth1"]
+rate = "10 Mbit/s"
+delay = "10 ms"
+[flows.file]
+from = "phone"
+to = "server"
+protocol = "sctp"
+send = "2 MB"
+sctp = { cmt = true, nr_sack = true, message_size = "1400 bytes" }
+"#;
+
+fn run(text: &str, further: &[&str]) -> serde_json::Value {
+    let (_folder, path) = scenario(text);
+    let mut arguments = vec!["run", &path, "--on", "linux", "--format", "json"];
+    arguments.extend(further);
+    results(&subflow(&arguments))
+}
+
+#[test]
+fn sctp_transfers_a_file_over_both_paths_in_ip_and_in_udp() {
+    if !machine_serves() {
+        return;
+    }
+    let devices = ["tun", "veth"].into_iter().filter(|device| *device == "veth" || Path::new("/dev/net/tun").exists());
+    for (device, in_udp) in devices.flat_map(|device| [(device, false), (device, true)]) {
+        let setting = format!("flows.file.sctp.udp_encapsulation={in_udp}");
+        let json = run(SCENARIO, &["--device", device, "--set", &setting]);
+        let flow = &json["runs"][0]["flows"][0];
+        let case = format!("{device}, in UDP {in_udp}: {flow}");
+        assert_eq!(flow["bytes_delivered"], 2_000_000, "{case}");
+        let paths = flow["subflows"].as_array().expect("paths");
+        let sent: Vec<u64> = paths.iter().filter_map(|path| path["packets_sent"].as_u64()).collect();
+        assert!(sent.len() == 2 && sent.iter().all(|&packets| packets > 200), "{case}");
+        assert_eq!(json["runs"][0]["real_time"]["ignored_packets"], 0, "{case}");
+    }
+}
+
+/// The packets of both leave through the same devices, and a host may also have our stack in the process alone.
+#[test]
+fn sctp_and_kernel_tcp_share_hosts_and_requests_are_answered() {
+    if !machine_serves() {
+        return;
+    }
+    let flows = "[flows.web]\nfrom = \"phone\"\nto = \"server\"\nprotocol = \"sctp\"\nport = 6000\n\
+                 requests = { response = \"20 kB\", count = 10, think = \"10 ms\" }\n\
+                 [flows.tcp]\nfrom = \"phone\"\nto = \"server\"\nprotocol = \"tcp\"\ncongestion = \"cubic\"\n\
+                 send = \"500 kB\"\n";
+    for host in ["", "server"] {
+        let ours = "hosts.server={ interfaces = [\"eth0\", \"eth1\"], stack = \"subflow\" }";
+        let further = if host.is_empty() { vec![] } else { vec!["--set", ours] };
+        let json = run(&format!("{SCENARIO}{flows}"), &further);
+        let flow = |name: &str| {
+            let all = json["runs"][0]["flows"].as_array().expect("flows");
+            all.iter().find(|flow| flow["name"] == name).expect("it ran").clone()
+        };
+        assert_eq!(flow("file")["bytes_delivered"], 2_000_000, "{host}: {json}");
+        assert_eq!(flow("web")["bytes_delivered"], 200_000, "{host}: {json}");
+        assert_eq!(flow("tcp")["bytes_delivered"], 500_000, "{host}: {json}");
+    }
+}
