@@ -8,7 +8,7 @@
 //! | marks: paths and rectangles | `lines.rs`, `rows.rs`, in an `area.rs`, with the colours of `ink.rs` |
 //! | a figure on a page, and as an SVG file | `chart.rs`, `paper.rs` |
 //! | tables, headings, the page around them | `summary.rs`, `markup.rs`, `page.rs`; `style/`, `script/` |
-//! | the sections of a report | `experiment.rs`, `reproduction/` |
+//! | the sections of a report | `experiment.rs`, `reproduction/`, `observation.rs` |
 //! | rows with named columns, as JSON, CSV and text | `table.rs` |
 //! | the folder of results | `output/` |
 //!
@@ -25,6 +25,7 @@ mod figure;
 mod ink;
 mod lines;
 mod markup;
+mod observation;
 pub mod output;
 mod over_time;
 mod page;
@@ -40,6 +41,7 @@ pub use experiment::{figures_of, of_experiment, tables_of_experiment};
 pub use figure::{
     Axis, Bar, Bars, BoxOf, Boxes, Chart, Curve, CurvePoint, Curves, Extent, Figure, Reference, Scale, Shape,
 };
+pub use observation::{Observation, Observed, ObservedSeries, of_observation};
 pub use reproduction::{
     Alternative, Finding, Measured, Reproduced, Reproduction, Reproductions, Verdict, of_reproduction, of_reproductions,
 };

@@ -1,8 +1,10 @@
 //! The arguments of `subflow watch`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
-use super::BenchFormat;
+use super::{BenchFormat, Figures};
 
 #[derive(Debug, Args)]
 pub(crate) struct Watch {
@@ -18,4 +20,13 @@ pub(crate) struct Watch {
     /// What to print: a table that is renewed, or an object for each report on a line of its own
     #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
     pub(crate) format: BenchFormat,
+    /// Folder for a report of the whole time, written at the end: figures over time, and a table of all subflows
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Also write each figure of the report to a file of its own, in this folder
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) figures: Option<Figures>,
+    /// Replace the results of another command in this folder
+    #[arg(long)]
+    pub(crate) force: bool,
 }

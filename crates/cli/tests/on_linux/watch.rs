@@ -105,3 +105,36 @@ fn subflows_that_share_a_bottleneck_are_told_from_others() {
     // A busy machine delays both paths at once, and chance correlates some windows; the two situations still differ.
     assert!(shares[0] >= 0.5 && shares[0] > shares[1] + 0.2, "shared, separate: {shares:?}");
 }
+
+#[test]
+fn a_report_of_what_was_watched_has_each_subflow_over_time() {
+    if !machine_serves() {
+        return;
+    }
+    let routed = Routed::new(false);
+    let [_server, client] = [&routed.hosts.server, &routed.hosts.client]
+        .map(|host| routed.hosts.daemon(host, &["--policy", "single-mesh"]));
+    let transfer = routed.transfer();
+    wait_for_subflows(&routed.hosts.client, 2, &client);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("watched");
+    let watch = |further: &[&str]| {
+        let mut watch = command();
+        watch.args(["watch", "--interval", "0.2", "--duration", "3", "--figures", "svg", "--out"]).arg(&out);
+        output_in(&routed.hosts.client, watch.args(further).stdin(Stdio::null()))
+    };
+    let output = watch(&[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let read = |name: &str| std::fs::read_to_string(out.join(name)).expect("written");
+    let series: Vec<serde_json::Value> = serde_json::from_str(&read("series.json")).expect("a list");
+    for metric in ["sent", "cwnd", "srtt"] {
+        let of: Vec<_> = series.iter().filter(|series| series["metric"] == metric).collect();
+        assert_eq!(of.len(), 2, "{metric}: {of:?}");
+        assert!(of.iter().all(|series| series["points"].as_array().map(Vec::len) > Some(5)), "{metric}: {of:?}");
+    }
+    assert_eq!(read("subflows.csv").lines().count(), 3);
+    assert!(read("report.html").contains("Smoothed round-trip time") && out.join("figures").is_dir());
+    let again = watch(&[]);
+    assert_eq!(again.status.code(), Some(2), "nothing can be watched twice: {}", text(&again.stderr));
+    transfer.complete();
+}

@@ -111,8 +111,7 @@ pub fn emulate(
     let Run { network, world, links, interfaces } = run;
     let create = |folder| Capture::create(scenario, &interfaces, folder, options.run);
     let capture = options.pcap.as_ref().map(create).transpose()?;
-    let sctp = KernelSctp::open_all(scenario, &hosts).map_err(failed)?;
-    let world = RealWorld::new(world, scenario, is_kernel, sctp);
+    let world = RealWorld::new(world, scenario, is_kernel, KernelSctp::open_all(scenario, &hosts).map_err(failed)?);
     let mut emulator = Emulator::new(network, world, devices, clock, stop.clone());
     if let Some(switched) = &switched {
         emulator.set_far_devices(switched.far_devices(&interfaces, is_kernel));

@@ -27,6 +27,8 @@ pub enum Content {
         /// Configurations from a file instead of the publication's own.
         own_cases: bool,
     },
+    /// What was watched, of which nothing can be had again.
+    Watched,
 }
 
 impl Content {
@@ -76,6 +78,7 @@ impl fmt::Display for Content {
                 }
                 if *own_cases { f.write_str(" with other cases") } else { Ok(()) }
             }
+            Self::Watched => f.write_str("what was watched"),
         }
     }
 }
@@ -117,6 +120,12 @@ mod tests {
     fn runs_do_not_cover_those_of_another_scenario() {
         let other = Content::Runs { scenario: "single".to_owned(), count: 9 };
         assert!(!other.covers(&runs(1)) && other.covers(&other));
+    }
+
+    #[test]
+    fn nothing_covers_what_was_watched() {
+        let watched = Content::Watched;
+        assert!(!watched.covers(&watched) && !runs(9).covers(&watched) && !watched.covers(&runs(1)));
     }
 
     #[test]

@@ -28,8 +28,8 @@ use subflow_scenario::sweep::Plan;
 use subflow_store::{tables, to_parquet};
 
 use crate::{
-    Figure, Reproduced, Reproduction, Reproductions, figures_of, of_experiment, of_reproduction, of_reproductions,
-    svg_files,
+    Figure, Observation, Reproduced, Reproduction, Reproductions, figures_of, of_experiment, of_observation,
+    of_reproduction, of_reproductions, svg_files,
 };
 pub use captures::Captures;
 pub use content::Content;
@@ -49,6 +49,8 @@ const EXPERIMENT_FILES: [&str; 6] =
     ["results.json", "results.csv", "summary.txt", "report.html", "scenario.toml", "series.json"];
 /// The directories of experiments.
 const EXPERIMENT_FOLDERS: [&str; 2] = ["tables", "figures"];
+/// The files of every observation.
+const OBSERVATION_FILES: [&str; 4] = ["subflows.csv", "series.json", "summary.txt", "report.html"];
 /// The files of every reproduction.
 const REPRODUCTION_FILES: [&str; 4] = ["results.json", "results.csv", "summary.txt", "report.html"];
 
@@ -95,6 +97,32 @@ impl Folder {
             }
             match figures {
                 Some(FigureFormat::Svg) => write_figures(directory, "figures", &figures_of(plan, experiment)),
+                None => Ok(()),
+            }
+        })
+    }
+
+    /// [`Folder::prepare`] for what will be watched.
+    pub fn for_observation(path: impl Into<PathBuf>, force: bool) -> Result<Self, OutputError> {
+        Self::prepare(path, Content::Watched, &OBSERVATION_FILES, force)
+    }
+
+    /// Writes `subflows.csv`, `series.json`, `summary.txt` and `report.html` of what was watched, and `figures/` if a
+    /// format is given.
+    pub fn write_observation(
+        &self,
+        observation: &Observation,
+        figures: Option<FigureFormat>,
+    ) -> Result<(), OutputError> {
+        self.replace(|directory| {
+            write(directory, "subflows.csv", observation.table.to_csv().as_bytes())?;
+            write(directory, "summary.txt", observation.table.to_text().as_bytes())?;
+            let series = observation.connections.iter().flat_map(|connection| &connection.series);
+            let series: Vec<&Series> = series.map(|observed| &observed.series).collect();
+            write(directory, "series.json", &serde_json::to_vec(&series)?)?;
+            write(directory, "report.html", of_observation(observation).as_bytes())?;
+            match figures {
+                Some(FigureFormat::Svg) => write_figures(directory, "figures", &observation.figures()),
                 None => Ok(()),
             }
         })

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::{Figure, Table};
 pub use finding::{Alternative, Finding, Measured, Verdict};
 pub(crate) use finding::{count, counted};
+pub(crate) use page::grouped;
 pub use page::{of_reproduction, of_reproductions};
 pub use several::Reproductions;
 

@@ -86,7 +86,7 @@ impl Parts {
         let notes: String = reproduction.notes.iter().map(|note| format!("<li>{}</li>", escaped(note))).collect();
         Self {
             findings: table_of_findings(&reproduction.findings),
-            figures: figures(&reproduction.figures, slugs),
+            figures: grouped(&reproduction.figures, slugs),
             tables,
             rows,
             notes: if notes.is_empty() { notes } else { format!("<ul>{notes}</ul>") },
@@ -129,7 +129,7 @@ fn row_of_finding(finding: &Finding) -> String {
 }
 
 /// Figures under their headings, in the order in which the headings first appear.
-fn figures(figures: &[Figure], slugs: &mut Slugs) -> String {
+pub(crate) fn grouped(figures: &[Figure], slugs: &mut Slugs) -> String {
     let mut sections: Vec<(&str, String)> = Vec::new();
     for figure in figures {
         let html = chart::figure(figure, &slugs.unique(&figure.title), "");

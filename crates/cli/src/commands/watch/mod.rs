@@ -5,6 +5,8 @@ mod detect;
 #[cfg(target_os = "linux")]
 mod observe;
 #[cfg(target_os = "linux")]
+mod record;
+#[cfg(target_os = "linux")]
 mod report;
 #[cfg(target_os = "linux")]
 mod run;

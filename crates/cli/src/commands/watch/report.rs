@@ -83,7 +83,7 @@ const HEADINGS: [&str; 11] = [
 
 impl Connection {
     /// The connection in a line.
-    fn title(&self) -> String {
+    pub(super) fn title(&self) -> String {
         let Self { token, local, remote, client, subflows, .. } = self;
         let arrow = if *client { "to" } else { "from" };
         let plural = if subflows.len() == 1 { "" } else { "s" };
@@ -113,7 +113,7 @@ impl Connection {
     }
 
     /// The subflows that share a bottleneck with this one, by each detector.
-    fn sharing(&self, number: usize) -> String {
+    pub(super) fn sharing(&self, number: usize) -> String {
         let of = |detection: &Detection| {
             let mine = detection.pairs.iter().filter(|pair| pair.subflows.contains(&number));
             let shared: Vec<String> = mine

@@ -5,13 +5,15 @@ use std::os::unix::fs::MetadataExt;
 
 use subflow_linux::{Error, Interrupt, WallClock};
 use subflow_quantity::{Duration, Instant};
+use subflow_report::output::Folder;
 
 use super::observe::Observer;
+use super::record::Recorder;
 use super::report::Report;
 use super::screen::Screen;
 use crate::arguments::{BenchFormat, Watch};
 use crate::failure::Failure;
-use crate::output::print;
+use crate::output::{figure_format, print};
 
 /// The interval of checks for Ctrl-C.
 const PIECE: Duration = Duration::from_millis(50);
@@ -26,6 +28,25 @@ pub(crate) fn watch(arguments: &Watch) -> Result<(), Failure> {
         let missing = "listing which subflows belong to which connection needs root rights";
         return Err(Failure::bad_input(missing, "run it with sudo"));
     }
+    let folder = arguments.out.as_ref().map(|out| Folder::for_observation(out, arguments.force)).transpose()?;
+    let figures = figure_format(arguments.figures, folder.as_ref())?;
+    let mut recorder = folder.as_ref().map(|_| Recorder::new(arguments));
+    let watched = look(arguments, &mut recorder);
+    // A reader who has closed the pipe, or a failure, must not cost what was watched until then.
+    let written = match (&folder, &recorder) {
+        (Some(folder), Some(recorder)) => folder.write_observation(&recorder.observation(), figures),
+        _ => Ok(()),
+    };
+    watched?;
+    written?;
+    if let Some(folder) = folder {
+        eprintln!("the report is in {}", folder.path().display());
+    }
+    Ok(())
+}
+
+/// Watches until the end, and records what it shows.
+fn look(arguments: &Watch, recorder: &mut Option<Recorder>) -> Result<(), Failure> {
     let stop = Interrupt::on_signals().map_err(failure)?;
     let clock = WallClock::start();
     let step = Duration::from_millis(arguments.sample.into());
@@ -49,7 +70,11 @@ pub(crate) fn watch(arguments: &Watch) -> Result<(), Failure> {
         let over = now >= end;
         if now >= report_at || over {
             report_at = (report_at + interval).max(now);
-            output.show(&observer.report())?;
+            let report = observer.report();
+            if let Some(recorder) = recorder {
+                recorder.record(&report);
+            }
+            output.show(&report)?;
         }
         if over || output.is_closed()? {
             return Ok(());

@@ -1,0 +1,91 @@
+//! The report of what was watched: connections that nobody here has made, over time.
+
+use subflow_lab::results::Series;
+
+use crate::escape::Slugs;
+use crate::markup::{code, paragraphs, table_of};
+use crate::page::Page;
+use crate::reproduction::grouped;
+use crate::{Axis, Curve, Curves, Figure, Shape, Table};
+
+/// What was watched.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Observation {
+    /// The title of the report.
+    pub title: String,
+    /// How long it was watched, in seconds.
+    pub duration_s: f64,
+    /// Short facts: names and values.
+    pub facts: Vec<(&'static str, String)>,
+    /// The connections, in the order in which they were seen.
+    pub connections: Vec<Observed>,
+    /// A row for each subflow.
+    pub table: Table,
+    /// What the reader has to know of the figures.
+    pub notes: Vec<String>,
+    /// The command that watched.
+    pub command: String,
+}
+
+/// A connection.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Observed {
+    /// The connection in a line, the heading of its figures.
+    pub title: String,
+    /// The names of its subflows, in the order of their colours.
+    pub subflows: Vec<String>,
+    /// The metrics of its subflows over time; `of` is the position of the subflow.
+    pub series: Vec<ObservedSeries>,
+}
+
+/// A metric of a subflow over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObservedSeries {
+    /// The position of the subflow in [`Observed::subflows`].
+    pub subflow: usize,
+    /// The title of the figure.
+    pub title: &'static str,
+    /// The values.
+    pub series: Series,
+}
+
+impl Observation {
+    /// All figures: for each connection one of each metric, with a curve for each subflow.
+    pub fn figures(&self) -> Vec<Figure> {
+        self.connections.iter().flat_map(|connection| self.figures_of(connection)).collect()
+    }
+
+    fn figures_of(&self, connection: &Observed) -> Vec<Figure> {
+        let mut titles: Vec<&'static str> = Vec::new();
+        for observed in &connection.series {
+            if !titles.contains(&observed.title) {
+                titles.push(observed.title);
+            }
+        }
+        let figure = |title: &'static str| {
+            let shown: Vec<&ObservedSeries> =
+                connection.series.iter().filter(|observed| observed.title == title).collect();
+            let Series { metric, unit, .. } = &shown.first()?.series;
+            let time = Axis::new("time", "s").between(0.0, self.duration_s.max(1e-3));
+            let mut curves = Curves::new(time, Axis::new(metric.as_str(), unit.as_str()));
+            for ObservedSeries { subflow, series, .. } in shown {
+                let points = series.points().iter().map(|point| (point.time_s, point.value));
+                let curve = Curve::new(connection.subflows[*subflow].as_str()).with_points(points);
+                curves.add(curve.shape(Shape::Line).colour(*subflow));
+            }
+            Some(Figure::curves(title, curves).section(connection.title.as_str()))
+        };
+        titles.into_iter().filter_map(figure).collect()
+    }
+}
+
+/// The report as one HTML file.
+pub fn of_observation(observation: &Observation) -> String {
+    let mut page = Page { title: observation.title.clone(), facts: observation.facts.clone(), ..Page::default() };
+    let mut slugs = Slugs::default();
+    page.section("subflows", "Subflows", table_of(&slugs.unique("subflows seen"), "", &observation.table));
+    page.section("over-time", "Over time", grouped(&observation.figures(), &mut slugs));
+    page.section("notes", "Notes", paragraphs(observation.notes.iter().map(String::as_str)));
+    page.section("rerun", "Watch again", code(&observation.command));
+    page.html()
+}
