@@ -9,6 +9,7 @@ mod congestion;
 mod congestion_programs;
 mod kernel_paths;
 mod paths;
+mod proxy;
 mod refusals;
 mod runs;
 mod sctp;

@@ -1,6 +1,7 @@
 //! The proxy between kernels in network namespaces: curl as the client, the kernel's MPTCP as the server.
 #![cfg(target_os = "linux")]
 
+mod programs;
 mod setup;
 
 use std::time::Duration;
@@ -121,5 +122,73 @@ fn what_is_missing_is_said_and_nothing_is_left() {
     let mut running = setup.proxy(&["c1"]);
     setup.ip("c", "link del c1");
     assert_eq!(running.wait(), Some(2));
+    assert_eq!(setup.left_behind(), "");
+}
+
+#[test]
+fn a_server_with_ipv6_is_reached_over_both_paths() {
+    let Some(setup) = machine_serves("six") else { return };
+    for path in [0, 1] {
+        for (host, number) in [("c", 1), ("s", 2)] {
+            setup.ip(host, &format!("addr add fd7{path}::{number}/64 dev {host}{path} nodad"));
+        }
+        setup.ip("c", &format!("-6 route add default via fd7{path}::2 metric {path}00"));
+        setup.shape(path, 40);
+    }
+    setup.ip("s", "addr add fd99::1/128 dev lo nodad");
+    if !std::path::Path::new("/proc/sys/net/ipv6/conf/all/force_forwarding").exists() {
+        return subflow_prerequisite::Prerequisite::Kernel.missing("it cannot forward IPv6 for single interfaces");
+    }
+    let _server = setup.serve(true);
+    let mut proxy = setup.proxy(&["c0", "c1"]);
+    setup.fetch_from("[fd99::1]", "socks5h", FILE);
+    let sent = [0, 1].map(|path| setup.bytes_sent(path));
+    assert!(sent.iter().all(|&bytes| bytes > FILE / 5), "{sent:?}");
+    assert_eq!(proxy.end("-TERM"), Some(0));
+    assert_eq!(setup.left_behind(), "");
+}
+
+#[test]
+fn the_smallest_mtu_of_the_interfaces_bounds_all_packets() {
+    let Some(setup) = machine_serves("mtu") else { return };
+    for (host, device) in [("c", "c1"), ("s", "s1")] {
+        setup.ip(host, &format!("link set {device} mtu 1300"));
+    }
+    setup.shape(0, 40);
+    setup.shape(1, 40);
+    let _server = setup.serve(true);
+    let _proxy = setup.proxy(&["c0", "c1"]);
+    setup.fetch_by("socks5h", FILE);
+    let sent = [0, 1].map(|path| setup.bytes_sent(path));
+    assert!(sent.iter().all(|&bytes| bytes > FILE / 5), "{sent:?}");
+    // No packet was divided or refused on its way.
+    let counters = setup.output("s", &["grep", "^Ip:", "/proc/net/snmp"]);
+    let [names, values] = [0, 1].map(|line| counters.lines().nth(line).expect("two lines").split(' '));
+    for (name, value) in names.zip(values).filter(|(name, _)| name.starts_with("Frag") || *name == "ReasmReqds") {
+        assert_eq!(value, "0", "{name}");
+    }
+}
+
+#[test]
+fn iptables_serves_where_there_is_no_nft() {
+    let Some(setup) = machine_serves("iptables") else { return };
+    if !setup::works("iptables --version") {
+        return subflow_prerequisite::Prerequisite::Kernel.missing("there is no iptables");
+    }
+    let tools = tempfile::tempdir().expect("a folder");
+    for tool in ["ip", "iptables", "ip6tables"] {
+        let found = std::env::split_paths(&std::env::var_os("PATH").expect("there is a PATH"))
+            .chain(["/usr/sbin".into(), "/sbin".into()])
+            .map(|folder| folder.join(tool))
+            .find(|file| file.exists());
+        let link = tools.path().join(tool);
+        std::os::unix::fs::symlink(found.expect("it works"), link).expect("a link");
+    }
+    let _server = setup.serve(true);
+    let mut proxy = setup.proxy_with(tools.path(), &["c0", "c1"]);
+    assert!(setup.left_behind().contains("MASQUERADE"), "{}", setup.left_behind());
+    setup.fetch_by("socks5h", 1_000_000);
+    assert_eq!(proxy.end("-KILL"), None);
+    setup.cleanup();
     assert_eq!(setup.left_behind(), "");
 }

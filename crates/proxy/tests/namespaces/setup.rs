@@ -26,9 +26,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 1024
     def __init__(self, protocol):
-        super().__init__(('', 80), Handler, bind_and_activate=False)
+        super().__init__(('::', 80), Handler, bind_and_activate=False)
         self.socket.close()
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, protocol)
+        self.socket = socket.socket(socket.AF_INET6, socket.SOCK_STREAM, protocol)
         self.server_bind()
         self.server_activate()
 server = Server(int(sys.argv[1]))
@@ -71,7 +71,7 @@ impl Drop for Process {
     }
 }
 
-fn works(line: &str) -> bool {
+pub(crate) fn works(line: &str) -> bool {
     let words: Vec<&str> = line.split(' ').collect();
     let status = Command::new(words[0]).args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
@@ -147,18 +147,42 @@ impl Setup {
         Process(child)
     }
 
-    /// Starts a proxy over these interfaces.
-    pub(crate) fn start(&self, via: &[&str]) -> Child {
+    /// Starts a program in a namespace, to be ended with this value.
+    pub(crate) fn program(&self, host: &str, words: &[&str]) -> Process {
+        let mut command = self.command(host, words[0]);
+        Process(command.args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts"))
+    }
+
+    /// What a program in a namespace prints.
+    pub(crate) fn output(&self, host: &str, words: &[&str]) -> String {
+        let output = self.command(host, words[0]).args(&words[1..]).output().expect("runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn proxy_command(&self, via: &[&str]) -> Command {
         let executable = std::env::current_exe().expect("this test");
         let mut command = self.command("c", &executable.to_string_lossy());
         command.args(["--exact", "process", "--nocapture"]);
         command.env(PROCESS, format!("127.0.0.1:1080 {}", via.join(" ")));
-        command.spawn().expect("starts")
+        command
+    }
+
+    /// Starts a proxy over these interfaces.
+    pub(crate) fn start(&self, via: &[&str]) -> Child {
+        self.proxy_command(via).spawn().expect("starts")
     }
 
     /// Starts a proxy over these interfaces and waits until it listens.
     pub(crate) fn proxy(&self, via: &[&str]) -> Process {
-        let mut child = self.start(via);
+        Self::listening(self.start(via))
+    }
+
+    /// The same, with the commands of the folder `path` only.
+    pub(crate) fn proxy_with(&self, path: &std::path::Path, via: &[&str]) -> Process {
+        Self::listening(self.proxy_command(via).env("PATH", path).spawn().expect("starts"))
+    }
+
+    fn listening(mut child: Child) -> Process {
         let mut errors = BufReader::new(child.stderr.take().expect("piped"));
         let mut said = String::new();
         while !said.contains("listening on") {
@@ -181,7 +205,12 @@ impl Setup {
 
     /// Fetches as many bytes from the server, and checks each.
     pub(crate) fn fetch_by(&self, scheme: &str, length: usize) {
-        let output = self.curl(scheme, &format!("http://10.99.0.1/{length}"));
+        self.fetch_from("10.99.0.1", scheme, length);
+    }
+
+    /// The same, from an address of the server.
+    pub(crate) fn fetch_from(&self, server: &str, scheme: &str, length: usize) {
+        let output = self.curl(scheme, &format!("http://{server}/{length}"));
         assert!(output.status.success(), "{:?} {}", output.status, String::from_utf8_lossy(&output.stderr));
         assert!(output.stdout == pattern(length), "{} bytes of {length}, or others", output.stdout.len());
     }
@@ -203,7 +232,7 @@ impl Setup {
     /// Rules, tables and settings of the client's namespace that are a proxy's.
     pub(crate) fn left_behind(&self) -> String {
         let script = "ip rule | grep 198.19; ip -6 rule | grep fd73; ip link | grep subflow; \
-                      ip route show table 500000; (nft list tables; iptables-save) 2> /dev/null | grep subflow; \
+                      ip route show table 500000; (nft list tables; iptables-save) 2> /dev/null | grep -E 'subflow|198.19'; \
                       cat /proc/sys/net/ipv4/conf/c0/forwarding | grep 1; true";
         let output = self.command("c", "sh").args(["-c", script]).output().expect("runs");
         String::from_utf8_lossy(&output.stdout).into_owned()
