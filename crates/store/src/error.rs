@@ -37,6 +37,23 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The file with the version is not what was written.
+    #[error(
+        "{}: the file that makes the folder a store is damaged ({reason}); remove it: the next command writes it anew \
+         and keeps the runs", path.display()
+    )]
+    DamagedMarker {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The path is that of a file.
+    #[error("{}: found a file, expected the folder of a store; choose another path", path.display())]
+    NotAFolder {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file or folder cannot be read or written.
     #[error("{}: {source}{}", path.display(), way_out(source))]
     Io {

@@ -1,6 +1,7 @@
 //! The folder of a store.
 //!
-//! `subflow-store.json` has the version. The run with the key `abcd…` is in `ab/abcd….parquet`, or in
+//! `subflow-store.json` has the version, and whether the store is the journal of a command, which removes its runs when
+//! it has made results of them. The run with the key `abcd…` is in `ab/abcd….parquet`, or in
 //! `ab/abcd….failed.parquet` while it has failed. A file is written under a temporary name, synchronised, and renamed:
 //! a process may be killed at any time, and several may write at the same time.
 
@@ -20,52 +21,71 @@ const STAGING: &str = ".tmp";
 struct Marker {
     format: u32,
     version: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    journal: bool,
 }
 
 /// A folder with a file for each run.
 #[derive(Clone, Debug)]
 pub struct Store {
     path: PathBuf,
+    is_journal: bool,
 }
 
 impl Store {
     /// The store at `path`, which is created unless it exists.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
-        let store = Self { path: path.into() };
-        if store.check()? {
+        Self::opened(path.into(), false)
+    }
+
+    /// The store at `path`, which is created as the journal of a command unless it exists.
+    pub fn open_journal(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        Self::opened(path.into(), true)
+    }
+
+    fn opened(path: PathBuf, is_journal: bool) -> Result<Self, StoreError> {
+        if let Some(store) = Self::check(&path)? {
             return Ok(store);
         }
+        let store = Self { path, is_journal };
         std::fs::create_dir_all(&store.path).map_err(|source| store.failed(&store.path, source))?;
-        let entries = std::fs::read_dir(&store.path).map_err(|source| store.failed(&store.path, source))?;
-        // What a process that was killed here had begun is no content.
-        if entries.flatten().any(|entry| !entry.file_name().to_string_lossy().starts_with(STAGING)) && !store.check()? {
-            return Err(StoreError::NotAStore { path: store.path });
+        if store.entries(&store.path)?.iter().any(|entry| !is_own(entry)) {
+            return match Self::check(&store.path)? {
+                Some(other) => Ok(other), // Another process has made it just now.
+                None => Err(StoreError::NotAStore { path: store.path }),
+            };
         }
-        let marker = Marker { format: FORMAT, version: VERSION.to_owned() };
+        let marker = Marker { format: FORMAT, version: VERSION.to_owned(), journal: is_journal };
         store.write(&store.path.join(MARKER), &serde_json::to_vec(&marker).expect("a marker is JSON"))?;
         Ok(store)
     }
 
     /// The store at `path`, which must exist.
     pub fn existing(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
-        let store = Self { path: path.into() };
-        if store.check()? { Ok(store) } else { Err(StoreError::Missing { path: store.path }) }
+        let path = path.into();
+        Self::check(&path)?.ok_or(StoreError::Missing { path })
     }
 
-    /// Whether the folder is a store of this version; an error if it is one of another version.
-    fn check(&self) -> Result<bool, StoreError> {
-        let path = self.path.join(MARKER);
-        let text = match std::fs::read(&path) {
+    /// The store at `path`, if the folder is one of this version; an error if it is one of another version.
+    fn check(path: &Path) -> Result<Option<Self>, StoreError> {
+        let file = path.join(MARKER);
+        let text = match std::fs::read(&file) {
             Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-            Err(source) => return Err(self.failed(&path, source)),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(_) if path.is_file() => return Err(StoreError::NotAFolder { path: path.to_owned() }),
+            Err(source) => return Err(StoreError::Io { path: file, source }),
         };
-        let marker: Marker =
-            serde_json::from_slice(&text).map_err(|error| StoreError::Damaged { path, reason: error.to_string() })?;
+        let marker: Marker = serde_json::from_slice(&text)
+            .map_err(|error| StoreError::DamagedMarker { path: file, reason: error.to_string() })?;
         if (marker.format, marker.version.as_str()) != (FORMAT, VERSION) {
-            return Err(StoreError::OtherVersion { path: self.path.clone(), found: marker.version });
+            return Err(StoreError::OtherVersion { path: path.to_owned(), found: marker.version });
         }
-        Ok(true)
+        Ok(Some(Self { path: path.to_owned(), is_journal: marker.journal }))
+    }
+
+    /// Whether it was created by [`open_journal`](Self::open_journal).
+    pub fn is_journal(&self) -> bool {
+        self.is_journal
     }
 
     /// Its folder.
@@ -87,6 +107,9 @@ impl Store {
                     return record.map(Some).map_err(|reason| StoreError::Damaged { path, reason });
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(_) if path.is_dir() => {
+                    return Err(StoreError::Damaged { path, reason: "found a folder, expected a file".to_owned() });
+                }
                 Err(source) => return Err(self.failed(&path, source)),
             }
         }
@@ -111,19 +134,51 @@ impl Store {
 
     /// Whether no run was written to it.
     pub fn is_empty(&self) -> Result<bool, StoreError> {
-        let list = |path: &Path| std::fs::read_dir(path).map_err(|source| self.failed(path, source));
-        for entry in list(&self.path)?.flatten().filter(|entry| entry.path().is_dir()) {
-            let is_run = |name: std::ffi::OsString| !name.to_string_lossy().starts_with(STAGING);
-            if list(&entry.path())?.flatten().any(|file| is_run(file.file_name())) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        Ok(self.runs()?.is_empty())
     }
 
-    /// Removes the store with all runs in it.
-    pub fn remove(self) -> Result<(), StoreError> {
+    /// Removes these runs, and the folder if nothing else is in it.
+    pub fn remove(&self, keys: impl IntoIterator<Item = Key>) -> Result<(), StoreError> {
+        self.remove_files(keys.into_iter().flat_map(|key| [self.file(key, ""), self.file(key, ".failed")]))
+    }
+
+    /// Removes all runs, and the folder if nothing else is in it.
+    pub fn clear(&self) -> Result<(), StoreError> {
+        self.remove_files(self.runs()?)
+    }
+
+    fn remove_files(&self, files: impl IntoIterator<Item = PathBuf>) -> Result<(), StoreError> {
+        for file in files {
+            match std::fs::remove_file(&file) {
+                Err(source) if source.kind() != ErrorKind::NotFound => return Err(self.failed(&file, source)),
+                _ => {}
+            }
+        }
+        let others = self.entries(&self.path)?.into_iter().any(|entry| !is_own(&entry) && !entry.ends_with(MARKER));
+        if others || !self.is_empty()? {
+            return Ok(());
+        }
+        for folder in self.entries(&self.path)?.iter().filter(|path| path.is_dir()) {
+            // What is left there was never complete: a process was killed while it wrote.
+            std::fs::remove_dir_all(folder).map_err(|source| self.failed(folder, source))?;
+        }
         std::fs::remove_dir_all(&self.path).map_err(|source| self.failed(&self.path, source))
+    }
+
+    /// The files of all runs.
+    fn runs(&self) -> Result<Vec<PathBuf>, StoreError> {
+        let mut runs = Vec::new();
+        for folder in self.entries(&self.path)?.into_iter().filter(|path| path.is_dir() && is_own(path)) {
+            runs.extend(self.entries(&folder)?.into_iter().filter(|file| !is_staging(file)));
+        }
+        Ok(runs)
+    }
+
+    /// What a folder contains.
+    fn entries(&self, folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+        let entries = std::fs::read_dir(folder)
+            .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>());
+        entries.map_err(|source| self.failed(folder, source))
     }
 
     fn file(&self, key: Key, kind: &str) -> PathBuf {
@@ -138,6 +193,17 @@ impl Store {
     fn failed(&self, path: &Path, source: io::Error) -> StoreError {
         StoreError::Io { path: path.to_owned(), source }
     }
+}
+
+/// Whether an entry of the folder belongs to a store whose marker is missing: the folder of runs whose keys begin alike,
+/// or what a process that was killed had begun to write.
+fn is_own(entry: &Path) -> bool {
+    let is_prefix = |name: &str| name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_staging(entry) || entry.is_dir() && entry.file_name().and_then(|name| name.to_str()).is_some_and(is_prefix)
+}
+
+fn is_staging(entry: &Path) -> bool {
+    entry.file_name().is_some_and(|name| name.to_string_lossy().starts_with(STAGING))
 }
 
 /// Writes a file that is complete or absent, also after a crash of the machine.

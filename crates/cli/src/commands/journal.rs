@@ -18,11 +18,9 @@ use crate::progress::Bar;
 /// The exit code of a command that a second signal ends at once, as shells use it for SIGINT.
 const KILLED: i32 = 130;
 
-/// The store of a command.
+/// The store of a command: a journal beside the folder for the results, or a store that the user has named.
 pub(super) struct Journal {
     store: Store,
-    /// Whether the user has named it: then it stays.
-    is_named: bool,
 }
 
 impl Journal {
@@ -42,7 +40,7 @@ impl Journal {
             ));
         }
         if let Some(path) = &arguments.store {
-            return Ok(Some(Self { store: Store::open(path)?, is_named: true }));
+            return Ok(Some(Self { store: Store::open(path)? }));
         }
         let worthwhile = plan.jobs().len() > 1 && arguments.on == Platform::Simulator && arguments.pcap.is_none();
         match (out, asked) {
@@ -63,15 +61,21 @@ impl Journal {
         let path = PathBuf::from(name);
         if path.exists() && !arguments.resume {
             let store = Store::existing(&path)?;
+            if !store.is_journal() {
+                return Err(Failure::bad_input(
+                    format!("{}: found a store that was named by --store, expected none here", path.display()),
+                    "use it (--store), or choose another folder for the results (--out)",
+                ));
+            }
             if !arguments.force && !store.is_empty()? {
                 return Err(Failure::bad_input(
                     format!("{}: the folder has runs of a command that was interrupted", path.display()),
                     "go on with them (--resume), or start anew (--force removes them)",
                 ));
             }
-            store.remove()?;
+            store.clear()?;
         }
-        Ok(Self { store: Store::open(path)?, is_named: false })
+        Ok(Self { store: Store::open_journal(path)? })
     }
 
     /// Does the runs that are missing and returns the results of all, with the number of runs that failed.
@@ -117,9 +121,13 @@ impl Journal {
         }
     }
 
-    /// Removes the store, now that there are results. One that the user has named stays.
-    pub(super) fn remove(self) -> Result<(), Failure> {
-        if self.is_named { Ok(()) } else { Ok(self.store.remove()?) }
+    /// Removes the runs of `plan` from the journal, now that there are results. Others stay, and so does a store that the
+    /// user has named.
+    pub(super) fn remove(self, plan: &Plan) -> Result<(), Failure> {
+        match self.store.is_journal() {
+            true => Ok(self.store.remove(plan.jobs().into_iter().map(|job| Key::of(plan, job, true)))?),
+            false => Ok(()),
+        }
     }
 }
 

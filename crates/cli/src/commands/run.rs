@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
             "{failed} of {runs} runs failed; the results lack them, and --resume does them again"
         )));
     }
-    journal.map_or(Ok(()), Journal::remove)?;
+    journal.map_or(Ok(()), |journal| journal.remove(&plan))?;
     match invalid {
         0 => Ok(()),
         _ => Err(Failure::RunFailed(format!(

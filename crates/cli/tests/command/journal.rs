@@ -136,6 +136,34 @@ fn a_signal_keeps_what_is_done_and_says_so() {
 }
 
 #[test]
+fn a_command_removes_only_its_own_runs_and_only_from_its_own_journal() {
+    let desk = study();
+    let run = |repeat: &str, rest: &[&str]| {
+        let (code, _, stderr) = desk.subflow(&[&["run", "quick.toml", "--repeat", repeat], rest].concat());
+        (code, stderr)
+    };
+    let journal = desk.path("cut.runs");
+    let mut child = start(&desk, &CUT);
+    wait_for(3, &journal, &mut child);
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let before = stored(&journal);
+    assert_eq!(run("1", &["--seed", "1000", "--out", "cut", "--resume"]).0, Some(0));
+    assert_eq!(stored(&journal), before, "the runs of other seeds stay");
+    assert_eq!(run("1", &["--out", "cut", "--force"]).0, Some(0));
+    assert!(!journal.exists(), "nothing is left");
+
+    let named = desk.path("own.runs");
+    assert_eq!(run("1", &["--store", "own.runs", "--out", "first"]).0, Some(0));
+    let before = stored(&named);
+    assert_eq!(before.len(), 2);
+    let (code, stderr) = run("2", &["--out", "own", "--force"]);
+    assert!(code == Some(2) && stderr.contains("named by --store") && stderr.contains("--out"), "{stderr}");
+    assert_eq!(run("2", &["--out", "own", "--resume"]).0, Some(0));
+    assert!(before.keys().all(|run| stored(&named).contains_key(run)), "what was named stays");
+}
+
+#[test]
 fn shards_are_merged_to_the_results_of_one_command() {
     let desk = study();
     let run = ["run", "quick.toml", "--repeat", "40"];
