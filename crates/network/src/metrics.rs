@@ -96,6 +96,18 @@ impl LinkCounters {
         }
     }
 
+    /// The counts of [`Self::count_arrived`], which become zero.
+    pub(crate) fn take_arrived(&mut self) -> [u64; 3] {
+        [&mut self.packets, &mut self.bytes, &mut self.dropped_loss].map(core::mem::take)
+    }
+
+    /// Adds the counts of another copy of the link.
+    pub(crate) fn add_arrived(&mut self, [packets, bytes, lost]: [u64; 3]) {
+        self.packets += packets;
+        self.bytes += bytes;
+        self.dropped_loss += lost;
+    }
+
     /// Moves the departure of a packet from `before` to `after`.
     pub(crate) fn move_departure(&mut self, before: Instant, after: Instant) {
         self.sojourn = (self.sojourn + u128::from(after.as_nanos())) - u128::from(before.as_nanos());

@@ -11,6 +11,7 @@ use crate::host_table::{FarEnd, HostTable};
 use crate::link::LatePackets;
 use crate::link::Link;
 use crate::packet_pool::PacketPool;
+use crate::parts::Part;
 use crate::route::Routing;
 use crate::tap::Tap;
 use crate::timer::Timers;
@@ -59,6 +60,8 @@ pub struct Network {
     pub(crate) changes: BTreeMap<(Instant, u64), Change>,
     changes_scheduled: u64,
     pub(crate) tap: Option<Box<dyn Tap + Send>>,
+    /// The part that this copy of the network runs, if it does not run the whole.
+    pub(crate) part: Option<Box<Part>>,
     pub(crate) counters: NetworkMetrics,
 }
 
@@ -87,6 +90,7 @@ impl Network {
             changes: BTreeMap::new(),
             changes_scheduled: 0,
             tap: None,
+            part: None,
             counters: NetworkMetrics::default(),
         }
     }
@@ -99,11 +103,17 @@ impl Network {
 
     /// The time of the next event, if there is one. The event may turn out to be obsolete: a timer that was moved.
     pub fn next_event(&self) -> Option<Instant> {
-        let fused = self.links.iter().filter(|link| link.is_fused()).map(Link::next_arrival);
-        let changes = self.changes.first_key_value().map(|(&(at, _), _)| at);
-        let first = [self.arrivals.first_at(), self.late_packets.first_at(), self.timers.first_at()];
-        let next = first.into_iter().chain(fused).chain(changes).min()?;
+        let next = self.first_event(&self.fused_links());
         (next < self.arrivals.end_of_time()).then_some(next)
+    }
+
+    /// The time of the next event or change; `fused` are the links that are fused. At or after the end of time if there
+    /// is none.
+    pub(crate) fn first_event(&self, fused: &[u32]) -> Instant {
+        let fused = fused.iter().map(|&link| self.links[link as usize].next_arrival());
+        let changes = self.changes.first_key_value().map(|(&(at, _), _)| at);
+        let first = self.arrivals.first_at().min(self.late_packets.first_at()).min(self.timers.first_at());
+        fused.chain(changes).fold(first, Instant::min)
     }
 
     /// A packet in the network.
@@ -179,6 +189,7 @@ impl Network {
     /// scheduled change.
     pub fn schedule_change(&mut self, at: Instant, link: LinkId, change: LinkChange) {
         assert!(self.horizon <= self.now + Duration::from_nanos(1), "a change was scheduled during a run");
+        assert!(self.part.is_none(), "a change was scheduled in a part of a network");
         self.unfuse(link);
         let at = at.max(self.now);
         let moves_routes = matches!(change, LinkChange::Down | LinkChange::Up);
@@ -195,6 +206,7 @@ impl Network {
 
     /// Passes all packets of `interfaces`, and no others, to `tap`.
     pub fn set_tap(&mut self, interfaces: &[InterfaceId], tap: Box<dyn Tap + Send>) {
+        assert!(self.part.is_none(), "a tap was set in a part of a network");
         self.take_tap();
         for interface in interfaces {
             self.hosts.interfaces[interface.index()].tapped = true;

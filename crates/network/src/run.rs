@@ -4,7 +4,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::Packet;
 
 use crate::host_table::FarEnd;
-use crate::link::Parcel;
+use crate::link::{Parcel, Passing};
 use crate::network::Change;
 use crate::routing::{FlowRoute, PacketRoute};
 use crate::{Direction, HostId, Hosts, InterfaceId, LinkId, Network, PacketId};
@@ -58,10 +58,30 @@ impl Network {
         }
         let after_end = end.saturating_add(Duration::from_nanos(1));
         assert!(after_end <= self.arrivals.end_of_time(), "a run until {end:?}, which is after the end of the clock");
+        let fused = self.fused_links();
+        self.advance_before(hosts, after_end, &fused);
+        self.end_run(end);
+    }
+
+    /// The links that are fused with those that follow them. Only changes between runs unfuse links.
+    pub(crate) fn fused_links(&self) -> Vec<u32> {
+        (0..self.links.len() as u32).filter(|&link| self.links[link as usize].is_fused()).collect()
+    }
+
+    /// Sets the clock to `end`, up to which all events have been processed.
+    pub(crate) fn end_run(&mut self, end: Instant) {
+        self.now = end;
+        for link in &mut self.links {
+            link.catch_up(end);
+        }
+    }
+
+    /// Processes all changes and events before `horizon`; `fused` are the links that are fused.
+    pub(crate) fn advance_before<H: Hosts>(&mut self, hosts: &mut H, horizon: Instant, fused: &[u32]) {
         while let Some((&key, _)) = self.changes.first_key_value()
-            && key.0 <= end
+            && key.0 < horizon
         {
-            self.run_before(hosts, key.0);
+            self.run_before(hosts, key.0, fused);
             self.now = key.0;
             match self.changes.remove(&key) {
                 Some(Change::Link(link, change)) => self.change(link, change),
@@ -69,20 +89,14 @@ impl Network {
                 None => {}
             }
         }
-        self.run_before(hosts, after_end);
-        self.now = end;
-        for link in &mut self.links {
-            link.catch_up(end);
-        }
+        self.run_before(hosts, horizon, fused);
     }
 
     /// Processes all events before `horizon`.
-    fn run_before<H: Hosts>(&mut self, hosts: &mut H, horizon: Instant) {
+    fn run_before<H: Hosts>(&mut self, hosts: &mut H, horizon: Instant, fused: &[u32]) {
         self.horizon = horizon;
-        for link in 0..self.links.len() {
-            if self.links[link].is_fused() {
-                self.pass_on_until_horizon(link as u32);
-            }
+        for &link in fused {
+            self.pass_on_until_horizon(link);
         }
         loop {
             // At the same instant packets come before timers: an acknowledgment at the instant of a timeout is in time.
@@ -199,11 +213,15 @@ impl Network {
             let Some(accepted) = link.accept(at, packet) else {
                 return self.release(packet.packet);
             };
-            if !link.is_fused() {
-                if accepted.first {
-                    self.arrivals.insert(index, accepted.arrival);
+            match link.passing() {
+                Passing::Queued => {
+                    if accepted.first {
+                        self.arrivals.insert(index, accepted.arrival);
+                    }
+                    return;
                 }
-                return;
+                Passing::Exported => return self.export(index, packet, accepted),
+                Passing::Fused => {}
             }
             if accepted.arrival >= self.horizon {
                 return;

@@ -4,6 +4,7 @@ mod change;
 mod config;
 mod disturbance;
 mod extras;
+mod hand_over;
 mod ring;
 mod token_bucket;
 mod transmitter;
@@ -57,8 +58,7 @@ pub(crate) struct Link {
     /// Whether the link has none of the features in `extras`.
     plain: bool,
     up: bool,
-    /// Whether packets are passed on to the next link as soon as they come to this one (see `fusion.rs`).
-    fused: bool,
+    passing: Passing,
     counts_transmitting: bool,
 
     /// When the last packet leaves.
@@ -75,6 +75,17 @@ pub(crate) struct Link {
 }
 
 const _: () = assert!(size_of::<Link>() <= 4 * 64);
+
+/// How the packets of a link get to its far end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passing {
+    /// The first one has an event.
+    Queued,
+    /// They are passed on to the next link as soon as they come to this one (see `fusion.rs`).
+    Fused,
+    /// The far end is in another part of the network: they are handed over to it as soon as they come (see `parts/`).
+    Exported,
+}
 
 /// A packet that a link has accepted.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +120,7 @@ impl Link {
             plain: extras.are_none(),
             extras,
             up: true,
-            fused: false,
+            passing: Passing::Queued,
             counts_transmitting: config.queue.counts_transmitting,
             last_departure: Instant::ZERO,
             last_arrival: Instant::ZERO,
@@ -130,7 +141,7 @@ impl Link {
             return None;
         }
         let first = self.delivered == self.ring.tail();
-        if first && !self.fused {
+        if first && self.passing == Passing::Queued {
             // All packets have arrived, so all have left. An empty ring restarts at its first slots, which are in the
             // cache.
             self.ring.restart();
@@ -192,14 +203,19 @@ impl Link {
         if self.plain { None } else { self.extras.disturbance.as_mut() }
     }
 
+    /// How packets get to the far end.
     #[inline]
-    pub(crate) const fn is_fused(&self) -> bool {
-        self.fused
+    pub(crate) const fn passing(&self) -> Passing {
+        self.passing
     }
 
-    /// Sets whether packets are passed on to the next link as soon as they come.
-    pub(crate) fn set_fused(&mut self, fused: bool) {
-        self.fused = fused;
+    #[inline]
+    pub(crate) const fn is_fused(&self) -> bool {
+        matches!(self.passing, Passing::Fused)
+    }
+
+    pub(crate) fn set_passing(&mut self, passing: Passing) {
+        self.passing = passing;
     }
 
     /// Updates which packets have left by `now`.

@@ -61,6 +61,11 @@ impl FlowRoutes {
         }
     }
 
+    /// Whether a controller routes the flows.
+    pub(crate) const fn has_controller(&self) -> bool {
+        self.controller.is_some()
+    }
+
     /// The route of the flow of `packet`; outer `None`: the flow is new.
     #[inline]
     pub(crate) fn find(&self, packet: &Packet) -> Option<Option<FlowRoute>> {

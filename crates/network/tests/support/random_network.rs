@@ -2,9 +2,10 @@
 
 use proptest::prelude::*;
 use subflow_network::{
-    Attachment, Distribution, GilbertElliott, InterfaceId, Jitter, Limit, LinkChange, LinkConfig, LinkId, LinkMetrics,
-    LossConfig, LossPosition, Network, NetworkMetrics, Overtaking, Peak, Probability, QueueConfig, RedConfig,
-    Reordering, RouteMetric, RouterMode, Service, TokenBucketConfig, TopologyBuilder,
+    Attachment, Distribution, Exchange, GilbertElliott, HostId, InterfaceId, Jitter, Limit, LinkChange, LinkConfig,
+    LinkId, LinkMetrics, LossConfig, LossPosition, Network, NetworkMetrics, Overtaking, Partition, Peak, Probability,
+    QueueConfig, RedConfig, Reordering, RouteMetric, RouterMode, RoutingConfig, Service, TokenBucketConfig,
+    TopologyBuilder,
 };
 use subflow_quantity::{Duration, Rate};
 
@@ -20,6 +21,8 @@ pub(crate) struct Scenario {
     interfaces: Vec<usize>,
     configs: Vec<LinkConfig>,
     by_delay: bool,
+    mode: RouterMode,
+    reroutes: bool,
     conversations: Vec<(usize, usize)>,
     /// Time in steps of 100 us, source, destination, packets, size.
     bursts: Vec<(u64, usize, usize, u32, u32)>,
@@ -41,8 +44,7 @@ impl Scenario {
         let mut topology = TopologyBuilder::new();
         let mut configs = self.configs.iter().cycle().cloned();
         let mut config = || configs.next().expect("configurations");
-        let routers: Vec<_> =
-            (0..self.routers).map(|n| topology.router(&format!("r{n}"), RouterMode::ShortestPath)).collect();
+        let routers: Vec<_> = (0..self.routers).map(|n| topology.router(&format!("r{n}"), self.mode)).collect();
         for (n, &router) in routers.iter().enumerate().skip(1) {
             topology.link(&format!("tree{n}"), routers[(n - 1) / 2], router, config(), config());
         }
@@ -66,19 +68,23 @@ impl Scenario {
             topology.conversation(hosts[a % own], hosts[b % own]);
         }
         topology.metric(if self.by_delay { RouteMetric::Delay } else { RouteMetric::Hops });
+        let reroute_after = self.reroutes.then_some(Duration::from_millis(3));
+        topology.routing(RoutingConfig { reroute_after, ..RoutingConfig::default() });
         topology.fuse_hops(fuse);
         (topology.build(self.seed).expect("a connected network"), interfaces)
     }
 
-    /// Runs for 100 ms, divided into `steps` runs.
-    pub(crate) fn run(&self, fuse: bool, steps: u64) -> (Outcome, u64) {
+    /// The network and its hosts before the run, with the load of those hosts for which `sends` is true.
+    pub(crate) fn begin(&self, fuse: bool, sends: impl Fn(HostId) -> bool) -> (Network, Recorder) {
         let (mut network, interfaces) = self.build(fuse);
         let mut hosts = Recorder { answer_below: 1 << 16, ..Recorder::default() };
         let mut number = 0;
         for &(at, from, to, packets, size) in &self.bursts {
             let (from, to) = (interfaces[from % interfaces.len()], interfaces[to % interfaces.len()]);
             for _ in 0..packets {
-                hosts.send_at(&mut network, us(100 * at), from, to, number, size);
+                if sends(network.host_of(from)) {
+                    hosts.send_at(&mut network, us(100 * at), from, to, number, size);
+                }
                 number += 1;
             }
         }
@@ -86,6 +92,66 @@ impl Scenario {
             let link = LinkId::from_index(link % network.link_count());
             network.schedule_change(us(100 * at), link, change.clone());
         }
+        (network, hosts)
+    }
+
+    /// A partition like `wishes`, the parts of the hosts and routers in turn, without links between parts that cannot
+    /// be there.
+    pub(crate) fn partition(&self, wishes: &[usize]) -> Partition {
+        let own = self.interfaces.len().div_ceil(2);
+        let tree = (1..self.routers).map(|n| [own + (n - 1) / 2, own + n]);
+        let chords = self.chords.iter().map(|&(a, b)| [own + a % self.routers, own + b % self.routers]);
+        let access = self.interfaces.iter().enumerate().map(|(n, router)| [n % own, own + router % self.routers]);
+        let links: Vec<[usize; 2]> = tree.chain(chords).chain(access).collect();
+        let mut configs = self.configs.iter().cycle();
+        let mut least =
+            || configs.next().is_none_or(|c| c.delay.is_zero() || c.jitter.is_some() || c.overtaking.is_some());
+        let mut joined: Vec<bool> = links.iter().map(|_| least() | least()).collect();
+        for (_, link, _) in &self.changes {
+            joined[link % (2 * links.len()) / 2] = true;
+        }
+        let mut parts: Vec<usize> = wishes.iter().copied().cycle().take(own + self.routers).collect();
+        for _ in 0..parts.len() {
+            for (&[a, b], _) in links.iter().zip(&joined).filter(|(_, joined)| **joined) {
+                let part = parts[a].min(parts[b]);
+                (parts[a], parts[b]) = (part, part);
+            }
+        }
+        Partition::new(parts[..own].to_vec(), parts[own..].to_vec())
+    }
+
+    /// Runs for 100 ms, divided into `steps` runs, with a thread for each part.
+    pub(crate) fn run_parts(&self, partition: &Partition, steps: u64) -> (Outcome, u64) {
+        let begin = |part: usize| self.begin(true, |host| partition.of_host(host) == part);
+        let mut parts: Vec<(Network, Recorder)> = (0..partition.parts()).map(begin).collect();
+        let mut lookahead = Duration::ZERO;
+        for (number, (network, _)) in parts.iter_mut().enumerate() {
+            lookahead = network.restrict(partition, number).expect("a partition of this network");
+        }
+        let exchange = Exchange::new(partition.parts(), lookahead);
+        let mut links = Vec::new();
+        for step in 1..=steps {
+            let end = us(100_000 * step / steps);
+            std::thread::scope(|scope| {
+                for (network, hosts) in &mut parts {
+                    scope.spawn(|| network.run_part_until(hosts, end, &exchange));
+                }
+            });
+            let mut others = parts.iter_mut().map(|(network, _)| network);
+            let whole = others.next().expect("a part");
+            let mut others: Vec<&mut Network> = others.collect();
+            Network::gather(whole, &mut others);
+            links = (0..whole.link_count()).map(|link| whole.link_metrics(LinkId::from_index(link))).collect();
+            Network::scatter(whole, &mut others);
+        }
+        let metrics = NetworkMetrics::sum(parts.iter().map(|(network, _)| network.metrics()));
+        let arrivals = parts.iter().flat_map(|(_, hosts)| hosts.arrivals.clone()).collect();
+        (Outcome { arrivals, links, network: NetworkMetrics { events: 0, ..metrics } }, metrics.events)
+    }
+
+    /// Runs for 100 ms, divided into `steps` runs.
+    pub(crate) fn run(&self, fuse: bool, steps: u64) -> (Outcome, u64) {
+        let (mut network, mut hosts) = self.begin(fuse, |_| true);
         for step in 1..=steps {
             network.run_until(&mut hosts, us(100_000 * step / steps));
         }
@@ -190,6 +256,10 @@ fn change() -> impl Strategy<Value = LinkChange> {
     ]
 }
 
+fn mode() -> impl Strategy<Value = RouterMode> {
+    prop_oneof![2 => Just(RouterMode::ShortestPath), 1 => Just(RouterMode::EcmpFlow), 1 => Just(RouterMode::EcmpPacket)]
+}
+
 pub(crate) fn scenario() -> impl Strategy<Value = Scenario> {
     let index = 0usize..100;
     let burst = (0u64..500, index.clone(), index.clone(), 1u32..20, prop_oneof![Just(1500u32), 28u32..1500]);
@@ -197,13 +267,36 @@ pub(crate) fn scenario() -> impl Strategy<Value = Scenario> {
         (1usize..6, proptest::collection::vec((index.clone(), index.clone()), 0..3)),
         proptest::collection::vec(index.clone(), 2..7),
         proptest::collection::vec(link(), 1..12),
-        any::<bool>(),
+        (any::<bool>(), mode(), any::<bool>()),
         proptest::collection::vec((index.clone(), index.clone()), 0..3),
         proptest::collection::vec(burst, 1..30),
         proptest::collection::vec((0u64..800, index, change()), 0..3),
         any::<u64>(),
     )
-        .prop_map(|((routers, chords), interfaces, configs, by_delay, conversations, bursts, changes, seed)| {
-            Scenario { routers, chords, interfaces, configs, by_delay, conversations, bursts, changes, seed }
-        })
+        .prop_map(
+            |(
+                (routers, chords),
+                interfaces,
+                configs,
+                (by_delay, mode, reroutes),
+                conversations,
+                bursts,
+                changes,
+                seed,
+            )| {
+                Scenario {
+                    routers,
+                    chords,
+                    interfaces,
+                    configs,
+                    by_delay,
+                    mode,
+                    reroutes,
+                    conversations,
+                    bursts,
+                    changes,
+                    seed,
+                }
+            },
+        )
 }

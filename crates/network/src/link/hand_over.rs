@@ -1,0 +1,38 @@
+//! A link between two parts of a network, each of which has its own copy of the link (see `parts/`): the sender's copy
+//! has the queue, the transmitter and the random numbers, and the receiver's copy has the packets in propagation.
+
+use subflow_quantity::{Duration, Instant};
+
+use super::{Descriptor, Link, Parcel, Passing};
+
+impl Link {
+    /// The least time that a packet takes from being accepted to its arrival.
+    pub(crate) const fn least_delay(&self) -> Duration {
+        self.delay
+    }
+
+    /// The last accepted packet is handed over. It stays in this copy until it has left the queue, and is not counted
+    /// as arrived here.
+    pub(crate) fn hand_over(&mut self) {
+        debug_assert_eq!(self.passing, Passing::Exported);
+        self.delivered = self.ring.tail();
+    }
+
+    /// Takes over a packet that the sender's copy has accepted. Returns whether it is the next one to arrive.
+    pub(crate) fn take_over(&mut self, arrival: Instant, parcel: Parcel, lost: bool) -> bool {
+        let first = self.delivered == self.ring.tail();
+        if first {
+            self.ring.restart();
+            self.delivered = 0;
+        }
+        self.ring.push(self.delivered, Descriptor { departure: arrival, arrival, parcel, lost });
+        // The queue of this copy is always empty.
+        self.departed = self.ring.tail();
+        first
+    }
+
+    /// Adds the packets that have arrived at the receiver's copy to the counters of this one, and removes them there.
+    pub(crate) fn collect_arrivals(&mut self, receiver: &mut Self) {
+        self.counters.add_arrived(receiver.counters.take_arrived());
+    }
+}
