@@ -116,7 +116,7 @@ impl EventQueue {
     }
 
     #[inline]
-    fn key(&self, at: Instant, source: u32) -> Key {
+    pub(crate) fn key(&self, at: Instant, source: u32) -> Key {
         let key = at.as_nanos() << self.source_bits | u64::from(self.scramble(at, u64::from(source)));
         select_unpredictable(at >= self.end_of_time(), NEVER, key)
     }

@@ -222,6 +222,12 @@ impl Network {
         self.tap.take()
     }
 
+    /// Orders packets that arrive now at different interfaces, in this order. With links that all take time and do not
+    /// disturb packets, it is the order of all events at this instant, before timers.
+    pub fn arrival_order(&self, interface: InterfaceId) -> u64 {
+        self.arrivals.key(self.now, self.hosts.interfaces[interface.index()].link.0 ^ 1)
+    }
+
     /// The number of link directions. Their ids count from zero; the two directions of a link are consecutive, the
     /// forward one first.
     pub fn link_count(&self) -> usize {
@@ -255,6 +261,16 @@ impl Network {
     /// results of the run are not valid.
     pub fn has_overflowed(&self) -> bool {
         self.packets.has_overflowed()
+    }
+
+    /// Events that the loop has processed.
+    pub fn events(&self) -> u64 {
+        self.counters.events
+    }
+
+    /// The largest number of packets that were in the network at once, with reserved slots.
+    pub fn most_packets(&self) -> usize {
+        self.packets.slots()
     }
 
     /// The counters of the network at the end of the last run.

@@ -60,6 +60,11 @@ impl PacketPool {
         self.slots.len() > crate::Network::MOST_PACKETS
     }
 
+    /// The largest number of packets so far.
+    pub(crate) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Packets in the pool, including reserved slots.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()

@@ -101,6 +101,17 @@ impl Application {
         Some((self.flow.from.host, self.from?))
     }
 
+    /// What is known at the accepting end of the flow only: the endpoint, and when it had read the last byte.
+    pub(super) fn accepting_end(&self) -> (Option<EndpointId>, Option<Instant>) {
+        (self.to, self.completed_at)
+    }
+
+    /// Takes over what another copy knows of the accepting end.
+    pub(super) fn learn_accepting_end(&mut self, (to, completed_at): (Option<EndpointId>, Option<Instant>)) {
+        self.to = to;
+        self.completed_at = self.completed_at.or(completed_at);
+    }
+
     fn stop_is_due(&self, now: Instant) -> bool {
         self.flow.stop.is_some_and(|stop| Instant::ZERO + stop <= now)
     }

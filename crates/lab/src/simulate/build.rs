@@ -23,10 +23,16 @@ pub(crate) struct Run {
     pub(crate) interfaces: Vec<Vec<InterfaceId>>,
 }
 
-/// Builds the run of `scenario` with `seed`; `record_paths` keeps the samples of MPTCP connections that send.
-pub(super) fn build(scenario: &Scenario, seed: u64, record_paths: bool) -> Result<Run, RunError> {
+/// Builds the run of `scenario` with `seed`; `record_paths` keeps the samples of MPTCP connections that send. Only the
+/// hosts for which `ours` is true begin flows.
+pub(super) fn build(
+    scenario: &Scenario,
+    seed: u64,
+    record_paths: bool,
+    ours: impl Fn(usize) -> bool,
+) -> Result<Run, RunError> {
     let random = |host: &subflow_scenario::Host| stream(seed, &format!("host {}", host.name)).into();
-    build_for(scenario, seed, record_paths, random, |_, _| true, Wires::Routed)
+    build_for(scenario, seed, record_paths, random, |_, host| ours(host), Wires::Routed)
 }
 
 /// What joins the links of a scenario.
@@ -91,7 +97,8 @@ pub(crate) fn build_for(
     let world = World::new(&mut network, nodes);
     let mut run = Run { network, world, links, interfaces };
     run.schedule_changes(scenario);
-    run.schedule_address_changes(scenario);
+    let serves = |host: usize, flow: &Flow| [flow.from.host, flow.to.host].contains(&host) && ours(flow, host);
+    run.schedule_address_changes(scenario, |host| scenario.flows.iter().any(|flow| serves(host, flow)));
     run.add_flows(scenario, seed, record_paths, ours);
     Ok(run)
 }
@@ -145,8 +152,8 @@ impl Run {
         }
     }
 
-    fn schedule_address_changes(&mut self, scenario: &Scenario) {
-        for event in &scenario.host_timeline {
+    fn schedule_address_changes(&mut self, scenario: &Scenario, ours: impl Fn(usize) -> bool) {
+        for event in scenario.host_timeline.iter().filter(|event| ours(event.host)) {
             self.world.add_address_change(&mut self.network, Instant::ZERO + event.at, event);
         }
     }

@@ -91,7 +91,7 @@ impl DataPath {
         for_each_range(packet, |_, start, end| self.on_range_arrived(start, end, now));
     }
 
-    fn on_range_sent(&mut self, ends: Ends, start: u64, end: u64, now: Instant) {
+    pub(super) fn on_range_sent(&mut self, ends: Ends, start: u64, end: u64, now: Instant) {
         let carrier = self.carrier(ends);
         if start >= self.sent {
             self.pending.push_back(Piece { start, end, sent_at: now, arrived_at: None, carrier });
@@ -109,7 +109,7 @@ impl DataPath {
         }
     }
 
-    fn on_range_arrived(&mut self, start: u64, end: u64, now: Instant) {
+    pub(super) fn on_range_arrived(&mut self, start: u64, end: u64, now: Instant) {
         self.settle(now);
         let first = self.position(start);
         for piece in self.pending.range_mut(first..).take_while(|piece| piece.end <= end) {
@@ -177,7 +177,7 @@ impl DataPath {
 }
 
 /// Calls `each` with the sender's ends and the range of each piece of data in a packet.
-fn for_each_range(packet: &Packet, mut each: impl FnMut(Ends, u64, u64)) {
+pub(super) fn for_each_range(packet: &Packet, mut each: impl FnMut(Ends, u64, u64)) {
     let ends = |source, destination| Ends {
         local: SocketAddr::new(packet.ip.source, source),
         remote: SocketAddr::new(packet.ip.destination, destination),

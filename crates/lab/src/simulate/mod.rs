@@ -4,9 +4,12 @@
 mod application;
 pub(crate) mod build;
 mod data_path;
+mod division;
 pub(crate) mod figures;
+mod flow_data;
 pub(crate) mod measure;
 pub(crate) mod nodes;
+mod parts;
 pub(crate) mod path_sample;
 pub(crate) mod sample;
 mod sctp;
@@ -16,12 +19,13 @@ pub(crate) mod world;
 
 use subflow_network::{DuplexLink, Network};
 use subflow_quantity::{Duration, Instant};
-use subflow_scenario::{Flow, Scenario};
+use subflow_scenario::Scenario;
 
 use crate::capture::{Capture, CaptureFolder};
 use crate::results::{Engine, RunResult};
 use crate::{CpuTimer, RunError, Stop};
-use build::Run;
+pub use division::{Division, Undivided};
+use parts::Parts;
 use sample::Sampler;
 
 /// What a run records in addition to its figures.
@@ -35,6 +39,9 @@ pub struct RunOptions {
     pub series: bool,
     /// Keep every sample of every subflow ([`RunResult::paths`]); memory grows with the run.
     pub paths: bool,
+    /// The number of threads on which one run is done, if [`Division::of`] finds parts for them; 0 and 1 are one. They
+    /// change nothing about the results.
+    pub threads: usize,
     /// Ends a simulated run early, with an error, within a fraction of a second.
     pub stop: Option<Stop>,
 }
@@ -48,38 +55,55 @@ const EVENTS_PER_SLICE: u64 = 50_000;
 
 /// Runs `scenario` once, with every random stream made from `seed`.
 pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<RunResult, RunError> {
-    let mut run = build::build(scenario, seed, options.paths)?;
+    if let Ok(division) = Division::of(scenario, options) {
+        let parts = Parts::divided(scenario, seed, options.paths, &division)?;
+        let result = measured(parts, scenario, seed, options);
+        // Parts do not know which failure is the first one of the whole run.
+        if result.is_ok() || options.stop.as_ref().is_some_and(Stop::is_requested) {
+            return result;
+        }
+    }
+    measured(Parts::whole(scenario, seed, options.paths)?, scenario, seed, options)
+}
+
+/// Does a run and measures it.
+fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<RunResult, RunError> {
     let capture = match &options.pcap {
-        Some(folder) => Some(Capture::begin(&mut run.network, scenario, &run.interfaces, folder, options.run)?),
+        Some(folder) => {
+            let run = parts.first();
+            Some(Capture::begin(&mut run.network, scenario, &run.interfaces, folder, options.run)?)
+        }
         None => None,
     };
     let mut sampler = options.series.then(|| Sampler::new(scenario));
     if options.series {
-        run.world.nodes.record_data(scenario.flows.iter().map(Flow::data_sender));
+        parts.record_data(scenario);
     }
     let timer = CpuTimer::start();
     let measure_from = Instant::ZERO + scenario.measure_from;
     let end = Instant::ZERO + scenario.duration;
     let watched = Watched { capture: capture.as_ref(), stop: options.stop.as_ref() };
-    run.run_until(scenario, measure_from, &mut sampler, watched)?;
-    let baseline = run.baseline();
-    run.run_until(scenario, end, &mut sampler, watched)?;
-    let cpu_s = timer.seconds();
+    run_until(&mut parts, scenario, measure_from, &mut sampler, watched)?;
+    let baseline = parts.gathered(|run| run.baseline());
+    run_until(&mut parts, scenario, end, &mut sampler, watched)?;
+    let cpu_s = timer.seconds() + parts.cpu_s;
     if let Some(capture) = capture {
-        capture.finish(&mut run.network)?;
+        capture.finish(&mut parts.first().network)?;
     }
-    run.world.nodes.check_flows()?;
-    let metrics = run.network.metrics();
-    Ok(RunResult {
+    parts.first().world.nodes.check_flows()?;
+    let metrics = parts.metrics();
+    let series = sampler.map(Sampler::finish).unwrap_or_default();
+    let (seed, engine) = (seed, Engine { packet_hops: metrics.packet_hops, events: metrics.events, cpu_s });
+    Ok(parts.gathered(|run| RunResult {
         seed,
         duration_s: scenario.duration.as_secs_f64(),
         flows: run.flows(scenario, &baseline, end),
         links: run.link_results(scenario, &baseline, end),
-        engine: Engine { packet_hops: metrics.packet_hops, events: metrics.events, cpu_s },
+        engine,
         paths: if options.paths { run.path_records() } else { Vec::new() },
         real_time: None,
-        series: sampler.map(Sampler::finish).unwrap_or_default(),
-    })
+        series,
+    }))
 }
 
 /// What can end a run early.
@@ -89,54 +113,50 @@ struct Watched<'a> {
     stop: Option<&'a Stop>,
 }
 
-impl Run {
-    /// Runs until `end` and takes the samples that are due, if there is a sampler. Fails at most one sample interval
-    /// after a capture has failed.
-    fn run_until(
-        &mut self,
-        scenario: &Scenario,
-        end: Instant,
-        sampler: &mut Option<Sampler>,
-        Watched { capture, stop }: Watched<'_>,
-    ) -> Result<(), RunError> {
-        if sampler.is_some() || capture.is_some() {
-            let mut at = self.network.now() + scenario.sample_interval;
-            while at < end {
-                self.advance(at, stop)?;
-                if let Some(sampler) = sampler {
-                    sampler.sample(self, scenario, at);
-                }
-                capture.map_or(Ok(()), Capture::check)?;
-                at += scenario.sample_interval;
+/// Runs until `end` and takes the samples that are due, if there is a sampler. Fails at most one sample interval after a
+/// capture has failed.
+fn run_until(
+    parts: &mut Parts,
+    scenario: &Scenario,
+    end: Instant,
+    sampler: &mut Option<Sampler>,
+    Watched { capture, stop }: Watched<'_>,
+) -> Result<(), RunError> {
+    if sampler.is_some() || capture.is_some() {
+        let mut at = parts.now() + scenario.sample_interval;
+        while at < end {
+            advance(parts, at, stop)?;
+            if let Some(sampler) = sampler {
+                parts.gathered(|run| sampler.sample(run, scenario, at));
             }
+            capture.map_or(Ok(()), Capture::check)?;
+            at += scenario.sample_interval;
         }
-        self.advance(end, stop)
     }
+    advance(parts, end, stop)
+}
 
-    /// Runs until `end`. Where the run can be stopped it goes in slices of simulated time, each about as much work as
-    /// the others; that changes nothing about the results.
-    fn advance(&mut self, end: Instant, stop: Option<&Stop>) -> Result<(), RunError> {
-        let mut slice = FIRST_SLICE;
-        while let Some(stop) = stop {
-            if stop.is_requested() {
-                return Err(RunError::failed("stopped on request"));
-            }
-            let at = self.network.now() + slice;
-            if at >= end {
-                break;
-            }
-            let before = self.network.metrics().events;
-            self.network.run_until(&mut self.world, at);
-            check_size(&self.network, &self.links)?;
-            match self.network.metrics().events - before {
-                events if events > EVENTS_PER_SLICE => slice = (slice / 2).max(Duration::from_nanos(1)),
-                events if events < EVENTS_PER_SLICE / 2 => slice = slice.saturating_mul(2).min(LONGEST_SLICE),
-                _ => {}
-            }
+/// Runs until `end`. Where the run can be stopped, and where parts note what happens, it goes in slices of simulated
+/// time, each about as much work as the others; that changes nothing about the results.
+fn advance(parts: &mut Parts, end: Instant, stop: Option<&Stop>) -> Result<(), RunError> {
+    let mut slice = FIRST_SLICE;
+    while stop.is_some() || parts.note_data() {
+        if stop.is_some_and(Stop::is_requested) {
+            return Err(RunError::failed("stopped on request"));
         }
-        self.network.run_until(&mut self.world, end);
-        check_size(&self.network, &self.links)
+        let at = parts.now() + slice;
+        if at >= end {
+            break;
+        }
+        let before = parts.events();
+        parts.run_until(at)?;
+        match parts.events() - before {
+            events if events > EVENTS_PER_SLICE => slice = (slice / 2).max(Duration::from_nanos(1)),
+            events if events < EVENTS_PER_SLICE / 2 => slice = slice.saturating_mul(2).min(LONGEST_SLICE),
+            _ => {}
+        }
     }
+    parts.run_until(end)
 }
 
 /// Fails if packets have filled the memory that the network may take: the figures of the run are not valid then.

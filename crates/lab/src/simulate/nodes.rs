@@ -3,11 +3,11 @@
 use std::net::{IpAddr, SocketAddr};
 
 use subflow_network::{HostId, InterfaceId, Network, PacketId, TimerId};
-use subflow_quantity::Instant;
 use subflow_transport::{ConnectError, EndpointId, Event, Host};
 use subflow_wire::Packet;
 
 use super::data_path::DataPath;
+use super::flow_data::FlowData;
 use crate::RunError;
 
 /// One host of the run.
@@ -48,27 +48,16 @@ pub(crate) struct Nodes {
     data_paths: Vec<FlowData>,
     /// Takes packets that are not to enter the network here.
     outlet: Option<Outlet>,
+    /// Orders what happens at this instant, if data is recorded ([`Network::arrival_order`]).
+    pub(super) cause: u64,
 }
 
 /// Gets the number of a node and each packet that it sends. Returns whether it takes the packet, which then does not
 /// enter the network at the node's interface.
 pub(crate) type Outlet = Box<dyn FnMut(usize, &mut Packet) -> bool + Send>;
 
-/// The record of a flow's data, and the node that sends it.
-struct FlowData {
-    sender: usize,
-    path: DataPath,
-}
-
-impl FlowData {
-    /// Records that a packet leaves `node`.
-    #[cold]
-    fn on_sent(&mut self, packet: &Packet, node: usize, now: Instant) {
-        if self.sender == node {
-            self.path.on_sent(packet, now);
-        }
-    }
-}
+/// The cause of what a timer does: after all packets of the same instant.
+pub(super) const TIMER: u64 = u64::MAX;
 
 impl Node {
     pub(super) fn new(id: HostId, transport: Host, interfaces: Vec<(IpAddr, InterfaceId)>) -> Self {
@@ -98,12 +87,14 @@ impl Nodes {
             failure: None,
             data_paths: Vec::new(),
             outlet: None,
+            cause: TIMER,
         }
     }
 
-    /// Records from now on how the data of each flow reaches its reader; `senders` are the nodes that send it.
-    pub(super) fn record_data(&mut self, senders: impl Iterator<Item = usize>) {
-        self.data_paths = senders.map(|sender| FlowData { sender, path: DataPath::default() }).collect();
+    /// Records from now on how the data of each flow reaches its reader; `senders` are the nodes that send it. If `later`,
+    /// the record is complete after [`replay_records`](Self::replay_records) only.
+    pub(super) fn record_data(&mut self, senders: impl Iterator<Item = usize>, later: bool) {
+        self.data_paths = senders.map(|sender| FlowData::new(sender, later)).collect();
     }
 
     /// From now on offers every packet that leaves a node to `outlet` first.
@@ -114,7 +105,23 @@ impl Nodes {
 
     /// The record of a flow's data, if it is kept.
     pub(super) fn data_path(&mut self, flow: usize) -> Option<&mut DataPath> {
-        self.data_paths.get_mut(flow).map(|data| &mut data.path)
+        self.data_paths.get_mut(flow).map(FlowData::path)
+    }
+
+    /// Takes what another part of the run has recorded.
+    pub(super) fn take_records(&mut self, other: &mut Self) {
+        self.data_paths.iter_mut().zip(&mut other.data_paths).for_each(|(own, other)| own.take_steps(other));
+    }
+
+    /// Adds what the parts of the run have recorded to the records of the flows' data.
+    pub(super) fn replay_records(&mut self) {
+        self.data_paths.iter_mut().for_each(FlowData::replay);
+    }
+
+    /// Exchanges the nodes for which `moves` is true with those of another copy of the same nodes.
+    pub(super) fn exchange(&mut self, other: &mut Self, moves: impl Fn(usize) -> bool) {
+        let nodes = self.nodes.iter_mut().zip(&mut other.nodes).enumerate();
+        nodes.filter(|(number, _)| moves(*number)).for_each(|(_, (own, other))| core::mem::swap(own, other));
     }
 
     /// Whether [`record_data`](Self::record_data) was called.
@@ -123,15 +130,20 @@ impl Nodes {
         !self.data_paths.is_empty()
     }
 
-    /// Records that `packet` has arrived at an endpoint of the node.
+    /// Records that `packet` has arrived at an interface, for an endpoint if it has one.
     #[cold]
-    pub(super) fn record_arrival(&mut self, network: &Network, node: usize, id: EndpointId, packet: PacketId) {
+    pub(super) fn record_arrival(
+        &mut self,
+        network: &Network,
+        (host, interface): (HostId, InterfaceId),
+        endpoint: Option<EndpointId>,
+        packet: PacketId,
+    ) {
+        self.cause = network.arrival_order(interface);
+        let node = host.index();
         // The packet that opens a connection arrives before its endpoint is registered.
-        let Some(socket) = self.nodes[node].sockets.get(id.0 as usize) else { return };
-        let data = &mut self.data_paths[socket.flow];
-        if data.sender != node {
-            data.path.on_arrived(network.packet(packet), network.now());
-        }
+        let Some(socket) = endpoint.and_then(|id| self.nodes[node].sockets.get(id.0 as usize)) else { return };
+        self.data_paths[socket.flow].on_arrived(network.packet(packet), node, (network.now(), self.cause));
     }
 
     /// Records that `flow` cannot begin, which makes the run fail.
@@ -176,7 +188,11 @@ impl Nodes {
         let endpoint = host.transport.endpoint_mut(id);
         while endpoint.poll_transmit_into(now, network.packet_mut(self.reserved)) {
             if !self.data_paths.is_empty() {
-                self.data_paths[host.sockets[id.0 as usize].flow].on_sent(network.packet(self.reserved), node, now);
+                self.data_paths[host.sockets[id.0 as usize].flow].on_sent(
+                    network.packet(self.reserved),
+                    node,
+                    (now, self.cause),
+                );
             }
             if let Some(outlet) = &mut self.outlet
                 && outlet(node, network.packet_mut(self.reserved))

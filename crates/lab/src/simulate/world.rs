@@ -8,7 +8,7 @@ use subflow_transport::EndpointId;
 use subflow_wire::Packet;
 
 use super::application::Application;
-use super::nodes::{Node, Nodes, TimerOwner};
+use super::nodes::{Node, Nodes, TIMER, TimerOwner};
 
 /// Everything above the network.
 pub(crate) struct World {
@@ -60,6 +60,17 @@ impl World {
         }
     }
 
+    /// Exchanges the hosts for which `moves` is true, and the applications of the flows from there, with those of
+    /// another copy of the same world.
+    pub(super) fn exchange(&mut self, other: &mut Self, moves: impl Fn(usize) -> bool) {
+        self.nodes.exchange(&mut other.nodes, &moves);
+        for (own, other) in self.applications.iter_mut().zip(&mut other.applications) {
+            if moves(own.flow().from.host) {
+                core::mem::swap(own, other);
+            }
+        }
+    }
+
     /// Opens the receiving end of `flow`, whose datagrams come from outside this world.
     #[cfg(target_os = "linux")]
     pub(crate) fn open_datagram_receiver(&mut self, network: &mut Network, flow: usize) {
@@ -93,16 +104,17 @@ impl World {
 }
 
 impl Hosts for World {
-    fn handle_packet(&mut self, network: &mut Network, host: HostId, _interface: InterfaceId, packet: PacketId) {
+    fn handle_packet(&mut self, network: &mut Network, host: HostId, interface: InterfaceId, packet: PacketId) {
         let endpoint = self.accept(network, host, packet);
-        if let Some(endpoint) = endpoint.filter(|_| self.nodes.records_data()) {
-            self.nodes.record_arrival(network, host.index(), endpoint, packet);
+        if self.nodes.records_data() {
+            self.nodes.record_arrival(network, (host, interface), endpoint, packet);
         }
         network.release(packet);
         self.respond(network, host, endpoint);
     }
 
     fn handle_timer(&mut self, network: &mut Network, timer: TimerId) {
+        self.nodes.cause = TIMER;
         match self.nodes.owner_of(timer) {
             TimerOwner::Endpoint { node, endpoint } => {
                 self.nodes.transport_mut(node).handle_timeout(network.now(), endpoint);

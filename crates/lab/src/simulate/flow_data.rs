@@ -1,0 +1,82 @@
+//! The record of a flow's data, made at once or, if its ends are in different parts of the run, from what each of them
+//! has noted.
+
+use subflow_quantity::Instant;
+use subflow_transport::tcp::Ends;
+use subflow_wire::Packet;
+
+use super::data_path::{DataPath, for_each_range};
+
+/// The record of a flow's data, and the node that sends it.
+pub(super) struct FlowData {
+    sender: usize,
+    path: DataPath,
+    /// What happened since the last [`replay`](Self::replay), in order; `None` if it is recorded at once.
+    steps: Option<Vec<Step>>,
+}
+
+/// The time, then the order of what happens at that time.
+type When = (Instant, u64);
+
+/// A range that was sent, or that arrived.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    when: When,
+    /// The ends of the subflow if it was sent.
+    sent_on: Option<Ends>,
+    start: u64,
+    end: u64,
+}
+
+impl FlowData {
+    pub(super) fn new(sender: usize, later: bool) -> Self {
+        Self { sender, path: DataPath::default(), steps: later.then(Vec::new) }
+    }
+
+    pub(super) fn path(&mut self) -> &mut DataPath {
+        &mut self.path
+    }
+
+    /// A packet leaves `node`.
+    #[cold]
+    pub(super) fn on_sent(&mut self, packet: &Packet, node: usize, when: When) {
+        match &mut self.steps {
+            _ if self.sender != node => {}
+            None => self.path.on_sent(packet, when.0),
+            Some(steps) => for_each_range(packet, |ends, start, end| {
+                steps.push(Step { when, sent_on: Some(ends), start, end });
+            }),
+        }
+    }
+
+    /// A packet has arrived at `node`.
+    pub(super) fn on_arrived(&mut self, packet: &Packet, node: usize, when: When) {
+        match &mut self.steps {
+            _ if self.sender == node => {}
+            None => self.path.on_arrived(packet, when.0),
+            Some(steps) => for_each_range(packet, |_, start, end| {
+                steps.push(Step { when, sent_on: None, start, end });
+            }),
+        }
+    }
+
+    /// Takes the steps that another part has noted.
+    pub(super) fn take_steps(&mut self, other: &mut Self) {
+        if let (Some(own), Some(other)) = (&mut self.steps, &mut other.steps) {
+            own.append(other);
+        }
+    }
+
+    /// Makes the record from the steps of all parts.
+    pub(super) fn replay(&mut self) {
+        let Some(steps) = &mut self.steps else { return };
+        // Those of each part are in order already, which remains.
+        steps.sort_by_key(|step| step.when);
+        for Step { when: (now, _), sent_on, start, end } in steps.drain(..) {
+            match sent_on {
+                Some(ends) => self.path.on_range_sent(ends, start, end, now),
+                None => self.path.on_range_arrived(start, end, now),
+            }
+        }
+    }
+}
