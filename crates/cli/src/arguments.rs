@@ -84,6 +84,9 @@ pub(crate) struct Run {
     /// How many runs to do at once [default: one for each core; on Linux always one]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
+    /// Do each run on up to N threads, with the same results; if its network cannot be divided, on one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) threads: Option<u16>,
     #[command(flatten)]
     pub(crate) output: Output,
     /// Replace results or captures of more runs than this command makes
@@ -328,6 +331,9 @@ pub(crate) struct FatTree {
     /// Simulated seconds
     #[arg(long, value_name = "S", default_value_t = 0.5, value_parser = seconds)]
     pub(crate) duration: f64,
+    /// Threads that do the one run
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) threads: u16,
     /// What to print
     #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
     pub(crate) format: BenchFormat,

@@ -35,10 +35,15 @@ fn every_example_has_the_results_of_one_thread() {
     for file in &files {
         let plan = Plan::read(Document::load(file).expect("TOML")).expect("a valid scenario");
         let scenario = &plan.points[0].scenario;
+        let dividable = [2, 3].map(|threads| options(threads, true)).into_iter();
+        let dividable: Vec<_> = dividable.filter(|options| Division::of(scenario, options).is_ok()).collect();
+        if dividable.is_empty() {
+            continue;
+        }
         let expected = json(scenario, &options(1, true));
-        for threads in [2, 3] {
-            divided += usize::from(Division::of(scenario, &options(threads, true)).is_ok());
-            assert_eq!(json(scenario, &options(threads, true)), expected, "{} on {threads} threads", file.display());
+        for options in dividable {
+            divided += 1;
+            assert_eq!(json(scenario, &options), expected, "{} on {} threads", file.display(), options.threads);
         }
     }
     assert!(divided >= files.len(), "only {divided} of {} runs were divided", 2 * files.len());
@@ -86,7 +91,7 @@ fn line(mode: &str, delays: &[u64], flows: &[(usize, usize, usize)], change: boo
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
     fn generated_networks_have_the_results_of_one_thread(

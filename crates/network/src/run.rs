@@ -4,7 +4,7 @@ use subflow_quantity::{Duration, Instant};
 use subflow_wire::Packet;
 
 use crate::host_table::FarEnd;
-use crate::link::{Parcel, Passing};
+use crate::link::Parcel;
 use crate::network::Change;
 use crate::routing::{FlowRoute, PacketRoute};
 use crate::{Direction, HostId, Hosts, InterfaceId, LinkId, Network, PacketId};
@@ -213,17 +213,17 @@ impl Network {
             let Some(accepted) = link.accept(at, packet) else {
                 return self.release(packet.packet);
             };
-            match link.passing() {
-                Passing::Queued => {
-                    if accepted.first {
-                        self.arrivals.insert(index, accepted.arrival);
-                    }
-                    return;
+            if !link.passes_on() {
+                if accepted.first {
+                    self.arrivals.insert(index, accepted.arrival);
                 }
-                Passing::Exported => return self.export(index, packet, accepted),
-                Passing::Fused => {}
+                return;
             }
             if accepted.arrival >= self.horizon {
+                // At another part every packet arrives after the horizon, which is less than a lookahead away.
+                if link.is_exported() {
+                    self.export(index, packet, accepted);
+                }
                 return;
             }
             if !accepted.first {

@@ -1,7 +1,6 @@
 //! Changes of links during a run.
 
 use crate::host_table::FarEnd;
-use crate::link::Passing;
 use crate::{LinkChange, LinkId, Network, PacketId};
 
 impl Network {
@@ -22,7 +21,7 @@ impl Network {
             .filter(|&other| self.links[other.index()].is_fused() && (other == id || self.may_follow(other, id)))
             .collect();
         for link in touching {
-            self.links[link.index()].set_passing(Passing::Queued);
+            self.links[link.index()].set_fused(false);
             self.enter_next_arrival(link);
         }
     }

@@ -1,4 +1,8 @@
 //! `subflow bench`.
+// It measures real time.
+#![allow(clippy::disallowed_types)]
+
+use std::time::Instant;
 
 use serde::Serialize;
 use subflow_lab::benchmark::{Cost, Dumbbell, DumbbellResult, FatTree, FatTreeResult};
@@ -9,13 +13,16 @@ use crate::failure::Failure;
 use crate::output::print;
 
 pub(crate) fn bench(arguments: &Bench) -> Result<(), Failure> {
+    let began = Instant::now();
+    let clock = || Some(began.elapsed().as_secs_f64());
     match &arguments.benchmark {
         Benchmark::Dumbbell(dumbbell) => {
-            let result = Dumbbell { flows: dumbbell.flows, duration_s: dumbbell.duration }.run()?;
+            let result = Dumbbell { flows: dumbbell.flows, duration_s: dumbbell.duration }.run(&clock)?;
             show(dumbbell.format, &result, &dumbbell_rows(&result), &result.cost)
         }
         Benchmark::FatTree(tree) => {
-            let result = FatTree { k: tree.k, subflows: tree.subflows, duration_s: tree.duration }.run()?;
+            let benchmark = FatTree { k: tree.k, subflows: tree.subflows, duration_s: tree.duration };
+            let result = benchmark.run(tree.threads.into(), &clock)?;
             show(tree.format, &result, &fat_tree_rows(&result), &result.cost)
         }
         Benchmark::Tun(tun) => print(&on_linux::bench_tun(tun)?),
@@ -68,7 +75,9 @@ fn cost_rows(cost: &Cost) -> Vec<Row> {
     vec![
         ("packet hops", cost.packet_hops.to_string()),
         ("events", cost.events.to_string()),
+        ("threads", cost.threads.to_string()),
         ("CPU time", format!("{:.3} s", cost.cpu_s)),
+        ("real time", cost.wall_s.map_or_else(|| "unknown".to_owned(), |s| format!("{s:.3} s"))),
         ("hops per CPU second", format!("{:.2} million", cost.hops_per_cpu_s / 1e6)),
         ("peak memory", memory),
     ]

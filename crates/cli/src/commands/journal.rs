@@ -10,6 +10,7 @@ use subflow_lab::simulate::RunOptions;
 use subflow_scenario::sweep::{Job, Plan};
 use subflow_store::{Filled, Key, Settings, Store, StoreError, collect, fill};
 
+use super::threads;
 use crate::arguments::{Platform, Run, Shard};
 use crate::failure::Failure;
 use crate::output::print;
@@ -88,9 +89,11 @@ impl Journal {
     /// Does those of `jobs` that are missing. Fails unless all were done, or some failed and the others may go on.
     fn fill(&self, arguments: &Run, plan: &Plan, jobs: &[Job]) -> Result<Filled, Failure> {
         let stop = stop_on_signals()?;
-        let options = RunOptions { series: true, stop: Some(stop.clone()), ..RunOptions::default() };
-        let threads = arguments.jobs.map_or(0, usize::from);
-        let settings = Settings { threads, options, keep_going: arguments.keep_going };
+        let threads = threads::of_a_run(arguments);
+        let options = RunOptions { series: true, threads, stop: Some(stop.clone()), ..RunOptions::default() };
+        threads::explain(plan, &options);
+        let settings =
+            Settings { threads: threads::runs_at_once(arguments), options, keep_going: arguments.keep_going };
         let bar = Bar::new();
         let filled = fill(plan, jobs, &self.store, &settings, &|progress| bar.show(progress));
         bar.finish();

@@ -17,6 +17,7 @@ mod reproduce;
 mod run;
 mod shell;
 mod swept;
+mod threads;
 mod validate;
 mod watch;
 

@@ -12,7 +12,7 @@ use subflow_scenario::sweep::Plan;
 
 use super::check::read_source;
 use super::journal::{self, Journal};
-use super::on_linux;
+use super::{on_linux, threads};
 use crate::arguments::{Format, Output, Platform, Run};
 use crate::failure::Failure;
 use crate::output::{about, figure_format, print};
@@ -72,6 +72,7 @@ fn plan(arguments: &Run) -> Result<Plan, Failure> {
             "the simulator has routers: add --on linux, or drop it",
         ));
     }
+    threads::check(arguments)?;
     read_source(&arguments.source)
 }
 
@@ -110,13 +111,13 @@ fn check_size(arguments: &Run, plan: &Plan, captures: &Captures) -> Result<(), F
 /// Runs the plan.
 fn experiment(arguments: &Run, plan: &Plan, series: bool, captures: Option<&Captures>) -> Result<Experiment, Failure> {
     let pcap = captures.map(|captures| CaptureFolder::new(captures.path(), arguments.pcap_limit));
-    let options = RunOptions { pcap, run: 0, series, ..RunOptions::default() };
+    let options = RunOptions { pcap, series, threads: threads::of_a_run(arguments), ..RunOptions::default() };
+    threads::explain(plan, &options);
     let bar = Bar::new();
     let progress = |progress| bar.show(progress);
     let experiment = match arguments.on {
         Platform::Simulator => {
-            let jobs = arguments.jobs.map_or(0, usize::from);
-            execute(plan, jobs, &options, &progress).map_err(Failure::from)
+            execute(plan, threads::runs_at_once(arguments), &options, &progress).map_err(Failure::from)
         }
         Platform::Linux => on_linux::execute(plan, arguments, &options, &progress),
     };

@@ -66,6 +66,23 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_jobs() {
 }
 
 #[test]
+fn threads_give_the_same_bytes_or_say_why_there_is_one() {
+    let far = "[routers]\nmiddle = {}\n[links.far]\nbetween = [\"middle\", \"server\"]\nrate = \"10 Mbit/s\"\n\
+               delay = \"2 ms\"\n[links.cable]";
+    let routed = QUICK.replace("[\"client\", \"server\"]", "[\"client\", \"middle\"]").replace("[links.cable]", far);
+    let desk = Desk::new(&routed);
+    let run = |more: &[&str]| {
+        let (code, stdout, stderr) = desk.subflow(&[&["run", "quick.toml", "--format", "json"], more].concat());
+        assert_eq!(code, Some(0), "{stderr}");
+        (stdout.lines().filter(|line| !line.contains("\"cpu_s\"")).collect::<Vec<_>>().join("\n"), stderr)
+    };
+    let one = run(&[]);
+    assert_eq!(run(&["--threads", "2"]), one);
+    let (json, said) = run(&["--threads", "2", "--pcap", "captures"]);
+    assert!(json == one.0 && said.contains("--threads: one thread, because packets are captured"), "{said}");
+}
+
+#[test]
 fn bad_input_is_reported_and_leaves_no_files() {
     let desk = Desk::new(&QUICK.replace("\"10 Mbit/s\"", "10"));
     let (code, stdout, stderr) = desk.subflow(&["run", "quick.toml", "--out", "out", "--pcap", "captures"]);
@@ -88,6 +105,8 @@ fn every_kind_of_bad_input_exits_with_2() {
         (&["run", "quick.toml", "--device", "tun"], "--device: found without --on linux"),
         (&["run", "quick.toml", "--repeat", "0"], "0 is not in 1.."),
         (&["run", "quick.toml", "--jobs", "many"], "--jobs"),
+        (&["run", "quick.toml", "--threads", "0"], "0 is not in 1..=64"),
+        (&["run", "quick.toml", "--threads", "2", "--on", "linux"], "--threads: found with --on linux"),
         (&["run", "quick.toml", "--format", "xml"], "json"),
         (&["run", "quick.toml", "--out", "precious"], "was not written by subflow"),
         (&["run", "quick.toml", "--out", "quick.toml"], "found a file"),

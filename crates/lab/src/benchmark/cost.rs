@@ -5,8 +5,11 @@ use subflow_scenario::Scenario;
 
 use crate::number;
 use crate::results::RunResult;
-use crate::simulate::{RunOptions, simulate};
+use crate::simulate::{Division, RunOptions, simulate};
 use crate::{CpuTimer, RunError};
+
+/// A clock of real time in seconds from any start; `None` without one.
+pub type Clock<'a> = &'a dyn Fn() -> Option<f64>;
 
 /// Cost of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -15,9 +18,14 @@ pub struct Cost {
     pub packet_hops: u64,
     /// Events processed.
     pub events: u64,
-    /// CPU time of the run.
+    /// Threads of the run.
+    pub threads: usize,
+    /// CPU time of the run, of all its threads together.
     #[serde(serialize_with = "number::serialize")]
     pub cpu_s: f64,
+    /// Real time from the scenario to the result, if the caller has a clock.
+    #[serde(serialize_with = "number::optional")]
+    pub wall_s: Option<f64>,
     /// Packet hops per CPU second.
     #[serde(serialize_with = "number::serialize")]
     pub hops_per_cpu_s: f64,
@@ -27,15 +35,20 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// Runs `scenario` once.
-    pub(super) fn of(scenario: &Scenario) -> Result<(RunResult, Self), RunError> {
+    /// Runs `scenario` once on up to `threads` threads. `clock` returns seconds of real time.
+    pub(super) fn of(scenario: &Scenario, threads: usize, clock: Clock<'_>) -> Result<(RunResult, Self), RunError> {
+        let options = RunOptions { threads, ..RunOptions::default() };
         let timer = CpuTimer::start();
-        let result = simulate(scenario, 1, &RunOptions::default())?;
+        let began = clock();
+        let result = simulate(scenario, 1, &options)?;
+        let wall_s = began.and_then(|began| Some(clock()? - began));
         let cpu_s = if result.engine.cpu_s > 0.0 { result.engine.cpu_s } else { timer.seconds() };
         let cost = Self {
             packet_hops: result.engine.packet_hops,
             events: result.engine.events,
+            threads: Division::of(scenario, &options).map_or(1, |division| division.parts()),
             cpu_s,
+            wall_s,
             hops_per_cpu_s: result.engine.packet_hops as f64 / cpu_s,
             peak_rss_mb: peak_rss_mb(),
         };

@@ -7,7 +7,7 @@ use serde::Serialize;
 use subflow_scenario::Scenario;
 use subflow_scenario::file::{Document, Problems};
 
-use super::cost::Cost;
+use super::cost::{Clock, Cost};
 use crate::RunError;
 use crate::number;
 
@@ -81,10 +81,10 @@ impl Dumbbell {
         Scenario::read(&Document::parse(Path::new("dumbbell.toml"), self.scenario_text())?)
     }
 
-    /// Runs the benchmark once.
-    pub fn run(self) -> Result<DumbbellResult, RunError> {
+    /// Runs the benchmark once. `clock` measures its real time.
+    pub fn run(self, clock: Clock<'_>) -> Result<DumbbellResult, RunError> {
         let scenario = self.scenario().map_err(|problems| RunError::failed(problems.to_string()))?;
-        let (result, cost) = Cost::of(&scenario)?;
+        let (result, cost) = Cost::of(&scenario, 1, clock)?;
         let bottleneck = result.links.iter().find(|link| link.name == "bottleneck");
         Ok(DumbbellResult {
             benchmark: "dumbbell",

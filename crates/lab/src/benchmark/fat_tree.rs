@@ -9,7 +9,7 @@ use subflow_network::stream;
 use subflow_scenario::Scenario;
 use subflow_scenario::file::{Document, Problems};
 
-use super::cost::Cost;
+use super::cost::{Clock, Cost};
 use crate::RunError;
 use crate::number;
 
@@ -91,10 +91,10 @@ impl FatTree {
         Scenario::read(&Document::parse(Path::new("fat-tree.toml"), self.scenario_text())?)
     }
 
-    /// Runs the benchmark once.
-    pub fn run(self) -> Result<FatTreeResult, RunError> {
+    /// Runs the benchmark once, on up to `threads` threads. `clock` measures its real time.
+    pub fn run(self, threads: usize, clock: Clock<'_>) -> Result<FatTreeResult, RunError> {
         let scenario = self.scenario().map_err(|problems| RunError::failed(problems.to_string()))?;
-        let (result, cost) = Cost::of(&scenario)?;
+        let (result, cost) = Cost::of(&scenario, threads, clock)?;
         let at_host = |link: &&crate::results::LinkResult| link.name.starts_with('h');
         let goodput: f64 = result.flows.iter().map(|flow| flow.goodput_mbps).sum();
         Ok(FatTreeResult {

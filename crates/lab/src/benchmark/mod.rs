@@ -6,7 +6,7 @@ mod fat_tree;
 #[cfg(target_os = "linux")]
 mod tun;
 
-pub use cost::Cost;
+pub use cost::{Clock, Cost};
 pub use dumbbell::{Dumbbell, DumbbellResult};
 pub use fat_tree::{FatTree, FatTreeResult};
 #[cfg(target_os = "linux")]

@@ -62,16 +62,18 @@ impl FlowData {
 
     /// Takes the steps that another part has noted.
     pub(super) fn take_steps(&mut self, other: &mut Self) {
-        if let (Some(own), Some(other)) = (&mut self.steps, &mut other.steps) {
-            own.append(other);
+        let (Some(own), Some(other)) = (&mut self.steps, &mut other.steps) else { return };
+        // What a single part has noted has the order in which it happened, also if `when` does not tell it.
+        let from_both = !own.is_empty() && !other.is_empty();
+        own.append(other);
+        if from_both {
+            own.sort_by_key(|step| step.when);
         }
     }
 
     /// Makes the record from the steps of all parts.
     pub(super) fn replay(&mut self) {
         let Some(steps) = &mut self.steps else { return };
-        // Those of each part are in order already, which remains.
-        steps.sort_by_key(|step| step.when);
         for Step { when: (now, _), sent_on, start, end } in steps.drain(..) {
             match sent_on {
                 Some(ends) => self.path.on_range_sent(ends, start, end, now),

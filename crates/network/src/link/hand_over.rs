@@ -3,7 +3,7 @@
 
 use subflow_quantity::{Duration, Instant};
 
-use super::{Descriptor, Link, Parcel, Passing};
+use super::{Descriptor, Link, Parcel};
 
 impl Link {
     /// The least time that a packet takes from being accepted to its arrival.
@@ -11,10 +11,21 @@ impl Link {
         self.delay
     }
 
+    /// The far end is in another part: packets are handed over to it as soon as they come.
+    pub(crate) fn set_exported(&mut self) {
+        (self.fused, self.exported) = (true, true);
+    }
+
+    /// Whether packets are handed over to another part.
+    #[inline]
+    pub(crate) const fn is_exported(&self) -> bool {
+        self.exported
+    }
+
     /// The last accepted packet is handed over. It stays in this copy until it has left the queue, and is not counted
     /// as arrived here.
     pub(crate) fn hand_over(&mut self) {
-        debug_assert_eq!(self.passing, Passing::Exported);
+        debug_assert!(self.exported);
         self.delivered = self.ring.tail();
     }
 

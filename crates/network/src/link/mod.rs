@@ -58,7 +58,10 @@ pub(crate) struct Link {
     /// Whether the link has none of the features in `extras`.
     plain: bool,
     up: bool,
-    passing: Passing,
+    /// Whether packets are passed on as soon as they come to this link: to the next one (see `fusion.rs`) or, if
+    /// `exported`, to another part of the network (see `parts/`).
+    fused: bool,
+    exported: bool,
     counts_transmitting: bool,
 
     /// When the last packet leaves.
@@ -75,17 +78,6 @@ pub(crate) struct Link {
 }
 
 const _: () = assert!(size_of::<Link>() <= 4 * 64);
-
-/// How the packets of a link get to its far end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Passing {
-    /// The first one has an event.
-    Queued,
-    /// They are passed on to the next link as soon as they come to this one (see `fusion.rs`).
-    Fused,
-    /// The far end is in another part of the network: they are handed over to it as soon as they come (see `parts/`).
-    Exported,
-}
 
 /// A packet that a link has accepted.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +112,8 @@ impl Link {
             plain: extras.are_none(),
             extras,
             up: true,
-            passing: Passing::Queued,
+            fused: false,
+            exported: false,
             counts_transmitting: config.queue.counts_transmitting,
             last_departure: Instant::ZERO,
             last_arrival: Instant::ZERO,
@@ -141,7 +134,7 @@ impl Link {
             return None;
         }
         let first = self.delivered == self.ring.tail();
-        if first && self.passing == Passing::Queued {
+        if first && !self.fused {
             // All packets have arrived, so all have left. An empty ring restarts at its first slots, which are in the
             // cache.
             self.ring.restart();
@@ -203,19 +196,20 @@ impl Link {
         if self.plain { None } else { self.extras.disturbance.as_mut() }
     }
 
-    /// How packets get to the far end.
+    /// Whether packets are passed on as soon as they come, and have no event.
     #[inline]
-    pub(crate) const fn passing(&self) -> Passing {
-        self.passing
+    pub(crate) const fn passes_on(&self) -> bool {
+        self.fused
     }
 
-    #[inline]
+    /// Whether packets are passed on to the next link.
     pub(crate) const fn is_fused(&self) -> bool {
-        matches!(self.passing, Passing::Fused)
+        self.fused && !self.exported
     }
 
-    pub(crate) fn set_passing(&mut self, passing: Passing) {
-        self.passing = passing;
+    /// Sets whether packets are passed on to the next link.
+    pub(crate) fn set_fused(&mut self, fused: bool) {
+        self.fused = fused;
     }
 
     /// Updates which packets have left by `now`.

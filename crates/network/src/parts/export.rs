@@ -75,7 +75,7 @@ impl Batch {
 
 impl Network {
     /// Hands over `parcel`, which link `index` to another part has accepted.
-    #[inline(never)]
+    #[cold]
     pub(crate) fn export(&mut self, index: u32, mut parcel: Parcel, accepted: Accepted) {
         let link = index as usize;
         self.links[link].hand_over();

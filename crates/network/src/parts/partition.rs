@@ -5,7 +5,6 @@ use core::fmt;
 use subflow_quantity::Duration;
 
 use super::Part;
-use crate::link::Passing;
 use crate::network::Change;
 use crate::routing::Node;
 use crate::{HostId, LinkId, Network, NetworkMetrics};
@@ -100,7 +99,7 @@ impl Network {
         }
         for (link, [from, to]) in ends.iter().enumerate() {
             if from != to && *from == part {
-                self.links[link].set_passing(Passing::Exported);
+                self.links[link].set_exported();
             }
         }
         self.part = Some(Box::new(Part::new(part, partition.parts, ends)));

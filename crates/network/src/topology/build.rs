@@ -7,7 +7,7 @@ use subflow_policy::routing::Multiflow;
 use super::{Attachment, TopologyBuilder, TopologyError, addresses};
 use crate::fusion;
 use crate::host_table::{Conversations, FarEnd, HostTable, Interface};
-use crate::link::{Link, LinkStreams, Passing};
+use crate::link::{Link, LinkStreams};
 use crate::route::Routing;
 use crate::routing::{Edge, FlowRoutes, Gateways, Node, Routes, StaticRoute, TableRules, Wiring};
 use crate::{HostId, InterfaceId, LinkId, Network, RouterMode, Service, stream};
@@ -27,7 +27,7 @@ pub(super) fn build(topology: &TopologyBuilder, seed: u64) -> Result<Network, To
         let fixed = routing.flows.is_none() && topology.routing.reroute_after.is_none();
         let fusible = fusion::fusible(&routing.wiring, &routing.tables, fixed, &hosts, &mut links);
         for (link, fuse) in fusible.into_iter().enumerate() {
-            links[link].set_passing(if fuse { Passing::Fused } else { Passing::Queued });
+            links[link].set_fused(fuse);
         }
     }
     let names = topology.links.iter().map(|link| link.name.clone()).collect();

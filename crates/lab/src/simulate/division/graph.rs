@@ -46,8 +46,8 @@ impl Graph {
         self.links.iter().flat_map(|link| link.ends).for_each(|node| links[node] += 1);
         let of_hosts: u64 = self.weights[..self.hosts].iter().sum();
         let all_links: u64 = links[self.hosts..].iter().sum();
-        for router in self.hosts..self.weights.len() {
-            self.weights[router] = of_hosts * links[router] / (2 * all_links).max(1);
+        for (weight, links) in self.weights.iter_mut().zip(links).skip(self.hosts) {
+            *weight = of_hosts * links / (2 * all_links).max(1);
         }
     }
 }
