@@ -6,6 +6,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use subflow_lab::results::{Engine, RunResult};
 use subflow_lab::simulate::{Division, RunOptions, Undivided, simulate};
+use subflow_quantity::Duration;
 use subflow_scenario::Scenario;
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::Plan;
@@ -34,7 +35,9 @@ fn every_example_has_the_results_of_one_thread() {
     files.sort();
     for file in &files {
         let plan = Plan::read(Document::load(file).expect("TOML")).expect("a valid scenario");
-        let scenario = &plan.points[0].scenario;
+        let whole = &*plan.points[0].scenario;
+        let duration = whole.duration.min(Duration::from_secs(1));
+        let scenario = &Scenario { duration, measure_from: whole.measure_from.min(duration / 2), ..whole.clone() };
         let dividable = [2, 3].map(|threads| options(threads, true)).into_iter();
         let dividable: Vec<_> = dividable.filter(|options| Division::of(scenario, options).is_ok()).collect();
         if dividable.is_empty() {
@@ -91,7 +94,7 @@ fn line(mode: &str, delays: &[u64], flows: &[(usize, usize, usize)], change: boo
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(30))]
 
     #[test]
     fn generated_networks_have_the_results_of_one_thread(
@@ -118,17 +121,4 @@ fn what_cannot_be_divided_says_why() {
     let text = "[hosts]\na = ['x']\nb = ['x']\n[links.l]\nbetween = ['a', 'b']\nrate = '1 Mbit/s'\n\
                 [flows.f]\nfrom = 'a'\nto = 'b'\n";
     assert_eq!(Division::of(&parsed(text.to_owned()), &options(2, false)).map(|d| d.parts()), Err(Undivided::Together));
-}
-
-#[test]
-fn a_failing_run_fails_with_the_error_of_one_thread() {
-    let text = "duration = '3000 s'\n[hosts]\na = ['x']\nb = ['x']\n[routers]\nm = {}\n\
-                [links.slow]\nbetween = ['a', 'm']\nrate = '1 bit/s'\ndelay = '1 ms'\nqueue = 'unlimited'\n\
-                [links.fast]\nbetween = ['m', 'b']\nrate = '1 Gbit/s'\ndelay = '1 ms'\n\
-                [flows.f]\nfrom = 'a'\nto = 'b'\nprotocol = 'udp'\non_off = { rate = '10 Mbit/s', packet = '1400 B' }\n";
-    let scenario = parsed(text.to_owned());
-    assert!(Division::of(&scenario, &options(2, false)).is_ok());
-    let [one, two] = [1, 2].map(|threads| simulate(&scenario, 1, &options(threads, false)));
-    assert_eq!(one, two);
-    assert!(one.expect_err("too many packets").to_string().contains("links.slow"));
 }

@@ -4,11 +4,12 @@ mod support;
 
 use proptest::prelude::*;
 use subflow_network::{
-    DuplexLink, LinkChange, LinkConfig, Network, Partition, PartitionError, RouterMode, TopologyBuilder,
+    DuplexLink, Exchange, HostId, Hosts, InterfaceId, LinkChange, LinkConfig, Network, PacketId, Partition,
+    PartitionError, RouterMode, TimerId, TopologyBuilder,
 };
 use subflow_quantity::{Duration, Rate};
-use support::ms;
 use support::random_network::{Outcome, scenario};
+use support::{ms, send};
 
 /// The same outcome with the arrivals by interface: parts do not know their order at different hosts.
 fn by_interface(mut outcome: Outcome) -> Outcome {
@@ -65,4 +66,34 @@ fn what_cannot_be_between_parts_is_refused() {
     let (mut changing, far) = two_hops(RouterMode::ShortestPath, delay);
     changing.schedule_change(ms(1), far.backward, LinkChange::Down);
     assert_eq!(changing.restrict(&far_alone, 0), Err(PartitionError::Changes { link: "far".to_owned() }));
+}
+
+/// Hosts that cannot stand any packet.
+struct Fragile;
+
+impl Hosts for Fragile {
+    fn handle_packet(&mut self, _: &mut Network, _: HostId, _: InterfaceId, _: PacketId) {
+        panic!("a packet");
+    }
+
+    fn handle_timer(&mut self, _: &mut Network, _: TimerId) {}
+}
+
+#[test]
+fn a_panic_in_one_part_ends_the_others() {
+    let far_alone = Partition::new(vec![0, 1], vec![0]);
+    let [mut near, mut far] = [0, 1].map(|part| {
+        let (mut network, _) = two_hops(RouterMode::ShortestPath, Duration::from_millis(1));
+        network.restrict(&far_alone, part).expect("a partition of this network");
+        network
+    });
+    let [from, to] = [0, 1].map(InterfaceId::from_index);
+    send(&mut near, from, to, 1, 1500);
+    let exchange = Exchange::new(2, Duration::from_millis(1));
+    let ended = std::thread::scope(|scope| {
+        [&mut near, &mut far]
+            .map(|network| scope.spawn(|| network.run_part_until(&mut Fragile, ms(100), &exchange)))
+            .map(|thread| thread.join().is_err())
+    });
+    assert_eq!(ended, [true, true]);
 }

@@ -1,7 +1,7 @@
 //! The windows of the parts of a network, which run at the same time.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use subflow_quantity::{Duration, Instant};
 
@@ -21,6 +21,11 @@ pub struct Exchange {
     arrived: AtomicUsize,
     /// Whether a thread has panicked, for which the others would wait in vain.
     abandoned: AtomicBool,
+    /// How many threads sleep, or are about to.
+    sleepers: AtomicUsize,
+    /// Held while a thread falls asleep.
+    lock: Mutex<()>,
+    wake: Condvar,
 }
 
 #[derive(Debug)]
@@ -31,7 +36,8 @@ struct Round {
     first: Vec<AtomicU64>,
 }
 
-/// How often a thread looks for the others before it leaves the core to other threads: some ten microseconds.
+/// How often a thread looks for the others before it sleeps: some ten microseconds. Where other programs use the cores, a
+/// thread that sleeps gets a core sooner than one that has only offered its own.
 const SPINS: u32 = 2000;
 
 impl Exchange {
@@ -47,23 +53,47 @@ impl Exchange {
             rounds: [round(), round()],
             arrived: AtomicUsize::new(0),
             abandoned: AtomicBool::new(false),
+            sleepers: AtomicUsize::new(0),
+            lock: Mutex::default(),
+            wake: Condvar::new(),
         }
     }
 
     /// Waits until all threads have called it as often as this one.
     fn meet(&self) {
-        let before = self.arrived.fetch_add(1, Ordering::AcqRel);
+        let before = self.arrived.fetch_add(1, Ordering::SeqCst);
         let all = (before / self.parts + 1) * self.parts;
-        let mut looks = 0;
-        while self.arrived.load(Ordering::Acquire) < all {
-            assert!(!self.abandoned.load(Ordering::Relaxed), "another part of the network has panicked");
-            looks += 1;
-            if looks < SPINS {
-                core::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
-            }
+        if before + 1 == all {
+            return self.wake_sleepers();
         }
+        let is_complete = || {
+            assert!(!self.abandoned.load(Ordering::SeqCst), "another part of the network has panicked");
+            self.arrived.load(Ordering::SeqCst) >= all
+        };
+        for _ in 0..SPINS {
+            if is_complete() {
+                return;
+            }
+            core::hint::spin_loop();
+        }
+        let mut lock = self.lock();
+        // Whoever comes last either sees the sleeper, or came before the sleeper looks again.
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        while !is_complete() {
+            lock = self.wake.wait(lock).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn wake_sleepers(&self) {
+        if self.sleepers.load(Ordering::SeqCst) > 0 {
+            drop(self.lock());
+            self.wake.notify_all();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -73,7 +103,8 @@ struct Presence<'a>(&'a Exchange);
 impl Drop for Presence<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.abandoned.store(true, Ordering::Relaxed);
+            self.0.abandoned.store(true, Ordering::SeqCst);
+            self.0.wake_sleepers();
         }
     }
 }
