@@ -48,6 +48,17 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
+    /// Another process works with the journal.
+    #[error(
+        "{}: another command{} does its runs here; wait for it, or choose another folder for the results",
+        path.display(), process.as_ref().map_or(String::new(), |process| format!(" (process {process})"))
+    )]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+        /// The number of the process, if it is known.
+        process: Option<String>,
+    },
     /// The path is that of a file.
     #[error("{}: found a file, expected the folder of a store; choose another path", path.display())]
     NotAFolder {

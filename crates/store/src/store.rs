@@ -5,8 +5,10 @@
 //! `ab/abcd….failed.parquet` while it has failed. A file is written under a temporary name, synchronised, and renamed:
 //! a process may be killed at any time, and several may write at the same time.
 
+use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +16,8 @@ use crate::key::{FORMAT, VERSION};
 use crate::{Key, Record, StoreError};
 
 const MARKER: &str = "subflow-store.json";
+/// The file that the process of a journal locks.
+const LOCK: &str = "subflow-store.lock";
 /// The names of files that are being written begin so.
 const STAGING: &str = ".tmp";
 
@@ -30,6 +34,8 @@ struct Marker {
 pub struct Store {
     path: PathBuf,
     is_journal: bool,
+    /// The file that this process has locked, of a journal.
+    lock: Option<Arc<File>>,
 }
 
 impl Store {
@@ -38,16 +44,42 @@ impl Store {
         Self::opened(path.into(), false)
     }
 
-    /// The store at `path`, which is created as the journal of a command unless it exists.
+    /// The store at `path`, which is created as the journal of a command unless it exists. A journal is that of one
+    /// process at a time, until the last clone of the store is dropped or the process ends.
     pub fn open_journal(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
-        Self::opened(path.into(), true)
+        let mut store = Self::opened(path.into(), true)?;
+        if store.is_journal {
+            store.lock = Some(Arc::new(store.locked()?));
+        }
+        Ok(store)
+    }
+
+    /// The file that is locked while a process works with the journal. It contains the number of the process.
+    fn locked(&self) -> Result<File, StoreError> {
+        let path = self.path.join(LOCK);
+        let failed = |source| self.failed(&path, source);
+        let mut file =
+            File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {
+                file.set_len(0).map_err(failed)?;
+                write!(file, "{}", std::process::id()).map_err(failed)?;
+            }
+            Err(TryLockError::WouldBlock) => {
+                let process = std::fs::read_to_string(&path).ok().filter(|process| !process.is_empty());
+                return Err(StoreError::InUse { path: self.path.clone(), process });
+            }
+            // Some file systems have no locks.
+            Err(TryLockError::Error(_)) => {}
+        }
+        Ok(file)
     }
 
     fn opened(path: PathBuf, is_journal: bool) -> Result<Self, StoreError> {
         if let Some(store) = Self::check(&path)? {
             return Ok(store);
         }
-        let store = Self { path, is_journal };
+        let store = Self { path, is_journal, lock: None };
         std::fs::create_dir_all(&store.path).map_err(|source| store.failed(&store.path, source))?;
         if store.entries(&store.path)?.iter().any(|entry| !is_own(entry)) {
             return match Self::check(&store.path)? {
@@ -80,7 +112,7 @@ impl Store {
         if (marker.format, marker.version.as_str()) != (FORMAT, VERSION) {
             return Err(StoreError::OtherVersion { path: path.to_owned(), found: marker.version });
         }
-        Ok(Some(Self { path: path.to_owned(), is_journal: marker.journal }))
+        Ok(Some(Self { path: path.to_owned(), is_journal: marker.journal, lock: None }))
     }
 
     /// Whether it was created by [`open_journal`](Self::open_journal).
@@ -139,10 +171,11 @@ impl Store {
 
     /// Removes these runs, and the folder if nothing else is in it.
     pub fn remove(&self, keys: impl IntoIterator<Item = Key>) -> Result<(), StoreError> {
-        self.remove_files(keys.into_iter().flat_map(|key| [self.file(key, ""), self.file(key, ".failed")]))
+        self.remove_files(keys.into_iter().flat_map(|key| [self.file(key, ""), self.file(key, ".failed")]))?;
+        self.remove_if_empty()
     }
 
-    /// Removes all runs, and the folder if nothing else is in it.
+    /// Removes all runs.
     pub fn clear(&self) -> Result<(), StoreError> {
         self.remove_files(self.runs()?)
     }
@@ -154,6 +187,10 @@ impl Store {
                 _ => {}
             }
         }
+        Ok(())
+    }
+
+    fn remove_if_empty(&self) -> Result<(), StoreError> {
         let others = self.entries(&self.path)?.into_iter().any(|entry| !is_own(&entry) && !entry.ends_with(MARKER));
         if others || !self.is_empty()? {
             return Ok(());
@@ -199,7 +236,9 @@ impl Store {
 /// or what a process that was killed had begun to write.
 fn is_own(entry: &Path) -> bool {
     let is_prefix = |name: &str| name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_staging(entry) || entry.is_dir() && entry.file_name().and_then(|name| name.to_str()).is_some_and(is_prefix)
+    is_staging(entry)
+        || entry.ends_with(LOCK)
+        || entry.is_dir() && entry.file_name().and_then(|name| name.to_str()).is_some_and(is_prefix)
 }
 
 fn is_staging(entry: &Path) -> bool {

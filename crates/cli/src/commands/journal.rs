@@ -60,8 +60,8 @@ impl Journal {
         let mut name = out.as_os_str().to_owned();
         name.push(".runs");
         let path = PathBuf::from(name);
-        if path.exists() && !arguments.resume {
-            let store = Store::existing(&path)?;
+        let store = Store::open_journal(&path)?;
+        if !arguments.resume {
             if !store.is_journal() {
                 return Err(Failure::bad_input(
                     format!("{}: found a store that was named by --store, expected none here", path.display()),
@@ -76,7 +76,7 @@ impl Journal {
             }
             store.clear()?;
         }
-        Ok(Self { store: Store::open_journal(path)? })
+        Ok(Self { store })
     }
 
     /// Does the runs that are missing and returns the results of all, with the number of runs that failed.

@@ -164,6 +164,23 @@ fn a_command_removes_only_its_own_runs_and_only_from_its_own_journal() {
 }
 
 #[test]
+fn a_second_command_with_the_same_folder_is_refused_while_the_first_one_runs() {
+    let desk = study();
+    let journal = desk.path("cut.runs");
+    let mut child = start(&desk, &CUT);
+    wait_for(1, &journal, &mut child);
+    for rest in ["--resume", "--force"] {
+        let (code, _, stderr) = desk.subflow(&["run", "quick.toml", "--repeat", "2", "--out", "cut", rest]);
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains(&format!("another command (process {})", child.id())), "{stderr}");
+    }
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    assert_eq!(desk.subflow(&CUT).0, Some(0), "a command that was killed leaves no lock");
+    assert!(!journal.exists());
+}
+
+#[test]
 fn shards_are_merged_to_the_results_of_one_command() {
     let desk = study();
     let run = ["run", "quick.toml", "--repeat", "40"];
