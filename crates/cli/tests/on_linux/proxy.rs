@@ -44,7 +44,7 @@ fn a_dry_run_names_all_changes_and_makes_none() {
     if !machine_serves() {
         return;
     }
-    let hosts = hosts("dry");
+    let hosts = hosts("proxy-dry");
     let before = state(&hosts.client);
     let output = proxy(&hosts.client, &["--via", "v0", "--via", "v1", "--dry-run"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -60,7 +60,7 @@ fn bad_arguments_are_refused_with_a_way_out() {
     if !machine_serves() {
         return;
     }
-    let hosts = hosts("refused");
+    let hosts = hosts("proxy-refused");
     let before = state(&hosts.client);
     let many: Vec<&str> = ["--via", "v0"].repeat(17);
     let cases: [(&[&str], &[&str]); 7] = [
@@ -87,7 +87,7 @@ fn cleanup_undoes_what_a_killed_proxy_has_left() {
         return;
     }
     let _alone = left_behind();
-    let hosts = hosts("killed");
+    let hosts = hosts("proxy-killed");
     let before = state(&hosts.client);
     let mut running = start(&hosts.client);
     let during = state(&hosts.client);

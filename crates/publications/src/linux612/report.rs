@@ -28,12 +28,14 @@ const ADDED: [&str; 12] = [
     "reference_spread_pct",
 ];
 
-/// All rows, in the measurements' columns.
+/// All rows, in the measurements' columns. Those of distributions are there if a row has them.
 pub(super) fn rows(outcomes: &[Outcome<'_>], distributions: &[Distribution<'_>]) -> Table {
-    let mut table = Table::new(COLUMNS.into_iter().chain(ADDED).chain(distributions::COLUMNS).chain(["status"]));
+    let of_distributions: &[&str] = if distributions.is_empty() { &[] } else { &distributions::COLUMNS };
+    let columns = COLUMNS.into_iter().chain(ADDED).chain(of_distributions.iter().copied());
+    let mut table = Table::new(columns.chain(["status"]));
     for comparison in outcomes.iter().flat_map(Comparison::of) {
         let of_it = distributions.iter().find(|distribution| distribution.is_of(&comparison));
-        let added = of_it.map_or_else(|| distributions::COLUMNS.map(|_| Cell::Empty).to_vec(), Distribution::cells);
+        let added = of_it.map_or_else(|| vec![Cell::Empty; of_distributions.len()], Distribution::cells);
         let status = if comparison.outcome.figures.is_some() { "ok" } else { "not supported" };
         table.row(cells(&comparison).into_iter().chain(added).chain([status.into()]));
     }
