@@ -1,4 +1,4 @@
-//! `adaptive`: measures the paths and uses the scheduler that suits them.
+//! `adaptive`: measures the paths, uses the scheduler that suits them, and keeps slow subflows from blocking the others.
 
 use subflow_quantity::{Duration, Instant};
 
@@ -6,6 +6,7 @@ use super::highest_sending_rate::fastest_sender;
 use super::largest_window_space::roomiest;
 use super::lowest_latency::fastest;
 use super::lowest_time_space::quickest_room;
+use super::window_share::WindowShare;
 use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidates};
 
 /// Switches between `ll`, `lws`, `lts` and `hsr`, depending on measurements of the paths.
@@ -34,6 +35,9 @@ use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidate
 /// just freed window space, whatever the scheduler. A scheduler decides which windows grow in slow start, and which are
 /// used while the peer's window is the limit. In experiments an evaluation once per second always came too late.
 ///
+/// New data does not go to a subflow that has more in flight than its part of the peer's window, [`WindowShare`]: it
+/// would arrive so late that the others had to wait for it.
+///
 /// Source: this project. A dynamic scheduler is future work of lima2017 (chapter 6), which specifies neither the
 /// measurements nor the conditions for a switch. LWS under loss follows its experiments.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +55,7 @@ pub struct Adaptive {
     resent: u64,
     /// Smoothed fraction of packets that were resent.
     loss: f64,
+    share: WindowShare,
 }
 
 /// The scheduler in use.
@@ -86,7 +91,14 @@ impl Scheduler for Adaptive {
             Choice::LowestTimeSpace => quickest_room,
             Choice::HighestSendingRate => fastest_sender,
         };
-        candidates::serve(subflows, queue, |ready| pick(subflows, ready))
+        self.share.observe(subflows, queue.window, queue.now);
+        let share = &self.share;
+        candidates::copy(subflows, queue, |ready| pick(subflows, ready)).or_else(|| {
+            candidates::new_data(subflows, queue, |ready| {
+                let within = share.within(subflows, ready);
+                if within.is_empty() { None } else { pick(subflows, within) }
+            })
+        })
     }
 
     fn on_replaced(&mut self, subflow: usize, last: &SubflowView) {

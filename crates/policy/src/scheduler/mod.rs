@@ -25,6 +25,7 @@ mod round_robin;
 mod scheduling;
 #[cfg(test)]
 mod test_states;
+mod window_share;
 
 use core::ops::Range;
 

@@ -168,7 +168,7 @@ const ALL: &[SchedulerEntry] = &[
     SchedulerEntry {
         name: "adaptive",
         aliases: &[],
-        description: "ll, lws, lts or hsr, by the loss on the paths and by how much their rates and delays differ",
+        description: "ll, lws, lts or hsr, by loss, rates and delays, with bounds for subflows that would block the others",
         source: "this project, after the future work of lima2017",
         options: &[],
         new: |_| Scheduling::Adaptive(Adaptive::default()),
