@@ -196,6 +196,12 @@ pub(crate) struct Reproduce {
     /// A CSV file of configurations instead of the publication's own (linux612)
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) cases: Option<PathBuf>,
+    /// Where to run it; on Linux items that can also run in real time, beside the simulator, which takes root
+    #[arg(long, value_enum, default_value_t = Platform::Simulator)]
+    pub(crate) on: Platform,
+    /// The controller of switches on Linux, from `pip install subflow[openflow]`
+    #[arg(long, value_name = "COMMAND", default_value = "subflow-openflow")]
+    pub(crate) controller: PathBuf,
     /// How many runs to do at once [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,

@@ -1,6 +1,7 @@
 //! Published experiments that can be reproduced: each a [`Paper`] in the [`registry`].
 
 mod alternatives;
+mod emulation;
 mod leitner2019;
 mod lima2017;
 mod linux612;
@@ -12,8 +13,9 @@ use std::path::PathBuf;
 
 use subflow_lab::RunError;
 use subflow_lab::execute::Progress;
-use subflow_report::{Reproduced, Reproduction};
+use subflow_report::{Finding, Reproduced, Reproduction};
 
+pub use emulation::{ATTEMPTS, Emulation, Emulator, Measured, Quantity, Routers, items_on_linux, reproduce_on_linux};
 pub use leitner2019::Leitner2019;
 pub use lima2017::Lima2017;
 pub use linux612::Linux612;
@@ -32,6 +34,14 @@ pub trait Paper: Sync {
     /// Whether `--cases` makes sense: the paper's configurations come from a CSV file.
     fn takes_cases(&self) -> bool {
         false
+    }
+    /// The experiments that also run in real time on Linux, each of one of the items; none by default.
+    fn emulations(&self, _quick: bool) -> Vec<Emulation> {
+        Vec::new()
+    }
+    /// What the emulations tell about the publication's findings.
+    fn findings_on_linux(&self, _measured: &[Measured]) -> Vec<Finding> {
+        Vec::new()
     }
     /// Repeats what `request` asks for.
     fn reproduce(
@@ -61,12 +71,17 @@ pub struct Request {
     pub jobs: usize,
     /// A CSV file of configurations instead of the paper's own.
     pub cases: Option<PathBuf>,
+    /// Whether it is for [`reproduce_on_linux`], in real time beside the simulator.
+    pub on_linux: bool,
 }
 
 impl Request {
     /// What a reproduction of `paper` as requested is, for its page.
     pub fn describe(&self, paper: &dyn Paper) -> Reproduced {
         let mut command = format!("subflow reproduce {}", paper.name());
+        if self.on_linux {
+            command += " --on linux";
+        }
         for item in &self.items {
             command += &format!(" --item {item}");
         }

@@ -1,9 +1,13 @@
 //! Commands that need Linux, and their error on other systems.
 
+use std::path::Path;
+
 use subflow_lab::RunError;
 use subflow_lab::execute::Progress;
 use subflow_lab::results::Experiment;
 use subflow_lab::simulate::RunOptions;
+use subflow_publications::{Paper, Request};
+use subflow_report::Reproduction;
 use subflow_scenario::sweep::Plan;
 
 #[cfg(target_os = "linux")]
@@ -11,8 +15,13 @@ use subflow_lab::{
     benchmark::TunThroughput,
     emulate,
     execute::execute_with,
+    results::RunResult,
     validation::{self, CASES, Case},
 };
+#[cfg(target_os = "linux")]
+use subflow_publications::{Emulator, Routers, reproduce_on_linux};
+#[cfg(target_os = "linux")]
+use subflow_scenario::Scenario;
 #[cfg(target_os = "linux")]
 use subflow_scenario::file::{did_you_mean, list};
 
@@ -64,6 +73,52 @@ fn kind(device: Device) -> emulate::DeviceKind {
         Device::Tun => emulate::DeviceKind::Tun,
         Device::Veth => emulate::DeviceKind::Veth,
     }
+}
+
+/// What runs the emulations of publications.
+#[cfg(target_os = "linux")]
+struct RealTimeRuns<'a> {
+    /// The command of the switches' controller.
+    controller: &'a Path,
+    stop: emulate::Stop,
+}
+
+#[cfg(target_os = "linux")]
+impl RealTimeRuns<'_> {
+    fn machinery(&self, routers: Routers) -> emulate::Machinery {
+        let switches = (routers == Routers::OpenVSwitch)
+            .then(|| emulate::SwitchOptions { controller: self.controller.as_os_str().to_owned() });
+        emulate::Machinery { device: None, switches }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Emulator for RealTimeRuns<'_> {
+    fn check(&self, scenario: &Scenario, routers: Routers) -> Result<(), RunError> {
+        emulate::check(scenario, &self.machinery(routers))
+    }
+
+    fn run(
+        &self,
+        scenario: &Scenario,
+        seed: u64,
+        routers: Routers,
+        options: &RunOptions,
+    ) -> Result<RunResult, RunError> {
+        emulate::emulate(scenario, seed, &self.machinery(routers), options, &self.stop)
+    }
+}
+
+/// Reproduces in the simulator and in real time.
+#[cfg(target_os = "linux")]
+pub(crate) fn reproduce(
+    paper: &dyn Paper,
+    request: &Request,
+    controller: &Path,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Reproduction, Failure> {
+    let stop = emulate::Stop::on_signals().map_err(|error| RunError::failed(error.to_string()))?;
+    Ok(reproduce_on_linux(paper, request, &RealTimeRuns { controller, stop }, progress)?)
 }
 
 /// Removes the namespaces of killed runs and returns their names.
@@ -142,6 +197,16 @@ pub(crate) fn check(_: &Plan, _: &Run) -> Result<(), Failure> {
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn execute(_: &Plan, _: &Run, _: &RunOptions, _: &(dyn Fn(Progress) + Sync)) -> Result<Experiment, Failure> {
+    Err(only_linux())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn reproduce(
+    _: &dyn Paper,
+    _: &Request,
+    _: &Path,
+    _: &(dyn Fn(Progress) + Sync),
+) -> Result<Reproduction, Failure> {
     Err(only_linux())
 }
 

@@ -1,11 +1,12 @@
 //! `subflow reproduce`.
 
-use subflow_publications::{Paper, Request};
+use subflow_publications::{Paper, Request, items_on_linux};
 use subflow_report::output::{Content, Folder};
 use subflow_report::{Reproduction, Reproductions};
 use subflow_scenario::file::{did_you_mean, list};
 
-use crate::arguments::{Format, Reproduce};
+use super::on_linux;
+use crate::arguments::{Format, Platform, Reproduce};
 use crate::failure::Failure;
 use crate::output::{figure_format, print};
 use crate::progress::Bar;
@@ -26,6 +27,9 @@ fn one(arguments: &Reproduce) -> Result<(), Failure> {
             "drop --cases",
         ));
     }
+    if arguments.on == Platform::Linux {
+        check_on_linux(paper, arguments)?;
+    }
     let folder = folder(arguments, &[paper])?;
     let figures = figure_format(arguments.figures, folder.as_ref())?;
     let request = Request {
@@ -33,10 +37,15 @@ fn one(arguments: &Reproduce) -> Result<(), Failure> {
         quick: arguments.quick,
         jobs: arguments.jobs.map_or(0, usize::from),
         cases: arguments.cases.clone(),
+        on_linux: arguments.on == Platform::Linux,
     };
 
     let bar = Bar::new();
-    let reproduction = paper.reproduce(&request, &|progress| bar.show(progress));
+    let progress = |progress| bar.show(progress);
+    let reproduction = match arguments.on {
+        Platform::Simulator => paper.reproduce(&request, &progress).map_err(Failure::from),
+        Platform::Linux => on_linux::reproduce(paper, &request, &arguments.controller, &progress),
+    };
     bar.finish();
     let reproduction = reproduction?;
 
@@ -52,6 +61,10 @@ fn one(arguments: &Reproduce) -> Result<(), Failure> {
 
 /// All publications, on one page.
 fn all(arguments: &Reproduce) -> Result<(), Failure> {
+    if arguments.on == Platform::Linux {
+        let message = format!("--on linux: found all publications, expected one of {}", papers_on_linux());
+        return Err(Failure::bad_input(message, "name one publication"));
+    }
     let option =
         if arguments.cases.is_some() { Some("--cases") } else { (!arguments.item.is_empty()).then_some("--item") };
     if let Some(option) = option {
@@ -84,8 +97,9 @@ fn all(arguments: &Reproduce) -> Result<(), Failure> {
 
 /// The folder for the results of these publications, if there is one.
 fn folder(arguments: &Reproduce, papers: &[&'static dyn Paper]) -> Result<Option<Folder>, Failure> {
+    let suffix = if arguments.on == Platform::Linux { " on Linux" } else { "" };
     let content = Content::Reproductions {
-        publications: papers.iter().map(|paper| paper.name().to_owned()).collect(),
+        publications: papers.iter().map(|paper| format!("{}{suffix}", paper.name())).collect(),
         items: arguments.item.clone(),
         quick: arguments.quick,
         own_cases: arguments.cases.is_some(),
@@ -112,6 +126,36 @@ fn check_items(paper: &dyn Paper, items: &[String]) -> Result<(), Failure> {
             did_you_mean(unknown, names(), "without --item, all are reproduced"),
         )),
     }
+}
+
+/// Checks that what is asked for can run in real time.
+fn check_on_linux(paper: &dyn Paper, arguments: &Reproduce) -> Result<(), Failure> {
+    let items = items_on_linux(paper);
+    if items.is_empty() {
+        return Err(Failure::bad_input(
+            format!("--on linux: {} has no items that run on Linux; these have: {}", paper.name(), papers_on_linux()),
+            "drop --on linux",
+        ));
+    }
+    if arguments.cases.is_some() {
+        return Err(Failure::bad_input("--cases: found with --on linux, expected one of them", "drop --cases"));
+    }
+    match arguments.item.iter().find(|item| !items.contains(&item.as_str())) {
+        None => Ok(()),
+        Some(other) => Err(Failure::bad_input(
+            format!("--item: {other} of {} does not run on Linux; these do: {}", paper.name(), items.join(", ")),
+            "without --item, all that do are run",
+        )),
+    }
+}
+
+/// The publications with items that run on Linux, with these.
+fn papers_on_linux() -> String {
+    let papers = subflow_publications::registry().iter().filter_map(|paper| {
+        let items = items_on_linux(*paper);
+        (!items.is_empty()).then(|| format!("{} ({})", paper.name(), items.join(", ")))
+    });
+    papers.collect::<Vec<_>>().join("; ")
 }
 
 fn text(paper: &dyn Paper, reproduction: &Reproduction, folder: Option<&Folder>) -> String {

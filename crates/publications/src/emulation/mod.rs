@@ -1,0 +1,141 @@
+//! Experiments that run twice: in the simulator, and in real time on Linux with the kernel's TCP and MPTCP.
+//!
+//! A paper names them in [`Paper::emulations`]; [`reproduce_on_linux`] runs and compares them. This module knows no
+//! system: what runs a scenario in real time is an [`Emulator`] of its caller, so that it builds everywhere.
+
+mod measurement;
+mod report;
+
+use subflow_lab::RunError;
+use subflow_lab::execute::{Progress, run_cells};
+use subflow_lab::results::RunResult;
+use subflow_lab::simulate::{RunOptions, simulate};
+use subflow_report::Reproduction;
+use subflow_scenario::Scenario;
+
+use crate::{Paper, ReproduceError, Request};
+pub use measurement::{ATTEMPTS, Measured};
+
+/// What the routers of a scenario become on Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Routers {
+    /// They stay the simulator's, in real time.
+    Simulated,
+    /// Open vSwitch bridges with the OpenFlow controller.
+    OpenVSwitch,
+}
+
+/// An experiment that runs in the simulator and on Linux.
+pub struct Emulation {
+    /// The item of the paper that it belongs to.
+    pub item: &'static str,
+    /// What distinguishes it from others of the item.
+    pub case: String,
+    /// What the routers become.
+    pub routers: Routers,
+    /// The number of runs of each kind, with seeds from 1.
+    pub runs: u64,
+    /// Whether figures are derived from metrics over time.
+    pub series: bool,
+    /// The scenario of the run with a seed, the same for both kinds.
+    pub scenario: Box<dyn Fn(u64) -> Scenario + Send + Sync>,
+    /// The figures of a run, at least one.
+    pub quantities: Vec<Quantity>,
+}
+
+/// A figure of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Quantity {
+    /// Its name.
+    pub name: &'static str,
+    /// Its unit; may be empty.
+    pub unit: &'static str,
+    /// The published value, if there is one.
+    pub published: Option<f64>,
+    /// The largest deviation of the emulated from the simulated figure, as a share of the latter, with which both
+    /// agree; `None` if they are not judged.
+    pub bound: Option<f64>,
+    /// Its value in a run.
+    pub of: fn(&RunResult) -> f64,
+}
+
+/// What runs scenarios in real time.
+pub trait Emulator {
+    /// Checks that `scenario` can run here, before anything is created.
+    ///
+    /// # Errors
+    ///
+    /// If the machine or the user's rights do not suffice, or the scenario uses what Linux does not have.
+    fn check(&self, scenario: &Scenario, routers: Routers) -> Result<(), RunError>;
+
+    /// Runs `scenario` once.
+    ///
+    /// # Errors
+    ///
+    /// If the run fails or is interrupted. A run that was too late is no error; its results contain the objections.
+    fn run(
+        &self,
+        scenario: &Scenario,
+        seed: u64,
+        routers: Routers,
+        options: &RunOptions,
+    ) -> Result<RunResult, RunError>;
+}
+
+/// The names of the items of `paper` that run on Linux, in its order.
+pub fn items_on_linux(paper: &dyn Paper) -> Vec<&'static str> {
+    let emulations = paper.emulations(true);
+    let has = |name: &str| emulations.iter().any(|emulation| emulation.item == name);
+    paper.items().iter().map(|item| item.name).filter(|name| has(name)).collect()
+}
+
+/// Runs the emulations of `paper` that `request` asks for, first in the simulator, then by `emulator`, one after the
+/// other. A run whose objections say that it is not valid is repeated until it has had [`ATTEMPTS`] attempts.
+///
+/// # Errors
+///
+/// The first failure of a check or a run.
+pub fn reproduce_on_linux(
+    paper: &dyn Paper,
+    request: &Request,
+    emulator: &dyn Emulator,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Reproduction, ReproduceError> {
+    let mut emulations = paper.emulations(request.quick);
+    emulations.retain(|emulation| request.wants(emulation.item));
+    for emulation in &emulations {
+        emulator.check(&(emulation.scenario)(1), emulation.routers)?;
+    }
+    let simulated = run_cells(
+        &emulations,
+        |emulation| emulation.runs,
+        request.jobs,
+        progress,
+        |emulation, seed| {
+            let result = simulate(&(emulation.scenario)(seed), seed, &options(emulation))?;
+            Ok(emulation.quantities.iter().map(|quantity| (quantity.of)(&result)).collect())
+        },
+    )?;
+    let total: u64 = emulations.iter().map(|emulation| emulation.runs).sum();
+    let mut measured = Vec::new();
+    let mut done = 0;
+    for (emulation, simulated) in emulations.into_iter().zip(simulated) {
+        let emulated = (1..=emulation.runs)
+            .map(|seed| {
+                progress(Progress { done, total: total as usize });
+                done += 1;
+                measurement::valid_run(&emulation, seed, emulator)
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        measured.push(Measured { emulation, simulated, emulated });
+    }
+    progress(Progress { done, total: total as usize });
+    Ok(report::reproduction(paper, &measured))
+}
+
+fn options(emulation: &Emulation) -> RunOptions {
+    RunOptions { series: emulation.series, ..RunOptions::default() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! Tables, figures, findings and notes: what was published, simulated, and measured on Linux.
+
+use subflow_lab::statistics::quantile;
+use subflow_report::{Axis, Bars, Cell, Figure, Finding, Reproduction, Table};
+
+use super::Routers;
+use super::measurement::{ATTEMPTS, Measured, mean_of};
+use crate::Paper;
+
+const COLUMNS: [&str; 21] = [
+    "item",
+    "case",
+    "figure",
+    "unit",
+    "published",
+    "simulated_runs",
+    "simulated",
+    "simulated_ci95_low",
+    "simulated_ci95_high",
+    "simulated_quartile1",
+    "simulated_median",
+    "simulated_quartile3",
+    "valid_runs",
+    "emulated",
+    "emulated_ci95_low",
+    "emulated_ci95_high",
+    "emulated_quartile1",
+    "emulated_median",
+    "emulated_quartile3",
+    "deviation_percent",
+    "invalid_runs",
+];
+
+pub(super) fn reproduction(paper: &dyn Paper, measured: &[Measured]) -> Reproduction {
+    let mut findings = paper.findings_on_linux(measured);
+    let items = items(measured);
+    findings.extend(items.iter().flat_map(|item| agreement(item, &of(measured, item))));
+    Reproduction {
+        paper: paper.name().to_owned(),
+        table: rows(measured),
+        readable: items.iter().map(|&item| ((*item).to_owned(), readable(&of(measured, item)))).collect(),
+        figures: items.iter().flat_map(|item| figures(item, &of(measured, item))).collect(),
+        findings,
+        notes: notes(measured),
+    }
+}
+
+/// The items with measurements, in their order.
+fn items(measured: &[Measured]) -> Vec<&'static str> {
+    let mut items: Vec<&str> = measured.iter().map(|measured| measured.emulation.item).collect();
+    items.dedup();
+    items
+}
+
+fn of<'a>(measured: &'a [Measured], item: &str) -> Vec<&'a Measured> {
+    measured.iter().filter(|measured| measured.emulation.item == item).collect()
+}
+
+fn rows(measured: &[Measured]) -> Table {
+    let mut table = Table::new(COLUMNS);
+    for measured in measured {
+        for (index, quantity) in measured.emulation.quantities.iter().enumerate() {
+            let (simulated, emulated) = (measured.simulated(index), measured.emulated(index));
+            let mut row: Vec<Cell> = vec![
+                measured.emulation.item.into(),
+                measured.emulation.case.as_str().into(),
+                quantity.name.into(),
+                quantity.unit.into(),
+                quantity.published.into(),
+            ];
+            for samples in [&simulated, &emulated] {
+                let (mean, interval) = mean_of(samples).unzip();
+                row.push(Cell::Integer(samples.len() as i64));
+                row.extend([mean.into(), interval.map(|i| i.low).into(), interval.map(|i| i.high).into()]);
+                row.extend([0.25, 0.5, 0.75].map(|p| quantile(samples, p).into()));
+            }
+            row.push(measured.deviation(index).map(|share| 100.0 * share).into());
+            row.push(Cell::Integer((measured.emulated.len() - emulated.len()) as i64));
+            table.row(row);
+        }
+    }
+    table
+}
+
+fn readable(measured: &[&Measured]) -> Table {
+    let mut table =
+        Table::new(["case", "figure", "published", "simulated", "emulated (kernel)", "deviation", "valid runs"]);
+    for measured in measured {
+        for (index, quantity) in measured.emulation.quantities.iter().enumerate() {
+            let unit = if quantity.unit.is_empty() { String::new() } else { format!(", {}", quantity.unit) };
+            let emulated = shown(&measured.emulated(index))
+                .or_else(|| Some(format!("not valid ({})", shown(&measured.invalid(index))?)));
+            table.row([
+                measured.emulation.case.as_str().into(),
+                format!("{}{unit}", quantity.name).into(),
+                quantity.published.map_or_else(String::new, |value| format!("{value:.2}")).into(),
+                shown(&measured.simulated(index)).unwrap_or_default().into(),
+                emulated.unwrap_or_default().into(),
+                measured.deviation(index).map_or_else(String::new, percent).into(),
+                format!("{} of {}", measured.valid_runs(), measured.emulated.len()).into(),
+            ]);
+        }
+    }
+    table
+}
+
+/// The mean with half its interval.
+fn shown(samples: &[f64]) -> Option<String> {
+    let (mean, interval) = mean_of(samples)?;
+    Some(match samples.len() {
+        1 => format!("{mean:.2}"),
+        _ => format!("{mean:.2} ± {:.2}", (interval.high - interval.low) / 2.0),
+    })
+}
+
+fn percent(share: f64) -> String {
+    format!("{:+.1} %", 100.0 * share)
+}
+
+/// Whether the means, and the quartiles where there are enough runs, are within their bounds.
+fn agreement(item: &str, measured: &[&Measured]) -> Vec<Finding> {
+    let judge = |what: &str, deviation: &dyn Fn(&Measured, usize) -> Option<f64>, needs_all: bool| {
+        let mut verdicts = Vec::new();
+        let mut evidence = Vec::new();
+        let mut largest: f64 = 0.0;
+        for measured in measured {
+            for (index, quantity) in measured.emulation.quantities.iter().enumerate() {
+                let Some(bound) = quantity.bound else { continue };
+                let deviation = deviation(measured, index);
+                if deviation.is_none() && !needs_all {
+                    continue;
+                }
+                largest = largest.max(bound);
+                verdicts.push(deviation.map(|share| share.abs() <= bound));
+                let shown = deviation.map_or_else(|| "no valid run".to_owned(), percent);
+                evidence.push(format!("{}, {}: {shown}", measured.emulation.case, quantity.name));
+            }
+        }
+        let verdict = match verdicts.is_empty() {
+            true => return None,
+            false if verdicts.contains(&Some(false)) => Some(false),
+            false => (!verdicts.contains(&None)).then_some(true),
+        };
+        let statement = format!("On Linux, {item}: {what} are within {:.0} % of the simulator's.", 100.0 * largest);
+        Some(Finding::new(statement, verdict, evidence.join("; ")).beyond())
+    };
+    let means = judge("the means", &|measured, index| measured.deviation(index), true);
+    let quartiles = judge("the quartiles", &|measured, index| measured.deviation_of_quartiles(index), false);
+    means.into_iter().chain(quartiles).collect()
+}
+
+/// The first figure of each case, in both kinds of runs.
+fn figures(item: &'static str, measured: &[&Measured]) -> Option<Figure> {
+    let quantity = measured.first()?.emulation.quantities.first()?;
+    let mut bars = Bars::new(Axis::new(quantity.name, quantity.unit));
+    for measured in measured {
+        for (kind, samples) in [("simulated", measured.simulated(0)), ("emulated", measured.emulated(0))] {
+            if let Some((mean, interval)) = mean_of(&samples) {
+                bars.add(&measured.emulation.case, kind, mean, Some((interval.low, interval.high)));
+            }
+        }
+    }
+    let title = format!("Simulated and on Linux: {item}");
+    Some(Figure::bars(title, bars).section(item).caption("Means with 95 % intervals; on Linux of valid runs."))
+}
+
+fn notes(measured: &[Measured]) -> Vec<String> {
+    let mut notes = vec![
+        "Simulated and emulated runs have the same scenario and seeds. On Linux each host is a namespace with the \
+         kernel's TCP and MPTCP, links are the simulator's in real time. Figures are means with 95 % intervals \
+         (Student's t)."
+            .to_owned(),
+        format!(
+            "A run on Linux that its own check calls not valid (late packets, drops, no CPU time left) is repeated, up \
+             to {ATTEMPTS} attempts in all. Runs that stay so are counted but not used; where there is no other, \
+             their mean is in parentheses."
+        ),
+    ];
+    if measured.iter().any(|measured| measured.emulation.routers == Routers::OpenVSwitch) {
+        notes.push(
+            "Routers are Open vSwitch bridges with the userspace datapath, and subflow.openflow is their controller."
+                .to_owned(),
+        );
+    }
+    for measured in measured {
+        let repeated: u32 = measured.emulated.iter().map(|run| run.attempts - 1).sum();
+        let emulation = &measured.emulation;
+        let of_case = format!("{}, {}", emulation.item, emulation.case);
+        if repeated > 0 {
+            notes.push(format!("{of_case}: {repeated} attempts were repeated."));
+        }
+        if let Some(run) = measured.emulated.iter().find(|run| !run.objections.is_empty()) {
+            let invalid = measured.emulated.len() - measured.valid_runs();
+            notes.push(format!("{of_case}: {invalid} runs are not valid, such as: {}", run.objections.join("; ")));
+        }
+    }
+    notes
+}

@@ -1,0 +1,111 @@
+//! The comparison, with runs of the simulator in place of Linux.
+
+use std::cell::Cell;
+use std::path::Path;
+
+use subflow_lab::results::RealTime;
+use subflow_scenario::file::Document;
+
+use super::*;
+use crate::Item;
+
+/// A publication with an item that runs on Linux, and one that does not.
+struct Invented;
+
+const TEXT: &str = "duration = '2 s'\n[hosts]\na = ['eth']\nb = ['eth']\n[links.path]\nbetween = ['a.eth', 'b.eth']\n\
+    rate = '5 Mbit/s'\ndelay = '5 ms'\n[flows.file]\nfrom = 'a'\nto = 'b'\nprotocol = 'tcp'\n";
+
+impl Paper for Invented {
+    fn name(&self) -> &'static str {
+        "invented"
+    }
+    fn title(&self) -> &'static str {
+        "Nobody: nothing (1999)"
+    }
+    fn items(&self) -> &'static [Item] {
+        &[Item { name: "simulated", title: "in the simulator only" }, Item { name: "both", title: "on Linux, too" }]
+    }
+    fn emulations(&self, _quick: bool) -> Vec<Emulation> {
+        let scenario = |_| {
+            let document = Document::parse(Path::new("invented.toml"), TEXT.to_owned()).expect("TOML");
+            Scenario::read(&document).expect("a scenario")
+        };
+        let goodput = Quantity {
+            name: "goodput",
+            unit: "Mbit/s",
+            published: Some(4.5),
+            bound: Some(0.15),
+            of: |result| result.flows[0].goodput_mbps,
+        };
+        vec![Emulation {
+            item: "both",
+            case: "one flow".to_owned(),
+            routers: Routers::Simulated,
+            runs: 2,
+            series: false,
+            scenario: Box::new(scenario),
+            quantities: vec![goodput],
+        }]
+    }
+    fn reproduce(&self, _: &Request, _: &(dyn Fn(Progress) + Sync)) -> Result<Reproduction, ReproduceError> {
+        unreachable!("only its emulations are asked for")
+    }
+}
+
+/// The simulator, whose first runs are not valid.
+struct Late {
+    invalid: Cell<u32>,
+    slower: f64,
+}
+
+impl Emulator for Late {
+    fn check(&self, _: &Scenario, _: Routers) -> Result<(), RunError> {
+        Ok(())
+    }
+    fn run(&self, scenario: &Scenario, seed: u64, _: Routers, options: &RunOptions) -> Result<RunResult, RunError> {
+        let mut result = simulate(scenario, seed, options)?;
+        result.flows[0].goodput_mbps *= self.slower;
+        let objections: Vec<String> = (self.invalid.get() > 0).then(|| "too late".to_owned()).into_iter().collect();
+        self.invalid.set(self.invalid.get().saturating_sub(1));
+        result.real_time = Some(RealTime { objections, ..RealTime::default() });
+        Ok(result)
+    }
+}
+
+fn reproduction(invalid: u32, slower: f64) -> Reproduction {
+    let emulator = Late { invalid: Cell::new(invalid), slower };
+    reproduce_on_linux(&Invented, &Request::default(), &emulator, &|_| {}).expect("it runs")
+}
+
+#[test]
+fn only_items_with_emulations_run_on_linux() {
+    assert_eq!(items_on_linux(&Invented), ["both"]);
+}
+
+#[test]
+fn published_simulated_and_emulated_figures_are_in_one_row() {
+    let reproduction = reproduction(0, 0.9);
+    let text = reproduction.to_text();
+    assert!(text.contains("emulated (kernel)") && text.contains("-10.0 %") && text.contains("2 of 2"), "{text}");
+    assert_eq!(reproduction.findings[0].verdict.confirmed(), Some(true));
+}
+
+#[test]
+fn figures_beyond_the_bound_do_not_agree() {
+    assert_eq!(reproduction(0, 0.8).findings[0].verdict.confirmed(), Some(false));
+}
+
+#[test]
+fn a_run_that_is_not_valid_is_repeated() {
+    let text = reproduction(ATTEMPTS - 1, 1.0).to_text();
+    assert!(text.contains("2 of 2") && text.contains("2 attempts were repeated"), "{text}");
+}
+
+#[test]
+fn a_run_that_stays_invalid_is_counted_and_not_used() {
+    let one = reproduction(ATTEMPTS, 1.0);
+    assert!(one.to_text().contains("1 of 2") && one.to_text().contains("too late"), "{}", one.to_text());
+    let none = reproduction(2 * ATTEMPTS, 1.0);
+    assert!(none.to_text().contains("0 of 2") && none.to_text().contains("not valid ("), "{}", none.to_text());
+    assert_eq!(none.findings[0].verdict.confirmed(), None);
+}
