@@ -35,8 +35,8 @@ use super::{Assignment, QueueView, Scheduler, SubflowSet, SubflowView, candidate
 /// just freed window space, whatever the scheduler. A scheduler decides which windows grow in slow start, and which are
 /// used while the peer's window is the limit. In experiments an evaluation once per second always came too late.
 ///
-/// New data does not go to a subflow that has more in flight than its part of the peer's window, [`WindowShare`]: it
-/// would arrive so late that the others had to wait for it.
+/// New data does not go to a subflow that has more in flight than its part of the peer's window: it would arrive so
+/// late that the others had to wait for it.
 ///
 /// Source: this project. A dynamic scheduler is future work of lima2017 (chapter 6), which specifies neither the
 /// measurements nor the conditions for a switch. LWS under loss follows its experiments.
