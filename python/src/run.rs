@@ -20,12 +20,12 @@ use crate::error::failed;
 /// How often signals are looked at and progress is shown.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Does all runs of `plan` on `jobs` threads (0: one for each core) without the interpreter. Ends them, and waits for
-/// their end, if a signal raises an exception (Ctrl-C) or `progress` does.
+/// Does all runs of `plan`, `jobs` at once (0: one for each core), each on `threads` threads, without the interpreter.
+/// Ends them, and waits for their end, if a signal raises an exception (Ctrl-C) or `progress` does.
 pub(crate) fn run(
     py: Python<'_>,
     plan: &Arc<Plan>,
-    jobs: usize,
+    (jobs, threads): (usize, usize),
     series: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Experiment> {
@@ -35,7 +35,7 @@ pub(crate) fn run(
     let failures = Arc::new(Failures::default());
     let work = {
         let (plan, done, failures) = (Arc::clone(plan), Arc::clone(&done), Arc::clone(&failures));
-        let options = RunOptions { series, stop: Some(stop.clone()), ..RunOptions::default() };
+        let options = RunOptions { series, threads, stop: Some(stop.clone()), ..RunOptions::default() };
         let count = move |progress: Progress| {
             done.fetch_max(progress.done, Ordering::Relaxed);
         };

@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroU16;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -250,7 +251,10 @@ impl Scenario {
     ///     Runs for each point of the sweep; run k has the seed ``seed + k``. Default: the scenario's.
     /// jobs : int, optional
     ///     How many runs to do at once, from 1 to 65535. Default: one for each core, and one with algorithms in Python,
-    ///     which take turns. It does not change the results.
+    ///     which take turns; fewer if each has several threads. It does not change the results.
+    /// threads : int, optional
+    ///     On how many threads to simulate one run, from 1 to 65535; for large networks. A run that cannot be divided into
+    ///     parts, such as one with algorithms in Python, is done on one thread. It does not change the results.
     /// series : bool, optional
     ///     Whether to keep metrics over time, of the first run of each point and of at most 100 points.
     /// progress : callable or bool, optional
@@ -267,17 +271,19 @@ impl Scenario {
     ///     The scenario is not valid; nothing was run.
     /// RunError
     ///     A run failed. If an algorithm in Python raised an exception, that is its ``__cause__``.
-    #[pyo3(signature = (*, seed=None, repeat=None, jobs=None, series=true, progress=None))]
+    #[pyo3(signature = (*, seed=None, repeat=None, jobs=None, threads=None, series=true, progress=None))]
     fn run(
         &self,
         py: Python<'_>,
         seed: Option<&Bound<'_, PyAny>>,
         repeat: Option<&Bound<'_, PyAny>>,
         jobs: Option<&Bound<'_, PyAny>>,
+        threads: Option<&Bound<'_, PyAny>>,
         series: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Results> {
-        let jobs = jobs.map(number_of_jobs).transpose()?;
+        let jobs = jobs.map(|jobs| positive("jobs", jobs)).transpose()?;
+        let threads = threads.map_or(Ok(1), |threads| positive("threads", threads))?;
         let progress = shown_by(progress)?;
         let mut document = self.document.clone();
         for (key, value) in [("seed", seed), ("repeat", repeat)] {
@@ -286,8 +292,12 @@ impl Scenario {
             }
         }
         let plan = Arc::new(self.plan(py, document)?);
-        let default = if plan.document.custom.is_empty() { 0 } else { 1 };
-        let experiment = run::run(py, &plan, jobs.unwrap_or(default), series, progress.as_ref())?;
+        let jobs = jobs.unwrap_or_else(|| match (plan.document.custom.is_empty(), threads) {
+            (false, _) => 1,
+            (true, 1) => 0,
+            (true, _) => (available_parallelism().map_or(1, usize::from) / threads).max(1),
+        });
+        let experiment = run::run(py, &plan, (jobs, threads), series, progress.as_ref())?;
         Ok(Results::new(plan, experiment))
     }
 
@@ -395,10 +405,10 @@ fn parsed(py: Python<'_>, path: &Path, text: String, name: &str) -> PyResult<Sce
     Ok(document.into())
 }
 
-/// How many runs to do at once.
-fn number_of_jobs(found: &Bound<'_, PyAny>) -> PyResult<usize> {
-    found.extract::<NonZeroU16>().map(|jobs| usize::from(jobs.get())).map_err(|_| {
-        let message = format!("jobs: found {found}, expected an integer from 1 to {}", u16::MAX);
+/// The value of the argument `name`, a number of threads.
+fn positive(name: &str, found: &Bound<'_, PyAny>) -> PyResult<usize> {
+    found.extract::<NonZeroU16>().map(|number| usize::from(number.get())).map_err(|_| {
+        let message = format!("{name}: found {found}, expected an integer from 1 to {}", u16::MAX);
         let is_number = found.hasattr("__index__").unwrap_or(false);
         if is_number { PyValueError::new_err(message) } else { PyTypeError::new_err(message) }
     })

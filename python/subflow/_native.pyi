@@ -75,6 +75,7 @@ class Scenario:
         seed: int | None = None,
         repeat: int | None = None,
         jobs: int | None = None,
+        threads: int | None = None,
         series: bool = True,
         progress: Callable[[int, int], object] | bool | None = None,
     ) -> Results: ...

@@ -83,10 +83,17 @@ def test_other_threads_go_on_during_a_run(scenario: subflow.Scenario) -> None:
     assert counted > 3
 
 
-@pytest.mark.parametrize("jobs", [0, -1, 65536])
-def test_jobs_out_of_range_are_refused(scenario: subflow.Scenario, jobs: int) -> None:
-    with pytest.raises(ValueError, match=f"jobs: found {jobs}, expected an integer from 1 to 65535"):
-        scenario.run(jobs=jobs)
+def test_the_number_of_threads_does_not_change_results(scenario: subflow.Scenario) -> None:
+    one, two = (scenario.run(seed=3, threads=threads) for threads in (1, 2))
+    assert one.subflows.to_dict() == two.subflows.to_dict()
+    assert one.series("cwnd").to_dict() == two.series("cwnd").to_dict()
+
+
+@pytest.mark.parametrize("argument", ["jobs", "threads"])
+@pytest.mark.parametrize("number", [0, -1, 65536])
+def test_numbers_of_threads_out_of_range_are_refused(scenario: subflow.Scenario, argument: str, number: int) -> None:
+    with pytest.raises(ValueError, match=f"{argument}: found {number}, expected an integer from 1 to 65535"):
+        scenario.run(**{argument: number})  # type: ignore[arg-type]
 
 
 def test_progress_is_a_bar_or_lines(
