@@ -180,6 +180,7 @@ fn connect(
 ) -> Result<Vec<HostAddress>> {
     let index = control.interface(device)?;
     control.set_up(index, Some(settings.mtu), Some(DEVICE_QUEUE))?;
+    control.set_single_segments(index)?;
     let (mut main_families, mut addresses) = (Vec::new(), Vec::new());
     for (number, &source) in interface.addresses.iter().enumerate() {
         control.add_address(index, source)?;

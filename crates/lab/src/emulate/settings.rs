@@ -18,8 +18,8 @@ pub(super) struct Plan {
 
 /// The size in bytes of a receive buffer that never limits the window.
 const UNLIMITED: u64 = 1 << 30;
-/// Upper limit in bytes of the send buffer, which the kernel adapts to the window.
-const SEND_BUFFER: u64 = 1 << 28;
+/// The size in bytes of a send buffer that hardly ever limits what is written; the kernel fills it with greedy data.
+const SEND_BUFFER: u64 = 1 << 26;
 
 /// The plans of all hosts, in the scenario's order.
 pub(super) fn plans(scenario: &Scenario) -> Result<Vec<Plan>, RunError> {
@@ -143,9 +143,9 @@ fn own_stack(flow: &Flow, host: usize) -> Option<&Stack> {
 
 fn sysctls(tcp: &TcpOptions) -> Vec<(String, String)> {
     let flag = |on: bool| u32::from(on).to_string();
-    let receive = match tcp.receive_buffer {
+    let sizes = |buffer, unlimited| match buffer {
         Buffer::Automatic { initial, maximum } => format!("4096 {initial} {maximum}"),
-        Buffer::Unlimited | Buffer::Fixed(_) => format!("4096 {UNLIMITED} {UNLIMITED}"),
+        Buffer::Unlimited | Buffer::Fixed(_) => format!("4096 {unlimited} {unlimited}"),
     };
     let [delay, slack, count] = tcp.sack_compression.map_or([0; 3], |compression| {
         [compression.delay.as_nanos(), compression.slack.as_nanos(), compression.count.into()]
@@ -165,8 +165,8 @@ fn sysctls(tcp: &TcpOptions) -> Vec<(String, String)> {
         ("tcp_comp_sack_slack_ns", slack.to_string()),
         ("tcp_comp_sack_nr", count.min(255).to_string()),
         ("tcp_rto_max_ms", tcp.max_rto.as_millis().clamp(1000, 120_000).to_string()),
-        ("tcp_rmem", receive),
-        ("tcp_wmem", format!("4096 1048576 {SEND_BUFFER}")),
+        ("tcp_rmem", sizes(tcp.receive_buffer, UNLIMITED)),
+        ("tcp_wmem", sizes(tcp.send_buffer, SEND_BUFFER)),
     ];
     values.into_iter().map(|(name, value)| (format!("ipv4/{name}"), value)).collect()
 }

@@ -23,6 +23,7 @@ const IFLA_TXQLEN: u16 = 13;
 const IFLA_LINKINFO: u16 = 18;
 const IFLA_STATS64: u16 = 23;
 const IFLA_NET_NS_FD: u16 = 28;
+const IFLA_GSO_MAX_SEGS: u16 = 40;
 const IFLA_INFO_KIND: u16 = 1;
 const IFLA_INFO_DATA: u16 = 2;
 const VETH_INFO_PEER: u16 = 1;
@@ -109,6 +110,16 @@ impl RouteControl {
             }
         }
         self.0.ask(request, || format!("cannot set interface {interface} up")).map(drop)
+    }
+
+    /// Lets TCP pass single segments to an interface, not several as one large packet (GSO).
+    pub(crate) fn set_single_segments(&mut self, interface: u32) -> Result<()> {
+        let mut fixed = [0; INTERFACE_MESSAGE];
+        fixed[4..8].copy_from_slice(&interface.to_ne_bytes());
+        let request = Request::new(RTM_NEWLINK, 0, &fixed).attribute(IFLA_GSO_MAX_SEGS, &1_u32.to_ne_bytes());
+        self.0
+            .ask(request, || format!("cannot limit the packets of interface {interface} to single segments"))
+            .map(drop)
     }
 
     /// Creates a veth pair with these names and Ethernet addresses: the first end in this network namespace, the second
