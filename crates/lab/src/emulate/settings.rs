@@ -188,3 +188,28 @@ fn fixed(tcp: &TcpOptions) -> Vec<&'static str> {
     ];
     differs.into_iter().filter(|(differs, _)| *differs).map(|(_, what)| what).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use subflow_scenario::file::Document;
+
+    use super::*;
+
+    const TEXT: &str = "duration = '1 s'\n[hosts]\na = ['eth']\nb = ['eth']\n[links.wire]\nbetween = ['a.eth', 'b.eth']\n\
+                        rate = '1 Mbit/s'\n[flows.file]\nfrom = 'a'\nto = 'b'\n";
+
+    #[test]
+    fn a_kernel_has_the_buffers_of_the_scenario() {
+        let buffers = |text: &str| {
+            let document = Document::parse(Path::new("buffers.toml"), text.to_owned()).expect("TOML");
+            let plans = plans(&Scenario::read(&document).expect("a good scenario")).expect("a kernel has them");
+            let sysctls = plans[0].settings.sysctls.iter();
+            sysctls.filter(|(name, _)| name.ends_with("mem")).map(|(_, value)| value.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(buffers(TEXT), ["4096 131072 16777216", "4096 16384 16777216"]);
+        let fixed = format!("tcp = {{ send_buffer = '1 MiB', receive_buffer = '1 MiB' }}\n{TEXT}");
+        assert_eq!(buffers(&fixed), ["4096 1073741824 1073741824", "4096 67108864 67108864"], "sockets set their own");
+    }
+}
