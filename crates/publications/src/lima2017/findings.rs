@@ -93,14 +93,24 @@ pub(super) fn findings(measurements: &Measurements) -> Vec<Finding> {
     CLAIMS.iter().map(|claim| claim.judged(measurements)).collect()
 }
 
+/// Those whose cells were run, with `context` before each.
+pub(super) fn of_what_was_run(context: &str, measurements: &Measurements) -> Vec<Finding> {
+    CLAIMS.iter().filter_map(|claim| claim.judged_if_run(context, measurements)).collect()
+}
+
 impl Claim {
     fn judged(&self, measurements: &Measurements) -> Finding {
-        let finding = match (self.check)(measurements) {
-            Some(Outcome { verdict, measured, evidence }) => {
-                Finding::new(self.statement, verdict, evidence).measured(measured)
-            }
-            None => Finding::new(self.statement, None, "its cells were not run"),
-        };
+        let not_run = || self.described(Finding::new(self.statement, None, "its cells were not run"));
+        self.judged_if_run("", measurements).unwrap_or_else(not_run)
+    }
+
+    fn judged_if_run(&self, context: &str, measurements: &Measurements) -> Option<Finding> {
+        let Outcome { verdict, measured, evidence } = (self.check)(measurements)?;
+        let statement = format!("{context}{}", self.statement);
+        Some(self.described(Finding::new(statement, verdict, evidence).measured(measured)))
+    }
+
+    fn described(&self, finding: Finding) -> Finding {
         let finding = finding.source(self.source);
         let finding = if self.statement.starts_with("Ours:") { finding.beyond() } else { finding };
         match self.published {

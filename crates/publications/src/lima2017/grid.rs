@@ -47,6 +47,8 @@ pub(super) struct Choices {
     /// Whether every second packet is acknowledged instead of each.
     pub(super) delayed_acks: bool,
     pub(super) latency: Latency,
+    /// Whether the server has the kernel of today; the client has our stack, and on Linux the server Linux's.
+    pub(super) kernel_receives: bool,
 }
 
 /// How the thesis's latency acts: it sets `latency` of tbf (code 5.2), and speaks of end-to-end latency.
@@ -59,8 +61,16 @@ pub(super) enum Latency {
 }
 
 /// What the figures are run with.
-pub(super) const THESIS: Choices =
-    Choices { profile: "mptcp-0.90", penalisation: true, delayed_acks: false, latency: Latency::Delay };
+pub(super) const THESIS: Choices = Choices {
+    profile: "mptcp-0.90",
+    penalisation: true,
+    delayed_acks: false,
+    latency: Latency::Delay,
+    kernel_receives: false,
+};
+
+/// What runs in real time. Linux cannot be told to acknowledge each packet.
+pub(super) const KERNEL: Choices = Choices { delayed_acks: true, kernel_receives: true, ..THESIS };
 
 /// What a verdict may hang on: each choice made otherwise, alone.
 pub(super) const ALTERNATIVES: [(&str, Choices); 4] = [

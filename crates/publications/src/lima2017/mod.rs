@@ -7,15 +7,16 @@ mod figures;
 mod findings;
 mod grid;
 mod measurement;
+mod on_linux;
 mod report;
 mod testbed;
 mod verdict;
 
 use subflow_lab::execute::{Progress, run_cells};
-use subflow_report::Reproduction;
+use subflow_report::{Finding, Reproduction};
 
 use super::alternatives::{compare_alternatives, sensitivity};
-use super::{Item, Paper, ReproduceError, Request};
+use super::{Emulation, Item, Measured, Paper, ReproduceError, Request};
 use grid::{ADAPTIVE, ALTERNATIVES, Cell, Setup, Study, THESIS};
 use measurement::{Effort, Measurement, Measurements};
 
@@ -52,6 +53,14 @@ impl Paper for Lima2017 {
 
     fn items(&self) -> &'static [Item] {
         &ITEMS
+    }
+
+    fn emulations(&self, quick: bool) -> Vec<Emulation> {
+        on_linux::emulations(quick)
+    }
+
+    fn findings_on_linux(&self, measured: &[Measured]) -> Vec<Finding> {
+        on_linux::findings(measured)
     }
 
     fn reproduce(

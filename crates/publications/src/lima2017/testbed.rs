@@ -44,10 +44,17 @@ pub(super) fn scenario(setup: &Setup, duration_s: u32, seed: u64) -> Scenario {
 
 fn text(setup: &Setup, duration_s: u32, seed: u64) -> String {
     let interfaces = (1..=LINKS).map(|link| format!("\"l{link}\"")).collect::<Vec<_>>().join(", ");
-    let Choices { profile, penalisation, delayed_acks, latency } = setup.choices;
+    let Choices { profile, penalisation, delayed_acks, latency, kernel_receives } = setup.choices;
+    let hosts = match kernel_receives {
+        true => format!(
+            "client = {{ interfaces = [{interfaces}], stack = \"subflow\" }}\n\
+             server = {{ interfaces = [{interfaces}], profile = \"linux-6.12\" }}\n"
+        ),
+        false => format!("client = [{interfaces}]\nserver = [{interfaces}]\n"),
+    };
     let mut text = format!(
         "duration = \"{duration_s} s\"\nprofile = \"{profile}\"\n[mptcp]\npenalisation = {penalisation}\n[hosts]\n\
-         client = [{interfaces}]\nserver = [{interfaces}]\n"
+         {hosts}"
     );
     if !delayed_acks {
         text.insert_str(0, "tcp = { delayed_ack = false }\n");

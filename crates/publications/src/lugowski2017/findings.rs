@@ -95,14 +95,26 @@ pub(super) fn findings(measurements: &Measurements) -> Vec<Finding> {
     goals.chain(CLAIMS.iter().map(|claim| claim.judged(measurements))).collect()
 }
 
+/// The thesis's findings whose cells were run, with `context` before each.
+pub(super) fn of_what_was_run(context: &str, measurements: &Measurements) -> Vec<Finding> {
+    CLAIMS.iter().filter_map(|claim| claim.judged_if_run(context, measurements)).collect()
+}
+
 const NOT_RUN: &str = "its cells were not run";
 
 impl Claim {
     fn judged(&self, measurements: &Measurements) -> Finding {
-        let finding = match (self.check)(measurements) {
-            Some((holds, measured, evidence)) => Finding::new(self.statement, holds, evidence).measured(measured),
-            None => Finding::new(self.statement, None, NOT_RUN),
-        };
+        let not_run = || self.described(Finding::new(self.statement, None, NOT_RUN));
+        self.judged_if_run("", measurements).unwrap_or_else(not_run)
+    }
+
+    fn judged_if_run(&self, context: &str, measurements: &Measurements) -> Option<Finding> {
+        let (holds, measured, evidence) = (self.check)(measurements)?;
+        let statement = format!("{context}{}", self.statement);
+        Some(self.described(Finding::new(statement, holds, evidence).measured(measured)))
+    }
+
+    fn described(&self, finding: Finding) -> Finding {
         finding.source(self.source).published(self.published)
     }
 }

@@ -149,8 +149,9 @@ pub(super) struct Choices {
     /// Which CMT/RPv2 it is, as scenarios name it.
     pub(super) cmt_rpv2: &'static str,
     pub(super) buffers: Buffers,
-    /// The MPTCP kernel of both hosts.
+    /// The MPTCP kernel of both hosts, and its packet scheduler.
     pub(super) profile: &'static str,
+    pub(super) scheduler: &'static str,
     /// Whether added latency delays acknowledgments, too.
     pub(super) both_ways: bool,
 }
@@ -168,8 +169,17 @@ pub(super) enum Buffers {
 }
 
 /// What the figures are run with.
-pub(super) const THESIS: Choices =
-    Choices { cmt_rpv2: "kernel-module", buffers: Buffers::Growing, profile: "mptcp-0.9", both_ways: true };
+pub(super) const THESIS: Choices = Choices {
+    cmt_rpv2: "kernel-module",
+    buffers: Buffers::Growing,
+    profile: "mptcp-0.9",
+    scheduler: "ll",
+    both_ways: true,
+};
+
+/// What runs in real time: the kernel of today, and CMT/RPv2 as its eBPF program has it.
+pub(super) const KERNEL: Choices =
+    Choices { cmt_rpv2: "formula", profile: "linux-6.12", scheduler: "linux-default", ..THESIS };
 
 /// What a verdict may hang on: each choice made otherwise, alone.
 pub(super) const ALTERNATIVES: [(&str, Choices); 5] = [

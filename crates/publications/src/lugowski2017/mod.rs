@@ -5,15 +5,16 @@ mod figures;
 mod findings;
 mod grid;
 mod measurement;
+mod on_linux;
 mod published;
 mod report;
 mod testbed;
 
 use subflow_lab::execute::{Progress, run_cells};
-use subflow_report::Reproduction;
+use subflow_report::{Finding, Reproduction};
 
 use super::alternatives::compare_alternatives;
-use super::{Item, Paper, ReproduceError, Request};
+use super::{Emulation, Item, Measured, Paper, ReproduceError, Request};
 use grid::{ALTERNATIVES, Cell, TABLES, THESIS, TableOfThesis, cells};
 use measurement::{Effort, Measurement, Measurements};
 use published::Published;
@@ -46,6 +47,14 @@ impl Paper for Lugowski2017 {
 
     fn items(&self) -> &'static [Item] {
         &grid::ITEMS
+    }
+
+    fn emulations(&self, quick: bool) -> Vec<Emulation> {
+        on_linux::emulations(quick)
+    }
+
+    fn findings_on_linux(&self, measured: &[Measured]) -> Vec<Finding> {
+        on_linux::findings(measured)
     }
 
     fn reproduce(

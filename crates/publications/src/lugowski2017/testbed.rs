@@ -89,7 +89,7 @@ pub(super) fn scenario(cell: &Cell, duration_s: u32, seed: u64) -> Scenario {
 
 /// The scenario's text; the shaped links have a constant rate in it.
 pub(super) fn text(cell: &Cell, duration_s: u32, seed: u64) -> String {
-    let Choices { profile, cmt_rpv2, buffers, .. } = cell.choices;
+    let Choices { profile, scheduler, cmt_rpv2, buffers, .. } = cell.choices;
     let buffers = match buffers {
         Buffers::Send => format!("send_buffer = \"{SEND_BUFFER} bytes\"\n"),
         Buffers::SendAndReceive => {
@@ -97,8 +97,12 @@ pub(super) fn text(cell: &Cell, duration_s: u32, seed: u64) -> String {
         }
         Buffers::Growing => String::new(),
     };
+    let stale = match scheduler {
+        "linux-default" => "[mptcp]\nstale_loss_count = 4\n",
+        _ => "",
+    };
     let mut text = format!(
-        "duration = \"{duration_s} s\"\nprofile = \"{profile}\"\n[tcp]\ncmt_rpv2 = \"{cmt_rpv2}\"\n{buffers}[hosts]\n\
+        "duration = \"{duration_s} s\"\nprofile = \"{profile}\"\n[tcp]\ncmt_rpv2 = \"{cmt_rpv2}\"\n{buffers}{stale}[hosts]\n\
          east = [\"s\", \"n\"]\nwest = [\"s\", \"n\"]\n[routers]\n"
     );
     if cell.table.topology == Topology::Bottleneck {
@@ -127,12 +131,12 @@ pub(super) fn text(cell: &Cell, duration_s: u32, seed: u64) -> String {
             "[flows.flow{index}]\nfrom = \"east.s\"\nto = \"west.s\"\ncongestion = \"{congestion}\"\nstart = \
              \"{start} ms\""
         );
-        text += match *congestion {
-            "reno" => "protocol = \"tcp\"\n",
-            _ => {
-                "protocol = \"mptcp\"\npath_manager = \"default\"\n\
-                 subflows = [{ from = \"east.n\", to = \"west.n\" }]\n"
-            }
+        text += &match *congestion {
+            "reno" => "protocol = \"tcp\"\n".to_owned(),
+            _ => format!(
+                "protocol = \"mptcp\"\nscheduler = \"{scheduler}\"\npath_manager = \"default\"\n\
+                 subflows = [{{ from = \"east.n\", to = \"west.n\" }}]\n"
+            ),
         };
     }
     text
