@@ -27,27 +27,8 @@ from os_ken.ofproto import ofproto_v1_3 as protocol
 from os_ken.ofproto import ofproto_v1_3_parser as parser
 
 from subflow import __version__
+from subflow._openflow import messages
 from subflow._openflow.controller import Controller
-from subflow._openflow.messages import (
-    COOKIE,
-    COOKIE_MASK,
-    Action,
-    Add,
-    AddGroup,
-    AskFlows,
-    AskPorts,
-    Barrier,
-    Delete,
-    Drop,
-    FoundEntry,
-    Match,
-    Message,
-    Output,
-    PacketOut,
-    ToController,
-    ToGroup,
-    ToRoutes,
-)
 from subflow._openflow.settings import Settings
 from subflow._openflow.status import StatusServer, status
 from subflow._openflow.topology import Port
@@ -87,7 +68,7 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
         self.controller = Controller(settings)
         self._datapaths: dict[int, Any] = {}
         self._tickets: dict[tuple[int, int], int] = {}
-        self._partial: dict[int, list[FoundEntry]] = {}
+        self._partial: dict[int, list[messages.FoundEntry]] = {}
         self._lock = threading.RLock()
         self._over = threading.Event()
         self._status = StatusServer(settings.status, self.snapshot) if settings.status else None
@@ -202,7 +183,8 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
         with self._lock:
             found = self._partial.setdefault(dpid, [])
             found += (
-                FoundEntry(e.table_id, _match(e.match), e.cookie, _out_port(e), e.byte_count) for e in message.body
+                messages.FoundEntry(e.table_id, _match(e.match), e.cookie, _out_port(e), e.byte_count)
+                for e in message.body
             )
             if not message.flags & protocol.OFPMPF_REPLY_MORE:
                 self._send(self.controller.flow_report(time.monotonic(), dpid, self._partial.pop(dpid)))
@@ -229,13 +211,13 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
 
     # To switches.
 
-    def _send(self, messages: list[Message]) -> None:
-        for message in messages:
+    def _send(self, batch: list[messages.Message]) -> None:
+        for message in batch:
             datapath = self._datapaths.get(message.dpid)
             if datapath is None:
                 continue
             translated = _translate(datapath, message)
-            if isinstance(message, Barrier):
+            if isinstance(message, messages.Barrier):
                 datapath.set_xid(translated)
                 self._tickets[message.dpid, translated.xid] = message.ticket
             datapath.send_msg(translated)
@@ -250,7 +232,7 @@ def _port(now: float, port: Any) -> Port:
     return Port(_text(port.name), not down, port.curr_speed, now)
 
 
-def _match(match: Any) -> Match:
+def _match(match: Any) -> messages.Match:
     return tuple(sorted((name, value) for name, value in match.items()))
 
 
@@ -263,32 +245,32 @@ def _out_port(entry: Any) -> int | None:
     return None
 
 
-def _actions(action: Action) -> list[Any]:
+def _actions(action: messages.Action) -> list[Any]:
     match action:
-        case Output(port):
+        case messages.Output(port):
             return [parser.OFPActionOutput(port)]
-        case ToGroup(group):
+        case messages.ToGroup(group):
             return [parser.OFPActionGroup(group)]
-        case ToController():
+        case messages.ToController():
             return [parser.OFPActionOutput(protocol.OFPP_CONTROLLER, protocol.OFPCML_NO_BUFFER)]
         case _:
             return []
 
 
-def _instructions(datapath: Any, action: Action) -> list[Any]:
+def _instructions(datapath: Any, action: messages.Action) -> list[Any]:
     match action:
-        case ToRoutes():
+        case messages.ToRoutes():
             return [parser.OFPInstructionGotoTable(1)]
-        case Drop():
+        case messages.Drop():
             return []
         case _:
             return [parser.OFPInstructionActions(protocol.OFPIT_APPLY_ACTIONS, _actions(action))]
 
 
-def _translate(datapath: Any, message: Message) -> Any:
+def _translate(datapath: Any, message: messages.Message) -> Any:
     """The message of OpenFlow 1.3."""
     match message:
-        case Add(_, entry):
+        case messages.Add(_, entry):
             return parser.OFPFlowMod(
                 datapath,
                 cookie=entry.cookie,
@@ -302,11 +284,11 @@ def _translate(datapath: Any, message: Message) -> Any:
                 match=parser.OFPMatch(**dict(entry.match)),
                 instructions=_instructions(datapath, entry.action),
             )
-        case Delete(_, table, priority, match):
+        case messages.Delete(_, table, priority, match):
             return parser.OFPFlowMod(
                 datapath,
-                cookie=COOKIE,
-                cookie_mask=COOKIE_MASK,
+                cookie=messages.COOKIE,
+                cookie_mask=messages.COOKIE_MASK,
                 table_id=table,
                 command=protocol.OFPFC_DELETE_STRICT,
                 priority=priority,
@@ -315,20 +297,21 @@ def _translate(datapath: Any, message: Message) -> Any:
                 out_group=protocol.OFPG_ANY,
                 match=parser.OFPMatch(**dict(match)),
             )
-        case AddGroup(_, group, ports):
+        case messages.AddGroup(_, group, ports):
             buckets = [parser.OFPBucket(1, actions=[parser.OFPActionOutput(port)]) for port in ports]
             return parser.OFPGroupMod(datapath, protocol.OFPGC_ADD, protocol.OFPGT_SELECT, group, buckets)
-        case PacketOut(_, data, action, in_port):
+        case messages.PacketOut(_, data, action, in_port):
             actions = _actions(action) if action is not None else [parser.OFPActionOutput(protocol.OFPP_TABLE)]
             port = protocol.OFPP_CONTROLLER if in_port is None else in_port
             return parser.OFPPacketOut(datapath, protocol.OFP_NO_BUFFER, port, actions, data)
-        case Barrier():
+        case messages.Barrier():
             return parser.OFPBarrierRequest(datapath)
-        case AskFlows():
+        case messages.AskFlows():
+            ours = {"cookie": messages.COOKIE, "cookie_mask": messages.COOKIE_MASK}
             return parser.OFPFlowStatsRequest(
-                datapath, 0, protocol.OFPTT_ALL, protocol.OFPP_ANY, protocol.OFPG_ANY, COOKIE, COOKIE_MASK
+                datapath, 0, protocol.OFPTT_ALL, protocol.OFPP_ANY, protocol.OFPG_ANY, **ours
             )
-        case AskPorts():
+        case messages.AskPorts():
             return parser.OFPPortStatsRequest(datapath, 0, protocol.OFPP_ANY)
 
 
@@ -348,4 +331,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    # os-ken loads the application by its name: the options belong to that module, not to this copy.
+    from subflow import openflow
+
+    openflow.main()

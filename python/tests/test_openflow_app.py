@@ -14,23 +14,7 @@ from os_ken.ofproto import ofproto_parser, ofproto_v1_3_parser
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
 from subflow import openflow
-from subflow._openflow.messages import (
-    COOKIE,
-    Add,
-    AddGroup,
-    AskFlows,
-    AskPorts,
-    Barrier,
-    Delete,
-    Drop,
-    Entry,
-    Message,
-    Output,
-    PacketOut,
-    ToController,
-    ToGroup,
-    ToRoutes,
-)
+from subflow._openflow import messages
 from subflow._openflow.settings import Settings
 from subflow._openflow.status import StatusServer, status
 from subflow._openflow.subflows import flow_of, match_of
@@ -45,21 +29,24 @@ MATCH = (
 )
 
 
+ACTIONS = (messages.Output(3), messages.ToGroup(4), messages.ToController(), messages.Drop())
+
+
 @pytest.mark.parametrize(
     "message",
     [
-        *(Add(1, Entry(0, 5, MATCH, act, COOKIE | 7, 60)) for act in (Output(3), ToGroup(4), ToController(), Drop())),
-        Add(1, Entry(0, 5, (), ToRoutes(), notify=True)),
-        Delete(1, 0, 5, MATCH),
-        AddGroup(1, 9, (1, 2)),
-        PacketOut(1, b"frame", None, 3),
-        PacketOut(1, b"frame", Output(2)),
-        Barrier(1, 1),
-        AskFlows(1),
-        AskPorts(1),
+        *(messages.Add(1, messages.Entry(0, 5, MATCH, action, messages.COOKIE | 7, 60)) for action in ACTIONS),
+        messages.Add(1, messages.Entry(0, 5, (), messages.ToRoutes(), notify=True)),
+        messages.Delete(1, 0, 5, MATCH),
+        messages.AddGroup(1, 9, (1, 2)),
+        messages.PacketOut(1, b"frame", None, 3),
+        messages.PacketOut(1, b"frame", messages.Output(2)),
+        messages.Barrier(1, 1),
+        messages.AskFlows(1),
+        messages.AskPorts(1),
     ],
 )
-def test_every_message_is_one_of_openflow_1_3(message: Message) -> None:
+def test_every_message_is_one_of_openflow_1_3(message: messages.Message) -> None:
     switch = ProtocolDesc(version=4)
     made = openflow._translate(switch, message)
     made.set_xid(1)
