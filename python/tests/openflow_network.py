@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from typing import Any
 
+import networkx
+
 from subflow._openflow.controller import Controller
 from subflow._openflow.frames import Arp, ethertype
 from subflow._openflow.messages import (
@@ -146,13 +148,13 @@ class FakeNetwork:
         self.silent.add(dpid)
         self.handle(self.controller.switch_down(self.now, dpid))
 
-    def restart_controller(self) -> None:
-        """A new controller; the switches keep what they have."""
+    def restart_controller(self, seconds: float = 5, dpids: Iterable[int] = ()) -> None:
+        """A new controller; the switches keep what they have, and all or those given connect."""
         self.controller = Controller(self.settings)
         self._messages.clear()
-        for dpid in sorted(self.switches):
+        for dpid in sorted(dpids or self.switches):
             self.connect(dpid)
-        self.wait(5)
+        self.wait(seconds)
 
     def _ports(self, dpid: int) -> dict[int, Port]:
         switch = self.switches[dpid]
@@ -282,22 +284,5 @@ def random_cables(seed: int) -> tuple[int, list[tuple[int, int]]]:
 
 
 def disjoint_paths(cables: Iterable[tuple[int, int]], start: int, end: int) -> int:
-    """The largest number of paths that share no cable: the maximum flow with capacities of one (Ford, Fulkerson)."""
-    left = Counter(pair for a, b in cables for pair in ((a, b), (b, a)))
-    found = 0
-    while True:
-        before: dict[int, int] = {start: start}
-        queue = deque([start])
-        while queue and end not in before:
-            at = queue.popleft()
-            for (a, b), capacity in list(left.items()):
-                if a == at and capacity > 0 and b not in before:
-                    before[b] = a
-                    queue.append(b)
-        if end not in before:
-            return found
-        found, at = found + 1, end
-        while at != start:
-            left[before[at], at] -= 1
-            left[at, before[at]] += 1
-            at = before[at]
+    """The largest number of paths that share no cable: the maximum flow with capacities of one."""
+    return int(networkx.edge_connectivity(networkx.Graph(list(cables)), start, end))

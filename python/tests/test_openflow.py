@@ -111,6 +111,20 @@ def test_on_random_networks_there_are_as_many_disjoint_paths_as_the_maximum_flow
     assert net.controller.counters["packet_ins"] == before
 
 
+@pytest.mark.parametrize("seed", range(60, 80))
+def test_so_many_subflows_get_as_many_disjoint_paths_as_there_are(seed: int) -> None:
+    count, cables = random_cables(seed)
+    start, end = random.Random(seed).sample(range(1, count + 1), 2)
+    most = disjoint_paths(cables, start, end)
+    for number in range(1, most + 2):
+        # Of `disjoint` as it is, pairs are promised.
+        net = network(cables, {A: start, B: end}, disjoint_set=2 if number == 2 else 16)
+        connection(net, 1000, seed, joins=number - 1)
+        used = [cables_of(net, ways(net, port)[0]) for port in range(1000, 1000 + number)]
+        apart = sum(not a & b for at, a in enumerate(used) for b in used[:at])
+        assert apart == number * (number - 1) // 2 if number <= most else apart < number * (number - 1) // 2
+
+
 def test_the_first_packet_is_released_when_all_switches_have_the_entries() -> None:
     net = network()
     messages = net.controller.packet_in(net.now, *net.hosts[A], segment(A, 1, B, 80, SYN, CAPABLE))
@@ -180,6 +194,16 @@ def test_a_restarted_controller_knows_hosts_and_connections() -> None:
     assert [ways(net, port)[0][-1] for port in (1000, 1001)] == [net.hosts[B]] * 2
     net.wait(200)
     assert len(controller.subflows) == 0
+
+
+def test_a_restarted_controller_takes_over_when_the_last_switch_has_come() -> None:
+    net = network()
+    connection(net, 1000, 7)
+    net.silent = {4}
+    net.restart_controller(seconds=1, dpids=[1, 2, 3])
+    net.connect(4)
+    net.wait(4)
+    assert net.controller.counters["adopted_flows"] == 2
 
 
 def test_after_a_restart_a_join_avoids_the_path_of_the_initial_subflow() -> None:

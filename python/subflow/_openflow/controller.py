@@ -51,6 +51,8 @@ LOG = logging.getLogger("subflow.openflow")
 
 # Priorities of the entries that every switch has in table 0.
 LLDP_PRIORITY, ARP_PRIORITY, TCP_PRIORITY = 65_000, 64_000, 20_000
+# Discovery intervals after which links and the ports that lead to hosts are known.
+READY_PROBES = 3
 
 
 class Controller:
@@ -68,6 +70,7 @@ class Controller:
         self.counters: Counter[str] = Counter()
         self.objections: dict[int, str] = {}
         self._ready_at: float | None = None
+        self._settled_at = 0.0
         self._punts: set[Place] = set()
         self._guard = Guard(settings)
         self._waiting = Waiting()
@@ -81,7 +84,8 @@ class Controller:
     ) -> list[Message]:
         """A switch connected, for the first time or again. Entries that it has stay."""
         if self._ready_at is None:
-            self._ready_at = now + 3 * self.settings.discovery_interval
+            self._ready_at = now + READY_PROBES * self.settings.discovery_interval
+        self._settled_at = now + READY_PROBES * self.settings.discovery_interval
         self.objections.pop(dpid, None)
         if tables < 2:
             self.objections[dpid] = f"it has {tables} flow table(s); two are needed"
@@ -339,7 +343,8 @@ class Controller:
     def _adopt(self, now: float) -> Iterator[Message]:
         """Takes over hosts and flows of an earlier controller, from what switches reported when they connected."""
         connected = {switch.dpid for switch in self.topology.switches.values() if switch.connected}
-        if not self._reports or now < (self._ready_at or now + 1) or not connected <= self._reports.keys():
+        # Which ports of a switch lead to hosts is known some time after it connected.
+        if not self._reports or now < self._settled_at or not connected <= self._reports.keys():
             return
         reports, self._reports = self._reports, {}
         heir = adoption.Heir(self.settings, self.topology, self.hosts, self.subflows, self.placement)
