@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use subflow_publications::items_on_linux;
 use subflow_scenario::CatalogueEntry;
 use subflow_scenario::schema::{FieldSchema, TABLES, TableSchema};
 
@@ -135,7 +136,11 @@ fn registered_papers() -> String {
     }
     let named = subflow_publications::registry().iter().map(|paper| {
         let items: Vec<&str> = paper.items().iter().map(|item| item.name).collect();
-        (paper.name(), paper.title(), format!("--item {}", items.join(" | ")))
+        let on_linux = match items_on_linux(*paper) {
+            items if items.is_empty() => String::new(),
+            items => format!("; --on linux: {}", items.join(" | ")),
+        };
+        (paper.name(), paper.title(), format!("--item {}{on_linux}", items.join(" | ")))
     });
     listed(&named.collect::<Vec<_>>())
 }

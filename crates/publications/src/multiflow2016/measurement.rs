@@ -27,8 +27,8 @@ pub(super) fn run(cell: Experiment, choices: Choices, seed: u64) -> Result<Outco
     let series = matches!(cell, Experiment::Cut { .. });
     let result = simulate(&scenario(cell, choices, seed), seed, &RunOptions { series, ..RunOptions::default() })?;
     Ok(match cell {
-        Experiment::Transfer { .. } | Experiment::InterDomain { .. } => {
-            Outcome { goodput: result.flows[0].goodput_mbps, ..Outcome::default() }
+        Experiment::Transfer { .. } | Experiment::InterDomain { .. } | Experiment::Diamond { .. } => {
+            Outcome { goodput: transferred(&result), ..Outcome::default() }
         }
         Experiment::Load { .. } => {
             let goodputs: Vec<f64> = result.flows.iter().map(|flow| flow.goodput_mbps).collect();
@@ -42,7 +42,13 @@ pub(super) fn run(cell: Experiment, choices: Choices, seed: u64) -> Result<Outco
     })
 }
 
-fn after_cut(result: &RunResult) -> Outcome {
+/// Goodput of the transfer, the first flow, in Mbit/s.
+pub(super) fn transferred(result: &RunResult) -> f64 {
+    result.flows[0].goodput_mbps
+}
+
+/// What a run showed whose link was cut. It takes metrics over time.
+pub(super) fn after_cut(result: &RunResult) -> Outcome {
     let series =
         result.series.iter().find(|series| series.metric == "goodput").expect("the flow's goodput was sampled");
     let points: Vec<(f64, f64)> = series.points().iter().map(|point| (point.time_s, point.value)).collect();
@@ -94,15 +100,20 @@ impl Measurement {
 
     /// Goodput published for it, in Mbit/s.
     pub(super) fn published(&self) -> Option<f64> {
-        match (self.cell.item(), &*self.cell.case(), self.cell.mode().name) {
-            ("fat-tree", "10 MB", "ecmp-flow") => Some(9.29),
-            ("fat-tree", "10 MB", "multiflow") => Some(8.54),
-            ("fat-tree", "100 MB", "ecmp-packet") => Some(7.29),
-            ("fat-tree", "100 MB", "ecmp-flow") => Some(9.39),
-            // 9.26 beside ECMP by packet, 9.24 beside ECMP by flow.
-            ("fat-tree", "100 MB", "multiflow") => Some(9.25),
-            _ => None,
-        }
+        published(self.cell)
+    }
+}
+
+/// Goodput published for a cell, in Mbit/s.
+pub(super) fn published(cell: Experiment) -> Option<f64> {
+    match (cell.item(), &*cell.case(), cell.mode().name) {
+        ("fat-tree", "10 MB", "ecmp-flow") => Some(9.29),
+        ("fat-tree", "10 MB", "multiflow") => Some(8.54),
+        ("fat-tree", "100 MB", "ecmp-packet") => Some(7.29),
+        ("fat-tree", "100 MB", "ecmp-flow") => Some(9.39),
+        // 9.26 beside ECMP by packet, 9.24 beside ECMP by flow.
+        ("fat-tree", "100 MB", "multiflow") => Some(9.25),
+        _ => None,
     }
 }
 

@@ -4,14 +4,15 @@
 mod findings;
 mod measurement;
 mod modes;
+mod on_linux;
 mod report;
 mod testbed;
 
 use subflow_lab::execute::{Progress, run_cells};
-use subflow_report::Reproduction;
+use subflow_report::{Finding, Reproduction};
 
 use super::alternatives::{compare_alternatives, sensitivity};
-use super::{Item, Paper, ReproduceError, Request};
+use super::{Emulation, Item, Measured, Paper, ReproduceError, Request};
 use measurement::{Measurement, Measurements};
 use testbed::{ALTERNATIVES, Choices, Experiment, PAPER, cells};
 
@@ -23,7 +24,7 @@ pub struct Multiflow2016;
 const FULL_RUNS: u64 = 20;
 const QUICK_RUNS: u64 = 4;
 
-const ITEMS: [Item; 6] = [
+const ITEMS: [Item; 7] = [
     Item { name: "fat-tree", title: "figure 6: files of 1, 10 and 100 MB over a fat tree (k = 4), beside UDP" },
     Item { name: "ring", title: "figure 7: the same over a ring with two paths" },
     Item { name: "resilience", title: "beyond the paper: a link is cut in mid-transfer" },
@@ -32,6 +33,7 @@ const ITEMS: [Item; 6] = [
         name: "inter-domain",
         title: "its future work: a transfer between sites with three providers, by values that are made, not measured",
     },
+    Item { name: "diamond", title: "beyond the paper: one connection over two paths of 50 Mbit/s" },
     sensitivity("the verdicts on figures 6 and 7 where a choice is made otherwise"),
 ];
 
@@ -46,6 +48,14 @@ impl Paper for Multiflow2016 {
 
     fn items(&self) -> &'static [Item] {
         &ITEMS
+    }
+
+    fn emulations(&self, quick: bool) -> Vec<Emulation> {
+        on_linux::emulations(quick)
+    }
+
+    fn findings_on_linux(&self, measured: &[Measured]) -> Vec<Finding> {
+        on_linux::findings(measured)
     }
 
     fn reproduce(

@@ -22,7 +22,7 @@ const COLUMNS: [&str; 15] = [
     "fairness",
 ];
 
-const ITEMS: [&str; 5] = ["fat-tree", "ring", "resilience", "load", "inter-domain"];
+const ITEMS: [&str; 6] = ["fat-tree", "ring", "resilience", "load", "inter-domain", "diamond"];
 
 /// A row for each cell.
 pub(super) fn rows(measurements: &Measurements) -> Table {

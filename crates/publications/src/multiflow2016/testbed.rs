@@ -19,6 +19,8 @@ pub(super) enum Experiment {
     Load { pairs: u32, mode: Mode },
     /// A transfer between two sites with several providers each.
     InterDomain { mode: Mode },
+    /// One connection over two paths.
+    Diamond { mode: Mode },
 }
 
 /// Where a file goes.
@@ -62,6 +64,9 @@ impl Root {
 /// What the figures are run with.
 pub(super) const PAPER: Choices = Choices { profile: "mptcp-0.90", udp_on_one_path: true, root: Root::First };
 
+/// The same with the stack of the kernel, for runs beside those on Linux.
+pub(super) const OF_THE_KERNEL: Choices = Choices { profile: "linux-6.12", ..PAPER };
+
 /// What a verdict may hang on: each choice made otherwise, alone.
 pub(super) const ALTERNATIVES: [(&str, Choices); 3] = [
     (
@@ -69,7 +74,7 @@ pub(super) const ALTERNATIVES: [(&str, Choices); 3] = [
         Choices { root: Root::Beside, ..PAPER },
     ),
     ("UDP routed as TCP is", Choices { udp_on_one_path: false, ..PAPER }),
-    ("Linux 6.12's stack", Choices { profile: "linux-6.12", ..PAPER }),
+    ("Linux 6.12's stack", OF_THE_KERNEL),
 ];
 
 /// When the link is cut, and when the run ends.
@@ -78,7 +83,7 @@ pub(super) const END_S: f64 = 40.0;
 /// How far apart deliveries are looked at.
 pub(super) const SAMPLE_S: f64 = 0.02;
 
-pub(super) const NOTES: [&str; 8] = [
+pub(super) const NOTES: [&str; 9] = [
     "Hosts run MPTCP 0.88 with LIA (Linux 6.12's stack in the items beyond the paper); links have 10 Mbit/s, 1 ms and \
      room for 100 packets, which the paper does not say.",
     "A is host h0 and B the host opposite; the UDP pair is next to them, so that the default route of both is the \
@@ -98,6 +103,7 @@ pub(super) const NOTES: [&str; 8] = [
     "ECMP's hashes depend on the seed; each switch has its own. By packet, each switch takes its equal ways in turn.",
     "Resilience: a link from A's switch upwards (the one or the other, by the seed) is cut at 10 s and stays cut. A \
      stall is the longest time after that without delivery, to 20 ms.",
+    "Diamond: two paths of 50 Mbit/s and 4 ms between two hosts; goodput from 2 s to 6 s.",
     "Load: host i sends to the host half way around the tree. Goodput is the sum over pairs from 5 s on.",
 ];
 
@@ -120,6 +126,7 @@ impl Experiment {
             Self::Cut { .. } => "resilience",
             Self::Load { .. } => "load",
             Self::InterDomain { .. } => "inter-domain",
+            Self::Diamond { .. } => "diamond",
         }
     }
 
@@ -130,9 +137,11 @@ impl Experiment {
 
     pub(super) fn mode(&self) -> Mode {
         match *self {
-            Self::Transfer { mode, .. } | Self::Cut { mode } | Self::Load { mode, .. } | Self::InterDomain { mode } => {
-                mode
-            }
+            Self::Transfer { mode, .. }
+            | Self::Cut { mode }
+            | Self::Load { mode, .. }
+            | Self::InterDomain { mode }
+            | Self::Diamond { mode } => mode,
         }
     }
 
@@ -144,6 +153,7 @@ impl Experiment {
             Self::Load { pairs: 1, .. } => "1 pair".to_owned(),
             Self::Load { pairs, .. } => format!("{pairs} pairs"),
             Self::InterDomain { .. } => "three providers".to_owned(),
+            Self::Diamond { .. } => "2 x 50 Mbit/s".to_owned(),
         }
     }
 }
@@ -163,6 +173,7 @@ pub(super) fn cells(quick: bool) -> Vec<Experiment> {
         cells.extend(MODES.map(|mode| Experiment::Load { pairs, mode }));
     }
     cells.extend(MODES.map(|mode| Experiment::InterDomain { mode }));
+    cells.extend(MODES.map(|mode| Experiment::Diamond { mode }));
     cells
 }
 
@@ -180,6 +191,7 @@ pub(super) fn text(experiment: Experiment, choices: Choices, seed: u64) -> Strin
         Experiment::Cut { mode } => cut(mode, seed),
         Experiment::Load { pairs, mode } => load(pairs, mode),
         Experiment::InterDomain { mode } => inter_domain(mode),
+        Experiment::Diamond { mode } => diamond(mode),
     }
 }
 
@@ -228,6 +240,17 @@ fn load(pairs: u32, mode: Mode) -> String {
         let (from, to) = (format!("h{pair}"), format!("h{}", (pair + 8) % 16));
         flow(&mut text, &format!("pair{pair}"), [&from, &to], mode, "");
     }
+    text
+}
+
+/// As `scenarios/openflow-diamond.toml`, with the paper's congestion control.
+fn diamond(mode: Mode) -> String {
+    let mut text = format!(
+        "duration = \"6 s\"\nwarm_up = \"2 s\"\n\n[topology]\nkind = \"diamond\"\nwidth = 2\nhosts = 1\nrate = \"50 \
+         Mbit/s\"\nhost_rate = \"1 Gbit/s\"\ndelay = \"2 ms\"\nqueue = \"100 packets\"\n\n[routing]\n{}\n",
+        mode.routing
+    );
+    flow(&mut text, "data", ["h0", "h1"], mode, "");
     text
 }
 
