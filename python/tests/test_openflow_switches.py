@@ -1,0 +1,173 @@
+"""The controller on Open vSwitch, with the kernel's MPTCP: what the counters of ports show, and what it withstands."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, command
+from openflow_network import disjoint_paths, random_cables
+
+# The size of a packet of data in the counters, at least and at most: some packets are acknowledgments.
+BYTES = (1200, 1700)
+
+
+@pytest.fixture(autouse=True)
+def machine() -> None:
+    """Skips where runs on Linux are not possible, unless they are required."""
+    if os.geteuid() == 0 and Path("/dev/net/tun").exists() and Path("/proc/sys/net/mptcp/enabled").exists():
+        return
+    assert not {"all", "kernel"} & set(os.environ.get("SUBFLOW_REQUIRE", "").split(","))
+    pytest.skip("it takes root, /dev/net/tun and a kernel with MPTCP")
+
+
+def run_on_switches(scenario: Path, folder: Path, disturbance: str | None = None, **sets: str) -> dict[str, Any]:
+    """A run of a scenario. One that was late may have lost a subflow, or was over too soon; it is repeated, longer."""
+    controller = Path(sys.executable).parent / "subflow-openflow"
+    if disturbance is not None:
+        script = Path(__file__).parent / "disturbed_controller.py"
+        controller = folder / "controller"
+        controller.write_text(f"#!/bin/sh\nexec {sys.executable} {script} {disturbance} {folder}/record \"$@\"\n")
+        controller.chmod(0o755)
+    words = [str(command()), "run", str(scenario), "--on", "linux", "--switches", "ovs", "--format", "json"]
+    words += ["--controller", str(controller)]
+    for path, value in sets.items():
+        words += ["--set", f"{path.replace('__', '.')}={value}"]
+    # A controller that is started again takes over after some seconds.
+    shortest = {None: 7, "kill": 14}.get(disturbance, 10)
+    for seconds in (shortest, 2 * shortest, 3 * shortest):
+        (folder / "record").unlink(missing_ok=True)
+        duration = ["--set", f'duration="{seconds} s"']
+        done = subprocess.run([*words, *duration], capture_output=True, text=True, timeout=120)
+        assert done.stdout, done.stderr
+        run: dict[str, Any] = json.loads(done.stdout)["runs"][0]
+        if run["real_time"]["valid"] and (disturbance is None or is_over(folder, disturbance)):
+            break
+    return run
+
+
+def is_over(folder: Path, disturbance: str) -> bool:
+    """Whether the disturbance came to its end before the run did."""
+    record = folder / "record"
+    if not record.exists():
+        return False
+    counters = json.loads(record.read_text())["status"]["counters"]
+    return disturbance != "kill" or counters.get("adopted_flows", 0) == 2
+
+
+def paths_of(run: dict[str, Any]) -> list[list[str]]:
+    """The switches of each subflow's path."""
+    return [subflow["path"] for c in run["real_time"]["switches"]["connections"] for subflow in c["subflows"]]
+
+
+def sent(run: dict[str, Any], start: str, end: str) -> int:
+    """The bytes that a switch sent to another one."""
+    of = [p for p in run["real_time"]["switches"]["ports"] if p["switch"] == start and end in p["link"].split("-")]
+    return int(of[0]["sent_bytes"])
+
+
+def resets(run: dict[str, Any]) -> int:
+    """The subflows that kernels reset, by MP_TCPRST or MP_FASTCLOSE."""
+    names = ("MPTcpExtMPRstTx", "MPTcpExtMPFastcloseTx")
+    return sum(counters.get(name, 0) for counters in run["real_time"]["mptcp_counters"].values() for name in names)
+
+
+def assert_each_on_its_path(run: dict[str, Any], number: int) -> None:
+    """The bytes of each subflow are at all switches of its path, and paths share no link."""
+    paths = paths_of(run)
+    assert len(paths) == number and resets(run) == 0
+    hops = [{frozenset(pair) for pair in zip(path, path[1:], strict=False)} for path in paths]
+    assert all(not a & b for at, a in enumerate(hops) for b in hops[:at]), paths
+    by_path = sorted([sent(run, *pair) for pair in zip(path, path[1:], strict=False)] for path in paths)
+    packets = sorted(subflow["packets_sent"] for subflow in run["flows"][0]["subflows"])
+    for counters, count in zip(by_path, packets, strict=True):
+        assert count > 200 and BYTES[0] < counters[0] / count < BYTES[1], (by_path, packets)
+        assert min(counters) > 0.9 * max(counters), (by_path, packets)
+
+
+def random_scenario(folder: Path, seed: int) -> tuple[Path, int]:
+    """A random network with a host at each of two switches, and as many subflows as there are disjoint paths."""
+    count, cables = random_cables(seed)
+    start, end = random.Random(seed).sample(range(1, count + 1), 2)
+    most = disjoint_paths(cables, start, end)
+    link = 'rate = "{}"\ndelay = "1 ms"\nqueue = "100 packets"\n'
+    text = 'duration = "5 s"\n[hosts]\na = ["eth"]\nb = ["eth"]\n[routers]\n'
+    text += "".join(f"s{switch} = {{}}\n" for switch in range(1, count + 1))
+    for one, other in cables:
+        text += f'[links.s{one}-s{other}]\nbetween = ["s{one}", "s{other}"]\n' + link.format("8 Mbit/s")
+    for host, switch in (("a", start), ("b", end)):
+        text += f'[links.{host}]\nbetween = ["{host}", "s{switch}"]\n' + link.format("1 Gbit/s")
+    text += '[routing]\nmode = "disjoint"\ndisjoint_set = 16\n[flows.data]\nfrom = "a"\nto = "b"\n'
+    text += 'protocol = "mptcp"\ncongestion = "cubic"\nscheduler = "linux-default"\n'
+    text += f'path_manager = {{ name = "ndiffports", n = {most} }}\n'
+    path = folder / "random.toml"
+    path.write_text(text)
+    return path, most
+
+
+@pytest.mark.parametrize("shape", ["ring", "trap"])
+def test_each_subflow_keeps_to_its_own_path(shape: str, tmp_path: Path) -> None:
+    scenario = ROOT / "scenarios" / f"openflow-{shape}.toml"
+    assert_each_on_its_path(run_on_switches(scenario, tmp_path), 2)
+
+
+def test_a_random_network_carries_as_many_disjoint_subflows_as_the_maximum_flow(tmp_path: Path) -> None:
+    scenario, most = random_scenario(tmp_path, seed=3)
+    assert most == 3
+    assert_each_on_its_path(run_on_switches(scenario, tmp_path), most)
+
+
+DIAMOND = ROOT / "scenarios" / "openflow-diamond.toml"
+
+
+@pytest.mark.parametrize("disturbance", ["kill", "disconnect", "forge", "flood"])
+def test_subflows_go_on_while_the_controller_is_disturbed(disturbance: str, tmp_path: Path) -> None:
+    run = run_on_switches(DIAMOND, tmp_path, disturbance, topology__rate='"10 Mbit/s"')
+    record = json.loads((tmp_path / "record").read_text())
+    # Both subflows carried data to the end, each on its path: before the disturbance there was time for 3 MB.
+    assert resets(run) == 0
+    assert min(sent(run, "left", mid) for mid in ("mid0", "mid1")) > 5_000_000
+    status, counters = record["status"], record["status"]["counters"]
+    flows = [subflow for connection in status["connections"] for subflow in connection["subflows"]]
+    own = [flow for flow in flows if flow["flow"].endswith(":5001") and flow["answered"]]
+    assert sorted(flow["path"] for flow in own) == [["1", "3", "2"], ["1", "4", "2"]]
+    if disturbance == "kill":
+        assert counters["adopted_flows"] == 2
+    if disturbance == "flood":
+        assert counters["packet_ins"] < 10_000, "of 20 000: the switch was told to keep the others"
+    assert status["memory"]["subflows"] <= 2 + 64 and counters.get("switch_errors", 0) == 0
+    assert max(switch["subflow_entries"] for switch in status["switches"]) <= 4 * (2 + 64)
+    before, after = record["memory"]
+    assert after < before + 30_000, "kB"
+
+
+def test_a_link_that_goes_down_and_up_moves_its_subflow(tmp_path: Path) -> None:
+    scenario = tmp_path / "diamond.toml"
+    text = DIAMOND.read_text().replace('mode = "disjoint"', 'mode = "disjoint"\nreroute_after = "50 ms"')
+    event = '\n[[timeline]]\nat = "{} s"\nlink = "left-mid0"\n{} = true\n'
+    events = [event.format(at, what) for at, what in ((2, "down"), (4, "up"))]
+    scenario.write_text(text + "".join(events))
+    run = run_on_switches(scenario, tmp_path, topology__rate='"10 Mbit/s"')
+    switches = run["real_time"]["switches"]
+    assert switches["controller"]["moved_flows"] >= 1 and resets(run) == 0
+    assert sent(run, "left", "mid1") > sent(run, "left", "mid0") > 1_000_000
+
+
+def test_a_thousand_connections_a_minute_get_disjoint_paths(tmp_path: Path) -> None:
+    text, flow = DIAMOND.read_text().split("[flows.data]")
+    flows = [
+        f'[flows.data{n}]{flow}send = "20 kB"\nport = {6000 + n}\nstart = "{300 + 55 * n} ms"\n' for n in range(100)
+    ]
+    scenario = tmp_path / "many.toml"
+    scenario.write_text(text + "\n".join(flows))
+    run = run_on_switches(scenario, tmp_path, warm_up='"0 s"')
+    assert all(flow["bytes_delivered"] == 20_000 for flow in run["flows"])
+    counters = run["real_time"]["switches"]["controller"]
+    assert counters["flows_capable"] == 100 and counters.get("refused_flows", 0) == 0
+    assert counters.get("switch_errors", 0) == 0
