@@ -199,9 +199,9 @@ pub(crate) struct Reproduce {
     /// Where to run it; on Linux items that can also run in real time, beside the simulator, which takes root
     #[arg(long, value_enum, default_value_t = Platform::Simulator)]
     pub(crate) on: Platform,
-    /// The controller of switches on Linux, from `pip install subflow[openflow]`
-    #[arg(long, value_name = "COMMAND", default_value = "subflow-openflow")]
-    pub(crate) controller: PathBuf,
+    /// The controller of switches on Linux, from `pip install subflow[openflow]` [default: subflow-openflow]
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) controller: Option<PathBuf>,
     /// How many runs to do at once [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,

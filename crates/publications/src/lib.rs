@@ -15,7 +15,9 @@ use subflow_lab::RunError;
 use subflow_lab::execute::Progress;
 use subflow_report::{Finding, Reproduced, Reproduction};
 
-pub use emulation::{ATTEMPTS, Emulation, Emulator, Measured, Quantity, Routers, items_on_linux, reproduce_on_linux};
+pub use emulation::{
+    ATTEMPTS, Emulation, Emulator, Measured, OnLinux, Quantity, Routers, items_on_linux, reproduce_on_linux,
+};
 pub use leitner2019::Leitner2019;
 pub use lima2017::Lima2017;
 pub use linux612::Linux612;

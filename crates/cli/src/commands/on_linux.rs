@@ -6,8 +6,7 @@ use subflow_lab::RunError;
 use subflow_lab::execute::Progress;
 use subflow_lab::results::Experiment;
 use subflow_lab::simulate::RunOptions;
-use subflow_publications::{Paper, Request};
-use subflow_report::Reproduction;
+use subflow_publications::{OnLinux, Paper, Request};
 use subflow_scenario::sweep::Plan;
 
 #[cfg(target_os = "linux")]
@@ -114,9 +113,10 @@ impl Emulator for RealTimeRuns<'_> {
 pub(crate) fn reproduce(
     paper: &dyn Paper,
     request: &Request,
-    controller: &Path,
+    controller: Option<&Path>,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Reproduction, Failure> {
+) -> Result<OnLinux, Failure> {
+    let controller = controller.unwrap_or(Path::new("subflow-openflow"));
     let stop = emulate::Stop::on_signals().map_err(|error| RunError::failed(error.to_string()))?;
     Ok(reproduce_on_linux(paper, request, &RealTimeRuns { controller, stop }, progress)?)
 }
@@ -204,9 +204,9 @@ pub(crate) fn execute(_: &Plan, _: &Run, _: &RunOptions, _: &(dyn Fn(Progress) +
 pub(crate) fn reproduce(
     _: &dyn Paper,
     _: &Request,
-    _: &Path,
+    _: Option<&Path>,
     _: &(dyn Fn(Progress) + Sync),
-) -> Result<Reproduction, Failure> {
+) -> Result<OnLinux, Failure> {
     Err(only_linux())
 }
 

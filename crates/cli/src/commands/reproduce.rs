@@ -1,6 +1,6 @@
 //! `subflow reproduce`.
 
-use subflow_publications::{Paper, Request, items_on_linux};
+use subflow_publications::{OnLinux, Paper, Request, items_on_linux};
 use subflow_report::output::{Content, Folder};
 use subflow_report::{Reproduction, Reproductions};
 use subflow_scenario::file::{did_you_mean, list};
@@ -29,6 +29,11 @@ fn one(arguments: &Reproduce) -> Result<(), Failure> {
     }
     if arguments.on == Platform::Linux {
         check_on_linux(paper, arguments)?;
+    } else if arguments.controller.is_some() {
+        return Err(Failure::bad_input(
+            "--controller: found without --on linux, expected it with that only",
+            "the simulator has routers: add --on linux, or drop it",
+        ));
     }
     let folder = folder(arguments, &[paper])?;
     let figures = figure_format(arguments.figures, folder.as_ref())?;
@@ -42,20 +47,27 @@ fn one(arguments: &Reproduce) -> Result<(), Failure> {
 
     let bar = Bar::new();
     let progress = |progress| bar.show(progress);
-    let reproduction = match arguments.on {
-        Platform::Simulator => paper.reproduce(&request, &progress).map_err(Failure::from),
-        Platform::Linux => on_linux::reproduce(paper, &request, &arguments.controller, &progress),
+    let outcome = match arguments.on {
+        Platform::Simulator => paper.reproduce(&request, &progress).map(|done| (done, 0)).map_err(Failure::from),
+        Platform::Linux => on_linux::reproduce(paper, &request, arguments.controller.as_deref(), &progress)
+            .map(|OnLinux { reproduction, without_valid_runs }| (reproduction, without_valid_runs)),
     };
     bar.finish();
-    let reproduction = reproduction?;
+    let (reproduction, without_valid_runs) = outcome?;
 
     if let Some(folder) = &folder {
         folder.write_reproduction(&request.describe(paper), &reproduction, figures)?;
     }
     match arguments.format {
-        Format::Json => print(&reproduction.to_json()),
-        Format::Csv => print(&reproduction.table.to_csv()),
-        Format::Text => print(&text(paper, &reproduction, folder.as_ref())),
+        Format::Json => print(&reproduction.to_json())?,
+        Format::Csv => print(&reproduction.table.to_csv())?,
+        Format::Text => print(&text(paper, &reproduction, folder.as_ref()))?,
+    }
+    match without_valid_runs {
+        0 => Ok(()),
+        cases => {
+            Err(Failure::RunFailed(format!("{cases} cases have no valid run on Linux; the notes have the reasons")))
+        }
     }
 }
 

@@ -82,6 +82,15 @@ pub trait Emulator {
     ) -> Result<RunResult, RunError>;
 }
 
+/// A reproduction with runs on Linux.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnLinux {
+    /// Its tables, figures, findings and notes.
+    pub reproduction: Reproduction,
+    /// The number of cases that no valid run on Linux is of.
+    pub without_valid_runs: usize,
+}
+
 /// The names of the items of `paper` that run on Linux, in its order.
 pub fn items_on_linux(paper: &dyn Paper) -> Vec<&'static str> {
     let emulations = paper.emulations(true);
@@ -100,7 +109,7 @@ pub fn reproduce_on_linux(
     request: &Request,
     emulator: &dyn Emulator,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Reproduction, ReproduceError> {
+) -> Result<OnLinux, ReproduceError> {
     let mut emulations = paper.emulations(request.quick);
     emulations.retain(|emulation| request.wants(emulation.item));
     for emulation in &emulations {
@@ -130,7 +139,8 @@ pub fn reproduce_on_linux(
         measured.push(Measured { emulation, simulated, emulated });
     }
     progress(Progress { done, total: total as usize });
-    Ok(report::reproduction(paper, &measured))
+    let without_valid_runs = measured.iter().filter(|measured| measured.valid_runs() == 0).count();
+    Ok(OnLinux { reproduction: report::reproduction(paper, &measured), without_valid_runs })
 }
 
 fn options(emulation: &Emulation) -> RunOptions {

@@ -73,6 +73,10 @@ impl Emulator for Late {
 }
 
 fn reproduction(invalid: u32, slower: f64) -> Reproduction {
+    on_linux(invalid, slower).reproduction
+}
+
+fn on_linux(invalid: u32, slower: f64) -> OnLinux {
     let emulator = Late { invalid: Cell::new(invalid), slower };
     reproduce_on_linux(&Invented, &Request::default(), &emulator, &|_| {}).expect("it runs")
 }
@@ -108,4 +112,5 @@ fn a_run_that_stays_invalid_is_counted_and_not_used() {
     let none = reproduction(2 * ATTEMPTS, 1.0);
     assert!(none.to_text().contains("0 of 2") && none.to_text().contains("not valid ("), "{}", none.to_text());
     assert_eq!(none.findings[0].verdict.confirmed(), None);
+    assert_eq!([ATTEMPTS, 2 * ATTEMPTS].map(|invalid| on_linux(invalid, 1.0).without_valid_runs), [0, 1]);
 }
