@@ -8,8 +8,9 @@
 //! - Nothing may be processed ahead of time if that is visible: between two runs, or when a link changes. Hops are
 //!   therefore fused only up to the horizon of the run (its end, or the next change); packets that arrive later are
 //!   passed on when the next run begins. Links that change are not fused.
-//! - Events at the same instant have an order (see `event_queue.rs`), and fused hops are no events. If a packet could
-//!   pass B in zero time, fusion would move it before other events of the same instant. Therefore B must take time.
+//! - Events at the same instant have an order (see `event_queue/mod.rs`), and fused hops are no events. If a packet
+//!   could pass B in zero time, fusion would move it before other events of the same instant. Therefore B must take
+//!   time.
 //!
 //! A link is fused with all links that follow it or with none.
 

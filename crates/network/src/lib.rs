@@ -10,8 +10,8 @@
 //! 2. The link accepts it (`link/mod.rs`), or drops it: the link is down, the packet is lost before the queue
 //!    (`loss.rs`), RED drops it or the queue is full (`queue/`). Its departure and arrival times are computed now, and
 //!    it is added to the link's ring.
-//! 3. The first arrival of each link is in the event queue (`event_queue.rs`). When this event is processed, the packet
-//!    is at the far end. The link may delay it further or duplicate it (`link/disturbance.rs`).
+//! 3. The first arrival of each link is in the event queue (`event_queue/mod.rs`). When this event is processed, the
+//!    packet is at the far end. The link may delay it further or duplicate it (`link/disturbance.rs`).
 //! 4. A router looks up the next link, or the parcel's route determines it (`routing/`). Then step 2 follows again.
 //!    This was one hop and one event. If all packets of the next link come from this link, the hop needs no event: the
 //!    next link accepts the packet at once (`fusion.rs`).
@@ -32,6 +32,7 @@ mod fusion;
 mod host_table;
 mod ids;
 mod link;
+mod look_ahead;
 mod loss;
 mod metrics;
 mod netem;
@@ -53,10 +54,11 @@ pub use capacity_trace::{CapacityTrace, TraceError};
 pub use event_queue::longest_run;
 pub use ids::{HostId, InterfaceId, LinkId, PacketId, RouterId, TimerId};
 pub use link::{LinkChange, LinkConfig, LossPosition, Peak, Reordering, Service, TokenBucketConfig};
+pub use look_ahead::prefetch;
 pub use loss::{GilbertElliott, LossConfig, LossTrace};
 pub use metrics::{LinkMetrics, NetworkMetrics};
 pub use netem::{Distribution, Jitter, Overtaking};
-pub use network::{Hosts, Network};
+pub use network::{Hosts, LookAhead, Network};
 pub use parts::{Exchange, Partition, PartitionError};
 pub use probability::Probability;
 pub use queue::{Discipline, IdleAgeing, Limit, QueueConfig, RedConfig, RedDrop, RedUnit};

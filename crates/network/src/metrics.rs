@@ -2,6 +2,8 @@
 
 use subflow_quantity::{Duration, Instant};
 
+use crate::look_ahead::prefetch;
+
 /// The counters of one direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkMetrics {
@@ -84,6 +86,12 @@ impl LinkCounters {
         if departure > now {
             self.max_queue = self.max_queue.max(held);
         }
+    }
+
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch(&self.packets);
+        prefetch(&self.max_queue);
     }
 
     #[inline]

@@ -27,8 +27,26 @@ pub trait Hosts {
     /// A timer set with [`Network::set_timer`] expired and is now unset.
     fn handle_timer(&mut self, network: &mut Network, timer: TimerId);
 
+    /// `packet` is one of the next to arrive for `host`: an opportunity to fetch from memory what its arrival will need.
+    /// It is called with each step in turn, with a few events in between, so that each can read what the one before has
+    /// fetched. Not called in small networks.
+    fn look_ahead(&mut self, _network: &Network, _host: HostId, _packet: PacketId, _step: LookAhead) {}
+
     /// A link duplicated a packet. Hosts that store data for a packet id must store it for the copy, too.
     fn handle_copy(&mut self, _network: &mut Network, _original: PacketId, _copy: PacketId) {}
+}
+
+/// How near the arrival of a packet is; see [`Hosts::look_ahead`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LookAhead {
+    /// The packet is being fetched, and cannot be read yet.
+    Far,
+    /// It can be read: find out for whom it is.
+    Near,
+    /// A few events later.
+    Nearer,
+    /// It arrives next but for one or two events.
+    Next,
 }
 
 /// Links, queues and routers with one clock.

@@ -1,5 +1,6 @@
 //! The packets in the network.
 
+use core::mem::offset_of;
 use core::ops::{Index, IndexMut};
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -42,9 +43,11 @@ impl PacketPool {
     /// Prefetches a packet into the cache.
     #[inline]
     pub(crate) fn prefetch(&self, id: PacketId) {
-        let Packet { ip, body } = &self[id];
-        prefetch_index(core::slice::from_ref(ip), 0);
-        prefetch_index(core::slice::from_ref(body), 0);
+        // A byte of the packet, from which the lines of the whole packet are counted.
+        let byte = core::slice::from_ref(&self[id].ip.hop_limit);
+        for line in (0..size_of::<Packet>()).step_by(64) {
+            prefetch_index(byte, line.wrapping_sub(offset_of!(Packet, ip.hop_limit)));
+        }
     }
 
     /// Removes a packet and returns it.

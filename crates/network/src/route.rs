@@ -1,5 +1,6 @@
 //! Routing during a run: the next link of a packet, the route of a new flow, and failed links.
 
+use prefetch_index::prefetch_index;
 use subflow_policy::routing::Graph;
 use subflow_quantity::Duration;
 
@@ -34,6 +35,25 @@ impl Routing {
                 Some(self.listed[index])
             }
             None => self.tables.next(router, packet.route.destination()?, packet.hash),
+        }
+    }
+
+    /// Fetches what decides on the next link of `packet` after `router`.
+    #[inline]
+    pub(crate) fn prefetch_next_link(&self, router: u32, packet: &Parcel) {
+        match (packet.route.index(), packet.route.destination()) {
+            (Some(index), _) => prefetch_index(&self.listed, index),
+            (None, Some(destination)) => self.tables.prefetch(router, destination),
+            (None, None) => {}
+        }
+    }
+
+    /// The next link of `packet` after `router`, unless the router chooses among several.
+    #[inline]
+    pub(crate) fn sole_next_link(&self, router: u32, packet: &Parcel) -> Option<u32> {
+        match packet.route.index() {
+            Some(index) => Some(self.listed[index]),
+            None => self.tables.sole(router, packet.route.destination()?),
         }
     }
 }

@@ -34,20 +34,24 @@ impl Network {
             return self.release(id);
         }
         let packet = &self.packets[id];
-        let Some(destination) = self.hosts.destination(interface, packet.ip.destination) else {
-            self.counters.dropped_unroutable += 1;
-            return self.release(id);
-        };
         let size = u16::try_from(packet.wire_length()).expect("an IP packet of at most 65535 bytes");
-        let flow = match &self.routing.flows {
-            None => Some(FlowRoute { route: PacketRoute::to(destination), hash: 0 }),
-            Some(flows) => match flows.find(packet) {
-                Some(known) => known,
-                None => self.begin_flow(sender.link, destination, id),
-            },
+        // A flow that is known needs no look-up of its destination.
+        let known = self.routing.flows.as_ref().and_then(|flows| flows.find(packet));
+        let flow = match known {
+            Some(known) => known,
+            None => self.route_of(interface, sender.link, id),
         };
         let Some(FlowRoute { route, hash }) = flow else { return self.drop_unroutable(id) };
         self.enqueue(sender.link.0, self.now, Parcel { packet: id, route, size, hash });
+    }
+
+    /// The route of packet `id`, from `interface`, which sends on `link`, if its flow is not known.
+    fn route_of(&mut self, interface: InterfaceId, link: LinkId, id: PacketId) -> Option<FlowRoute> {
+        let destination = self.hosts.destination(interface, self.packets[id].ip.destination)?;
+        match &self.routing.flows {
+            None => Some(FlowRoute { route: PacketRoute::to(destination), hash: 0 }),
+            Some(_) => self.begin_flow(link, destination, id),
+        }
     }
 
     /// Processes all events up to and including `end`, and sets the clock to `end`. An `end` in the past has no effect.
@@ -126,10 +130,12 @@ impl Network {
     /// Processes the arrival of the first packet on link `index`.
     #[inline]
     fn deliver<H: Hosts>(&mut self, hosts: &mut H, index: u32) {
+        let looked_ahead = self.look_ahead(hosts);
         let link = &mut self.links[index as usize];
         let (packet, lost) = link.deliver();
-        self.arrivals.set(index, link.next_arrival());
-        if matches!(link.far_end, FarEnd::Interface(_))
+        self.arrivals.replace_first(index, link.next_arrival());
+        if !looked_ahead
+            && matches!(link.far_end, FarEnd::Interface(_))
             && let Some(next) = link.first_packet()
         {
             // The host will read it later. With many packets it would not be in the cache.

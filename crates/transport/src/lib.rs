@@ -14,6 +14,7 @@ mod interval_set;
 mod mac;
 pub mod mptcp;
 mod path_mtu;
+mod prefetch;
 mod random;
 pub mod sctp;
 mod stream;

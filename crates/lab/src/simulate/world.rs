@@ -1,6 +1,6 @@
 //! Everything above the network: the hosts of a run, their applications, and changes of hosts during the run.
 
-use subflow_network::{HostId, Hosts, InterfaceId, Network, PacketId, TimerId};
+use subflow_network::{HostId, Hosts, InterfaceId, LookAhead, Network, PacketId, TimerId};
 use subflow_quantity::Instant;
 use subflow_scenario::HostEvent;
 use subflow_transport::EndpointId;
@@ -111,6 +111,11 @@ impl Hosts for World {
         }
         network.release(packet);
         self.respond(network, host, endpoint);
+    }
+
+    #[inline]
+    fn look_ahead(&mut self, network: &Network, host: HostId, packet: PacketId, step: LookAhead) {
+        self.nodes.look_ahead(network, host.index(), packet, step);
     }
 
     fn handle_timer(&mut self, network: &mut Network, timer: TimerId) {

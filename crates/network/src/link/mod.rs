@@ -25,6 +25,7 @@ pub use token_bucket::{Peak, TokenBucketConfig};
 use transmitter::Transmitter;
 
 use crate::host_table::FarEnd;
+use crate::look_ahead::prefetch;
 use crate::metrics::LinkCounters;
 use crate::queue::DropTail;
 use crate::{LinkMetrics, PacketId};
@@ -190,10 +191,48 @@ impl Link {
         (self.delivered != self.ring.tail()).then(|| self.ring.at(self.delivered).parcel.packet)
     }
 
+    /// The first packet to arrive, whose arrival is a pending event.
+    #[inline]
+    pub(crate) fn first_parcel(&self) -> Parcel {
+        self.ring.at(self.delivered).parcel
+    }
+
     /// The disturbance of packets that arrive, if any.
     #[inline]
     pub(crate) fn disturbance(&mut self) -> Option<&mut Disturbance> {
         if self.plain { None } else { self.extras.disturbance.as_mut() }
+    }
+
+    /// Fetches the first line into the cache.
+    #[inline]
+    pub(crate) fn prefetch_first(&self) {
+        prefetch(&self.ring);
+    }
+
+    /// Fetches what the arrival of the first packet needs, once the first line can be read.
+    #[inline]
+    pub(crate) fn prefetch_delivery(&self) {
+        prefetch(self.ring.at(self.delivered));
+        // Its arrival is the link's next event.
+        prefetch(self.ring.at(self.delivered.wrapping_add(1)));
+        self.counters.prefetch();
+    }
+
+    /// Fetches what the acceptance of a packet needs.
+    #[inline]
+    pub(crate) fn prefetch_acceptance(&self) {
+        prefetch(&self.ring);
+        prefetch(&self.last_departure);
+        prefetch(&self.limit);
+        self.counters.prefetch();
+        prefetch(&self.last_start);
+    }
+
+    /// Fetches the place of the next packet and the first that may have left, once the first line can be read.
+    #[inline]
+    pub(crate) fn prefetch_queue(&self) {
+        prefetch(self.ring.at(self.ring.tail()));
+        prefetch(self.ring.at(self.departed));
     }
 
     /// Whether packets are passed on as soon as they come, and have no event.

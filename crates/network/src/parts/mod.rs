@@ -8,7 +8,7 @@
 //!   same time, hand over the packets that cross (`export.rs`) and go on with the next window (`exchange.rs`).
 //! - Events of different parts at the same instant do not influence each other, because every link between parts takes
 //!   time. Within a part the order of events at an instant does not depend on when they were inserted
-//!   (`event_queue.rs`, `timer.rs`), so it is that of one thread.
+//!   (`event_queue/mod.rs`, `timer.rs`), so it is that of one thread.
 //! - Random numbers come from one stream per component, and each component acts in one part only.
 //!
 //! A link between parts has its queue, transmitter and random numbers in the sender's part, and its packets in

@@ -70,8 +70,26 @@ impl FlowRoutes {
     #[inline]
     pub(crate) fn find(&self, packet: &Packet) -> Option<Option<FlowRoute>> {
         let (ports, protocol) = ports(packet);
+        self.find_by(packet.ip.source, packet.ip.destination, ports, protocol)
+    }
+
+    /// The route of the flow in the opposite direction to `packet`, if it is known and has one.
+    #[inline]
+    pub(crate) fn find_opposite(&self, packet: &Packet) -> Option<FlowRoute> {
+        let ((source, destination), protocol) = ports(packet);
+        self.find_by(packet.ip.destination, packet.ip.source, (destination, source), protocol)?
+    }
+
+    #[inline]
+    fn find_by(
+        &self,
+        source: IpAddr,
+        destination: IpAddr,
+        ports: (u16, u16),
+        protocol: u8,
+    ) -> Option<Option<FlowRoute>> {
         let rest = u64::from(ports.0) << 32 | u64::from(ports.1) << 16 | u64::from(protocol);
-        match (packet.ip.source, packet.ip.destination) {
+        match (source, destination) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => {
                 let addresses = u64::from(source.to_bits()) << 32 | u64::from(destination.to_bits());
                 self.v4.get(&(addresses, rest)).copied()

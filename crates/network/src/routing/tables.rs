@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use prefetch_index::prefetch_index;
 use subflow_policy::routing::{Graph, LinkSet, NextHops, choose, salt};
 
 use super::{Gateways, RouteMetric, RouterMode, Wiring};
@@ -142,6 +143,18 @@ impl Routes {
             return Some(entry);
         }
         if entry == NO_ROUTE { None } else { Some(self.choices[(entry ^ CHOICE) as usize].next(hash)) }
+    }
+
+    /// The next link at `router` to `destination`, if there is only one.
+    #[inline]
+    pub(crate) fn sole(&self, router: u32, destination: InterfaceId) -> Option<u32> {
+        Some(self.entry(router, destination)).filter(|entry| entry & CHOICE == 0)
+    }
+
+    /// Fetches the entry of `router` for `destination` into the cache.
+    #[inline]
+    pub(crate) fn prefetch(&self, router: u32, destination: InterfaceId) {
+        prefetch_index(&self.next, router as usize * self.destinations + destination.index());
     }
 
     /// The next link for all packets of a flow with this hash; `Err` if packets may take different links.

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use subflow_wire::{Body, Packet};
 
 use super::EndpointId;
+use crate::prefetch::prefetch;
 use crate::tcp::Ends;
 
 /// Local and remote IPv4 address; ports and protocol, as the function `ports` packs them.
@@ -74,6 +75,16 @@ fn key_of(protocol: Protocol, ends: Ends) -> Key {
     key(protocol, local.ip(), remote.ip(), local.port(), remote.port())
 }
 
+#[inline]
+fn key_of_packet(packet: &Packet) -> Key {
+    let (protocol, source, destination) = match &packet.body {
+        Body::Tcp(segment) => (Protocol::Tcp, segment.source_port, segment.destination_port),
+        Body::Udp(datagram) => (Protocol::Udp, datagram.source_port, datagram.destination_port),
+        Body::Sctp(packet) => (Protocol::Sctp, packet.source_port, packet.destination_port),
+    };
+    key(protocol, packet.ip.destination, packet.ip.source, destination, source)
+}
+
 impl Demux {
     /// An empty table. Its hashes depend on `seed`; without a seed they are the same in every run.
     pub(super) fn new(seed: Option<u64>) -> Self {
@@ -129,12 +140,7 @@ impl Demux {
     /// The endpoint and subflow to which `packet` belongs.
     #[inline]
     pub(super) fn find(&mut self, packet: &Packet) -> Option<Owner> {
-        let (protocol, source, destination) = match &packet.body {
-            Body::Tcp(segment) => (Protocol::Tcp, segment.source_port, segment.destination_port),
-            Body::Udp(datagram) => (Protocol::Udp, datagram.source_port, datagram.destination_port),
-            Body::Sctp(packet) => (Protocol::Sctp, packet.source_port, packet.destination_port),
-        };
-        match (key(protocol, packet.ip.destination, packet.ip.source, destination, source), self.last) {
+        match (key_of_packet(packet), self.last) {
             (Key::V4(key), Some((known, owner))) if known == key => Some(owner),
             (Key::V4(key), _) => {
                 let owner = self.v4.get(&key).copied()?;
@@ -143,6 +149,19 @@ impl Demux {
             }
             (key, _) => self.look_up(&key),
         }
+    }
+
+    /// Fetches the places of the tables.
+    #[inline]
+    pub(super) fn fetch(&self) {
+        prefetch(&self.v4);
+        prefetch(&self.last);
+    }
+
+    /// As [`find`](Self::find), without remembering it.
+    #[inline]
+    pub(super) fn peek(&self, packet: &Packet) -> Option<Owner> {
+        self.look_up(&key_of_packet(packet))
     }
 
     /// Removes endpoint `id`. Ends that now belong to another endpoint are kept.

@@ -14,6 +14,7 @@ mod demux;
 mod icmp;
 mod limits;
 mod listen;
+mod look_ahead;
 mod ports;
 mod sctp;
 mod stateless;

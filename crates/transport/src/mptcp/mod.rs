@@ -40,6 +40,7 @@ mod input;
 mod join;
 pub mod keys;
 mod local_addresses;
+mod look_ahead;
 mod mode;
 mod observation;
 mod options;

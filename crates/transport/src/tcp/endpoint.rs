@@ -19,7 +19,7 @@ pub struct TcpEndpoint {
     pub(crate) stream: Stream,
     /// The state that events to the application reflect.
     reported: State,
-    all_acknowledged: bool,
+    pub(super) all_acknowledged: bool,
     scratch: Vec<core::ops::Range<u64>>,
 }
 

@@ -44,6 +44,7 @@ mod endpoint;
 mod handshake;
 mod icmp;
 mod input;
+mod look_ahead;
 mod loss_detection;
 mod loss_probe;
 mod output;

@@ -1,0 +1,39 @@
+//! Fetching the state of a connection from memory before a packet needs it.
+
+use core::mem::offset_of;
+
+use super::{Connection, Subflow};
+use crate::prefetch::{prefetch, prefetch_all, prefetch_whole};
+
+impl Connection {
+    /// Fetches the connection without its subflows.
+    #[inline]
+    pub(crate) fn fetch(&self) {
+        prefetch_whole::<Self, _>(&self.established, offset_of!(Self, established));
+    }
+
+    /// Fetches a subflow, and what concerns all of them. The connection can be read.
+    #[inline]
+    pub(crate) fn fetch_subflow(&self, index: usize) {
+        if let Some(subflow) = self.subflows.get(index) {
+            prefetch_whole::<Subflow, _>(&subflow.local_id, offset_of!(Subflow, local_id));
+        }
+        prefetch_all(&self.summaries);
+        prefetch_all(&self.views);
+        prefetch_all(self.congestion.paths());
+    }
+
+    /// Fetches the ends of the queues. The subflow can be read.
+    #[inline]
+    pub(crate) fn fetch_queues(&self, index: usize) {
+        if let Some(subflow) = self.subflows.get(index) {
+            subflow.tcp.fetch_queues();
+        }
+        if let Some(range) = self.send.outstanding.front() {
+            prefetch(range);
+        }
+        if let Some(range) = self.send.outstanding.back() {
+            prefetch(range);
+        }
+    }
+}
