@@ -227,7 +227,7 @@ pub(crate) struct Bench {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Benchmark {
-    /// Bulk TCP flows through one bottleneck of 100 Mbit/s
+    /// Bulk TCP or SCTP flows through one bottleneck of 100 Mbit/s
     Dumbbell(Dumbbell),
     /// MPTCP connections between all hosts of a fat tree of 1 Gbit/s
     FatTree(FatTree),
@@ -321,6 +321,9 @@ pub(crate) struct Dumbbell {
     /// Simulated seconds
     #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) duration: u32,
+    /// What the flows are
+    #[arg(long, value_enum, default_value_t = BenchProtocol::Tcp)]
+    pub(crate) protocol: BenchProtocol,
     /// What to print
     #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
     pub(crate) format: BenchFormat,
@@ -377,4 +380,12 @@ pub(crate) enum BenchFormat {
     Text,
     /// One object
     Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BenchProtocol {
+    /// With NewReno
+    Tcp,
+    /// With the window of RFC 9260
+    Sctp,
 }

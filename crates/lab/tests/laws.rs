@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use subflow_lab::benchmark::Dumbbell;
+use subflow_lab::benchmark::{BulkProtocol, Dumbbell};
 use subflow_lab::results::RunResult;
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_scenario::Scenario;
@@ -80,7 +80,8 @@ fn a_single_flow_fills_its_link() {
 /// ns-3.37 (Debian's build) delivers 485 714 packets in this scenario and drops 1625.
 #[test]
 fn the_dumbbell_delivers_as_many_packets_as_in_ns_3() {
-    let result = Dumbbell { flows: 10, duration_s: 60 }.run(&|| None).expect("the run succeeds");
+    let result =
+        Dumbbell { flows: 10, duration_s: 60, protocol: BulkProtocol::Tcp }.run(&|| None).expect("the run succeeds");
     let packets = result.goodput_mbps * 1e6 * 60.0 / 8.0 / 1448.0;
     assert!((packets / 485_714.0 - 1.0).abs() < 0.03, "{packets:.0} packets");
     assert!((800..3250).contains(&result.drops), "{} drops", result.drops);

@@ -11,15 +11,28 @@ use super::cost::{Clock, Cost};
 use crate::RunError;
 use crate::number;
 
-/// Bulk NewReno flows on paths of six links: access, bottleneck, egress and three back, all 100 Mbit/s; 1 + 8 + 1 ms
-/// one way; bottleneck drop-tail 100 packets, access 1000; an acknowledgment for every packet; flow i starts at 10·i
-/// ms.
+/// What the flows are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BulkProtocol {
+    /// TCP with NewReno.
+    #[default]
+    Tcp,
+    /// SCTP with the window of RFC 9260.
+    Sctp,
+}
+
+/// Bulk flows on paths of six links: access, bottleneck, egress and three back, all 100 Mbit/s; 1 + 8 + 1 ms one way;
+/// bottleneck drop-tail 100 packets, access 1000; flow i starts at 10·i ms. TCP acknowledges every packet, SCTP every
+/// second one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dumbbell {
     /// Number of flows, from 1 to 1000.
     pub flows: u32,
     /// Simulated seconds, at least one.
     pub duration_s: u32,
+    /// What the flows are.
+    pub protocol: BulkProtocol,
 }
 
 /// Result of the benchmark.
@@ -31,6 +44,8 @@ pub struct DumbbellResult {
     pub flows: u32,
     /// Simulated seconds.
     pub duration_s: u32,
+    /// What the flows are.
+    pub protocol: BulkProtocol,
     /// Data packets that reached the far end of the bottleneck.
     pub delivered_packets: u64,
     /// Packets dropped by queues.
@@ -47,7 +62,7 @@ impl Dumbbell {
     /// The scenario file of this size.
     pub fn scenario_text(self) -> String {
         let mut text = format!(
-            "title = \"{} NewReno flows through one bottleneck\"\nduration = \"{} s\"\n\n\
+            "title = \"{} bulk flows through one bottleneck\"\nduration = \"{} s\"\n\n\
              [tcp]\ndelayed_ack = false\n\n[routers]\nleft = {{}}\nright = {{}}\n\n\
              [links.bottleneck]\nbetween = [\"left\", \"right\"]\nrate = \"100 Mbit/s\"\ndelay = \"8 ms\"\n\
              queue = {{ limit = \"100 packets\", counts_transmitting = false }}\n\n[hosts]\n",
@@ -65,11 +80,14 @@ impl Dumbbell {
                 );
             }
         }
+        let protocol = match self.protocol {
+            BulkProtocol::Tcp => "protocol = \"tcp\"\ncongestion = \"reno\"",
+            BulkProtocol::Sctp => "protocol = \"sctp\"",
+        };
         for n in 0..self.flows {
             let _ = write!(
                 text,
-                "\n[flows.flow{n}]\nfrom = \"sender{n}\"\nto = \"receiver{n}\"\nprotocol = \"tcp\"\n\
-                 congestion = \"reno\"\nstart = \"{} ms\"\n",
+                "\n[flows.flow{n}]\nfrom = \"sender{n}\"\nto = \"receiver{n}\"\n{protocol}\nstart = \"{} ms\"\n",
                 10 * n
             );
         }
@@ -90,6 +108,7 @@ impl Dumbbell {
             benchmark: "dumbbell",
             flows: self.flows,
             duration_s: self.duration_s,
+            protocol: self.protocol,
             delivered_packets: bottleneck.map_or(0, |link| link.up.packets),
             drops: result.links.iter().map(|link| link.drops).sum(),
             goodput_mbps: result.flows.iter().map(|flow| flow.goodput_mbps).sum(),
@@ -104,8 +123,9 @@ mod tests {
 
     #[test]
     fn the_scenario_is_valid_at_any_size() {
-        for flows in [1, 10, 1000] {
-            let scenario = Dumbbell { flows, duration_s: 60 }.scenario().expect("a valid scenario");
+        let (tcp, sctp) = (BulkProtocol::Tcp, BulkProtocol::Sctp);
+        for (flows, protocol) in [(1, tcp), (10, sctp), (1000, tcp)] {
+            let scenario = Dumbbell { flows, duration_s: 60, protocol }.scenario().expect("a valid scenario");
             assert_eq!(scenario.flows.len(), flows as usize);
             assert_eq!(scenario.links.len(), 2 * flows as usize + 1);
         }

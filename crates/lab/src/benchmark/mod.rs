@@ -7,7 +7,7 @@ mod fat_tree;
 mod tun;
 
 pub use cost::{Clock, Cost};
-pub use dumbbell::{Dumbbell, DumbbellResult};
+pub use dumbbell::{BulkProtocol, Dumbbell, DumbbellResult};
 pub use fat_tree::{FatTree, FatTreeResult};
 #[cfg(target_os = "linux")]
 pub use tun::{TunResult, TunThroughput};
