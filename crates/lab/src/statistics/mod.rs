@@ -1,17 +1,25 @@
 //! Statistics of repeated runs: location, spread, intervals, distributions and their comparison, fairness.
 
+mod bootstrap;
 mod distribution;
 mod durations;
 mod fairness;
+mod holm;
 mod interval;
+mod kolmogorov_smirnov;
 mod location;
+mod paired;
 mod summary;
-mod two_samples;
+mod welch;
 
+pub use bootstrap::{Indices, bootstrap_bca, bootstrap_percentile};
 pub use distribution::{BoxPlot, box_plot, cumulative};
 pub use durations::DurationSummary;
 pub use fairness::jain_index;
+pub use holm::holm;
 pub use interval::{Interval, mean_interval, median_interval};
+pub use kolmogorov_smirnov::{KolmogorovSmirnov, kolmogorov_smirnov};
 pub use location::{mean, median, quantile, standard_deviation};
+pub use paired::{MeanDifference, paired_difference};
 pub use summary::Summary;
-pub use two_samples::{KolmogorovSmirnov, holm, kolmogorov_smirnov};
+pub use welch::welch_difference;

@@ -1,4 +1,4 @@
-//! Whether two samples come from the same distribution, and how to judge several such questions at once.
+//! Whether two samples come from the same distribution.
 
 use super::location::sorted;
 
@@ -94,20 +94,6 @@ fn limit(x: f64) -> f64 {
     (2.0 * (1..=TERMS).map(term).sum::<f64>()).clamp(0.0, 1.0)
 }
 
-/// The p-values adjusted for their number (Holm 1979): rejecting those below a level rejects any true hypothesis with
-/// at most that probability, however the tests depend on each other.
-pub fn holm(p_values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p_values.len()).collect();
-    order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
-    let mut adjusted = vec![0.0; p_values.len()];
-    let mut least = 0.0f64;
-    for (rank, &index) in order.iter().enumerate() {
-        least = least.max((p_values.len() - rank) as f64 * p_values[index]).min(1.0);
-        adjusted[index] = least;
-    }
-    adjusted
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,13 +145,5 @@ mod tests {
         // scipy.special.kolmogorov(61 / 1500 · √750); the exact value is 0.16730.
         let (a, b) = shifted(1500, 60.5);
         assert!(near(test(&a, &b), (61.0 / 1500.0, 0.167_276_730_800_410_2)), "{:?}", test(&a, &b));
-    }
-
-    #[test]
-    fn holm_multiplies_the_smallest_by_their_number_and_keeps_the_order() {
-        let adjusted = holm(&[0.04, 0.01, 0.03, 0.9]);
-        let expected = [0.09, 0.04, 0.09, 0.9];
-        assert!(adjusted.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{adjusted:?}");
-        assert_eq!(holm(&[0.6, 0.7]), [1.0, 1.0]);
     }
 }
