@@ -120,6 +120,7 @@ def test_series_are_long_and_have_their_unit(scenario: subflow.Scenario) -> None
         results.series("cwmd")
     with pytest.raises(ValueError, match="run with series=True"):
         scenario.run(series=False).series("cwnd")
+    assert {of for of in frame["of"] if "/" in of} <= {f"file/{name}" for name in results.subflows["subflow"]}
 
 
 def test_every_column_has_a_description_and_is_in_the_manual(swept: subflow.Results) -> None:

@@ -218,9 +218,12 @@ fn a_run_writes_series_and_captures_to_the_requested_folders() {
         let series = std::fs::read(Path::new(&out).join("series.json")).expect("series");
         let series: serde_json::Value = serde_json::from_slice(&series).expect("JSON");
         let all = series[0]["series"].as_array().expect("a list");
-        for (of, metric) in
-            ["file/0", "file/1"].into_iter().flat_map(|of| ["goodput", "cwnd", "srtt"].map(|metric| (of, metric)))
-        {
+        let mut subflows: Vec<&str> = all.iter().filter_map(|series| series["of"].as_str()).collect();
+        subflows.retain(|of| of.starts_with("file/phone."));
+        subflows.sort_unstable();
+        subflows.dedup();
+        assert_eq!(subflows.len(), 2, "{subflows:?}");
+        for (of, metric) in subflows.into_iter().flat_map(|of| ["goodput", "cwnd", "srtt"].map(|metric| (of, metric))) {
             let found = all.iter().find(|series| series["of"] == of && series["metric"] == metric);
             let highest = found.and_then(|series| {
                 let values = series["points"].as_array()?.iter().filter_map(|point| point["v"].as_f64());

@@ -6,6 +6,7 @@
 mod csv;
 mod experiment;
 mod run;
+mod sampled;
 mod series;
 mod table;
 mod text;

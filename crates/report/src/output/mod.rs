@@ -212,14 +212,14 @@ pub fn to_json(experiment: &Experiment) -> String {
 
 /// The entry of a run in `series.json`.
 #[derive(Serialize)]
-struct RunSeries<'a> {
+struct RunSeries {
     run: usize,
-    series: &'a [Series],
+    series: Vec<Series>,
 }
 
-fn series(experiment: &Experiment) -> Vec<RunSeries<'_>> {
+fn series(experiment: &Experiment) -> Vec<RunSeries> {
     let with_series = experiment.runs.iter().filter(|run| !run.result.series.is_empty());
-    with_series.map(|run| RunSeries { run: run.run, series: &run.result.series }).collect()
+    with_series.map(|run| RunSeries { run: run.run, series: run.result.named_series() }).collect()
 }
 
 fn write(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {

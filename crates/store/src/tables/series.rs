@@ -6,6 +6,9 @@ use super::identify;
 use crate::Table;
 use crate::columns::Columns;
 
+/// A sample: its run, the name of what it is of, its series, and the point.
+type Row<'r> = (&'r Run, String, &'r Series, &'r SeriesPoint);
+
 /// The metrics that were kept, in alphabetical order.
 pub fn metrics(experiment: &Experiment) -> Vec<&str> {
     let all = experiment.runs.iter().flat_map(|run| run.result.series.iter().map(|series| series.metric.as_str()));
@@ -17,19 +20,24 @@ pub fn metrics(experiment: &Experiment) -> Vec<&str> {
 
 /// A row for each sample of `metric`.
 pub fn series(experiment: &Experiment, metric: &str) -> Table {
-    let rows: Vec<(&Run, &Series, &SeriesPoint)> = experiment
-        .runs
-        .iter()
-        .flat_map(|run| run.result.series.iter().map(move |series| (run, series)))
-        .filter(|(_, series)| series.metric == metric)
-        .flat_map(|(run, series)| series.points().iter().map(move |point| (run, series, point)))
-        .collect();
-    let unit = rows.first().map_or("", |(_, series, _)| series.unit.as_str());
+    let rows = rows(experiment, metric);
+    let unit = rows.first().map_or("", |(_, _, series, _)| series.unit.as_str());
     let mut columns = Columns::of(&rows);
     identify(&mut columns, |row| row.0);
     columns
-        .categories(("of", "", "What was sampled: a flow, flow/subflow, link.up or link.down."), |row| &row.1.of)
-        .numbers(("time_s", "s", "Time since the start of the run."), |row| Some(row.2.time_s))
-        .numbers(("value", unit, "The sample. Of a rate: the mean since the sample before."), |row| Some(row.2.value))
+        .categories(("of", "", "What was sampled: a flow, flow/subflow, link.up or link.down."), |row| row.1.as_str())
+        .numbers(("time_s", "s", "Time since the start of the run."), |row| Some(row.3.time_s))
+        .numbers(("value", unit, "The sample. Of a rate: the mean since the sample before."), |row| Some(row.3.value))
         .table("series")
+}
+
+fn rows<'r>(experiment: &'r Experiment, metric: &str) -> Vec<Row<'r>> {
+    let mut rows = Vec::new();
+    for run in &experiment.runs {
+        for series in run.result.series.iter().filter(|series| series.metric == metric) {
+            let name = run.result.sampled_name(&series.of);
+            rows.extend(series.points().iter().map(|point| (run, name.clone(), series, point)));
+        }
+    }
+    rows
 }
