@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use subflow_scenario::sweep::{Plan, Point};
 
-use super::{Exchanges, FlowResult, RunResult};
+use super::{Exchanges, FlowResult, Provenance, RunResult};
 use crate::number;
 use crate::statistics::{Summary, jain_index};
 
 /// The output of `run`: the scenario, its runs, their statistics.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Experiment {
+    /// What made the results.
+    pub subflow: Provenance,
     /// Summary of the scenario.
     pub scenario: ScenarioSummary,
     /// Every run, by number.
@@ -25,6 +27,9 @@ pub struct Experiment {
 pub struct ScenarioSummary {
     /// The file's name without its ending.
     pub name: String,
+    /// SHA-256 of all that decides on results, as hexadecimal digits: the scenario at every point of the sweep, with
+    /// the traces that it names. Titles, `seed` and `repeat` do not count.
+    pub sha256: String,
     /// The title.
     pub title: String,
     /// The description.
@@ -139,6 +144,7 @@ impl Experiment {
         let base = &plan.points[0].scenario;
         let scenario = ScenarioSummary {
             name: base.name.clone(),
+            sha256: plan.digest(),
             title: base.title.clone(),
             description: base.description.clone(),
             duration_s: base.duration.as_secs_f64(),
@@ -147,7 +153,7 @@ impl Experiment {
             repeat: base.repeat,
             sweep: plan.parameters().into_iter().map(str::to_owned).collect(),
         };
-        Self { scenario, runs, statistics }
+        Self { subflow: Provenance::of_this_program(), scenario, runs, statistics }
     }
 }
 

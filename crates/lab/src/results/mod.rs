@@ -5,6 +5,7 @@
 
 mod csv;
 mod experiment;
+mod provenance;
 mod run;
 mod sampled;
 mod series;
@@ -16,6 +17,7 @@ pub use experiment::{
     ExchangeStatistics, Experiment, FlowStatistics, LinkStatistics, PointStatistics, Run, ScenarioSummary,
     SubflowStatistics,
 };
+pub use provenance::{Provenance, SCHEMA};
 pub use run::{
     Abandoned, Datagrams, DirectionResult, Engine, Exchanges, FlowResult, LinkResult, RealTime, Retransmitted,
     RunResult, SubflowResult, SwitchPortBytes, SwitchReport, goodput_mbps,

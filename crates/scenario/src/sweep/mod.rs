@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use sha2::{Digest, Sha256};
+
 use crate::Scenario;
 use crate::file::{Collector, Document, Problem, Problems};
 use crate::{Traces, schema};
@@ -109,6 +111,14 @@ impl Plan {
             (0..repeat).map(move |repetition| (point, first + repetition))
         });
         repeated.enumerate().map(|(run, (point, seed))| Job { run, point, seed }).collect()
+    }
+
+    /// SHA-256 of the digests of all points, as hexadecimal digits: the same for all files that describe the same runs
+    /// of the same points, whatever their number and seeds are.
+    pub fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        self.points.iter().for_each(|point| hash.update(point.digest));
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// The swept paths.
