@@ -33,6 +33,12 @@ impl Results {
 
 #[pymethods]
 impl Results {
+    /// A row for each run, with the version and the scenario that it was made with.
+    #[getter]
+    fn runs(&self, py: Python<'_>) -> Table {
+        py.detach(|| tables::runs(&self.experiment)).into()
+    }
+
     /// A row for each flow of each run.
     #[getter]
     fn flows(&self, py: Python<'_>) -> Table {

@@ -35,6 +35,11 @@ def test_the_numbers_are_those_of_the_commands_json() -> None:
     for row, run in zip(flows, shown["runs"], strict=True):
         assert row["flows.file.congestion"] == run["parameters"]["flows.file.congestion"]
         compare(row, run["flows"][0], {"flow": "name"})
+    for row, run in zip(rows(results.runs), shown["runs"], strict=True):
+        assert (row["run"], row["seed"], row["duration_s"]) == (run["run"], run["seed"], run["duration_s"])
+        assert {name: row[name] for name in ("version", "commit", "schema")} == shown["subflow"]
+        assert row["scenario_sha256"] == shown["scenario"]["sha256"]
+        assert row["packet_hops"] == run["engine"]["packet_hops"]
     subflows = [subflow for run in shown["runs"] for subflow in run["flows"][0]["subflows"]]
     for row, subflow_shown in zip(rows(results.subflows), subflows, strict=True):
         compare(row, subflow_shown, {"subflow": "name"}, {"flow", "protocol", "congestion", "scheduler", "path_manager"})
@@ -115,16 +120,16 @@ def test_series_are_long_and_have_their_unit(scenario: subflow.Scenario) -> None
     assert table.schema.field("value").metadata[b"unit"] == b"ms"
     assert set(table.column_names) == {"run", "point", "seed", "of", "time_s", "value"}
     frame = pandas.DataFrame.from_arrow(results.series("cwnd"))
+    assert {of for of in frame["of"] if "/" in of} <= {f"file/{name}" for name in results.subflows["subflow"]}
     assert (frame.groupby("of", observed=True)["time_s"].diff().dropna() > 0).all()
     with pytest.raises(ValueError, match='did you mean "cwnd"'):
         results.series("cwmd")
     with pytest.raises(ValueError, match="run with series=True"):
         scenario.run(series=False).series("cwnd")
-    assert {of for of in frame["of"] if "/" in of} <= {f"file/{name}" for name in results.subflows["subflow"]}
 
 
 def test_every_column_has_a_description_and_is_in_the_manual(swept: subflow.Results) -> None:
-    for table in (swept.flows, swept.subflows, swept.links, swept.statistics, swept.series("cwnd")):
+    for table in (swept.runs, swept.flows, swept.subflows, swept.links, swept.statistics, swept.series("cwnd")):
         schema = pyarrow.schema(table)
         for field in schema:
             assert field.metadata[b"description"].endswith(b".")

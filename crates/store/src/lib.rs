@@ -3,7 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | which columns a table has | `tables/`; how columns are built: `columns.rs` |
-//! | a table with its name | `table.rs`; as a Parquet file: `parquet.rs` |
+//! | a table with its name | `table.rs`; as a Parquet file: `parquet.rs`, as CSV: `csv.rs` |
 //! | what identifies a run | `key.rs` |
 //! | a run as a Parquet file, and back | `record.rs` |
 //! | the folder of a store | `store.rs` |
@@ -14,6 +14,7 @@
 //! in the order of the plan. They are therefore the same whoever did the runs, where, when and in which order.
 
 mod columns;
+mod csv;
 mod error;
 mod key;
 mod parquet;
@@ -23,10 +24,11 @@ mod sweep;
 mod table;
 pub mod tables;
 
+pub use self::csv::to_csv;
 pub use self::parquet::to_parquet;
 pub use error::{StoreError, way_out};
 pub use key::Key;
 pub use record::Record;
 pub use store::Store;
 pub use sweep::{Collected, Filled, Settings, collect, fill, fill_with};
-pub use table::{DESCRIPTION, Table, UNIT};
+pub use table::{COMMIT, DESCRIPTION, SCENARIO, SCENARIO_SHA256, SCHEMA, Table, UNIT, VERSION};

@@ -2,6 +2,7 @@
 
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
 use crate::Table;
@@ -9,7 +10,11 @@ use crate::Table;
 /// The table as a Parquet file, compressed with Snappy. The same table gives the same bytes.
 pub fn to_parquet(table: &Table) -> Vec<u8> {
     const MEMORY: &str = "columns of these types can be written to memory";
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    // Readers that do not know Arrow's schema find the metadata of the table here.
+    let schema = table.batch.schema();
+    let metadata = schema.metadata().iter().map(|(key, value)| KeyValue::new(key.clone(), value.clone())).collect();
+    let properties =
+        WriterProperties::builder().set_compression(Compression::SNAPPY).set_key_value_metadata(Some(metadata)).build();
     let mut writer = ArrowWriter::try_new(Vec::new(), table.batch.schema(), Some(properties)).expect(MEMORY);
     writer.write(&table.batch).expect(MEMORY);
     writer.into_inner().expect(MEMORY)

@@ -8,7 +8,7 @@ use subflow_lab::{RunError, Stop};
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::{Job, Plan};
 use subflow_store::{
-    Collected, Filled, Key, Record, Settings, Store, StoreError, collect, fill, fill_with, tables, to_parquet,
+    Collected, Filled, Key, Record, Settings, Store, StoreError, collect, fill, fill_with, tables, to_csv, to_parquet,
 };
 
 const TEXT: &str = r#"duration = "300 ms"
@@ -266,16 +266,45 @@ fn tables_are_written_as_parquet_with_units() {
     let plan = plan(TEXT);
     let options = RunOptions { series: true, ..RunOptions::default() };
     let experiment = execute(&plan, 0, &options, &|_| {}).expect("the runs end well");
-    let names: Vec<String> = tables::all(&experiment).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names[..4], ["flows", "subflows", "links", "statistics"]);
-    assert!(names.contains(&"series-cwnd".to_owned()), "{names:?}");
+    let names: Vec<&str> = tables::all(&experiment).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["runs", "flows", "subflows", "links", "statistics", "series"]);
     for (name, table) in tables::all(&experiment) {
         let file = to_parquet(&table);
         assert_eq!(file, to_parquet(&table), "{name}");
         let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file));
         let reader = reader.expect("it is Parquet");
         assert_eq!(reader.schema().fields(), table.batch.schema().fields(), "{name}");
+        let metadata = reader.metadata().file_metadata().key_value_metadata().expect("metadata");
+        let value = |key: &str| metadata.iter().find(|entry| entry.key == key).and_then(|entry| entry.value.clone());
+        assert_eq!(value(subflow_store::SCENARIO_SHA256), Some(plan.digest()), "{name}");
+        assert_eq!(value(subflow_store::VERSION), Some(env!("CARGO_PKG_VERSION").to_owned()), "{name}");
         let rows: usize = reader.build().expect("it can be read").map(|batch| batch.expect("rows").num_rows()).sum();
         assert_eq!(rows, table.batch.num_rows(), "{name}");
     }
+}
+
+#[test]
+fn tables_as_csv_have_the_same_rows_and_the_same_names_of_subflows() {
+    let plan = plan(TEXT);
+    let options = RunOptions { series: true, ..RunOptions::default() };
+    let experiment = execute(&plan, 0, &options, &|_| {}).expect("the runs end well");
+    let read = |name: &str| {
+        let (_, table) = tables::all(&experiment).into_iter().find(|(known, _)| *known == name).expect("a table");
+        let text = to_csv(&table);
+        let lines: Vec<Vec<String>> = text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
+        assert_eq!(lines.len(), table.batch.num_rows() + 1, "{name}");
+        assert!(lines.iter().all(|line| line.len() == table.batch.num_columns()), "{name}");
+        lines
+    };
+    let column = |lines: &[Vec<String>], name: &str| {
+        let index = lines[0].iter().position(|column| column == name).expect("a column");
+        lines[1..].iter().map(|line| line[index].clone()).collect::<std::collections::BTreeSet<String>>()
+    };
+    assert_eq!(column(&read("runs"), "seed"), ["1", "2"].map(str::to_owned).into());
+    let subflows = read("subflows");
+    let known = column(&subflows, "subflow");
+    let sampled = column(&read("series"), "of");
+    let of_subflows: Vec<&str> = sampled.iter().filter_map(|of| of.split_once('/')).map(|(_, name)| name).collect();
+    assert!(of_subflows.len() >= 3, "{sampled:?}");
+    assert!(of_subflows.iter().all(|name| known.contains(*name)), "{sampled:?}, {known:?}");
 }

@@ -58,8 +58,9 @@ fn scaled_results(probed: &Probe, points: usize, runs: usize, with_series: usize
                 let rest = (size as f64 - only_runs as f64).max(0.0);
                 (only_runs as f64 * runs as f64 + rest * points as f64) / count
             }
-            "results.csv" => size as f64 * runs as f64 / count,
+            "statistics.csv" => size as f64 * points as f64 / count,
             name if name.starts_with("series") => size as f64 * with_series as f64 / count,
+            name if name.ends_with(".csv") => size as f64 * runs as f64 / count,
             // The page shows a fixed number of samples; the other tables are compressed to a small part of the JSON.
             _ => size as f64,
         };

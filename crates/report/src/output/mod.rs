@@ -25,7 +25,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::Serialize;
 use subflow_lab::results::{Experiment, Series, to_csv, to_text};
 use subflow_scenario::sweep::Plan;
-use subflow_store::{tables, to_parquet};
+use subflow_store::{tables, to_csv as to_csv_table, to_parquet};
 
 use crate::{
     Figure, Observation, Reproduced, Reproduction, Reproductions, figures_of, of_experiment, of_observation,
@@ -71,7 +71,8 @@ impl Folder {
     }
 
     /// Writes `results.json`, `results.csv`, `summary.txt`, `report.html`, the scenario with all changes and its
-    /// traces, `tables/` in Parquet, `series.json` if metrics over time were kept, and `figures/` if a format is given.
+    /// traces, `tables/` as Parquet and CSV, `series.json` if metrics over time were kept, and `figures/` if a format
+    /// is given.
     pub fn write_experiment(
         &self,
         plan: &Plan,
@@ -90,6 +91,7 @@ impl Folder {
             }
             for (name, table) in tables::all(experiment) {
                 write(directory, &format!("tables/{name}.parquet"), &to_parquet(&table))?;
+                write(directory, &format!("tables/{name}.csv"), to_csv_table(&table).as_bytes())?;
             }
             let series = series(experiment);
             if !series.is_empty() {

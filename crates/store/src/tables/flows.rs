@@ -34,7 +34,7 @@ pub fn flows(experiment: &Experiment) -> Table {
         .flags(("fallback", "", "Whether MPTCP fell back to TCP."), |row| Some(row.1.fallback))
         .words(("ended", "", "How the sender's connection ended."), |row| row.1.ended);
     optional(&mut columns);
-    columns.table("flows")
+    columns.table("flows").of(experiment)
 }
 
 /// What only flows of some protocols and applications have.

@@ -34,4 +34,5 @@ pub fn links(experiment: &Experiment) -> Table {
             Some(row.2.1.mean_queue_packets)
         })
         .table("links")
+        .of(experiment)
 }

@@ -2,13 +2,15 @@
 
 mod flows;
 mod links;
+mod runs;
 mod series;
 mod statistics;
 mod subflows;
 
 pub use flows::flows;
 pub use links::links;
-pub use series::{metrics, series};
+pub use runs::runs;
+pub use series::{all_series, metrics, series};
 pub use statistics::statistics;
 pub use subflows::subflows;
 
@@ -26,10 +28,10 @@ fn identify<'r, R>(columns: &mut Columns<'r, R>, run: impl Fn(&'r R) -> &'r Run)
         .parameters(|row| &run(row).parameters);
 }
 
-/// All tables of an experiment by name: `flows`, `subflows`, `links`, `statistics`, and `series-METRIC` for each metric
-/// over time.
-pub fn all(experiment: &Experiment) -> Vec<(String, Table)> {
-    let tables = [flows(experiment), subflows(experiment), links(experiment), statistics(experiment)];
-    let series = metrics(experiment).into_iter().map(|metric| (format!("series-{metric}"), series(experiment, metric)));
-    tables.into_iter().map(|table| (table.name.to_owned(), table)).chain(series).collect()
+/// All tables of an experiment by name: `runs`, `flows`, `subflows`, `links`, `statistics`, and `series` if metrics
+/// over time were kept.
+pub fn all(experiment: &Experiment) -> Vec<(&'static str, Table)> {
+    let tables = [runs, flows, subflows, links, statistics].map(|table| table(experiment));
+    let series = (!metrics(experiment).is_empty()).then(|| all_series(experiment));
+    tables.into_iter().chain(series).map(|table| (table.name, table)).collect()
 }

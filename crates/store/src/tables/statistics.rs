@@ -36,7 +36,7 @@ pub fn statistics(experiment: &Experiment) -> Table {
         .words(("unit", "", "Unit of the numbers in this row."), |row| Some(row.unit))
         .counts(("n", "", "Runs that have the quantity."), |row| Some(row.summary.n as u64));
     numbers(&mut columns);
-    columns.table("statistics")
+    columns.table("statistics").of(experiment)
 }
 
 fn numbers<'r>(columns: &mut Columns<'r, Row<'r>>) {

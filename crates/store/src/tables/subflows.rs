@@ -32,4 +32,5 @@ pub fn subflows(experiment: &Experiment) -> Table {
         .numbers(("srtt_ms", "ms", "Smoothed RTT at the end."), |row| row.2.srtt_ms)
         .numbers(("cwnd_packets", "packets", "Congestion window at the end."), |row| row.2.cwnd_packets)
         .table("subflows")
+        .of(experiment)
 }
