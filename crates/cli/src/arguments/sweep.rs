@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::Output;
 
@@ -24,6 +24,17 @@ pub(crate) struct Source {
     /// How many runs to make, each with its own seed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeat: Option<u32>,
+    /// Of which runs to keep metrics over time
+    #[arg(long, value_enum, default_value_t = SeriesOf::First)]
+    pub(crate) series: SeriesOf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SeriesOf {
+    /// The first run of each point, and the first 100 points
+    First,
+    /// All runs, which takes about a thousand times the memory of their other results
+    All,
 }
 
 #[derive(Debug, Args)]

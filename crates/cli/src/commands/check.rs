@@ -5,7 +5,7 @@ use subflow_scenario::sweep::Plan;
 
 use super::prediction::prediction;
 use super::swept;
-use crate::arguments::{Check, Source};
+use crate::arguments::{Check, SeriesOf, Source};
 use crate::failure::Failure;
 use crate::output::print;
 
@@ -29,7 +29,7 @@ pub(crate) fn read_source(source: &Source) -> Result<Plan, Failure> {
     for (option, assignment) in seed.into_iter().chain(repeat) {
         document.set(option, &assignment)?;
     }
-    Ok(Plan::read(document)?)
+    Ok(Plan { all_series: source.series == SeriesOf::All, ..Plan::read(document)? })
 }
 
 fn summary(plan: &Plan) -> String {

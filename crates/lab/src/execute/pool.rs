@@ -38,9 +38,9 @@ pub fn execute(
 }
 
 /// Metrics over time take a thousand times the memory of a run's figures. Therefore they are kept only of the first run
-/// of each point, and only of the first 100 points.
+/// of each point, and only of the first 100 points, unless those of all runs are wanted.
 pub fn keeps_series(plan: &Plan, job: Job) -> bool {
-    job.seed == plan.points[job.point].scenario.seed && job.point < MOST_POINTS_WITH_SERIES
+    plan.all_series || job.seed == plan.points[job.point].scenario.seed && job.point < MOST_POINTS_WITH_SERIES
 }
 
 /// Does one run of `plan` in the simulator, as [`execute`] does it.

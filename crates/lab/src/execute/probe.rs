@@ -44,7 +44,7 @@ pub fn probe(plan: &Plan) -> Result<Probe, RunError> {
         runs.push(Run { run, point: run, ..tried.run });
         points.push(tried.point);
     }
-    let plan = Plan { document: plan.document.clone(), points, traces: plan.traces.clone() };
+    let plan = Plan { points, ..plan.clone() };
     let experiment = Experiment::new(&plan, runs);
     Ok(Probe { plan, experiment, part: smallest, run_cpu_s: cpu_s / count as f64 })
 }

@@ -31,6 +31,9 @@ pub struct Plan {
     pub points: Vec<Point>,
     /// Trace files that the points use: their paths as written in the scenario, and resolved.
     pub traces: Vec<(String, PathBuf)>,
+    /// Whether metrics over time of all runs are wanted, and not only those of the first run of each point. No scenario
+    /// says so; it is for whoever does the runs.
+    pub all_series: bool,
 }
 
 /// One combination of swept values.
@@ -89,7 +92,7 @@ impl Plan {
                 Err(found) => problems.merge(found),
             }
         }
-        let plan = Self { document, points, traces: traces.files() };
+        let plan = Self { document, points, traces: traces.files(), all_series: false };
         problems.finish(())?;
         let runs: u64 = plan.points.iter().map(|point| u64::from(point.scenario.repeat)).sum();
         if runs > MOST_RUNS {
