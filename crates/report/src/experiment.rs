@@ -5,6 +5,7 @@ use subflow_scenario::sweep::Plan;
 
 use super::chart;
 use super::comparison::comparisons;
+use super::differences::differences;
 use super::escape::Slugs;
 use super::figure::Figure;
 use super::markup::{code, details, paragraphs};
@@ -34,6 +35,7 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
     let mut slugs = Slugs::default();
     page.section("not-valid", "Runs that are not valid", not_valid(experiment));
     page.section("summary", "Summary", summary::tables(experiment));
+    page.section("differences", "Differences to the baseline", differences(experiment));
     let compared = comparisons(experiment);
     let compared: String =
         compared.iter().map(|figure| chart::figure(figure, &slugs.unique(&figure.title), "")).collect();

@@ -7,7 +7,7 @@
 //! | the range of an axis and its ticks | `span.rs` |
 //! | marks: paths and rectangles | `lines.rs`, `rows.rs`, in an `area.rs`, with the colours of `ink.rs` |
 //! | a figure on a page, and as an SVG file | `chart.rs`, `paper.rs` |
-//! | tables, headings, the page around them | `summary.rs`, `markup.rs`, `page.rs`; `style/`, `script/` |
+//! | tables, headings, the page around them | `summary.rs`, `differences.rs`, `markup.rs`, `page.rs`; `style/`, `script/` |
 //! | the sections of a report | `experiment.rs`, `reproduction/`, `observation.rs` |
 //! | rows with named columns, as JSON, CSV and text | `table.rs` |
 //! | the folder of results | `output/` |
@@ -18,6 +18,7 @@
 mod area;
 mod chart;
 mod comparison;
+mod differences;
 mod escape;
 mod events;
 mod experiment;

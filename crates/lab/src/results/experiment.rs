@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use subflow_scenario::sweep::{Plan, Point};
 
 use super::{Exchanges, FlowResult, Provenance, RunResult};
+use crate::comparison::Baseline;
 use crate::number;
 use crate::statistics::{Summary, jain_index};
 
@@ -20,6 +21,9 @@ pub struct Experiment {
     pub runs: Vec<Run>,
     /// The statistics of each point of the sweep, in order.
     pub statistics: Vec<PointStatistics>,
+    /// The differences of the points to a chosen one, if one was chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Baseline>,
 }
 
 /// Summary of the scenario.
@@ -49,7 +53,7 @@ pub struct ScenarioSummary {
 }
 
 /// One run: its position in the experiment, and its results.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Its number, counted from 0 through the whole experiment.
     pub run: usize,
@@ -153,7 +157,7 @@ impl Experiment {
             repeat: base.repeat,
             sweep: plan.parameters().into_iter().map(str::to_owned).collect(),
         };
-        Self { subflow: Provenance::of_this_program(), scenario, runs, statistics }
+        Self { subflow: Provenance::of_this_program(), scenario, runs, statistics, baseline: None }
     }
 }
 

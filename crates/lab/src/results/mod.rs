@@ -9,6 +9,7 @@ mod provenance;
 mod run;
 mod sampled;
 mod series;
+mod stored;
 mod table;
 mod text;
 
@@ -23,5 +24,7 @@ pub use run::{
     RunResult, SubflowResult, SwitchPortBytes, SwitchReport, goodput_mbps,
 };
 pub use series::{Series, SeriesPoint};
+pub use stored::StoredResults;
 pub use table::{Align, TextTable};
+pub(crate) use text::short_names;
 pub use text::to_text;

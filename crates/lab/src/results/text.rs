@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::Align::{Left, Right};
 use super::{Experiment, FlowResult, PointStatistics, Run, TextTable};
+use crate::comparison::differences_to_text;
 use crate::number;
 use crate::statistics::Summary;
 
@@ -224,11 +225,20 @@ fn many_runs(text: &mut String, experiment: &Experiment) {
         }
     }
     join(text, [flows, subflows, exchanges, links]);
+    baseline(text, experiment);
     for run in &experiment.runs {
         for objection in run.result.objections() {
             let _ = writeln!(text, "NOT VALID: run {}, which is in the figures: {objection}", run.run);
         }
     }
+}
+
+/// The differences to the chosen points.
+fn baseline(text: &mut String, experiment: &Experiment) {
+    let Some(baseline) = &experiment.baseline else { return };
+    let value = baseline.value.as_str().map_or_else(|| baseline.value.to_string(), str::to_owned);
+    let _ = write!(text, "\nDifferences to {} = {value}\n", baseline.path);
+    text.push_str(&differences_to_text(&baseline.differences, &experiment.scenario.sweep));
 }
 
 fn point_values(point: &PointStatistics) -> impl Iterator<Item = String> {
@@ -239,7 +249,7 @@ fn point_values(point: &PointStatistics) -> impl Iterator<Item = String> {
 }
 
 /// The shortest suffix of each path that differs from those of the others: `loss`, or `wifi.loss`.
-fn short_names(paths: &[String]) -> Vec<String> {
+pub(crate) fn short_names(paths: &[String]) -> Vec<String> {
     let suffix = |path: &str, keys: usize| {
         let start = path.rmatch_indices('.').nth(keys - 1).map_or(0, |(at, _)| at + 1);
         path[start..].to_owned()

@@ -1,0 +1,111 @@
+//! The points of a sweep, compared with those that have a chosen value.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::InputError;
+use super::difference::{Difference, adjust, differences};
+use super::metric::Metric;
+use crate::results::{Experiment, Run};
+
+/// The differences of all other points of a sweep to those with a chosen value.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Baseline {
+    /// The swept path.
+    pub path: String,
+    /// The chosen value.
+    pub value: Value,
+    /// Each point is compared with that which has the chosen value, and all other swept values alike.
+    pub differences: Vec<Difference>,
+}
+
+/// The swept values of a point.
+type Parameters = BTreeMap<String, Value>;
+
+impl Baseline {
+    /// The path and the value that `text` names, as `NAME=VALUE`, among the points of a sweep. The name may be the end
+    /// of a path, if no other path ends alike.
+    pub fn choose(text: &str, points: &[&Parameters]) -> Result<(String, Value), InputError> {
+        let error = |message: String, help: String| InputError { message, help };
+        let paths: Vec<&String> = points.first().map_or_else(Vec::new, |point| point.keys().collect());
+        if paths.is_empty() {
+            let message = format!("found {text:?}, but nothing is swept");
+            return Err(error(message, "sweep over what is compared: --sweep PATH=V1,V2".to_owned()));
+        }
+        let known = || format!("there are {}", list(paths.iter().copied()));
+        let Some((name, value)) = text.split_once('=') else {
+            return Err(error(format!("found {text:?}, expected NAME=VALUE of a swept name"), known()));
+        };
+        let (name, value) = (name.trim(), value.trim());
+        let is_meant = |path: &&&String| path.as_str() == name || path.ends_with(&format!(".{name}"));
+        let meant: Vec<&&String> = match paths.iter().find(|path| path.as_str() == name) {
+            Some(path) => vec![path],
+            None => paths.iter().filter(is_meant).collect(),
+        };
+        let [path] = meant[..] else {
+            let found = if meant.is_empty() { "which is not swept" } else { "which several paths end with" };
+            return Err(error(format!("found {name:?}, {found}"), known()));
+        };
+        let mut values: Vec<&Value> = Vec::new();
+        for value in points.iter().filter_map(|point| point.get(path.as_str())) {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        match values.iter().find(|known| word(known) == value) {
+            Some(value) => Ok(((*path).clone(), (*value).clone())),
+            None => Err(error(
+                format!("found {value:?}, which is no value of {path}"),
+                format!("there are {}", list(values.into_iter().map(word))),
+            )),
+        }
+    }
+
+    /// The differences of `metrics` in an experiment to its points with `value` at `path`, as [`Baseline::choose`]
+    /// returns them.
+    pub fn of(experiment: &Experiment, path: String, value: Value, metrics: &[Metric]) -> Self {
+        let mut runs: BTreeMap<usize, Vec<&Run>> = BTreeMap::new();
+        experiment.runs.iter().for_each(|run| runs.entry(run.point).or_default().push(run));
+        let points: Vec<&Parameters> = experiment.statistics.iter().map(|point| &point.parameters).collect();
+        let others = independent(&points, &path);
+        let rest = |point: &Parameters| others.iter().map(|other| point[*other].to_string()).collect::<Vec<_>>();
+        let is_baseline = |point: &&Parameters| point.get(&path) == Some(&value);
+        let mut baselines = BTreeMap::new();
+        for (index, point) in points.iter().enumerate().filter(|(_, point)| is_baseline(point)) {
+            baselines.entry(rest(point)).or_insert(index);
+        }
+        let mut found = Vec::new();
+        for (index, point) in points.iter().enumerate().filter(|(_, point)| !is_baseline(point)) {
+            let (Some(before), Some(after)) =
+                (baselines.get(&rest(point)).and_then(|point| runs.get(point)), runs.get(&index))
+            else {
+                continue;
+            };
+            found.extend(differences(metrics, point, before, after));
+        }
+        adjust(&mut found);
+        Self { path, value, differences: found }
+    }
+}
+
+/// The paths that change on their own, not always together with `path`.
+fn independent<'p>(points: &[&'p Parameters], path: &str) -> Vec<&'p str> {
+    let others = points.first().into_iter().flat_map(|point| point.keys()).filter(|other| *other != path);
+    let changes = |other: &&String| {
+        let mut seen: BTreeMap<String, &Value> = BTreeMap::new();
+        points.iter().any(|point| *seen.entry(point[path].to_string()).or_insert(&point[*other]) != &point[*other])
+    };
+    others.filter(changes).map(String::as_str).collect()
+}
+
+/// A swept value as text, without quotes.
+pub fn word(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn list(words: impl Iterator<Item = impl fmt::Display>) -> String {
+    words.map(|word| word.to_string()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,164 @@
+//! What is compared.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::number;
+use crate::results::{FlowResult, RunResult};
+use crate::statistics::jain_index;
+
+/// Which direction is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Larger values are.
+    Higher,
+    /// Smaller values are.
+    Lower,
+}
+
+/// A number that a run has, or each of its flows.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Its name in tables and in JSON.
+    pub column: &'static str,
+    /// Its unit; empty for counts.
+    pub unit: &'static str,
+    /// What it is.
+    pub meaning: &'static str,
+    /// Which direction is better.
+    pub better: Better,
+    of: Of,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Of {
+    Flow(fn(&FlowResult) -> Option<f64>),
+    Run(fn(&RunResult) -> Option<f64>),
+}
+
+impl PartialEq for Metric {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Metric {
+    /// All metrics.
+    pub const ALL: [Self; 9] = [
+        Self::flow("goodput", "goodput_mbps", "Mbit/s", "goodput of a flow", Better::Higher, |f| Some(f.goodput_mbps)),
+        Self::flow("completion", "completion_s", "s", "time to the completion of a flow", Better::Lower, |f| {
+            f.completion_s
+        }),
+        Self::flow(
+            "exchange",
+            "exchange_mean_ms",
+            "ms",
+            "mean time of a request and its response",
+            Better::Lower,
+            |f| f.exchanges.as_ref()?.mean_ms,
+        ),
+        Self::flow("exchange-p95", "exchange_p95_ms", "ms", "95th percentile of it", Better::Lower, |f| {
+            f.exchanges.as_ref()?.p95_ms
+        }),
+        Self::flow("retransmissions", "retransmissions", "", "segments of a flow sent again", Better::Lower, |f| {
+            Some(f.retransmissions as f64)
+        }),
+        Self::flow("timeouts", "timeouts", "", "retransmission timeouts of a flow", Better::Lower, |f| {
+            Some(f.timeouts as f64)
+        }),
+        Self::flow(
+            "reinjected",
+            "reinjected_bytes",
+            "bytes",
+            "data sent again on another subflow",
+            Better::Lower,
+            |f| Some(f.reinjected_bytes as f64),
+        ),
+        Self::run("total-goodput", "total_goodput_mbps", "Mbit/s", "sum of the flows' goodput", |run| {
+            Some(run.flows.iter().map(|flow| flow.goodput_mbps).sum())
+        }),
+        Self::run("fairness", "jain_index", "", "Jain's index of the flows' goodput", |run| {
+            jain_index(&run.flows.iter().map(|flow| flow.goodput_mbps).collect::<Vec<_>>())
+        }),
+    ];
+
+    /// Those that are compared unless others are chosen, where flows have them.
+    pub fn usual() -> Vec<Self> {
+        Self::ALL[..3].to_vec()
+    }
+
+    const fn flow(
+        name: &'static str,
+        column: &'static str,
+        unit: &'static str,
+        meaning: &'static str,
+        better: Better,
+        of: fn(&FlowResult) -> Option<f64>,
+    ) -> Self {
+        Self { name, column, unit, meaning, better, of: Of::Flow(of) }
+    }
+
+    const fn run(
+        name: &'static str,
+        column: &'static str,
+        unit: &'static str,
+        meaning: &'static str,
+        of: fn(&RunResult) -> Option<f64>,
+    ) -> Self {
+        Self { name, column, unit, meaning, better: Better::Higher, of: Of::Run(of) }
+    }
+
+    /// Its values in a run: for each flow, with its name, or one without a name. They are rounded as in the JSON, so
+    /// that results that were read have the same values. `None` for a run that lacks it, such as the completion of a
+    /// transfer that did not end.
+    pub fn values<'r>(&self, run: &'r RunResult) -> Vec<(Option<&'r str>, Option<f64>)> {
+        match self.of {
+            Of::Flow(of) => {
+                run.flows.iter().map(|flow| (Some(flow.name.as_str()), of(flow).map(number::rounded))).collect()
+            }
+            Of::Run(of) => vec![(None, of(run).map(number::rounded))],
+        }
+    }
+}
+
+impl FromStr for Metric {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|metric| text == metric.name || text == metric.column);
+        known.ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|metric| metric.name).collect();
+            format!("found {text:?}, expected a metric: {}", names.join(", "))
+        })
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A metric and a percentage, such as `goodput 5 %`. `between` are the signs that may stand between them.
+pub(super) fn with_percentage(text: &str, between: &[&str]) -> Result<(Metric, f64), String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).unwrap_or(text.len());
+    // "goodput+-2%" ends before the sign; a name ends with no "-".
+    let (name, rest) = text.split_at(end);
+    let metric = name.parse::<Metric>()?;
+    let rest = rest.trim_start();
+    let rest = match between.iter().find_map(|sign| rest.strip_prefix(sign)) {
+        Some(rest) => rest,
+        None if between.is_empty() => rest,
+        None => {
+            return Err(format!("found {rest:?} after {name:?}, expected {} and a percentage", between.join(" or ")));
+        }
+    };
+    let number = rest.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    match number.filter(|percent| percent.is_finite() && *percent >= 0.0) {
+        Some(percent) => Ok((metric, percent)),
+        None => Err(format!("found {:?} after {name:?}, expected a percentage such as 5 %", rest.trim())),
+    }
+}

@@ -1,0 +1,127 @@
+//! Whether the intervals of means are narrow enough.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::metric::{Metric, with_percentage};
+use crate::results::Experiment;
+use crate::statistics::{mean, mean_interval};
+
+/// How narrow the 95 % interval of a mean has to be, such as `goodput ± 2 %`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// The metric.
+    pub metric: Metric,
+    /// The largest half width of the interval, in percent of the mean.
+    pub percent: f64,
+}
+
+/// The widest interval of an experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Widest {
+    /// Its half width in percent of the mean; infinite where there is none, such as about a mean of zero.
+    pub percent: f64,
+    /// The point of the sweep.
+    pub point: usize,
+    /// The flow, if the metric is one of flows.
+    pub flow: Option<String>,
+}
+
+impl Precision {
+    /// The fewest runs after which a width counts: the spread of fewer is too uncertain itself.
+    pub const FEWEST_RUNS: u32 = 10;
+
+    /// The number of runs after `runs`, if these were not enough: a quarter more.
+    pub fn more(runs: u32) -> u32 {
+        runs.saturating_add(runs.div_ceil(4).max(1))
+    }
+
+    /// The widest interval among all flows and points. `None` if no run has the metric. A flow without the metric at a
+    /// point, such as one that never completes, has no interval there.
+    pub fn widest(&self, experiment: &Experiment) -> Option<Widest> {
+        let mut samples: Vec<(usize, Option<&str>, Vec<f64>)> = Vec::new();
+        for run in &experiment.runs {
+            for (flow, value) in self.metric.values(&run.result) {
+                let Some(value) = value else { continue };
+                // Runs are ordered by point.
+                let known = samples.iter_mut().rev().take_while(|(point, ..)| *point == run.point);
+                match known.into_iter().find(|(_, name, _)| *name == flow) {
+                    Some((.., values)) => values.push(value),
+                    None => samples.push((run.point, flow, vec![value])),
+                }
+            }
+        }
+        let width = |values: &[f64]| match (mean(values), mean_interval(values, 0.95)) {
+            (Some(mean), Some(interval)) if interval.high > interval.low => {
+                100.0 * (interval.high - interval.low) / 2.0 / mean.abs()
+            }
+            (_, Some(_)) => 0.0,
+            _ => f64::INFINITY,
+        };
+        let widths = samples.iter().map(|(point, flow, values)| Widest {
+            percent: width(values),
+            point: *point,
+            flow: flow.map(str::to_owned),
+        });
+        // The first of several that are equally wide.
+        widths.reduce(|widest, other| if other.percent > widest.percent { other } else { widest })
+    }
+}
+
+impl FromStr for Precision {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (metric, percent) = with_percentage(text, &["±", "+-", "+/-"])?;
+        if percent > 0.0 { Ok(Self { metric, percent }) } else { Err("found 0 %, expected more than that".to_owned()) }
+    }
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ± {} %", self.metric, self.percent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_core::{RngCore, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+    use statrs::distribution::{ContinuousCDF, Normal};
+
+    use super::*;
+
+    /// How often the interval of the first narrow look contains the true mean of 100, and the runs until then on
+    /// average: of normal samples with this deviation, wanted ± 2 %, at most 100 runs.
+    fn coverage(deviation: f64, repetitions: u32) -> (f64, f64) {
+        let mut random = Pcg64Mcg::seed_from_u64(1);
+        let normal = Normal::new(100.0, deviation).expect("a deviation");
+        let mut draw = || normal.inverse_cdf((f64::from(random.next_u32()) + 0.5) / 2f64.powi(32));
+        let (mut inside, mut runs) = (0, 0);
+        for _ in 0..repetitions {
+            let mut samples: Vec<f64> = Vec::new();
+            let interval = loop {
+                let count = Precision::more(samples.len() as u32).clamp(Precision::FEWEST_RUNS, 100);
+                samples.extend((samples.len() as u32..count).map(|_| draw()));
+                let interval = mean_interval(&samples, 0.95).expect("ten samples or more");
+                let mean = mean(&samples).expect("samples");
+                if (interval.high - interval.low) / 2.0 <= 0.02 * mean || count == 100 {
+                    break interval;
+                }
+            };
+            inside += u32::from(interval.low <= 100.0 && 100.0 <= interval.high);
+            runs += samples.len();
+        }
+        (f64::from(inside) / f64::from(repetitions), runs as f64 / f64::from(repetitions))
+    }
+
+    #[test]
+    fn the_interval_that_ends_the_repetition_is_a_little_too_good() {
+        for deviation in [3.9, 4.3, 6.0, 8.0] {
+            let (covered, runs) = coverage(deviation, 20_000);
+            println!("{:.1} % after {runs:.1} runs", 100.0 * covered);
+            // Nominal is 95 %; three standard errors of 20,000 repetitions are 0.5 %.
+            assert!((0.925..0.955).contains(&covered), "{deviation}: {covered} after {runs} runs");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Differences as a table.
+
+use super::baseline::word;
+use super::difference::{Difference, Pairing};
+use crate::number;
+use crate::results::Align::{Left, Right};
+use crate::results::{TextTable, short_names};
+
+/// The table of differences, with the swept values of `paths` in front.
+pub fn differences_to_text(differences: &[Difference], paths: &[String]) -> String {
+    let names = short_names(paths);
+    let columns = [
+        ("flow", Left),
+        ("metric", Left),
+        ("runs", Right),
+        ("baseline", Right),
+        ("mean", Right),
+        ("difference", Right),
+        ("95 % interval", Right),
+        ("change %", Right),
+        ("p (Holm)", Right),
+    ];
+    let mut table = TextTable::new(names.iter().map(|name| (name.as_str(), Left)).chain(columns));
+    for row in differences {
+        let values = paths.iter().map(|path| row.parameters.get(path).map_or_else(String::new, word));
+        let runs = match row.pairing {
+            Pairing::Paired => format!("{} pairs", row.n),
+            Pairing::Unpaired => format!("{}, {}", row.baseline_n, row.n),
+        };
+        let runs = if row.lacking > 0 { format!("{runs}, {} lack it", row.lacking) } else { runs };
+        let cells = [
+            row.flow.clone().unwrap_or_else(|| "all".to_owned()),
+            row.metric.to_owned(),
+            runs,
+            shown(row.baseline_mean, 3),
+            shown(row.mean, 3),
+            signed(row.difference, 3),
+            interval(row.difference_ci95_low, row.difference_ci95_high),
+            signed(row.change_percent, 2),
+            p_value(row.p_value_holm),
+        ];
+        table.row(values.chain(cells));
+    }
+    table.render()
+}
+
+fn shown(x: Option<f64>, decimals: usize) -> String {
+    x.map_or_else(|| "–".to_owned(), |x| number::fixed(x, decimals))
+}
+
+fn signed(x: Option<f64>, decimals: usize) -> String {
+    x.map_or_else(|| "–".to_owned(), |x| format!("{:+.decimals$}", number::rounded(x)))
+}
+
+fn interval(low: Option<f64>, high: Option<f64>) -> String {
+    let both = low.zip(high);
+    both.map_or_else(|| "–".to_owned(), |(low, high)| format!("{} to {}", signed(Some(low), 3), signed(Some(high), 3)))
+}
+
+fn p_value(p: Option<f64>) -> String {
+    match p {
+        None => "–".to_owned(),
+        Some(p) if p < 0.0001 => "< 0.0001".to_owned(),
+        Some(p) => format!("{p:.4}"),
+    }
+}
