@@ -1,5 +1,6 @@
 //! The arguments of the command line.
 
+mod compare;
 pub(crate) mod paths;
 mod proxy;
 mod start;
@@ -9,6 +10,7 @@ mod watch;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use compare::{Compare, Comparing};
 pub(crate) use paths::Paths;
 pub(crate) use proxy::Proxy;
 pub(crate) use start::{Completions, Man, New, Template};
@@ -31,6 +33,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Make results of runs in stores, such as those of `run --shard`
     Merge(Merge),
+    /// Compare two results, paired by point and seed, and fail if a metric has become worse than a bound allows
+    Compare(Compare),
     /// Check a scenario, and print its errors or a summary of its runs
     Check(Check),
     /// Write a commented scenario to start from
@@ -88,6 +92,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]
+    pub(crate) comparing: Comparing,
+    #[command(flatten)]
     pub(crate) output: Output,
     /// Replace results or captures of more runs than this command makes
     #[arg(long)]
@@ -103,7 +109,8 @@ pub(crate) struct Run {
     #[arg(long, conflicts_with = "pcap")]
     pub(crate) keep_going: bool,
     /// Do only the K-th of N parts of the runs, into the store; `subflow merge` makes results of them
-    #[arg(long, value_name = "K/N", requires = "store", conflicts_with_all = ["out", "figures", "pcap"])]
+    #[arg(long, value_name = "K/N", requires = "store")]
+    #[arg(conflicts_with_all = ["out", "figures", "pcap", "baseline", "compare"])]
     pub(crate) shard: Option<Shard>,
     /// Write every packet at every host to captures in this folder, RUN-HOST.pcapng
     #[arg(long, value_name = "DIR")]

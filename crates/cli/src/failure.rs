@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use subflow_lab::RunError;
+use subflow_lab::comparison::InputError;
 use subflow_publications::ReproduceError;
 use subflow_report::output::OutputError;
 use subflow_scenario::file::{Problem, Problems};
@@ -73,6 +74,11 @@ impl From<Problem> for Failure {
 impl From<Problems> for Failure {
     fn from(problems: Problems) -> Self {
         Self::BadInput(problems)
+    }
+}
+impl From<InputError> for Failure {
+    fn from(InputError { message, help }: InputError) -> Self {
+        Self::bad_input(message, help)
     }
 }
 impl From<RunError> for Failure {

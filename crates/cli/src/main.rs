@@ -24,6 +24,7 @@ fn main() -> ExitCode {
     let outcome = match &arguments.command {
         Command::Run(run) => commands::run(run),
         Command::Merge(merge) => commands::merge(merge),
+        Command::Compare(compare) => commands::compare(compare),
         Command::Check(check) => commands::check(check),
         Command::New(new) => commands::new(new),
         Command::List(list) => commands::list(list.what),

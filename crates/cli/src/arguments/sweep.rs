@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::Output;
+use super::{Comparing, Output};
 
 /// A scenario, and what to change in it.
 #[derive(Debug, Args)]
@@ -44,6 +44,8 @@ pub(crate) struct Merge {
     /// Stores of `run --store`, which together have all runs; may be given several times
     #[arg(long, value_name = "DIR", required = true)]
     pub(crate) store: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) comparing: Comparing,
     #[command(flatten)]
     pub(crate) output: Output,
     /// Make results without the runs that failed

@@ -4,6 +4,7 @@ use subflow_scenario::sweep::Job;
 use subflow_store::{Record, Store, StoreError, collect};
 
 use super::check::read_source;
+use super::compare::Prepared;
 use super::run::{finish, folder};
 use crate::arguments::Merge;
 use crate::failure::Failure;
@@ -11,10 +12,11 @@ use crate::output::figure_format;
 
 pub(crate) fn merge(arguments: &Merge) -> Result<(), Failure> {
     let plan = read_source(&arguments.source)?;
+    let comparison = Prepared::new(&arguments.comparing, &plan)?;
     let stores = arguments.store.iter().map(Store::existing).collect::<Result<Vec<_>, _>>()?;
     let folder = folder(&arguments.output, &plan, "", arguments.force)?;
     let figures = figure_format(arguments.output.figures, folder.as_ref())?;
-    let collected = collect(&plan, true, |key| {
+    let mut collected = collect(&plan, true, |key| {
         let mut failed = None;
         for store in &stores {
             match store.load(key)? {
@@ -46,7 +48,9 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Failure> {
             "{failed} of {runs} runs failed; do them again, or make results without them (--keep-going)"
         )));
     }
-    finish(arguments.output.format, &plan, &collected.experiment, folder, figures)
+    comparison.add_baseline(&mut collected.experiment);
+    finish(arguments.output.format, &plan, &collected.experiment, folder, figures)?;
+    comparison.compare(&collected.experiment, arguments.output.format)
 }
 
 fn first_numbers(jobs: &[Job]) -> String {

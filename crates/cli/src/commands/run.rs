@@ -11,6 +11,7 @@ use subflow_report::output::{Captures, FigureFormat, Folder, to_json};
 use subflow_scenario::sweep::Plan;
 
 use super::check::read_source;
+use super::compare::Prepared;
 use super::journal::{self, Journal};
 use super::{on_linux, threads};
 use crate::arguments::{Format, Output, Platform, Run};
@@ -23,6 +24,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     if let Some(shard) = arguments.shard {
         return journal::do_shard(arguments, &plan, shard);
     }
+    let comparison = Prepared::new(&arguments.comparing, &plan)?;
     let suffix = if arguments.on == Platform::Linux { "-linux" } else { "" };
     let folder = folder(&arguments.output, &plan, suffix, arguments.force)?;
     let figures = figure_format(arguments.output.figures, folder.as_ref())?;
@@ -36,24 +38,32 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let journal = Journal::open(arguments, &plan, folder.as_ref().map(Folder::path))?;
     captures.as_ref().map_or(Ok(()), Captures::begin)?;
 
-    let (experiment, failed) = match &journal {
+    let (mut experiment, failed) = match &journal {
         Some(journal) => journal.experiment(arguments, &plan)?,
         None => (experiment(arguments, &plan, folder.is_some(), captures.as_ref())?, 0),
     };
     let invalid = report_invalid_runs(&experiment);
+    comparison.add_baseline(&mut experiment);
     finish(arguments.output.format, &plan, &experiment, folder, figures)?;
-    if failed > 0 {
-        let runs = plan.jobs().len();
-        return Err(Failure::RunFailed(format!(
-            "{failed} of {runs} runs failed; the results lack them, and --resume does them again"
-        )));
-    }
+    let compared = comparison.compare(&experiment, arguments.output.format);
+    all_runs(&plan, failed)?;
     journal.map_or(Ok(()), |journal| journal.remove(&plan))?;
     match invalid {
-        0 => Ok(()),
+        0 => compared,
         _ => Err(Failure::RunFailed(format!(
             "{invalid} of {} runs are not valid; the results contain them, with the reasons",
             experiment.runs.len()
+        ))),
+    }
+}
+
+/// Fails if runs have failed.
+fn all_runs(plan: &Plan, failed: usize) -> Result<(), Failure> {
+    match failed {
+        0 => Ok(()),
+        _ => Err(Failure::RunFailed(format!(
+            "{failed} of {} runs failed; the results lack them, and --resume does them again",
+            plan.jobs().len()
         ))),
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_types)]
 
 mod captures;
+mod compare;
 mod conform;
 mod desk;
 mod folders;

@@ -1,0 +1,64 @@
+//! The arguments of comparisons.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use subflow_lab::comparison::{Bound, Metric};
+
+use super::BenchFormat;
+
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// The results that are the baseline: a folder of `run --out`, or the JSON of `run --format json`
+    pub(crate) baseline: PathBuf,
+    /// The results that are compared with them
+    pub(crate) results: PathBuf,
+    #[command(flatten)]
+    pub(crate) metrics: Metrics,
+    /// Exit with 1 if METRIC has become worse by more than PERCENT of the baseline's mean; may be given several times
+    #[arg(long, value_name = "METRIC PERCENT %")]
+    pub(crate) bound: Vec<Bound>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
+    pub(crate) format: BenchFormat,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Metrics {
+    /// What to compare: goodput, completion, exchange, exchange-p95, retransmissions, timeouts, reinjected,
+    /// total-goodput or fairness; may be given several times [default: the first three, where flows have them]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) metric: Vec<Metric>,
+}
+
+impl Metrics {
+    /// Those that were asked for, or the usual ones, and those with bounds.
+    pub(crate) fn with(&self, bounds: &[Bound]) -> Vec<Metric> {
+        let mut metrics = if self.metric.is_empty() { Metric::usual() } else { self.metric.clone() };
+        metrics.extend(bounds.iter().map(|bound| bound.metric));
+        let mut distinct: Vec<Metric> = Vec::new();
+        for metric in metrics {
+            if !distinct.contains(&metric) {
+                distinct.push(metric);
+            }
+        }
+        distinct
+    }
+}
+
+/// What is compared with what, of runs that are done now.
+#[derive(Debug, Args)]
+pub(crate) struct Comparing {
+    /// Add the differences of all points of the sweep to those with this value of a swept name, paired by seed
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) baseline: Option<String>,
+    /// Also print the differences to these results: a folder of an earlier command
+    #[arg(long, value_name = "DIR", conflicts_with = "baseline")]
+    pub(crate) compare: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) metrics: Metrics,
+    /// With --compare, exit with 1 if METRIC has become worse by more than PERCENT of the mean there; may be given
+    /// several times
+    #[arg(long, value_name = "METRIC PERCENT %", requires = "compare")]
+    pub(crate) bound: Vec<Bound>,
+}
