@@ -10,7 +10,7 @@ mod watch;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-pub(crate) use compare::{Compare, Comparing};
+pub(crate) use compare::{Compare, Comparing, Repeating};
 pub(crate) use paths::Paths;
 pub(crate) use proxy::Proxy;
 pub(crate) use start::{Completions, Man, New, Template};
@@ -91,6 +91,8 @@ pub(crate) struct Run {
     /// Do each run on up to N threads, with the same results; if its network cannot be divided, on one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) repeating: Repeating,
     #[command(flatten)]
     pub(crate) comparing: Comparing,
     #[command(flatten)]

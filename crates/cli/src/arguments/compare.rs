@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use subflow_lab::comparison::{Bound, Metric};
+use subflow_lab::comparison::{Bound, Metric, Precision};
 
 use super::BenchFormat;
 
@@ -61,4 +61,17 @@ pub(crate) struct Comparing {
     /// several times
     #[arg(long, value_name = "METRIC PERCENT %", requires = "compare")]
     pub(crate) bound: Vec<Bound>,
+}
+
+/// When there are enough runs.
+#[derive(Debug, Args)]
+pub(crate) struct Repeating {
+    /// Repeat until the 95 % interval of each mean is this narrow, such as "goodput ± 2 %" (or +-): at least 10 runs of
+    /// each point, then a quarter more each time
+    #[arg(long, value_name = "METRIC ± PERCENT %", conflicts_with_all = ["shard", "pcap"])]
+    pub(crate) until: Option<Precision>,
+    /// With --until, the most runs of each point
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "until")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_repeat: u32,
 }

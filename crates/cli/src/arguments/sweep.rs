@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::{Comparing, Output};
 
 /// A scenario, and what to change in it.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Source {
     /// The scenario, a TOML file
     pub(crate) scenario: PathBuf,

@@ -124,9 +124,9 @@ impl Journal {
         }
     }
 
-    /// Removes the runs of `plan` from the journal, now that there are results. Others stay, and so does a store that the
-    /// user has named.
-    pub(super) fn remove(self, plan: &Plan) -> Result<(), Failure> {
+    /// Removes the runs of `plan` from the journal, now that there are results or there will be none. Others stay, and
+    /// so does a store that the user has named.
+    pub(super) fn forget(&self, plan: &Plan) -> Result<(), Failure> {
         match self.store.is_journal() {
             true => Ok(self.store.remove(plan.jobs().into_iter().map(|job| Key::of(plan, job, true)))?),
             false => Ok(()),

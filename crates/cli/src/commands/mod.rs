@@ -19,6 +19,7 @@ mod run;
 mod shell;
 mod swept;
 mod threads;
+mod until;
 mod validate;
 mod watch;
 

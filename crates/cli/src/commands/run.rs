@@ -13,6 +13,7 @@ use subflow_scenario::sweep::Plan;
 use super::check::read_source;
 use super::compare::Prepared;
 use super::journal::{self, Journal};
+use super::until::{Repeated, Until};
 use super::{on_linux, threads};
 use crate::arguments::{Format, Output, Platform, Run};
 use crate::failure::Failure;
@@ -25,6 +26,9 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         return journal::do_shard(arguments, &plan, shard);
     }
     let comparison = Prepared::new(&arguments.comparing, &plan)?;
+    if let Some(until) = Until::of(arguments, &plan)? {
+        return run_until(arguments, until, &comparison);
+    }
     let suffix = if arguments.on == Platform::Linux { "-linux" } else { "" };
     let folder = folder(&arguments.output, &plan, suffix, arguments.force)?;
     let figures = figure_format(arguments.output.figures, folder.as_ref())?;
@@ -47,7 +51,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     finish(arguments.output.format, &plan, &experiment, folder, figures)?;
     let compared = comparison.compare(&experiment, arguments.output.format);
     all_runs(&plan, failed)?;
-    journal.map_or(Ok(()), |journal| journal.remove(&plan))?;
+    journal.map_or(Ok(()), |journal| journal.forget(&plan))?;
     match invalid {
         0 => compared,
         _ => Err(Failure::RunFailed(format!(
@@ -55,6 +59,28 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
             experiment.runs.len()
         ))),
     }
+}
+
+/// `run --until`: runs until intervals are narrow, then all as if their number had been given.
+fn run_until(arguments: &Run, until: Until, comparison: &Prepared<'_>) -> Result<(), Failure> {
+    // The folder is tried before the runs. What may be replaced depends on their number, which is not known yet.
+    let tried = folder(&arguments.output, &until.largest(arguments)?, "", arguments.force)?;
+    let figures = figure_format(arguments.output.figures, tried.as_ref())?;
+    let Some(journal) = Journal::open(arguments, until.smallest(), tried.as_ref().map(Folder::path))? else {
+        return Err(Failure::bad_input(
+            "--until: there is no folder in which runs are kept",
+            "add --store DIR, or --out DIR for results",
+        ));
+    };
+    let Repeated { plan, mut experiment, failed } = until.experiment(arguments, &journal)?;
+    drop(tried);
+    comparison.add_baseline(&mut experiment);
+    let folder = folder(&arguments.output, &plan, "", arguments.force)?;
+    finish(arguments.output.format, &plan, &experiment, folder, figures)?;
+    let compared = comparison.compare(&experiment, arguments.output.format);
+    all_runs(&plan, failed)?;
+    journal.forget(&plan)?;
+    compared
 }
 
 /// Fails if runs have failed.

@@ -1,4 +1,4 @@
-//! Comparisons of results.
+//! Comparisons of results, and runs that are repeated until intervals are narrow.
 
 use serde_json::Value;
 
@@ -109,6 +109,45 @@ fn a_baseline_is_in_text_json_and_report() {
 }
 
 #[test]
+fn repeating_until_an_interval_is_narrow_gives_the_results_of_that_number_of_runs() {
+    let desk = Desk::new(&lossy());
+    let until = ["--until", "goodput +- 25 %", "--max-repeat", "60", "--out"];
+    let (code, _, stderr) = run(&desk, &[&until[..], &["until"]].concat());
+    assert_eq!(code, Some(0), "{stderr}");
+    let repeat =
+        json(&std::fs::read_to_string(desk.path("until/results.json")).expect("results"))["scenario"]["repeat"].clone();
+    assert!(stderr.contains(&format!("after {repeat} runs of each point the widest 95 % interval")), "{stderr}");
+    assert_eq!(run(&desk, &["--repeat", &repeat.to_string(), "--out", "repeat"]).0, Some(0));
+    assert!(content(&desk, "until") == content(&desk, "repeat"));
+    assert_eq!(run(&desk, &[&until[..], &["until"]].concat()).0, Some(0), "as many runs replace them");
+    assert_eq!(desk.files(), ["quick.toml", "repeat", "until"], "the journal is removed");
+}
+
+#[test]
+fn the_most_runs_end_the_repetition_and_the_next_command_goes_on_with_the_kept_ones() {
+    let desk = Desk::new(&lossy());
+    let until = |most: &str| {
+        let (code, _, stderr) =
+            run(&desk, &["--until", "goodput ± 0.01 %", "--max-repeat", most, "--store", "runs", "--out", "out"]);
+        (code, stderr)
+    };
+    let (code, stderr) = until("12");
+    assert!(
+        code == Some(0) && stderr.contains("--max-repeat is reached before goodput ± 0.01 %: after 12 runs"),
+        "{stderr}"
+    );
+    let (code, stderr) = until("13");
+    assert!(code == Some(0) && stderr.contains("after 13 runs"), "{stderr}");
+    let kept: usize = desk
+        .files_in("runs")
+        .iter()
+        .filter(|name| name.len() == 2)
+        .map(|name| desk.files_in(&format!("runs/{name}")).len())
+        .sum();
+    assert_eq!(kept, 13);
+}
+
+#[test]
 fn a_comparison_of_what_is_not_there_exits_with_2() {
     let desk = Desk::new(QUICK);
     assert_eq!(run(&desk, &["--out", "out"]).0, Some(0));
@@ -129,6 +168,11 @@ fn a_comparison_of_what_is_not_there_exits_with_2() {
         (&["run", "quick.toml", "--baseline", "delay=1 ms"], "nothing is swept"),
         (&["run", "quick.toml", "--store", "s", "--shard", "1/2", "--compare", "out"], "cannot be used with"),
         (&["run", "quick.toml", "--metric", "goodput"], "--metric: found without a comparison"),
+        (&["run", "quick.toml", "--until", "goodput"], "--until"),
+        (&["run", "quick.toml", "--until", "goodput ± 2 %", "--max-repeat", "9"], "expected at least 10"),
+        (&["run", "quick.toml", "--until", "goodput ± 2 %", "--format", "json"], "add --store DIR, or --out DIR"),
+        (&["run", "quick.toml", "--until", "exchange ± 2 %", "--out", "new"], "no run has the metric exchange"),
+        (&["run", "quick.toml", "--max-repeat", "20"], "--until"),
     ];
     for (arguments, expected) in cases {
         let (code, stdout, stderr) = desk.subflow(arguments);

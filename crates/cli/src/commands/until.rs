@@ -1,0 +1,113 @@
+//! `run --until`: repeats until intervals are narrow enough.
+
+use subflow_lab::comparison::{Precision, Widest, word};
+use subflow_lab::number;
+use subflow_lab::results::Experiment;
+use subflow_scenario::sweep::Plan;
+
+use super::check::read_source;
+use super::journal::Journal;
+use crate::arguments::{Platform, Run, Source};
+use crate::failure::Failure;
+
+/// The runs of a command that has `--until`.
+pub(super) struct Until {
+    precision: Precision,
+    most: u32,
+    /// The plan with the fewest runs.
+    first: Plan,
+}
+
+/// What the runs have shown in the end.
+pub(super) struct Repeated {
+    pub(super) plan: Plan,
+    pub(super) experiment: Experiment,
+    /// Runs that failed.
+    pub(super) failed: usize,
+}
+
+impl Until {
+    /// What the command asks for, if it does. `plan` has as many runs as the scenario asks for.
+    pub(super) fn of(arguments: &Run, plan: &Plan) -> Result<Option<Self>, Failure> {
+        let Some(precision) = arguments.repeating.until else { return Ok(None) };
+        let most = arguments.repeating.max_repeat;
+        if arguments.on == Platform::Linux {
+            return Err(Failure::bad_input(
+                "--until: found with --on linux, expected it without",
+                "runs in real time are not kept one by one; choose a number of them (--repeat)",
+            ));
+        }
+        if plan.parameters().contains(&"repeat") {
+            return Err(Failure::bad_input(
+                "--until: the scenario sweeps over `repeat`",
+                "drop that sweep: --until chooses the number of runs",
+            ));
+        }
+        let fewest = plan.points[0].scenario.repeat.max(Precision::FEWEST_RUNS);
+        if most < fewest {
+            return Err(Failure::bad_input(
+                format!("--max-repeat: found {most}, expected at least {fewest}"),
+                format!("--until does {fewest} runs of each point before it looks at the first interval"),
+            ));
+        }
+        Ok(Some(Self { precision, most, first: repeated(&arguments.source, fewest)? }))
+    }
+
+    /// The plan with the most runs.
+    pub(super) fn largest(&self, arguments: &Run) -> Result<Plan, Failure> {
+        repeated(&arguments.source, self.most)
+    }
+
+    /// The plan with the fewest runs.
+    pub(super) fn smallest(&self) -> &Plan {
+        &self.first
+    }
+
+    /// Does runs until all intervals are narrow enough, or there are as many runs as are allowed.
+    pub(super) fn experiment(&self, arguments: &Run, journal: &Journal) -> Result<Repeated, Failure> {
+        let mut plan = self.first.clone();
+        loop {
+            let (experiment, failed) = journal.experiment(arguments, &plan)?;
+            let runs = plan.points[0].scenario.repeat;
+            let Some(widest) = self.precision.widest(&experiment) else {
+                journal.forget(&plan)?;
+                return Err(Failure::bad_input(
+                    format!("--until: no run has the metric {}", self.precision.metric),
+                    "choose one that the flows have, such as goodput",
+                ));
+            };
+            let is_narrow = widest.percent <= self.precision.percent;
+            if is_narrow || runs >= self.most {
+                eprintln!("{}", self.precision_reached(&plan, &widest, runs));
+                return Ok(Repeated { plan, experiment, failed });
+            }
+            plan = repeated(&arguments.source, Precision::more(runs).min(self.most))?;
+        }
+    }
+
+    fn precision_reached(&self, plan: &Plan, widest: &Widest, runs: u32) -> String {
+        let width = if widest.percent.is_finite() {
+            format!("± {} %", number::fixed(widest.percent, 2))
+        } else {
+            "not known".to_owned()
+        };
+        let of = widest.flow.as_ref().map_or_else(String::new, |flow| format!(", of {flow}"));
+        let values: Vec<String> = plan.points[widest.point]
+            .parameters
+            .iter()
+            .map(|(path, value)| format!("{path} = {}", word(value)))
+            .collect();
+        let at = if values.is_empty() { String::new() } else { format!(" at {}", values.join(", ")) };
+        let so = if widest.percent <= self.precision.percent {
+            String::new()
+        } else {
+            format!("--max-repeat is reached before {}: ", self.precision)
+        };
+        let name = self.precision.metric.name;
+        format!("{so}after {runs} runs of each point the widest 95 % interval of {name} is {width}{of}{at}")
+    }
+}
+
+fn repeated(source: &Source, repeat: u32) -> Result<Plan, Failure> {
+    read_source(&Source { repeat: Some(repeat), ..source.clone() })
+}
