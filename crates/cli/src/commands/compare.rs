@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::Value;
 use subflow_lab::comparison::{
-    Baseline, Bound, Compared, Difference, InputError, Metric, NothingToCompare, Pairing, Regression,
-    compare as compared, differences_to_text, word,
+    Baseline, Bound, Compared, Difference, InputError, Metric, NothingToCompare, Pairing, Regression, at_point,
+    compare as compared, differences_to_text,
 };
 use subflow_lab::number;
 use subflow_lab::results::{Experiment, Provenance, Run, StoredResults};
@@ -223,9 +223,7 @@ impl Report {
     fn regression(&self, regression: &Regression) -> String {
         let difference = &self.differences[regression.difference];
         let of = difference.flow.as_ref().map_or_else(String::new, |flow| format!(" of {flow}"));
-        let values: Vec<String> =
-            difference.parameters.iter().map(|(path, value)| format!("{path} = {}", word(value))).collect();
-        let at = if values.is_empty() { String::new() } else { format!(" at {}", values.join(", ")) };
+        let at = at_point(&difference.parameters);
         let worse = match (regression.lacking, regression.worse_percent) {
             (0, Some(percent)) => format!("is {} % worse", number::fixed(percent, 2)),
             (0, None) => "is worse than zero".to_owned(),

@@ -1,6 +1,6 @@
 //! `run --until`: repeats until intervals are narrow enough.
 
-use subflow_lab::comparison::{Precision, Widest, word};
+use subflow_lab::comparison::{Precision, Widest, at_point};
 use subflow_lab::number;
 use subflow_lab::results::Experiment;
 use subflow_scenario::sweep::Plan;
@@ -92,12 +92,7 @@ impl Until {
             "not known".to_owned()
         };
         let of = widest.flow.as_ref().map_or_else(String::new, |flow| format!(", of {flow}"));
-        let values: Vec<String> = plan.points[widest.point]
-            .parameters
-            .iter()
-            .map(|(path, value)| format!("{path} = {}", word(value)))
-            .collect();
-        let at = if values.is_empty() { String::new() } else { format!(" at {}", values.join(", ")) };
+        let at = at_point(&plan.points[widest.point].parameters);
         let so = if widest.percent <= self.precision.percent {
             String::new()
         } else {

@@ -106,6 +106,12 @@ pub fn word(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
+/// Where a point of a sweep is, such as ` at links.wifi.loss = 1 %`; empty without a sweep.
+pub fn at_point(parameters: &BTreeMap<String, Value>) -> String {
+    let values: Vec<String> = parameters.iter().map(|(path, value)| format!("{path} = {}", word(value))).collect();
+    if values.is_empty() { String::new() } else { format!(" at {}", values.join(", ")) }
+}
+
 fn list(words: impl Iterator<Item = impl fmt::Display>) -> String {
     words.map(|word| word.to_string()).collect::<Vec<_>>().join(", ")
 }

@@ -18,7 +18,7 @@ mod precision;
 mod text;
 mod two_results;
 
-pub use baseline::{Baseline, word};
+pub use baseline::{Baseline, at_point, word};
 pub use bound::{Bound, Regression};
 pub use difference::{Difference, Pairing};
 pub use metric::{Better, Metric};

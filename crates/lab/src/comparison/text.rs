@@ -24,6 +24,7 @@ pub fn differences_to_text(differences: &[Difference], paths: &[String]) -> Stri
     for row in differences {
         let values = paths.iter().map(|path| row.parameters.get(path).map_or_else(String::new, word));
         let runs = match row.pairing {
+            Pairing::Paired if row.n == 1 => "1 pair".to_owned(),
             Pairing::Paired => format!("{} pairs", row.n),
             Pairing::Unpaired => format!("{}, {}", row.baseline_n, row.n),
         };

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::Align::{Left, Right};
 use super::{Experiment, FlowResult, PointStatistics, Run, TextTable};
-use crate::comparison::differences_to_text;
+use crate::comparison::{differences_to_text, word as word_of};
 use crate::number;
 use crate::statistics::Summary;
 
@@ -236,16 +236,13 @@ fn many_runs(text: &mut String, experiment: &Experiment) {
 /// The differences to the chosen points.
 fn baseline(text: &mut String, experiment: &Experiment) {
     let Some(baseline) = &experiment.baseline else { return };
-    let value = baseline.value.as_str().map_or_else(|| baseline.value.to_string(), str::to_owned);
+    let value = word_of(&baseline.value);
     let _ = write!(text, "\nDifferences to {} = {value}\n", baseline.path);
     text.push_str(&differences_to_text(&baseline.differences, &experiment.scenario.sweep));
 }
 
 fn point_values(point: &PointStatistics) -> impl Iterator<Item = String> {
-    point.parameters.values().map(|value| match value {
-        serde_json::Value::String(text) => text.clone(),
-        other => other.to_string(),
-    })
+    point.parameters.values().map(word_of)
 }
 
 /// The shortest suffix of each path that differs from those of the others: `loss`, or `wifi.loss`.
