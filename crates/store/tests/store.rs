@@ -284,6 +284,25 @@ fn tables_are_written_as_parquet_with_units() {
 }
 
 #[test]
+fn metrics_over_time_of_all_runs_are_kept_only_if_that_is_wanted() {
+    let options = RunOptions { series: true, ..RunOptions::default() };
+    let first = plan(TEXT);
+    let all = Plan { all_series: true, ..plan(TEXT) };
+    let seeds = |plan: &Plan| {
+        let experiment = execute(plan, 0, &options, &|_| {}).expect("the runs end well");
+        let text = to_csv(&tables::all_series(&experiment));
+        let seeds = text.lines().skip(1).filter_map(|line| line.split(',').nth(2));
+        seeds.map(str::to_owned).collect::<std::collections::BTreeSet<String>>()
+    };
+    assert_eq!(seeds(&first), ["1".to_owned()].into());
+    assert_eq!(seeds(&all), ["1", "2"].map(str::to_owned).into());
+    // The second run of the first point: with and without series it is another record.
+    let second = first.jobs()[1];
+    assert_ne!(Key::of(&first, second, true), Key::of(&all, second, true));
+    assert_eq!(Key::of(&first, second, false), Key::of(&all, second, false));
+}
+
+#[test]
 fn tables_as_csv_have_the_same_rows_and_the_same_names_of_subflows() {
     let plan = plan(TEXT);
     let options = RunOptions { series: true, ..RunOptions::default() };
