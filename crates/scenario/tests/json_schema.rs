@@ -92,6 +92,8 @@ rate = { up = "1 Mbit/s" }
 [sweep]
 "links.wifi.loss" = ["0 %", "1 %"]
 flows.file.congestion = ["lia", "olia"]
+links.lte.delay = "10 ms .. 50 ms step 10 ms"
+links.wifi.delay = "1.0..10 log 3"
 "#;
 
 #[test]
@@ -132,6 +134,7 @@ fn what_is_wrong_is_refused_where_it_stands() {
         ("[links.core]", "[links.\"the core\"]", "/links"),
         ("[\"lia\", \"olia\"]", "\"lia\"", "/sweep/flows"),
         ("[\"0 %\", \"1 %\"]", "[]", "/sweep"),
+        ("step 10 ms", "", "/sweep/links"),
         ("from = \"phone\"", "", "/flows/file"),
         ("response = \"1 MB\", ", "", "/flows/file"),
     ];

@@ -1,5 +1,6 @@
 //! `--sweep PATH=V1,V2,…` as changes of the scenario.
 
+use subflow_scenario::sweep::first_of_range;
 use toml_edit::{Array, Key, Value};
 
 /// The assignments, as of `--set`, that make the scenario sweep over the values in `text`. Text without `=` is returned
@@ -11,7 +12,10 @@ pub(super) fn assignments(text: &str) -> Vec<String> {
         _ => pieces(list).into_iter().map(value).collect(),
     };
     // The path may be swept in the file. Setting it ends that sweep. Paths that change together have no single value.
-    let first = values.get(0).filter(|_| !path.contains(',')).map(|first| format!("{path}={first}"));
+    let first = values.get(0).filter(|_| !path.contains(',')).map(|first| {
+        let of_range = first.as_str().and_then(first_of_range);
+        format!("{path}={}", of_range.map_or_else(|| first.clone(), |first| value(&first)))
+    });
     let sweep = format!("sweep.{}={values}", Key::new(path.trim()).display_repr());
     first.into_iter().chain([sweep]).collect()
 }
@@ -63,6 +67,12 @@ mod tests {
     #[test]
     fn a_list_in_toml_is_taken_as_it_is() {
         assert!(assignments("links.a.loss=[\"none\", \"1 %\"]")[1].ends_with("=[\"none\", \"1 %\"]"));
+    }
+
+    #[test]
+    fn a_range_is_one_value_of_the_list() {
+        let found = assignments("links.a.delay=10 .. 30 ms step 10");
+        assert_eq!(found, ["links.a.delay=\"10 ms\"", "sweep.\"links.a.delay\"=[\"10 .. 30 ms step 10\"]"]);
     }
 
     #[test]

@@ -122,7 +122,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("a table of flows", &[NamedTables]),
     ("a table of hosts", &[NamedTables]),
     ("a table of links", &[NamedTables]),
-    ("a table of paths with a list of values each", &[Sweep]),
+    ("a table of paths with a list or range of values each", &[Sweep]),
     ("a table of routers", &[NamedTables]),
     ("an IP address", &[Text]),
     ("an IP address or a list of them", &[Text, Texts(1, MOST)]),

@@ -74,9 +74,10 @@ pub(crate) const ROOT: TableSchema = TableSchema {
         ),
         optional(
             "sweep",
-            "a table of paths with a list of values each",
+            "a table of paths with a list or range of values each",
             "no sweep",
-            "the values of keys; each combination has one run (times repeat)",
+            "the values of keys; each combination has one run (times repeat); ranges are \"10 ms .. 50 ms step 10 ms\", \
+             and \"1 .. 1000 log 4\" for four values with equal factors, with as many decimals as the ends have",
         ),
     ],
 };

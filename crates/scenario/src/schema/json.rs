@@ -199,12 +199,16 @@ fn interfaces() -> Value {
     json!({ "type": "array", "items": element, "minItems": 1 })
 }
 
-/// A path is text with dots, or a table for each of its parts; at its end is the list of values.
+/// A path is text with dots, or a table for each of its parts; at its end is the list of values, or a range.
 fn sweep() -> Value {
     json!({
         "type": "object",
         "additionalProperties": {
-            "anyOf": [{ "type": "array", "minItems": 1 }, { "$ref": "#/definitions/sweep" }],
+            "anyOf": [
+                { "type": "array", "minItems": 1 },
+                { "type": "string", "pattern": "^ *[0-9.]+ *[^ .]* *\\.\\. *[0-9.]+.* (step|log) +[0-9]" },
+                { "$ref": "#/definitions/sweep" },
+            ],
         },
     })
 }

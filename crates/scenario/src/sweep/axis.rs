@@ -1,6 +1,6 @@
-//! `[sweep]`: each key a path, or several joined by commas that move together, each value a list.
+//! `[sweep]`: each key a path, or several joined by commas that move together, each value a list or a range.
 
-use super::{MOST_RUNS, Plan};
+use super::{MOST_RUNS, Plan, range};
 use crate::file::{Document, DottedPath, Entry, Node, Place, Problem, Value, did_you_mean, list};
 use crate::schema;
 
@@ -70,13 +70,31 @@ fn axis(prefix: &[String], entry: &Entry) -> Result<Axis, Problem> {
         Ok(path)
     });
     let paths = paths.collect::<Result<Vec<_>, Problem>>()?;
+    let values = values(entry)?;
+    let steps = values.iter().map(|value| step(value, paths.len())).collect::<Result<_, _>>()?;
+    Ok(Axis { paths, steps, place: entry.key_place.clone() })
+}
+
+/// The values to go through, with those of ranges.
+fn values(entry: &Entry) -> Result<Vec<Node>, Problem> {
     let expected = "a list of values such as [\"lia\", \"olia\"]";
-    let Value::Array(values) = &entry.node.value else {
-        let message = format!("sweep of {}: found {}, expected {expected}", entry.key, entry.node.shown());
-        return Err(Problem::at(&entry.node.place, message)
-            .label("a sweep needs a list of values")
-            .help("give a list, or set the value outside of [sweep]"));
+    let listed = match &entry.node.value {
+        Value::Array(values) => values.as_slice(),
+        _ => std::slice::from_ref(&entry.node),
     };
+    let mut values = Vec::new();
+    for value in listed {
+        match range::values(value).transpose()? {
+            Some(of_range) => values.extend(of_range),
+            None if matches!(entry.node.value, Value::Array(_)) => values.push(value.clone()),
+            None => {
+                let message = format!("sweep of {}: found {}, expected {expected}", entry.key, entry.node.shown());
+                return Err(Problem::at(&entry.node.place, message)
+                    .label("a sweep needs a list of values")
+                    .help("give a list, a range such as \"1 .. 10 step 1\", or set the value outside of [sweep]"));
+            }
+        }
+    }
     if values.is_empty() {
         return Err(Problem::at(
             &entry.node.place,
@@ -85,8 +103,7 @@ fn axis(prefix: &[String], entry: &Entry) -> Result<Axis, Problem> {
         .label("no run would be left")
         .help("name the values to go through, or drop the line"));
     }
-    let steps = values.iter().map(|value| step(value, paths.len())).collect::<Result<_, _>>()?;
-    Ok(Axis { paths, steps, place: entry.key_place.clone() })
+    Ok(values)
 }
 
 /// The values of the paths of one axis: one for each path if the value is a list, otherwise the same for all.

@@ -2,6 +2,7 @@
 
 mod axis;
 mod digest;
+mod range;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use crate::file::{Collector, Document, Problem, Problems};
 use crate::{Traces, schema};
 use axis::Axis;
 use digest::digest;
+pub use range::first_of_range;
 
 /// The maximum number of runs. More are assumed to be a mistake; they would need too much memory.
 const MOST_RUNS: u64 = 1_000_000;

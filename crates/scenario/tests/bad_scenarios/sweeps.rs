@@ -7,6 +7,8 @@ pub(crate) const SWEEPS: &[(&str, &str)] = &[
     ("an empty sweep list", "[sweep]\n\"flows.album.congestion\" = []\n"),
     ("an empty sweep", "[sweep]\n"),
     ("one value", "[sweep]\n\"flows.album.congestion\" = \"lia\"\n"),
+    ("a range without a step", "[sweep]\n\"links.wifi.delay\" = \"1 ms .. 5 ms\"\n"),
+    ("a range of two units", "[sweep]\n\"links.wifi.delay\" = [\"none\", \"1 ms .. 1 s step 1 ms\"]\n"),
     ("a bad value in the list", "[sweep]\n\"flows.album.congestion\" = [\"lia\", \"oila\"]\n"),
     ("an unknown key", "[sweep]\n\"flows.album.congestoin\" = [\"lia\"]\n"),
     ("an unknown flow", "[sweep]\n\"flows.albun.congestion\" = [\"lia\"]\n"),

@@ -1,0 +1,233 @@
+//! Ranges of values: `"10 ms .. 50 ms step 10 ms"`, and `"1 .. 1000 log 4"` with equal factors between the values.
+
+use super::MOST_POINTS;
+use crate::file::{Node, Problem, Value};
+
+const HELP: &str =
+    "for example \"10 ms .. 50 ms step 10 ms\", or \"1 .. 1000 log 4\" for four values with equal factors";
+
+/// More digits than these have no exact value as a floating-point number.
+const MOST_DIGITS: usize = 15;
+
+/// The values of a range, each at its place; `None` if the value is none.
+pub(super) fn values(node: &Node) -> Option<Result<Vec<Node>, Problem>> {
+    let Value::String(text) = &node.value else { return None };
+    let each = |values: Vec<Value>| values.into_iter().map(|value| Node { value, place: node.place.clone() }).collect();
+    let refused = |why| Problem::at(&node.place, format!("sweep: found {}, {why}", node.shown())).help(HELP);
+    Some(Range::parse(text)?.and_then(|range| range.values()).map(each).map_err(refused))
+}
+
+/// The first value of a range, such as `10 ms` of `10 ms .. 50 ms step 10 ms`; `None` if `text` is no range, or not
+/// a valid one.
+pub fn first_of_range(text: &str) -> Option<String> {
+    let range = Range::parse(text)?.ok()?;
+    Some(range.text(range.first))
+}
+
+/// Numbers of one unit as whole multiples of its last decimal.
+struct Range<'t> {
+    first: u64,
+    last: u64,
+    spacing: Spacing,
+    /// The number of decimals.
+    decimals: usize,
+    /// Empty if there is none.
+    unit: &'t str,
+}
+
+enum Spacing {
+    Step(u64),
+    /// Equal factors between so many values.
+    Log(u64),
+}
+
+impl<'t> Range<'t> {
+    /// The range; `None` if the text does not begin as one, as a name or the path of a trace.
+    fn parse(text: &'t str) -> Option<Result<Self, String>> {
+        let (first, rest) = text.split_once("..")?;
+        let first = Number::parse(first)?;
+        let (last, spacing, is_log) = match (rest.split_once(" step "), rest.split_once(" log ")) {
+            (Some((last, step)), _) => (last, step, false),
+            (_, Some((last, count))) => (last, count, true),
+            _ => {
+                let expected = "expected \"step\" and a number, or \"log\" and how many values";
+                return Number::parse(rest).map(|_| Err(expected.to_owned()));
+            }
+        };
+        let parts = Number::parse(last).zip(Number::parse(spacing));
+        let expected = "expected numbers with at most 15 digits and a unit";
+        Some(parts.ok_or_else(|| expected.to_owned()).and_then(|(last, by)| Self::new(first, last, by, is_log)))
+    }
+
+    fn new(first: Number<'t>, last: Number<'t>, by: Number<'t>, is_log: bool) -> Result<Self, String> {
+        let with_unit = if is_log { vec![&first, &last] } else { vec![&first, &last, &by] };
+        let unit = with_unit.iter().map(|number| number.unit).find(|unit| !unit.is_empty()).unwrap_or("");
+        if with_unit.iter().any(|number| !["", unit].contains(&number.unit)) {
+            return Err("expected one unit".to_owned());
+        }
+        let decimals = with_unit.iter().map(|number| number.fraction.len()).max().unwrap_or(0);
+        let too_long = || format!("expected at most {MOST_DIGITS} digits");
+        let multiple = |number: &Number<'_>| number.multiple(decimals).ok_or_else(too_long);
+        let spacing = match is_log {
+            false => Spacing::Step(multiple(&by)?),
+            true => match by.multiple(0).filter(|_| by.unit.is_empty() && by.fraction.is_empty()) {
+                Some(count) => Spacing::Log(count),
+                None => return Err("expected a whole number of values after \"log\"".to_owned()),
+            },
+        };
+        Ok(Self { first: multiple(&first)?, last: multiple(&last)?, spacing, decimals, unit })
+    }
+
+    fn values(&self) -> Result<Vec<Value>, String> {
+        let (first, last) = (self.first, self.last);
+        if first > last {
+            return Err("expected the smaller end first".to_owned());
+        }
+        let count = match self.spacing {
+            Spacing::Step(0) => return Err("expected a step above zero".to_owned()),
+            Spacing::Step(step) => (last - first) / step + 1,
+            Spacing::Log(_) if first == 0 => return Err("expected ends above zero, which factors need".to_owned()),
+            Spacing::Log(0 | 1) => return Err("expected at least two values".to_owned()),
+            Spacing::Log(count) => count,
+        };
+        if count > MOST_POINTS as u64 {
+            return Err(format!("which is {count} values, expected at most {MOST_POINTS}"));
+        }
+        let at = |index: u64| match self.spacing {
+            Spacing::Step(step) => first + index * step,
+            Spacing::Log(_) if index == 0 => first,
+            Spacing::Log(_) if index == count - 1 => last,
+            Spacing::Log(_) => {
+                let exponent = index as f64 / (count - 1) as f64;
+                (first as f64 * libm::pow(last as f64 / first as f64, exponent)).round() as u64
+            }
+        };
+        let multiples: Vec<u64> = (0..count).map(at).collect();
+        if multiples.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return Err(
+                "of which two values are equal with as many decimals as its ends have, expected fewer values, or \
+                        ends with more decimals (1.00)"
+                    .to_owned(),
+            );
+        }
+        multiples.into_iter().map(|multiple| self.value(multiple)).collect()
+    }
+
+    /// A number without a unit is one in TOML, others are text.
+    fn value(&self, multiple: u64) -> Result<Value, String> {
+        let text = self.text(multiple);
+        match (self.unit, self.decimals) {
+            ("", 0) => Ok(Value::Integer(multiple as i64)),
+            ("", _) => text.parse().map(Value::Float).map_err(|_| "expected numbers".to_owned()),
+            _ => Ok(Value::String(text)),
+        }
+    }
+
+    fn text(&self, multiple: u64) -> String {
+        let digits = format!("{multiple:0width$}", width = self.decimals + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - self.decimals);
+        let fraction = fraction.trim_end_matches('0');
+        let point = if fraction.is_empty() { "" } else { "." };
+        format!("{whole}{point}{fraction} {}", self.unit).trim_end().to_owned()
+    }
+}
+
+/// A decimal number as it is written.
+struct Number<'t> {
+    whole: &'t str,
+    fraction: &'t str,
+    unit: &'t str,
+}
+
+impl<'t> Number<'t> {
+    fn parse(text: &'t str) -> Option<Self> {
+        let text = text.trim();
+        let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+        let (number, unit) = text.split_at(end);
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+        let is_number = !whole.is_empty() && digits(fraction) && !number.ends_with('.');
+        is_number.then_some(Self { whole, fraction, unit: unit.trim() })
+    }
+
+    /// How often it contains the last of so many decimals, which are at least its own.
+    fn multiple(&self, decimals: usize) -> Option<u64> {
+        let text = format!("{}{:0<decimals$}", self.whole, self.fraction);
+        if text.len() > MOST_DIGITS { None } else { text.parse().ok() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn shown(text: &str) -> Result<Vec<String>, String> {
+        let values = Range::parse(text).expect("a range")?.values()?;
+        let shown = values.into_iter().map(|value| match value {
+            Value::String(text) => text,
+            Value::Integer(n) => n.to_string(),
+            Value::Float(x) => format!("{x:?}"),
+            other => panic!("{other:?}"),
+        });
+        Ok(shown.collect())
+    }
+
+    fn of(text: &str) -> Vec<String> {
+        shown(text).expect("values")
+    }
+
+    #[test]
+    fn steps_are_exact_and_include_the_end_if_they_meet_it() {
+        assert_eq!(of("1 .. 4 step 1"), ["1", "2", "3", "4"]);
+        assert_eq!(of("10 ms .. 40 ms step 15 ms"), ["10 ms", "25 ms", "40 ms"]);
+        assert_eq!(of("0 .. 0.3 % step 0.1"), ["0 %", "0.1 %", "0.2 %", "0.3 %"]);
+        assert_eq!(of("1 .. 10 step 4"), ["1", "5", "9"]);
+        assert_eq!(of("0.5..1.0 step 0.25"), ["0.5", "0.75", "1.0"]);
+        assert_eq!(of("7Mbit/s .. 7Mbit/s step 1"), ["7 Mbit/s"]);
+    }
+
+    #[test]
+    fn logarithmic_values_have_equal_factors_up_to_the_decimals_of_the_ends() {
+        assert_eq!(of("1 .. 1000 log 4"), ["1", "10", "100", "1000"]);
+        assert_eq!(of("0.01 % .. 1 % log 3"), ["0.01 %", "0.1 %", "1 %"]);
+        assert_eq!(of("1 ms .. 100 ms log 4"), ["1 ms", "5 ms", "22 ms", "100 ms"]);
+        assert_eq!(of("1.00 ms .. 100 ms log 4"), ["1 ms", "4.64 ms", "21.54 ms", "100 ms"]);
+    }
+
+    #[test]
+    fn what_is_no_range_says_why() {
+        let cases = [
+            ("1 .. 10", "expected \"step\""),
+            ("1 .. ten step 1", "expected numbers"),
+            ("1 .. 10 step 0", "a step above zero"),
+            ("10 .. 1 step 1", "the smaller end first"),
+            ("0 .. 1 log 3", "ends above zero"),
+            ("1 .. 10 log 1", "at least two values"),
+            ("1 .. 10 log 2.5", "a whole number of values"),
+            ("1 ms .. 1 s step 1 ms", "one unit"),
+            ("1 .. 3 log 9", "two values are equal"),
+            ("1 .. 999999999 step 1", "expected at most"),
+            ("1 .. 9999999999999999 step 1", "15 digits"),
+        ];
+        for (text, expected) in cases {
+            let why = shown(text).expect_err("refused");
+            assert!(why.contains(expected), "{text}: {why}");
+        }
+        for other in ["lia", "../lte.up", "traces/1..2.up/../x", "1..2.up", "", "-1 .. 3 step 1", "a .. b step c"] {
+            assert!(Range::parse(other).is_none(), "{other}");
+        }
+        assert_eq!(first_of_range("10 .. 50 ms step 10"), Some("10 ms".to_owned()));
+        assert_eq!(first_of_range("10 .. 50 ms"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_range_or_not(text in "[0-9. a%]{0,12}(\\.\\.)?[0-9. a%]{0,12}( step | log )?[0-9. a%]{0,8}") {
+            if let Some(Ok(range)) = Range::parse(&text) && let Ok(values) = range.values() {
+                prop_assert!(!values.is_empty() && values.len() <= MOST_POINTS);
+            }
+        }
+    }
+}
