@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use subflow_lab::execute::{Progress, execute_with};
 use subflow_lab::results::{Experiment, RunResult};
@@ -19,6 +19,33 @@ use crate::error::failed;
 
 /// How often signals are looked at and progress is shown.
 const INTERVAL: Duration = Duration::from_millis(50);
+
+/// Of which runs metrics over time are kept: True, False, or "all".
+#[derive(Clone, FromPyObject, IntoPyObject)]
+pub(crate) enum SeriesOf {
+    /// Of the first run of each point and of at most 100 points, or of none.
+    #[pyo3(transparent, annotation = "bool")]
+    First(bool),
+    /// Of all runs, if it is "all".
+    #[pyo3(transparent, annotation = "str")]
+    Named(String),
+}
+
+impl SeriesOf {
+    /// Whether any are kept. Sets in `plan` whether those of all runs are.
+    pub(crate) fn set(&self, plan: &mut Plan) -> PyResult<bool> {
+        match self {
+            Self::First(any) => Ok(*any),
+            Self::Named(name) if name == "all" => {
+                plan.all_series = true;
+                Ok(true)
+            }
+            Self::Named(name) => {
+                Err(PyValueError::new_err(format!("series: found {name:?}, expected True, False or \"all\"")))
+            }
+        }
+    }
+}
 
 /// Does all runs of `plan`, `jobs` at once (0: one for each core), each on `threads` threads, without the interpreter.
 /// Ends them, and waits for their end, if a signal raises an exception (Ctrl-C) or `progress` does.

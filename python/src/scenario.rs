@@ -16,6 +16,7 @@ use subflow_scenario::sweep::Plan;
 use crate::algorithms::{self, Classes};
 use crate::error::{not_valid, refused};
 use crate::results::Results;
+use crate::run::SeriesOf;
 use crate::{run, value};
 
 /// A scenario: hosts, links, flows, and what to vary.
@@ -255,8 +256,9 @@ impl Scenario {
     /// threads : int, optional
     ///     On how many threads to simulate one run, from 1 to 65535; for large networks. A run that cannot be divided into
     ///     parts, such as one with algorithms in Python, is done on one thread. It does not change the results.
-    /// series : bool, optional
-    ///     Whether to keep metrics over time, of the first run of each point and of at most 100 points.
+    /// series : bool or "all", optional
+    ///     Whether to keep metrics over time: of the first run of each point and of at most 100 points, or of all runs.
+    ///     All take about a thousand times the memory of the other results.
     /// progress : callable or bool, optional
     ///     Called with the runs that are done and the runs in all, at most twenty times a second, in this thread. An
     ///     exception in it ends the runs. True: a bar of tqdm, or lines on standard error if tqdm is not installed.
@@ -271,7 +273,7 @@ impl Scenario {
     ///     The scenario is not valid; nothing was run.
     /// RunError
     ///     A run failed. If an algorithm in Python raised an exception, that is its ``__cause__``.
-    #[pyo3(signature = (*, seed=None, repeat=None, jobs=None, threads=None, series=true, progress=None))]
+    #[pyo3(signature = (*, seed=None, repeat=None, jobs=None, threads=None, series=SeriesOf::First(true), progress=None))]
     fn run(
         &self,
         py: Python<'_>,
@@ -279,7 +281,7 @@ impl Scenario {
         repeat: Option<&Bound<'_, PyAny>>,
         jobs: Option<&Bound<'_, PyAny>>,
         threads: Option<&Bound<'_, PyAny>>,
-        series: bool,
+        series: SeriesOf,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Results> {
         let jobs = jobs.map(|jobs| positive("jobs", jobs)).transpose()?;
@@ -291,7 +293,9 @@ impl Scenario {
                 set(&mut document, key, key, value)?;
             }
         }
-        let plan = Arc::new(self.plan(py, document)?);
+        let mut plan = self.plan(py, document)?;
+        let series = series.set(&mut plan)?;
+        let plan = Arc::new(plan);
         let jobs = jobs.unwrap_or_else(|| match (plan.document.custom.is_empty(), threads) {
             (false, _) => 1,
             (true, 1) => 0,

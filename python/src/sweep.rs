@@ -17,7 +17,7 @@ use subflow_store::{Collected, Key, Record, Store as Folder, collect};
 use crate::algorithms::Failures;
 use crate::error::{RunError, StoreError, failed};
 use crate::results::Results;
-use crate::run::{in_background, simulation};
+use crate::run::{SeriesOf, in_background, simulation};
 use crate::scenario::{Scenario, Source, restore_scenario, set};
 
 /// All runs of a swept scenario, by number.
@@ -29,6 +29,8 @@ pub(crate) struct Study {
     /// What identifies the algorithms in Python; empty if nothing has to.
     algorithms: String,
     jobs: Vec<Job>,
+    series_of: SeriesOf,
+    /// Whether any metrics over time are kept.
     series: bool,
     stop: Stop,
 }
@@ -43,7 +45,7 @@ impl Study {
         over: Option<&Bound<'_, PyDict>>,
         seed: Option<&Bound<'_, PyAny>>,
         repeat: Option<&Bound<'_, PyAny>>,
-        series: bool,
+        series: SeriesOf,
         algorithms: String,
     ) -> PyResult<Self> {
         let mut scenario = scenario.clone();
@@ -58,14 +60,14 @@ impl Study {
 
     /// The same study in another process.
     #[staticmethod]
-    fn restore(py: Python<'_>, scenario: Source, series: bool, algorithms: String) -> PyResult<Self> {
+    fn restore(py: Python<'_>, scenario: Source, series: SeriesOf, algorithms: String) -> PyResult<Self> {
         Self::of(py, restore_scenario(py, scenario)?, series, algorithms)
     }
 
     /// What `restore` takes.
     #[getter]
-    fn source(&self, py: Python<'_>) -> PyResult<(Source, bool, &str)> {
-        Ok((self.scenario.source(py)?, self.series, &self.algorithms))
+    fn source(&self, py: Python<'_>) -> PyResult<(Source, SeriesOf, &str)> {
+        Ok((self.scenario.source(py)?, self.series_of.clone(), &self.algorithms))
     }
 
     fn __len__(&self) -> usize {
@@ -134,15 +136,24 @@ impl Study {
 }
 
 impl Study {
-    fn of(py: Python<'_>, scenario: Scenario, series: bool, algorithms: String) -> PyResult<Self> {
+    fn of(py: Python<'_>, scenario: Scenario, series_of: SeriesOf, algorithms: String) -> PyResult<Self> {
         let mut plan = scenario.plan(py, scenario.document.clone())?;
+        let series = series_of.set(&mut plan)?;
         if !algorithms.is_empty() {
             // The text has only their names.
             for point in &mut plan.points {
                 point.digest = Sha256::new().chain_update(point.digest).chain_update(&algorithms).finalize().into();
             }
         }
-        Ok(Self { jobs: plan.jobs(), plan: Arc::new(plan), scenario, algorithms, series, stop: Stop::default() })
+        Ok(Self {
+            jobs: plan.jobs(),
+            plan: Arc::new(plan),
+            scenario,
+            algorithms,
+            series_of,
+            series,
+            stop: Stop::default(),
+        })
     }
 
     fn job(&self, run: usize) -> PyResult<(Job, Key)> {

@@ -1,6 +1,6 @@
 import os
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Literal, final
 
 from matplotlib.axes import Axes
 
@@ -76,7 +76,7 @@ class Scenario:
         repeat: int | None = None,
         jobs: int | None = None,
         threads: int | None = None,
-        series: bool = True,
+        series: bool | Literal["all"] = True,
         progress: Callable[[int, int], object] | bool | None = None,
     ) -> Results: ...
     def __hash__(self) -> int: ...
@@ -283,19 +283,19 @@ class Study:
         over: dict[str, Any] | None,
         seed: int | None,
         repeat: int | None,
-        series: bool,
+        series: bool | Literal["all"],
         algorithms: str,
     ) -> None: ...
     @staticmethod
     def restore(
         scenario: tuple[str, str, str, tuple[tuple[str, str, Callable[[], object]], ...]],
-        series: bool,
+        series: bool | Literal["all"],
         algorithms: str,
     ) -> Study: ...
     @property
     def source(
         self,
-    ) -> tuple[tuple[str, str, str, tuple[tuple[str, str, Callable[[], object]], ...]], bool, str]: ...
+    ) -> tuple[tuple[str, str, str, tuple[tuple[str, str, Callable[[], object]], ...]], bool | Literal["all"], str]: ...
     def __len__(self) -> int: ...
     def run(self, run: int) -> tuple[bytes, str | None]: ...
     def stop(self) -> None: ...

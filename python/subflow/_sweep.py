@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from subflow import algorithms
 from subflow._native import Results, RunError, Scenario, Store, Study
@@ -22,7 +22,7 @@ _Algorithm = tuple[str, str, Callable[[], object]]
 _ScenarioSource = tuple[str, str, str, tuple[_Algorithm, ...]]
 # What another process needs to make the same study: the scenario, whether to keep series, and what identifies the
 # algorithms.
-_Source = tuple[_ScenarioSource, bool, str]
+_Source = tuple[_ScenarioSource, bool | Literal["all"], str]
 # The record of a run, and the error if it failed.
 _Outcome = tuple[bytes, str | None]
 
@@ -35,7 +35,7 @@ def sweep(
     repeat: int | None = None,
     executor: Executor | None = None,
     store: str | os.PathLike[str] | None = None,
-    series: bool = True,
+    series: bool | Literal["all"] = True,
     keep_going: bool = False,
     progress: Callable[[int, int], object] | bool | None = None,
 ) -> Results:
@@ -57,8 +57,8 @@ def sweep(
         Where runs are done. Default: one thread of this process for each core.
     store : str or os.PathLike, optional
         Folder in which each run is kept as it ends. Runs that it has are not done again.
-    series : bool, optional
-        Whether to keep metrics over time, of the first run of each point and of at most 100 points.
+    series : bool or "all", optional
+        Whether to keep metrics over time: of the first run of each point and of at most 100 points, or of all runs.
     keep_going : bool, optional
         Whether to go on after a run has failed, and to return results without such runs. Their errors are kept in the
         store; they are done again when the sweep is.

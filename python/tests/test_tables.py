@@ -128,6 +128,17 @@ def test_series_are_long_and_have_their_unit(scenario: subflow.Scenario) -> None
         scenario.run(series=False).series("cwnd")
 
 
+def test_metrics_over_time_of_all_runs_are_kept_if_they_are_asked_for(scenario: subflow.Scenario) -> None:
+    def seeds(results: subflow.Results) -> set[int]:
+        return set(results.series("cwnd")["seed"])
+
+    assert seeds(scenario.run(repeat=3)) == {1}
+    assert seeds(scenario.run(repeat=3, series="all")) == {1, 2, 3}
+    assert seeds(subflow.sweep(scenario, repeat=3, series="all")) == {1, 2, 3}
+    with pytest.raises(ValueError, match='found "some", expected True, False or "all"'):
+        scenario.run(series="some")  # type: ignore[arg-type]
+
+
 def test_every_column_has_a_description_and_is_in_the_manual(swept: subflow.Results) -> None:
     for table in (swept.runs, swept.flows, swept.subflows, swept.links, swept.statistics, swept.series("cwnd")):
         schema = pyarrow.schema(table)
