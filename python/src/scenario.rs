@@ -274,6 +274,7 @@ impl Scenario {
     /// RunError
     ///     A run failed. If an algorithm in Python raised an exception, that is its ``__cause__``.
     #[pyo3(signature = (*, seed=None, repeat=None, jobs=None, threads=None, series=SeriesOf::First(true), progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn run(
         &self,
         py: Python<'_>,

@@ -274,7 +274,7 @@ subprocess.run(["cp", "-r", "disk/store", "kept"], check=True)
 """
     (tmp_path / "disk").mkdir()
     namespaces = ["unshare", "--user", "--map-root-user", "--mount"]
-    mounted = "mount -t tmpfs -o size=60k none disk"
+    mounted = "mount -t tmpfs -o size=300k none disk"
     if subprocess.run([*namespaces, "sh", "-c", mounted], cwd=tmp_path, capture_output=True).returncode != 0:
         assert not {"all", "user-namespaces"} & set(os.environ.get("SUBFLOW_REQUIRE", "").split(","))
         pytest.skip("a file system of a test's own cannot be mounted")
