@@ -1,9 +1,13 @@
-//! Any bytes as a case of hostile traffic against TCP hosts (see the crate `subflow-hostile`).
+//! Cases of hostile traffic against TCP hosts (see the crate `subflow-hostile`), changed action by action.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
+use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 use subflow_hostile::{Case, Stack, run};
 
-fuzz_target!(|bytes: &[u8]| {
-    run(&Case::from_bytes(Stack::Tcp, bytes));
+fuzz_target!(|input: &[u8]| {
+    run(&Case::from_input(Stack::Tcp, input));
+});
+
+fuzz_mutator!(|input: &mut [u8], size: usize, most: usize, seed: u32| {
+    subflow_fuzz::mutate_case(Stack::Tcp, input, size, most, seed)
 });

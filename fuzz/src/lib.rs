@@ -1,6 +1,24 @@
 //! What the fuzz targets share.
 
+use subflow_hostile::{Case, Stack};
 use subflow_wire::checksum::ones_complement_sum;
+
+/// Changes the case that the first `size` bytes of `input` stand for and writes it there as JSON, of at most `most`
+/// bytes; returns its length. The donor of actions is a case from the same seed.
+pub fn mutate_case(stack: Stack, input: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
+    let case = Case::from_input(stack, &input[..size]);
+    let donor = Case::from_seed(stack, seed.into());
+    let mut changed = case.mutated(&donor, seed.into());
+    let mut json = changed.to_json();
+    while json.len() > most && changed.actions.pop().is_some() {
+        json = changed.to_json();
+    }
+    if json.len() > most {
+        return size;
+    }
+    input[..json.len()].copy_from_slice(json.as_bytes());
+    json.len()
+}
 
 /// The IP version of a packet.
 #[derive(Clone, Copy, Debug)]

@@ -14,11 +14,13 @@
 //! At the end the network loses nothing more and all applications close. Connections that no informed attacker has
 //! attacked complete, both ends stop sending, and their memory is freed.
 //!
-//! Cases come from seeds (the driver, `src/main.rs`), from a fuzzer's bytes (`fuzz/`), or from files: those that once
-//! failed are in `counterexamples/`, and the tests replay them.
+//! Cases come from seeds (the driver, `src/main.rs`), from a fuzzer's bytes (`fuzz/`), from files, or from other cases
+//! that are changed ([`Case::mutated`]). Those that once failed are in `counterexamples/`, and the tests replay them;
+//! those in `fuzz/corpus/` were chosen because together they reach much of the stacks.
 
 pub mod action;
 pub mod case;
+pub mod corpus;
 pub mod forgery;
 pub mod setup;
 pub mod shrink;
@@ -34,6 +36,7 @@ mod world;
 
 pub use attempt::{Failure, attempt};
 pub use case::Case;
+pub use corpus::Corpus;
 pub use stack::Stack;
 pub use world::Report;
 

@@ -1,12 +1,13 @@
-//! The driver: cases from seeds, for so many seconds of CPU time.
+//! The driver: the cases of a corpus, then cases from seeds and changed cases of the corpus in turn, for so many seconds
+//! of CPU time.
 //!
 //! ```sh
-//! cargo run --profile test -p subflow-hostile -- --stack all --cpu-seconds 60
+//! cargo run --profile test -p subflow-hostile -- --stack all --cpu-seconds 60 --corpus fuzz/corpus
 //! cargo run --profile test -p subflow-hostile -- --stack tcp --case 1234
 //! cargo run --profile test -p subflow-hostile -- --case crates/hostile/counterexamples/tcp/NAME.json
 //! ```
 //!
-//! It prints how many cases it ran, and for each kind of failure the first seed, the number of cases, and the smallest
+//! It prints how many cases it ran, and for each kind of failure the first case, the number of cases, and the smallest
 //! case that was found, which `--keep` writes to a folder. The exit code is 1 where any case failed.
 
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ use std::time::Duration;
 use clap::Parser;
 use cpu_time::ProcessTime;
 use subflow_hostile::shrink::shrink;
-use subflow_hostile::{Case, Failure, Report, Stack, attempt, run_traced};
+use subflow_hostile::{Case, Corpus, Failure, Report, Stack, attempt, run_traced};
 
 /// Lets hostile traffic loose on whole TCP, MPTCP and SCTP hosts.
 #[derive(Parser)]
@@ -35,6 +36,9 @@ struct Arguments {
     /// Seed of the first case; the others count on from it.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Begin with the cases in the folders `tcp_hosts`, `mptcp_hosts` and `sctp_hosts` of this one, and change them.
+    #[arg(long)]
+    corpus: Option<PathBuf>,
     /// Run this case alone: a seed (of one stack), or a file.
     #[arg(long)]
     case: Option<String>,
@@ -44,6 +48,9 @@ struct Arguments {
     /// Write the smallest case of each kind of failure into this folder.
     #[arg(long)]
     keep: Option<PathBuf>,
+    /// Write the cases of so many seeds into the folder of --keep instead of running any, for libFuzzer to choose from.
+    #[arg(long, requires = "keep")]
+    export: Option<u64>,
     /// How many cases may be tried to make a failing one smaller.
     #[arg(long, default_value_t = 2000)]
     shrink: u32,
@@ -65,7 +72,7 @@ const ENDLESS: Duration = Duration::from_secs(60);
 
 /// Cases begun, and the last of them: what the watch sees of the work.
 static BEGUN: AtomicU64 = AtomicU64::new(0);
-static LAST: Mutex<Option<(Stack, u64)>> = Mutex::new(None);
+static LAST: Mutex<Option<String>> = Mutex::new(None);
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -76,10 +83,15 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     thread::spawn(watch);
-    match &arguments.case {
-        Some(case) => run_one(case, &arguments),
-        None => run_many(&arguments),
-    }
+    let result = match (&arguments.case, arguments.export) {
+        (Some(case), _) => Ok(run_one(case, &arguments)),
+        (None, Some(number)) => export(number, &arguments),
+        (None, None) => run_many(&arguments),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("{error}");
+        ExitCode::from(2)
+    })
 }
 
 /// Runs one case and prints all of its events.
@@ -118,12 +130,62 @@ fn run_one(name: &str, arguments: &Arguments) -> ExitCode {
     }
 }
 
+/// Writes the cases of seeds as files.
+fn export(number: u64, arguments: &Arguments) -> Result<ExitCode, String> {
+    let folder = arguments.keep.as_ref().expect("clap demands it");
+    for &stack in &arguments.stack.0 {
+        let folder = folder.join(format!("{stack}_hosts"));
+        std::fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        for seed in (arguments.seed..).take(number as usize) {
+            Case::from_seed(stack, seed).save(&folder.join(format!("{seed}.json")))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Failures of one kind.
 struct Kind {
-    stack: Stack,
-    seed: u64,
+    /// The first case that failed so, and where it came from.
+    case: Case,
+    origin: Origin,
     first: Failure,
     cases: u64,
+}
+
+/// Where a case came from.
+enum Origin {
+    Seed(u64),
+    File(String),
+    Mutation { of: String, seed: u64 },
+}
+
+impl Origin {
+    /// How to tell a reader, who may want to run it again.
+    fn shown(&self, stack: Stack) -> String {
+        match self {
+            Self::Seed(seed) => format!("--stack {stack} --case {seed}"),
+            Self::File(name) => format!("--case {name}"),
+            Self::Mutation { of, seed } => format!("a mutation of {of} by seed {seed}"),
+        }
+    }
+
+    /// As the name of a file.
+    fn stem(&self, stack: Stack) -> String {
+        match self {
+            Self::Seed(seed) => format!("{stack}-{seed}"),
+            Self::File(name) => format!("{stack}-corpus-{}", Path::new(name).file_stem().unwrap_or_default().display()),
+            Self::Mutation { seed, .. } => format!("{stack}-mutation-{seed}"),
+        }
+    }
+}
+
+/// The cases of a stack, without end: the corpus, then new ones and changed ones in turn.
+fn cases(stack: Stack, corpus: &Corpus, first: u64) -> impl Iterator<Item = (Origin, Case)> {
+    let kept = corpus.cases().iter().map(|(name, case)| (Origin::File(name.clone()), case.clone()));
+    kept.chain((first..).map(move |seed| match corpus.mutated(seed).filter(|_| seed % 2 == 0) {
+        Some((of, case)) => (Origin::Mutation { of: of.to_owned(), seed }, case),
+        None => (Origin::Seed(seed), Case::from_seed(stack, seed)),
+    }))
 }
 
 #[derive(Default)]
@@ -147,24 +209,28 @@ impl Totals {
     }
 }
 
-fn run_many(arguments: &Arguments) -> ExitCode {
+fn run_many(arguments: &Arguments) -> Result<ExitCode, String> {
     let mut kinds: BTreeMap<String, Kind> = BTreeMap::new();
     let stacks = &arguments.stack.0;
     for &stack in stacks {
+        let corpus = arguments.corpus.as_ref().map(|folder| Corpus::load(folder, stack)).transpose()?;
+        let corpus = corpus.unwrap_or_default();
         let budget = Duration::from_secs(arguments.cpu_seconds) / stacks.len() as u32;
         let (start, mut totals) = (ProcessTime::now(), Totals::default());
-        let mut seed = arguments.seed;
-        while start.elapsed() < budget {
-            begin(stack, seed);
-            match attempt(&Case::from_seed(stack, seed)) {
+        for (origin, case) in cases(stack, &corpus, arguments.seed) {
+            // The corpus is run to its end.
+            if start.elapsed() >= budget && totals.cases >= corpus.cases().len() as u64 {
+                break;
+            }
+            begin(origin.shown(stack));
+            totals.cases += 1;
+            match attempt(&case) {
                 Ok(report) => totals.add(&report),
-                Err(failure) => {
-                    let kind = format!("{stack} {}", failure.kind());
-                    kinds.entry(kind).or_insert(Kind { stack, seed, first: failure, cases: 0 }).cases += 1;
+                Err(first) => {
+                    let kind = format!("{stack} {}", first.kind());
+                    kinds.entry(kind).or_insert(Kind { case, origin, first, cases: 0 }).cases += 1;
                 }
             }
-            totals.cases += 1;
-            seed += 1;
         }
         say(stack, &totals, start.elapsed());
     }
@@ -172,7 +238,7 @@ fn run_many(arguments: &Arguments) -> ExitCode {
         tell(kind, arguments);
     }
     println!("{} kinds of failure", kinds.len());
-    if kinds.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    Ok(if kinds.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn say(stack: Stack, totals: &Totals, spent: Duration) {
@@ -188,10 +254,10 @@ fn say(stack: Stack, totals: &Totals, spent: Duration) {
 
 /// Prints the failure, and searches for a smaller case of the same kind.
 fn tell(kind: &Kind, arguments: &Arguments) {
-    let Kind { stack, seed, first, cases } = kind;
-    println!("\nFAILED in {cases} case(s), first --stack {stack} --case {seed}: {first}");
-    begin(*stack, *seed);
-    keep_smallest(&Case::from_seed(*stack, *seed), first, &format!("{stack}-{seed}"), arguments);
+    let Kind { case, origin, first, cases } = kind;
+    println!("\nFAILED in {cases} case(s), first {}: {first}", origin.shown(case.stack));
+    begin(origin.shown(case.stack));
+    keep_smallest(case, first, &origin.stem(case.stack), arguments);
 }
 
 /// Prints a smaller case that fails like `case`, and writes it into the folder that was asked for.
@@ -212,8 +278,8 @@ fn keep_smallest(case: &Case, first: &Failure, name: &str, arguments: &Arguments
 }
 
 /// A case begins.
-fn begin(stack: Stack, seed: u64) {
-    *LAST.lock().expect("nobody panics with it") = Some((stack, seed));
+fn begin(name: String) {
+    *LAST.lock().expect("nobody panics with it") = Some(name);
     BEGUN.fetch_add(1, Ordering::Relaxed);
 }
 
@@ -226,10 +292,8 @@ fn watch() {
         if begun != seen {
             (seen, since) = (begun, ProcessTime::now());
         } else if since.elapsed() > ENDLESS {
-            match *LAST.lock().expect("nobody panics with it") {
-                Some((stack, seed)) => {
-                    println!("FAILED: --stack {stack} --case {seed} has not ended, or a smaller one like it")
-                }
+            match &*LAST.lock().expect("nobody panics with it") {
+                Some(name) => println!("FAILED: {name} has not ended, or a smaller one like it"),
                 None => println!("FAILED: the case has not ended"),
             }
             println!("{ENDLESS:?} of CPU time have passed");

@@ -8,7 +8,7 @@ use crate::forgery::Greeting;
 use crate::stack::Stack;
 
 /// Longest pause: 60 days, after which timestamps in milliseconds have gone round.
-const LONGEST_PAUSE_MS: u64 = 60 * 86_400_000;
+pub(super) const LONGEST_PAUSE_MS: u64 = 60 * 86_400_000;
 
 pub(super) fn first_connect() -> Action {
     Action::Connect { to: 0, times: 1 }

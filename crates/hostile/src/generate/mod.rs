@@ -5,6 +5,7 @@
 
 mod actions;
 mod chunks;
+mod mutate;
 mod segments;
 
 use arbitrary::{Result, Unstructured};
