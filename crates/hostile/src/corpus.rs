@@ -72,6 +72,16 @@ mod tests {
     }
 
     #[test]
+    fn the_corpora_of_the_repository_can_be_read_and_changed() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+        for stack in Stack::ALL {
+            let corpus = Corpus::load(&folder, stack).expect("it is there");
+            let (name, case) = corpus.mutated(1).expect("it has cases");
+            assert_eq!(case.stack, stack, "{name}");
+        }
+    }
+
+    #[test]
     fn a_folder_that_is_not_there_is_named() {
         let error = Corpus::load(Path::new("/nonexistent"), Stack::Tcp).expect_err("there is none");
         assert!(error.contains("/nonexistent/tcp_hosts"), "{error}");
