@@ -69,14 +69,16 @@ fn new_action(case: &Case, u: &mut Unstructured<'_>) -> Result<Action> {
 fn alter(action: &mut Action, u: &mut Unstructured<'_>) -> Result<()> {
     match action {
         Action::Wait { ms } => *ms = scaled(*ms, u)?,
-        Action::Apply { call: Call::Write(bytes), .. } if u.arbitrary()? => *bytes = scaled((*bytes).into(), u)? as u32,
+        Action::Apply { call: Call::Write(bytes), .. } if u.arbitrary()? => {
+            *bytes = scaled((*bytes).into(), u)?.min(u32::MAX.into()) as u32
+        }
         Action::Apply { side, .. } => *side ^= 1,
         Action::Connect { to, .. } => *to = u.arbitrary()?,
         Action::Path { up, .. } => *up ^= true,
         Action::Address { present, .. } => *present ^= true,
         Action::Interfere { packets, .. } if u.arbitrary()? => *packets = scaled((*packets).into(), u)?.min(40) as u8,
         Action::Interfere { from, .. } => *from ^= 1,
-        Action::Replay { age } => *age = scaled((*age).into(), u)? as u16,
+        Action::Replay { age } => *age = scaled((*age).into(), u)?.min(u16::MAX.into()) as u16,
         Action::Forge(forge) => match u.int_in_range(0..=3)? {
             0 => forge.to ^= 1,
             1 => forge.blind ^= true,
