@@ -22,7 +22,7 @@ pub(super) struct Search<'a, W> {
 
 impl<W: Fn(u32) -> u64 + Copy> Search<'_, W> {
     /// Disjoint paths without any link of `used`, shortest first.
-    fn paths(&self, from: u32, to: u32, used: &LinkSet) -> Vec<Path> {
+    pub(super) fn paths(&self, from: u32, to: u32, used: &LinkSet) -> Vec<Path> {
         let mut banned = self.down.clone();
         self.graph.edges().filter(|&edge| used.has(edge)).for_each(|edge| banned.set(edge, true));
         match self.set {
@@ -63,33 +63,13 @@ impl Connection {
         Some(path)
     }
 
-    /// Makes `paths`, those of its remaining subflows, the only ones that it uses.
-    pub(super) fn keep_only<'a>(&mut self, graph: &Graph, paths: impl Iterator<Item = &'a Path>) {
-        self.used = graph.no_links();
-        paths.for_each(|path| self.used.add(path));
+    /// Makes `used`, the links of its remaining subflows, the only ones that it uses.
+    pub(super) fn use_only(&mut self, used: LinkSet) {
+        self.used = used;
     }
 
     /// Marks `path` as used.
     pub(super) fn use_path(&mut self, path: &[u32]) {
         self.used.add(path);
-    }
-
-    /// A path to replace `broken`: disjoint from the connection's other subflows if possible, else any path.
-    pub(super) fn detour(
-        &mut self,
-        from: u32,
-        to: u32,
-        broken: &[u32],
-        search: &Search<'_, impl Fn(u32) -> u64 + Copy>,
-    ) -> Option<Path> {
-        // The working links of the broken path may be used again, unless another subflow shares them.
-        let mut others = self.used.clone();
-        broken.iter().for_each(|&edge| others.set(edge, false));
-        let greedy = Search { set: 1, graph: search.graph, down: search.down, weight: search.weight };
-        let apart = greedy.paths(from, to, &others).into_iter().next();
-        let path = apart.or_else(|| greedy.paths(from, to, &search.graph.no_links()).into_iter().next())?;
-        others.add(&path);
-        self.used = others;
-        Some(path)
     }
 }

@@ -11,6 +11,7 @@
 mod connection;
 mod options;
 mod real_network;
+mod reroute;
 
 use std::collections::BTreeMap;
 
@@ -107,31 +108,6 @@ impl Multiflow {
     /// Reports that the link of `edge` failed or works again. Subflows keep their paths until [`Self::reroute`].
     pub fn set_down(&mut self, edge: u32, down: bool) {
         self.down.set(edge, down);
-    }
-
-    /// Moves subflows whose paths have a failed link to other paths, if there are any.
-    pub fn reroute(&mut self, random: u64) {
-        let broken = self.placed.iter().filter(|(_, placed)| self.down.meets(&placed.path));
-        let flows: Vec<FlowKey> = broken.map(|(&flow, _)| flow).collect();
-        for (number, flow) in (0u64..).zip(flows) {
-            // The same number for all would put them all on the same path.
-            let random = random.wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-            let Some(Placed { path, from, to, token }) = self.placed.remove(&flow) else { continue };
-            self.count(&path, false);
-            let mut alone = Connection::new(&self.graph);
-            let connection = match token {
-                Some(token) => self.by_token.get_mut(&token),
-                None => self.opening.get_mut(&flow),
-            };
-            let search = Search {
-                graph: &self.graph,
-                down: &self.down,
-                set: 1,
-                weight: weight(self.options.ties, [&self.load, &self.background], random),
-            };
-            let detour = connection.unwrap_or(&mut alone).detour(from, to, &path, &search);
-            self.place(flow, Placed { path: detour.unwrap_or(path), from, to, token });
-        }
     }
 
     fn place_join(&mut self, request: Request, token: u32) -> Option<Path> {

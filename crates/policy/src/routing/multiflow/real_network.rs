@@ -44,7 +44,9 @@ impl Multiflow {
         if siblings.peek().is_none() {
             self.by_token.remove(&token);
         } else if let Some(connection) = self.by_token.get_mut(&token) {
-            connection.keep_only(&self.graph, siblings.map(|placed| &placed.path));
+            let mut used = self.graph.no_links();
+            siblings.for_each(|placed| used.add(&placed.path));
+            connection.use_only(used);
         }
     }
 

@@ -135,6 +135,25 @@ fn after_a_link_failure_a_subflow_moves_to_a_path_that_no_sibling_uses() {
 }
 
 #[test]
+fn after_a_repair_subflows_that_share_a_path_get_one_each_and_others_stay() {
+    let mut controller = Multiflow::new(four_ways(), MultiflowOptions { set: 1, ..MultiflowOptions::IMPROVED });
+    open(&mut controller, 1000, 7, 2);
+    let now = |controller: &Multiflow| [1000, 1001, 1002].map(|port| controller.path_of(flow(port)).expect("a path"));
+    let shares = |paths: &[Path; 3]| paths[0] == paths[1] || paths[1] == paths[2] || paths[0] == paths[2];
+    for down in [true, false] {
+        let before = now(&controller);
+        controller.set_down(way(0)[1], down);
+        controller.set_down(way(1)[0], down);
+        controller.reroute(3);
+        let moved = now(&controller).iter().zip(&before).filter(|(now, before)| now != before).count();
+        assert!(shares(&now(&controller)) == down && (down || moved == 1), "{before:?}, {:?}", now(&controller));
+    }
+    let apart = now(&controller);
+    controller.reroute(4);
+    assert_eq!(now(&controller), apart);
+}
+
+#[test]
 fn the_links_of_a_flow_that_ended_are_free_for_its_connection() {
     let mut controller = Multiflow::new(four_ways(), MultiflowOptions { set: 1, ..MultiflowOptions::IMPROVED });
     let paths = open(&mut controller, 1000, 7, 3);
