@@ -62,6 +62,7 @@ impl MptcpStream {
         let mut state = self.stack.shared.lock();
         match state.parts(self.key) {
             (_, Some(Endpoint::Mptcp(connection))) => connection.has_fallen_back(),
+            (_, Some(Endpoint::Tcp(_))) => true,
             (connection, _) => connection.fell_back,
         }
     }

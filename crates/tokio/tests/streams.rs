@@ -1,5 +1,6 @@
 //! Two stacks over paths in memory, on tokio's clock.
 
+mod mptcp_rs;
 mod support;
 
 use std::io::ErrorKind;

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use subflow_tokio::{Device, MemoryDevice, MemoryLink, Options, Path, Received, Stack, pair};
@@ -13,6 +14,14 @@ pub(crate) struct Setup {
     pub(crate) server: Stack,
     pub(crate) client_addresses: Vec<IpAddr>,
     links: Vec<MemoryDevice>,
+    devices: Vec<Arc<dyn Device>>,
+}
+
+/// Who has the client's ends of the links.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Client {
+    Ours,
+    Another,
 }
 
 /// Removes the MPTCP options of what it sends.
@@ -35,6 +44,19 @@ impl Device for WithoutMptcp {
     }
 }
 
+/// A device that a stack and a test have.
+struct Shared(Arc<dyn Device>);
+
+impl Device for Shared {
+    fn poll_receive(&self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<Received>> {
+        self.0.poll_receive(context, buffer)
+    }
+
+    fn send(&self, packet: &[u8]) -> io::Result<bool> {
+        self.0.send(packet)
+    }
+}
+
 /// The server's device: it sends to each client address on the path of that address.
 struct Switch(Vec<MemoryDevice>);
 
@@ -52,32 +74,51 @@ impl Device for Switch {
 
 impl Setup {
     pub(crate) fn new(links: &[MemoryLink]) -> Self {
-        Self::with(links, false)
+        Self::with(links, Client::Ours, false)
     }
 
     pub(crate) fn without_mptcp(links: &[MemoryLink]) -> Self {
-        Self::with(links, true)
+        Self::with(links, Client::Ours, true)
     }
 
-    fn with(links: &[MemoryLink], strip: bool) -> Self {
-        let (mut clients, mut servers, mut devices) = (Vec::new(), Vec::new(), Vec::new());
+    /// For a client of another implementation, which sends and receives through [`Self::device`].
+    pub(crate) fn for_another(links: &[MemoryLink]) -> Self {
+        Self::with(links, Client::Another, false)
+    }
+
+    /// The same, with a path that removes MPTCP's options.
+    pub(crate) fn for_another_without_mptcp(links: &[MemoryLink]) -> Self {
+        Self::with(links, Client::Another, true)
+    }
+
+    fn with(links: &[MemoryLink], of: Client, strip: bool) -> Self {
+        let (mut servers, mut ends, mut devices) = (Vec::new(), Vec::new(), Vec::<Arc<dyn Device>>::new());
         let address = |path: usize, host: u8| IpAddr::from([10, path as u8, 0, host]);
-        for (number, &link) in links.iter().enumerate() {
+        for &link in links {
             let (client, server) = pair(link);
-            devices.push(client.clone());
-            clients.push(match strip {
-                true => Path::new(WithoutMptcp(client), [address(number, 1)]),
-                false => Path::new(client, [address(number, 1)]),
-            });
+            ends.push(client.clone());
+            devices.push(if strip { Arc::new(WithoutMptcp(client)) } else { Arc::new(client) });
             servers.push(server);
         }
+        let own = devices.iter().map(|device| match of {
+            Client::Ours => Shared(Arc::clone(device)),
+            // Nothing arrives there.
+            Client::Another => Shared(Arc::new(pair(MemoryLink::default()).0)),
+        });
+        let clients = own.enumerate().map(|(number, device)| Path::new(device, [address(number, 1)])).collect();
         let servers = vec![Path::new(Switch(servers), [address(0, 2)])];
         Self {
             client: Stack::new(clients, Options::default()).expect("random numbers"),
             server: Stack::new(servers, Options::default()).expect("random numbers"),
             client_addresses: (0..links.len()).map(|path| address(path, 1)).collect(),
-            links: devices,
+            links: ends,
+            devices,
         }
+    }
+
+    /// The client's end of a link.
+    pub(crate) fn device(&self, path: usize) -> &dyn Device {
+        &*self.devices[path]
     }
 
     pub(crate) fn cut(&self, path: usize, cut: bool) {
