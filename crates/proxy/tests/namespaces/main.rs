@@ -170,6 +170,24 @@ fn the_smallest_mtu_of_the_interfaces_bounds_all_packets() {
 }
 
 #[test]
+fn a_router_behind_the_interfaces_tells_the_mtu_of_the_path() {
+    let Some(setup) = machine_serves("path-mtu") else { return };
+    setup.add_server_behind(1300);
+    let _server = setup.serve_on("t", true);
+    let _proxy = setup.proxy(&["c0", "c1"]);
+    assert_eq!(setup.put("10.98.0.2", 5_000_000), "5000000 right");
+    // The router refused packets of 1500 bytes of both subflows, and divided none.
+    let refused = setup.output("s", &["sh", "-c", "grep ^Icmp: /proc/net/snmp; grep ^Ip: /proc/net/snmp"]);
+    let counter = |protocol: &str, name: &str| -> u32 {
+        let mut lines = refused.lines().filter(|line| line.starts_with(protocol)).map(str::split_whitespace);
+        let (names, values) = (lines.next().expect("names"), lines.next().expect("values"));
+        names.zip(values).find(|(known, _)| *known == name).and_then(|(_, value)| value.parse().ok()).expect("a number")
+    };
+    assert!((2..100).contains(&counter("Icmp:", "OutDestUnreachs")), "{refused}");
+    assert_eq!(counter("Ip:", "FragCreates"), 0);
+}
+
+#[test]
 fn iptables_serves_where_there_is_no_nft() {
     let Some(setup) = machine_serves("iptables") else { return };
     if !setup::works("iptables --version") {

@@ -1,6 +1,7 @@
-//! Two namespaces with two veth pairs between them: `c`, where the proxy and its clients are, and `s`, the server.
+//! Two namespaces with two veth pairs between them: `c`, where the proxy and its clients are, and `s`, the server. A
+//! test may add `t`, a server behind `s`.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Output, Stdio};
 
 use subflow_prerequisite::Prerequisite;
@@ -8,7 +9,8 @@ use subflow_prerequisite::Prerequisite;
 /// The variable that makes the test `process` a proxy.
 pub(crate) const PROCESS: &str = "SUBFLOW_TEST_PROXY";
 
-/// A server that sends as many bytes as the path says; with MPTCP if told so.
+/// A server that sends as many bytes as the path says, or tells how many of those that it gets are right; with MPTCP if
+/// told so.
 const SERVER: &str = r"
 import http.server, socket, sys
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -22,6 +24,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         while length > 0:
             self.wfile.write(block[:length])
             length -= min(length, len(block))
+    def do_PUT(self):
+        self.send_response(200)
+        self.end_headers()
+        length = int(self.headers['Content-Length'])
+        body = self.rfile.read(length)
+        right = body == (bytes((7 * offset) % 251 for offset in range(251)) * (length // 251 + 1))[:length]
+        self.wfile.write(b'%d right' % length if right else b'others')
+        self.close_connection = True
     def log_message(self, *_): pass
 class Server(http.server.ThreadingHTTPServer):
     request_queue_size = 1024
@@ -112,6 +122,31 @@ pub(crate) fn machine_serves(test: &str) -> Option<Setup> {
 }
 
 impl Setup {
+    /// Adds `t` behind `s`, with the address 10.98.0.2. Packets to it may have `mtu` bytes, which no interface of `c` or
+    /// `t` knows.
+    pub(crate) fn add_server_behind(&self, mtu: u16) {
+        assert!(works(&format!("ip netns add {}-t", self.name)));
+        self.ip("s", &format!("link add st type veth peer name t0 netns {}-t", self.name));
+        for (host, device, number) in [("s", "st", 1), ("t", "t0", 2)] {
+            self.ip(host, &format!("addr add 10.98.0.{number}/24 dev {device}"));
+            self.ip(host, &format!("link set {device} up"));
+        }
+        self.ip("s", &format!("link set st mtu {mtu}"));
+        self.ip("t", "route add default via 10.98.0.1");
+        assert!(works(&format!("ip netns exec {}-s sysctl -qw net.ipv4.ip_forward=1", self.name)));
+    }
+
+    /// Sends a file of [`pattern`] to a server and returns its answer.
+    pub(crate) fn put(&self, server: &str, length: usize) -> String {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        file.write_all(&pattern(length)).expect("writes");
+        let path = file.path().to_string_lossy().into_owned();
+        let url = format!("http://{server}/");
+        let words = ["-s", "--max-time", "60", "-x", "socks5h://127.0.0.1:1080", "-T", &path, &url];
+        let output = self.command("c", "curl").args(words).output().expect("runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
     /// Runs `ip` in a namespace.
     pub(crate) fn ip(&self, host: &str, words: &str) {
         assert!(works(&format!("ip -n {}-{host} {words}", self.name)), "ip {words}");
@@ -139,7 +174,12 @@ impl Setup {
     }
 
     pub(crate) fn serve(&self, mptcp: bool) -> Process {
-        let mut command = self.command("s", "python3");
+        self.serve_on("s", mptcp)
+    }
+
+    /// The same in another namespace.
+    pub(crate) fn serve_on(&self, host: &str, mptcp: bool) -> Process {
+        let mut command = self.command(host, "python3");
         let mut child = command.args(["-c", SERVER, if mptcp { "262" } else { "6" }]).spawn().expect("starts");
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("it says so");
@@ -241,7 +281,7 @@ impl Setup {
 
 impl Drop for Setup {
     fn drop(&mut self) {
-        for host in ["c", "s"] {
+        for host in ["c", "s", "t"] {
             let _ = works(&format!("ip netns del {}-{host}", self.name));
         }
     }
