@@ -57,6 +57,16 @@ def wait_for_subflows(number: int) -> dict[str, Any]:
     sys.exit("there are no subflows")
 
 
+def wait_for_switches(number: int) -> None:
+    """Waits until so many switches are connected."""
+    for _ in range(int(SECONDS / 0.1)):
+        shown = status()
+        if shown and sum(switch["connected"] for switch in shown["switches"]) == number:
+            return
+        time.sleep(0.1)
+    sys.exit(f"there are never {number} switches")
+
+
 def memory(process: subprocess.Popen[bytes]) -> int:
     """Resident kB of a process."""
     text = Path(f"/proc/{process.pid}/status").read_text()
@@ -107,8 +117,9 @@ def main() -> None:
             controller = start(options)
         case "disconnect":
             configure("del-controller", "s1")
-            time.sleep(1)
+            wait_for_switches(3)
             configure("set-controller", "s1", "tcp:127.0.0.1:6653")
+            wait_for_switches(4)
         case "forge":
             switch, port, source, destination = host_port(shown)
             frames = [segment(source, 1024 + n, destination, 5001, SYN, join(0xBAD0_0000 + n)) for n in range(FORGED)]

@@ -28,7 +28,10 @@ def machine() -> None:
 
 
 def run_on_switches(scenario: Path, folder: Path, disturbance: str | None = None, **sets: str) -> dict[str, Any]:
-    """A run of a scenario. One that was late may have lost a subflow, or was over too soon; it is repeated, longer."""
+    """A run of a scenario. One that was late may have lost a subflow, or was over too soon; it is repeated, longer.
+
+    What the tests say of a run holds whether or not the machine kept up with it.
+    """
     controller = Path(sys.executable).parent / "subflow-openflow"
     if disturbance is not None:
         script = Path(__file__).parent / "disturbed_controller.py"
@@ -41,14 +44,18 @@ def run_on_switches(scenario: Path, folder: Path, disturbance: str | None = None
         words += ["--set", f"{path.replace('__', '.')}={value}"]
     # A controller that is started again takes over after some seconds.
     shortest = {None: 7, "kill": 14}.get(disturbance, 10)
+    over = disturbance is None
     for seconds in (shortest, 2 * shortest, 3 * shortest):
         (folder / "record").unlink(missing_ok=True)
         duration = ["--set", f'duration="{seconds} s"']
         done = subprocess.run([*words, *duration], capture_output=True, text=True, timeout=120)
         assert done.stdout, done.stderr
         run: dict[str, Any] = json.loads(done.stdout)["runs"][0]
-        if run["real_time"]["valid"] and (disturbance is None or is_over(folder, disturbance)):
+        run["seconds"] = seconds
+        over = disturbance is None or is_over(folder, disturbance)
+        if run["real_time"]["valid"] and over:
             break
+    assert over, "the disturbance came to its end"
     return run
 
 
@@ -111,34 +118,51 @@ def random_scenario(folder: Path, seed: int) -> tuple[Path, int]:
     return path, most
 
 
-@pytest.mark.parametrize("shape", ["ring", "trap"])
+@pytest.mark.parametrize("shape", ["ring", "trap", "fat-tree"])
 def test_each_subflow_keeps_to_its_own_path(shape: str, tmp_path: Path) -> None:
-    scenario = ROOT / "scenarios" / f"openflow-{shape}.toml"
+    # The fat tree's other connections are left out.
+    text = (ROOT / "scenarios" / f"openflow-{shape}.toml").read_text().split("\n[flows.pair2]")[0]
+    scenario = tmp_path / "scenario.toml"
+    scenario.write_text(text)
     assert_each_on_its_path(run_on_switches(scenario, tmp_path), 2)
 
 
-def test_a_random_network_carries_as_many_disjoint_subflows_as_the_maximum_flow(tmp_path: Path) -> None:
-    scenario, most = random_scenario(tmp_path, seed=3)
-    assert most == 3
+# By their maximum flow: networks of 4, 7 and 7 switches.
+@pytest.mark.parametrize(("seed", "flow"), [(2, 2), (3, 3), (15, 5)])
+def test_a_random_network_carries_as_many_disjoint_subflows_as_the_maximum_flow(
+    seed: int, flow: int, tmp_path: Path
+) -> None:
+    scenario, most = random_scenario(tmp_path, seed)
+    assert most == flow
     assert_each_on_its_path(run_on_switches(scenario, tmp_path), most)
 
 
 DIAMOND = ROOT / "scenarios" / "openflow-diamond.toml"
+# Bytes a second of a path in tests that disturb.
+SLOW = '"10 Mbit/s"'
+PATH = 10e6 / 8
+# What a disturbance leaves in the controller's counters, at least.
+TRACES = {
+    "kill": {"adopted_flows": 2},
+    "disconnect": {},
+    "forge": {"packet_ins": 100, "bypassed_flows": 1},
+    "flood": {"packet_ins": 100, "bypassed_flows": 1},
+}
 
 
-@pytest.mark.parametrize("disturbance", ["kill", "disconnect", "forge", "flood"])
+@pytest.mark.parametrize("disturbance", TRACES)
 def test_subflows_go_on_while_the_controller_is_disturbed(disturbance: str, tmp_path: Path) -> None:
-    run = run_on_switches(DIAMOND, tmp_path, disturbance, topology__rate='"10 Mbit/s"')
+    run = run_on_switches(DIAMOND, tmp_path, disturbance, topology__rate=SLOW)
     record = json.loads((tmp_path / "record").read_text())
-    # Both subflows carried data to the end, each on its path: before the disturbance there was time for 3 MB.
+    # Both subflows carried data to the end, each on its path.
     assert resets(run) == 0
-    assert min(sent(run, "left", mid) for mid in ("mid0", "mid1")) > 5_000_000
+    assert min(sent(run, "left", mid) for mid in ("mid0", "mid1")) > 0.5 * PATH * run["seconds"]
     status, counters = record["status"], record["status"]["counters"]
     flows = [subflow for connection in status["connections"] for subflow in connection["subflows"]]
     own = [flow for flow in flows if flow["flow"].endswith(":5001") and flow["answered"]]
     assert sorted(flow["path"] for flow in own) == [["1", "3", "2"], ["1", "4", "2"]]
-    if disturbance == "kill":
-        assert counters["adopted_flows"] == 2
+    assert all(counters.get(name, 0) >= least for name, least in TRACES[disturbance].items()), counters
+    assert all(switch["connected"] for switch in status["switches"]) and len(status["switches"]) == 4
     if disturbance == "flood":
         assert counters["packet_ins"] < 10_000, "of 20 000: the switch was told to keep the others"
     assert status["memory"]["subflows"] <= 2 + 64 and counters.get("switch_errors", 0) == 0
@@ -147,27 +171,32 @@ def test_subflows_go_on_while_the_controller_is_disturbed(disturbance: str, tmp_
     assert after < before + 30_000, "kB"
 
 
-def test_a_link_that_goes_down_and_up_moves_its_subflow(tmp_path: Path) -> None:
+def test_a_link_that_goes_down_and_up_loses_its_subflow_and_gets_it_back(tmp_path: Path) -> None:
     scenario = tmp_path / "diamond.toml"
     text = DIAMOND.read_text().replace('mode = "disjoint"', 'mode = "disjoint"\nreroute_after = "50 ms"')
     event = '\n[[timeline]]\nat = "{} s"\nlink = "left-mid0"\n{} = true\n'
     events = [event.format(at, what) for at, what in ((2, "down"), (4, "up"))]
     scenario.write_text(text + "".join(events))
-    run = run_on_switches(scenario, tmp_path, topology__rate='"10 Mbit/s"')
-    switches = run["real_time"]["switches"]
-    assert switches["controller"]["moved_flows"] >= 1 and resets(run) == 0
-    assert sent(run, "left", "mid1") > sent(run, "left", "mid0") > 1_000_000
+    run = run_on_switches(scenario, tmp_path, topology__rate=SLOW)
+    # There and back. Before the failure it could send for two seconds, after the repair for the rest.
+    assert run["real_time"]["switches"]["controller"]["moved_flows"] == 2 and resets(run) == 0
+    seconds = run["seconds"]
+    assert sent(run, "left", "mid1") > 0.7 * PATH * seconds
+    assert 0.5 * PATH * (seconds - 2) < sent(run, "left", "mid0") < PATH * (seconds - 1.5)
 
 
-def test_a_thousand_connections_a_minute_get_disjoint_paths(tmp_path: Path) -> None:
+def test_connections_at_a_thousand_a_minute_get_disjoint_paths(tmp_path: Path) -> None:
     text, flow = DIAMOND.read_text().split("[flows.data]")
     flows = [
-        f'[flows.data{n}]{flow}send = "20 kB"\nport = {6000 + n}\nstart = "{300 + 55 * n} ms"\n' for n in range(100)
+        f'[flows.data{n}]{flow}send = "100 kB"\nport = {6000 + n}\nstart = "{300 + 55 * n} ms"\n' for n in range(100)
     ]
     scenario = tmp_path / "many.toml"
     scenario.write_text(text + "\n".join(flows))
     run = run_on_switches(scenario, tmp_path, warm_up='"0 s"')
-    assert all(flow["bytes_delivered"] == 20_000 for flow in run["flows"])
+    assert all(flow["bytes_delivered"] == 100_000 for flow in run["flows"])
     counters = run["real_time"]["switches"]["controller"]
-    assert counters["flows_capable"] == 100 and counters.get("refused_flows", 0) == 0
+    assert counters["flows_capable"] == counters["flows_join"] == 100 and counters.get("refused_flows", 0) == 0
+    connections = run["real_time"]["switches"]["connections"]
+    over = [sorted(subflow["path"][1] for subflow in c["subflows"]) for c in connections]
+    assert over == [["mid0", "mid1"]] * 100
     assert counters.get("switch_errors", 0) == 0
