@@ -1,14 +1,15 @@
-//! Floods of SYNs and joins (RFC 4987): what a host keeps for them is bounded, what it does for each is the same for
+//! Floods of SYNs, joins, INITs and cookies (RFC 4987; RFC 9260, section 5.1.3): what a host keeps for them is bounded, what it does for each is the same for
 //! the first and the last, and others still get through.
 
 use allocation_counter::measure;
 use proptest::prelude::*;
 use subflow_transport::{Endpoint, EndpointId, Limits};
+use subflow_wire::sctp::{Chunk, InitChunk, SctpPacket};
 use subflow_wire::tcp::TcpFlags;
 use subflow_wire::tcp::mptcp::{Join, MptcpOption};
 use subflow_wire::{Body, Packet, TcpSegment};
 
-use super::rig::{MPTCP, Rig, TCP, capable, join, packet, segment, stranger, syn, syn_with};
+use super::rig::{MPTCP, Rig, SCTP, TCP, capable, join, packet, segment, stranger, syn, syn_with};
 use crate::harness::secs;
 
 /// What [`Limits`] says that a half-open connection of TCP, one of MPTCP and a half-open subflow take, in bytes.
@@ -25,11 +26,14 @@ enum Attack {
     Join,
     Acknowledgment,
     Reset,
+    Init,
+    /// A COOKIE ECHO with a cookie of the stranger's own.
+    CookieEcho,
 }
 
 fn any_attack() -> impl Strategy<Value = Attack> {
     use Attack::*;
-    prop::sample::select(vec![Syn, SynForMptcp, Capable, JoinOfNothing, Join, Acknowledgment, Reset])
+    prop::sample::select(vec![Syn, SynForMptcp, Capable, JoinOfNothing, Join, Acknowledgment, Reset, Init, CookieEcho])
 }
 
 impl Attack {
@@ -46,8 +50,22 @@ impl Attack {
             Self::Join => syn_with(number, join(token, number)),
             Self::Acknowledgment => plain(TcpFlags::ACK),
             Self::Reset => plain(TcpFlags::RST),
+            Self::Init => {
+                let numbers = InitChunk { initiate_tag: number | 1, initial_tsn: number, ..InitChunk::default() };
+                let sizes = InitChunk { a_rwnd: 65_536, outbound_streams: 1, inbound_streams: 1, ..numbers };
+                chunk(number, 0, Chunk::Init(Box::new(sizes)))
+            }
+            Self::CookieEcho => chunk(number, number | 1, Chunk::CookieEcho(vec![number as u8; 200].into())),
         }
     }
+}
+
+/// A chunk of a stranger's for the server's port of SCTP.
+fn chunk(number: u32, verification_tag: u32, chunk: Chunk) -> Packet {
+    let ends = SctpPacket { source_port: 5000, destination_port: SCTP, verification_tag, ..SctpPacket::default() };
+    let mut of_tcp = packet(stranger(number), TcpSegment::default());
+    of_tcp.body = Body::Sctp(SctpPacket { chunks: vec![chunk], ..ends });
+    of_tcp
 }
 
 /// A server under `limits` with an MPTCP connection of the client's, whose ends and whose token at the server these
@@ -135,8 +153,16 @@ fn what_is_half_open_takes_no_more_than_is_said() {
 }
 
 #[test]
-fn above_the_backlog_a_syn_is_as_much_work_after_100_000_as_at_first_and_leaves_nothing() {
-    for attack in [Attack::Syn, Attack::SynForMptcp, Attack::Capable, Attack::JoinOfNothing, Attack::Acknowledgment] {
+fn above_the_backlog_a_packet_is_as_much_work_after_100_000_as_at_first_and_leaves_nothing() {
+    for attack in [
+        Attack::Syn,
+        Attack::SynForMptcp,
+        Attack::Capable,
+        Attack::JoinOfNothing,
+        Attack::Acknowledgment,
+        Attack::Init,
+        Attack::CookieEcho,
+    ] {
         let (mut rig, _, token) = under(Limits { backlog: 100, half_open_joins: 8 });
         let mut flood = |from: u32, to: u32| {
             measure(|| {

@@ -1,5 +1,6 @@
 //! What a host does with packets of no connection, and what peers can make it keep.
 
+mod announcements;
 mod floods;
 mod half_open_joins;
 mod listening;

@@ -14,9 +14,10 @@ use crate::harness::{CLIENT, SERVER, Setup};
 
 pub(super) const CLIENT_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 pub(super) const SERVER_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
-/// The server's ports for TCP and for MPTCP.
+/// The server's ports for TCP, for MPTCP and for SCTP.
 pub(super) const TCP: u16 = 80;
 pub(super) const MPTCP: u16 = 81;
+pub(super) const SCTP: u16 = 82;
 
 /// A client and a server that are driven by hand. What the client's address has sent to it goes to the client,
 /// everything else that the server sends goes nowhere.
@@ -38,11 +39,12 @@ impl Rig {
         rig
     }
 
-    /// The server listens on both ports, with this backlog.
+    /// The server listens on its ports, with this backlog.
     pub(super) fn listen(&mut self, backlog: usize) {
         self.server.set_limits(Limits { backlog, ..Limits::default() });
         self.server.listen(TCP, Setup::tcp().stacks[SERVER].listener());
         self.server.listen(MPTCP, Setup::mptcp(1, 1).stacks[SERVER].listener());
+        self.server.listen(SCTP, Setup::sctp(1).stacks[SERVER].listener());
     }
 
     /// Opens a connection of the client's to the server's `port`.
