@@ -9,6 +9,7 @@ use subflow_quantity::Instant;
 
 use super::Connection;
 use super::mode::Mode;
+use crate::Why;
 
 /// Number of repetitions of data, or of a DATA_FIN, without progress at the data level before the interval starts to
 /// double. Without backoff, a peer that acknowledges the repetitions on the subflow and never at the data level would
@@ -181,7 +182,13 @@ impl Connection {
                 self.assign_new(subflow, new_data, at_most) || self.retransmit_opportunistically(now, Some(subflow))
             }
             Some(Assignment { subflow, what: What::Copy { range } }) => self.assign_copy(subflow, range),
-            _ => self.retransmit_opportunistically(now, None),
+            _ => {
+                let repeats = self.retransmit_opportunistically(now, None);
+                if !repeats && self.notes.is_some() {
+                    self.note_waiting();
+                }
+                repeats
+            }
         }
     }
 
@@ -205,6 +212,7 @@ impl Connection {
             return false;
         }
         let range = new_data.start..new_data.start + length;
+        self.note_assigned(index, &range, Why::New);
         self.subflows[index].tcp.push_data(range.clone());
         let mut carried_by = SubflowSet::default();
         carried_by.insert(index);
@@ -218,11 +226,13 @@ impl Connection {
         let Some(at) = self.send.position(range.start) else { return false };
         let sent = &mut self.send.outstanding[at];
         let range = range.start..range.end.min(sent.range.end);
+        let why = if sent.reinject { Why::Reinjection } else { Why::Copy };
         if sent.reinject && range == sent.range {
             sent.reinject = false;
             self.send.reinjections -= 1;
         }
         sent.carried_by.insert(index);
+        self.note_assigned(index, &range, why);
         self.counters.bytes_reinjected += range.end - range.start;
         self.subflows[index].copies += 1;
         self.subflows[index].tcp.push_data(range);

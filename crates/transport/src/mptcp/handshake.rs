@@ -131,6 +131,7 @@ impl Connection {
             ended: None,
             scratch: Vec::new(),
             passed_to: None,
+            notes: None,
             config,
         }
     }

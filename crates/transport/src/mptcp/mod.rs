@@ -74,6 +74,7 @@ pub(crate) use join::Refused;
 pub(crate) use options::{capable_of, join_of};
 
 use crate::edge::Taken;
+use crate::notes::Notes;
 use crate::stream::Stream;
 use crate::tcp::Closed;
 use crate::{Event, RandomSource};
@@ -117,18 +118,18 @@ pub struct Connection {
     checksum: bool,
     /// The peer's latest data sequence number had 8 bytes.
     peer_is_wide: bool,
-    subflows: Vec<Subflow>,
+    pub(crate) subflows: Vec<Subflow>,
     former: FormerSubflows,
     congestion: Controller,
     scheduler: Scheduling,
     path_manager: PathManagement,
-    views: Vec<SubflowView>,
+    pub(crate) views: Vec<SubflowView>,
     observation: Option<Box<observation::Observation>>,
     /// Bit set of the subflows that may have something to send.
     dirty: u64,
     /// By subflow, as of the last time that it had nothing to send.
     summaries: Vec<SubflowSummary>,
-    send: DataSend,
+    pub(crate) send: DataSend,
     /// Content of the send buffers, for a scheduler that queues data ahead of windows.
     memory: Option<SendMemory>,
     receive: DataReceive,
@@ -146,6 +147,8 @@ pub struct Connection {
     scratch: Vec<core::ops::Range<u64>>,
     /// The subflow whose TCP processed the latest segment.
     passed_to: Option<usize>,
+    /// What algorithms did, if that is noted.
+    pub(crate) notes: Option<Box<Notes>>,
 }
 
 impl Connection {

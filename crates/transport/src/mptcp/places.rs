@@ -48,6 +48,9 @@ impl Connection {
     pub(super) fn add_subflow(&mut self, mut subflow: Subflow) -> usize {
         let index = subflow.tcp.path();
         subflow.number = self.former.count_opened();
+        if self.notes.is_some() {
+            subflow.tcp.keep_notes();
+        }
         match self.subflows.get_mut(index) {
             Some(former) => *former = subflow,
             None => {

@@ -69,6 +69,9 @@ impl Association {
 
     /// Removes a chunk from the data in flight, for retransmission.
     pub(super) fn mark_lost(&mut self, tsn: u64) {
+        if self.notes.is_some() {
+            self.note_lost(tsn);
+        }
         let Some(chunk) = self.outbound.chunk_mut(tsn) else { return };
         if chunk.status != Status::InFlight {
             return;

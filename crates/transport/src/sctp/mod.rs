@@ -53,7 +53,7 @@ mod lost;
 mod messages;
 mod missing;
 mod newly_acked;
-mod outbound;
+pub(crate) mod outbound;
 mod output;
 #[cfg(test)]
 mod packet_walk;
@@ -138,10 +138,10 @@ pub struct Association {
     inbound_streams: u16,
     destinations: Vec<Destination>,
     primary: usize,
-    congestion: Controller,
+    pub(crate) congestion: Controller,
     scheduler: Option<SchedulerState>,
     messages: Messages,
-    outbound: Outbound,
+    pub(crate) outbound: Outbound,
     /// The receive window that the peer offered last.
     peer_offer: u64,
     /// Bytes of retransmitted chunks that may still leave before the next event, where they are counted.
@@ -176,6 +176,8 @@ pub struct Association {
     acknowledged: u64,
     /// The latest time passed to a call.
     clock: Instant,
+    /// What loss recovery did, if that is noted.
+    pub(crate) notes: Option<Box<Vec<crate::Noted>>>,
     counters: Counters,
     scratch: SackScratch,
     /// Ends that the host has not yet fetched.
@@ -233,6 +235,7 @@ impl Association {
             freed: 0,
             acknowledged: 0,
             clock: Instant::ZERO,
+            notes: None,
             counters: Counters::default(),
             scratch: SackScratch::default(),
             new_ends: Vec::new(),

@@ -6,6 +6,7 @@ use subflow_quantity::Instant;
 use super::Association;
 use super::outbound::Status;
 use super::path_failure::Unanswered;
+use crate::Note;
 
 impl Association {
     /// T3 of a destination expired.
@@ -25,6 +26,9 @@ impl Association {
         let probing = self.outbound.in_flight > self.peer_offer && self.destinations[index].chunks_in_flight == 1;
         let probing = probing && core::mem::take(&mut self.probe_answered);
         self.destinations[index].counters.timeouts += 1;
+        if self.notes.is_some() {
+            self.note(index, Note::Timeout { in_a_row: self.errors + 1 });
+        }
         self.lower_window(index, now);
         let destination = &mut self.destinations[index];
         destination.restart_rto = self.config.late_back_off.then(|| destination.rto.rto());
@@ -63,7 +67,7 @@ impl Association {
         self.congestion.ssthresh_after_loss(index, now);
         let path = self.congestion.path_mut(index);
         path.cwnd = path.quantum;
-        self.congestion.on_state(index, RecoveryState::Loss);
+        self.enter_state(index, RecoveryState::Loss);
         self.end_recovery_by_timeout(index);
     }
 }

@@ -21,7 +21,7 @@ impl Association {
         let (cwnd, quantum) = (path.cwnd, path.quantum);
         let slow_start = cwnd <= path.ssthresh;
         if path.state == RecoveryState::Loss {
-            self.congestion.on_state(index, RecoveryState::Open);
+            self.enter_state(index, RecoveryState::Open);
         }
         let bytes = u32::try_from(update.bytes).unwrap_or(u32::MAX);
         // Section 7.2.1: at most one PMTU per SACK, so that a receiver cannot split acknowledgments to its advantage.
@@ -90,7 +90,7 @@ impl Association {
     fn reduce_window(&mut self, index: usize, exit: u64, now: Instant) {
         let ssthresh = self.congestion.ssthresh_after_loss(index, now);
         self.congestion.path_mut(index).cwnd = ssthresh;
-        self.congestion.on_state(index, RecoveryState::Recovery);
+        self.enter_state(index, RecoveryState::Recovery);
         self.destinations[index].counters.fast_recoveries += 1;
         match self.config.fast_recovery {
             RecoveryScope::Association => self.recovery_exit = Some(exit),
@@ -106,7 +106,7 @@ impl Association {
         for index in 0..self.destinations.len() {
             let own = is_over(&mut self.destinations[index].recovery_exit);
             if (all || own) && self.congestion.path(index).state == RecoveryState::Recovery {
-                self.congestion.on_state(index, RecoveryState::Open);
+                self.enter_state(index, RecoveryState::Open);
             }
         }
     }

@@ -58,7 +58,7 @@ impl Connection {
             _ => self.sent.sacked_out >= self.recovery.reordering,
         };
         if proven && self.sent.head().is_some_and(|head| !head.tags.has(Tags::LOST)) {
-            self.sent.mark_lost(self.sent.head_id());
+            self.lose(self.sent.head_id());
             self.limit_duplicate_acks();
         }
     }

@@ -16,6 +16,7 @@ use super::timers::Purpose;
 use super::timestamps::PeerTimestamps;
 use super::window_use::WindowUse;
 use super::{Closed, Config, Connection, Counters, Ends, Negotiated, ReceiveSide, RttEstimator, SendSide, State};
+use crate::Note;
 
 /// State of the handshake.
 #[derive(Clone, Debug, Default)]
@@ -105,6 +106,7 @@ impl Connection {
             path_mtu: config.mtu,
             network_error: None,
             counters: Counters::default(),
+            notes: None,
             config,
         }
     }
@@ -171,6 +173,9 @@ impl Connection {
         self.handshake.due = true;
         self.counters.retransmissions += 1;
         self.counters.timeouts += 1;
+        if self.notes.is_some() {
+            self.note(Note::Timeout { in_a_row: self.handshake.repeated });
+        }
     }
 
     /// An acceptable SYN or SYN/ACK in SYN-SENT (RFC 9293, section 3.10.7.3).

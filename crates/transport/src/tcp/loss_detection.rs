@@ -155,7 +155,7 @@ impl Connection {
             let deadline = segment.sent_at + self.recovery.rack.rtt + window;
             next = self.sent.next_transmission(id);
             if deadline <= now {
-                self.sent.mark_lost(id);
+                self.lose(id);
             } else {
                 wait = wait.max(deadline.since(now));
             }
@@ -185,13 +185,13 @@ impl Connection {
                 if tags.has(Tags::SACKED) {
                     above -= 1;
                 } else if !tags.has(Tags::LOST) {
-                    self.sent.mark_lost(id);
+                    self.lose(id);
                 }
             }
         } else if self.recovery_state(cc) == RecoveryState::Recovery && self.sent.lost_out == 0 {
             // A partial acknowledgment proves the next hole lost (NewReno).
             if self.sent.sacked_out > 0 && self.sent.retrans_out == 0 {
-                self.sent.mark_lost(self.sent.head_id());
+                self.lose(self.sent.head_id());
             }
         }
     }

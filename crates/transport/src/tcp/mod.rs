@@ -211,7 +211,7 @@ pub struct Connection {
     send: SendSide,
     queue: SendQueue,
     window_use: WindowUse,
-    sent: SentQueue,
+    pub(crate) sent: SentQueue,
     recovery: Recovery,
     rtt: RttEstimator,
     receive: ReceiveSide,
@@ -234,6 +234,8 @@ pub struct Connection {
     /// The latest error that ICMP reported.
     network_error: Option<IcmpKind>,
     counters: Counters,
+    /// What loss recovery did, if that is noted.
+    pub(crate) notes: Option<Box<Vec<crate::Note>>>,
 }
 
 impl Connection {

@@ -11,6 +11,7 @@ use super::loss_detection::{DUP_THRESH, Rack};
 use super::reduction::Reduction;
 use super::undo::Undo;
 use super::{Config, Connection};
+use crate::Note;
 
 /// State of loss recovery.
 #[derive(Clone, Debug)]
@@ -90,8 +91,12 @@ impl Connection {
     }
 
     pub(crate) fn enter_state(&mut self, state: RecoveryState, cc: &mut Controller) {
-        if self.recovery_state(cc) != state {
+        let old = self.recovery_state(cc);
+        if old != state {
             cc.on_state(self.path, state);
+            if self.notes.is_some() {
+                self.note(Note::State { old, new: state });
+            }
         }
     }
 

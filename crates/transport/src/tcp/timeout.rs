@@ -7,6 +7,7 @@ use subflow_wire::TcpSegment;
 use super::loss_detection::DUP_THRESH;
 use super::timers::Purpose;
 use super::{Closed, Connection, State};
+use crate::Note;
 
 impl Connection {
     pub(crate) fn on_transmission_timer(&mut self, purpose: Purpose, now: Instant, cc: &mut Controller) {
@@ -29,6 +30,9 @@ impl Connection {
             return self.close(Closed::TimedOut);
         }
         self.counters.timeouts += 1;
+        if self.notes.is_some() {
+            self.note(Note::Timeout { in_a_row: self.retries + 1 });
+        }
         self.enter_loss(now, cc);
         self.retries += 1;
         self.backoff += 1;
@@ -74,7 +78,7 @@ impl Connection {
             .filter(|&id| id == head || !self.is_too_young(self.sent.get(id).sent_at, now, cc))
             .collect();
         for id in overdue {
-            self.sent.mark_lost(id);
+            self.lose(id);
         }
     }
 

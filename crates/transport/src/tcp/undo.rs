@@ -4,6 +4,7 @@
 use subflow_policy::congestion::{Controller, RecoveryState};
 
 use super::Connection;
+use crate::Note;
 
 /// State of the current recovery episode as needed for an undo.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +60,9 @@ impl Connection {
             path.cwnd = path.cwnd.max(self.recovery.reduction.prior_cwnd());
             path.ssthresh = path.ssthresh.max(prior);
             self.counters.undos += 1;
+            if self.notes.is_some() {
+                self.note(Note::Undone);
+            }
         }
         self.recovery.undo.marker = None;
         self.recovery.rack.advanced = true;

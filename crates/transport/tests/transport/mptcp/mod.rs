@@ -10,6 +10,7 @@ mod half_close;
 mod handshake;
 mod joins;
 mod long_mappings;
+mod notes;
 mod path_managers;
 mod places;
 mod priorities;

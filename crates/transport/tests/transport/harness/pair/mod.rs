@@ -132,6 +132,12 @@ impl Pair {
         side.host.endpoint(side.connection.expect("a connection"))
     }
 
+    /// To look deeper into an endpoint; what changes what it sends has a verb of its own.
+    pub(crate) fn endpoint_mut(&mut self, side: usize) -> &mut Endpoint {
+        let side = &mut self.sides[side];
+        side.host.endpoint_mut(side.connection.expect("a connection"))
+    }
+
     pub(crate) fn connection(&self, side: usize) -> EndpointId {
         self.sides[side].connection.expect("a connection")
     }
