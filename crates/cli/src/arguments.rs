@@ -97,7 +97,7 @@ pub(crate) struct Run {
     pub(crate) comparing: Comparing,
     #[command(flatten)]
     pub(crate) output: Output,
-    /// Replace results or captures of more runs than this command makes
+    /// Replace results, captures or event logs of more runs than this command makes
     #[arg(long)]
     pub(crate) force: bool,
     /// Folder in which each run is kept as it ends; runs that it has are not done again [default: DIR.runs beside the
@@ -120,6 +120,9 @@ pub(crate) struct Run {
     /// The maximum size of all captures together, before and during the run
     #[arg(long, value_name = "SIZE", default_value = "10 GB", requires = "pcap")]
     pub(crate) pcap_limit: Size,
+    /// Write what connections and schedulers do to event logs in this folder, RUN.jsonl
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["store", "resume", "keep_going", "shard"])]
+    pub(crate) events: Option<PathBuf>,
     /// Where to run it; on Linux each host becomes a network namespace, in real time, which takes root
     #[arg(long, value_enum, default_value_t = Platform::Simulator)]
     pub(crate) on: Platform,

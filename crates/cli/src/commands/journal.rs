@@ -25,8 +25,8 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// The store of a command whose results go to `out`. None for a single run, for runs in real time and with
-    /// captures, which are not done in parts.
+    /// The store of a command whose results go to `out`. None for a single run, for runs in real time, and with
+    /// captures or event logs, which are not done in parts.
     pub(super) fn open(arguments: &Run, plan: &Plan, out: Option<&Path>) -> Result<Option<Self>, Failure> {
         let options = [
             ("--store", arguments.store.is_some()),
@@ -43,7 +43,8 @@ impl Journal {
         if let Some(path) = &arguments.store {
             return Ok(Some(Self { store: Store::open(path)? }));
         }
-        let worthwhile = plan.jobs().len() > 1 && arguments.on == Platform::Simulator && arguments.pcap.is_none();
+        let writes = arguments.pcap.is_some() || arguments.events.is_some();
+        let worthwhile = plan.jobs().len() > 1 && arguments.on == Platform::Simulator && !writes;
         match (out, asked) {
             (Some(out), _) if worthwhile => Self::beside(out, arguments).map(Some),
             (None, Some(option)) => Err(Failure::bad_input(

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use subflow_lab::capture::{CaptureFolder, estimate};
+use subflow_lab::event_log::EventFolder;
 use subflow_lab::execute::execute;
 use subflow_lab::results::{Experiment, to_csv, to_text};
 use subflow_lab::simulate::RunOptions;
 use subflow_quantity::Size;
-use subflow_report::output::{Captures, FigureFormat, Folder, to_json};
+use subflow_report::output::{FigureFormat, Folder, RunFiles, to_json};
 use subflow_scenario::sweep::Plan;
 
 use super::check::read_source;
@@ -32,19 +33,16 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let suffix = if arguments.on == Platform::Linux { "-linux" } else { "" };
     let folder = folder(&arguments.output, &plan, suffix, arguments.force)?;
     let figures = figure_format(arguments.output.figures, folder.as_ref())?;
-    let captures = arguments.pcap.as_ref().map(|pcap| Captures::prepare(pcap, &plan, arguments.force)).transpose()?;
-    if let Some(captures) = &captures {
-        check_size(arguments, &plan, captures)?;
-    }
+    let files = Files::prepare(arguments, &plan)?;
     if arguments.on == Platform::Linux {
         on_linux::check(&plan, arguments)?;
     }
     let journal = Journal::open(arguments, &plan, folder.as_ref().map(Folder::path))?;
-    captures.as_ref().map_or(Ok(()), Captures::begin)?;
+    files.begin()?;
 
     let (mut experiment, failed) = match &journal {
         Some(journal) => journal.experiment(arguments, &plan)?,
-        None => (experiment(arguments, &plan, folder.is_some(), captures.as_ref())?, 0),
+        None => (experiment(arguments, &plan, folder.is_some(), &files)?, 0),
     };
     let invalid = report_invalid_runs(&experiment);
     comparison.add_baseline(&mut experiment);
@@ -83,6 +81,33 @@ fn run_until(arguments: &Run, until: Until, comparison: &Prepared<'_>) -> Result
     compared
 }
 
+/// The folders for what runs write themselves.
+struct Files {
+    captures: Option<RunFiles>,
+    events: Option<RunFiles>,
+}
+
+impl Files {
+    /// Checks the folders, before the first run.
+    fn prepare(arguments: &Run, plan: &Plan) -> Result<Self, Failure> {
+        let force = arguments.force;
+        let captures = arguments.pcap.as_ref().map(|pcap| RunFiles::for_captures(pcap, plan, force)).transpose()?;
+        if let Some(captures) = &captures {
+            check_size(arguments, plan, captures)?;
+        }
+        let events = arguments.events.as_ref().map(|events| RunFiles::for_events(events, plan, force)).transpose()?;
+        Ok(Self { captures, events })
+    }
+
+    /// Removes the files of an earlier command.
+    fn begin(&self) -> Result<(), Failure> {
+        for files in [&self.captures, &self.events].into_iter().flatten() {
+            files.begin()?;
+        }
+        Ok(())
+    }
+}
+
 /// Fails if runs have failed.
 fn all_runs(plan: &Plan, failed: usize) -> Result<(), Failure> {
     match failed {
@@ -108,6 +133,12 @@ fn plan(arguments: &Run) -> Result<Plan, Failure> {
             "the simulator has routers: add --on linux, or drop it",
         ));
     }
+    if arguments.events.is_some() && arguments.on == Platform::Linux {
+        return Err(Failure::bad_input(
+            "--events: found with --on linux, expected it without",
+            "kernels do not tell what they decide: capture their packets with --pcap",
+        ));
+    }
     threads::check(arguments)?;
     read_source(&arguments.source)
 }
@@ -124,7 +155,7 @@ pub(super) fn folder(output: &Output, plan: &Plan, suffix: &str, force: bool) ->
 }
 
 /// Prints the expected size of the captures. Fails if it exceeds the limit.
-fn check_size(arguments: &Run, plan: &Plan, captures: &Captures) -> Result<(), Failure> {
+fn check_size(arguments: &Run, plan: &Plan, captures: &RunFiles) -> Result<(), Failure> {
     let limit = arguments.pcap_limit;
     let files = captures.count();
     let Some(size) = estimate(plan) else {
@@ -145,9 +176,14 @@ fn check_size(arguments: &Run, plan: &Plan, captures: &Captures) -> Result<(), F
 }
 
 /// Runs the plan.
-fn experiment(arguments: &Run, plan: &Plan, series: bool, captures: Option<&Captures>) -> Result<Experiment, Failure> {
-    let pcap = captures.map(|captures| CaptureFolder::new(captures.path(), arguments.pcap_limit));
-    let options = RunOptions { pcap, series, threads: threads::of_a_run(arguments), ..RunOptions::default() };
+fn experiment(arguments: &Run, plan: &Plan, series: bool, files: &Files) -> Result<Experiment, Failure> {
+    let options = RunOptions {
+        pcap: files.captures.as_ref().map(|captures| CaptureFolder::new(captures.path(), arguments.pcap_limit)),
+        events: files.events.as_ref().map(|events| EventFolder::new(events.path())),
+        series,
+        threads: threads::of_a_run(arguments),
+        ..RunOptions::default()
+    };
     threads::explain(plan, &options);
     let bar = Bar::new();
     let progress = |progress| bar.show(progress);

@@ -18,7 +18,9 @@ const RESULTS: [&str; 8] = [
 #[cfg(target_os = "linux")]
 fn a_folder_that_cannot_be_written_is_found_before_the_run() {
     let desk = Desk::new(QUICK);
-    for (option, path) in [("--out", "/proc/subflow/out"), ("--out", "/proc"), ("--pcap", "/proc/subflow")] {
+    for (option, path) in
+        [("--out", "/proc/subflow/out"), ("--out", "/proc"), ("--pcap", "/proc/subflow"), ("--events", "/proc/subflow")]
+    {
         let (code, stdout, stderr) = desk.subflow(&["run", "quick.toml", option, path, "--format", "json"]);
         assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
         let message = stderr.split_whitespace().collect::<Vec<_>>().join(" ");

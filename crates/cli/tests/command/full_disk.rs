@@ -83,3 +83,21 @@ fn results_for_which_there_is_no_room_leave_the_old_ones() {
     assert_eq!(text(&desk.path("after")), text(&desk.path("before")));
     assert!(text(&desk.path("before")).contains("./results/results.json"));
 }
+
+#[test]
+fn an_event_log_for_which_there_is_no_room_ends_the_run() {
+    let desk = Desk::new(&QUICK.replace("100 kB", "1 MB"));
+    let script = "
+        $RUN --events disk/logs --out results 2> stderr; echo $? > code
+        ls -A results > left 2> /dev/null || true";
+    if !with_small_disk(&desk, script) {
+        return;
+    }
+    let said = text(&desk.path("stderr")).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text(&desk.path("code")) == "1\n" && said.contains("cannot write the event log disk/logs/0.jsonl"),
+        "{said}"
+    );
+    assert!(said.contains("make room on this disk"), "{said}");
+    assert_eq!(text(&desk.path("left")), "", "there are no results");
+}

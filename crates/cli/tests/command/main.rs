@@ -6,6 +6,7 @@ mod captures;
 mod compare;
 mod conform;
 mod desk;
+mod events;
 mod folders;
 #[cfg(target_os = "linux")]
 mod full_disk;
@@ -81,6 +82,8 @@ fn threads_give_the_same_bytes_or_say_why_there_is_one() {
     assert_eq!(run(&["--threads", "2"]), one);
     let (json, said) = run(&["--threads", "2", "--pcap", "captures"]);
     assert!(json == one.0 && said.contains("--threads: one thread, because packets are captured"), "{said}");
+    let (json, said) = run(&["--threads", "2", "--events", "events"]);
+    assert!(json == one.0 && said.contains("one thread, because what all hosts do is logged"), "{said}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! How the data of a flow reaches its reader: on which subflow each range was sent, when it arrived, and for which
 //! subflow the reader had to wait. It is recorded from the packets, so that hosts do no work for it.
 
+use core::ops::Range;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
@@ -8,6 +9,8 @@ use subflow_quantity::{Duration, Instant};
 use subflow_transport::tcp::Ends;
 use subflow_wire::sctp::Chunk;
 use subflow_wire::{Body, Packet, Payload};
+
+use crate::event_log::Sending;
 
 /// The record of one flow. Ranges count the bytes of the application's stream.
 #[derive(Clone, Debug, Default)]
@@ -81,35 +84,30 @@ pub(super) struct CarrierSample {
 }
 
 impl DataPath {
-    /// A packet of the sender leaves.
-    pub(super) fn on_sent(&mut self, packet: &Packet, now: Instant) {
-        for_each_range(packet, |ends, start, end| self.on_range_sent(ends, start, end, now));
-    }
-
-    /// A packet of the sender has arrived.
-    pub(super) fn on_arrived(&mut self, packet: &Packet, now: Instant) {
-        for_each_range(packet, |_, start, end| self.on_range_arrived(start, end, now));
-    }
-
-    pub(super) fn on_range_sent(&mut self, ends: Ends, start: u64, end: u64, now: Instant) {
+    /// The sender sends a range on the subflow with these ends.
+    pub(super) fn on_range_sent(&mut self, ends: Ends, start: u64, end: u64, now: Instant) -> Sending {
         let carrier = self.carrier(ends);
         if start >= self.sent {
             self.pending.push_back(Piece { start, end, sent_at: now, arrived_at: None, carrier });
             self.sent = end;
             self.carriers[carrier].sequence = end;
-            return;
+            return Sending::New;
         }
         self.settle(now);
+        let mut sending = Sending::Retransmission;
         let first = self.position(start);
         for piece in self.pending.range_mut(first..).take_while(|piece| piece.start < end) {
             if piece.carrier != carrier {
                 self.since_sample.repeated_elsewhere += piece.end.min(end) - piece.start.max(start);
+                sending = Sending::Copy;
             }
             piece.carrier = carrier;
         }
+        sending
     }
 
-    pub(super) fn on_range_arrived(&mut self, start: u64, end: u64, now: Instant) {
+    /// A range has arrived. Returns the range that can be read now.
+    pub(super) fn on_range_arrived(&mut self, start: u64, end: u64, now: Instant) -> Option<Range<u64>> {
         self.settle(now);
         let first = self.position(start);
         for piece in self.pending.range_mut(first..).take_while(|piece| piece.end <= end) {
@@ -118,23 +116,22 @@ impl DataPath {
                 self.held += piece.end - piece.start;
             }
         }
+        let mut readable: Option<Range<u64>> = None;
         while let Some(&Piece { start, end, sent_at, arrived_at: Some(arrived_at), .. }) = self.pending.front() {
             self.pending.pop_front();
             self.held -= end - start;
             self.since_sample.pieces += 1;
             self.since_sample.delay += now - sent_at;
             self.since_sample.waited += now - arrived_at;
+            readable = Some(readable.map_or(start, |earlier| earlier.start)..end);
         }
+        readable
     }
 
     /// Takes a sample at `now`. The application has received all data below `read`.
     pub(super) fn sample(&mut self, read: u64, now: Instant) -> (DataSample, Vec<CarrierSample>) {
         self.settle(now);
-        // What was cut into other pieces on the way never arrives as it was sent.
-        while let Some(piece) = self.pending.front().filter(|piece| piece.end <= read) {
-            self.held -= if piece.arrived_at.is_some() { piece.end - piece.start } else { 0 };
-            self.pending.pop_front();
-        }
+        self.forget(read);
         let SinceSample { pieces, delay, waited, repeated_elsewhere } = core::mem::take(&mut self.since_sample);
         let mean = |sum: Duration| sum / u64::from(pieces);
         let sample = DataSample {
@@ -149,6 +146,15 @@ impl DataPath {
             sequence: carrier.sequence,
         });
         (sample, carriers.collect())
+    }
+
+    /// Drops what is kept of the data below `read`: what was cut into other pieces on the way never arrives as it was
+    /// sent.
+    pub(super) fn forget(&mut self, read: u64) {
+        while let Some(piece) = self.pending.front().filter(|piece| piece.end <= read) {
+            self.held -= if piece.arrived_at.is_some() { piece.end - piece.start } else { 0 };
+            self.pending.pop_front();
+        }
     }
 
     fn carrier(&mut self, ends: Ends) -> usize {

@@ -1,11 +1,14 @@
 //! The record of a flow's data, made at once or, if its ends are in different parts of the run, from what each of them
 //! has noted.
 
+use core::ops::Range;
+
 use subflow_quantity::Instant;
 use subflow_transport::tcp::Ends;
 use subflow_wire::Packet;
 
 use super::data_path::{DataPath, for_each_range};
+use crate::event_log::Sending;
 
 /// The record of a flow's data, and the node that sends it.
 pub(super) struct FlowData {
@@ -37,27 +40,36 @@ impl FlowData {
         &mut self.path
     }
 
-    /// A packet leaves `node`.
-    #[cold]
-    pub(super) fn on_sent(&mut self, packet: &Packet, node: usize, when: When) {
-        match &mut self.steps {
-            _ if self.sender != node => {}
-            None => self.path.on_sent(packet, when.0),
-            Some(steps) => for_each_range(packet, |ends, start, end| {
-                steps.push(Step { when, sent_on: Some(ends), start, end });
-            }),
-        }
+    /// A packet leaves `node`. Calls `told` with the ends of its subflow, each range of data in it and, if it is the
+    /// flow's data and recorded at once, whether it is new.
+    pub(super) fn on_sent(
+        &mut self,
+        packet: &Packet,
+        node: usize,
+        when: When,
+        mut told: impl FnMut(Ends, Range<u64>, Option<Sending>),
+    ) {
+        for_each_range(packet, |ends, start, end| match &mut self.steps {
+            _ if self.sender != node => told(ends, start..end, None),
+            None => told(ends, start..end, Some(self.path.on_range_sent(ends, start, end, when.0))),
+            Some(steps) => steps.push(Step { when, sent_on: Some(ends), start, end }),
+        });
     }
 
-    /// A packet has arrived at `node`.
-    pub(super) fn on_arrived(&mut self, packet: &Packet, node: usize, when: When) {
-        match &mut self.steps {
-            _ if self.sender == node => {}
-            None => self.path.on_arrived(packet, when.0),
-            Some(steps) => for_each_range(packet, |_, start, end| {
-                steps.push(Step { when, sent_on: None, start, end });
-            }),
-        }
+    /// A packet has arrived at `node`. Calls `told` with the ends of its subflow as its sender sees them, each range of
+    /// data in it and, likewise, what can be read now.
+    pub(super) fn on_arrived(
+        &mut self,
+        packet: &Packet,
+        node: usize,
+        when: When,
+        mut told: impl FnMut(Ends, Range<u64>, Option<Range<u64>>),
+    ) {
+        for_each_range(packet, |ends, start, end| match &mut self.steps {
+            _ if self.sender == node => told(ends, start..end, None),
+            None => told(ends, start..end, self.path.on_range_arrived(start, end, when.0)),
+            Some(steps) => steps.push(Step { when, sent_on: None, start, end }),
+        });
     }
 
     /// Takes the steps that another part has noted.
@@ -76,8 +88,8 @@ impl FlowData {
         let Some(steps) = &mut self.steps else { return };
         for Step { when: (now, _), sent_on, start, end } in steps.drain(..) {
             match sent_on {
-                Some(ends) => self.path.on_range_sent(ends, start, end, now),
-                None => self.path.on_range_arrived(start, end, now),
+                Some(ends) => _ = self.path.on_range_sent(ends, start, end, now),
+                None => _ = self.path.on_range_arrived(start, end, now),
             }
         }
     }

@@ -42,6 +42,16 @@ impl Run {
         if flow.data_sender() == flow.from.host { (from, to) } else { (to, from) }
     }
 
+    /// Drops what the records of the flows' data keep of data that was read.
+    pub(super) fn forget_what_was_read(&mut self) {
+        for flow in 0..self.world.applications.len() {
+            let read = self.data_ends(flow).1.map_or(0, Endpoint::bytes_received);
+            if let Some(path) = self.world.nodes.data_path(flow) {
+                path.forget(read);
+            }
+        }
+    }
+
     /// The samples of each flow's subflows at the end that sends the data.
     pub(super) fn path_records(&self) -> Vec<Vec<PathRecord>> {
         let of = |flow| match self.data_ends(flow).0 {

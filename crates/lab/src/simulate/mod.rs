@@ -9,6 +9,7 @@ pub(crate) mod figures;
 mod flow_data;
 pub(crate) mod measure;
 pub(crate) mod nodes;
+mod observer;
 mod parts;
 pub(crate) mod path_sample;
 pub(crate) mod sample;
@@ -22,8 +23,10 @@ use subflow_quantity::{Duration, Instant};
 use subflow_scenario::Scenario;
 
 use crate::capture::{Capture, CaptureFolder};
+use crate::event_log::{EventFolder, EventLog};
 use crate::results::{Engine, RunResult};
 use crate::{CpuTimer, RunError, Stop};
+use build::Run;
 pub use division::{Division, Undivided};
 use parts::Parts;
 use sample::Sampler;
@@ -33,6 +36,8 @@ use sample::Sampler;
 pub struct RunOptions {
     /// The folder for captures, if packets are captured.
     pub pcap: Option<CaptureFolder>,
+    /// The folder for event logs, if what connections do is logged.
+    pub events: Option<EventFolder>,
     /// Number of the run, for file names.
     pub run: usize,
     /// Keep metrics over time ([`RunResult::series`]).
@@ -76,13 +81,16 @@ fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptio
         None => None,
     };
     let mut sampler = options.series.then(|| Sampler::new(scenario));
-    if options.series {
-        parts.record_data(scenario);
+    let log =
+        options.events.as_ref().map(|folder| EventLog::create(scenario, seed, folder, options.run)).transpose()?;
+    let is_logged = log.is_some();
+    if options.series || is_logged {
+        parts.observe(scenario, log);
     }
     let timer = CpuTimer::start();
     let measure_from = Instant::ZERO + scenario.measure_from;
     let end = Instant::ZERO + scenario.duration;
-    let watched = Watched { capture: capture.as_ref(), stop: options.stop.as_ref() };
+    let watched = Watched { capture: capture.as_ref(), is_logged, stop: options.stop.as_ref() };
     run_until(&mut parts, scenario, measure_from, &mut sampler, watched)?;
     let baseline = parts.gathered(|run| run.baseline());
     run_until(&mut parts, scenario, end, &mut sampler, watched)?;
@@ -90,6 +98,7 @@ fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptio
     if let Some(capture) = capture {
         capture.finish(&mut parts.first().network)?;
     }
+    parts.finish_log()?;
     parts.first().world.nodes.check_flows()?;
     let metrics = parts.metrics();
     let series = sampler.map(Sampler::finish).unwrap_or_default();
@@ -110,26 +119,29 @@ fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptio
 #[derive(Clone, Copy)]
 struct Watched<'a> {
     capture: Option<&'a Capture>,
+    is_logged: bool,
     stop: Option<&'a Stop>,
 }
 
 /// Runs until `end` and takes the samples that are due, if there is a sampler. Fails at most one sample interval after a
-/// capture has failed.
+/// capture or an event log has failed.
 fn run_until(
     parts: &mut Parts,
     scenario: &Scenario,
     end: Instant,
     sampler: &mut Option<Sampler>,
-    Watched { capture, stop }: Watched<'_>,
+    Watched { capture, is_logged, stop }: Watched<'_>,
 ) -> Result<(), RunError> {
-    if sampler.is_some() || capture.is_some() {
+    if sampler.is_some() || capture.is_some() || is_logged {
         let mut at = parts.now() + scenario.sample_interval;
         while at < end {
             advance(parts, at, stop)?;
-            if let Some(sampler) = sampler {
-                parts.gathered(|run| sampler.sample(run, scenario, at));
+            match sampler {
+                Some(sampler) => parts.gathered(|run| sampler.sample(run, scenario, at)),
+                None => parts.gathered(Run::forget_what_was_read),
             }
             capture.map_or(Ok(()), Capture::check)?;
+            parts.check_log()?;
             at += scenario.sample_interval;
         }
     }

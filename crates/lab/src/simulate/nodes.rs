@@ -3,11 +3,12 @@
 use std::net::{IpAddr, SocketAddr};
 
 use subflow_network::{HostId, InterfaceId, LookAhead, Network, PacketId, TimerId, prefetch};
+use subflow_quantity::Instant;
 use subflow_transport::{ConnectError, EndpointId, Event, Host};
 use subflow_wire::Packet;
 
 use super::data_path::DataPath;
-use super::flow_data::FlowData;
+use super::observer::{Observer, Occasion};
 use crate::RunError;
 
 /// One host of the run.
@@ -44,8 +45,8 @@ pub(crate) struct Nodes {
     reserved: PacketId,
     /// The first flow that could not begin, and the reason.
     failure: Option<String>,
-    /// By flow, the record of its data; empty if none is kept.
-    data_paths: Vec<FlowData>,
+    /// Watches what the nodes do, if anything is recorded.
+    pub(super) observer: Option<Box<Observer>>,
     /// Takes packets that are not to enter the network here.
     outlet: Option<Outlet>,
     /// For whom the next packets are, each in the place of its number.
@@ -98,17 +99,11 @@ impl Nodes {
             timers: Vec::new(),
             reserved: network.reserve(),
             failure: None,
-            data_paths: Vec::new(),
+            observer: None,
             outlet: None,
             expected: [None; EXPECTED],
             cause: TIMER,
         }
-    }
-
-    /// Records from now on how the data of each flow reaches its reader; `senders` are the nodes that send it. If `later`,
-    /// the record is complete after [`replay_records`](Self::replay_records) only.
-    pub(super) fn record_data(&mut self, senders: impl Iterator<Item = usize>, later: bool) {
-        self.data_paths = senders.map(|sender| FlowData::new(sender, later)).collect();
     }
 
     /// From now on offers every packet that leaves a node to `outlet` first.
@@ -119,17 +114,7 @@ impl Nodes {
 
     /// The record of a flow's data, if it is kept.
     pub(super) fn data_path(&mut self, flow: usize) -> Option<&mut DataPath> {
-        self.data_paths.get_mut(flow).map(FlowData::path)
-    }
-
-    /// Takes what another part of the run has recorded.
-    pub(super) fn take_records(&mut self, other: &mut Self) {
-        self.data_paths.iter_mut().zip(&mut other.data_paths).for_each(|(own, other)| own.take_steps(other));
-    }
-
-    /// Adds what the parts of the run have recorded to the records of the flows' data.
-    pub(super) fn replay_records(&mut self) {
-        self.data_paths.iter_mut().for_each(FlowData::replay);
+        self.observer.as_mut()?.data_path(flow)
     }
 
     /// Exchanges the nodes for which `moves` is true with those of another copy of the same nodes.
@@ -138,10 +123,10 @@ impl Nodes {
         nodes.filter(|(number, _)| moves(*number)).for_each(|(_, (own, other))| core::mem::swap(own, other));
     }
 
-    /// Whether [`record_data`](Self::record_data) was called.
+    /// Whether anything is recorded.
     #[inline]
-    pub(super) fn records_data(&self) -> bool {
-        !self.data_paths.is_empty()
+    pub(super) fn is_observed(&self) -> bool {
+        self.observer.is_some()
     }
 
     /// Records that `packet` has arrived at an interface, for an endpoint if it has one.
@@ -157,7 +142,20 @@ impl Nodes {
         let node = host.index();
         // The packet that opens a connection arrives before its endpoint is registered.
         let Some(socket) = endpoint.and_then(|id| self.nodes[node].sockets.get(id.0 as usize)) else { return };
-        self.data_paths[socket.flow].on_arrived(network.packet(packet), node, (network.now(), self.cause));
+        let at = Occasion { node, flow: socket.flow, when: (network.now(), self.cause) };
+        if let Some(observer) = &mut self.observer {
+            observer.on_arrived(network.packet(packet), at);
+        }
+    }
+
+    /// Records that the endpoint `id` of a node has received all data of `flow`.
+    #[cold]
+    pub(super) fn record_completion(&mut self, now: Instant, node: usize, flow: usize, id: EndpointId) {
+        let bytes = self.transport(node).endpoint(id).bytes_received();
+        let at = Occasion { node, flow, when: (now, self.cause) };
+        if let Some(observer) = &mut self.observer {
+            observer.on_completed(bytes, at);
+        }
     }
 
     /// Records that `flow` cannot begin, which makes the run fail.
@@ -184,6 +182,9 @@ impl Nodes {
     /// Registers a new endpoint with the flow it belongs to.
     pub(super) fn register(&mut self, network: &mut Network, node: usize, endpoint: EndpointId, flow: usize) {
         let timer = self.new_timer(network, TimerOwner::Endpoint { node, endpoint });
+        if let Some(observer) = &self.observer {
+            observer.on_opened(self.nodes[node].transport.endpoint_mut(endpoint));
+        }
         let sockets = &mut self.nodes[node].sockets;
         let index = endpoint.0 as usize;
         let socket = Socket { timer, flow };
@@ -201,12 +202,9 @@ impl Nodes {
         let host = &mut self.nodes[node];
         let endpoint = host.transport.endpoint_mut(id);
         while endpoint.poll_transmit_into(now, network.packet_mut(self.reserved)) {
-            if !self.data_paths.is_empty() {
-                self.data_paths[host.sockets[id.0 as usize].flow].on_sent(
-                    network.packet(self.reserved),
-                    node,
-                    (now, self.cause),
-                );
+            if let Some(observer) = &mut self.observer {
+                let at = Occasion { node, flow: host.sockets[id.0 as usize].flow, when: (now, self.cause) };
+                observer.on_sent(network.packet(self.reserved), endpoint, at);
             }
             if let Some(outlet) = &mut self.outlet
                 && outlet(node, network.packet_mut(self.reserved))
@@ -219,6 +217,11 @@ impl Nodes {
         }
         let Socket { timer, flow } = host.sockets[id.0 as usize];
         let event = endpoint.poll_event();
+        if let Some(observer) = &mut self.observer {
+            let at = Occasion { node, flow, when: (now, self.cause) };
+            observer.on_drained(endpoint, at);
+            event.into_iter().for_each(|event| observer.on_event(event, at));
+        }
         if event.is_none() {
             network.set_timer(timer, endpoint.poll_timeout());
         }

@@ -11,6 +11,8 @@ use subflow_scenario::{Flow, Scenario};
 
 use super::build::{self, Run};
 use super::division::Division;
+use super::observer::Observer;
+use crate::event_log::EventLog;
 use crate::{CpuTimer, RunError};
 
 /// The parts of a run; one part is the whole.
@@ -61,7 +63,7 @@ impl Parts {
 
     /// Whether parts note what happens to the data of flows, until [`run_until`](Self::run_until) has ended.
     pub(super) fn note_data(&self) -> bool {
-        self.joint.is_some() && self.runs[0].world.nodes.records_data()
+        self.joint.is_some() && self.runs[0].world.nodes.is_observed()
     }
 
     /// The run that everything is brought together in, or the only one.
@@ -84,12 +86,25 @@ impl Parts {
         self.runs.iter().map(|run| run.network.events()).sum()
     }
 
-    /// Records from now on how the data of each flow reaches its reader.
-    pub(super) fn record_data(&mut self, scenario: &Scenario) {
+    /// Records from now on how the data of each flow reaches its reader, and all else for `log`, which only a run on one
+    /// thread may have.
+    pub(super) fn observe(&mut self, scenario: &Scenario, mut log: Option<EventLog>) {
         let later = self.joint.is_some();
         for run in &mut self.runs {
-            run.world.nodes.record_data(scenario.flows.iter().map(Flow::data_sender), later);
+            let senders = scenario.flows.iter().map(Flow::data_sender);
+            run.world.nodes.observer = Some(Box::new(Observer::new(senders, later, log.take())));
         }
+    }
+
+    /// Fails if the event log could not be written.
+    pub(super) fn check_log(&self) -> Result<(), RunError> {
+        self.runs[0].world.nodes.observer.as_ref().map_or(Ok(()), |observer| observer.check())
+    }
+
+    /// Ends the event log, if there is one.
+    pub(super) fn finish_log(&mut self) -> Result<(), RunError> {
+        let end = self.now();
+        self.runs[0].world.nodes.observer.as_mut().map_or(Ok(()), |observer| observer.finish(end))
     }
 
     /// Runs all parts until `end`. Fails if they have too many packets, or if a flow could not begin.
@@ -122,11 +137,11 @@ impl Parts {
     /// Adds what all parts have recorded of the flows' data to the first one, in the order in which it happened.
     fn replay_data(&mut self) {
         let (first, others) = self.runs.split_first_mut().expect("a part");
-        if first.world.nodes.records_data() {
-            for other in others {
-                first.world.nodes.take_records(&mut other.world.nodes);
+        if let Some(observer) = &mut first.world.nodes.observer {
+            for other in others.iter_mut().filter_map(|other| other.world.nodes.observer.as_mut()) {
+                observer.take_records(other);
             }
-            first.world.nodes.replay_records();
+            observer.replay();
         }
     }
 

@@ -56,7 +56,11 @@ impl World {
     /// Drains an endpoint: packets to the network, events to its application, its deadline to its timer.
     fn drain(&mut self, network: &mut Network, node: usize, id: EndpointId) {
         while let Some((flow, event)) = self.nodes.next_event(network, node, id) {
+            let was_open = self.applications[flow].completed_at.is_none();
             self.applications[flow].on_event(&mut self.nodes, network, node, id, event);
+            if was_open && self.applications[flow].completed_at.is_some() && self.nodes.is_observed() {
+                self.nodes.record_completion(network.now(), node, flow, id);
+            }
         }
     }
 
@@ -106,7 +110,7 @@ impl World {
 impl Hosts for World {
     fn handle_packet(&mut self, network: &mut Network, host: HostId, interface: InterfaceId, packet: PacketId) {
         let endpoint = self.accept(network, host, packet);
-        if self.nodes.records_data() {
+        if self.nodes.is_observed() {
             self.nodes.record_arrival(network, (host, interface), endpoint, packet);
         }
         network.release(packet);

@@ -1,4 +1,4 @@
-//! Errors of folders for results and captures.
+//! Errors of folders for results, captures and event logs.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use subflow_store::way_out;
 
 use super::Content;
 
-/// The reason why results or captures cannot be written.
+/// The reason why results, captures or event logs cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
     /// The folder exists and was not written by subflow.

@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Content, OutputError};
 
-/// Two kinds of files may share a folder; each has its own manifest.
+/// Several kinds of files may share a folder; each has its own manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Results,
     Captures,
+    Events,
 }
 
 impl Kind {
@@ -21,6 +22,7 @@ impl Kind {
         match self {
             Self::Results => ".subflow-results",
             Self::Captures => ".subflow-captures",
+            Self::Events => ".subflow-events",
         }
     }
 
@@ -29,6 +31,7 @@ impl Kind {
         match self {
             Self::Results => "--out",
             Self::Captures => "--pcap",
+            Self::Events => "--events",
         }
     }
 }

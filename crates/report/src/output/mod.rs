@@ -1,23 +1,24 @@
-//! Writing results and captures to folders.
+//! Writing results to folders, and the folders for what runs write themselves.
 //!
 //! Results are complete or absent. They are written to a staging directory in the folder and then moved into place. A
 //! manifest in the folder lists the files that subflow wrote there; a later command replaces these, and no others.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the folder of results, and of captures | `folder.rs`, `captures.rs` |
+//! | the folder of results | `folder.rs` |
+//! | the folders of captures and event logs | `run_files.rs` |
 //! | checks before the run | `directory.rs` |
 //! | rules for replacing results | `content.rs` |
 //! | the manifest | `manifest.rs` |
 //! | moving files into place | `commit.rs` |
 
-mod captures;
 mod commit;
 mod content;
 mod directory;
 mod error;
 mod folder;
 mod manifest;
+mod run_files;
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -31,11 +32,11 @@ use crate::{
     Figure, Observation, Reproduced, Reproduction, Reproductions, figures_of, of_experiment, of_observation,
     of_reproduction, of_reproductions, svg_files,
 };
-pub use captures::Captures;
 pub use content::Content;
 pub use error::OutputError;
 pub use folder::Folder;
 use manifest::is_below;
+pub use run_files::RunFiles;
 
 /// The format of figures in separate files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

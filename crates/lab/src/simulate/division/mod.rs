@@ -28,6 +28,8 @@ pub enum Undivided {
     OneThread,
     /// Packets are captured, in the order in which they pass all hosts.
     Captures,
+    /// What all hosts do is logged, in the order in which it happens.
+    EventLog,
     /// A controller routes all flows.
     Controller,
     /// An algorithm of another crate may share state between hosts.
@@ -41,6 +43,7 @@ impl fmt::Display for Undivided {
         f.write_str(match self {
             Self::OneThread => "there is only one thread",
             Self::Captures => "packets are captured in the order in which they pass all hosts",
+            Self::EventLog => "what all hosts do is logged in the order in which it happens",
             Self::Controller => "one controller routes all flows",
             Self::CustomAlgorithm => "a custom algorithm may share state between hosts",
             Self::Together => {
@@ -58,6 +61,9 @@ impl Division {
         }
         if options.pcap.is_some() {
             return Err(Undivided::Captures);
+        }
+        if options.events.is_some() {
+            return Err(Undivided::EventLog);
         }
         if scenario.routers.iter().any(|router| router.mode == RouterMode::Multiflow) {
             return Err(Undivided::Controller);

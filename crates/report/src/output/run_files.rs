@@ -1,35 +1,50 @@
-//! A folder for captures.
+//! A folder for files that runs write themselves: captures, event logs.
 
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use subflow_lab::capture::CaptureFolder;
+use subflow_lab::event_log::EventFolder;
 use subflow_scenario::sweep::Plan;
 
 use super::directory::Directory;
 use super::manifest::Kind;
 use super::{Content, OutputError};
 
-/// A folder for captures, checked before the run.
+/// A folder for captures or event logs, checked before the run.
 #[derive(Debug)]
-pub struct Captures {
+pub struct RunFiles {
     directory: Directory,
     content: Content,
     files: BTreeSet<String>,
 }
 
-impl Captures {
+impl RunFiles {
     /// Checks that the captures of `plan` may be written to `path`, and creates it unless it exists: it is writable, it
     /// does not contain captures of more runs (unless `force` is set), and no file that subflow did not write has the
     /// name of a capture.
-    pub fn prepare(path: impl Into<PathBuf>, plan: &Plan, force: bool) -> Result<Self, OutputError> {
-        let directory = Directory::open(path.into(), Kind::Captures)?;
+    pub fn for_captures(path: impl Into<PathBuf>, plan: &Plan, force: bool) -> Result<Self, OutputError> {
+        Self::prepare_for(Kind::Captures, path.into(), plan, force, CaptureFolder::file_names(plan).collect())
+    }
+
+    /// The same for event logs.
+    pub fn for_events(path: impl Into<PathBuf>, plan: &Plan, force: bool) -> Result<Self, OutputError> {
+        Self::prepare_for(Kind::Events, path.into(), plan, force, EventFolder::file_names(plan).collect())
+    }
+
+    fn prepare_for(
+        kind: Kind,
+        path: PathBuf,
+        plan: &Plan,
+        force: bool,
+        files: BTreeSet<String>,
+    ) -> Result<Self, OutputError> {
+        let directory = Directory::open(path, kind)?;
         let content = Content::of_plan(plan);
         if !force {
             directory.check_content(&content)?;
         }
-        let files: BTreeSet<String> = CaptureFolder::file_names(plan).collect();
         directory.check_names(files.iter().map(String::as_str))?;
         Ok(Self { directory, content, files })
     }
@@ -44,7 +59,7 @@ impl Captures {
         self.files.len()
     }
 
-    /// Removes the captures of an earlier command, right before the first run.
+    /// Removes the files of an earlier command, right before the first run.
     pub fn begin(&self) -> Result<(), OutputError> {
         self.clear().map_err(|source| OutputError::Io { path: self.path().to_owned(), source })
     }

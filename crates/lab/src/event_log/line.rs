@@ -1,0 +1,105 @@
+//! Members of one line of JSON, written into a buffer that is used again: an event log has more lines than a run has
+//! packets. The name of a member comes with all that stands before its value ([`member!`]), as one constant.
+
+/// A member that is not the first of its object: the comma, its name, and the colon.
+macro_rules! member {
+    ($name:literal) => {
+        concat!(",\"", $name, "\":")
+    };
+}
+pub(super) use member;
+
+/// The end of a line under construction.
+pub(super) struct Line<'a>(pub(super) &'a mut Vec<u8>);
+
+impl Line<'_> {
+    /// Text that is JSON.
+    #[inline]
+    pub(super) fn json(&mut self, text: &str) -> &mut Self {
+        self.0.extend_from_slice(text.as_bytes());
+        self
+    }
+
+    /// A member that is JSON already.
+    #[inline]
+    pub(super) fn quoted(&mut self, member: &'static str, value: &str) -> &mut Self {
+        self.json(member).json(value)
+    }
+
+    /// A member that is an integer.
+    #[inline]
+    pub(super) fn number(&mut self, member: &'static str, value: u64) -> &mut Self {
+        self.json(member);
+        digits(self.0, value);
+        self
+    }
+
+    /// A member that is true or false.
+    #[inline]
+    pub(super) fn boolean(&mut self, member: &'static str, value: bool) -> &mut Self {
+        self.quoted(member, if value { "true" } else { "false" })
+    }
+
+    /// A member that is a time in milliseconds, exact to the nanosecond.
+    pub(super) fn exact_millis(&mut self, member: &'static str, nanos: u64) -> &mut Self {
+        self.number(member, nanos / 1_000_000);
+        let micros = nanos / 1000 % 1000;
+        if nanos % 1_000_000 > 0 {
+            self.0.push(b'.');
+            three(self.0, micros);
+            three(self.0, nanos % 1000);
+        }
+        self
+    }
+
+    /// A member that is a duration in milliseconds, to the microsecond.
+    pub(super) fn millis(&mut self, member: &'static str, nanos: u64) -> &mut Self {
+        self.number(member, nanos / 1_000_000);
+        let micros = nanos / 1000 % 1000;
+        if micros > 0 {
+            self.0.push(b'.');
+            three(self.0, micros);
+        }
+        self
+    }
+}
+
+/// Three decimals.
+#[inline]
+fn three(buffer: &mut Vec<u8>, value: u64) {
+    let digit = |scale: u64| b'0' + (value / scale % 10) as u8;
+    buffer.extend_from_slice(&[digit(100), digit(10), digit(1)]);
+}
+
+fn digits(buffer: &mut Vec<u8>, mut value: u64) {
+    let mut text = [0; 20];
+    let mut at = text.len();
+    loop {
+        at -= 1;
+        text[at] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    buffer.extend_from_slice(&text[at..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_times_are_json() {
+        let mut buffer = Vec::new();
+        let mut line = Line(&mut buffer);
+        line.json("{\"a\":1").number(member!("least"), 0).number(member!("most"), u64::MAX);
+        line.exact_millis(member!("at"), 1_234_050_007).exact_millis(member!("whole"), 3_000_000);
+        line.millis(member!("rtt"), 20_040_999).millis(member!("short"), 999).boolean(member!("yes"), true).json("}");
+        let text = String::from_utf8(buffer).expect("UTF-8");
+        let expected = "{\"a\":1,\"least\":0,\"most\":18446744073709551615,\"at\":1234.050007,\"whole\":3,\
+                        \"rtt\":20.040,\"short\":0,\"yes\":true}";
+        assert_eq!(text, expected);
+        serde_json::from_str::<serde_json::Value>(&text).expect("JSON");
+    }
+}

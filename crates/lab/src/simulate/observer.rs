@@ -1,0 +1,134 @@
+//! Watches what hosts do, for records of the flows' data and for an event log. Hosts do no work for it, and nothing is
+//! called if nothing is recorded.
+
+use subflow_quantity::Instant;
+use subflow_transport::tcp::Ends;
+use subflow_transport::{Endpoint, Event, Noted};
+use subflow_wire::Packet;
+
+use super::data_path::DataPath;
+use super::flow_data::FlowData;
+use crate::RunError;
+use crate::event_log::{EventLog, Place};
+
+/// The watcher of a run.
+pub(super) struct Observer {
+    /// By flow, the record of its data.
+    flows: Vec<FlowData>,
+    log: Option<EventLog>,
+    /// What endpoints have noted, to be sorted out.
+    noted: Vec<Noted>,
+}
+
+/// The endpoint that something happens to: the node and the flow it belongs to, and when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Occasion {
+    pub(super) node: usize,
+    pub(super) flow: usize,
+    /// The time, then the order of what happens at that time.
+    pub(super) when: (Instant, u64),
+}
+
+impl Observer {
+    /// Records how the data of each flow reaches its reader; `senders` are the nodes that send it. If `later`, the
+    /// record is complete after [`replay`](Self::replay) only.
+    pub(super) fn new(senders: impl Iterator<Item = usize>, later: bool, log: Option<EventLog>) -> Self {
+        Self { flows: senders.map(|sender| FlowData::new(sender, later)).collect(), log, noted: Vec::new() }
+    }
+
+    /// An endpoint was created.
+    pub(super) fn on_opened(&self, endpoint: &mut Endpoint) {
+        endpoint.keep_notes(self.log.is_some());
+    }
+
+    /// A packet leaves.
+    #[cold]
+    pub(super) fn on_sent(&mut self, packet: &Packet, endpoint: &mut Endpoint, at: Occasion) {
+        self.take_notes(endpoint, at);
+        let log = &mut self.log;
+        self.flows[at.flow].on_sent(packet, at.node, at.when, |ends, data, sending| {
+            if let Some(log) = log {
+                log.sent(at.place(), ends, data, sending);
+            }
+        });
+    }
+
+    /// A packet has arrived.
+    #[cold]
+    pub(super) fn on_arrived(&mut self, packet: &Packet, at: Occasion) {
+        let log = &mut self.log;
+        self.flows[at.flow].on_arrived(packet, at.node, at.when, |ends, data, readable| {
+            if let Some(log) = log {
+                log.received(at.place(), reversed(ends), data, readable);
+            }
+        });
+    }
+
+    /// An endpoint has nothing more to send.
+    #[cold]
+    pub(super) fn on_drained(&mut self, endpoint: &mut Endpoint, at: Occasion) {
+        self.take_notes(endpoint, at);
+        if let Some(log) = &mut self.log {
+            log.windows(at.place(), endpoint);
+        }
+    }
+
+    /// An endpoint reports something to its application.
+    pub(super) fn on_event(&mut self, event: Event, at: Occasion) {
+        if let Some(log) = &mut self.log {
+            log.event(at.place(), event);
+        }
+    }
+
+    /// The reader of a flow has all of its data.
+    pub(super) fn on_completed(&mut self, bytes: u64, at: Occasion) {
+        if let Some(log) = &mut self.log {
+            log.completed(at.place(), bytes);
+        }
+    }
+
+    fn take_notes(&mut self, endpoint: &mut Endpoint, at: Occasion) {
+        endpoint.take_notes(&mut self.noted);
+        for noted in self.noted.drain(..) {
+            if let Some(log) = &mut self.log {
+                log.noted(at.place(), &noted);
+            }
+        }
+    }
+
+    /// The record of a flow's data.
+    pub(super) fn data_path(&mut self, flow: usize) -> Option<&mut DataPath> {
+        self.flows.get_mut(flow).map(FlowData::path)
+    }
+
+    /// Takes what another part of the run has recorded.
+    pub(super) fn take_records(&mut self, other: &mut Self) {
+        self.flows.iter_mut().zip(&mut other.flows).for_each(|(own, other)| own.take_steps(other));
+    }
+
+    /// Adds what the parts of the run have recorded to the records of the flows' data.
+    pub(super) fn replay(&mut self) {
+        self.flows.iter_mut().for_each(FlowData::replay);
+    }
+
+    /// Fails if the event log could not be written.
+    pub(super) fn check(&self) -> Result<(), RunError> {
+        self.log.as_ref().map_or(Ok(()), EventLog::check)
+    }
+
+    /// Ends the event log of a run that ended at `end`.
+    pub(super) fn finish(&mut self, end: Instant) -> Result<(), RunError> {
+        self.log.take().map_or(Ok(()), |log| log.finish(end))
+    }
+}
+
+/// Ends as the peer sees them.
+fn reversed(ends: Ends) -> Ends {
+    Ends { local: ends.remote, remote: ends.local }
+}
+
+impl Occasion {
+    fn place(self) -> Place {
+        Place { now: self.when.0, flow: self.flow, host: self.node }
+    }
+}
