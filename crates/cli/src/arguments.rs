@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a scenario and print what it measured
-    Run(Run),
+    Run(Box<Run>),
     /// Make results of runs in stores, such as those of `run --shard`
     Merge(Merge),
     /// Compare two results, paired by point and seed, and fail if a metric has become worse than a bound allows

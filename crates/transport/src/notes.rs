@@ -103,7 +103,7 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => tcp.connection.keep_notes(),
             Self::Mptcp(mptcp) => mptcp.keep_notes(decisions),
-            Self::Sctp(sctp) => sctp.notes = Some(Box::default()),
+            Self::Sctp(sctp) => sctp.notes = Some(Vec::new()),
             Self::Udp(_) => {}
         }
     }
@@ -126,7 +126,7 @@ impl Endpoint {
 impl tcp::Connection {
     /// Notes from now on what loss recovery does.
     pub(crate) fn keep_notes(&mut self) {
-        self.notes = Some(Box::default());
+        self.notes = Some(Vec::new());
     }
 
     fn take_notes(&mut self, into: &mut Vec<Noted>) {

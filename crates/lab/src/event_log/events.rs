@@ -32,8 +32,17 @@ pub(crate) struct EventLog {
     names: Names,
     /// What the timeline still has to change: when, and what, as JSON.
     timeline: VecDeque<(Instant, String)>,
-    /// By flow, for each host and subflow, the window and the threshold that were logged last.
-    windows: Vec<Vec<((usize, Ends), [u32; 2])>>,
+    /// By flow, what was logged last of the windows at both hosts.
+    windows: Vec<Vec<Window>>,
+}
+
+/// A congestion window as it was logged last.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    host: usize,
+    ends: Ends,
+    cwnd: u32,
+    ssthresh: u32,
 }
 
 /// How a range of data relates to what was sent before.
@@ -209,14 +218,14 @@ impl EventLog {
 
     fn window(&mut self, at: Place, tcp: &subflow_transport::tcp::Connection, controller: &Controller) {
         let Path { cwnd, ssthresh, .. } = *controller.path(tcp.path());
-        let (key, new) = ((at.host, tcp.ends()), [cwnd, ssthresh]);
+        let new = Window { host: at.host, ends: tcp.ends(), cwnd, ssthresh };
         let windows = &mut self.windows[at.flow];
-        match windows.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, old)) if *old == new => return,
-            Some((_, old)) => *old = new,
-            None => windows.push((key, new)),
+        match windows.iter_mut().find(|known| (known.host, known.ends) == (new.host, new.ends)) {
+            Some(old) if (old.cwnd, old.ssthresh) == (cwnd, ssthresh) => return,
+            Some(old) => *old = new,
+            None => windows.push(new),
         }
-        self.write(at, event!("recovery:metrics_updated"), Some(key.1), |line, _| {
+        self.write(at, event!("recovery:metrics_updated"), Some(new.ends), |line, _| {
             line.number(member!("cwnd"), cwnd.into());
             if ssthresh < Path::INFINITE {
                 line.number(member!("ssthresh"), ssthresh.into());

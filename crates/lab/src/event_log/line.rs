@@ -43,10 +43,9 @@ impl Line<'_> {
     /// A member that is a time in milliseconds, exact to the nanosecond.
     pub(super) fn exact_millis(&mut self, member: &'static str, nanos: u64) -> &mut Self {
         self.number(member, nanos / 1_000_000);
-        let micros = nanos / 1000 % 1000;
-        if nanos % 1_000_000 > 0 {
+        if !nanos.is_multiple_of(1_000_000) {
             self.0.push(b'.');
-            three(self.0, micros);
+            three(self.0, nanos / 1000 % 1000);
             three(self.0, nanos % 1000);
         }
         self

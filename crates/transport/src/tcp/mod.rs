@@ -235,7 +235,7 @@ pub struct Connection {
     network_error: Option<IcmpKind>,
     counters: Counters,
     /// What loss recovery did, if that is noted.
-    pub(crate) notes: Option<Box<Vec<crate::Note>>>,
+    pub(crate) notes: Option<Vec<crate::Note>>,
 }
 
 impl Connection {
