@@ -4,6 +4,7 @@
 //! ```sh
 //! cargo run --profile test -p subflow-hostile -- --stack all --cpu-seconds 60 --corpus fuzz/corpus
 //! cargo run --profile test -p subflow-hostile -- --stack tcp --case 1234
+//! cargo run --profile test -p subflow-hostile -- --stack tcp --corpus fuzz/corpus --mutation 1234
 //! cargo run --profile test -p subflow-hostile -- --case crates/hostile/counterexamples/tcp/NAME.json
 //! ```
 //!
@@ -42,7 +43,10 @@ struct Arguments {
     /// Run this case alone: a seed (of one stack), or a file.
     #[arg(long)]
     case: Option<String>,
-    /// With --case: print every action and every packet.
+    /// Run this changed case of the corpus alone: the seed that changed it. It needs one stack and the same corpus.
+    #[arg(long, requires = "corpus", conflicts_with = "case")]
+    mutation: Option<u64>,
+    /// With --case and --mutation: print every action and every packet.
     #[arg(long)]
     trace: bool,
     /// Write the smallest case of each kind of failure into this folder.
@@ -83,8 +87,8 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     thread::spawn(watch);
-    let result = match (&arguments.case, arguments.export) {
-        (Some(case), _) => Ok(run_one(case, &arguments)),
+    let result = match (one_case(&arguments), arguments.export) {
+        (Some(case), _) => case.map(|(stem, case)| run_one(&case, &stem, &arguments)),
         (None, Some(number)) => export(number, &arguments),
         (None, None) => run_many(&arguments),
     };
@@ -94,26 +98,37 @@ fn main() -> ExitCode {
     })
 }
 
+/// The one case that was asked for, with its name in the name of a file.
+fn one_case(arguments: &Arguments) -> Option<Result<(String, Case), String>> {
+    let one_stack = || match &arguments.stack.0[..] {
+        &[stack] => Ok(stack),
+        _ => Err("a seed is a case of one stack: name it with --stack".to_owned()),
+    };
+    if let Some(name) = &arguments.case {
+        let stem = Path::new(name).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let case = match name.parse() {
+            Ok(seed) => one_stack().map(|stack| Case::from_seed(stack, seed)),
+            Err(_) => Case::load(name.as_ref()),
+        };
+        return Some(case.map(|case| (stem, case)));
+    }
+    let seed = arguments.mutation?;
+    let folder = arguments.corpus.as_ref().expect("clap demands it");
+    let mutated = |corpus: Corpus| match corpus.mutated(seed) {
+        Some((_, case)) => Ok((format!("mutation-{seed}"), case)),
+        None => Err(format!("{} holds no case to change", folder.display())),
+    };
+    Some(one_stack().and_then(|stack| Corpus::load(folder, stack)).and_then(mutated))
+}
+
 /// Runs one case and prints all of its events.
-fn run_one(name: &str, arguments: &Arguments) -> ExitCode {
-    let case = match (name.parse(), &arguments.stack.0[..]) {
-        (Ok(seed), &[stack]) => Ok(Case::from_seed(stack, seed)),
-        (Ok(_), _) => Err("a seed is a case of one stack: name it with --stack".to_owned()),
-        (Err(_), _) => Case::load(name.as_ref()),
-    };
-    let case = match case {
-        Ok(case) => case,
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::from(2);
-        }
-    };
+fn run_one(case: &Case, stem: &str, arguments: &Arguments) -> ExitCode {
     print!("{}", case.to_json());
     if arguments.trace {
-        println!("{:?}", run_traced(&case, true));
+        println!("{:?}", run_traced(case, true));
         return ExitCode::SUCCESS;
     }
-    match attempt(&case) {
+    match attempt(case) {
         Ok(report) => {
             println!("{report:?}");
             ExitCode::SUCCESS
@@ -121,9 +136,7 @@ fn run_one(name: &str, arguments: &Arguments) -> ExitCode {
         Err(first) => {
             println!("FAILED: {first}");
             if arguments.keep.is_some() {
-                let stem =
-                    Path::new(name).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-                keep_smallest(&case, &first, &format!("{}-{stem}", case.stack), arguments);
+                keep_smallest(case, &first, &format!("{}-{stem}", case.stack), arguments);
             }
             ExitCode::FAILURE
         }
@@ -165,7 +178,10 @@ impl Origin {
         match self {
             Self::Seed(seed) => format!("--stack {stack} --case {seed}"),
             Self::File(name) => format!("--case {name}"),
-            Self::Mutation { of, seed } => format!("a mutation of {of} by seed {seed}"),
+            Self::Mutation { of, seed } => {
+                let corpus = Path::new(of).ancestors().nth(2).unwrap_or(Path::new(".")).display();
+                format!("--stack {stack} --corpus {corpus} --mutation {seed}, which changes {of}")
+            }
         }
     }
 
