@@ -4,6 +4,7 @@ mod announcements;
 mod floods;
 mod half_open_joins;
 mod listening;
+mod long_lived;
 mod memory;
 mod ports;
 mod rig;

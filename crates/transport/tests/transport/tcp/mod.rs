@@ -3,6 +3,7 @@
 mod acknowledgments;
 mod bounds;
 mod close;
+mod dishonest_acks;
 mod handshake;
 mod negotiation;
 mod no_sack;
