@@ -124,6 +124,29 @@ async fn a_slow_reader_stops_the_writer_and_memory_does_not_grow() {
     assert!(rest.len() >= written && rest.iter().all(|&byte| byte == 1), "{} of {written}", rest.len());
 }
 
+/// Bytes that the stream takes until nothing more fits.
+async fn fill(stream: &mut MptcpStream) -> usize {
+    let (block, mut written) = (vec![1; 64 << 10], 0);
+    while let Ok(length) = timeout(Duration::from_secs(5), stream.write(&block)).await {
+        written += length.expect("it is open");
+    }
+    written
+}
+
+#[tokio::test(start_paused = true)]
+async fn reading_a_part_of_what_waits_makes_room_for_a_part_and_not_for_all() {
+    let setup = Setup::new(&[link(100, 1), link(100, 2)]);
+    let (mut client, mut server) = connected(&setup).await;
+    fill(&mut server).await;
+    // The buffers grow with the first reads.
+    let (part, mut room) = (256 << 10, 0);
+    for _ in 0..20 {
+        client.read_exact(&mut vec![0; part]).await.expect("so much has arrived");
+        room = fill(&mut server).await;
+    }
+    assert!((part / 2..2 * part).contains(&room), "{room} bytes");
+}
+
 #[tokio::test(start_paused = true)]
 async fn either_side_may_end_its_stream_first() {
     let setup = Setup::new(&[link(10, 5)]);
