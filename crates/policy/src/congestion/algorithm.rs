@@ -121,8 +121,9 @@ macro_rules! algorithms {
                 }
             }
             fn begin(&mut self, end: FlowEnd) {
-                if let Self::Custom(a) = self {
-                    a.begin(end);
+                match self {
+                    $(Self::$variant(a) => a.begin(end),)+
+                    Self::Custom(a) => a.begin(end),
                 }
             }
         }

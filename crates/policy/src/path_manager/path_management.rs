@@ -156,8 +156,13 @@ impl PathManager for PathManagement {
     }
 
     fn begin(&mut self, end: FlowEnd) {
-        if let Self::Custom(manager) = self {
-            manager.begin(end);
+        match self {
+            Self::Passive(manager) => manager.begin(end),
+            Self::FullMesh(manager) => manager.begin(end),
+            Self::SingleMesh(manager) => manager.begin(end),
+            Self::NDiffPorts(manager) => manager.begin(end),
+            Self::Binder(manager) => manager.begin(end),
+            Self::Custom(manager) => manager.begin(end),
         }
     }
 }
