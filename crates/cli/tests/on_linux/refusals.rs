@@ -19,8 +19,12 @@ impl Machine {
     pub(crate) fn new(text: &str) -> Self {
         let (folder, path) = scenario(text);
         let copy = folder.path().join("subflow");
-        std::fs::copy(assert_cmd::cargo::cargo_bin("subflow"), &copy).expect("copied");
-        for (path, mode) in [(folder.path(), 0o755), (copy.as_path(), 0o755), (path.as_ref(), 0o644)] {
+        // Another process writes it: a child that another test forks meanwhile would inherit our descriptor of it until
+        // it executes its program, and until then the kernel executes no file that is open for writing (ETXTBSY).
+        let mut install = Command::new("install");
+        install.args(["-m", "755"]).arg(assert_cmd::cargo::cargo_bin("subflow")).arg(&copy);
+        assert!(install.status().expect("install starts").success());
+        for (path, mode) in [(folder.path(), 0o755), (path.as_ref(), 0o644)] {
             std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).expect("readable");
         }
         Self { folder }
