@@ -106,4 +106,13 @@ mod tests {
         assert_eq!(join_hmac(1, 2, 3, 4), join_hmac(1, 2, 3, 4));
         assert_ne!(join_hmac(1, 2, 3, 4), join_hmac(2, 1, 4, 3));
     }
+
+    #[test]
+    fn rfc_8684_section_3_2_truncates_the_hmac_of_both_nonces_under_both_keys() {
+        // HMAC-SHA256 of 00000003 00000004 under 0000000000000001 0000000000000002, computed with Python's hmac.
+        let hmac = join_hmac(1, 2, 3, 4);
+        assert_eq!(leftmost_64(&hmac), 0xe5c5_265e_f877_e594);
+        let leftmost = [0xe5c5_265e, 0xf877_e594, 0x38bc_6c93, 0x4ea1_09a8, 0xfb18_ad68_u32].map(u32::to_be_bytes);
+        assert_eq!(leftmost_160(&hmac), *leftmost.as_flattened());
+    }
 }

@@ -182,6 +182,7 @@ proptest! {
         let arriving = segment.at(&before);
         let verdict = before.judge(&arriving, two.now);
         prop_assert_eq!(matches!(verdict, Verdict::Unacceptable(_)), !segment.may_count(&before), "{:?}", verdict);
+        prop_assert_eq!(verdict.is_acceptable(), matches!(verdict, Verdict::Acceptable(_)));
         if matches!(verdict, Verdict::Unacceptable(_)) {
             two.ends[side].on_segment(&arriving, None, two.now, &mut two.controllers[side]);
             prop_assert_eq!(image(&two.ends[side], &before), image(&before, &before));
