@@ -4,6 +4,7 @@
 //! the same packets on every machine. [`notation`] parses and writes them in the usual notation (`"50 Mbit/s"`,
 //! `"20 ms"`, `"1 %"`).
 
+mod bdp;
 pub mod notation;
 mod packets;
 mod probability;
@@ -12,6 +13,7 @@ mod ratio;
 mod size;
 mod time;
 
+pub use bdp::Bdp;
 pub use packets::Packets;
 pub use probability::Probability;
 pub use rate::{Pacing, Rate};

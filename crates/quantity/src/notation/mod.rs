@@ -7,6 +7,7 @@
 //! | [`Size`] | `bytes` or `B`; decimal: `kB`, `MB`, `GB`, `TB`; binary: `KiB`, `MiB`, `GiB`, `TiB` | `"100 MB"` |
 //! | [`Probability`] | `%` | `"0.5 %"` |
 //! | [`Packets`] | `packets` | `"100 packets"` |
+//! | [`Bdp`] | `bdp` | `"1 bdp"` |
 //! | [`Ratio`] | none: a decimal, or two whole numbers | `"1.2"`, `"1/4"` |
 //!
 //! Prefixes are powers of 1000, with an `i` of 1024. `Mbps` means megabits and `MB/s` megabytes per second, so
@@ -14,7 +15,7 @@
 //!
 //! Numbers are decimal and unsigned: digits, optionally a point and more digits (at most 20 significant ones). They are
 //! not converted to floating point: `"0.1 ms"` is 100 000 ns, and a value that is not a whole number of nanoseconds
-//! (bits per second, bytes, 10⁻¹² of a probability, packets) is an error and never rounded. Each type parses what it
+//! (bits per second, bytes, 10⁻¹² of a probability, packets, 10⁻⁶ bdp) is an error and never rounded. Each type parses what it
 //! writes.
 //!
 //! Parse with [`str::parse`]. The error is a [`NotationError`], to be printed after `file:line:`.
@@ -40,7 +41,7 @@ use core::str::FromStr;
 pub use error::NotationError;
 pub use pattern::Pattern;
 
-use crate::{Duration, Packets, Probability, Rate, Ratio, Size};
+use crate::{Bdp, Duration, Packets, Probability, Rate, Ratio, Size};
 
 /// The notation of one kind of quantity.
 struct Kind {
@@ -123,6 +124,14 @@ const PACKETS: Kind = Kind {
     largest: (u64::MAX, "18446744073709551615 packets"),
 };
 
+const BDP: Kind = Kind {
+    name: "a number of bandwidth-delay products",
+    units: &[(&["bdp"], 1_000_000)],
+    example: "1 bdp",
+    finest: "millionths",
+    largest: (u64::MAX, "18446744073709 bdp"),
+};
+
 impl FromStr for Duration {
     type Err = NotationError;
     fn from_str(text: &str) -> Result<Self, NotationError> {
@@ -156,6 +165,13 @@ impl FromStr for Packets {
     type Err = NotationError;
     fn from_str(text: &str) -> Result<Self, NotationError> {
         PACKETS.parse(text).map(Self::new)
+    }
+}
+
+impl FromStr for Bdp {
+    type Err = NotationError;
+    fn from_str(text: &str) -> Result<Self, NotationError> {
+        BDP.parse(text).map(Self::from_millionths)
     }
 }
 

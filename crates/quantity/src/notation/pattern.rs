@@ -1,7 +1,7 @@
 //! The notation as regular expressions, for schemas and editors.
 
-use super::{DURATION, Kind, PACKETS, PROBABILITY, RATE, SIZE};
-use crate::{Duration, Packets, Probability, Rate, Ratio, Size};
+use super::{BDP, DURATION, Kind, PACKETS, PROBABILITY, RATE, SIZE};
+use crate::{Bdp, Duration, Packets, Probability, Rate, Ratio, Size};
 
 /// A type whose notation is a regular language.
 pub trait Pattern {
@@ -47,6 +47,12 @@ impl Pattern for Probability {
 impl Pattern for Packets {
     fn pattern() -> String {
         PACKETS.pattern()
+    }
+}
+
+impl Pattern for Bdp {
+    fn pattern() -> String {
+        BDP.pattern()
     }
 }
 

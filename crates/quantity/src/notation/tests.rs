@@ -65,6 +65,13 @@ fn probabilities_and_packets() {
 }
 
 #[test]
+fn a_bdp_is_the_bytes_under_way() {
+    let [half, two] = ["0.5 bdp", "2bdp"].map(|text| text.parse::<Bdp>().expect("it is one"));
+    assert_eq!(half.bytes(Rate::from_mbit(50), Duration::from_millis(40)), 125_000);
+    assert_eq!(two.bytes(Rate::from_mbit(50), Duration::from_millis(40)), 500_000);
+}
+
+#[test]
 fn ratios_are_decimals_or_fractions() {
     for (text, numerator, denominator) in
         [("1/4", 1, 4), ("0.25", 1, 4), ("1.2", 6, 5), ("30", 30, 1), (" 6 / 8 ", 3, 4)]
@@ -141,6 +148,7 @@ fn parse_all(text: &str) {
     let _ = text.parse::<Size>();
     let _ = text.parse::<Probability>();
     let _ = text.parse::<Packets>();
+    let _ = text.parse::<Bdp>();
 }
 
 /// Any number; round numbers are as likely as others.
@@ -155,6 +163,7 @@ proptest! {
         round_trip(Rate::from_bits_per_second(n))?;
         round_trip(Size::from_bytes(n))?;
         round_trip(Packets::new(n))?;
+        round_trip(Bdp::from_millionths(n))?;
         round_trip(Probability::from_trillionths(n % 1_000_000_000_001).unwrap())?;
     }
 

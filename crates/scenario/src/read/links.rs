@@ -46,7 +46,13 @@ impl LinkReader<'_> {
 pub(super) fn configs(section: &Section<'_>, traces: &Traces) -> Result<[LinkConfig; 2], Problem> {
     let rate = directions(&section.required("rate")?, None, |f| service(f, traces))?;
     let delay = directions(&section.value("delay"), Some(&section.default("delay")), delay)?;
-    let queue = directions(&section.value("queue"), Some(&section.default("queue")), queue::read)?;
+    let round_trip = delay[0] + delay[1];
+    let queue = |index: usize| {
+        let (field, default) = (section.value("queue"), section.default("queue"));
+        let of_direction = direction(&field, Some(&default), index)?;
+        queue::read(&of_direction, queue::Measure { service: &rate[index], round_trip })
+    };
+    let queue = [queue(0)?, queue(1)?];
     let loss = directions(&section.value("loss"), Some(&section.default("loss")), |f| loss::read(f, traces))?;
     let overhead = directions(&section.value("overhead"), Some(&section.default("overhead")), |f| f.size(0..=65_535))?;
     let duplicate = directions(&section.value("duplicate"), Some(&section.default("duplicate")), loss::probability)?;
@@ -69,7 +75,7 @@ pub(super) fn configs(section: &Section<'_>, traces: &Traces) -> Result<[LinkCon
         }
     }
 
-    let direction = |index: usize| LinkConfig {
+    let config = |index: usize| LinkConfig {
         service: rate[index].clone(),
         delay: delay[index],
         overhead: overhead[index] as u16,
@@ -87,7 +93,7 @@ pub(super) fn configs(section: &Section<'_>, traces: &Traces) -> Result<[LinkCon
             _ => None,
         },
     };
-    Ok([direction(0), direction(1)])
+    Ok([config(0), config(1)])
 }
 
 /// One value for both directions, or `{ up, down }`. A missing direction has the value `default`, if there is one.
@@ -100,13 +106,19 @@ pub(super) fn directions<T: Clone>(
         let value = read(field)?;
         return Ok([value.clone(), value]);
     }
-    let section = field.section(&schema::DIRECTIONS)?;
-    let side = |key| match (section.given(key), default) {
-        (Some(given), _) => read(&given),
-        (None, Some(default)) => read(default),
-        (None, None) => Err(field.problem(format!("{key} is missing, expected a value for each direction"))),
-    };
-    Ok([side("up")?, side("down")?])
+    Ok([read(&direction(field, default, 0)?)?, read(&direction(field, default, 1)?)?])
+}
+
+/// The value for one direction: that of `up` (0) or `down` (1) if it is given for each, as in [`directions`].
+fn direction<'a>(field: &'a Field<'a>, default: Option<&Field<'a>>, index: usize) -> Result<Field<'a>, Problem> {
+    if !is_directions(field) {
+        return Ok(field.clone());
+    }
+    let key = ["up", "down"][index];
+    let given = field.section(&schema::DIRECTIONS)?.given(key);
+    given
+        .or_else(|| default.cloned())
+        .ok_or_else(|| field.problem(format!("{key} is missing, expected a value for each direction")))
 }
 
 /// One value for both directions, or `{ up, down }`. A missing direction has no value.

@@ -1,8 +1,8 @@
 //! `queue = …`.
 
-use subflow_network::{Discipline, IdleAgeing, Limit, QueueConfig, RedConfig, RedDrop, RedUnit};
+use subflow_network::{Discipline, IdleAgeing, Limit, QueueConfig, RedConfig, RedDrop, RedUnit, Service};
 use subflow_quantity::notation::NotationError;
-use subflow_quantity::{Packets, Probability, Size};
+use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Size};
 
 use crate::choice::Choice;
 use crate::file::{Field, Problem, Section, Value};
@@ -33,21 +33,52 @@ pub(super) const RED_AGEING: [Choice<IdleAgeing>; 2] = [
     Choice::new("dummynet", IdleAgeing::Dummynet { hz: 1000 }, "one step per millisecond").source("FreeBSD dummynet"),
 ];
 
-const EXPECTED_LIMIT: &str = "a limit such as \"100 packets\" or \"64 KiB\", or \"unlimited\"";
+const EXPECTED_LIMIT: &str = "a limit such as \"100 packets\", \"64 KiB\", \"50 ms\" or \"1 bdp\", or \"unlimited\"";
+
+/// What times and bandwidth-delay products are measured by: one direction of a link.
+#[derive(Clone, Copy)]
+pub(super) struct Measure<'a> {
+    pub(super) service: &'a Service,
+    /// The delay there and back.
+    pub(super) round_trip: Duration,
+}
+
+impl Measure<'_> {
+    fn rate(self, field: &Field<'_>) -> Result<Rate, Problem> {
+        let (label, help) = match self.service {
+            Service::Rate(rate) => return Ok(*rate),
+            Service::TokenBucket(bucket) => return Ok(bucket.rate),
+            Service::Trace(_) => ("its rate varies", "give the limit in packets or bytes"),
+            Service::Unlimited => ("nothing waits there", "give the link a rate, or the limit in packets or bytes"),
+        };
+        Err(field.problem("the link has no rate to measure the queue by").label(label).help(help))
+    }
+
+    /// The bytes of so many products of the rate and the round trip.
+    fn bytes_of(self, bdp: Bdp, field: &Field<'_>) -> Result<u64, Problem> {
+        if self.round_trip.is_zero() {
+            return Err(field
+                .problem("the link has no delay, so its bandwidth-delay product is 0")
+                .label("of the link, not of the path")
+                .help("give the limit as a time, in packets or in bytes"));
+        }
+        Ok(bdp.bytes(self.rate(field)?, self.round_trip))
+    }
+}
 
 /// The smallest queue in bytes that accepts a full-sized packet.
 const FULL_PACKET: u64 = 1500;
 
-pub(super) fn read(field: &Field<'_>) -> Result<QueueConfig, Problem> {
+pub(super) fn read(field: &Field<'_>, measure: Measure<'_>) -> Result<QueueConfig, Problem> {
     if !matches!(field.value(), Value::Table(_)) {
-        return Ok(QueueConfig { limit: limit(field)?, ..QueueConfig::default() });
+        return Ok(QueueConfig { limit: limit(field, measure)?, ..QueueConfig::default() });
     }
     let section = field.section(&schema::QUEUE)?;
     let limit_field = section.value("limit");
-    let limit = limit(&limit_field)?;
+    let limit = limit(&limit_field, measure)?;
     let discipline = section.value("discipline").choice("a queue discipline", &DISCIPLINES)?;
     let discipline = match discipline {
-        true => Discipline::Red(red(&section, limit, &limit_field)?),
+        true => Discipline::Red(red(&section, measure, limit, &limit_field)?),
         false => {
             let of_red = ["min_threshold", "max_threshold", "max_probability", "weight", "gentle", "drop", "idle"];
             if let Some(stray) = of_red.into_iter().find_map(|key| section.given(key)) {
@@ -63,12 +94,12 @@ pub(super) fn read(field: &Field<'_>) -> Result<QueueConfig, Problem> {
     Ok(QueueConfig { discipline, limit, counts_transmitting })
 }
 
-/// A number of packets, a number of bytes or "unlimited".
-fn limit(field: &Field<'_>) -> Result<Limit, Problem> {
+/// A number of packets, a number of bytes, what stands for it, or "unlimited".
+fn limit(field: &Field<'_>, measure: Measure<'_>) -> Result<Limit, Problem> {
     if matches!(field.value(), Value::String(text) if text == "unlimited") {
         return Ok(Limit::Unlimited);
     }
-    let limit = match amount(field)? {
+    let limit = match amount(field, measure)? {
         Amount::Packets(n) => u32::try_from(n).ok().filter(|n| *n > 0).map(Limit::Packets),
         Amount::Bytes(n) => (n >= FULL_PACKET).then_some(Limit::Bytes(n)),
     };
@@ -82,10 +113,16 @@ enum Amount {
     Bytes(u64),
 }
 
-fn amount(field: &Field<'_>) -> Result<Amount, Problem> {
+fn amount(field: &Field<'_>, measure: Measure<'_>) -> Result<Amount, Problem> {
     let packets: Result<Packets, Problem> = field.quantity(EXPECTED_LIMIT);
     let Err(problem) = packets else { return packets.map(|n| Amount::Packets(n.count())) };
     let Value::String(text) = field.value() else { return Err(unit_is_missing(field, problem)) };
+    if let Ok(time) = text.parse::<Duration>() {
+        return measure.rate(field).map(|rate| Amount::Bytes(rate.bytes_in(time)));
+    }
+    if let Ok(bdp) = text.parse::<Bdp>() {
+        return measure.bytes_of(bdp, field).map(Amount::Bytes);
+    }
     match text.parse::<Size>() {
         Ok(size) => Ok(Amount::Bytes(size.as_bytes())),
         Err(NotationError::MissingUnit { .. }) => Err(unit_is_missing(field, problem)),
@@ -101,13 +138,18 @@ fn unit_is_missing(field: &Field<'_>, otherwise: Problem) -> Problem {
     match field.value() {
         Value::Integer(n) if *n < 0 => otherwise,
         Value::Integer(_) | Value::Float(_) | Value::String(_) => {
-            field.expected(EXPECTED_LIMIT).label("the unit is missing: packets or bytes?")
+            field.expected(EXPECTED_LIMIT).label("the unit is missing: packets, bytes or a time?")
         }
         _ => otherwise,
     }
 }
 
-fn red(section: &Section<'_>, limit: Limit, limit_field: &Field<'_>) -> Result<RedConfig, Problem> {
+fn red(
+    section: &Section<'_>,
+    measure: Measure<'_>,
+    limit: Limit,
+    limit_field: &Field<'_>,
+) -> Result<RedConfig, Problem> {
     let (total, unit) = match limit {
         Limit::Packets(n) => (u64::from(n), RedUnit::Packets),
         Limit::Bytes(n) => (n, RedUnit::Bytes { max_packet: FULL_PACKET as u32 }),
@@ -120,7 +162,7 @@ fn red(section: &Section<'_>, limit: Limit, limit_field: &Field<'_>) -> Result<R
     };
     let threshold = |key, default: f64| match section.given(key) {
         None => Ok(default),
-        Some(field) => match (amount(&field)?, unit) {
+        Some(field) => match (amount(&field, measure)?, unit) {
             (Amount::Packets(n), RedUnit::Packets) | (Amount::Bytes(n), RedUnit::Bytes { .. })
                 if n > 0 && n <= total =>
             {
@@ -153,4 +195,57 @@ fn red(section: &Section<'_>, limit: Limit, limit_field: &Field<'_>) -> Result<R
         drop: section.value("drop").choice("a way to spread drops", &RED_DROPS)?,
         idle: section.value("idle").choice("a way to age the average", &RED_AGEING)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::Scenario;
+    use crate::file::Document;
+
+    /// The limits of both directions of a link, or what is wrong.
+    fn limits(link: &str) -> Result<[Limit; 2], String> {
+        let text = format!(
+            "duration = \"1 s\"\n[hosts]\na = [\"eth\"]\nb = [\"eth\"]\n[links.path]\nbetween = [\"a.eth\", \"b.eth\"]\n\
+             {link}\n[flows.f]\nfrom = \"a\"\nto = \"b\"\nprotocol = \"tcp\"\n"
+        );
+        let document = Document::parse(Path::new("queue.toml"), text).map_err(|problem| problem.to_string())?;
+        let scenario = Scenario::read(&document).map_err(|problems| problems.to_string())?;
+        let link = &scenario.links[0];
+        Ok([&link.up, &link.down].map(|direction| direction.queue.limit))
+    }
+
+    #[test]
+    fn a_time_is_what_the_link_sends_in_it_and_a_bdp_what_is_under_way() {
+        let rates = "rate = { up = \"10 Mbit/s\", down = \"40 Mbit/s\" }\n";
+        let delays = "delay = { up = \"10 ms\", down = \"30 ms\" }\n";
+        for (queue, up, down) in [
+            ("\"50 ms\"", 62_500, 250_000),
+            ("\"1 bdp\"", 50_000, 200_000),
+            ("{ up = \"0.5 bdp\", down = \"20 ms\" }", 25_000, 100_000),
+            (
+                "{ discipline = \"red\", limit = \"80 ms\", min_threshold = \"10 ms\", max_threshold = \"1 bdp\" }",
+                100_000,
+                400_000,
+            ),
+        ] {
+            let found = limits(&format!("{rates}{delays}queue = {queue}"));
+            assert_eq!(found, Ok([Limit::Bytes(up), Limit::Bytes(down)]), "{queue}");
+        }
+    }
+
+    #[test]
+    fn without_a_rate_or_a_delay_to_measure_by_it_is_an_error() {
+        for (link, culprit) in [
+            ("rate = \"unlimited\"\ndelay = \"1 ms\"\nqueue = \"50 ms\"", "no rate to measure the queue by"),
+            ("rate = \"10 Mbit/s\"\nqueue = \"1 bdp\"", "its bandwidth-delay product is 0"),
+            ("rate = \"10 Mbit/s\"\nqueue = \"1 ms\"", "at least 1 packet or 1500 bytes"),
+            ("rate = \"10 Mbit/s\"\nqueue = \"1.0000001 bdp\"", "expected a limit such as"),
+        ] {
+            let problem = limits(link).expect_err("nothing to measure by");
+            assert!(problem.contains(culprit), "{problem}");
+        }
+    }
 }

@@ -47,13 +47,15 @@ pub(super) enum Form {
     Probability,
     /// `"100 packets"`.
     Packets,
+    /// `"1 bdp"`.
+    Bdp,
     /// `"1/4"`, or a number.
     Ratio,
 }
 
 use Form::{
-    Boolean, Duration, Even, Fraction, Integer, Interfaces, Name, NamedTables, Only, Packets, Probability, Rate, Ratio,
-    Size, Sweep, Table, Tables, Text, Texts, TracePath, Weight, Word,
+    Bdp, Boolean, Duration, Even, Fraction, Integer, Interfaces, Name, NamedTables, Only, Packets, Probability, Rate,
+    Ratio, Size, Sweep, Table, Tables, Text, Texts, TracePath, Weight, Word,
 };
 
 /// Largest whole number of TOML.
@@ -76,8 +78,8 @@ const FORMS: &[(&str, &[Form])] = &[
     ("a duration, one or { up, down }", &[Duration]),
     ("a host, or \"host.interface\"", &[Text]),
     (
-        "a limit such as \"100 packets\" or \"64 KiB\", \"unlimited\", or a table",
-        &[Packets, Size, Word("unlimited"), Table],
+        "a limit such as \"100 packets\", \"64 KiB\", \"50 ms\" or \"1 bdp\", \"unlimited\", or a table",
+        &[Packets, Size, Duration, Bdp, Word("unlimited"), Table],
     ),
     ("a line of text", &[Text]),
     ("a list of events", &[Tables]),
@@ -91,8 +93,8 @@ const FORMS: &[(&str, &[Form])] = &[
     ("a number above 0, at most 1", &[Weight]),
     ("a number from 0 to 1", &[Fraction]),
     (
-        "a number of packets such as \"100 packets\", a size such as \"64 KiB\", or \"unlimited\"",
-        &[Packets, Size, Word("unlimited")],
+        "a limit such as \"100 packets\", \"64 KiB\", \"50 ms\" or \"1 bdp\", or \"unlimited\"",
+        &[Packets, Size, Duration, Bdp, Word("unlimited")],
     ),
     ("a path", &[Text]),
     ("a period", &[Duration, Table]),
@@ -128,7 +130,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("an IP address or a list of them", &[Text, Texts(1, MOST)]),
     ("an even number from 2 to 32", &[Even(2, 32)]),
     ("false, or a table", &[Only(false), Table]),
-    ("packets or a size", &[Packets, Size]),
+    ("packets, a size, a duration or a bdp", &[Packets, Size, Duration, Bdp]),
     ("text", &[Text]),
     ("the name of a congestion-control algorithm", &[Name]),
     ("the name of a link", &[Text]),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use subflow_quantity::notation::Pattern;
-use subflow_quantity::{Duration, Packets, Probability, Rate, Ratio, Size};
+use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Ratio, Size};
 
 use super::form::{Form, forms};
 use super::{
@@ -164,6 +164,7 @@ fn value(field: &FieldSchema, form: Form) -> Value {
         Form::Size => quantity::<Size>(),
         Form::Probability => quantity::<Probability>(),
         Form::Packets => quantity::<Packets>(),
+        Form::Bdp => quantity::<Bdp>(),
         Form::Ratio => json!({ "anyOf": [quantity::<Ratio>(), { "type": "number", "minimum": 0 }] }),
     }
 }

@@ -90,9 +90,9 @@ pub(crate) const LINK: TableSchema = TableSchema {
         ),
         value(
             "queue",
-            "a limit such as \"100 packets\" or \"64 KiB\", \"unlimited\", or a table",
+            "a limit such as \"100 packets\", \"64 KiB\", \"50 ms\" or \"1 bdp\", \"unlimited\", or a table",
             "'100 packets'",
-            "the queue; packets that do not fit are dropped",
+            "the queue; packets that do not fit are dropped. A time is what the link sends in it by its rate; a bdp is what it sends during its delay there and back",
         ),
         named(
             "loss",
@@ -125,12 +125,12 @@ pub(crate) const DIRECTIONS: TableSchema = TableSchema {
 /// `queue = { … }`.
 pub(crate) const QUEUE: TableSchema = TableSchema {
     path: "links.NAME.queue = { … }",
-    doc: "A queue. The thresholds of RED are in the unit of the limit.",
+    doc: "A queue. The thresholds of RED are in the unit of the limit: packets, or bytes, which times and bdps stand for.",
     fields: &[
         word("discipline", words::queues, Default::Value("'drop-tail'"), "which packets are dropped"),
         value(
             "limit",
-            "a number of packets such as \"100 packets\", a size such as \"64 KiB\", or \"unlimited\"",
+            "a limit such as \"100 packets\", \"64 KiB\", \"50 ms\" or \"1 bdp\", or \"unlimited\"",
             "'100 packets'",
             "the limit",
         ),
@@ -142,13 +142,13 @@ pub(crate) const QUEUE: TableSchema = TableSchema {
         ),
         optional(
             "min_threshold",
-            "packets or a size",
+            "packets, a size, a duration or a bdp",
             "a sixth of the limit",
             "the average (RED) below which nothing is dropped",
         ),
         optional(
             "max_threshold",
-            "packets or a size",
+            "packets, a size, a duration or a bdp",
             "half the limit",
             "the average (RED) at which the drop probability is max_probability",
         ),
