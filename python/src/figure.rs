@@ -45,7 +45,7 @@ fn of_curves(content: &Bound<'_, PyDict>, curves: &Curves) -> PyResult<()> {
             Shape::Line => "line",
             Shape::LineAndPoints => "line and points",
             Shape::Steps => "steps",
-            Shape::Points => "points",
+            Shape::Points | Shape::Marks(_) => "points",
         };
         entry.set_item("name", &curve.name)?;
         entry.set_item("shape", shape)?;

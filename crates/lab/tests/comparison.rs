@@ -27,6 +27,7 @@ fn result(seed: u64, goodput_mbps: f64, completion_s: Option<f64>) -> RunResult 
         real_time: None,
         series: Vec::new(),
         paths: Vec::new(),
+        sequences: Vec::new(),
     }
 }
 

@@ -11,6 +11,8 @@ use super::span::{Span, Tick};
 
 /// Units of the area of curves in both directions; finer than the pixels of a screen.
 const UNITS: f64 = 10_000.0;
+/// The same where single packets can be zoomed to.
+const FINE_UNITS: f64 = 1_000_000.0;
 /// With more curves than this, each is shown in its own panel at first.
 const TOGETHER: usize = 8;
 
@@ -23,7 +25,7 @@ pub(super) fn figure(figure: &Figure, id: &str, linked: &str) -> String {
     let heading =
         format!(r##"<figcaption><h4><a href="#{id}">{}</a></h4>{caption}</figcaption>"##, escaped(&figure.title));
     let (kind, chart) = match &figure.chart {
-        Chart::Curves(curves) if curves.curves.len() > TOGETHER => ("curves alone", curves_chart(curves, id)),
+        Chart::Curves(curves) if begins_apart(curves) => ("curves alone", curves_chart(curves, id)),
         Chart::Curves(curves) => ("curves", curves_chart(curves, id)),
         Chart::Bars(bars) => ("rows", rows_chart(&RowPlot::of_bars(bars), &figure.title)),
         Chart::Boxes(boxes) => ("rows", rows_chart(&RowPlot::of_boxes(boxes), &figure.title)),
@@ -31,8 +33,17 @@ pub(super) fn figure(figure: &Figure, id: &str, linked: &str) -> String {
     format!(r#"<figure id="{id}" class="{kind}" data-linked="{}">{heading}{chart}</figure>"#, escaped(linked))
 }
 
+fn begins_apart(curves: &Curves) -> bool {
+    curves.curves.len() > TOGETHER && !curves.fine
+}
+
+fn units(curves: &Curves) -> f64 {
+    if curves.fine { FINE_UNITS } else { UNITS }
+}
+
 fn curves_chart(curves: &Curves, id: &str) -> String {
-    let area = Area { width: UNITS, height: UNITS, medium: Medium::Page };
+    let units = units(curves);
+    let area = Area { width: units, height: units, medium: Medium::Page };
     let plot = LinePlot::new(curves, area);
     let looks: Vec<Look> =
         curves.curves.iter().enumerate().map(|(index, curve)| Look::of_curve(curve, index)).collect();
@@ -45,7 +56,7 @@ fn curves_chart(curves: &Curves, id: &str) -> String {
         )
     });
     let series: String = series.collect();
-    let apart = curves.curves.len() > TOGETHER;
+    let apart = begins_apart(curves);
     let description = format!(
         "{} over {}: {}",
         curves.y.title(),
@@ -53,22 +64,23 @@ fn curves_chart(curves: &Curves, id: &str) -> String {
         curves.curves.iter().map(|curve| curve.name.as_str()).collect::<Vec<_>>().join(", ")
     );
     let svg = format!(
-        r#"<svg viewBox="0 0 {UNITS} {UNITS}" preserveAspectRatio="none" aria-hidden="true">{}{}{series}</svg>"#,
+        r#"<svg viewBox="0 0 {units} {units}" preserveAspectRatio="none" aria-hidden="true">{}{}{series}</svg>"#,
         plot.grid(),
         plot.references()
     );
     let together = format!(
-        r#"<div class="together"{}><div class="y-title">{}</div><div class="frame"><div class="y-ticks">{}</div><div class="plot" tabindex="0" role="img" aria-label="{}"{}{}>{svg}</div><div class="x-ticks">{}</div></div><div class="x-title">{}</div></div>"#,
+        r#"<div class="together"{}><div class="y-title">{}</div><div class="frame"><div class="y-ticks">{}</div><div class="plot" tabindex="0" role="img" aria-label="{}"{}{}{}>{svg}</div><div class="x-ticks">{}</div></div><div class="x-title">{}</div></div>"#,
         if apart { " hidden" } else { "" },
         escaped(&curves.y.title()),
         ticks(&plot.y, "bottom"),
         escaped(&description),
         span_data("x", &plot.x, &curves.x.unit),
         span_data("y", &plot.y, &curves.y.unit),
+        if curves.fine { format!(r#" data-units="{units}""#) } else { String::new() },
         ticks(&plot.x, "left"),
         escaped(&curves.x.title()),
     );
-    let panels = if curves.curves.len() > 2 { panels(&plot, &looks, id, apart) } else { String::new() };
+    let panels = if curves.curves.len() > 2 && !curves.fine { panels(&plot, &looks, id, apart) } else { String::new() };
     format!(r#"{}<div class="chart">{together}{panels}</div>"#, legend(curves, &looks, apart))
 }
 
@@ -89,6 +101,7 @@ fn legend(curves: &Curves, looks: &[Look], apart: bool) -> String {
     let references: String = references.collect();
     let switch = match curves.curves.len() {
         0..=2 => String::new(),
+        _ if curves.fine => String::new(),
         _ => format!(r#"<button type="button" class="switch" data-switch aria-pressed="{apart}">each alone</button>"#),
     };
     format!(r#"<div class="legend">{keys}{references}{switch}</div>"#)

@@ -1,7 +1,7 @@
 //! The style of marks: classes on a page, whose style sheet has a light and a dark theme; attributes in a file, which
 //! must look the same in every program.
 
-use super::figure::Curve;
+use super::figure::{Curve, Mark};
 
 /// Number of colours. Further curves repeat them, dashed.
 pub(super) const COLOURS: usize = 8;
@@ -27,6 +27,9 @@ pub(super) enum Role {
     Reference,
     Line(Look),
     Points(Look),
+    Mark(Mark, Look),
+    /// The inner part of a mark, in the colour of the ground.
+    Hole,
     Whisker(Look),
     Bar(Look),
     Box(Look),
@@ -79,6 +82,12 @@ fn on_page(role: Role) -> String {
         Role::Interval => ("interval", None),
         Role::Line(_) => ("line", None),
         Role::Points(_) => ("points", None),
+        Role::Mark(Mark::Small, _) => ("points small", None),
+        Role::Mark(Mark::Ring, _) => ("points ring", None),
+        Role::Mark(Mark::Square, _) => ("points square", None),
+        Role::Mark(Mark::Alarm, _) => ("points alarm", None),
+        Role::Mark(Mark::LargeAlarm, _) => ("points alarm large", None),
+        Role::Hole => ("points hole", None),
         Role::Whisker(_) => ("whisker", None),
         Role::Bar(look) => ("bar", Some(look)),
         Role::Box(look) => ("box", Some(look)),
@@ -100,6 +109,17 @@ fn on_paper(role: Role) -> String {
         Role::Interval => stroke("#222222", 1.0, ""),
         Role::Line(look) => stroke(PAPER[look.colour], 1.4, dash(look)),
         Role::Points(look) => stroke(PAPER[look.colour], 5.0, r#" stroke-linecap="round""#),
+        Role::Mark(mark, look) => {
+            let (colour, width, cap) = match mark {
+                Mark::Small => (PAPER[look.colour], 1.6, "round"),
+                Mark::Ring => (PAPER[look.colour], 5.0, "round"),
+                Mark::Square => (PAPER[look.colour], 5.0, "square"),
+                Mark::Alarm => ("#222222", 2.4, "square"),
+                Mark::LargeAlarm => ("#222222", 7.0, "square"),
+            };
+            stroke(colour, width, &format!(r#" stroke-linecap="{cap}""#))
+        }
+        Role::Hole => stroke("#ffffff", 2.6, r#" stroke-linecap="round""#),
         Role::Whisker(look) => stroke(PAPER[look.colour], 1.0, ""),
         Role::Bar(look) if look.dashed => {
             let colour = PAPER[look.colour];

@@ -3,7 +3,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | the data of curves, bars and box plots | `figure/` |
-//! | the figures of an experiment | `over_time.rs` with `events.rs`, `comparison.rs`, with `parameter.rs` for swept values |
+//! | the figures of an experiment | `over_time.rs` with `sequence.rs` and `events.rs`, `comparison.rs`, with `parameter.rs` for swept values |
 //! | the range of an axis and its ticks | `span.rs` |
 //! | marks: paths and rectangles | `lines.rs`, `rows.rs`, in an `area.rs`, with the colours of `ink.rs` |
 //! | a figure on a page, and as an SVG file | `chart.rs`, `paper.rs` |
@@ -34,13 +34,14 @@ mod paper;
 mod parameter;
 mod reproduction;
 mod rows;
+mod sequence;
 mod span;
 mod summary;
 mod table;
 
 pub use experiment::{figures_of, of_experiment, tables_of_experiment};
 pub use figure::{
-    Axis, Bar, Bars, BoxOf, Boxes, Chart, Curve, CurvePoint, Curves, Extent, Figure, Reference, Scale, Shape,
+    Axis, Bar, Bars, BoxOf, Boxes, Chart, Curve, CurvePoint, Curves, Extent, Figure, Mark, Reference, Scale, Shape,
 };
 pub use observation::{Observation, Observed, ObservedSeries, of_observation};
 pub use reproduction::{

@@ -1,7 +1,7 @@
 //! The marks of curves.
 
 use super::area::Area;
-use super::figure::{Curve, CurvePoint, Curves, Reference, Shape};
+use super::figure::{Curve, CurvePoint, Curves, Mark, Reference, Shape};
 use super::ink::{Look, Role};
 use super::span::{Span, Tick, whisker_floor};
 
@@ -68,6 +68,11 @@ impl<'a> LinePlot<'a> {
         let marks = match curve.shape {
             Shape::Line | Shape::Steps => line(),
             Shape::Points => points(),
+            Shape::Marks(mark) => {
+                let dots = self.points(curve);
+                let hole = if mark == Mark::Ring { self.area.path(Role::Hole, &dots) } else { String::new() };
+                self.area.path(Role::Mark(mark, look), &dots) + &hole
+            }
             Shape::LineAndPoints => line() + &points(),
         };
         whiskers + &marks

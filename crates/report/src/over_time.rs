@@ -5,6 +5,7 @@ use subflow_scenario::Scenario;
 
 use super::events::events;
 use super::figure::{Axis, Curve, Curves, Figure, Reference, Shape};
+use super::sequence;
 
 /// The metric of one figure.
 struct Metric {
@@ -64,7 +65,7 @@ const METRICS: [Metric; 13] = [
                   last.",
     },
     Metric {
-        name: "sequence",
+        name: SEQUENCE,
         of: Of::Any,
         title: "Data sequence",
         label: "sent up to",
@@ -110,6 +111,8 @@ const METRICS: [Metric; 13] = [
 ];
 
 const QUEUE: &str = "queue";
+/// With packets there is a view of these instead.
+const SEQUENCE: &str = "sequence";
 
 /// Metrics that are often zero from beginning to end.
 const IDLE_LEFT_OUT: [&str; 5] = [QUEUE, "blocking", "reassembly", "reassembly-delay", "reinjected"];
@@ -117,13 +120,18 @@ const IDLE_LEFT_OUT: [&str; 5] = [QUEUE, "blocking", "reassembly", "reassembly-d
 /// The figures of a run of `scenario`, for all metrics with samples, with the events of its timeline.
 pub(super) fn over_time(run: &Run, scenario: &Scenario) -> Vec<Figure> {
     let events = events(scenario);
-    METRICS.iter().filter_map(|metric| of_metric(run, metric, &events)).collect()
+    let of = |metric: &Metric| match metric.name {
+        SEQUENCE if !run.result.sequences.is_empty() => sequence::sequences(run, &events),
+        _ => of_metric(run, metric, &events).into_iter().collect(),
+    };
+    METRICS.iter().flat_map(of).collect()
 }
 
 /// The number of points in the figures of a run.
 pub(super) fn points(run: &Run) -> usize {
     let shown = |series: &&Series| METRICS.iter().any(|metric| metric.name == series.metric);
-    run.result.series.iter().filter(shown).map(|series| series.points().len()).sum()
+    let sampled: usize = run.result.series.iter().filter(shown).map(|series| series.points().len()).sum();
+    sampled + sequence::points(run)
 }
 
 fn of_metric(run: &Run, metric: &Metric, events: &[Reference]) -> Option<Figure> {
@@ -171,7 +179,7 @@ fn is_flow(run: &Run, of: &str) -> bool {
 }
 
 /// The name of `flow` itself; for `flow/2`, the names of the flow and of its third subflow.
-fn name(run: &Run, of: &str) -> String {
+pub(super) fn name(run: &Run, of: &str) -> String {
     let subflow = of.rsplit_once('/').filter(|_| !is_flow(run, of)).and_then(|(flow, number)| {
         let flow = run.result.flows.iter().find(|known| known.name == flow)?;
         Some(format!("{}: {}", flow.name, flow.subflows.get(number.parse::<usize>().ok()?)?.name))
@@ -180,7 +188,7 @@ fn name(run: &Run, of: &str) -> String {
 }
 
 /// The colour, which is the same in every figure of the run: by the position of the flow or subflow.
-fn colour(run: &Run, of: &str) -> usize {
+pub(super) fn colour(run: &Run, of: &str) -> usize {
     let (flow, subflow) = match of.rsplit_once('/').filter(|_| !is_flow(run, of)) {
         Some((flow, number)) => (flow, number.parse().unwrap_or(0)),
         None => (of, 0),

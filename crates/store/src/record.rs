@@ -14,7 +14,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subflow_lab::RunError;
-use subflow_lab::results::{FlowResult, RunResult, Series};
+use subflow_lab::results::{FlowResult, RunResult, Sequence, Series};
 use subflow_scenario::sweep::{Job, Plan};
 
 use crate::columns::Columns;
@@ -31,9 +31,10 @@ pub enum Record {
 
 /// The result as it is stored.
 #[derive(Serialize, Deserialize)]
-struct Content<R, S> {
+struct Content<R, S, Q> {
     result: R,
     series: S,
+    sequences: Q,
 }
 
 impl From<Result<RunResult, RunError>> for Record {
@@ -104,11 +105,12 @@ impl Record {
         if let Some(error) = error {
             return Ok(Self::Failed(error.to_owned()));
         }
-        let content: Content<RunResult, Vec<Series>> =
+        let content: Content<RunResult, Vec<Series>, Vec<Sequence>> =
             ciborium::from_reader(content.value(0)).map_err(|error| format!("its result cannot be read: {error}"))?;
         let mut result = content.result;
         result.engine.cpu_s = cpu_s;
         result.series = content.series;
+        result.sequences = content.sequences;
         Ok(Self::Finished(Box::new(result)))
     }
 }
@@ -117,8 +119,9 @@ fn content(result: &RunResult) -> Vec<u8> {
     let mut timeless = result.clone();
     timeless.engine.cpu_s = 0.0;
     let series = std::mem::take(&mut timeless.series);
+    let sequences = std::mem::take(&mut timeless.sequences);
     let mut content = Vec::new();
-    ciborium::into_writer(&Content { result: timeless, series }, &mut content)
+    ciborium::into_writer(&Content { result: timeless, series, sequences }, &mut content)
         .expect("results can be written to memory");
     content
 }

@@ -101,6 +101,41 @@ fn a_report_shows_the_numbers_of_the_json_and_can_be_zoomed() {
 }
 
 #[test]
+fn the_time_sequence_view_shows_each_packet_and_can_be_zoomed_to_it() {
+    let Some(mut browser) = browser() else { return };
+    let desk = Desk::new();
+    let results = desk.run(&[concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/wifi-lte.toml")]);
+    let mut page = browser.open(&desk.report());
+    let drawn = |page: &mut devtools::Page, what: &str| {
+        let of = format!("g.series[data-name*=\"{what}\"] .points:not(.hole)");
+        let count = "[...document.querySelectorAll(`#time-and-sequence OF`)]
+            .map((path) => path.getAttribute('d').split('M').length - 1).reduce((sum, one) => sum + one, 0)";
+        page.evaluate(&count.replace("OF", &of)).as_u64().expect("a count")
+    };
+    let flow = &results["runs"][0]["flows"][0];
+    assert_eq!(drawn(&mut page, "sent again"), flow["retransmissions"].as_u64().expect("a count"));
+    assert_eq!(drawn(&mut page, "sent ·"), 20_000_000_u64.div_ceil(1424), "each packet that carries new data");
+    assert!(drawn(&mut page, "lost") > 600);
+    for (device, width) in [("phone", 390), ("desktop", 1280)] {
+        for scheme in ["light", "dark"] {
+            page.look(width, scheme);
+            page.evaluate("document.getElementById('time-and-sequence').scrollIntoView()");
+            page.screenshot(&screenshots().join(format!("sequence-{device}-{scheme}.png")));
+        }
+    }
+    page.evaluate("document.querySelector('#time-and-sequence .plot').focus()");
+    (0..24).for_each(|_| page.press("ArrowLeft", ""));
+    (0..11).for_each(|_| page.press("+", "+"));
+    let ticks = page.evaluate(
+        "[...document.querySelectorAll('#time-and-sequence .x-ticks span')].map((tick) => Number(tick.textContent))",
+    );
+    let ticks: Vec<f64> = ticks.as_array().expect("ticks").iter().filter_map(Value::as_f64).collect();
+    assert!(ticks.len() > 2 && ticks[1] - ticks[0] < 0.0011, "{ticks:?}: a packet takes 0.24 ms");
+    page.screenshot(&screenshots().join("sequence-zoomed.png"));
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
+#[test]
 fn a_report_fits_phones_and_screens_in_light_and_dark_and_on_paper() {
     let Some(mut browser) = browser() else { return };
     let desk = Desk::new();

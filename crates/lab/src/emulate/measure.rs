@@ -109,6 +109,7 @@ pub(super) fn result(
         links: baseline.links.results(emulator.network(), links, scenario, end),
         engine: Engine { packet_hops: metrics.packet_hops, events: metrics.events, cpu_s: conditions.cpu_s },
         paths: Vec::new(),
+        sequences: Vec::new(),
         real_time: Some(real_time(scenario, emulator, hosts, conditions, plans)?),
         series: Vec::new(),
     })

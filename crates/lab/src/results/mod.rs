@@ -8,6 +8,7 @@ mod experiment;
 mod provenance;
 mod run;
 mod sampled;
+mod sequence;
 mod series;
 mod stored;
 mod table;
@@ -23,6 +24,7 @@ pub use run::{
     Abandoned, Datagrams, DirectionResult, Engine, Exchanges, FlowResult, LinkResult, RealTime, Retransmitted,
     RunResult, SubflowResult, SwitchPortBytes, SwitchReport, goodput_mbps,
 };
+pub use sequence::{Sequence, SequenceKind, SequencePoint};
 pub use series::{Series, SeriesPoint};
 pub use stored::StoredResults;
 pub use table::{Align, TextTable};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use subflow_quantity::Duration;
 use subflow_transport::mptcp::PathRecord;
 
-use super::Series;
+use super::{Sequence, Series};
 use crate::number;
 
 /// The measurements of one run.
@@ -32,6 +32,9 @@ pub struct RunResult {
     /// Metrics over time, if requested. They are written to a separate file.
     #[serde(skip)]
     pub series: Vec<Series>,
+    /// What happened to the flows' data, packet by packet, if metrics over time were requested. Of simulated runs only.
+    #[serde(skip)]
+    pub sequences: Vec<Sequence>,
     /// For each flow the samples of its sender's subflows in the order of time, if requested; empty for flows that are
     /// not MPTCP.
     #[serde(skip)]

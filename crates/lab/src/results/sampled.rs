@@ -57,6 +57,7 @@ mod tests {
             real_time: None,
             series: Vec::new(),
             paths: Vec::new(),
+            sequences: Vec::new(),
         }
     }
 

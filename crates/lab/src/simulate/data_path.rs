@@ -2,7 +2,7 @@
 //! subflow the reader had to wait. It is recorded from the packets, so that hosts do no work for it.
 
 use core::ops::Range;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
 use subflow_quantity::{Duration, Instant};
@@ -11,6 +11,7 @@ use subflow_wire::sctp::Chunk;
 use subflow_wire::{Body, Packet, Payload};
 
 use crate::event_log::Sending;
+use crate::results::{Sequence, SequenceKind};
 
 /// The record of one flow. Ranges count the bytes of the application's stream.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +27,12 @@ pub(super) struct DataPath {
     /// The time up to which [`Carrier::blocked`] is counted.
     settled_at: Instant,
     since_sample: SinceSample,
+    /// What happened, by the subflow it happened on, or [`READER`].
+    sequences: BTreeMap<(usize, SequenceKind), Sequence>,
 }
+
+/// In the place of a subflow: what its reader can read.
+const READER: usize = usize::MAX;
 
 /// A range as it was sent first. It counts as arrived with its last byte.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +97,7 @@ impl DataPath {
             self.pending.push_back(Piece { start, end, sent_at: now, arrived_at: None, carrier });
             self.sent = end;
             self.carriers[carrier].sequence = end;
+            self.mark(carrier, SequenceKind::Sent, start, now);
             return Sending::New;
         }
         self.settle(now);
@@ -103,7 +110,33 @@ impl DataPath {
             }
             piece.carrier = carrier;
         }
+        let kind = if sending == Sending::Copy { SequenceKind::Copied } else { SequenceKind::Retransmitted };
+        self.mark(carrier, kind, start, now);
         sending
+    }
+
+    /// The sender considers the data from `start` lost, which this subflow carried.
+    pub(super) fn on_lost(&mut self, ends: Ends, start: u64, now: Instant) {
+        let carrier = self.carrier(ends);
+        self.mark(carrier, SequenceKind::Lost, start, now);
+    }
+
+    /// The retransmission timer of a subflow has expired.
+    pub(super) fn on_timeout(&mut self, ends: Ends, now: Instant) {
+        let carrier = self.carrier(ends);
+        let oldest = self.pending.iter().find(|piece| piece.carrier == carrier);
+        self.mark(carrier, SequenceKind::TimedOut, oldest.map_or(self.sent, |piece| piece.start), now);
+    }
+
+    fn mark(&mut self, carrier: usize, kind: SequenceKind, offset: u64, now: Instant) {
+        self.sequences.entry((carrier, kind)).or_insert_with(|| Sequence::new("", kind)).push(now, offset);
+    }
+
+    /// Takes what has happened, with the ends of the subflow it happened on; `None` is the reader.
+    pub(super) fn take_sequences(&mut self) -> Vec<(Option<Ends>, Sequence)> {
+        let all = core::mem::take(&mut self.sequences);
+        let ends = |carrier: usize| self.carriers.get(carrier).map(|carrier| carrier.ends);
+        all.into_iter().map(|((carrier, _), sequence)| (ends(carrier), sequence)).collect()
     }
 
     /// A range has arrived. Returns the range that can be read now.
@@ -124,6 +157,9 @@ impl DataPath {
             self.since_sample.delay += now - sent_at;
             self.since_sample.waited += now - arrived_at;
             readable = Some(readable.map_or(start, |earlier| earlier.start)..end);
+        }
+        if let Some(readable) = &readable {
+            self.mark(READER, SequenceKind::Readable, readable.end, now);
         }
         readable
     }
@@ -250,6 +286,33 @@ mod tests {
             carriers.iter().map(|c| (c.blocked - Duration::ZERO).as_nanos() / 1_000_000).collect::<Vec<_>>(),
             [20, 20]
         );
+    }
+
+    #[test]
+    fn what_happens_to_data_is_kept_by_subflow() {
+        let mut path = DataPath::default();
+        path.on_range_sent(ends(1), 0, 1000, at(0));
+        path.on_range_sent(ends(2), 1000, 2000, at(1));
+        path.on_range_arrived(1000, 2000, at(11));
+        path.on_lost(ends(1), 0, at(12));
+        path.on_range_sent(ends(1), 0, 1000, at(12));
+        path.on_timeout(ends(1), at(20));
+        path.on_range_sent(ends(2), 0, 1000, at(20));
+        path.on_range_arrived(0, 1000, at(30));
+        let kept = path.take_sequences().into_iter().map(|(ends, sequence)| {
+            let point = sequence.points()[0];
+            (ends.map(|ends| ends.local.port()), sequence.kind, (point.time_s * 1e3) as u64, point.offset)
+        });
+        let expected = [
+            (Some(1), SequenceKind::Sent, 0, 0),
+            (Some(1), SequenceKind::Retransmitted, 12, 0),
+            (Some(1), SequenceKind::Lost, 12, 0),
+            (Some(1), SequenceKind::TimedOut, 20, 0),
+            (Some(2), SequenceKind::Sent, 1, 1000),
+            (Some(2), SequenceKind::Copied, 20, 0),
+            (None, SequenceKind::Readable, 30, 2000),
+        ];
+        assert_eq!(kept.collect::<Vec<_>>(), expected);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use subflow_quantity::Instant;
 use subflow_transport::tcp::Ends;
+use subflow_transport::{Note, Noted};
 use subflow_wire::Packet;
 
 use super::data_path::{DataPath, for_each_range};
@@ -21,14 +22,22 @@ pub(super) struct FlowData {
 /// The time, then the order of what happens at that time.
 type When = (Instant, u64);
 
-/// A range that was sent, or that arrived.
+/// Something that happened to a range.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     when: When,
-    /// The ends of the subflow if it was sent.
-    sent_on: Option<Ends>,
+    what: What,
     start: u64,
     end: u64,
+}
+
+/// What happened, and the ends of the subflow on which it did.
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Sent(Ends),
+    Arrived,
+    Lost(Ends),
+    TimedOut(Ends),
 }
 
 impl FlowData {
@@ -52,7 +61,7 @@ impl FlowData {
         for_each_range(packet, |ends, start, end| match &mut self.steps {
             _ if self.sender != node => told(ends, start..end, None),
             None => told(ends, start..end, Some(self.path.on_range_sent(ends, start, end, when.0))),
-            Some(steps) => steps.push(Step { when, sent_on: Some(ends), start, end }),
+            Some(steps) => steps.push(Step { when, what: What::Sent(ends), start, end }),
         });
     }
 
@@ -68,8 +77,25 @@ impl FlowData {
         for_each_range(packet, |ends, start, end| match &mut self.steps {
             _ if self.sender == node => told(ends, start..end, None),
             None => told(ends, start..end, self.path.on_range_arrived(start, end, when.0)),
-            Some(steps) => steps.push(Step { when, sent_on: None, start, end }),
+            Some(steps) => steps.push(Step { when, what: What::Arrived, start, end }),
         });
+    }
+
+    /// An endpoint of `node` has noted something.
+    pub(super) fn on_noted(&mut self, noted: &Noted, node: usize, when: When) {
+        if self.sender != node {
+            return;
+        }
+        let (what, start, end) = match &noted.note {
+            Note::Lost { data, .. } => (What::Lost(noted.ends), data.start, data.end),
+            Note::Timeout { .. } => (What::TimedOut(noted.ends), 0, 0),
+            _ => return,
+        };
+        match (&mut self.steps, what) {
+            (Some(steps), _) => steps.push(Step { when, what, start, end }),
+            (None, What::Lost(ends)) => self.path.on_lost(ends, start, when.0),
+            (None, _) => self.path.on_timeout(noted.ends, when.0),
+        }
     }
 
     /// Takes the steps that another part has noted.
@@ -86,10 +112,12 @@ impl FlowData {
     /// Makes the record from the steps of all parts.
     pub(super) fn replay(&mut self) {
         let Some(steps) = &mut self.steps else { return };
-        for Step { when: (now, _), sent_on, start, end } in steps.drain(..) {
-            match sent_on {
-                Some(ends) => _ = self.path.on_range_sent(ends, start, end, now),
-                None => _ = self.path.on_range_arrived(start, end, now),
+        for Step { when: (now, _), what, start, end } in steps.drain(..) {
+            match what {
+                What::Sent(ends) => _ = self.path.on_range_sent(ends, start, end, now),
+                What::Arrived => _ = self.path.on_range_arrived(start, end, now),
+                What::Lost(ends) => self.path.on_lost(ends, start, now),
+                What::TimedOut(ends) => self.path.on_timeout(ends, now),
             }
         }
     }

@@ -112,6 +112,7 @@ fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptio
         paths: if options.paths { run.path_records() } else { Vec::new() },
         real_time: None,
         series,
+        sequences: if options.series { run.sequences(scenario) } else { Vec::new() },
     }))
 }
 

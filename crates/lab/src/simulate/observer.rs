@@ -90,6 +90,7 @@ impl Observer {
     fn take_notes(&mut self, endpoint: &mut Endpoint, at: Occasion) {
         endpoint.take_notes(&mut self.noted);
         for noted in self.noted.drain(..) {
+            self.flows[at.flow].on_noted(&noted, at.node, at.when);
             if let Some(log) = &mut self.log {
                 log.noted(at.place(), &noted);
             }

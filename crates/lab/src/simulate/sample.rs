@@ -15,7 +15,7 @@ use super::data_path::{CarrierSample, DataSample};
 use super::figures::{EndFigures, delivered_by_subflow};
 use super::path_sample::PathSample;
 use super::sctp;
-use crate::results::{Series, goodput_mbps};
+use crate::results::{Sequence, Series, goodput_mbps};
 
 const GOODPUT: &str = "goodput";
 
@@ -202,6 +202,25 @@ impl Sampler {
     /// All series, flows before links, in the scenario's order.
     pub(crate) fn finish(self) -> Vec<Series> {
         self.series.into_values().collect()
+    }
+}
+
+impl Run {
+    /// What happened to the flows' data, packet by packet.
+    pub(super) fn sequences(&mut self, scenario: &Scenario) -> Vec<Sequence> {
+        let mut all = Vec::new();
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            let names = self.data_ends(index).0.map_or_else(BTreeMap::new, |sender| subflow_names(&flow.name, sender));
+            let Some(path) = self.world.nodes.data_path(index) else { continue };
+            all.extend(path.take_sequences().into_iter().filter_map(|(ends, mut sequence)| {
+                sequence.of = match ends {
+                    Some(ends) => names.get(&ends)?.clone(),
+                    None => flow.name.clone(),
+                };
+                Some(sequence)
+            }));
+        }
+        all
     }
 }
 

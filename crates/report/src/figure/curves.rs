@@ -13,6 +13,8 @@ pub struct Curves {
     pub curves: Vec<Curve>,
     /// Reference lines.
     pub references: Vec<Reference>,
+    /// Whether single packets can be zoomed to. On a page all curves are in one chart then, however many there are.
+    pub fine: bool,
 }
 
 /// One curve.
@@ -53,6 +55,23 @@ pub enum Shape {
     Steps,
     /// Points without lines.
     Points,
+    /// Points without lines, of a kind that is distinguished from others of the same colour.
+    Marks(Mark),
+}
+
+/// A kind of point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A small dot: one of very many.
+    Small,
+    /// A ring.
+    Ring,
+    /// A square.
+    Square,
+    /// A small square in the colour of text, for what has no colour of its own.
+    Alarm,
+    /// A large one.
+    LargeAlarm,
 }
 
 /// A reference line.
@@ -91,7 +110,7 @@ impl Reference {
 impl Curves {
     /// An empty figure of curves.
     pub fn new(x: Axis, y: Axis) -> Self {
-        Self { x, y, curves: Vec::new(), references: Vec::new() }
+        Self { x, y, curves: Vec::new(), references: Vec::new(), fine: false }
     }
 
     /// Adds a curve.

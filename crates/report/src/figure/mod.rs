@@ -32,7 +32,7 @@ use subflow_lab::statistics::cumulative;
 pub use axis::{Axis, Extent, Scale};
 pub use bars::{Bar, Bars};
 pub use boxes::{BoxOf, Boxes};
-pub use curves::{Curve, CurvePoint, Curves, Reference, Shape};
+pub use curves::{Curve, CurvePoint, Curves, Mark, Reference, Shape};
 
 /// A figure with its title and caption.
 #[derive(Clone, Debug, PartialEq)]

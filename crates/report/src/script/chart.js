@@ -23,8 +23,8 @@ function positionOf(axis, value) {
     : (value - axis.low) / (axis.high - axis.low));
 }
 
-// The points of a path of M, l, h and v: positions in units, y upwards.
-function readPath(d) {
+// The points of a path of M, l, h and v: positions in units, y upwards. A chart may be drawn `scale` times finer.
+function readPath(d, scale) {
   const xs = [], ys = [];
   let x = 0, y = 0;
   for (const [, letter, a, b] of d.matchAll(/([Mlhv])(-?\d+)(?: ?(-?\d+))?/g)) {
@@ -32,25 +32,26 @@ function readPath(d) {
     else if (letter === "l") { x += +a; y += +b; }
     else if (letter === "h") { x += +a; continue; }
     else { y += +a; }
-    xs.push(x);
-    ys.push(UNITS - y);
+    xs.push(x / scale);
+    ys.push(UNITS - y / scale);
   }
   return { xs, ys };
 }
 
 function readChart(figure) {
   const plot = figure.querySelector(".plot");
+  const scale = (plot.dataset.units ?? UNITS) / UNITS;
   const series = [...figure.querySelectorAll("g.series")].map((group, index) => {
     const path = group.querySelector(".line") || group.querySelector(".points");
     return {
       group, name: group.dataset.name, shown: true, look: group.getAttribute("class").replace("series", "").trim(),
       key: figure.querySelector(`.key[data-series="${index}"]`),
       panel: figure.querySelector(`.panel[data-series="${index}"]`),
-      ...(path ? readPath(path.getAttribute("d")) : { xs: [], ys: [] }),
+      ...(path ? readPath(path.getAttribute("d"), scale) : { xs: [], ys: [] }),
     };
   });
   return {
-    figure, plot, series, svg: plot.querySelector("svg"), grid: plot.querySelector(".grid"),
+    figure, plot, series, scale, svg: plot.querySelector("svg"), grid: plot.querySelector(".grid"),
     x: readAxis(plot, "x"), y: readAxis(plot, "y"), linked: figure.dataset.linked,
     view: { left: 0, right: UNITS, low: 0, high: UNITS },
   };

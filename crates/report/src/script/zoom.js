@@ -27,10 +27,11 @@ function label(container, ticks, side) {
 // Updates drawing, grid and ticks for the chart's view.
 function show(chart) {
   const { left, right, low, high } = chart.view;
-  chart.svg.setAttribute("viewBox", `${left} ${UNITS - high} ${right - left} ${high - low}`);
+  const drawn = (units) => units * chart.scale;
+  chart.svg.setAttribute("viewBox", [left, UNITS - high, right - left, high - low].map(drawn).join(" "));
   const [across, up] = [ticksOf(chart.x, left, right), ticksOf(chart.y, low, high)];
-  const lines = across.map(({ at }) => `M${left + at * (right - left)} 0V${UNITS}`)
-    .concat(up.map(({ at }) => `M0 ${UNITS - low - at * (high - low)}H${UNITS}`));
+  const lines = across.map(({ at }) => `M${drawn(left + at * (right - left))} 0V${drawn(UNITS)}`)
+    .concat(up.map(({ at }) => `M0 ${drawn(UNITS - low - at * (high - low))}H${drawn(UNITS)}`));
   chart.grid.setAttribute("d", lines.join(""));
   label(chart.figure.querySelector(".x-ticks"), across, "left");
   label(chart.figure.querySelector(".y-ticks"), up, "bottom");
@@ -44,7 +45,7 @@ function remember(chart) {
 
 function showWhole(chart) {
   chart.view = { left: 0, right: UNITS, low: 0, high: UNITS };
-  chart.svg.setAttribute("viewBox", `0 0 ${UNITS} ${UNITS}`);
+  chart.svg.setAttribute("viewBox", `0 0 ${UNITS * chart.scale} ${UNITS * chart.scale}`);
   chart.grid.setAttribute("d", chart.whole.grid);
   chart.figure.querySelector(".x-ticks").replaceChildren(...chart.whole.x);
   chart.figure.querySelector(".y-ticks").replaceChildren(...chart.whole.y);
@@ -63,7 +64,7 @@ function reach(chart, left, right) {
     }
   }
   if (low > high) return { low: 0, high: UNITS };
-  const air = Math.max((high - low) * 0.06, UNITS / 200);
+  const air = Math.max((high - low) * 0.06, UNITS / 200 / chart.scale);
   return { low: Math.max(0, low - air), high: Math.min(UNITS, high + air) };
 }
 
@@ -71,7 +72,8 @@ function reach(chart, left, right) {
 function zoom(chart, left, right) {
   left = Math.max(0, left);
   right = Math.min(UNITS, right);
-  if (right - left < UNITS / 2000) return;
+  const finest = Math.max(...charts.map((other) => other.scale));
+  if (right - left < UNITS / 2000 / finest) return;
   const whole = left <= 0 && right >= UNITS;
   const together = charts.filter((other) => other === chart || (chart.linked && other.linked === chart.linked));
   for (const other of together) {

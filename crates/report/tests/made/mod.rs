@@ -38,6 +38,7 @@ pub(crate) fn result(scenario: &Scenario, seed: u64) -> RunResult {
         engine: Engine { packet_hops: 42_000, events: 90_000, cpu_s: 0.0 },
         series: Vec::new(),
         paths: Vec::new(),
+        sequences: Vec::new(),
     }
 }
 
