@@ -72,8 +72,8 @@ impl<'a> Client<'a> {
         self.events.iter().any(event)
     }
 
-    /// Sends `data` and its end and receives to the end of the server's, until `server` is through, too. Without data it
-    /// ends its direction after the server.
+    /// Sends `data` and its end and receives to the end of the server's, until `server` is through, too. Without data
+    /// it ends its direction after the server.
     pub(super) async fn exchange<T>(
         &mut self,
         data: Vec<u8>,

@@ -1,4 +1,5 @@
-//! A server that announces addresses without end (RFC 8684, section 3.4.1): it has the keys, so that its HMACs are right.
+//! A server that announces addresses without end (RFC 8684, section 3.4.1): it has the keys, so that its HMACs are
+//! right.
 
 use allocation_counter::measure;
 use subflow_policy::path_manager::MAX_SUBFLOWS;

@@ -1,5 +1,5 @@
-//! Floods of SYNs, joins, INITs and cookies (RFC 4987; RFC 9260, section 5.1.3): what a host keeps for them is bounded, what it does for each is the same for
-//! the first and the last, and others still get through.
+//! Floods of SYNs, joins, INITs and cookies (RFC 4987; RFC 9260, section 5.1.3): what a host keeps for them is bounded,
+//! what it does for each is the same for the first and the last, and others still get through.
 
 use allocation_counter::measure;
 use proptest::prelude::*;

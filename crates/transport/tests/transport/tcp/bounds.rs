@@ -48,8 +48,8 @@ fn data_nearest_to_rcv_nxt_is_kept_when_the_queue_is_full() {
     assert_eq!(pair.tcp(SERVER).out_of_order_pieces(), 65_536 / 896);
 }
 
-/// The client's window after the server, whose own acknowledgments are lost, has acknowledged the first window in pieces
-/// of `piece` bytes.
+/// The client's window after the server, whose own acknowledgments are lost, has acknowledged the first window in
+/// pieces of `piece` bytes.
 fn window_after_acknowledgments_of(piece: u32) -> u32 {
     let mut pair = Setup::tcp().both(|stack| stack.receive_buffer(1 << 20)).connected();
     pair.transfer(CLIENT, 1448);
