@@ -82,25 +82,33 @@ impl Connection {
         let known = self.recovery.last_blocks.iter().find(|known| known.start <= block.end && known.end >= block.start);
         match known.cloned() {
             Some(known) => {
-                self.mark_range(block.start..known.start.min(block.end), findings, reordered, now);
-                self.mark_range(known.end.max(block.start)..block.end, findings, reordered, now);
+                self.mark_range(&block, block.start..known.start.min(block.end), findings, reordered, now);
+                self.mark_range(&block, known.end.max(block.start)..block.end, findings, reordered, now);
             }
-            None => self.mark_range(block, findings, reordered, now),
+            None => self.mark_range(&block, block.clone(), findings, reordered, now),
         }
     }
 
-    fn mark_range(&mut self, range: Range<u64>, findings: &mut AckFindings, reordered: &mut u64, now: Instant) {
+    /// Marks the segments that have bytes in `range` and lie in `block` as a whole: what was retransmitted may arrive
+    /// in parts, in another order, so that the rest of a segment was reported before.
+    fn mark_range(
+        &mut self,
+        block: &Range<u64>,
+        range: Range<u64>,
+        findings: &mut AckFindings,
+        reordered: &mut u64,
+        now: Instant,
+    ) {
         if range.start >= range.end {
             return;
         }
         let mut id = self.sent.first_ending_after(range.start);
         while self.sent.contains(id) {
             let segment = self.sent.get(id);
-            if segment.end > range.end {
+            if segment.start >= range.end || segment.end > block.end {
                 break;
             }
-            // A block must cover the whole segment.
-            if segment.start >= range.start && !segment.tags.has(Tags::SACKED) {
+            if segment.start >= block.start && !segment.tags.has(Tags::SACKED) {
                 self.mark_segment(id, findings, reordered, now);
             }
             id = id.wrapping_add(1);
