@@ -26,6 +26,8 @@ impl TcpSaid {
         let end = segment.sequence.wrapping_add(segment.payload.length).wrapping_add(control);
         if has(TcpFlags::SYN) {
             (self.isn, self.next, self.spoken) = (segment.sequence, end, true);
+            // What it acknowledged before was of another connection between these ports, maybe a stranger's.
+            self.acknowledged = None;
         } else if !has(TcpFlags::RST) && (!self.spoken || is_after(end, self.next)) {
             (self.next, self.spoken) = (end, true);
         }

@@ -191,6 +191,11 @@ impl MeteredHost {
         self.most_ends = self.most_ends.max(self.all_ends);
     }
 
+    /// Subflows, or pairs of addresses, of an endpoint.
+    pub(crate) fn ends_of(&self, id: EndpointId) -> u64 {
+        self.ends.get(&id).map_or(0, |&ends| ends as u64)
+    }
+
     fn call<T>(&mut self, act: impl FnOnce(&mut Host) -> T) -> T {
         let Self { host, held, .. } = self;
         let mut result = None;
