@@ -132,7 +132,7 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
         if ports is None:
             ports = datapath.subflow_ports = {}
         now = time.monotonic()
-        ports.update({port.port_no: _port(now, port) for port in event.msg.body if port.port_no < protocol.OFPP_MAX})
+        ports.update({port.port_no: _port(port) for port in event.msg.body if port.port_no < protocol.OFPP_MAX})
         if event.msg.flags & protocol.OFPMPF_REPLY_MORE:
             return
         with self._lock:
@@ -150,7 +150,7 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
         now = time.monotonic()
         gone = message.reason == protocol.OFPPR_DELETE
         with self._lock:
-            found = None if gone else _port(now, port)
+            found = None if gone else _port(port)
             self._send(self.controller.port_changed(now, message.datapath.id, port.port_no, found))
 
     @set_ev_cls(ofp_event.EventOFPPacketIn, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
@@ -227,9 +227,9 @@ def _text(value: Any) -> str:
     return bytes(value).rstrip(b"\0").decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def _port(now: float, port: Any) -> Port:
+def _port(port: Any) -> Port:
     down = port.config & protocol.OFPPC_PORT_DOWN or port.state & protocol.OFPPS_LINK_DOWN
-    return Port(_text(port.name), not down, port.curr_speed, now)
+    return Port(_text(port.name), not down, port.curr_speed)
 
 
 def _match(match: Any) -> messages.Match:

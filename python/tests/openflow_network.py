@@ -158,7 +158,7 @@ class FakeNetwork:
 
     def _ports(self, dpid: int) -> dict[int, Port]:
         switch = self.switches[dpid]
-        return {n: Port(f"p{n}", n not in switch.down, 10_000_000, self.now) for n in switch.ports}
+        return {n: Port(f"p{n}", n not in switch.down, 10_000_000) for n in switch.ports}
 
     def set_cable(self, a: Place, up: bool, noticed: bool = True) -> None:
         """Cuts or mends the cable at port `a`; `noticed` by the ports at its ends."""

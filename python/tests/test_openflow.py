@@ -167,10 +167,21 @@ def test_when_a_link_fails_its_subflow_moves(noticed: bool) -> None:
     for port in (1000, 1001):
         way, back = ways(net, port)
         assert way[-1] == net.hosts[B] and back[-1] == net.hosts[A] and broken not in way
+    assert net.controller.counters["silent_links"] == (0 if noticed else 1)
     net.set_cable(broken, up=True, noticed=noticed)
     net.wait(5)
     connection(net, 2000, 8)
     assert not cables_of(net, ways(net, 2000)[0]) & cables_of(net, ways(net, 2001)[0])
+
+
+def test_a_controller_that_was_stopped_for_a_while_believes_in_its_links() -> None:
+    net = network()
+    connection(net, 1000, 7)
+    before = [ways(net, port) for port in (1000, 1001)]
+    net.now += 15
+    net.wait(5)
+    assert [ways(net, port) for port in (1000, 1001)] == before
+    assert net.controller.counters["silent_links"] == net.controller.counters["moved_flows"] == 0
 
 
 def test_without_rerouting_nothing_moves() -> None:

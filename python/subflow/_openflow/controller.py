@@ -83,9 +83,10 @@ class Controller:
         self, now: float, dpid: int, ports: dict[int, Port], tables: int = 254, description: str = ""
     ) -> list[Message]:
         """A switch connected, for the first time or again. Entries that it has stay."""
+        settled_at = self.topology.watched(now) + READY_PROBES * self.settings.discovery_interval
+        self._settled_at = settled_at
         if self._ready_at is None:
-            self._ready_at = now + READY_PROBES * self.settings.discovery_interval
-        self._settled_at = now + READY_PROBES * self.settings.discovery_interval
+            self._ready_at = settled_at
         self.objections.pop(dpid, None)
         if tables < 2:
             self.objections[dpid] = f"it has {tables} flow table(s); two are needed"
@@ -124,7 +125,7 @@ class Controller:
         if dpid not in self.topology.switches:
             return []
         before = [link.up for link in self.topology.links]
-        self.topology.set_port(dpid, number, port)
+        self.topology.set_port(now, dpid, number, port)
         failed = before != [link.up for link in self.topology.links]
         messages = list(self._topology_changed(now, reroute=True)) if failed else []
         if port is not None and port.up:
@@ -147,7 +148,7 @@ class Controller:
         if kind == ETHERTYPE_ARP:
             return list(self._arp(now, place, data))
         packet = read_frame(data)
-        if packet is None or not self.settings.places or now < (self._ready_at or now + 1):
+        if packet is None or not self.settings.places or self.topology.watched(now) < (self._ready_at or now + 1):
             return []
         return list(self._tcp(now, place, packet, data))
 
@@ -286,7 +287,9 @@ class Controller:
     def tick(self, now: float) -> list[Message]:
         """What is due. To be called a few times each second."""
         messages = list(self.topology.probe(now))
-        if self.topology.expire(now):
+        failed_links = self.topology.expire(now)
+        if failed_links > 0:
+            self.counters["silent_links"] += failed_links
             messages += self._topology_changed(now, reroute=True)
         connected = [switch.dpid for switch in self.topology.switches.values() if switch.connected]
         if now >= self._next_audit:
@@ -344,7 +347,8 @@ class Controller:
         """Takes over hosts and flows of an earlier controller, from what switches reported when they connected."""
         connected = {switch.dpid for switch in self.topology.switches.values() if switch.connected}
         # Which ports of a switch lead to hosts is known some time after it connected.
-        if not self._reports or now < self._settled_at or not connected <= self._reports.keys():
+        settled = self.topology.watched(now) >= self._settled_at
+        if not self._reports or not settled or not connected <= self._reports.keys():
             return
         reports, self._reports = self._reports, {}
         heir = adoption.Heir(self.settings, self.topology, self.hosts, self.subflows, self.placement)

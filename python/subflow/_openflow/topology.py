@@ -25,7 +25,8 @@ class Port:
     up: bool
     # In kbit/s; 0 if unknown.
     speed: int
-    since: float
+    # When it came up, or was first seen.
+    since: float = 0.0
     # The number of its link, if it has one.
     link: int | None = None
 
@@ -60,14 +61,23 @@ class Topology:
         self._probes = probes
         self._interval = interval
         self._next_probes = 0.0
+        self._called = self._stopped = 0.0
+
+    def watched(self, now: float) -> float:
+        """The time so far without that in which this process was stopped: no LLDP frames were sent then, or read."""
+        gap = now - self._called if self._called else 0.0
+        self._called = now
+        self._stopped += max(gap - self._interval, 0.0)
+        return now - self._stopped
 
     def connect(self, now: float, dpid: int, ports: dict[int, Port], description: str) -> None:
         """A switch connected, for the first time or again."""
+        now = self.watched(now)
         switch = self.switches.setdefault(dpid, Switch(dpid, len(self.switches)))
         for number, port in ports.items():
             before = switch.ports.get(number)
-            if before is not None:
-                port.link, port.since = before.link, before.since if before.up == port.up else now
+            port.since = before.since if before is not None and before.up == port.up else now
+            port.link = before.link if before is not None else None
         switch.connected, switch.ports, switch.description = True, ports, description
         # Its links are seen again soon; until then they have not failed.
         for link in self.links:
@@ -80,8 +90,9 @@ class Topology:
         if dpid in self.switches:
             self.switches[dpid].connected = False
 
-    def set_port(self, dpid: int, number: int, port: Port | None) -> None:
+    def set_port(self, now: float, dpid: int, number: int, port: Port | None) -> None:
         """A port appeared, changed or, with ``None``, disappeared."""
+        now = self.watched(now)
         ports = self.switches[dpid].ports
         before = ports.get(number)
         if before is not None and before.link is not None and (port is None or not port.up):
@@ -90,13 +101,15 @@ class Topology:
         if port is None:
             ports.pop(number, None)
             return
+        port.since = now
         if before is not None and port.up:
             port.link = before.link
-            port.since = before.since if before.up else port.since
+            port.since = before.since if before.up else now
         ports[number] = port
 
     def probe(self, now: float) -> Iterator[Message]:
         """The LLDP frames that are due."""
+        now = self.watched(now)
         if now < self._next_probes:
             return
         self._next_probes = now + self._interval
@@ -112,6 +125,7 @@ class Topology:
 
     def probed(self, now: float, place: Place, frame: bytes) -> bool:
         """An LLDP frame came to `place`. Returns whether a link is new or works again."""
+        now = self.watched(now)
         origin = self._probes.origin(frame)
         if origin is None or origin == place or not (self._port(origin) and self._port(place)):
             return False
@@ -135,13 +149,15 @@ class Topology:
         link.up = True
         return True
 
-    def expire(self, now: float) -> bool:
-        """Finds links that have failed although their ports are up. Returns whether there are any."""
-        failed = False
+    def expire(self, now: float) -> int:
+        """Finds links that have failed although their ports are up. Returns their number."""
+        now = self.watched(now)
+        failed = 0
         for link in self.links:
             watched = all(self.switches[dpid].connected for dpid, _ in link.ends)
             if link.up and watched and min(link.seen.values()) < now - LOST_PROBES * self._interval:
-                link.up, link.seen, failed = False, {}, True
+                link.up, link.seen = False, {}
+                failed += 1
         return failed
 
     def is_usable(self, number: int) -> bool:
@@ -151,6 +167,7 @@ class Topology:
 
     def leads_to_hosts(self, now: float, place: Place) -> bool:
         """Whether a port has no link to another switch, as far as can be known."""
+        now = self.watched(now)
         port = self._port(place)
         return (
             port is not None and port.up and port.link is None and now >= port.since + SETTLED_PROBES * self._interval
