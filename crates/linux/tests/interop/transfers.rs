@@ -2,7 +2,7 @@
 //! a failing path.
 
 use subflow_linux::netlink::{Endpoint, EndpointFlags};
-use subflow_linux::{DeviceKind, KernelHost};
+use subflow_linux::{DeviceKind, KernelHost, Stream};
 use subflow_network::{LinkChange, LinkConfig, LossConfig, Probability};
 use subflow_quantity::{Duration, Rate};
 use subflow_transport::Listener;
@@ -12,11 +12,22 @@ use crate::contest::{Contest, Setting, at, close, finish_after, links_of, ours, 
 
 const MEGABYTE: u64 = 1_000_000;
 
+/// The time in which a join succeeds.
+const JOIN_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// Adds an endpoint for each of `paths` of its host to the kernel's path manager.
 fn add_endpoints(kernel: &KernelHost, host: usize, paths: core::ops::Range<usize>, flags: EndpointFlags) {
     let endpoint = |path| Endpoint { id: None, address: address(host, path), port: None, flags };
     let all = paths.map(endpoint);
     kernel.with_path_manager(|manager| all.into_iter().try_for_each(|one| manager.add_endpoint(&one))).expect("added");
+}
+
+/// Waits until the kernel has a second subflow, where there is to be one: a busy one joins when a short transfer is over.
+fn await_join(stream: &Stream, paths: usize) {
+    let until = std::time::Instant::now() + std::time::Duration::from_nanos(JOIN_TIMEOUT.as_nanos());
+    while stream.info().expect("info").subflows.len() < paths.min(2) && std::time::Instant::now() < until {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
 }
 
 /// A transfer of `bytes` in both directions, with one subflow per path. `checksum` is whether our end and the kernel
@@ -61,14 +72,16 @@ impl Transfer {
         let config = ours("full-mesh", |config| {
             (config.checksum, config.stale_loss_count) = (checksum[0], stale_loss_count);
         });
-        let exchange = |stream: &subflow_linux::Stream| {
+        let exchange = |stream: &Stream| {
             talk(stream, bytes, bytes);
+            await_join(stream, paths);
             let info = stream.info().expect("info");
             assert!(!info.fallback, "{info:?}");
             assert_eq!(info.checksum, checksum[0] || checksum[1]);
             close(stream);
         };
         let mut most = 0;
+        let patience = contest.emulator.network().now() + JOIN_TIMEOUT;
         if setting.kernel == SERVER {
             contest.with_our_client(
                 &config,
@@ -81,7 +94,8 @@ impl Transfer {
                 },
                 |network, station, id| {
                     most = most.max(subflows_up(station, id));
-                    finish_after(network, station, id, bytes)
+                    let may_end = paths == 1 || most > 1 || network.now() > patience;
+                    may_end && finish_after(network, station, id, bytes)
                 },
             );
         } else {
@@ -98,7 +112,8 @@ impl Transfer {
                         written = true;
                     }
                     most = most.max(subflows_up(station, id));
-                    finish_after(network, station, id, bytes)
+                    let may_end = paths == 1 || most > 1 || network.now() > patience;
+                    may_end && finish_after(network, station, id, bytes)
                 },
             );
         }
