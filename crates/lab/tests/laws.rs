@@ -51,6 +51,24 @@ fn reno_under_random_loss_obeys_the_square_root_law() {
     }
 }
 
+/// RFC 9438, section 5.2, equation 5: the mean window goes with ⁴√(C (3 + β) / (4 (1 − β))).
+#[test]
+fn cubic_with_other_constants_gets_as_much_more_as_its_response_function_says() {
+    let path = "rate = \"unlimited\"\ndelay = \"50 ms\"\nloss = { up = \"0.01 %\", down = \"0 %\" }\n";
+    let goodput = |beta: f64, c: f64| {
+        let named = format!("{{ name = \"cubic\", beta = {beta}, c = {c} }}");
+        goodputs(&two_hosts("605 s", path, &tcp("f", "cubic", "0 s").replace("\"cubic\"", &named)), 3)[0]
+    };
+    let law = |beta: f64, c: f64| (c * (3.0 + beta) / (4.0 * (1.0 - beta))).powf(0.25);
+    let usual = goodput(0.7, 0.4) / law(0.7, 0.4);
+    for (beta, c) in [(0.5, 0.4), (0.9, 0.4), (0.7, 1.6)] {
+        let (measured, expected) = (goodput(beta, c), usual * law(beta, c));
+        let deviation = measured / expected - 1.0;
+        // It is for losses at equal distances; these are random.
+        assert!(deviation.abs() < 0.2, "beta {beta}, C {c}: {measured:.3} Mbit/s, the law says {expected:.3}");
+    }
+}
+
 #[test]
 fn two_equal_reno_flows_share_a_link() {
     let path = "rate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"50 packets\"";

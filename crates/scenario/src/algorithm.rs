@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use subflow_policy::bottleneck::{BottleneckDetection, DetectorEntry, Parameters};
-use subflow_policy::congestion::{Algorithm, Options};
+use subflow_policy::congestion::{Algorithm, Options, cubic, wvegas};
 use subflow_policy::path_manager::{Options as PathManagerOptions, PathManagement};
 use subflow_policy::scheduler::{Options as SchedulerOptions, Scheduling};
 
@@ -132,14 +132,47 @@ impl DetectorName {
 }
 
 impl CongestionName {
+    /// The options that it takes.
+    pub fn options(&self) -> &'static [&'static str] {
+        let entry = Algorithm::all().iter().find(|entry| entry.name == self.name);
+        // One that is not in the catalogue takes its options where it is made.
+        entry.map_or(&[], |entry| entry.options)
+    }
+}
+
+/// A congestion control with its options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Congestion {
+    /// Which one.
+    pub name: CongestionName,
+    /// CUBIC's constants.
+    pub cubic: cubic::Constants,
+    /// Those of wVegas.
+    pub wvegas: wvegas::Constants,
+}
+
+impl Congestion {
+    /// One with its options at their defaults.
+    pub fn new(name: CongestionName) -> Self {
+        Self { name, cubic: cubic::Constants::default(), wvegas: wvegas::Constants::default() }
+    }
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.name.name()
+    }
+    /// Whether its options are at their defaults.
+    pub fn is_default(&self) -> bool {
+        *self == Self::new(self.name.clone())
+    }
     /// A new instance of the algorithm, for one connection.
     pub fn build(&self, stack: &TcpOptions) -> Algorithm {
-        if let Some(prototype) = &self.custom {
+        if let Some(prototype) = &self.name.custom {
             return Algorithm::clone(prototype);
         }
         let TcpOptions { hystart, fixed_point, two_segment_floor, cmt_rpv2, .. } = *stack;
-        let options = Options { hystart, fixed_point, two_segment_floor, cmt_rpv2 };
-        Algorithm::with_options(&self.name, options).expect("the name came out of the catalogue")
+        let Self { cubic, wvegas, .. } = *self;
+        let options = Options { hystart, fixed_point, two_segment_floor, cmt_rpv2, cubic, wvegas };
+        Algorithm::with_options(self.name(), options).expect("the name came out of the catalogue")
     }
 }
 

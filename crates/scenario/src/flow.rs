@@ -4,7 +4,7 @@ use rand_core::RngCore;
 use subflow_quantity::{Duration, Rate};
 use subflow_transport::sctp::config::Reliability;
 
-use super::{CongestionName, Coupling, Detector, InterfaceIndex, PathManager, Scheduler, Sctp, Stack};
+use super::{Congestion, Coupling, Detector, InterfaceIndex, PathManager, Scheduler, Sctp, Stack};
 
 /// One connection (or stream of datagrams) from a host to another.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +61,7 @@ pub enum Protocol {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tcp {
     /// Congestion control of both ends.
-    pub congestion: CongestionName,
+    pub congestion: Congestion,
     /// The stack at [`Flow::from`].
     pub from_stack: Stack,
     /// The stack at [`Flow::to`].
@@ -72,7 +72,7 @@ pub struct Tcp {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mptcp {
     /// Congestion control of both ends.
-    pub congestion: CongestionName,
+    pub congestion: Congestion,
     /// Packet scheduler of both ends.
     pub scheduler: Scheduler,
     /// Path manager of both ends.

@@ -25,7 +25,7 @@ use subflow_network::RoutingConfig;
 use subflow_quantity::Duration;
 
 pub use algorithm::{
-    CatalogueEntry, CongestionName, DetectorName, PathManager, PathManagerName, Scheduler, SchedulerName,
+    CatalogueEntry, Congestion, CongestionName, DetectorName, PathManager, PathManagerName, Scheduler, SchedulerName,
 };
 pub use custom::CustomAlgorithms;
 pub use detector::{Coupling, Detector};

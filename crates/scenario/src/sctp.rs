@@ -5,13 +5,13 @@ use subflow_transport::sctp::config::{
     BufferSplitting, InitialThreshold, RecoveryScope, Reliability, RetransmissionPolicy, WindowGrowth,
 };
 
-use super::{CongestionName, Scheduler, Stack};
+use super::{Congestion, Scheduler, Stack};
 
 /// An SCTP flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sctp {
     /// Congestion control of both ends.
-    pub congestion: CongestionName,
+    pub congestion: Congestion,
     /// Which path gets new data with CMT; `None` for the one with the most free window.
     pub scheduler: Option<Scheduler>,
     /// The primary path, as the place of its interface among those of [`Flow::to`](super::Flow::to)'s host, that of the

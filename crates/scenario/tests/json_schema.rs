@@ -83,6 +83,7 @@ rate = "unlimited"
 from = "phone"
 to = "server"
 protocol = "mptcp"
+congestion = { name = "cubic", beta = 0.5, fast_convergence = false }
 scheduler = { name = "blest", lambda = 1.1, beta = "1/4" }
 requests = { response = "1 MB", think = { exponential = "1 s" } }
 [[timeline]]

@@ -5,14 +5,14 @@ use std::sync::PoisonError;
 use subflow_linux::{DeviceKind, Emulator, InterfaceDrops, Verdict, kernel_release};
 use subflow_network::DuplexLink;
 use subflow_quantity::{Duration, Instant};
-use subflow_scenario::{HostStack, InterfaceIndex, Scenario};
+use subflow_scenario::{InterfaceIndex, Protocol, Scenario};
 use subflow_transport::{Endpoint, EndpointId};
 
 use super::hosts::KernelHosts;
 use super::kernel_flow::KernelFlow;
 use super::settings::Plan;
 use super::userspace::RealWorld;
-use super::{is_ours, is_request_response};
+use super::{is_ours, is_request_response, is_sent_by_kernel};
 use crate::RunError;
 use crate::results::{Engine, FlowResult, RealTime, RunResult};
 use crate::simulate::figures::{EndFigures, FlowBaseline, MeasuredFlow};
@@ -165,6 +165,7 @@ fn real_time(
     let mut notes: Vec<String> = plans.iter().flat_map(|plan| plan.notes.iter().cloned()).collect();
     notes.extend(hosts.unknown_settings().map(|(host, setting)| format!("{host}: this kernel has no net/{setting}")));
     notes.extend(other_schedulers(scenario));
+    notes.extend(other_constants(scenario));
     if conditions.device == DeviceKind::Veth && !conditions.device_was_asked_for {
         notes.push("TUN devices cannot be made here: packets went over veth pairs and packet sockets".to_owned());
     }
@@ -190,13 +191,25 @@ fn real_time(
     })
 }
 
+/// Flows whose scenario gives a congestion control constants that the kernel's does not take.
+fn other_constants(scenario: &Scenario) -> impl Iterator<Item = String> {
+    scenario.flows.iter().filter_map(|flow| {
+        let congestion = match &flow.protocol {
+            Protocol::Tcp(tcp) => &tcp.congestion,
+            Protocol::Mptcp(mptcp) => &mptcp.congestion,
+            Protocol::Sctp(_) | Protocol::Udp => return None,
+        };
+        (is_sent_by_kernel(scenario, flow) && !congestion.is_default()).then(|| {
+            format!("{}: the kernel's {:?} has constants of its own, not the scenario's", flow.name, congestion.name())
+        })
+    })
+}
+
 /// Flows whose scenario names a scheduler that the kernel does not have.
 fn other_schedulers(scenario: &Scenario) -> impl Iterator<Item = String> {
     scenario.flows.iter().filter_map(|flow| {
-        let subflow_scenario::Protocol::Mptcp(mptcp) = &flow.protocol else { return None };
-        let sender = if is_request_response(flow) { flow.to } else { flow.from };
-        let by_kernel = scenario.hosts[sender.host].stack == HostStack::Kernel;
-        (by_kernel && mptcp.scheduler.name() != "linux-default").then(|| {
+        let Protocol::Mptcp(mptcp) = &flow.protocol else { return None };
+        (is_sent_by_kernel(scenario, flow) && mptcp.scheduler.name() != "linux-default").then(|| {
             format!(
                 "{}: the kernel has its own scheduler, not {:?}; compare with linux-default",
                 flow.name,

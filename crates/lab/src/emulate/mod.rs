@@ -304,12 +304,17 @@ fn needs(scenario: &Scenario) -> Needs {
             Protocol::Sctp(_) | Protocol::Udp => continue,
         };
         // Both ends have the setting, but only the sender of data uses it.
-        let sender = if is_request_response(flow) { flow.to } else { flow.from };
-        if scenario.hosts[sender.host].stack == HostStack::Kernel {
+        if is_sent_by_kernel(scenario, flow) {
             needs.congestion.push(congestion.name().to_owned());
         }
     }
     needs
+}
+
+/// Whether the kernel of a host sends the data of `flow`.
+fn is_sent_by_kernel(scenario: &Scenario, flow: &Flow) -> bool {
+    let sender = if is_request_response(flow) { flow.to } else { flow.from };
+    scenario.hosts[sender.host].stack == HostStack::Kernel
 }
 
 fn is_request_response(flow: &Flow) -> bool {

@@ -9,7 +9,7 @@ use subflow_policy::congestion::{Algorithm, CongestionControl, Growth};
 use subflow_policy::custom::FlowEnd;
 use subflow_policy::path_manager::{PathManagement, PathManager};
 use subflow_policy::scheduler::{Scheduler, Scheduling};
-use subflow_scenario::{Buffer, CongestionName, Coupling, Flow, Protocol, Stack, Traffic};
+use subflow_scenario::{Buffer, Congestion, Coupling, Flow, Protocol, Stack, Traffic};
 use subflow_transport::mptcp::send_memory::SendBufferTuning;
 use subflow_transport::tcp::TcpOptions;
 use subflow_transport::tcp::config::{
@@ -87,9 +87,9 @@ fn send_buffer(stack: &subflow_scenario::TcpOptions) -> Option<u64> {
     }
 }
 
-/// The congestion control `name` with the switches `stack`, for connections of `end`.
-pub(super) fn congestion(name: &CongestionName, stack: &subflow_scenario::TcpOptions, end: FlowEnd) -> Algorithm {
-    let mut algorithm = name.build(stack);
+/// The congestion control with the switches `stack`, for connections of `end`.
+pub(super) fn congestion(chosen: &Congestion, stack: &subflow_scenario::TcpOptions, end: FlowEnd) -> Algorithm {
+    let mut algorithm = chosen.build(stack);
     algorithm.begin(end);
     algorithm
 }

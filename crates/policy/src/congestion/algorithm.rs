@@ -22,11 +22,22 @@ pub struct Options {
     pub two_segment_floor: bool,
     /// Which CMT/RPv2 is meant (the papers' formulas).
     pub cmt_rpv2: CmtRpV2Form,
+    /// `beta`, `c` and `fast_convergence` of CUBIC.
+    pub cubic: cubic::Constants,
+    /// `alpha` and `gamma` of wVegas.
+    pub wvegas: wvegas::Constants,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { hystart: true, fixed_point: false, two_segment_floor: false, cmt_rpv2: CmtRpV2Form::Formula }
+        Self {
+            hystart: true,
+            fixed_point: false,
+            two_segment_floor: false,
+            cmt_rpv2: CmtRpV2Form::Formula,
+            cubic: cubic::Constants::default(),
+            wvegas: wvegas::Constants::default(),
+        }
     }
 }
 
@@ -39,10 +50,13 @@ pub struct Description {
     pub summary: &'static str,
     /// Where it is defined.
     pub source: &'static str,
+    /// Names of its own [`Options`], which scenarios give beside its name. The others are switches of a stack.
+    pub options: &'static [&'static str],
 }
 
 macro_rules! algorithms {
-    ($($variant:ident($build:expr) : $type:ty, $name:literal, $summary:literal, $source:literal;)+) => {
+    ($($variant:ident($build:expr) : $type:ty, $name:literal, options [$($option:literal),*],
+       $summary:literal, $source:literal;)+) => {
         /// A congestion-control algorithm, chosen by name.
         #[derive(Clone, Debug)]
         pub enum Algorithm {
@@ -57,7 +71,12 @@ macro_rules! algorithms {
 
             /// The catalogue: every algorithm with a summary and its source.
             pub const fn all() -> &'static [Description] {
-                &[$(Description { name: $name, summary: $summary, source: $source }),+]
+                &[$(Description {
+                    name: $name,
+                    summary: $summary,
+                    source: $source,
+                    options: &[$($option),*],
+                }),+]
             }
 
             /// The algorithm called `name`, built with `options`.
@@ -131,26 +150,27 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    Reno(|_| Reno): Reno, "reno",
+    Reno(|_| Reno): Reno, "reno", options [],
         "one packet per window, half on loss; uncoupled", "RFC 5681";
-    Cubic(|o: Options| Cubic::new(o.hystart)): Cubic, "cubic",
+    Cubic(|o: Options| Cubic::with_constants(o.hystart, o.cubic)): Cubic, "cubic",
+        options ["beta", "c", "fast_convergence"],
         "the window is a cubic function of the time since the last loss; uncoupled", "RFC 9438, Linux 6.12";
-    Lia(|o: Options| Lia::new(o.fixed_point)): Lia, "lia",
+    Lia(|o: Options| Lia::new(o.fixed_point)): Lia, "lia", options [],
         "linked increases: all paths together take no more than one TCP on the best path", "RFC 6356";
-    Olia(|o: Options| Olia::new(o.fixed_point, o.two_segment_floor)): Olia, "olia",
+    Olia(|o: Options| Olia::new(o.fixed_point, o.two_segment_floor)): Olia, "olia", options [],
         "opportunistic linked increases: Pareto-optimal, with a term that shifts window to better paths",
         "Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05";
-    Balia(|o: Options| Balia::new(o.fixed_point)): Balia, "balia",
+    Balia(|o: Options| Balia::new(o.fixed_point)): Balia, "balia", options [],
         "balanced linked adaptation: friendliness against responsiveness",
         "Peng et al., ToN 2016; draft-walid-mptcp-congestion-control-04";
-    WVegas(|_| WVegas::default()): WVegas, "wvegas",
+    WVegas(|o: Options| WVegas::new(o.wvegas)): WVegas, "wvegas", options ["alpha", "gamma"],
         "weighted Vegas: equal queueing delay on all paths", "Cao, Xu, Fu, ICNP 2012";
-    Sctp(|_| Sctp): Sctp, "sctp",
+    Sctp(|_| Sctp): Sctp, "sctp", options [],
         "SCTP's own: at most one PMTU per SACK, then one per window of acknowledged bytes; uncoupled",
         "RFC 9260, section 7.2";
-    CmtRpV1(|o: Options| CmtRpV1::new(o.two_segment_floor)): CmtRpV1, "cmt-rpv1",
+    CmtRpV1(|o: Options| CmtRpV1::new(o.two_segment_floor)): CmtRpV1, "cmt-rpv1", options [],
         "resource pooling by shares of the slow-start thresholds", "Dreibholz et al., AINA 2010";
-    CmtRpV2(|o: Options| CmtRpV2::new(o.cmt_rpv2, o.two_segment_floor)): CmtRpV2, "cmt-rpv2",
+    CmtRpV2(|o: Options| CmtRpV2::new(o.cmt_rpv2, o.two_segment_floor)): CmtRpV2, "cmt-rpv2", options [],
         "resource pooling by shares of the rates", "Dreibholz et al., ConTEL 2011";
 }
 

@@ -4,6 +4,8 @@
 //! W(t) = C (t − K)³ + W_max        K = ∛((W_max − cwnd) / C)        C = 0.4 packets/s³, t in seconds
 //! ```
 //!
+//! The table has the values for the default [`Constants`]: β = 717/1024, C = 410/1024.
+//!
 //! | phase | rule | source |
 //! |---|---|---|
 //! | slow start | as Reno; ended early by [HyStart](super::hystart), if enabled | RFC 9438, 4.10 |
@@ -22,7 +24,7 @@
 //! **Units.** The cubic function is in packets; the windows of a transport that counts bytes are divided by
 //! [`Path::quantum`].
 
-use subflow_quantity::{Duration, Instant};
+use subflow_quantity::{Duration, Instant, Ratio};
 
 use super::hystart::{HyStart, Sample};
 use super::{Ack, CongestionControl, Path, RecoveryState, additive_increase, set_state, slow_start};
@@ -31,31 +33,84 @@ use super::{Ack, CongestionControl, Path, RecoveryState, additive_increase, set_
 const TICK: Duration = Duration::from_millis(4);
 /// Ticks per second.
 const HZ: u64 = 250;
-/// The decrease factor β in 1/1024.
-const BETA: u64 = 717;
-/// The unit of [`BETA`]: 1/1024.
-const BETA_SCALE: u64 = 1024;
-/// C times 1024, for times in 1/1024 s: `C · (t/1024)³ = 410 t³ / 2⁴⁰`.
-const CUBE_SCALE: u128 = 410;
-/// Eight times the ratio of acknowledged windows to packets of Reno-friendly growth, `(1 + β)/(3 (1 − β))`, rounded
-/// down twice as in Linux (`beta_scale`).
-const FRIENDLY_SCALE: u64 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
+/// β and C are kept in 1/1024.
+const SCALE: u64 = 1024;
+/// β of Linux.
+const BETA: Ratio = Ratio::new(717, SCALE as u32).expect("it is not divided by zero");
+/// C of Linux.
+const C: Ratio = Ratio::new(410, SCALE as u32).expect("it is not divided by zero");
 /// Largest `cnt` before the first loss: growth of at least 5 % per round trip while the capacity is unknown.
 const MAX_CNT_BEFORE_LOSS: u32 = 20;
 /// Smallest `cnt`: growth of at most half a packet per acknowledged packet.
 const MIN_CNT: u32 = 2;
 
+/// The constants of CUBIC (RFC 9438, section 4.1.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constants {
+    /// `beta`: what is left of the window after a loss, above 0 and below 1; rounded to 1/1024.
+    pub beta: Ratio,
+    /// `c`: how fast the window grows far from its last maximum, in packets per cubic second, from 1/1000 to 10; rounded
+    /// to 1/1024.
+    pub c: Ratio,
+    /// `fast_convergence`: whether a loss below the last maximum lowers the maximum further (section 4.7).
+    pub fast_convergence: bool,
+}
+
+/// Those of Linux.
+impl Default for Constants {
+    fn default() -> Self {
+        Self { beta: BETA, c: C, fast_convergence: true }
+    }
+}
+
+/// The constants as the arithmetic needs them.
+#[derive(Clone, Copy, Debug)]
+struct Scaled {
+    /// β in 1/1024.
+    beta: u64,
+    /// C times 1024, for times in 1/1024 s: `C · (t/1024)³ = 410 t³ / 2⁴⁰`.
+    c: u64,
+    /// 1/C in units of (1/1024 s)³ per packet: `2⁴⁰ / 410`.
+    cube_factor: u64,
+    /// Eight times the ratio of acknowledged windows to packets of Reno-friendly growth, `(1 + β)/(3 (1 − β))`, rounded
+    /// down twice as in Linux (`beta_scale`).
+    friendly: u64,
+    fast_convergence: bool,
+}
+
+impl Scaled {
+    fn new(constants: Constants) -> Self {
+        let scaled =
+            |ratio: Ratio| (u64::from(ratio.numerator()) * 2 * SCALE / u64::from(ratio.denominator())).div_ceil(2);
+        let beta = scaled(constants.beta).clamp(1, SCALE - 1);
+        let c = scaled(constants.c).max(1);
+        Self {
+            beta,
+            c,
+            cube_factor: (1 << 40) / c,
+            friendly: 8 * (SCALE + beta) / 3 / (SCALE - beta),
+            fast_convergence: constants.fast_convergence,
+        }
+    }
+}
+
 /// CUBIC for each path independently (uncoupled).
 #[derive(Clone, Debug)]
 pub struct Cubic {
     hystart: bool,
+    constants: Scaled,
     paths: Vec<PathState>,
 }
 
 impl Cubic {
     /// Creates CUBIC with or without HyStart.
     pub fn new(hystart: bool) -> Self {
-        Self { hystart, paths: Vec::new() }
+        Self::with_constants(hystart, Constants::default())
+    }
+
+    /// Creates CUBIC with other constants.
+    pub fn with_constants(hystart: bool, constants: Constants) -> Self {
+        Self { hystart, constants: Scaled::new(constants), paths: Vec::new() }
     }
 }
 
@@ -93,20 +148,20 @@ impl CongestionControl for Cubic {
                 return;
             }
         }
-        state.update(path, left, tick(ack.now));
+        state.update(path, left, tick(ack.now), &self.constants);
         additive_increase(path, state.cnt.saturating_mul(path.quantum), left);
     }
 
     fn ssthresh_after_loss(&mut self, paths: &[Path], path: usize, _now: Instant) -> u32 {
-        let (state, path) = (&mut self.paths[path], &paths[path]);
+        let (state, path, constants) = (&mut self.paths[path], &paths[path], self.constants);
         let cwnd = u64::from(packets(path));
         state.epoch = None;
-        state.w_max = if packets(path) < state.w_max {
-            (cwnd * (BETA_SCALE + BETA) / (2 * BETA_SCALE)) as u32
+        state.w_max = if constants.fast_convergence && packets(path) < state.w_max {
+            (cwnd * (SCALE + constants.beta) / (2 * SCALE)) as u32
         } else {
             packets(path)
         };
-        let reduced = u64::from(path.cwnd) * BETA / BETA_SCALE;
+        let reduced = u64::from(path.cwnd) * constants.beta / SCALE;
         (reduced as u32).max(path.quantum.saturating_mul(2))
     }
 
@@ -159,7 +214,7 @@ struct PathState {
 
 impl PathState {
     /// Updates `cnt` for `acked` at tick `now`.
-    fn update(&mut self, path: &Path, acked: u32, now: u64) {
+    fn update(&mut self, path: &Path, acked: u32, now: u64, constants: &Scaled) {
         let cwnd = packets(path);
         self.friendly_credit += u64::from(acked);
         if self.last_cwnd == cwnd && now - self.last_tick.min(now) <= HZ / 32 {
@@ -171,24 +226,24 @@ impl PathState {
             let epoch = *self.epoch.get_or_insert_with(|| {
                 self.friendly_credit = u64::from(acked);
                 self.w_est = cwnd;
-                Epoch::begin(now, cwnd, self.w_max)
+                Epoch::begin(now, cwnd, self.w_max, constants)
             });
-            self.cnt = self.cubic_cnt(epoch, cwnd, now);
+            self.cnt = self.cubic_cnt(epoch, cwnd, now, constants);
         }
-        self.cnt = self.cnt.min(self.friendly_cnt(path)).max(MIN_CNT);
+        self.cnt = self.cnt.min(self.friendly_cnt(path, constants)).max(MIN_CNT);
     }
 
-    fn cubic_cnt(&self, epoch: Epoch, cwnd: u32, now: u64) -> u32 {
+    fn cubic_cnt(&self, epoch: Epoch, cwnd: u32, now: u64, constants: &Scaled) -> u32 {
         let ahead = self.delay_min.map_or(0, |delay| delay.as_micros().div_ceil(TICK.as_micros()));
-        let target = epoch.window_at(now - epoch.start.min(now) + ahead);
+        let target = epoch.window_at(now - epoch.start.min(now) + ahead, constants);
         let cnt = if target > cwnd { cwnd / (target - cwnd) } else { cwnd.saturating_mul(100) };
         if self.w_max == 0 { cnt.min(MAX_CNT_BEFORE_LOSS) } else { cnt }
     }
 
     /// Increases the Reno estimate and returns the `cnt` with which the window follows it.
-    fn friendly_cnt(&mut self, path: &Path) -> u32 {
+    fn friendly_cnt(&mut self, path: &Path, constants: &Scaled) -> u32 {
         let cwnd = packets(path);
-        let per_packet = (u64::from(cwnd) * FRIENDLY_SCALE / 8).max(1) * u64::from(path.quantum.max(1));
+        let per_packet = (u64::from(cwnd) * constants.friendly / 8).max(1) * u64::from(path.quantum.max(1));
         if self.friendly_credit > per_packet {
             let steps = (self.friendly_credit - 1) / per_packet;
             self.friendly_credit -= steps * per_packet;
@@ -199,22 +254,23 @@ impl PathState {
 }
 
 impl Epoch {
-    fn begin(now: u64, cwnd: u32, w_max: u32) -> Self {
+    fn begin(now: u64, cwnd: u32, w_max: u32, constants: &Scaled) -> Self {
         let below = w_max.saturating_sub(cwnd);
-        Self { start: now, k: cube_root(CUBE_FACTOR * u64::from(below)), origin: w_max.max(cwnd) }
+        Self {
+            start: now,
+            k: cube_root(constants.cube_factor.saturating_mul(u64::from(below))),
+            origin: w_max.max(cwnd),
+        }
     }
 
     /// W(t) in whole packets, `ticks` after the epoch's start.
-    fn window_at(&self, ticks: u64) -> u32 {
+    fn window_at(&self, ticks: u64, constants: &Scaled) -> u32 {
         let t = (ticks << 10) / HZ;
         let distance = u128::from(t.abs_diff(self.k).min(1 << 32));
-        let delta = u32::try_from((CUBE_SCALE * distance * distance * distance) >> 40).unwrap_or(u32::MAX);
+        let delta = u32::try_from((u128::from(constants.c) * distance * distance * distance) >> 40).unwrap_or(u32::MAX);
         if t < self.k { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) }
     }
 }
-
-/// 1/C in units of (1/1024 s)³ per packet: `2⁴⁰ / 410`.
-const CUBE_FACTOR: u64 = (1 << 40) / CUBE_SCALE as u64;
 
 /// The largest integer whose cube is at most `a`, determined bit by bit.
 fn cube_root(a: u64) -> u64 {
@@ -242,6 +298,10 @@ fn tick(now: Instant) -> u64 {
 mod tests {
     use super::*;
 
+    fn ratio(numerator: u32, denominator: u32) -> Ratio {
+        Ratio::new(numerator, denominator).expect("a ratio")
+    }
+
     fn ms(n: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(n)
     }
@@ -265,9 +325,11 @@ mod tests {
     }
 
     #[test]
-    fn the_friendly_scale_is_that_of_linux() {
-        assert_eq!(FRIENDLY_SCALE, 15);
-        assert_eq!(CUBE_FACTOR, 2_681_735_677);
+    fn the_default_constants_are_those_of_linux() {
+        let linux = Scaled::new(Constants::default());
+        assert_eq!((linux.friendly, linux.cube_factor), (15, 2_681_735_677));
+        let rounded = Scaled::new(Constants { beta: ratio(7, 10), c: ratio(4, 10), ..Constants::default() });
+        assert_eq!((rounded.beta, rounded.c), (linux.beta, linux.c));
     }
 
     #[test]
@@ -289,11 +351,12 @@ mod tests {
     #[test]
     fn k_is_the_cube_root_of_the_loss_over_c() {
         // ∛((100 − 70) / 0.4004) = 4.215 s
-        let epoch = Epoch::begin(0, 70, 100);
+        let linux = Scaled::new(Constants::default());
+        let epoch = Epoch::begin(0, 70, 100, &linux);
         assert_eq!(epoch.k, 4316, "4.215 s in 1/1024 s");
-        assert_eq!(epoch.window_at(0), 71, "the distance to the plateau rounds down");
-        assert_eq!(epoch.window_at(1054), 100);
-        assert_eq!(epoch.window_at(2108), 130);
+        assert_eq!(epoch.window_at(0, &linux), 71, "the distance to the plateau rounds down");
+        assert_eq!(epoch.window_at(1054, &linux), 100);
+        assert_eq!(epoch.window_at(2108, &linux), 130);
     }
 
     #[test]
@@ -303,6 +366,20 @@ mod tests {
             cubic.on_ack(&mut paths, 0, &ack(ms(1000)));
         }
         assert_eq!(paths[0].cwnd, 105);
+    }
+
+    #[test]
+    fn its_constants_can_be_chosen() {
+        let constants = Constants { beta: ratio(1, 2), c: ratio(4, 5), fast_convergence: false };
+        let paths = [Path { ssthresh: 50, established: true, ..Path::new(1, 100) }];
+        let mut cubic = Cubic::with_constants(true, constants);
+        cubic.on_path_added(&paths, 0);
+        assert_eq!(cubic.ssthresh_after_loss(&paths, 0, ms(0)), 50);
+        let lower = [Path { cwnd: 90, ..paths[0] }];
+        cubic.ssthresh_after_loss(&lower, 0, ms(1));
+        assert_eq!(cubic.paths[0].w_max, 90, "without fast convergence");
+        // ∛((100 − 50) / 0.8) = 3.969 s
+        assert_eq!(Epoch::begin(0, 50, 100, &cubic.constants).k, 4064, "3.969 s in 1/1024 s");
     }
 
     #[test]

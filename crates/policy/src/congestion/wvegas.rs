@@ -33,18 +33,31 @@ use super::{Ack, CongestionControl, Path, RecoveryState, reno, set_state, slow_s
 
 /// The initial and the smallest α of a path.
 const INITIAL_ALPHA: u32 = 2;
-/// The sum of α over all paths of a connection, in packets.
-const TOTAL_ALPHA: f64 = 10.0;
-/// Slow start ends when more packets than this are queued.
-const GAMMA: u32 = 1;
 /// The least number of RTT samples with which a round is evaluated.
 const MIN_SAMPLES: u32 = 3;
 /// Smallest window after a round, in packets.
 const MIN_WINDOW: u32 = 2;
 
+/// The constants of wVegas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constants {
+    /// `alpha`: the sum of α over all paths of a connection, in packets.
+    pub alpha: u32,
+    /// `gamma`: slow start ends when more packets than this are queued.
+    pub gamma: u32,
+}
+
+/// Those of the MPTCP kernel 0.9x.
+impl Default for Constants {
+    fn default() -> Self {
+        Self { alpha: 10, gamma: 1 }
+    }
+}
+
 /// Weighted Vegas.
 #[derive(Clone, Debug, Default)]
 pub struct WVegas {
+    constants: Constants,
     paths: Vec<PathState>,
 }
 
@@ -98,6 +111,11 @@ impl PathState {
 }
 
 impl WVegas {
+    /// Creates wVegas with these constants.
+    pub fn new(constants: Constants) -> Self {
+        Self { constants, paths: Vec::new() }
+    }
+
     /// Ends a round: compares the delay with α and changes the window.
     fn finish_round(&mut self, paths: &mut [Path], index: usize, acked: u32) {
         let state = self.paths[index];
@@ -108,7 +126,7 @@ impl WVegas {
         let diff = scale(packets, average - base, average);
         if !path.in_slow_start() {
             self.avoid_congestion(paths, index, Round { packets, diff, average, base });
-        } else if diff > GAMMA {
+        } else if diff > self.constants.gamma {
             let target = scale(packets, base, average) + 1;
             set_window(&mut paths[index], packets.min(target));
             lower_threshold(&mut paths[index]);
@@ -124,7 +142,8 @@ impl WVegas {
         if round.diff >= self.paths[index].alpha {
             self.paths[index].rate = f64::from(round.packets) / round.average as f64;
             self.paths[index].weight = self.weight(paths, index);
-            self.paths[index].alpha = INITIAL_ALPHA.max((self.paths[index].weight * TOTAL_ALPHA) as u32);
+            self.paths[index].alpha =
+                INITIAL_ALPHA.max((self.paths[index].weight * f64::from(self.constants.alpha)) as u32);
         }
         let (state, path) = (&mut self.paths[index], &mut paths[index]);
         let mut packets = round.packets;
@@ -238,7 +257,7 @@ mod tests {
     /// wVegas on `paths`, each with a base RTT of 40 ms.
     fn wvegas(paths: &[Path]) -> WVegas {
         let base = Duration::from_millis(40).as_nanos();
-        WVegas { paths: vec![PathState::new(Some(base), 0); paths.len()] }
+        WVegas { constants: Constants::default(), paths: vec![PathState::new(Some(base), 0); paths.len()] }
     }
 
     /// One round of three samples of `rtt_us` on path 0.
@@ -271,6 +290,17 @@ mod tests {
         wvegas.paths[0].queue_delay = None;
         round(&mut wvegas, &mut paths, 60_000);
         assert_eq!((wvegas.paths[0].alpha, paths[0].cwnd), (10, 40), "a lone path has all ten packets; diff 13 > 10");
+    }
+
+    #[test]
+    fn its_constants_can_be_chosen() {
+        let mut paths = [path(40, 40)];
+        let mut wvegas = WVegas { constants: Constants { alpha: 20, gamma: 5 }, ..wvegas(&paths) };
+        round(&mut wvegas, &mut paths, 60_000);
+        assert_eq!(wvegas.paths[0].alpha, 20);
+        let mut paths = [Path { ssthresh: Path::INFINITE, ..path(40, 40) }];
+        round(&mut wvegas, &mut paths, 44_000);
+        assert_eq!(paths[0].cwnd, 41, "diff 3 is less than 5");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Properties that hold in every state that a transport can reach, and in many that it cannot.
 
 use proptest::prelude::*;
-use subflow_policy::congestion::{Ack, Algorithm, CmtRpV2Form, Controller, Options, RecoveryState};
-use subflow_quantity::{Duration, Instant};
+use subflow_policy::congestion::{Ack, Algorithm, CmtRpV2Form, Controller, Options, RecoveryState, cubic, wvegas};
+use subflow_quantity::{Duration, Instant, Ratio};
 
 /// An event that a transport reports to its controller.
 #[derive(Clone, Debug)]
@@ -103,11 +103,16 @@ proptest! {
         name in prop::sample::select(Algorithm::NAMES.to_vec()),
         (hystart, fixed_point, two_segment_floor) in any::<(bool, bool, bool)>(),
         cmt_rpv2 in prop::sample::select(vec![CmtRpV2Form::Formula, CmtRpV2Form::KernelModule]),
+        (beta, c, fast_convergence) in (1_u32..100, 1_u32..10_000, any::<bool>()),
+        (alpha, gamma) in (1_u32..=1000, 1_u32..=1000),
         paths in 1_usize..=64,
         quantum in prop::sample::select(vec![1_u32, 1452]),
         events in prop::collection::vec((any::<prop::sample::Index>(), event()), 1..200),
     ) {
-        let options = Options { hystart, fixed_point, two_segment_floor, cmt_rpv2 };
+        let ratio = |numerator, denominator| Ratio::new(numerator, denominator).expect("a ratio");
+        let cubic = cubic::Constants { beta: ratio(beta, 100), c: ratio(c, 1000), fast_convergence };
+        let wvegas = wvegas::Constants { alpha, gamma };
+        let options = Options { hystart, fixed_point, two_segment_floor, cmt_rpv2, cubic, wvegas };
         let mut driver = Driver::new(name, options, paths, quantum);
         for (index, event) in &events {
             let path = index.index(paths);

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU8;
 
+use subflow_policy::congestion::{cubic, wvegas};
 use subflow_policy::path_manager::{self, MAX_SUBFLOWS};
 use subflow_policy::scheduler::{Options, blest};
 use subflow_quantity::Ratio;
@@ -9,7 +10,8 @@ use subflow_quantity::Ratio;
 use crate::custom::Prototypes;
 use crate::file::{Field, Problem, Section, Value, list};
 use crate::{
-    CatalogueEntry, CongestionName, CustomAlgorithms, PathManager, PathManagerName, Scheduler, SchedulerName, schema,
+    CatalogueEntry, Congestion, CongestionName, CustomAlgorithms, PathManager, PathManagerName, Scheduler,
+    SchedulerName, schema,
 };
 
 /// The congestion control of a flow.
@@ -17,10 +19,26 @@ pub(super) fn congestion(
     section: &Section<'_>,
     default: &str,
     custom: &CustomAlgorithms,
-) -> Result<CongestionName, Problem> {
+) -> Result<Congestion, Problem> {
     let field = given_or(section, "congestion", default);
-    let own = &custom.congestion;
-    named(&field, &section.kind("congestion"), CongestionName::parse_with, own, CongestionName::catalogue)
+    let (own, what) = (&custom.congestion, section.kind("congestion"));
+    let name = |field: &Field<'_>| named(field, &what, CongestionName::parse_with, own, CongestionName::catalogue);
+    if !matches!(field.value(), Value::Table(_)) {
+        return Ok(Congestion::new(name(&field)?));
+    }
+    let section = field.section(&schema::CONGESTION)?;
+    let name = name(&section.required("name")?)?;
+    refuse_others(&section, name.name(), name.options())?;
+    let packets = |key| Ok::<_, Problem>(section.value(key).integer(1..=1000)? as u32);
+    Ok(Congestion {
+        name,
+        cubic: cubic::Constants {
+            beta: ratio_in(&section, "beta", [(1, 100), (99, 100)])?,
+            c: ratio_in(&section, "c", [(1, 1000), (10, 1)])?,
+            fast_convergence: section.value("fast_convergence").boolean()?,
+        },
+        wvegas: wvegas::Constants { alpha: packets("alpha")?, gamma: packets("gamma")? },
+    })
 }
 
 /// The packet scheduler of a flow.
@@ -113,10 +131,16 @@ fn refuse_others(section: &Section<'_>, name: &str, options: &[&str]) -> Result<
 
 /// A ratio of at most ten.
 fn ratio(section: &Section<'_>, key: &'static str) -> Result<Ratio, Problem> {
+    ratio_in(section, key, [(0, 1), (10, 1)])
+}
+
+/// A ratio from one fraction to another.
+fn ratio_in(section: &Section<'_>, key: &'static str, bounds: [(u32, u32); 2]) -> Result<Ratio, Problem> {
     let field = section.value(key);
     let ratio: Ratio = field.quantity("a ratio such as \"1/4\" or 1.2")?;
-    match ratio.numerator() <= 10 * ratio.denominator() {
+    let [least, most] = bounds.map(|(numerator, denominator)| Ratio::new(numerator, denominator));
+    match least <= Some(ratio) && Some(ratio) <= most {
         true => Ok(ratio),
-        false => Err(field.expected("a ratio from 0 to 10")),
+        false => Err(field.expected(&section.kind(key))),
     }
 }

@@ -20,7 +20,7 @@ pub(crate) const FLOW: TableSchema = TableSchema {
         word("protocol", words::protocols, Default::Value("'tcp'"), "the transport protocol"),
         named(
             "congestion",
-            "the name of a congestion-control algorithm",
+            "the name of a congestion-control algorithm, or a table with a name and options",
             CongestionName::catalogue,
             Default::None("that of the profile"),
             "the congestion control of both ends",
@@ -92,6 +92,42 @@ pub(crate) const FLOW: TableSchema = TableSchema {
         optional("tcp", "a table", "those of the host", "TCP switches of both ends of this flow"),
         optional("mptcp", "a table", "those of the host", "MPTCP switches of both ends of this flow"),
         optional("sctp", "a table", "those of the host", "SCTP switches of both ends of this flow"),
+    ],
+};
+
+/// `congestion = { … }`.
+pub(crate) const CONGESTION: TableSchema = TableSchema {
+    path: "flows.NAME.congestion = { … }",
+    doc: "A congestion control with options. Each option is for one algorithm, which its description names. Switches \
+          that belong to a stack are in its `tcp` table. A ratio is a number such as 0.7, or text such as `\"1/2\"`.",
+    fields: &[
+        named(
+            "name",
+            "the name of a congestion-control algorithm",
+            CongestionName::catalogue,
+            Default::Required,
+            "the name of the algorithm",
+        ),
+        value(
+            "beta",
+            "a ratio from 0.01 to 0.99",
+            "'717/1024'",
+            "what is left of the window after a loss (cubic), rounded to 1/1024",
+        ),
+        value(
+            "c",
+            "a ratio from 0.001 to 10",
+            "'410/1024'",
+            "the growth far from the last maximum, in packets per cubic second (cubic), rounded to 1/1024",
+        ),
+        value(
+            "fast_convergence",
+            "true or false",
+            "true",
+            "whether a loss below the last maximum lowers the maximum further (cubic)",
+        ),
+        value("alpha", "a whole number from 1 to 1000", "10", "packets that all paths together keep queued (wvegas)"),
+        value("gamma", "a whole number from 1 to 1000", "1", "queued packets that end slow start (wvegas)"),
     ],
 };
 

@@ -6,9 +6,9 @@ use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Ratio, Size};
 
 use super::form::{Form, forms};
 use super::{
-    BOTTLENECK, DELAYED_ACK, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK, LOSS, MPTCP, ON_OFF,
-    PATH_MANAGER, PERIOD, QUEUE, RECEIVE_BUFFER, REORDER, REQUESTS, ROOT, ROUTER, ROUTING, SACK_COMPRESSION, SCHEDULER,
-    SCTP, SEND_BUFFER, SUBFLOW, TCP, TOKEN_BUCKET, TOPOLOGY, TableSchema, reference,
+    BOTTLENECK, CONGESTION, DELAYED_ACK, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK, LOSS, MPTCP,
+    ON_OFF, PATH_MANAGER, PERIOD, QUEUE, RECEIVE_BUFFER, REORDER, REQUESTS, ROOT, ROUTER, ROUTING, SACK_COMPRESSION,
+    SCHEDULER, SCTP, SEND_BUFFER, SUBFLOW, TCP, TOKEN_BUCKET, TOPOLOGY, TableSchema, reference,
 };
 use crate::file::Node;
 
@@ -29,6 +29,7 @@ const BY_KEY: &[(&str, &TableSchema)] = &[
     ("jitter", &JITTER),
     ("reorder", &REORDER),
     ("flows", &FLOW),
+    ("congestion", &CONGESTION),
     ("scheduler", &SCHEDULER),
     ("path_manager", &PATH_MANAGER),
     ("bottleneck", &BOTTLENECK),

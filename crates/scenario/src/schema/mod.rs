@@ -17,7 +17,7 @@ mod stacks;
 mod topology;
 
 use super::CatalogueEntry;
-pub(crate) use flows::{BOTTLENECK, FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SUBFLOW};
+pub(crate) use flows::{BOTTLENECK, CONGESTION, FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SUBFLOW};
 pub(crate) use general::{EVENT, ROOT};
 pub use json::json_schema;
 pub(crate) use network::{ROUTING, TOPOLOGY};
@@ -158,6 +158,7 @@ pub const TABLES: &[&TableSchema] = &[
     &JITTER,
     &REORDER,
     &FLOW,
+    &CONGESTION,
     &SCHEDULER,
     &PATH_MANAGER,
     &BOTTLENECK,

@@ -7,6 +7,13 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     ("unknown algorithm", "\"lia\"", "\"lai\""),
     ("unknown scheduler", "send = ", "scheduler = \"fastest\"\nsend = "),
     ("a scheduler's option that nobody has", "send = ", "scheduler = { name = \"ecf\", gamma = 1 }\nsend = "),
+    ("an option of another congestion control", "congestion = \"lia\"", "congestion = { name = \"lia\", beta = 0.5 }"),
+    (
+        "a congestion control's option out of bounds",
+        "congestion = \"lia\"",
+        "congestion = { name = \"cubic\", beta = 1 }",
+    ),
+    ("a congestion control without a name", "congestion = \"lia\"", "congestion = { alpha = 5 }"),
     ("an option of another scheduler", "send = ", "scheduler = { name = \"ll\", beta = \"1/4\" }\nsend = "),
     ("an option that is no ratio", "send = ", "scheduler = { name = \"ecf\", beta = \"a quarter\" }\nsend = "),
     ("an option out of bounds", "send = ", "scheduler = { name = \"ecf\", beta = 11 }\nsend = "),
