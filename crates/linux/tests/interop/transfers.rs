@@ -2,9 +2,9 @@
 //! a failing path.
 
 use subflow_linux::netlink::{Endpoint, EndpointFlags};
-use subflow_linux::{DeviceKind, KernelHost, Stream};
+use subflow_linux::{DeviceKind, KernelHost, Stream, WallClock};
 use subflow_network::{LinkChange, LinkConfig, LossConfig, Probability};
-use subflow_quantity::{Duration, Rate};
+use subflow_quantity::{Duration, Instant, Rate};
 use subflow_transport::Listener;
 
 use crate::bench::{CLIENT, SERVER, address};
@@ -24,10 +24,8 @@ fn add_endpoints(kernel: &KernelHost, host: usize, paths: core::ops::Range<usize
 
 /// Waits until the kernel has a second subflow, where there is to be one: a busy one joins when a short transfer is over.
 fn await_join(stream: &Stream, paths: usize) {
-    let until = std::time::Instant::now() + std::time::Duration::from_nanos(JOIN_TIMEOUT.as_nanos());
-    while stream.info().expect("info").subflows.len() < paths.min(2) && std::time::Instant::now() < until {
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
+    let lacks_one = || stream.info().expect("info").subflows.len() < paths.min(2);
+    WallClock::start().sleep_until(Instant::ZERO + JOIN_TIMEOUT, Duration::from_millis(2), lacks_one);
 }
 
 /// A transfer of `bytes` in both directions, with one subflow per path. `checksum` is whether our end and the kernel
