@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, Severity, SourceCode};
 use subflow_lab::RunError;
 use subflow_lab::comparison::InputError;
 use subflow_publications::ReproduceError;
@@ -44,11 +44,55 @@ impl Failure {
     }
 }
 
-/// The problems as text, for a terminal or not.
-pub(crate) fn rendered(problems: &Problems, is_terminal: bool) -> String {
+/// A problem that does not keep a scenario from being run.
+#[derive(Debug)]
+struct Warning<'a>(&'a Problem);
+
+impl std::fmt::Display for Warning<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Warning<'_> {}
+
+impl Diagnostic for Warning<'_> {
+    fn severity(&self) -> Option<Severity> {
+        Some(Severity::Warning)
+    }
+    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+        self.0.help()
+    }
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.0.source_code()
+    }
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.0.labels()
+    }
+}
+
+/// Prints warnings on standard error.
+pub(crate) fn warn(problems: &[Problem]) {
+    let handler = handler(std::io::stderr().is_terminal());
+    for problem in problems {
+        let mut text = String::new();
+        if handler.render_report(&mut text, &Warning(problem)).is_err() {
+            text = format!("warning: {problem:?}\n");
+        }
+        // Warnings are not worth a failure.
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    }
+}
+
+fn handler(is_terminal: bool) -> GraphicalReportHandler {
     let colours = is_terminal && std::env::var_os("NO_COLOR").is_none();
     let theme = if colours { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_links(false).with_context_lines(1);
+    GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_links(false).with_context_lines(1)
+}
+
+/// The problems as text, for a terminal or not.
+pub(crate) fn rendered(problems: &Problems, is_terminal: bool) -> String {
+    let handler = handler(is_terminal);
     let mut text = String::new();
     for problem in &problems.first {
         let before = text.len();

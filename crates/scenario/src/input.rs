@@ -6,9 +6,14 @@ use std::path::Path;
 
 /// The bytes of the file at `path`, which may be a pipe. Fails where there are more than `most_mib` MiB.
 pub fn read(path: &Path, most_mib: u64) -> io::Result<Vec<u8>> {
+    read_from(File::open(path)?, most_mib)
+}
+
+/// The bytes that `reader` has left. Fails where there are more than `most_mib` MiB.
+pub fn read_from(reader: impl Read, most_mib: u64) -> io::Result<Vec<u8>> {
     let most = most_mib << 20;
     let mut bytes = Vec::new();
-    File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    reader.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {most_mib} MiB")));
     }

@@ -30,7 +30,7 @@ pub use algorithm::{
 pub use custom::CustomAlgorithms;
 pub use detector::{Coupling, Detector};
 pub use flow::{Flow, Mptcp, Period, Protocol, SubflowPlan, Tcp, Traffic};
-pub(crate) use read::Traces;
+pub(crate) use read::{Traces, without_effect};
 pub use sctp::{Sctp, SctpOptions};
 pub use stack::{Buffer, DelayedAck, LossDetection, MptcpOptions, SackCompression, Stack, TcpOptions};
 pub use timeline::{HostEvent, LinkEvent};

@@ -9,7 +9,7 @@ use super::{Comparing, Output};
 /// A scenario, and what to change in it.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Source {
-    /// The scenario, a TOML file
+    /// The scenario, a TOML file, or - for standard input
     pub(crate) scenario: PathBuf,
     /// Put VALUE (TOML, or else text) in place of what stands at PATH, such as links.wifi.loss="2 %"
     #[arg(long, value_name = "PATH=VALUE")]

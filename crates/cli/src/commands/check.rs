@@ -1,23 +1,27 @@
 //! `subflow check`: validates a scenario and prints the runs that it describes, with what they cost.
 
-use subflow_scenario::file::Document;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use subflow_scenario::file::{Document, Problem};
 use subflow_scenario::sweep::Plan;
 
 use super::prediction::prediction;
 use super::swept;
 use crate::arguments::{Check, SeriesOf, Source};
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 use crate::output::print;
 
 pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
     let plan = read_source(&arguments.source)?;
+    warn(&plan.without_effect);
     print(&summary(&plan))?;
     if arguments.probe { print(&prediction(&plan)?) } else { Ok(()) }
 }
 
 /// The plan of a scenario file with all changes of the command line: `--set`, and options that are abbreviations of it.
 pub(crate) fn read_source(source: &Source) -> Result<Plan, Failure> {
-    let mut document = Document::load(&source.scenario)?;
+    let mut document = load(&source.scenario)?;
     for assignment in &source.set {
         document.set("--set", assignment)?;
     }
@@ -30,6 +34,15 @@ pub(crate) fn read_source(source: &Source) -> Result<Plan, Failure> {
         document.set(option, &assignment)?;
     }
     Ok(Plan { all_series: source.series == SeriesOf::All, ..Plan::read(document)? })
+}
+
+/// The scenario at `path`; `-` is standard input, which is there once.
+fn load(path: &Path) -> Result<Document, Problem> {
+    static STANDARD_INPUT: OnceLock<Result<Document, Problem>> = OnceLock::new();
+    if path != Path::new("-") {
+        return Document::load(path);
+    }
+    STANDARD_INPUT.get_or_init(|| Document::load_from(Path::new("stdin"), std::io::stdin().lock())).clone()
 }
 
 fn summary(plan: &Plan) -> String {

@@ -17,7 +17,7 @@ use super::journal::{self, Journal};
 use super::until::{Repeated, Until};
 use super::{on_linux, threads};
 use crate::arguments::{Format, Output, Platform, Run};
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 use crate::output::{about, figure_format, print};
 use crate::progress::Bar;
 
@@ -140,7 +140,9 @@ fn plan(arguments: &Run) -> Result<Plan, Failure> {
         ));
     }
     threads::check(arguments)?;
-    read_source(&arguments.source)
+    let plan = read_source(&arguments.source)?;
+    warn(&plan.without_effect);
+    Ok(plan)
 }
 
 /// The folder for the results, if there is one.

@@ -55,6 +55,11 @@ impl Desk {
     }
 }
 
+/// JSON without the lines that differ from run to run.
+pub(crate) fn without_cpu_time(json: &str) -> String {
+    json.lines().filter(|line| !line.contains("\"cpu_s\"")).collect::<Vec<_>>().join("\n")
+}
+
 pub(crate) fn command() -> Command {
     Command::cargo_bin("subflow").expect("the command is built")
 }

@@ -1,6 +1,6 @@
 //! Event logs: one file for each run, beside results that are the same without.
 
-use crate::desk::{Desk, QUICK};
+use crate::desk::{Desk, QUICK, without_cpu_time};
 
 #[test]
 fn each_run_has_an_event_log_and_the_results_are_those_without() {
@@ -9,7 +9,7 @@ fn each_run_has_an_event_log_and_the_results_are_those_without() {
         let arguments = [&["run", "quick.toml", "--format", "json", "--repeat", "2"], more].concat();
         let (code, stdout, stderr) = desk.subflow(&arguments);
         assert_eq!(code, Some(0), "{stderr}");
-        stdout.lines().filter(|line| !line.contains("\"cpu_s\"")).collect::<Vec<_>>().join("\n")
+        without_cpu_time(&stdout)
     };
     assert_eq!(run(&["--events", "logs"]), run(&[]));
     assert_eq!(desk.files_in("logs"), [".subflow-events", "0.jsonl", "1.jsonl"]);

@@ -15,7 +15,7 @@ mod shell;
 
 use std::path::Path;
 
-use desk::{Desk, QUICK, command};
+use desk::{Desk, QUICK, command, without_cpu_time};
 
 #[test]
 fn a_run_prints_tables_and_writes_a_folder() {
@@ -56,13 +56,45 @@ fn standard_output_contains_only_the_json() {
 }
 
 #[test]
+fn a_scenario_can_come_from_standard_input() {
+    let run = |arguments: &[&str], text: &str| {
+        let desk = Desk::new("");
+        let output = command().current_dir(desk.root()).args(arguments).write_stdin(text).output().expect("it runs");
+        assert_eq!(desk.files(), ["quick.toml"]);
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8"))
+    };
+    let [from_input, problems] = run(&["run", "-", "--format", "json", "--seed", "7"], QUICK);
+    let (_, from_file, _) = Desk::new(QUICK).subflow(&["run", "quick.toml", "--format", "json", "--seed", "7"]);
+    let from_file = from_file.replace("\"quick\"", "\"stdin\"");
+    assert!(without_cpu_time(&from_input) == without_cpu_time(&from_file) && problems.is_empty(), "{problems}");
+    // It is read once, also where runs are added until an interval is narrow.
+    let until = ["run", "-", "--until", "goodput ± 50 %", "--store", "store", "--format", "json"];
+    let desk = Desk::new("");
+    let output = command().current_dir(desk.root()).args(until).write_stdin(QUICK).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let [_, problems] = run(&["check", "-"], &QUICK.replace("5 ms", "5 m"));
+    assert!(problems.contains("stdin:9:9"), "{problems}");
+}
+
+#[test]
+fn a_key_without_effect_is_a_warning() {
+    let desk = Desk::new(&format!("{QUICK}scheduler = \"rr\"\n"));
+    for arguments in [&["run", "quick.toml", "--format", "json"][..], &["check", "quick.toml"]] {
+        let (code, stdout, stderr) = desk.subflow(arguments);
+        assert_eq!(code, Some(0));
+        assert!(stderr.contains("flows.short.scheduler has no effect: the flow's protocol is tcp"), "{stderr}");
+        assert!(stderr.contains("quick.toml:15:13") && !stdout.contains("no effect"), "{stderr}");
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_bytes_whatever_the_jobs() {
     let desk = Desk::new(&format!("{QUICK}[sweep]\n\"flows.short.congestion\" = [\"reno\", \"cubic\"]\n"));
     let json = |jobs| {
         let (_, stdout, _) = desk.subflow(&["run", "quick.toml", "--format", "json", "--repeat", "3", "--jobs", jobs]);
-        let without_cpu_time = stdout.lines().filter(|line| !line.contains("\"cpu_s\"")).collect::<Vec<_>>().join("\n");
-        assert!(without_cpu_time.len() < stdout.len());
-        without_cpu_time
+        let timeless = without_cpu_time(&stdout);
+        assert!(timeless.len() < stdout.len());
+        timeless
     };
     assert_eq!(json("1"), json("4"));
 }
@@ -76,7 +108,7 @@ fn threads_give_the_same_bytes_or_say_why_there_is_one() {
     let run = |more: &[&str]| {
         let (code, stdout, stderr) = desk.subflow(&[&["run", "quick.toml", "--format", "json"], more].concat());
         assert_eq!(code, Some(0), "{stderr}");
-        (stdout.lines().filter(|line| !line.contains("\"cpu_s\"")).collect::<Vec<_>>().join("\n"), stderr)
+        (without_cpu_time(&stdout), stderr)
     };
     let one = run(&[]);
     assert_eq!(run(&["--threads", "2"]), one);

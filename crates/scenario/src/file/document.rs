@@ -1,5 +1,6 @@
 //! A scenario file as text and as a tree, with the changes of the command line applied.
 
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,14 +31,22 @@ pub struct Document {
 impl Document {
     /// Reads the file at `path`.
     pub fn load(path: &Path) -> Result<Self, Problem> {
+        let help = match path.extension() {
+            None => "a scenario is a TOML file, for example scenarios/wifi-lte.toml",
+            Some(_) => "check the path; it is taken relative to the directory you are in",
+        };
+        let bytes = input::read(path, LARGEST_FILE_MIB).map_err(|error| cannot_read(path, &error).help(help))?;
+        Self::of_bytes(path, bytes)
+    }
+
+    /// Reads what `reader` has left, such as standard input, as the contents of a file at `path`.
+    pub fn load_from(path: &Path, reader: impl Read) -> Result<Self, Problem> {
+        let bytes = input::read_from(reader, LARGEST_FILE_MIB).map_err(|error| cannot_read(path, &error))?;
+        Self::of_bytes(path, bytes)
+    }
+
+    fn of_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self, Problem> {
         let shown = path.display();
-        let bytes = input::read(path, LARGEST_FILE_MIB).map_err(|error| {
-            let help = match path.extension() {
-                None => "a scenario is a TOML file, for example scenarios/wifi-lte.toml",
-                Some(_) => "check the path; it is taken relative to the directory you are in",
-            };
-            Problem::nowhere(format!("{shown}: cannot read the scenario: {error}")).help(help)
-        })?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let good = error.utf8_error().valid_up_to();
             let line = error.as_bytes()[..good].iter().filter(|&&byte| byte == b'\n').count() + 1;
@@ -77,6 +86,10 @@ impl Document {
     pub fn directory(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new(""))
     }
+}
+
+fn cannot_read(path: &Path, error: &io::Error) -> Problem {
+    Problem::nowhere(format!("{}: cannot read the scenario: {error}", path.display()))
 }
 
 /// The problem of a text that is not TOML.

@@ -4,6 +4,7 @@ mod addresses;
 mod algorithms;
 mod bottleneck;
 mod bounds;
+mod effect;
 mod ends;
 mod flows;
 mod gateways;
@@ -32,6 +33,7 @@ use subflow_quantity::Duration;
 
 use super::file::{Collector, Document, Field, Node, Place, Problem, Problems, Section};
 use super::{Scenario, schema};
+pub(crate) use effect::without_effect;
 use stacks::Stacks;
 use topology::Topology;
 pub(crate) use traces::Traces;

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Scenario;
 use crate::file::{Collector, Document, Problem, Problems};
-use crate::{Traces, schema};
+use crate::{Traces, schema, without_effect};
 use axis::Axis;
 use digest::digest;
 pub use range::first_of_range;
@@ -33,6 +33,8 @@ pub struct Plan {
     pub points: Vec<Point>,
     /// Trace files that the points use: their paths as written in the scenario, and resolved.
     pub traces: Vec<(String, PathBuf)>,
+    /// Warnings: keys that have no effect at any point.
+    pub without_effect: Vec<Problem>,
     /// Whether metrics over time of all runs are wanted, and not only those of the first run of each point. No scenario
     /// says so; it is for whoever does the runs.
     pub all_series: bool,
@@ -61,6 +63,23 @@ pub struct Job {
     pub seed: u64,
 }
 
+/// Keys without effect, by message, with the number of points where they have none.
+#[derive(Default)]
+struct Idle(BTreeMap<String, (usize, Problem)>);
+
+impl Idle {
+    fn add(&mut self, found: Vec<Problem>) {
+        for problem in found {
+            self.0.entry(problem.message.clone()).or_insert((0, problem)).0 += 1;
+        }
+    }
+
+    /// Those that have no effect at any of `points`.
+    fn everywhere(self, points: usize) -> Vec<Problem> {
+        self.0.into_values().filter(|(count, _)| *count == points).map(|(_, problem)| problem).collect()
+    }
+}
+
 impl Plan {
     /// Reads the scenario at every point of its sweep.
     pub fn read(document: Document) -> Result<Self, Problems> {
@@ -77,6 +96,7 @@ impl Plan {
         let traces = Traces::new(document.directory());
         let mut problems = Collector::default();
         let mut points = Vec::new();
+        let mut idle = Idle::default();
         for choice in choices(&axes) {
             let mut root = document.root.clone();
             let mut parameters = BTreeMap::new();
@@ -88,13 +108,15 @@ impl Plan {
             }
             match Scenario::read_from(&document, &root, &traces) {
                 Ok(scenario) => {
+                    idle.add(without_effect(&root, &scenario));
                     let digest = digest(&root, &traces);
                     points.push(Point { parameters, scenario: Arc::new(scenario), digest });
                 }
                 Err(found) => problems.merge(found),
             }
         }
-        let plan = Self { document, points, traces: traces.files(), all_series: false };
+        let without_effect = idle.everywhere(points.len());
+        let plan = Self { document, points, traces: traces.files(), without_effect, all_series: false };
         problems.finish(())?;
         let runs: u64 = plan.points.iter().map(|point| u64::from(point.scenario.repeat)).sum();
         if runs > MOST_RUNS {

@@ -1,0 +1,77 @@
+//! Keys that have no effect: valid, so that a sweep over protocols is possible, and more often a mistake.
+
+use super::flows::{Kind, PROTOCOLS};
+use crate::file::{Field, Node, Problem, Section};
+use crate::{Protocol, Scenario, schema};
+
+/// Keys of a flow that only MPTCP has.
+const OF_MPTCP: [&str; 5] = ["path_manager", "bottleneck", "coupling", "subflows", "mptcp"];
+/// Keys of a flow that only SCTP has.
+const OF_SCTP: [&str; 2] = ["primary", "sctp"];
+
+/// What is given in the tree `root` of `scenario` and has no effect on it.
+pub(crate) fn without_effect(root: &Node, scenario: &Scenario) -> Vec<Problem> {
+    // The tree has been read before, so that none of these fails.
+    let root = Field::root(root);
+    let mut found = Vec::new();
+    let Ok(section) = root.section(&schema::ROOT) else { return found };
+    stacks(&section, scenario, "", &mut found);
+    each(&section, "hosts", "host", |name, host| {
+        // A host may be a list of interfaces.
+        if let Ok(host) = host.section(&schema::HOST) {
+            stacks(&host, scenario, &format!("hosts.{name}."), &mut found);
+        }
+    });
+    each(&section, "flows", "flow", |name, flow| {
+        if let Ok(section) = flow.section(&schema::FLOW) {
+            keys_of_other_protocols(&section, scenario, name, &mut found);
+        }
+    });
+    found
+}
+
+fn keys_of_other_protocols(section: &Section<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
+    let Ok(kind) = section.value("protocol").choice("a protocol", &PROTOCOLS) else { return };
+    let (has_one_path, why) = match kind {
+        Kind::Tcp => (true, "the flow's protocol is tcp"),
+        Kind::Mptcp => (false, "the flow's protocol is mptcp"),
+        Kind::Sctp => (is_sctp_without_cmt(scenario, name), "the flow's protocol is sctp"),
+        // Its reader takes no other keys.
+        Kind::Udp => return,
+    };
+    let of_mptcp = OF_MPTCP.iter().filter(|_| kind != Kind::Mptcp);
+    let of_sctp = OF_SCTP.iter().filter(|_| kind != Kind::Sctp);
+    for key in of_mptcp.chain(of_sctp).chain(["scheduler"].iter().filter(|_| has_one_path)) {
+        let why = if (kind, *key) == (Kind::Sctp, "scheduler") { "SCTP has one path without sctp.cmt" } else { why };
+        if let Some(given) = section.given(key) {
+            found.push(idle(&given, &format!("flows.{name}.{key}"), why));
+        }
+    }
+}
+
+/// Switches of protocols that no flow has.
+fn stacks(section: &Section<'_>, scenario: &Scenario, prefix: &str, found: &mut Vec<Problem>) {
+    let protocols = || scenario.flows.iter().map(|flow| &flow.protocol);
+    let has_mptcp = protocols().any(|protocol| matches!(protocol, Protocol::Mptcp(_)));
+    let has_sctp = protocols().any(|protocol| matches!(protocol, Protocol::Sctp(_)));
+    for (key, is_used) in [("mptcp", has_mptcp), ("sctp", has_sctp)] {
+        if let Some(given) = section.given(key).filter(|_| !is_used) {
+            found.push(idle(&given, &format!("{prefix}{key}"), &format!("no flow's protocol is {key}")));
+        }
+    }
+}
+
+fn is_sctp_without_cmt(scenario: &Scenario, name: &str) -> bool {
+    let flow = scenario.flows.iter().find(|flow| flow.name == name);
+    flow.is_some_and(|flow| matches!(&flow.protocol, Protocol::Sctp(sctp) if !sctp.from_stack.sctp.cmt))
+}
+
+fn each(section: &Section<'_>, key: &'static str, what: &'static str, mut act: impl FnMut(&str, &Field<'_>)) {
+    if let Some(field) = section.given(key) {
+        field.named_entries(what).iter().flatten().for_each(|(name, entry)| act(name, entry));
+    }
+}
+
+fn idle(field: &Field<'_>, path: &str, why: &str) -> Problem {
+    Problem::at(field.place(), format!("{path} has no effect: {why}")).label("without effect")
+}

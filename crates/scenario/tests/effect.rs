@@ -1,0 +1,50 @@
+//! Keys that are valid and have no effect are found, and only those.
+
+use std::path::Path;
+
+use subflow_scenario::file::Document;
+use subflow_scenario::sweep::Plan;
+
+/// The paths of the keys without effect in a scenario with this flow.
+fn idle(flow: &str, more: &str) -> Vec<String> {
+    let text = format!(
+        "duration = \"1 s\"\n{more}[links.l]\nbetween = [\"a\", \"b\"]\nrate = \"1 Gbit/s\"\n\
+         [flows.f]\nfrom = \"a\"\nto = \"b\"\n{flow}"
+    );
+    let document = Document::parse(Path::new("idle.toml"), text).expect("TOML");
+    let plan = Plan::read(document).unwrap_or_else(|problems| panic!("{problems}"));
+    let path = |message: &str| message.split_once(" has no effect").expect("a warning").0.to_owned();
+    plan.without_effect.iter().map(|problem| path(&problem.message)).collect()
+}
+
+const HOSTS: &str = "[hosts]\na = [\"x\"]\nb = [\"x\"]\n";
+
+#[test]
+fn keys_of_other_protocols_have_no_effect() {
+    let idle = |flow| idle(flow, HOSTS);
+    assert_eq!(idle("protocol = \"mptcp\"\nscheduler = \"rr\"\npath_manager = \"default\"\n"), [""; 0]);
+    assert_eq!(
+        idle("protocol = \"tcp\"\nscheduler = \"rr\"\ncoupling = \"connection\"\n"),
+        ["flows.f.coupling", "flows.f.scheduler"]
+    );
+    assert_eq!(idle("protocol = \"mptcp\"\nprimary = \"b.x\"\nsctp = {}\n"), ["flows.f.primary", "flows.f.sctp"]);
+    assert_eq!(idle("protocol = \"sctp\"\nscheduler = \"rr\"\nmptcp = {}\n"), ["flows.f.mptcp", "flows.f.scheduler"]);
+    assert_eq!(idle("protocol = \"sctp\"\nscheduler = \"rr\"\nsctp = { cmt = true }\n"), [""; 0]);
+}
+
+#[test]
+fn switches_of_protocols_that_no_flow_has_have_no_effect() {
+    let hosts = "[mptcp]\nchecksum = true\n[sctp]\ncmt = true\n[hosts.a]\ninterfaces = [\"x\"]\n\
+                 mptcp = { checksum = false }\n[hosts.b]\ninterfaces = [\"x\"]\n";
+    assert_eq!(idle("protocol = \"mptcp\"\n", hosts), ["sctp"]);
+    assert_eq!(idle("protocol = \"tcp\"\n", hosts), ["hosts.a.mptcp", "mptcp", "sctp"]);
+}
+
+#[test]
+fn what_has_an_effect_at_one_point_of_a_sweep_is_no_mistake() {
+    let sweep = |text: &str| format!("{HOSTS}[sweep]\n{text}\n");
+    let flow = "protocol = \"tcp\"\nscheduler = \"rr\"\n";
+    assert_eq!(idle(flow, &sweep("flows.f.protocol = [\"tcp\", \"mptcp\"]")), [""; 0]);
+    let other = idle("protocol = \"tcp\"\n", &sweep("flows.f.scheduler = [\"rr\", \"ll\"]"));
+    assert_eq!(other, ["flows.f.scheduler"], "it is the value that is swept");
+}
