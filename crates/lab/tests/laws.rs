@@ -97,6 +97,21 @@ fn a_single_flow_fills_its_link() {
 
 /// ns-3.37 (Debian's build) delivers 485 714 packets in this scenario and drops 1625.
 #[test]
+fn a_flow_gets_what_the_trace_of_its_link_gives() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("link.csv"), "time_s,rate_mbit_s,delay_ms\n0,20,5\n10,5,\n20,10,20\n")
+        .expect("written");
+    let event = "[[timeline]]\nat = \"5 s\"\nlink = \"path\"\ntrace = \"link.csv\"\n";
+    let text = two_hosts("35 s", "rate = \"1 Mbit/s\"", &(event.to_owned() + &tcp("f", "cubic", "0 s")));
+    let document = Document::parse(&folder.path().join("law.toml"), text).expect("it is TOML");
+    let scenario = Scenario::read(&document).unwrap_or_else(|problems| panic!("{problems}"));
+    let goodput = simulate(&scenario, 1, &RunOptions::default()).expect("the run succeeds").flows[0].goodput_mbps;
+    // From the fifth second on: ten seconds each.
+    let allowed = (20.0 + 5.0 + 10.0) / 3.0 * 1448.0 / 1500.0;
+    assert!((goodput / allowed - 1.0).abs() < 0.02, "{goodput:.3} of {allowed:.3} Mbit/s");
+}
+
+#[test]
 fn the_dumbbell_delivers_as_many_packets_as_in_ns_3() {
     let result =
         Dumbbell { flows: 10, duration_s: 60, protocol: BulkProtocol::Tcp }.run(&|| None).expect("the run succeeds");

@@ -6,6 +6,7 @@
 
 mod algorithm;
 mod choice;
+mod conditions;
 mod custom;
 mod detector;
 pub mod file;

@@ -90,6 +90,10 @@ requests = { response = "1 MB", think = { exponential = "1 s" } }
 at = "1 s"
 link = "wifi"
 rate = { up = "1 Mbit/s" }
+[[timeline]]
+at = "2 s"
+link = "wifi"
+trace = "drive.csv"
 [sweep]
 "links.wifi.loss" = ["0 %", "1 %"]
 flows.file.congestion = ["lia", "olia"]

@@ -34,7 +34,7 @@ pub(super) fn read(
     (links, hosts)
 }
 
-type Happening = (Option<LinkEvent>, Option<HostEvent>);
+type Happening = (Vec<LinkEvent>, Option<HostEvent>);
 
 fn event(field: &Field<'_>, topology: &Topology, traces: &Traces, run: &RunLength) -> Result<Happening, Problem> {
     let section = field.section(&schema::EVENT)?;
@@ -43,7 +43,13 @@ fn event(field: &Field<'_>, topology: &Topology, traces: &Traces, run: &RunLengt
     run.check_before_end(&at_field, at)?;
     let [link, interface, address] = ["link", "interface", "address"].map(|key| section.given(key));
     match (link, interface, address) {
-        (Some(link), None, None) => Ok((Some(link_event(&section, at, topology.link(&link)?, traces)?), None)),
+        (Some(link), None, None) => {
+            let link = topology.link(&link)?;
+            match section.given("trace") {
+                Some(trace) => Ok((followed(&section, &trace, at, link, traces, run)?, None)),
+                None => Ok((vec![link_event(&section, at, link, traces)?], None)),
+            }
+        }
         (None, Some(interface), None) => {
             let index = topology.interface(&interface)?;
             let up = comes_back(&section, &interface)?;
@@ -51,14 +57,14 @@ fn event(field: &Field<'_>, topology: &Topology, traces: &Traces, run: &RunLengt
             let change = || vec![if up { LinkChange::Up } else { LinkChange::Down }];
             let addresses = topology.hosts[index.host].interfaces[index.interface].addresses.clone();
             Ok((
-                Some(LinkEvent { at, link: *link, up: change(), down: change() }),
+                vec![LinkEvent { at, link: *link, up: change(), down: change() }],
                 Some(HostEvent { at, host: index.host, addresses, present: up }),
             ))
         }
         (None, None, Some(address)) => {
             let (InterfaceIndex { host, .. }, found) = topology.address(&address)?;
             let present = comes_back(&section, &address)?;
-            Ok((None, Some(HostEvent { at, host, addresses: vec![found], present })))
+            Ok((Vec::new(), Some(HostEvent { at, host, addresses: vec![found], present })))
         }
         (None, None, None) => Err(field
             .problem("link is missing, expected one of link, interface and address")
@@ -72,7 +78,7 @@ fn event(field: &Field<'_>, topology: &Topology, traces: &Traces, run: &RunLengt
 
 /// Whether an interface or address becomes available (`up`) or unavailable (`down`), the only events that these have.
 fn comes_back(section: &Section<'_>, named: &Field<'_>) -> Result<bool, Problem> {
-    let of_links = ["direction", "rate", "delay", "loss"];
+    let of_links = ["direction", "rate", "delay", "loss", "trace"];
     if let Some(stray) = of_links.into_iter().find_map(|key| section.given(key)) {
         return Err(stray.problem("only links have this").label("not for an interface or address"));
     }
@@ -90,6 +96,32 @@ pub(super) const DIRECTIONS: [Choice<[bool; 2]>; 3] = [
     Choice::new("up", [true, false], "from the link's first to its second end"),
     Choice::new("down", [false, true], "from the link's second to its first end"),
 ];
+
+/// The changes of a link that follows a trace from `begin` on. What lies after the end of the run is left out.
+fn followed(
+    section: &Section<'_>,
+    trace: &Field<'_>,
+    begin: Duration,
+    link: usize,
+    traces: &Traces,
+    run: &RunLength,
+) -> Result<Vec<LinkEvent>, Problem> {
+    if let Some(stray) = ["rate", "delay", "loss", "down", "up"].into_iter().find_map(|key| section.given(key)) {
+        return Err(stray
+            .problem("found a trace and another change, expected one of them")
+            .label("one too many")
+            .help("write two events"));
+    }
+    let [up, down] = section.value("direction").choice("a direction", &DIRECTIONS)?;
+    let conditions = traces.conditions(trace)?;
+    let changes = conditions.changes.iter().map(|(after, changes)| (begin.saturating_add(*after), changes));
+    let of = |is_changed: bool, changes: &Vec<LinkChange>| if is_changed { changes.clone() } else { Vec::new() };
+    Ok(changes
+        .take_while(|(at, _)| *at < run.duration)
+        .filter(|(_, changes)| !changes.is_empty())
+        .map(|(at, changes)| LinkEvent { at, link, up: of(up, changes), down: of(down, changes) })
+        .collect())
+}
 
 fn link_event(section: &Section<'_>, at: Duration, link: usize, traces: &Traces) -> Result<LinkEvent, Problem> {
     let sides = section.value("direction").choice("a direction", &DIRECTIONS)?;
@@ -117,7 +149,7 @@ fn link_event(section: &Section<'_>, at: Duration, link: usize, traces: &Traces)
     }
     let [up, down] = changes;
     if up.is_empty() && down.is_empty() {
-        let what = list(["down = true", "up = true", "rate", "delay", "loss"]);
+        let what = list(["down = true", "up = true", "rate", "delay", "loss", "trace"]);
         return Err(section
             .field()
             .problem(format!("nothing changes, expected one of {what}"))

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use subflow_network::{CapacityTrace, LossTrace};
 
+use crate::conditions::Conditions;
 use crate::file::{Field, Problem};
 use crate::input;
 
@@ -20,6 +21,7 @@ pub(crate) struct Traces {
     directory: PathBuf,
     capacity: RefCell<BTreeMap<String, Arc<CapacityTrace>>>,
     loss: RefCell<BTreeMap<String, Arc<LossTrace>>>,
+    conditions: RefCell<BTreeMap<String, Arc<Conditions>>>,
     /// SHA-256 of each file.
     digests: RefCell<BTreeMap<String, [u8; 32]>>,
 }
@@ -31,6 +33,7 @@ impl Traces {
             directory: directory.to_owned(),
             capacity: RefCell::default(),
             loss: RefCell::default(),
+            conditions: RefCell::default(),
             digests: RefCell::default(),
         }
     }
@@ -64,10 +67,30 @@ impl Traces {
         Ok(trace)
     }
 
+    /// The conditions over time in the file that `field` names.
+    pub(super) fn conditions(&self, field: &Field<'_>) -> Result<Arc<Conditions>, Problem> {
+        let expected = "the path of a CSV file";
+        let name = field.string(expected)?;
+        if let Some(known) = self.conditions.borrow().get(name) {
+            return Ok(Arc::clone(known));
+        }
+        let text = self.text(field, name, expected)?;
+        let conditions = Conditions::parse(&text)
+            .map_err(|e| self.broken(field, name, e.line, &e.found, &e.expected))
+            .map(Arc::new)?;
+        self.conditions.borrow_mut().insert(name.to_owned(), Arc::clone(&conditions));
+        Ok(conditions)
+    }
+
     /// The paths of all traces read: as written in the scenario, and resolved.
     pub(crate) fn files(&self) -> Vec<(String, PathBuf)> {
-        let (capacity, loss) = (self.capacity.borrow(), self.loss.borrow());
-        capacity.keys().chain(loss.keys()).map(|name| (name.clone(), self.directory.join(name))).collect()
+        let (capacity, loss, conditions) = (self.capacity.borrow(), self.loss.borrow(), self.conditions.borrow());
+        capacity
+            .keys()
+            .chain(loss.keys())
+            .chain(conditions.keys())
+            .map(|name| (name.clone(), self.directory.join(name)))
+            .collect()
     }
 
     /// The names of all traces read, with the SHA-256 of their files.

@@ -145,6 +145,7 @@ const FORMS: &[(&str, &[Form])] = &[
     ("the name of a router", &[Text]),
     ("the name of a shared-bottleneck detector", &[Name]),
     ("the name of a shared-bottleneck detector, or a table", &[Name, Table]),
+    ("the path of a CSV file", &[Text]),
     ("true", &[Only(true)]),
     ("true or false", &[Boolean]),
 ];

@@ -86,7 +86,7 @@ pub(crate) const ROOT: TableSchema = TableSchema {
 pub(crate) const EVENT: TableSchema = TableSchema {
     path: "[[timeline]]",
     doc: "A change of a link, an interface or an address, exactly one of which is given, with at least one of down, \
-          up, rate, delay and loss. Interfaces and addresses can only go down and up.",
+          up, rate, delay, loss and trace. Interfaces and addresses can only go down and up.",
     fields: &[
         required("at", "a duration before the end of the run", "the time of the change, from the start of the run"),
         optional("link", "the name of a link", "none", "the link; hosts are not notified"),
@@ -124,5 +124,12 @@ pub(crate) const EVENT: TableSchema = TableSchema {
             "the new delay, for packets that have not left yet",
         ),
         optional("loss", "a loss model, one or { up, down }", "no change", "the new loss model"),
+        optional(
+            "trace",
+            "the path of a CSV file",
+            "none",
+            "rate, delay and loss of a link over time, from `at` on: the columns are time_s and at least one of \
+             rate_mbit_s, delay_ms and loss_percent; an empty field changes nothing, and the last values stay",
+        ),
     ],
 };

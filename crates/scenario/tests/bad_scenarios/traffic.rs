@@ -120,6 +120,8 @@ pub(crate) const CASES: &[(&str, &str, &str)] = &[
     ("event after the end", "at = \"10 s\"", "at = \"40 s\""),
     ("event of an unknown link", "link = \"wifi\"", "link = \"wlan\""),
     ("event that does nothing", "down = true\n", ""),
+    ("event with a trace that is not there", "down = true", "trace = \"drive.csv\""),
+    ("event with a trace and another change", "down = true", "trace = \"drive.csv\"\nrate = \"1 Mbit/s\""),
     ("event that says no", "down = true", "down = false"),
     ("event both ways", "down = true", "down = true\nup = true"),
 ];

@@ -1,0 +1,193 @@
+//! Conditions of a link over time, from a CSV file: rate, delay and loss at the times of a measurement.
+//!
+//! ```text
+//! time_s,rate_mbit_s,delay_ms,loss_percent
+//! 0,24.5,31,0
+//! 0.5,18.2,33.5,0.1
+//! 1.0,,40,
+//! ```
+//!
+//! The first line names the columns, in any order: `time_s` and at least one of the others. An empty field changes
+//! nothing. Lines that begin with `#` are comments.
+
+use csv::{ReaderBuilder, StringRecord, Trim};
+use subflow_network::{LinkChange, LossConfig, Probability, Service};
+use subflow_quantity::{Duration, Rate};
+
+/// A longer file is assumed to be a mistake.
+const MOST_LINES: usize = 1_000_000;
+/// The longest time or delay, in seconds.
+const LONGEST: f64 = 1e6;
+/// The largest rate, in Mbit/s.
+const FASTEST: f64 = 1e6;
+
+/// What a file says: the times from its begin, which never go back, and what changes then.
+#[derive(Clone, Debug)]
+pub(crate) struct Conditions {
+    pub(crate) changes: Vec<(Duration, Vec<LinkChange>)>,
+}
+
+/// Why a file cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ConditionsError {
+    /// The line, counted from 1.
+    pub(crate) line: usize,
+    pub(crate) found: String,
+    pub(crate) expected: String,
+}
+
+/// What a column says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Time,
+    Rate,
+    Delay,
+    Loss,
+}
+
+const COLUMNS: [(&str, Column); 4] = [
+    ("time_s", Column::Time),
+    ("rate_mbit_s", Column::Rate),
+    ("delay_ms", Column::Delay),
+    ("loss_percent", Column::Loss),
+];
+
+impl Conditions {
+    /// Reads the text of a file.
+    pub(crate) fn parse(text: &str) -> Result<Self, ConditionsError> {
+        let mut reader = ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
+        let columns = columns(reader.headers().map_err(|error| not_csv(&error))?)?;
+        let mut changes: Vec<(Duration, Vec<LinkChange>)> = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(|error| not_csv(&error))?;
+            let line = record.position().map_or(0, |position| position.line() as usize);
+            let (at, changed) = row(&columns, &record, line)?;
+            if changes.last().is_some_and(|(before, _)| at < *before) {
+                return Err(ConditionsError::new(line, at.to_string(), "a time that is not before the last one"));
+            }
+            if changes.len() == MOST_LINES {
+                return Err(ConditionsError::new(line, "another line", format!("at most {MOST_LINES}")));
+            }
+            changes.push((at, changed));
+        }
+        match changes.is_empty() {
+            true => Err(ConditionsError::new(2, "the end of the file", "a line with values")),
+            false => Ok(Self { changes }),
+        }
+    }
+}
+
+impl ConditionsError {
+    fn new(line: usize, found: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self { line, found: found.into(), expected: expected.into() }
+    }
+}
+
+fn not_csv(error: &csv::Error) -> ConditionsError {
+    let line = error.position().map_or(1, |position| position.line() as usize);
+    ConditionsError::new(line, error.to_string(), "as many fields as the first line has")
+}
+
+fn columns(header: &StringRecord) -> Result<Vec<Column>, ConditionsError> {
+    let mut columns = Vec::new();
+    for name in header {
+        let known = COLUMNS.iter().find(|(known, _)| *known == name).map(|(_, column)| *column);
+        match known {
+            Some(column) if !columns.contains(&column) => columns.push(column),
+            _ => {
+                let names = "time_s and rate_mbit_s, delay_ms or loss_percent, each once";
+                return Err(ConditionsError::new(1, format!("the column '{name}'"), names));
+            }
+        }
+    }
+    match columns.contains(&Column::Time) && columns.len() > 1 {
+        true => Ok(columns),
+        false => Err(ConditionsError::new(1, "too few columns", "time_s, and rate_mbit_s, delay_ms or loss_percent")),
+    }
+}
+
+/// A time, and what changes then.
+fn row(columns: &[Column], record: &StringRecord, line: usize) -> Result<(Duration, Vec<LinkChange>), ConditionsError> {
+    let (mut at, mut changes) = (None, Vec::new());
+    for (column, text) in columns.iter().zip(record).filter(|(_, text)| !text.is_empty()) {
+        let value = |most: f64, expected: &str| {
+            let value = text.parse().ok().filter(|value| (0.0..=most).contains(value));
+            value.ok_or_else(|| ConditionsError::new(line, format!("'{text}'"), expected))
+        };
+        match column {
+            Column::Time => at = Some(nanos(value(LONGEST, "a time in seconds, from 0 to 1000000")? * 1e9)),
+            Column::Delay => {
+                let delay = nanos(value(LONGEST * 1e3, "a delay in milliseconds, from 0")? * 1e6);
+                changes.push(LinkChange::Delay(delay));
+            }
+            Column::Rate => {
+                let expected = "a rate in Mbit/s from 0.000001 to 1000000; events of the timeline cut links";
+                let bits = (value(FASTEST, expected)? * 1e6).round() as u64;
+                if bits == 0 {
+                    return Err(ConditionsError::new(line, format!("'{text}'"), expected));
+                }
+                changes.push(LinkChange::Service(Service::Rate(Rate::from_bits_per_second(bits))));
+            }
+            Column::Loss => {
+                let share = value(100.0, "a loss in percent, from 0 to 100")? / 100.0;
+                let probability = Probability::new(share).expect("it is from 0 to 1");
+                changes.push(LinkChange::Loss(LossConfig::Bernoulli(probability)));
+            }
+        }
+    }
+    let at = at.ok_or_else(|| ConditionsError::new(line, "no time", "one in the column time_s"))?;
+    Ok((at, changes))
+}
+
+fn nanos(nanos: f64) -> Duration {
+    Duration::from_nanos(nanos.round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn columns_stand_in_any_order_and_empty_fields_change_nothing() {
+        let text = "# a walk\ndelay_ms, time_s, rate_mbit_s\n31, 0, 24.5\n, 0.5, 18.2\n40, 1, \n";
+        let rate = |kbit: u64| LinkChange::Service(Service::Rate(Rate::from_bits_per_second(kbit * 1000)));
+        let delay = |ms| LinkChange::Delay(Duration::from_millis(ms));
+        let at = Duration::from_millis;
+        let expected =
+            [(at(0), vec![delay(31), rate(24_500)]), (at(500), vec![rate(18_200)]), (at(1000), vec![delay(40)])];
+        let found = Conditions::parse(text).expect("it is good");
+        assert_eq!(format!("{:?}", found.changes), format!("{expected:?}"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        let cases = [
+            ("time_s,speed\n0,1\n", 1, "'speed'"),
+            ("time_s,time_s\n0,1\n", 1, "'time_s'"),
+            ("time_s\n0\n", 1, "too few columns"),
+            ("rate_mbit_s,delay_ms\n0,1\n", 1, "too few columns"),
+            ("time_s,rate_mbit_s\n", 2, "the end"),
+            ("time_s,rate_mbit_s\n0,1\n1,fast\n", 3, "'fast'"),
+            ("time_s,rate_mbit_s\n0,0\n", 2, "'0'"),
+            ("time_s,rate_mbit_s\n0,NaN\n", 2, "'NaN'"),
+            ("time_s,loss_percent\n0,101\n", 2, "'101'"),
+            ("time_s,delay_ms\n-1,5\n", 2, "'-1'"),
+            ("time_s,delay_ms\n,5\n", 2, "no time"),
+            ("time_s,delay_ms\n2,5\n1,5\n", 3, "1 s"),
+            ("time_s,delay_ms\n2,5,9\n", 2, "3 fields"),
+        ];
+        for (text, line, found) in cases {
+            let error = Conditions::parse(text).expect_err(text);
+            assert!(error.line == line && error.found.contains(found), "{text:?}: {error:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "(time_s|rate_mbit_s|[-0-9.eEn,#\" \n]){0,40}") {
+            let _ = Conditions::parse(&text);
+        }
+    }
+}
