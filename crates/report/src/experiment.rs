@@ -1,5 +1,6 @@
 //! The report of `subflow run`.
 
+use subflow_lab::comparison::same_results;
 use subflow_lab::results::{Experiment, Run};
 use subflow_scenario::sweep::Plan;
 
@@ -35,6 +36,7 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
     let mut slugs = Slugs::default();
     page.section("not-valid", "Runs that are not valid", not_valid(experiment));
     page.section("summary", "Summary", summary::tables(experiment));
+    page.section("same", "Points with the same results", same(plan, experiment));
     page.section("differences", "Differences to the baseline", differences(experiment));
     let compared = comparisons(experiment);
     let compared: String =
@@ -70,6 +72,16 @@ fn not_valid(experiment: &Experiment) -> String {
     });
     let objections: Vec<String> = objections.collect();
     paragraphs(objections.iter().map(String::as_str))
+}
+
+/// Points that cannot be told apart, and swept paths of which it is known that they have no effect.
+fn same(plan: &Plan, experiment: &Experiment) -> String {
+    let groups = same_results(experiment);
+    let is_swept =
+        |message: &str| experiment.scenario.sweep.iter().any(|path| message.starts_with(&format!("{path} ")));
+    let why = plan.without_effect.iter().map(|problem| &problem.message).filter(|message| is_swept(message));
+    let why: Vec<String> = why.filter(|_| !groups.is_empty()).map(|message| format!("{message}.")).collect();
+    paragraphs(groups.iter().chain(&why).map(String::as_str))
 }
 
 fn seeds(experiment: &Experiment) -> String {

@@ -8,6 +8,7 @@
 //! | two results | `two_results.rs` |
 //! | bounds on what may become worse | `bound.rs` |
 //! | whether intervals are narrow enough | `precision.rs` |
+//! | points of a sweep that came out the same | `same.rs` |
 //! | the table of differences as text | `text.rs` |
 
 mod baseline;
@@ -15,6 +16,7 @@ mod bound;
 mod difference;
 mod metric;
 mod precision;
+mod same;
 mod text;
 mod two_results;
 
@@ -23,6 +25,7 @@ pub use bound::{Bound, Regression};
 pub use difference::{Difference, Pairing};
 pub use metric::{Better, Metric};
 pub use precision::{Precision, Widest};
+pub use same::same_results;
 pub use text::differences_to_text;
 pub use two_results::{Compared, NothingToCompare, compare};
 

@@ -4,9 +4,12 @@ use std::fmt::Write;
 
 use super::Align::{Left, Right};
 use super::{Experiment, FlowResult, PointStatistics, Run, TextTable};
-use crate::comparison::{differences_to_text, word as word_of};
+use crate::comparison::{differences_to_text, same_results, word as word_of};
 use crate::number;
 use crate::statistics::Summary;
+
+/// The width of text.
+const WIDTH: usize = 100;
 
 /// The tables of an experiment.
 pub fn to_text(experiment: &Experiment) -> String {
@@ -226,6 +229,10 @@ fn many_runs(text: &mut String, experiment: &Experiment) {
     }
     join(text, [flows, subflows, exchanges, links]);
     baseline(text, experiment);
+    for (number, sentence) in same_results(experiment).into_iter().enumerate() {
+        text.push_str(if number == 0 { "\n" } else { "" });
+        textwrap::wrap(&sentence, WIDTH).iter().for_each(|line| *text += &format!("{line}\n"));
+    }
     for run in &experiment.runs {
         for objection in run.result.objections() {
             let _ = writeln!(text, "NOT VALID: run {}, which is in the figures: {objection}", run.run);
