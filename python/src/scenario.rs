@@ -57,6 +57,8 @@ pub(crate) fn restore_scenario(py: Python<'_>, source: Source) -> PyResult<Scena
 ///     Runs in all: points times repetitions.
 /// parameters : list of str
 ///     The swept paths.
+/// warnings : list of str
+///     Keys that are valid and have no effect at any point, each with the reason.
 #[pyclass(module = "subflow", frozen, get_all)]
 pub(crate) struct Check {
     name: String,
@@ -68,6 +70,7 @@ pub(crate) struct Check {
     points: usize,
     runs: usize,
     parameters: Vec<String>,
+    warnings: Vec<String>,
 }
 
 #[pymethods]
@@ -237,6 +240,7 @@ impl Scenario {
             points: plan.points.len(),
             runs: plan.jobs().len(),
             parameters: plan.parameters().into_iter().map(str::to_owned).collect(),
+            warnings: plan.without_effect.iter().map(|problem| problem.message.clone()).collect(),
         })
     }
 

@@ -32,6 +32,12 @@ def test_overrides_replace_values_and_leave_the_scenario_as_it_was(scenario: sub
     assert subflow.Scenario.read(WIFI_LTE, {"flows.file.send": "1 kB"}, repeat=4).check().runs == 4
 
 
+def test_keys_without_effect_are_warnings() -> None:
+    assert subflow.Scenario.read(WIFI_LTE).check().warnings == []
+    scenario = subflow.Scenario.read(WIFI_LTE, {"flows.file.protocol": "tcp", "flows.file.scheduler": "rr"})
+    assert scenario.check().warnings == ["flows.file.scheduler has no effect: the flow's protocol is tcp"]
+
+
 def test_a_problem_has_its_file_line_and_what_was_expected(tmp_path: Path) -> None:
     path = tmp_path / "slip.toml"
     path.write_text(WIFI_LTE.read_text().replace('"lia"', '"lya"', 1))

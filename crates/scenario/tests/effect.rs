@@ -7,11 +7,17 @@ use subflow_scenario::sweep::Plan;
 
 /// The paths of the keys without effect in a scenario with this flow.
 fn idle(flow: &str, more: &str) -> Vec<String> {
+    idle_with(flow, more, &[])
+}
+
+/// Those with changes of the command line.
+fn idle_with(flow: &str, more: &str, sets: &[&str]) -> Vec<String> {
     let text = format!(
         "duration = \"1 s\"\n{more}[links.l]\nbetween = [\"a\", \"b\"]\nrate = \"1 Gbit/s\"\n\
          [flows.f]\nfrom = \"a\"\nto = \"b\"\n{flow}"
     );
-    let document = Document::parse(Path::new("idle.toml"), text).expect("TOML");
+    let mut document = Document::parse(Path::new("idle.toml"), text).expect("TOML");
+    sets.iter().for_each(|set| document.set("--set", set).expect("it is good"));
     let plan = Plan::read(document).unwrap_or_else(|problems| panic!("{problems}"));
     let path = |message: &str| message.split_once(" has no effect").expect("a warning").0.to_owned();
     plan.without_effect.iter().map(|problem| path(&problem.message)).collect()
@@ -38,6 +44,14 @@ fn switches_of_protocols_that_no_flow_has_have_no_effect() {
                  mptcp = { checksum = false }\n[hosts.b]\ninterfaces = [\"x\"]\n";
     assert_eq!(idle("protocol = \"mptcp\"\n", hosts), ["sctp"]);
     assert_eq!(idle("protocol = \"tcp\"\n", hosts), ["hosts.a.mptcp", "mptcp", "sctp"]);
+}
+
+#[test]
+fn a_protocol_that_is_chosen_for_once_makes_no_key_of_the_file_a_mistake() {
+    let (flow, hosts) = ("protocol = \"mptcp\"\nscheduler = \"rr\"\n", format!("[mptcp]\nchecksum = true\n{HOSTS}"));
+    assert_eq!(idle_with(flow, &hosts, &["flows.f.protocol=tcp"]), [""; 0]);
+    let other = idle_with(flow, &hosts, &["flows.f.protocol=tcp", "flows.f.scheduler=ll"]);
+    assert_eq!(other, ["flows.f.scheduler"], "it was chosen as well");
 }
 
 #[test]

@@ -15,16 +15,21 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario) -> Vec<Problem> {
     let root = Field::root(root);
     let mut found = Vec::new();
     let Ok(section) = root.section(&schema::ROOT) else { return found };
+    let mut is_changed = false;
+    each(&section, "flows", "flow", |name, flow| {
+        if let Ok(section) = flow.section(&schema::FLOW) {
+            keys_of_other_protocols(&section, scenario, name, &mut found);
+            is_changed |= is_left_over(&section, section.field());
+        }
+    });
+    if is_changed {
+        return found;
+    }
     stacks(&section, scenario, "", &mut found);
     each(&section, "hosts", "host", |name, host| {
         // A host may be a list of interfaces.
         if let Ok(host) = host.section(&schema::HOST) {
             stacks(&host, scenario, &format!("hosts.{name}."), &mut found);
-        }
-    });
-    each(&section, "flows", "flow", |name, flow| {
-        if let Ok(section) = flow.section(&schema::FLOW) {
-            keys_of_other_protocols(&section, scenario, name, &mut found);
         }
     });
     found
@@ -43,10 +48,17 @@ fn keys_of_other_protocols(section: &Section<'_>, scenario: &Scenario, name: &st
     let of_sctp = OF_SCTP.iter().filter(|_| kind != Kind::Sctp);
     for key in of_mptcp.chain(of_sctp).chain(["scheduler"].iter().filter(|_| has_one_path)) {
         let why = if (kind, *key) == (Kind::Sctp, "scheduler") { "SCTP has one path without sctp.cmt" } else { why };
-        if let Some(given) = section.given(key) {
+        if let Some(given) = section.given(key).filter(|given| !is_left_over(section, given)) {
             found.push(idle(&given, &format!("flows.{name}.{key}"), why));
         }
     }
+}
+
+/// Whether the file has the key and somebody else, such as `--set`, chose another protocol for once.
+fn is_left_over(flow: &Section<'_>, given: &Field<'_>) -> bool {
+    let source = |field: &Field<'_>| field.place().source.name.clone();
+    let of_file = source(flow.field());
+    flow.given("protocol").is_some_and(|protocol| source(&protocol) != of_file) && source(given) == of_file
 }
 
 /// Switches of protocols that no flow has.
