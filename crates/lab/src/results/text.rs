@@ -229,14 +229,19 @@ fn many_runs(text: &mut String, experiment: &Experiment) {
     }
     join(text, [flows, subflows, exchanges, links]);
     baseline(text, experiment);
-    for (number, sentence) in same_results(experiment).into_iter().enumerate() {
-        text.push_str(if number == 0 { "\n" } else { "" });
-        textwrap::wrap(&sentence, WIDTH).iter().for_each(|line| *text += &format!("{line}\n"));
-    }
+    equal_points(text, experiment);
     for run in &experiment.runs {
         for objection in run.result.objections() {
             let _ = writeln!(text, "NOT VALID: run {}, which is in the figures: {objection}", run.run);
         }
+    }
+}
+
+/// The points that cannot be told apart.
+fn equal_points(text: &mut String, experiment: &Experiment) {
+    for (number, sentence) in same_results(experiment).into_iter().enumerate() {
+        text.push_str(if number == 0 { "\n" } else { "" });
+        textwrap::wrap(&sentence, WIDTH).iter().for_each(|line| *text += &format!("{line}\n"));
     }
 }
 
