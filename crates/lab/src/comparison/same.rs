@@ -11,8 +11,8 @@ use crate::results::{Experiment, RunResult};
 /// More points of a group are counted, not listed.
 const MOST_LISTED: usize = 4;
 
-/// A sentence for each group of points that gave the very same results in every run, seed by seed. It names them by their
-/// swept values, in the order of paths. Names of algorithms and CPU time do not count as results.
+/// A sentence for each group of points that gave the very same results in every run, seed by seed. It names them by
+/// their swept values, in the order of paths. Names of algorithms and CPU time do not count as results.
 pub fn same_results(experiment: &Experiment) -> Vec<String> {
     let mut of_points: Vec<Vec<(u64, u64)>> = vec![Vec::new(); experiment.statistics.len()];
     for run in &experiment.runs {
@@ -71,7 +71,8 @@ mod tests {
 
     #[test]
     fn points_that_differ_in_names_only_are_told() {
-        let text = "duration = \"2 s\"\nrepeat = 2\n[hosts]\na = [\"x\"]\nb = [\"x\"]\n[links.l]\nbetween = [\"a\", \"b\"]\n\
+        let text = "duration = \"2 s\"\nrepeat = 2\n[hosts]\na = [\"x\"]\nb = [\"x\"]\n\
+                    [links.l]\nbetween = [\"a\", \"b\"]\n\
                     rate = \"10 Mbit/s\"\nloss = \"0.5 %\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\nprotocol = \"mptcp\"\n\
                     [sweep]\nflows.f.scheduler = [\"rr\", \"ll\"]\nflows.f.congestion = [\"lia\", \"cubic\"]\n";
         let plan = Plan::read(Document::parse(Path::new("same.toml"), text.to_owned()).expect("TOML")).expect("good");
