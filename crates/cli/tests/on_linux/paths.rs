@@ -19,6 +19,8 @@ fn a_connection_has_25_subflows_and_loses_and_regains_those_of_an_address() {
     wait_for_subflows(&hosts.client, 25, &client);
     hosts.ip(&hosts.client, "address del 10.77.0.3/24 dev v0");
     wait_for_subflows(&hosts.client, 20, &client);
+    // A REMOVE_ADDR that is still on its way would close the subflows of an address that comes back with its ID.
+    wait_for_subflows(&hosts.server, 20, &server);
     hosts.ip(&hosts.client, "address add 10.77.0.3/24 dev v0");
     wait_for_subflows(&hosts.client, 25, &client);
     hosts.ip(&hosts.server, "address del 10.77.0.105/24 dev v0");

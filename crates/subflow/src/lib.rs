@@ -1,0 +1,65 @@
+//! Subflow as a library: multipath transport from a scenario file down to single packets.
+//!
+//! A study is a scenario and what is swept in it. This one moves a file over two paths with two schedulers, five times
+//! each:
+//!
+//! ```
+//! use std::path::Path;
+//! use subflow::lab::{execute::execute, simulate::RunOptions};
+//! use subflow::scenario::{file::Document, sweep::Plan};
+//!
+//! let text = r#"
+//! duration = "10 s"
+//! repeat = 5
+//! [hosts]
+//! phone = ["wifi", "lte"]
+//! server = ["eth"]
+//! [routers]
+//! internet = {}
+//! [links]
+//! wifi = { between = ["phone.wifi", "internet"], rate = "20 Mbit/s", delay = "10 ms", loss = "0.1 %" }
+//! lte = { between = ["phone.lte", "internet"], rate = "10 Mbit/s", delay = "30 ms" }
+//! core = { between = ["internet", "server"], rate = "1 Gbit/s" }
+//! [flows.file]
+//! from = "phone"
+//! to = "server"
+//! protocol = "mptcp"
+//! send = "5 MB"
+//! [sweep]
+//! "flows.file.scheduler" = ["ll", "redundant"]
+//! "#;
+//! let document = Document::parse(Path::new("study.toml"), text.to_owned()).expect("it is TOML");
+//! let plan = Plan::read(document).expect("the scenario is good");
+//! let experiment = execute(&plan, 0, &RunOptions::default(), &|_| {}).expect("all runs succeed");
+//! for point in &experiment.statistics {
+//!     let goodput = &point.flows[0].goodput_mbps;
+//!     println!("{:?}: {:?} Mbit/s, 95 %: {:?}", point.parameters, goodput.mean, goodput.ci95_low..goodput.ci95_high);
+//! }
+//! let mean = |point: usize| experiment.statistics[point].flows[0].goodput_mbps.mean;
+//! assert!(mean(0) > mean(1), "copies cost goodput");
+//! ```
+//!
+//! The examples go further: `cargo run -p subflow --example study` takes differences to a baseline run by run, and
+//! `--example two_hosts` moves real bytes between two MPTCP hosts without any network.
+//!
+//! | to | look in |
+//! |---|---|
+//! | read, change and sweep scenarios | [`scenario`] |
+//! | run them, compare results, make statistics | [`lab`] |
+//! | write reports and figures | [`report`] |
+//! | build a network of links, queues and routers by hand | [`network`] |
+//! | use TCP, MPTCP or SCTP endpoints without a network | [`transport`] |
+//! | write schedulers, congestion controls, path managers, detectors | [`policy`] |
+//! | parse and emit packets | [`wire`] |
+//! | rates, times, sizes | [`quantity`] |
+//!
+//! Each module is a crate of its own; who needs one of them depends on that: `subflow-policy`, for example.
+
+pub use subflow_lab as lab;
+pub use subflow_network as network;
+pub use subflow_policy as policy;
+pub use subflow_quantity as quantity;
+pub use subflow_report as report;
+pub use subflow_scenario as scenario;
+pub use subflow_transport as transport;
+pub use subflow_wire as wire;
