@@ -114,7 +114,7 @@ fn main() {
 
 #[test]
 fn a_file_arrives_byte_by_byte_over_several_subflows() {
-    let file: Vec<u8> = (0..100_000_u32).map(|n| (n * 31 >> 3) as u8).collect();
+    let file: Vec<u8> = (0..100_000_u32).map(|n| ((n * 31) >> 3) as u8).collect();
     let (received, _, subflows) = transfer(&file);
     assert!(received == file && subflows > 1, "{subflows}");
 }
