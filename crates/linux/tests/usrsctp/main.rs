@@ -2,8 +2,9 @@
 //! path, and on two paths with concurrent multipath transfer; in UDP encapsulation, and directly in IP.
 //!
 //! One path is the loopback interface. Two paths are veth pairs between two namespaces created by the tests, or emulated
-//! links between our host and a namespace behind TUN devices or veth pairs; both need root. Without usrsctp (Debian: libusrsctp-dev), a C compiler or, for two paths, root, a test prints a message
-//! and passes, unless `SUBFLOW_REQUIRE` names what is missing.
+//! links between our host and a namespace behind TUN devices or veth pairs; both need root. Without usrsctp (Debian:
+//! libusrsctp-dev), a C compiler or, for two paths, root, a test prints a message and passes, unless `SUBFLOW_REQUIRE`
+//! names what is missing.
 #![cfg(target_os = "linux")]
 
 mod driver;
@@ -166,7 +167,8 @@ fn two_paths(we_open: bool) {
             assert!(bytes.len() == 2 && least > MIB, "{direction} on both paths: {bytes:?}");
         }
         assert!(ours.chunk_types.contains_key(&chunk_type::NR_SACK), "NR-SACKs were received: {:?}", ours.chunk_types);
-        assert!(ours.most_packets_acknowledged >= 2, "the peer's SACKs count packets");
+        // A peer with DAC counts the packets that a SACK answers: 2 where it delays, 1 where it has data to send with it.
+        assert!(ours.most_packets_acknowledged >= 1, "the peer's SACKs count no packets");
     });
 }
 
