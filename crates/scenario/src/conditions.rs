@@ -10,9 +10,11 @@
 //! The first line names the columns, in any order: `time_s` and at least one of the others. An empty field changes
 //! nothing. Lines that begin with `#` are comments.
 
-use csv::{ReaderBuilder, StringRecord, Trim};
+use csv::StringRecord;
 use subflow_network::{LinkChange, LossConfig, Probability, Service};
 use subflow_quantity::{Duration, Rate};
+
+use crate::csv_table::{LineError, reader};
 
 /// A longer file is assumed to be a mistake.
 const MOST_LINES: usize = 1_000_000;
@@ -25,15 +27,6 @@ const FASTEST: f64 = 1e6;
 #[derive(Clone, Debug)]
 pub(crate) struct Conditions {
     pub(crate) changes: Vec<(Duration, Vec<LinkChange>)>,
-}
-
-/// Why a file cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ConditionsError {
-    /// The line, counted from 1.
-    pub(crate) line: usize,
-    pub(crate) found: String,
-    pub(crate) expected: String,
 }
 
 /// What a column says.
@@ -54,41 +47,30 @@ const COLUMNS: [(&str, Column); 4] = [
 
 impl Conditions {
     /// Reads the text of a file.
-    pub(crate) fn parse(text: &str) -> Result<Self, ConditionsError> {
-        let mut reader = ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
-        let columns = columns(reader.headers().map_err(|error| not_csv(&error))?)?;
+    pub(crate) fn parse(text: &str) -> Result<Self, LineError> {
+        let mut reader = reader(text);
+        let columns = columns(reader.headers().map_err(|error| LineError::not_csv(&error))?)?;
         let mut changes: Vec<(Duration, Vec<LinkChange>)> = Vec::new();
         for record in reader.records() {
-            let record = record.map_err(|error| not_csv(&error))?;
+            let record = record.map_err(|error| LineError::not_csv(&error))?;
             let line = record.position().map_or(0, |position| position.line() as usize);
             let (at, changed) = row(&columns, &record, line)?;
             if changes.last().is_some_and(|(before, _)| at < *before) {
-                return Err(ConditionsError::new(line, at.to_string(), "a time that is not before the last one"));
+                return Err(LineError::new(line, at.to_string(), "a time that is not before the last one"));
             }
             if changes.len() == MOST_LINES {
-                return Err(ConditionsError::new(line, "another line", format!("at most {MOST_LINES}")));
+                return Err(LineError::new(line, "another line", format!("at most {MOST_LINES}")));
             }
             changes.push((at, changed));
         }
         match changes.is_empty() {
-            true => Err(ConditionsError::new(2, "the end of the file", "a line with values")),
+            true => Err(LineError::new(2, "the end of the file", "a line with values")),
             false => Ok(Self { changes }),
         }
     }
 }
 
-impl ConditionsError {
-    fn new(line: usize, found: impl Into<String>, expected: impl Into<String>) -> Self {
-        Self { line, found: found.into(), expected: expected.into() }
-    }
-}
-
-fn not_csv(error: &csv::Error) -> ConditionsError {
-    let line = error.position().map_or(1, |position| position.line() as usize);
-    ConditionsError::new(line, error.to_string(), "as many fields as the first line has")
-}
-
-fn columns(header: &StringRecord) -> Result<Vec<Column>, ConditionsError> {
+fn columns(header: &StringRecord) -> Result<Vec<Column>, LineError> {
     let mut columns = Vec::new();
     for name in header {
         let known = COLUMNS.iter().find(|(known, _)| *known == name).map(|(_, column)| *column);
@@ -96,23 +78,23 @@ fn columns(header: &StringRecord) -> Result<Vec<Column>, ConditionsError> {
             Some(column) if !columns.contains(&column) => columns.push(column),
             _ => {
                 let names = "time_s and rate_mbit_s, delay_ms or loss_percent, each once";
-                return Err(ConditionsError::new(1, format!("the column '{name}'"), names));
+                return Err(LineError::new(1, format!("the column '{name}'"), names));
             }
         }
     }
     match columns.contains(&Column::Time) && columns.len() > 1 {
         true => Ok(columns),
-        false => Err(ConditionsError::new(1, "too few columns", "time_s, and rate_mbit_s, delay_ms or loss_percent")),
+        false => Err(LineError::new(1, "too few columns", "time_s, and rate_mbit_s, delay_ms or loss_percent")),
     }
 }
 
 /// A time, and what changes then.
-fn row(columns: &[Column], record: &StringRecord, line: usize) -> Result<(Duration, Vec<LinkChange>), ConditionsError> {
+fn row(columns: &[Column], record: &StringRecord, line: usize) -> Result<(Duration, Vec<LinkChange>), LineError> {
     let (mut at, mut changes) = (None, Vec::new());
     for (column, text) in columns.iter().zip(record).filter(|(_, text)| !text.is_empty()) {
         let value = |most: f64, expected: &str| {
             let value = text.parse().ok().filter(|value| (0.0..=most).contains(value));
-            value.ok_or_else(|| ConditionsError::new(line, format!("'{text}'"), expected))
+            value.ok_or_else(|| LineError::new(line, format!("'{text}'"), expected))
         };
         match column {
             Column::Time => at = Some(nanos(value(LONGEST, "a time in seconds, from 0 to 1000000")? * 1e9)),
@@ -124,7 +106,7 @@ fn row(columns: &[Column], record: &StringRecord, line: usize) -> Result<(Durati
                 let expected = "a rate in Mbit/s from 0.000001 to 1000000; events of the timeline cut links";
                 let bits = (value(FASTEST, expected)? * 1e6).round() as u64;
                 if bits == 0 {
-                    return Err(ConditionsError::new(line, format!("'{text}'"), expected));
+                    return Err(LineError::new(line, format!("'{text}'"), expected));
                 }
                 changes.push(LinkChange::Service(Service::Rate(Rate::from_bits_per_second(bits))));
             }
@@ -135,7 +117,7 @@ fn row(columns: &[Column], record: &StringRecord, line: usize) -> Result<(Durati
             }
         }
     }
-    let at = at.ok_or_else(|| ConditionsError::new(line, "no time", "one in the column time_s"))?;
+    let at = at.ok_or_else(|| LineError::new(line, "no time", "one in the column time_s"))?;
     Ok((at, changes))
 }
 

@@ -9,8 +9,10 @@ use super::{Congestion, Coupling, Detector, InterfaceIndex, PathManager, Schedul
 /// One connection (or stream of datagrams) from a host to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// Its name in the scenario.
+    /// Its name in the scenario; with `count`, the name, a dot and a number counted from 1.
     pub name: String,
+    /// The name in the scenario of a flow that is one of `count`.
+    pub group: Option<String>,
     /// Interface of the host that opens the connection and sends; the initial subflow leaves here.
     pub from: InterfaceIndex,
     /// Interface whose address the connection is opened to.
@@ -30,6 +32,11 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// Its name in the scenario file, which all flows of a group have in common.
+    pub fn key(&self) -> &str {
+        self.group.as_deref().unwrap_or(&self.name)
+    }
+
     /// The index of the host that sends the flow's data: the one that responds, of requests and responses.
     pub fn data_sender(&self) -> usize {
         match self.traffic {
@@ -150,10 +157,14 @@ impl Period {
         match self {
             Self::Constant(span) => span,
             Self::Exponential(mean) => {
-                // Inverse transform with 53 random bits; libm's logarithm is the same on every machine.
-                let uniform = ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
-                Duration::from_secs_f64(-libm::log(uniform) * mean.as_secs_f64())
+                // Inverse transform; libm's logarithm is the same on every machine.
+                Duration::from_secs_f64(-libm::log(uniform(rng)) * mean.as_secs_f64())
             }
         }
     }
+}
+
+/// A random number above 0, at most 1, with 53 random bits.
+pub(crate) fn uniform(rng: &mut impl RngCore) -> f64 {
+    ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
 }

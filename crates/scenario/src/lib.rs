@@ -7,14 +7,17 @@
 mod algorithm;
 mod choice;
 mod conditions;
+mod csv_table;
 mod custom;
 mod detector;
 pub mod file;
 mod flow;
+mod groups;
 pub mod input;
 mod read;
 pub mod schema;
 mod sctp;
+mod sizes;
 mod stack;
 pub mod sweep;
 mod timeline;
@@ -31,8 +34,10 @@ pub use algorithm::{
 pub use custom::CustomAlgorithms;
 pub use detector::{Coupling, Detector};
 pub use flow::{Flow, Mptcp, Period, Protocol, SubflowPlan, Tcp, Traffic};
+pub use groups::FlowGroup;
 pub(crate) use read::{Traces, without_effect};
 pub use sctp::{Sctp, SctpOptions};
+pub use sizes::{SizeDistribution, SizeTable};
 pub use stack::{Buffer, DelayedAck, LossDetection, MptcpOptions, SackCompression, Stack, TcpOptions};
 pub use timeline::{HostEvent, LinkEvent};
 pub use topology::{Attachment, Host, HostStack, Interface, InterfaceIndex, Link, Router};
@@ -68,6 +73,8 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// The traffic, in the file's order.
     pub flows: Vec<Flow>,
+    /// What is drawn at random for flows in each run; [`Scenario::drawn`] draws it.
+    pub groups: Vec<FlowGroup>,
     /// What happens to links during the run, by time and then by the file's order.
     pub timeline: Vec<LinkEvent>,
     /// When hosts lose addresses and get them back, by time and then by the file's order.

@@ -7,6 +7,7 @@ use subflow_policy::path_manager::{self, MAX_SUBFLOWS};
 use subflow_policy::scheduler::{Options, blest};
 use subflow_quantity::Ratio;
 
+use super::bounds;
 use crate::custom::Prototypes;
 use crate::file::{Field, Problem, Section, Value, list};
 use crate::{
@@ -33,8 +34,8 @@ pub(super) fn congestion(
     Ok(Congestion {
         name,
         cubic: cubic::Constants {
-            beta: ratio_in(&section, "beta", [(1, 100), (99, 100)])?,
-            c: ratio_in(&section, "c", [(1, 1000), (10, 1)])?,
+            beta: bounds::ratio(&section, "beta", [(1, 100), (99, 100)])?,
+            c: bounds::ratio(&section, "c", [(1, 1000), (10, 1)])?,
             fast_convergence: section.value("fast_convergence").boolean()?,
         },
         wvegas: wvegas::Constants { alpha: packets("alpha")?, gamma: packets("gamma")? },
@@ -131,16 +132,5 @@ fn refuse_others(section: &Section<'_>, name: &str, options: &[&str]) -> Result<
 
 /// A ratio of at most ten.
 fn ratio(section: &Section<'_>, key: &'static str) -> Result<Ratio, Problem> {
-    ratio_in(section, key, [(0, 1), (10, 1)])
-}
-
-/// A ratio from one fraction to another.
-fn ratio_in(section: &Section<'_>, key: &'static str, bounds: [(u32, u32); 2]) -> Result<Ratio, Problem> {
-    let field = section.value(key);
-    let ratio: Ratio = field.quantity("a ratio such as \"1/4\" or 1.2")?;
-    let [least, most] = bounds.map(|(numerator, denominator)| Ratio::new(numerator, denominator));
-    match least <= Some(ratio) && Some(ratio) <= most {
-        true => Ok(ratio),
-        false => Err(field.expected(&section.kind(key))),
-    }
+    bounds::ratio(section, key, [(0, 1), (10, 1)])
 }

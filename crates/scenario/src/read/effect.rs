@@ -74,7 +74,7 @@ fn stacks(section: &Section<'_>, scenario: &Scenario, prefix: &str, found: &mut 
 }
 
 fn is_sctp_without_cmt(scenario: &Scenario, name: &str) -> bool {
-    let flow = scenario.flows.iter().find(|flow| flow.name == name);
+    let flow = scenario.flows.iter().find(|flow| flow.key() == name);
     flow.is_some_and(|flow| matches!(&flow.protocol, Protocol::Sctp(sctp) if !sctp.from_stack.sctp.cmt))
 }
 

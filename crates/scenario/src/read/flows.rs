@@ -7,15 +7,20 @@ use subflow_quantity::Duration;
 use super::RunLength;
 use super::algorithms;
 use super::bottleneck;
+use super::groups::Numbers;
 use super::ports::Ports;
 use super::reachability::Islands;
 use super::reliability;
+use super::sizes;
 use super::stacks::Stacks;
 use super::topology::Topology;
+use super::traces::Traces;
 use super::traffic::{self, largest_datagram};
 use crate::choice::Choice;
 use crate::file::{Collector, Field, Place, Problem, Section};
-use crate::{CustomAlgorithms, Flow, InterfaceIndex, Mptcp, PathManager, Protocol, Sctp, SubflowPlan, Tcp, schema};
+use crate::{
+    CustomAlgorithms, Flow, FlowGroup, InterfaceIndex, Mptcp, PathManager, Protocol, Sctp, SubflowPlan, Tcp, schema,
+};
 
 /// Reads flows; nodes and stacks have been read before.
 struct FlowReader<'a> {
@@ -24,6 +29,15 @@ struct FlowReader<'a> {
     islands: Islands,
     run: &'a RunLength,
     custom: &'a CustomAlgorithms,
+    traces: &'a Traces,
+}
+
+/// A flow of the file.
+struct ReadFlow {
+    flow: Flow,
+    /// What specifies its port.
+    port_place: Place,
+    numbers: Numbers,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,40 +56,58 @@ pub(super) const PROTOCOLS: [Choice<Kind>; 4] = [
     Choice::new("udp", Kind::Udp, "packets at a constant rate, with pauses").source("RFC 768"),
 ];
 
-/// All flows without those that have problems.
+/// All flows without those that have problems, and what is drawn for them in each run.
 pub(super) fn read(
     section: &Section<'_>,
     topology: &Topology,
     stacks: &Stacks<'_>,
     run: &RunLength,
-    custom: &CustomAlgorithms,
+    (custom, traces): (&CustomAlgorithms, &Traces),
     problems: &mut Collector,
-) -> Vec<Flow> {
-    let Some(field) = problems.keep(section.required("flows")) else { return Vec::new() };
-    let Some(entries) = problems.keep(field.named_entries("flow")) else { return Vec::new() };
+) -> (Vec<Flow>, Vec<FlowGroup>) {
+    let (mut flows, mut groups) = (Vec::new(), Vec::new());
+    let Some(field) = problems.keep(section.required("flows")) else { return (flows, groups) };
+    let Some(entries) = problems.keep(field.named_entries("flow")) else { return (flows, groups) };
     if entries.is_empty() {
         problems.add(field.problem("there is no flow, expected at least one"));
     }
-    let reader = FlowReader { topology, stacks, islands: Islands::of(topology), run, custom };
-    let mut flows = Vec::new();
+    let reader = FlowReader { topology, stacks, islands: Islands::of(topology), run, custom, traces };
     let mut ports = Ports::default();
-    for (index, (name, entry)) in entries.iter().enumerate() {
-        let port = |host| ports.automatic(index, host);
-        let Some((flow, place)) = problems.keep(reader.read(name, entry, port)) else { continue };
-        problems.keep(ports.take(topology, entry, (flow.to.host, flow.port), &place));
-        flows.push(flow);
+    // A flow with problems has an index, too: it keeps its port.
+    let mut index = 0;
+    for (name, entry) in &entries {
+        let mut port = |index, host: usize| {
+            let of = &topology.hosts[host].name;
+            let none_left = || entry.problem(format!("all 65535 ports of {of} are taken by other flows"));
+            ports.automatic(index, host).ok_or_else(none_left)
+        };
+        let read = problems.keep(reader.read(name, entry, |host| port(index, host)));
+        let Some(ReadFlow { flow, port_place, numbers }) = read else {
+            index += 1;
+            continue;
+        };
+        let (first, host) = (index, flow.to.host);
+        index += numbers.count.unwrap_or(1);
+        let Some((alike, group)) = problems.keep(numbers.flows(flow, first, |index| port(index, host))) else {
+            continue;
+        };
+        for flow in &alike {
+            problems.keep(ports.take(topology, entry, (flow.to.host, flow.port), &port_place));
+        }
+        flows.extend(alike);
+        groups.extend(group);
     }
-    flows
+    (flows, groups)
 }
 
 impl FlowReader<'_> {
-    /// The flow, and the place that specifies its port. If none does, `automatic` chooses a free port of its host.
+    /// The flow. If the file specifies no port, `automatic` chooses a free one of the host that it goes to.
     fn read(
         &self,
         name: &str,
         field: &Field<'_>,
-        automatic: impl FnOnce(usize) -> Option<u16>,
-    ) -> Result<(Flow, Place), Problem> {
+        automatic: impl FnOnce(usize) -> Result<u16, Problem>,
+    ) -> Result<ReadFlow, Problem> {
         let section = field.section(&schema::FLOW)?;
         let kind = section.value("protocol").choice("a protocol", &PROTOCOLS)?;
         refuse_strays(&section, kind)?;
@@ -94,27 +126,23 @@ impl FlowReader<'_> {
         let (start, stop) = self.times(&section)?;
         let (port, port_place) = match section.given("port") {
             Some(given) => (given.integer(1..=65_535)? as u16, given.place().clone()),
-            None => match automatic(to.host) {
-                Some(port) => (port, field.place().clone()),
-                None => {
-                    let host = &self.topology.hosts[to.host].name;
-                    return Err(field.problem(format!("all 65535 ports of {host} are taken by other flows")));
-                }
-            },
+            None => (automatic(to.host)?, field.place().clone()),
         };
+        let sizes = sizes::read(&section, self.traces)?;
         let flow = Flow {
             name: name.to_owned(),
+            group: None,
             from,
             to,
             port,
             source_port: source_port(&section)?,
             protocol: self.protocol(kind, &section, from, to)?,
-            traffic: traffic::read(&section, (kind == Kind::Udp).then(|| largest_datagram(address)))?,
+            traffic: traffic::read(&section, (kind == Kind::Udp).then(|| largest_datagram(address)), sizes.as_ref())?,
             start,
             stop,
         };
         reliability::refuse_what_cannot_end(&flow, &section, self.stacks)?;
-        Ok((flow, port_place))
+        Ok(ReadFlow { flow, port_place, numbers: Numbers::read(&section, sizes)? })
     }
 
     fn times(&self, section: &Section<'_>) -> Result<(Duration, Option<Duration>), Problem> {

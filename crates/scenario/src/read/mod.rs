@@ -8,6 +8,7 @@ mod effect;
 mod ends;
 mod flows;
 mod gateways;
+mod groups;
 mod hosts;
 mod links;
 mod loss;
@@ -21,6 +22,7 @@ mod round_trips;
 mod routing;
 mod sctp;
 mod shape;
+mod sizes;
 mod stacks;
 mod timeline;
 mod topology;
@@ -112,8 +114,9 @@ impl Scenario {
 
         problems.keep(general.run.check_clock(&topology));
         let stacks = problems.keep(Stacks::read(&section, &topology));
-        let flows = stacks.map(|stacks| flows::read(&section, &topology, &stacks, &general.run, custom, &mut problems));
-        let flows = flows.unwrap_or_default();
+        let flows = stacks
+            .map(|stacks| flows::read(&section, &topology, &stacks, &general.run, (custom, traces), &mut problems));
+        let (flows, groups) = flows.unwrap_or_default();
         let (timeline, host_timeline) = timeline::read(&section, &topology, traces, &general.run, &mut problems);
         let single_ways = problems.keep(routing::single_ways(&section, &topology)).unwrap_or_default();
         let spanning_tree = problems.keep(routing::spanning_tree(&section, &topology)).unwrap_or_default();
@@ -128,6 +131,7 @@ impl Scenario {
             seed: general.seed,
             repeat: general.repeat,
             flows,
+            groups,
             timeline,
             host_timeline,
             hosts: topology.hosts.into_vec(),

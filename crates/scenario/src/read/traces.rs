@@ -8,7 +8,9 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use subflow_network::{CapacityTrace, LossTrace};
 
+use crate::SizeTable;
 use crate::conditions::Conditions;
+use crate::csv_table::LineError;
 use crate::file::{Field, Problem};
 use crate::input;
 
@@ -22,6 +24,7 @@ pub(crate) struct Traces {
     capacity: RefCell<BTreeMap<String, Arc<CapacityTrace>>>,
     loss: RefCell<BTreeMap<String, Arc<LossTrace>>>,
     conditions: RefCell<BTreeMap<String, Arc<Conditions>>>,
+    sizes: RefCell<BTreeMap<String, Arc<SizeTable>>>,
     /// SHA-256 of each file.
     digests: RefCell<BTreeMap<String, [u8; 32]>>,
 }
@@ -34,61 +37,58 @@ impl Traces {
             capacity: RefCell::default(),
             loss: RefCell::default(),
             conditions: RefCell::default(),
+            sizes: RefCell::default(),
             digests: RefCell::default(),
         }
     }
 
     /// The capacity trace at the path that `field` names.
     pub(super) fn capacity(&self, field: &Field<'_>, expected: &str) -> Result<Arc<CapacityTrace>, Problem> {
-        let name = field.string(expected)?;
-        if let Some(known) = self.capacity.borrow().get(name) {
-            return Ok(Arc::clone(known));
-        }
-        let text = self.text(field, name, expected)?;
-        let trace = CapacityTrace::parse(&text)
-            .map_err(|e| self.broken(field, name, e.line, &e.found, &e.expected))
-            .map(Arc::new)?;
-        self.capacity.borrow_mut().insert(name.to_owned(), Arc::clone(&trace));
-        Ok(trace)
+        self.read(field, expected, &self.capacity, CapacityTrace::parse)
     }
 
     /// The loss trace at the path that `field` names.
     pub(super) fn loss(&self, field: &Field<'_>) -> Result<Arc<LossTrace>, Problem> {
-        let expected = "the path of a loss trace";
-        let name = field.string(expected)?;
-        if let Some(known) = self.loss.borrow().get(name) {
-            return Ok(Arc::clone(known));
-        }
-        let text = self.text(field, name, expected)?;
-        let trace = LossTrace::parse(&text)
-            .map_err(|e| self.broken(field, name, e.line, &e.found, &e.expected))
-            .map(Arc::new)?;
-        self.loss.borrow_mut().insert(name.to_owned(), Arc::clone(&trace));
-        Ok(trace)
+        self.read(field, "the path of a loss trace", &self.loss, LossTrace::parse)
     }
 
     /// The conditions over time in the file that `field` names.
     pub(super) fn conditions(&self, field: &Field<'_>) -> Result<Arc<Conditions>, Problem> {
-        let expected = "the path of a CSV file";
+        self.read(field, "the path of a CSV file", &self.conditions, Conditions::parse)
+    }
+
+    /// The distribution of sizes in the file that `field` names.
+    pub(super) fn sizes(&self, field: &Field<'_>) -> Result<Arc<SizeTable>, Problem> {
+        self.read(field, "the path of a CSV file", &self.sizes, SizeTable::parse)
+    }
+
+    /// What `parse` makes of the file that `field` names, unless it is `known` already.
+    fn read<T, E: Into<LineError>>(
+        &self,
+        field: &Field<'_>,
+        expected: &str,
+        known: &RefCell<BTreeMap<String, Arc<T>>>,
+        parse: impl Fn(&str) -> Result<T, E>,
+    ) -> Result<Arc<T>, Problem> {
         let name = field.string(expected)?;
-        if let Some(known) = self.conditions.borrow().get(name) {
+        if let Some(known) = known.borrow().get(name) {
             return Ok(Arc::clone(known));
         }
         let text = self.text(field, name, expected)?;
-        let conditions = Conditions::parse(&text)
-            .map_err(|e| self.broken(field, name, e.line, &e.found, &e.expected))
-            .map(Arc::new)?;
-        self.conditions.borrow_mut().insert(name.to_owned(), Arc::clone(&conditions));
-        Ok(conditions)
+        let parsed = Arc::new(parse(&text).map_err(|error| self.broken(field, name, &error.into()))?);
+        known.borrow_mut().insert(name.to_owned(), Arc::clone(&parsed));
+        Ok(parsed)
     }
 
     /// The paths of all traces read: as written in the scenario, and resolved.
     pub(crate) fn files(&self) -> Vec<(String, PathBuf)> {
-        let (capacity, loss, conditions) = (self.capacity.borrow(), self.loss.borrow(), self.conditions.borrow());
+        let (capacity, loss) = (self.capacity.borrow(), self.loss.borrow());
+        let (conditions, sizes) = (self.conditions.borrow(), self.sizes.borrow());
         capacity
             .keys()
             .chain(loss.keys())
             .chain(conditions.keys())
+            .chain(sizes.keys())
             .map(|name| (name.clone(), self.directory.join(name)))
             .collect()
     }
@@ -111,12 +111,12 @@ impl Traces {
         if !text.is_empty() && !text.ends_with('\n') {
             let line = text.matches('\n').count() + 1;
             let last = text.rsplit('\n').next().unwrap_or_default();
-            return Err(self.broken(field, name, line, &format!("'{last}'"), "a line end after it"));
+            return Err(self.broken(field, name, &LineError::new(line, format!("'{last}'"), "a line end after it")));
         }
         Ok(text)
     }
 
-    fn broken(&self, field: &Field<'_>, name: &str, line: usize, found: &str, expected: &str) -> Problem {
+    fn broken(&self, field: &Field<'_>, name: &str, LineError { line, found, expected }: &LineError) -> Problem {
         let path = self.directory.join(name);
         let shown: String = found.chars().take(60).collect();
         field

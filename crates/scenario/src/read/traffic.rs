@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use subflow_quantity::Duration;
 
 use crate::file::{Field, Problem, Section, Value};
-use crate::{Period, Traffic, schema};
+use crate::sizes::MOST_BYTES;
+use crate::{Period, SizeDistribution, Traffic, schema};
 
 /// The largest payload of a datagram to `address`: with the headers of UDP and IP it makes a packet of 65,535 bytes.
 /// RFC 8200 allows IPv6 packets that are 40 bytes longer, but links support at most 65,535 bytes.
@@ -17,11 +18,13 @@ pub(super) fn largest_datagram(address: IpAddr) -> u64 {
 /// One packet every 10 ns: more than any present link carries.
 const MOST_DATAGRAMS_PER_SECOND: u64 = 100_000_000;
 
-/// The maximum amount of data; sums of such amounts fit into 64 bits.
-const MOST_BYTES: u64 = 1 << 60;
-
-/// The traffic of the flow. `largest` is the largest datagram of a UDP flow.
-pub(super) fn read(section: &Section<'_>, largest: Option<u64>) -> Result<Traffic, Problem> {
+/// The traffic of the flow. `largest` is the largest datagram of a UDP flow, `sizes` the distribution in `send`, if it is
+/// one: the amount is its mean then.
+pub(super) fn read(
+    section: &Section<'_>,
+    largest: Option<u64>,
+    sizes: Option<&SizeDistribution>,
+) -> Result<Traffic, Problem> {
     let given: Vec<_> = ["send", "on_off", "requests"].iter().filter_map(|key| section.given(key)).collect();
     if let [first, second, ..] = &given[..] {
         return Err(second
@@ -50,7 +53,10 @@ pub(super) fn read(section: &Section<'_>, largest: Option<u64>) -> Result<Traffi
             .label("not over this protocol")
             .help("use send or requests, or protocol = \"udp\"")),
         (None, Some(field), _) => requests(&field),
-        (None, None, Some(field)) => bulk(&field),
+        (None, None, Some(field)) => match sizes {
+            Some(sizes) => Ok(Traffic::Bulk { bytes: Some(sizes.mean()) }),
+            None => bulk(&field),
+        },
         (None, None, None) => Ok(Traffic::Bulk { bytes: None }),
     }
 }
@@ -89,7 +95,7 @@ fn requests(field: &Field<'_>) -> Result<Traffic, Problem> {
 }
 
 /// A duration, or `{ exponential = MEAN }`.
-fn period(field: &Field<'_>) -> Result<Period, Problem> {
+pub(super) fn period(field: &Field<'_>) -> Result<Period, Problem> {
     let Value::Table(entries) = field.value() else { return field.duration().map(Period::Constant) };
     let expected = "a duration, or { exponential = \"1 s\" }";
     match &entries[..] {

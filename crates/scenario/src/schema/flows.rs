@@ -68,13 +68,28 @@ pub(crate) const FLOW: TableSchema = TableSchema {
         ),
         optional(
             "send",
-            "a size such as \"100 MB\", or \"unlimited\"",
+            "a size such as \"100 MB\", \"unlimited\", or a table",
             "'unlimited' unless on_off or requests is given",
-            "the amount to send, as fast as possible",
+            "the amount to send, as fast as possible; a table is a distribution of sizes",
         ),
         optional("on_off", "a table", "none", "UDP packets at a constant rate, with pauses"),
         optional("requests", "a table", "none", "requests and responses, in sequence"),
-        value("start", "a duration", "'0 s'", "when the connection is opened, from the start of the run"),
+        optional(
+            "count",
+            "a whole number from 1 to 50000",
+            "one flow",
+            "the number of flows of this kind, named NAME.1, NAME.2, …, each with a connection and a port of its own; tables \
+             and reports show them as a group, with percentiles of the time to completion",
+        ),
+        optional(
+            "arrivals",
+            "a period",
+            "all start at once",
+            "the time from the start of one flow of the group to that of the next; with `{ exponential = \"20 ms\" }` \
+             flows arrive as a Poisson process, drawn from the seed of each run. Flows whose turn would come after the \
+             end of the run do not start",
+        ),
+        value("start", "a duration", "'0 s'", "when the (first) connection is opened, from the start of the run"),
         optional("stop", "a duration", "the end of the run", "when sending ends, from the start of the run"),
         optional(
             "duration",
@@ -270,6 +285,39 @@ pub(crate) const REQUESTS: TableSchema = TableSchema {
         required("response", "a size above zero", "the size of a response"),
         optional("count", "a whole number, 1 or more", "as many as there is time for", "the number of exchanges"),
         value("think", "a period", "'0 s'", "the pause between a response and the next request"),
+    ],
+};
+
+/// `send = { … }`.
+pub(crate) const SIZES: TableSchema = TableSchema {
+    path: "flows.NAME.send = { … }",
+    doc: "The distribution of sizes: each flow sends an amount of its own, drawn from the seed of each run. A table has \
+          one of `exponential`, `pareto`, `lognormal`, `uniform` and `empirical`.",
+    fields: &[
+        optional("exponential", "a size above zero", "another distribution", "exponential, with this mean"),
+        optional("pareto", "a size above zero", "another distribution", "Pareto, with this mean and a heavy tail"),
+        value("shape", "a ratio from 1.01 to 100", "1.5", "the tail index (pareto); the smaller, the heavier the tail"),
+        optional(
+            "most",
+            "a size above zero",
+            "no limit",
+            "the size to which larger draws are cut (pareto), which lowers the mean",
+        ),
+        optional("lognormal", "a size above zero", "another distribution", "log-normal, with this mean"),
+        value("sigma", "a ratio from 0 to 10", "1", "the standard deviation of the natural logarithm (lognormal)"),
+        optional(
+            "uniform",
+            "a list of two sizes",
+            "another distribution",
+            "any size from the first to the second, all equally probable",
+        ),
+        optional(
+            "empirical",
+            "the path of a CSV file",
+            "another distribution",
+            "measured sizes: lines `bytes,probability` with the probability of at most so many bytes, the last one 1; \
+             between two lines sizes are uniform",
+        ),
     ],
 };
 

@@ -8,7 +8,7 @@ use super::form::{Form, forms};
 use super::{
     BOTTLENECK, CONGESTION, DELAYED_ACK, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK, LOSS, MPTCP,
     ON_OFF, PATH_MANAGER, PERIOD, QUEUE, RECEIVE_BUFFER, REORDER, REQUESTS, ROOT, ROUTER, ROUTING, SACK_COMPRESSION,
-    SCHEDULER, SCTP, SEND_BUFFER, SUBFLOW, TCP, TOKEN_BUCKET, TOPOLOGY, TableSchema, reference,
+    SCHEDULER, SCTP, SEND_BUFFER, SIZES, SUBFLOW, TCP, TOKEN_BUCKET, TOPOLOGY, TableSchema, reference,
 };
 use crate::file::Node;
 
@@ -36,6 +36,8 @@ const BY_KEY: &[(&str, &TableSchema)] = &[
     ("subflows", &SUBFLOW),
     ("on_off", &ON_OFF),
     ("requests", &REQUESTS),
+    ("send", &SIZES),
+    ("arrivals", &PERIOD),
     ("on", &PERIOD),
     ("off", &PERIOD),
     ("think", &PERIOD),

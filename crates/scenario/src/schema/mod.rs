@@ -17,7 +17,9 @@ mod stacks;
 mod topology;
 
 use super::CatalogueEntry;
-pub(crate) use flows::{BOTTLENECK, CONGESTION, FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SUBFLOW};
+pub(crate) use flows::{
+    BOTTLENECK, CONGESTION, FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SIZES, SUBFLOW,
+};
 pub(crate) use general::{EVENT, ROOT};
 pub use json::json_schema;
 pub(crate) use network::{ROUTING, TOPOLOGY};
@@ -165,6 +167,7 @@ pub const TABLES: &[&TableSchema] = &[
     &SUBFLOW,
     &ON_OFF,
     &REQUESTS,
+    &SIZES,
     &PERIOD,
     &TCP,
     &DELAYED_ACK,

@@ -2,6 +2,16 @@
 
 /// What each case replaces in the good scenario, and by what.
 pub(crate) const CASES: &[(&str, &str, &str)] = &[
+    ("a group of none", "send = ", "count = 0\nsend = "),
+    ("arrivals of one flow", "send = ", "arrivals = \"10 ms\"\nsend = "),
+    ("a group with one port", "send = ", "count = 2\nport = 80\nsend = "),
+    ("a group that stops before it starts", "send = ", "count = 2\narrivals = \"10 ms\"\nstop = \"1 s\"\nsend = "),
+    ("a size without a distribution", "send = \"100 MB\"", "send = { shape = 1.5 }"),
+    ("a size of two distributions", "send = \"100 MB\"", "send = { pareto = \"1 kB\", exponential = \"1 kB\" }"),
+    ("a parameter of another distribution", "send = \"100 MB\"", "send = { exponential = \"1 kB\", shape = 1.5 }"),
+    ("a tail without a mean", "send = \"100 MB\"", "send = { pareto = \"1 kB\", shape = 1 }"),
+    ("sizes the wrong way round", "send = \"100 MB\"", "send = { uniform = [\"2 kB\", \"1 kB\"] }"),
+    ("measured sizes that are not there", "send = \"100 MB\"", "send = { empirical = \"nowhere.csv\" }"),
     ("unknown key of a flow", "congestion = ", "congestoin = "),
     ("a key that looks like nothing", "send = ", "colour = "),
     ("unknown algorithm", "\"lia\"", "\"lai\""),

@@ -1,0 +1,65 @@
+//! `send = { … }`: the distribution of the sizes of transfers.
+
+use super::{Traces, bounds};
+use crate::file::{Field, Problem, Section, Value, list};
+use crate::sizes::MOST_BYTES;
+use crate::{SizeDistribution, schema};
+
+/// The keys that name distributions; a table has exactly one of them.
+const DISTRIBUTIONS: [&str; 5] = ["exponential", "pareto", "lognormal", "uniform", "empirical"];
+
+/// The distribution in `send` of a flow; `None` for a size or no `send` at all.
+pub(super) fn read(flow: &Section<'_>, traces: &Traces) -> Result<Option<SizeDistribution>, Problem> {
+    match flow.given("send") {
+        Some(field) if matches!(field.value(), Value::Table(_)) => distribution(&field, traces).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn distribution(field: &Field<'_>, traces: &Traces) -> Result<SizeDistribution, Problem> {
+    let section = field.section(&schema::SIZES)?;
+    let given: Vec<_> = DISTRIBUTIONS.iter().filter_map(|key| section.given(key)).collect();
+    let [of] = &given[..] else {
+        let expected = format!("one of {}", list(DISTRIBUTIONS));
+        let found = if given.is_empty() { "no distribution" } else { "several distributions" };
+        return Err(field.problem(format!("found {found}, expected {expected}")).help(HELP));
+    };
+    let key = DISTRIBUTIONS.into_iter().find(|key| section.given(key).is_some()).unwrap_or_default();
+    refuse_strays(&section, key)?;
+    Ok(match key {
+        "exponential" => SizeDistribution::Exponential { mean: of.size(1..=MOST_BYTES)? },
+        "pareto" => SizeDistribution::Pareto {
+            mean: of.size(1..=MOST_BYTES)?,
+            shape: bounds::ratio(&section, "shape", [(101, 100), (100, 1)])?.as_f64(),
+            most: section.given("most").map_or(Ok(MOST_BYTES), |most| most.size(1..=MOST_BYTES))?,
+        },
+        "lognormal" => SizeDistribution::Lognormal {
+            mean: of.size(1..=MOST_BYTES)?,
+            sigma: bounds::ratio(&section, "sigma", [(0, 1), (10, 1)])?.as_f64(),
+        },
+        "uniform" => uniform(of)?,
+        _ => SizeDistribution::Empirical(traces.sizes(of)?),
+    })
+}
+
+const HELP: &str = "for example send = { exponential = \"100 kB\" }";
+
+fn uniform(field: &Field<'_>) -> Result<SizeDistribution, Problem> {
+    let expected = "a list of two sizes, the smallest and the largest";
+    let bounds = field.list(expected)?;
+    let [least, most] = &bounds[..] else { return Err(field.expected(expected)) };
+    let least = least.size(1..=MOST_BYTES)?;
+    Ok(SizeDistribution::Uniform { least, most: most.size(least..=MOST_BYTES)? })
+}
+
+/// Rejects parameters of other distributions.
+fn refuse_strays(section: &Section<'_>, distribution: &str) -> Result<(), Problem> {
+    for (key, of) in [("shape", "pareto"), ("most", "pareto"), ("sigma", "lognormal")] {
+        if let Some(stray) = section.given(key).filter(|_| distribution != of) {
+            return Err(stray
+                .problem(format!("{key} is a parameter of {of}, and the distribution is {distribution}"))
+                .help("drop the key, or choose the other distribution"));
+        }
+    }
+    Ok(())
+}
