@@ -1,15 +1,16 @@
 //! Figures that compare flows and links of one run, the points of a sweep, and repeated runs.
 
-use subflow_lab::results::{Experiment, FlowStatistics, PointStatistics, Run};
+use subflow_lab::results::{Experiment, FlowStatistics, PointStatistics, Run, flows_and_groups};
 use subflow_lab::statistics::Summary;
 
+use super::completions::completions;
 use super::figure::{Axis, Bars, Boxes, Curve, Curves, Figure};
 use super::parameter::{Parameter, label};
 
 /// Minimum number of runs of a point for a box plot or a distribution; a table shows fewer runs better.
 const ENOUGH_RUNS: usize = 5;
 /// Maximum number of distributions in one figure. More would overlap too much; box plots show them instead.
-const MOST_DISTRIBUTIONS: usize = 8;
+pub(super) const MOST_DISTRIBUTIONS: usize = 8;
 /// Maximum number of rows in a figure.
 const MOST_ROWS: usize = 200;
 
@@ -49,9 +50,9 @@ const QUANTITIES: [Quantity; 3] = [
 /// The figures that compare the flows, points and runs of an experiment.
 pub(super) fn comparisons(experiment: &Experiment) -> Vec<Figure> {
     if let [run] = &experiment.runs[..] {
-        return of_one_run(run);
+        return of_one_run(experiment, run);
     }
-    let mut figures = Vec::new();
+    let mut figures = completions(experiment);
     for quantity in &QUANTITIES {
         figures.extend(summaries(experiment, quantity));
         figures.extend(spreads(experiment, quantity));
@@ -65,9 +66,9 @@ pub(super) fn comparisons(experiment: &Experiment) -> Vec<Figure> {
 }
 
 /// Goodput by flow and subflow, and utilisation of the links.
-fn of_one_run(run: &Run) -> Vec<Figure> {
+fn of_one_run(experiment: &Experiment, run: &Run) -> Vec<Figure> {
     let mut goodput = Bars::new(Axis::new("goodput", "Mbit/s"));
-    for flow in &run.result.flows {
+    for flow in &flows_and_groups(&run.result) {
         goodput.add(&flow.name, "flow", flow.goodput_mbps, None);
         if flow.subflows.len() > 1 {
             for subflow in &flow.subflows {
@@ -80,11 +81,13 @@ fn of_one_run(run: &Run) -> Vec<Figure> {
         used.add(&link.name, "up", link.up.utilisation * 100.0, None);
         used.add(&link.name, "down", link.down.utilisation * 100.0, None);
     }
-    vec![
+    let mut figures = vec![
         Figure::bars("Goodput by flow and subflow", limited(goodput)),
         Figure::bars("Use of the links", limited(used))
             .caption("The share of the time (after the warm-up) in which each direction transmitted."),
-    ]
+    ];
+    figures.extend(completions(experiment));
+    figures
 }
 
 /// Means with intervals: curves over a swept number, otherwise bars.
@@ -196,9 +199,10 @@ fn distributions(experiment: &Experiment, quantity: &Quantity) -> Option<Figure>
 fn samples<'a>(experiment: &'a Experiment, quantity: &Quantity) -> Vec<(&'a PointStatistics, &'a str, Vec<f64>)> {
     let mut all = Vec::new();
     for (number, point) in experiment.statistics.iter().enumerate() {
+        let runs = experiment.runs.iter().filter(|run| run.point == number);
+        let runs: Vec<_> = runs.map(|run| flows_and_groups(&run.result)).collect();
         for (index, flow) in point.flows.iter().enumerate() {
-            let runs = experiment.runs.iter().filter(|run| run.point == number);
-            let samples: Vec<f64> = runs.filter_map(|run| (quantity.sample)(&run.result.flows[index])).collect();
+            let samples: Vec<f64> = runs.iter().filter_map(|flows| (quantity.sample)(&flows[index])).collect();
             if samples.len() >= ENOUGH_RUNS {
                 all.push((point, flow.name.as_str(), samples));
             }

@@ -18,6 +18,7 @@
 mod area;
 mod chart;
 mod comparison;
+mod completions;
 mod differences;
 mod escape;
 mod events;

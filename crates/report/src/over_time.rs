@@ -1,6 +1,6 @@
 //! Figures of one run over time, from its series.
 
-use subflow_lab::results::{Run, Series};
+use subflow_lab::results::{Run, Series, flows_and_groups};
 use subflow_scenario::Scenario;
 
 use super::events::events;
@@ -174,8 +174,9 @@ fn of_metric(run: &Run, metric: &Metric, events: &[Reference]) -> Option<Figure>
     Some(Figure::curves(metric.title, curves).caption(caption))
 }
 
+/// Whether a series is of a flow or a group of flows, not of a subflow.
 fn is_flow(run: &Run, of: &str) -> bool {
-    run.result.flows.iter().any(|flow| flow.name == of)
+    run.result.flows.iter().any(|flow| flow.line() == of)
 }
 
 /// The name of `flow` itself; for `flow/2`, the names of the flow and of its third subflow.
@@ -193,6 +194,7 @@ pub(super) fn colour(run: &Run, of: &str) -> usize {
         Some((flow, number)) => (flow, number.parse().unwrap_or(0)),
         None => (of, 0),
     };
-    let before = run.result.flows.iter().take_while(|known| known.name != flow);
+    let lines = flows_and_groups(&run.result);
+    let before = lines.iter().take_while(|known| known.name != flow);
     before.map(|known| known.subflows.len().max(1)).sum::<usize>() + subflow
 }

@@ -1,7 +1,9 @@
 //! The tables at the top of an experiment's report: all figures of a single run, or the means of several runs.
 
+use std::borrow::Cow;
+
 use subflow_lab::number;
-use subflow_lab::results::{Experiment, PointStatistics, Run};
+use subflow_lab::results::{Experiment, FlowResult, GroupResult, PointStatistics, Run, flows_and_groups};
 use subflow_lab::statistics::Summary;
 
 use super::markup::{Cell, table};
@@ -17,9 +19,8 @@ pub(super) fn tables(experiment: &Experiment) -> String {
 
 fn one_run(run: &Run) -> String {
     let word = |word: &Option<String>| word.as_ref().map_or(Cell::Empty, |word| Cell::text(word.as_str()));
-    let flows: Vec<Vec<Cell>> = run
-        .result
-        .flows
+    let of_run = flows_and_groups(&run.result);
+    let flows: Vec<Vec<Cell>> = of_run
         .iter()
         .map(|flow| {
             vec![
@@ -48,12 +49,13 @@ fn one_run(run: &Run) -> String {
         "retransmissions",
         "timeouts",
     ];
-    table("flows", "Flows", &flow_columns, &flows) + &subflows(run) + &others(run) + &links(run)
+    [table("flows", "Flows", &flow_columns, &flows), groups(run), subflows(&of_run), others(&of_run), links(run)]
+        .concat()
 }
 
-fn subflows(run: &Run) -> String {
+fn subflows(flows: &[Cow<'_, FlowResult>]) -> String {
     let mut rows = Vec::new();
-    for flow in &run.result.flows {
+    for flow in flows {
         for subflow in &flow.subflows {
             rows.push(vec![
                 Cell::text(&flow.name),
@@ -71,11 +73,25 @@ fn subflows(run: &Run) -> String {
     if rows.is_empty() { String::new() } else { table("subflows", "Subflows", &columns, &rows) }
 }
 
+/// Times to completion of the flows of each group.
+fn groups(run: &Run) -> String {
+    let row = |group: &GroupResult| {
+        let counts = [group.flows, group.started, group.completions_s.len()].map(|count| Cell::count(count as u64));
+        let times = [0.5, 0.95, 0.99].map(|p| Cell::number(group.quantile_s(p), 3));
+        let mean = Cell::number(group.mean_s(), 3);
+        [Cell::text(&group.name)].into_iter().chain(counts).chain([mean]).chain(times).collect()
+    };
+    let rows: Vec<Vec<Cell>> = GroupResult::all(&run.result).iter().map(row).collect();
+    let columns =
+        ["group", "flows", "started", "completed", "completion s", "median", "95th percentile", "99th percentile"];
+    if rows.is_empty() { String::new() } else { table("groups", "Groups of flows", &columns, &rows) }
+}
+
 /// Tables of requests and datagrams, if there are any.
-fn others(run: &Run) -> String {
+fn others(flows: &[Cow<'_, FlowResult>]) -> String {
     let mut exchanges = Vec::new();
     let mut datagrams = Vec::new();
-    for flow in &run.result.flows {
+    for flow in flows {
         if let Some(e) = &flow.exchanges {
             let times = [e.mean_ms, e.median_ms, e.p95_ms].map(|time| Cell::number(time, 1));
             exchanges.push([Cell::text(&flow.name), Cell::count(e.completed)].into_iter().chain(times).collect());
@@ -166,8 +182,47 @@ fn points(experiment: &Experiment) -> String {
     ]);
     let (columns, rows) = without_empty(columns, rows);
     let html = table("statistics", "Means over the runs of each point, with 95 % intervals", &columns, &rows);
+    let html = html + &groups_of_points(experiment);
     let several_flows = experiment.statistics.iter().any(|point| point.flows.len() > 1);
     if several_flows { html + &together(parameters, &experiment.statistics) } else { html }
+}
+
+/// A row for each group of flows at each point.
+fn groups_of_points(experiment: &Experiment) -> String {
+    let parameters = &experiment.scenario.sweep;
+    let mut rows = Vec::new();
+    for point in &experiment.statistics {
+        for group in &point.groups {
+            let values =
+                parameters.iter().map(|path| point.parameters.get(path).map_or(Cell::Empty, |v| Cell::Text(word(v))));
+            let mut row: Vec<Cell> = values.collect();
+            row.push(Cell::text(&group.name));
+            row.push(Cell::count(point.runs as u64));
+            row.push(Cell::number(group.started.mean, 1));
+            row.push(Cell::number(group.completed.mean, 1));
+            row.extend(mean_and_interval(&group.completion_mean_s, 3));
+            row.push(Cell::number(group.completion_p50_s.mean, 3));
+            row.push(Cell::number(group.completion_p95_s.mean, 3));
+            row.extend(mean_and_interval(&group.completion_p99_s, 3));
+            rows.push(row);
+        }
+    }
+    let mut columns: Vec<&str> = parameters.iter().map(String::as_str).collect();
+    columns.extend([
+        "group",
+        "runs",
+        "started",
+        "completed",
+        "completion s",
+        "95 % from",
+        "to",
+        "median",
+        "95th percentile",
+        "99th percentile",
+        "95 % from",
+        "to",
+    ]);
+    if rows.is_empty() { String::new() } else { table("groups", "Groups of flows", &columns, &rows) }
 }
 
 /// The sums over all flows of a point.

@@ -26,7 +26,7 @@ pub(crate) struct Compare {
 #[derive(Debug, Args)]
 pub(crate) struct Metrics {
     /// What to compare: goodput, completion, exchange, exchange-p95, retransmissions, timeouts, reinjected,
-    /// total-goodput or fairness; may be given several times [default: the first three, where flows have them]
+    /// completion-p99, total-goodput or fairness; may be given several times [default: the first three, where flows have them]
     #[arg(long, value_name = "NAME")]
     pub(crate) metric: Vec<Metric>,
 }

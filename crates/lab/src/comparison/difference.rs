@@ -111,7 +111,7 @@ pub(super) fn differences(
         for (flow, before) in &before {
             let Some((_, after)) = after.iter().find(|(name, _)| name == flow) else { continue };
             if before.values().chain(after.values()).any(Option::is_some) {
-                let difference = Difference::new(metric, *flow, before, after);
+                let difference = Difference::new(metric, flow.as_deref(), before, after);
                 found.push(Difference { parameters: parameters.clone(), ..difference });
             }
         }
@@ -120,8 +120,8 @@ pub(super) fn differences(
 }
 
 /// In the order of the flows of the first run that has them.
-fn by_flow<'r>(metric: &Metric, runs: &[&'r Run]) -> Vec<(Option<&'r str>, Values)> {
-    let mut flows: Vec<(Option<&str>, Values)> = Vec::new();
+fn by_flow(metric: &Metric, runs: &[&Run]) -> Vec<(Option<String>, Values)> {
+    let mut flows: Vec<(Option<String>, Values)> = Vec::new();
     for run in runs {
         for (index, (flow, value)) in metric.values(&run.result).into_iter().enumerate() {
             // Runs of a point have the same flows.

@@ -4,8 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::number;
-use crate::results::{FlowResult, RunResult};
-use crate::statistics::jain_index;
+use crate::results::{FlowResult, GroupResult, RunResult, flows_and_groups};
 
 /// Which direction is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +34,7 @@ pub struct Metric {
 #[derive(Clone, Copy, Debug)]
 enum Of {
     Flow(fn(&FlowResult) -> Option<f64>),
+    Group(fn(&GroupResult) -> Option<f64>),
     Run(fn(&RunResult) -> Option<f64>),
 }
 
@@ -46,7 +46,7 @@ impl PartialEq for Metric {
 
 impl Metric {
     /// All metrics.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::flow("goodput", "goodput_mbps", "Mbit/s", "goodput of a flow", Better::Higher, |f| Some(f.goodput_mbps)),
         Self::flow("completion", "completion_s", "s", "time to the completion of a flow", Better::Lower, |f| {
             f.completion_s
@@ -76,12 +76,18 @@ impl Metric {
             Better::Lower,
             |f| Some(f.reinjected_bytes as f64),
         ),
+        Self {
+            name: "completion-p99",
+            column: "completion_p99_s",
+            unit: "s",
+            meaning: "99th percentile of the time to completion in a group of flows",
+            better: Better::Lower,
+            of: Of::Group(|group| group.quantile_s(0.99)),
+        },
         Self::run("total-goodput", "total_goodput_mbps", "Mbit/s", "sum of the flows' goodput", |run| {
-            Some(run.flows.iter().map(|flow| flow.goodput_mbps).sum())
+            Some(run.total_goodput_mbps())
         }),
-        Self::run("fairness", "jain_index", "", "Jain's index of the flows' goodput", |run| {
-            jain_index(&run.flows.iter().map(|flow| flow.goodput_mbps).collect::<Vec<_>>())
-        }),
+        Self::run("fairness", "jain_index", "", "Jain's index of the flows' goodput", RunResult::jain_index),
     ];
 
     /// Those that are compared unless others are chosen, where flows have them.
@@ -110,14 +116,19 @@ impl Metric {
         Self { name, column, unit, meaning, better: Better::Higher, of: Of::Run(of) }
     }
 
-    /// Its values in a run: for each flow, with its name, or one without a name. They are rounded as in the JSON, so
-    /// that results that were read have the same values. `None` for a run that lacks it, such as the completion of a
-    /// transfer that did not end.
-    pub fn values<'r>(&self, run: &'r RunResult) -> Vec<(Option<&'r str>, Option<f64>)> {
+    /// Its values in a run: for each flow or group, with its name, or one without a name. They are rounded as in the
+    /// JSON, so that results that were read have the same values. `None` for a run that lacks it, such as the completion
+    /// of a transfer that did not end.
+    pub fn values(&self, run: &RunResult) -> Vec<(Option<String>, Option<f64>)> {
         match self.of {
-            Of::Flow(of) => {
-                run.flows.iter().map(|flow| (Some(flow.name.as_str()), of(flow).map(number::rounded))).collect()
-            }
+            Of::Flow(of) => flows_and_groups(run)
+                .iter()
+                .map(|flow| (Some(flow.name.clone()), of(flow).map(number::rounded)))
+                .collect(),
+            Of::Group(of) => GroupResult::all(run)
+                .iter()
+                .map(|group| (Some(group.name.clone()), of(group).map(number::rounded)))
+                .collect(),
             Of::Run(of) => vec![(None, of(run).map(number::rounded))],
         }
     }

@@ -39,7 +39,7 @@ impl Precision {
     /// The widest interval among all flows and points. `None` if no run has the metric. A flow without the metric at a
     /// point, such as one that never completes, has no interval there.
     pub fn widest(&self, experiment: &Experiment) -> Option<Widest> {
-        let mut samples: Vec<(usize, Option<&str>, Vec<f64>)> = Vec::new();
+        let mut samples: Vec<(usize, Option<String>, Vec<f64>)> = Vec::new();
         for run in &experiment.runs {
             for (flow, value) in self.metric.values(&run.result) {
                 let Some(value) = value else { continue };
@@ -61,7 +61,7 @@ impl Precision {
         let widths = samples.iter().map(|(point, flow, values)| Widest {
             percent: width(values),
             point: *point,
-            flow: flow.map(str::to_owned),
+            flow: flow.clone(),
         });
         // The first of several that are equally wide.
         widths.reduce(|widest, other| if other.percent > widest.percent { other } else { widest })

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::difference::{Difference, adjust, differences};
 use super::metric::Metric;
-use crate::results::Run;
+use crate::results::{Run, flows_and_groups};
 
 /// The differences of one result to another.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,10 +74,10 @@ fn key(parameters: &BTreeMap<String, Value>) -> String {
 }
 
 fn only_one(first: &Run, second: &Run) -> Vec<String> {
-    let has = |run: &Run, name: &str| run.result.flows.iter().any(|flow| flow.name == name);
+    let names = |run: &Run| flows_and_groups(&run.result).iter().map(|flow| flow.name.clone()).collect::<Vec<_>>();
     let lacks = |of: &Run, other: &Run| {
-        let names = of.result.flows.iter().map(|flow| flow.name.clone());
-        names.filter(|name| !has(other, name)).collect::<Vec<_>>()
+        let others = names(other);
+        names(of).into_iter().filter(|name| !others.contains(name)).collect::<Vec<_>>()
     };
     [lacks(first, second), lacks(second, first)].concat()
 }

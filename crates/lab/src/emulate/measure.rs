@@ -166,6 +166,8 @@ fn real_time(
     notes.extend(hosts.unknown_settings().map(|(host, setting)| format!("{host}: this kernel has no net/{setting}")));
     notes.extend(other_schedulers(scenario));
     notes.extend(other_constants(scenario));
+    // Once for all flows of a group.
+    notes.dedup();
     if conditions.device == DeviceKind::Veth && !conditions.device_was_asked_for {
         notes.push("TUN devices cannot be made here: packets went over veth pairs and packet sockets".to_owned());
     }
@@ -200,7 +202,7 @@ fn other_constants(scenario: &Scenario) -> impl Iterator<Item = String> {
             Protocol::Sctp(_) | Protocol::Udp => return None,
         };
         (is_sent_by_kernel(scenario, flow) && !congestion.is_default()).then(|| {
-            format!("{}: the kernel's {:?} has constants of its own, not the scenario's", flow.name, congestion.name())
+            format!("{}: the kernel's {:?} has constants of its own, not the scenario's", flow.key(), congestion.name())
         })
     })
 }
@@ -212,7 +214,7 @@ fn other_schedulers(scenario: &Scenario) -> impl Iterator<Item = String> {
         (is_sent_by_kernel(scenario, flow) && mptcp.scheduler.name() != "linux-default").then(|| {
             format!(
                 "{}: the kernel has its own scheduler, not {:?}; compare with linux-default",
-                flow.name,
+                flow.key(),
                 mptcp.scheduler.name()
             )
         })

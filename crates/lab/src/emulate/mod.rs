@@ -95,6 +95,17 @@ pub fn emulate(
     options: &RunOptions,
     interrupt: &Interrupt,
 ) -> Result<RunResult, RunError> {
+    emulate_drawn(&scenario.drawn(seed), seed, machinery, options, interrupt)
+}
+
+/// Runs a scenario whose flows have their starts and sizes.
+fn emulate_drawn(
+    scenario: &Scenario,
+    seed: u64,
+    machinery: &Machinery,
+    options: &RunOptions,
+    interrupt: &Interrupt,
+) -> Result<RunResult, RunError> {
     let failed = |error: subflow_linux::Error| RunError::failed(error.to_string());
     // Sockets may use the congestion controls as long as this value exists.
     let (plans, Provided { device: used, congestion: _provided }) = prepare(scenario, machinery)?;

@@ -51,6 +51,10 @@ impl Sampled<'_> {
             let figures = |end: Option<&super::kernel_end::KernelEnd>| end.map(|end| end.figures(kernel.is_udp()));
             let from = our_sender.map(EndFigures::of).or_else(|| figures(kernel.sender()));
             let to = our_receiver.map(EndFigures::of).or_else(|| figures(kernel.receiver()));
+            if flow.group.is_some() {
+                sampler.add_to_group(self.scenario, index, to.map_or(0, |receiver| receiver.delivered));
+                continue;
+            }
             let goodput = sampler.sample_flow(index, &flow.name, [from.as_ref(), to.as_ref()], now, span);
             match (our_sender, kernel.sender()) {
                 (Some(sender), _) => sampler.sample_sender(index, &flow.name, sender, now, goodput),
@@ -67,6 +71,7 @@ impl Sampled<'_> {
                 (None, None) => {}
             }
         }
+        sampler.sample_groups(self.scenario, now, span);
         sampler.sample_queues(emulator.network(), self.links, self.scenario, now);
     }
 }

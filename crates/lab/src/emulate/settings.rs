@@ -82,7 +82,8 @@ fn fit_sctp(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> Res
             return Err(RunError::failed(format!(
                 "{}: found an MTU of {own} bytes, expected at most {mtu}, that of TCP on {}; the packets of both leave \
                  through the same devices",
-                flow.name, scenario.hosts[host].name
+                flow.key(),
+                scenario.hosts[host].name
             )));
         }
         *mtu = own.max(*mtu);
@@ -105,7 +106,7 @@ fn fit_packets(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> 
             return Err(RunError::failed(format!(
                 "{}: datagrams of {packet} bytes make packets of {whole}, expected at most {mtu}, the MTU of {name}; \
                  only whole packets pass on Linux",
-                flow.name
+                flow.key()
             )));
         }
         *mtu = whole.max(*mtu);

@@ -1,14 +1,15 @@
 //! All runs of a scenario and their statistics.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use subflow_scenario::sweep::{Plan, Point};
 
-use super::{Exchanges, FlowResult, Provenance, RunResult};
+use super::{Exchanges, FlowResult, GroupStatistics, Provenance, RunResult, flows_and_groups};
 use crate::comparison::Baseline;
 use crate::number;
-use crate::statistics::{Summary, jain_index};
+use crate::statistics::Summary;
 
 /// The output of `run`: the scenario, its runs, their statistics.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -73,8 +74,11 @@ pub struct PointStatistics {
     pub parameters: BTreeMap<String, serde_json::Value>,
     /// Number of runs.
     pub runs: usize,
-    /// For each flow.
+    /// For each flow, and one for each group of flows ([`flows_and_groups`]).
     pub flows: Vec<FlowStatistics>,
+    /// Times to completion of the flows of each group.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupStatistics>,
     /// For each link.
     pub links: Vec<LinkStatistics>,
     /// The sum of the flows' goodput.
@@ -163,18 +167,18 @@ impl Experiment {
 
 impl PointStatistics {
     fn of(point: &Point, runs: &[&RunResult]) -> Self {
-        let goodputs = |run: &RunResult| run.flows.iter().map(|flow| flow.goodput_mbps).collect::<Vec<_>>();
-        let totals: Vec<f64> = runs.iter().map(|run| goodputs(run).iter().sum()).collect();
-        let fairness: Vec<f64> = runs.iter().filter_map(|run| jain_index(&goodputs(run))).collect();
-        let first = runs.first();
-        let flow_count = first.map_or(0, |run| run.flows.len());
-        let link_count = first.map_or(0, |run| run.links.len());
+        let by_run: Vec<Vec<Cow<'_, FlowResult>>> = runs.iter().map(|run| flows_and_groups(run)).collect();
+        let totals: Vec<f64> = runs.iter().map(|run| run.total_goodput_mbps()).collect();
+        let fairness: Vec<f64> = runs.iter().filter_map(|run| run.jain_index()).collect();
+        let flow_count = by_run.first().map_or(0, Vec::len);
+        let link_count = runs.first().map_or(0, |run| run.links.len());
         Self {
             parameters: point.parameters.clone(),
             runs: runs.len(),
             flows: (0..flow_count)
-                .map(|index| FlowStatistics::of(&runs.iter().map(|run| &run.flows[index]).collect::<Vec<_>>()))
+                .map(|index| FlowStatistics::of(&by_run.iter().map(|flows| &*flows[index]).collect::<Vec<_>>()))
                 .collect(),
+            groups: GroupStatistics::all(runs),
             links: (0..link_count)
                 .map(|index| LinkStatistics {
                     name: runs[0].links[index].name.clone(),

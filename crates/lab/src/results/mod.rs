@@ -5,6 +5,7 @@
 
 mod csv;
 mod experiment;
+mod groups;
 mod provenance;
 mod run;
 mod sampled;
@@ -19,10 +20,11 @@ pub use experiment::{
     ExchangeStatistics, Experiment, FlowStatistics, LinkStatistics, PointStatistics, Run, ScenarioSummary,
     SubflowStatistics,
 };
+pub use groups::{GroupResult, GroupStatistics, flows_and_groups};
 pub use provenance::{Provenance, SCHEMA};
 pub use run::{
-    Abandoned, Datagrams, DirectionResult, Engine, Exchanges, FlowResult, LinkResult, RealTime, Retransmitted,
-    RunResult, SubflowResult, SwitchPortBytes, SwitchReport, goodput_mbps,
+    Abandoned, Datagrams, DirectionResult, Engine, Exchanges, FlowResult, GroupMember, LinkResult, RealTime,
+    Retransmitted, RunResult, SubflowResult, SwitchPortBytes, SwitchReport, goodput_mbps,
 };
 pub use sequence::{Sequence, SequenceKind, SequencePoint};
 pub use series::{Series, SeriesPoint};

@@ -116,8 +116,11 @@ pub struct SwitchPortBytes {
 /// The measurements of one flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowResult {
-    /// Its name in the scenario.
+    /// Its name in the scenario; with `count`, the name, a dot and a number counted from 1.
     pub name: String,
+    /// What makes it one of a group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupMember>,
     /// `tcp`, `mptcp`, `sctp` or `udp`. A connection that fell back to TCP is still `mptcp` here; see `fallback`.
     pub protocol: String,
     /// Congestion control, if the protocol has one.
@@ -171,6 +174,25 @@ pub struct FlowResult {
     /// Datagrams of a UDP flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub datagrams: Option<Datagrams>,
+}
+
+impl FlowResult {
+    /// The name of the line that it has in tables and figures: its own, or that of its group.
+    pub fn line(&self) -> &str {
+        self.group.as_ref().map_or(&self.name, |group| &group.name)
+    }
+}
+
+/// The part of a flow in a group (`count`), as it was drawn for the run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GroupMember {
+    /// The name of the group in the scenario.
+    pub name: String,
+    /// Seconds from the start of the run to that of the flow. A flow whose start is after the end of the run sent nothing.
+    #[serde(serialize_with = "number::serialize")]
+    pub start_s: f64,
+    /// Bytes that it was to send; null if it sends without end, or not one amount.
+    pub send_bytes: Option<u64>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -170,7 +170,7 @@ impl Run {
                 node.listens(flow.port, index);
             }
             let rng = stream(seed, &format!("flow {}", flow.name));
-            let begins = ours(flow, flow.from.host);
+            let begins = ours(flow, flow.from.host) && flow.start < scenario.duration;
             let flow = flow.clone();
             let start = Instant::ZERO + flow.start;
             self.world.add_application(&mut self.network, |timer| Application::new(flow, connect, timer, rng));

@@ -10,7 +10,7 @@ use subflow_transport::tcp::{Closed, Ends};
 
 use super::sctp;
 use super::subflow_figures::SubflowFigures;
-use crate::results::{Abandoned, Datagrams, Exchanges, FlowResult, SubflowResult, goodput_mbps};
+use crate::results::{Abandoned, Datagrams, Exchanges, FlowResult, GroupMember, SubflowResult, goodput_mbps};
 use crate::statistics::DurationSummary;
 
 /// The name of the row for all subflows that are not listed. No subflow has this name: those of subflows contain a
@@ -137,6 +137,7 @@ impl MeasuredFlow<'_> {
         let delivered = self.receiver.as_ref().map_or(0, |receiver| receiver.delivered);
         let mut result = FlowResult {
             name: flow.name.clone(),
+            group: group_member(flow),
             goodput_mbps: goodput_mbps(delivered - baseline.delivered, span),
             bytes_delivered: delivered,
             completion_s: self.completed_at.map(|at| at.since(started).as_secs_f64()),
@@ -210,6 +211,14 @@ fn add_others(result: &mut FlowResult, others: &SubflowTotals, goodput_mbps: f64
         copies: others.copies,
         ..SubflowResult::default()
     });
+}
+
+fn group_member(flow: &Flow) -> Option<GroupMember> {
+    let send_bytes = match flow.traffic {
+        Traffic::Bulk { bytes } => bytes,
+        Traffic::OnOff { .. } | Traffic::RequestResponse { .. } => None,
+    };
+    flow.group.clone().map(|name| GroupMember { name, start_s: flow.start.as_secs_f64(), send_bytes })
 }
 
 fn protocol_fields(protocol: &Protocol) -> FlowResult {

@@ -60,6 +60,7 @@ const EVENTS_PER_SLICE: u64 = 50_000;
 
 /// Runs `scenario` once, with every random stream made from `seed`.
 pub fn simulate(scenario: &Scenario, seed: u64, options: &RunOptions) -> Result<RunResult, RunError> {
+    let scenario = &*scenario.drawn(seed);
     if let Ok(division) = Division::of(scenario, options) {
         let parts = Parts::divided(scenario, seed, options.paths, &division)?;
         let result = measured(parts, scenario, seed, options);

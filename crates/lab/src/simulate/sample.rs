@@ -1,5 +1,6 @@
 //! Metrics over time: goodput, window, RTT and data in flight of each subflow; delays of the data and what it waits for;
-//! queue length of each link from its first packet on. If a connection opens more subflows than results list, only the first ones have series.
+//! queue length of each link from its first packet on. If a connection opens more subflows than results list, only the
+//! first ones have series. Of the flows of a group only their goodput is sampled, in sum.
 
 use std::collections::BTreeMap;
 
@@ -26,6 +27,8 @@ pub(crate) struct Sampler {
     sampled_at: Instant,
     /// By flow: the bytes delivered at the last sample, in all and by subflow.
     delivered: Vec<(u64, BTreeMap<Ends, u64>)>,
+    /// The bytes that the flows of each group delivered since the last sample; by group.
+    by_groups: Vec<u64>,
 }
 
 impl Sampler {
@@ -35,6 +38,7 @@ impl Sampler {
             series: BTreeMap::new(),
             sampled_at: Instant::ZERO,
             delivered: vec![(0, BTreeMap::new()); scenario.flows.len()],
+            by_groups: vec![0; scenario.groups.len()],
         }
     }
 
@@ -73,6 +77,10 @@ impl Sampler {
         let span = self.advance(now);
         for (index, flow) in scenario.flows.iter().enumerate() {
             let (sender, receiver) = run.data_ends(index);
+            if flow.group.is_some() {
+                self.add_to_group(scenario, index, receiver.map_or(0, |receiver| EndFigures::of(receiver).delivered));
+                continue;
+            }
             let [from, to] = [sender, receiver].map(|end| end.map(EndFigures::of));
             let goodput = self.sample_flow(index, &flow.name, [from.as_ref(), to.as_ref()], now, span);
             if let Some(sender) = sender {
@@ -91,7 +99,26 @@ impl Sampler {
                 }
             }
         }
+        self.sample_groups(scenario, now, span);
         self.sample_queues(&run.network, &run.links, scenario, now);
+    }
+
+    /// Adds what a flow of a group delivered, of which there were `total` bytes until now.
+    pub(crate) fn add_to_group(&mut self, scenario: &Scenario, flow: usize, total: u64) {
+        let before = core::mem::replace(&mut self.delivered[flow].0, total);
+        let number = scenario.groups.partition_point(|group| group.flows.end <= flow);
+        self.by_groups[number] += total - before;
+    }
+
+    /// Samples the goodput of each group.
+    pub(crate) fn sample_groups(&mut self, scenario: &Scenario, now: Instant, span: Duration) {
+        for (number, group) in scenario.groups.iter().enumerate() {
+            let first = group.flows.start;
+            if scenario.flows[first].group.is_some() {
+                let bytes = core::mem::take(&mut self.by_groups[number]);
+                self.push_goodput(first, group.name.clone(), now, goodput_mbps(bytes, span));
+            }
+        }
     }
 
     fn push_data(&mut self, flow: usize, name: &str, now: Instant, span: Duration, data: &DataSample) {
@@ -209,7 +236,7 @@ impl Run {
     /// What happened to the flows' data, packet by packet.
     pub(super) fn sequences(&mut self, scenario: &Scenario) -> Vec<Sequence> {
         let mut all = Vec::new();
-        for (index, flow) in scenario.flows.iter().enumerate() {
+        for (index, flow) in scenario.flows.iter().enumerate().filter(|(_, flow)| flow.group.is_none()) {
             let names = self.data_ends(index).0.map_or_else(BTreeMap::new, |sender| subflow_names(&flow.name, sender));
             let Some(path) = self.world.nodes.data_path(index) else { continue };
             all.extend(path.take_sequences().into_iter().filter_map(|(ends, mut sequence)| {

@@ -37,9 +37,14 @@ pub fn flows(experiment: &Experiment) -> Table {
     columns.table("flows").of(experiment)
 }
 
-/// What only flows of some protocols and applications have.
+/// What only flows of some protocols and applications, and those of groups have.
 fn optional<'r>(columns: &mut Columns<'r, (&'r Run, &'r FlowResult)>) {
     columns
+        .words(("group", "", "Name of the group, of a flow of one with count."), |row| {
+            row.1.group.as_ref().map(|group| group.name.as_str())
+        })
+        .numbers(("start_s", "s", "Start of a flow of a group."), |row| Some(row.1.group.as_ref()?.start_s))
+        .counts(("send_bytes", "bytes", "What a flow of a group was to send."), |row| row.1.group.as_ref()?.send_bytes)
         .counts(("messages_abandoned", "", "SCTP: messages given up."), |row| row.1.abandoned.map(|a| a.messages))
         .counts(("bytes_abandoned", "bytes", "SCTP: unacknowledged data given up."), |row| {
             row.1.abandoned.map(|abandoned| abandoned.bytes)

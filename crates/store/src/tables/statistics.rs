@@ -21,7 +21,7 @@ struct Row<'r> {
     summary: &'r Summary,
 }
 
-/// A row for each quantity of each flow, subflow and link, and of the whole, at each point of the sweep.
+/// A row for each quantity of each flow, group, subflow and link, and of the whole, at each point of the sweep.
 pub fn statistics(experiment: &Experiment) -> Table {
     let rows: Vec<Row<'_>> =
         experiment.statistics.iter().enumerate().flat_map(|(index, point)| of_point(index, point)).collect();
@@ -29,9 +29,9 @@ pub fn statistics(experiment: &Experiment) -> Table {
     columns
         .counts(("point", "", "Number of the point of the sweep, from 0."), |row| Some(row.index as u64))
         .parameters(|row| &row.point.parameters)
-        .words(("kind", "", "flow, subflow, link or total."), |row| Some(row.kind))
-        .words(("flow", "", "Name of the flow, also of a subflow."), |row| row.flow)
-        .words(("name", "", "Name of the flow, subflow or link."), |row| row.name)
+        .words(("kind", "", "flow, group, subflow, link or total."), |row| Some(row.kind))
+        .words(("flow", "", "Name of the flow or group, also of a subflow."), |row| row.flow)
+        .words(("name", "", "Name of the flow, group, subflow or link."), |row| row.name)
         .words(("quantity", "", "What was measured."), |row| Some(row.quantity))
         .words(("unit", "", "Unit of the numbers in this row."), |row| Some(row.unit))
         .counts(("n", "", "Runs that have the quantity."), |row| Some(row.summary.n as u64));
@@ -74,6 +74,17 @@ fn of_point<'r>(index: usize, point: &'r PointStatistics) -> Vec<Row<'r>> {
             ];
             add("subflow", name, Some(&subflow.name), &quantities);
         }
+    }
+    for group in &point.groups {
+        let quantities = [
+            ("started", "", &group.started),
+            ("completed", "", &group.completed),
+            ("completion_mean_s", "s", &group.completion_mean_s),
+            ("completion_p50_s", "s", &group.completion_p50_s),
+            ("completion_p95_s", "s", &group.completion_p95_s),
+            ("completion_p99_s", "s", &group.completion_p99_s),
+        ];
+        add("group", Some(group.name.as_str()), Some(&group.name), &quantities);
     }
     for link in &point.links {
         add("link", None, Some(&link.name), &[("utilisation", "1", &link.utilisation), ("drops", "", &link.drops)]);

@@ -1,0 +1,201 @@
+//! Groups of flows (`count` in a scenario) in results: one line for all flows of a group, and percentiles of their times
+//! to completion.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use subflow_quantity::Duration;
+
+use super::run::{Abandoned, Datagrams, Exchanges, FlowResult, RunResult, SubflowResult, goodput_mbps};
+use crate::statistics::{Summary, jain_index, mean, quantile};
+
+/// One group in one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupResult {
+    /// Its name in the scenario.
+    pub name: String,
+    /// Number of flows.
+    pub flows: usize,
+    /// Flows whose start was before the end of the run.
+    pub started: usize,
+    /// Times to completion of the flows that completed, in seconds, in the order of flows.
+    pub completions_s: Vec<f64>,
+}
+
+impl GroupResult {
+    /// The groups of a run, in the scenario's order.
+    pub fn all(run: &RunResult) -> Vec<Self> {
+        let of = |flows: &[FlowResult]| {
+            let group = flows[0].group.as_ref()?;
+            let is_started = |flow: &&FlowResult| flow.group.as_ref().is_some_and(|own| own.start_s < run.duration_s);
+            Some(Self {
+                name: group.name.clone(),
+                flows: flows.len(),
+                started: flows.iter().filter(is_started).count(),
+                completions_s: flows.iter().filter_map(|flow| flow.completion_s).collect(),
+            })
+        };
+        chunks(run).filter_map(of).collect()
+    }
+
+    /// The mean time to completion, in seconds.
+    pub fn mean_s(&self) -> Option<f64> {
+        mean(&self.completions_s)
+    }
+
+    /// A quantile of the times to completion, in seconds.
+    pub fn quantile_s(&self, p: f64) -> Option<f64> {
+        quantile(&self.completions_s, p)
+    }
+}
+
+/// Statistics of one group over the runs of a point. Those of times to completion are statistics of the figure of each
+/// run, over the runs in which a flow completed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupStatistics {
+    /// Its name.
+    pub name: String,
+    /// Number of flows.
+    pub flows: usize,
+    /// Flows that started before the end of the run.
+    pub started: Summary,
+    /// Flows that completed.
+    pub completed: Summary,
+    /// Mean time to completion.
+    pub completion_mean_s: Summary,
+    /// Median of it.
+    pub completion_p50_s: Summary,
+    /// 95th percentile.
+    pub completion_p95_s: Summary,
+    /// 99th percentile.
+    pub completion_p99_s: Summary,
+}
+
+impl GroupStatistics {
+    /// Those of all groups; `runs` are of one point, so that all have the same groups.
+    pub(super) fn all(runs: &[&RunResult]) -> Vec<Self> {
+        let of_runs: Vec<Vec<GroupResult>> = runs.iter().map(|run| GroupResult::all(run)).collect();
+        let count = of_runs.first().map_or(0, Vec::len);
+        (0..count).map(|index| Self::of(&of_runs.iter().map(|groups| &groups[index]).collect::<Vec<_>>())).collect()
+    }
+
+    fn of(runs: &[&GroupResult]) -> Self {
+        let counted = |count: fn(&GroupResult) -> usize| {
+            Summary::of(&runs.iter().map(|run| count(run) as f64).collect::<Vec<_>>())
+        };
+        let timed = |time: &dyn Fn(&GroupResult) -> Option<f64>| {
+            Summary::of(&runs.iter().filter_map(|run| time(run)).collect::<Vec<_>>())
+        };
+        Self {
+            name: runs[0].name.clone(),
+            flows: runs[0].flows,
+            started: counted(|run| run.started),
+            completed: counted(|run| run.completions_s.len()),
+            completion_mean_s: timed(&GroupResult::mean_s),
+            completion_p50_s: timed(&|run| run.quantile_s(0.5)),
+            completion_p95_s: timed(&|run| run.quantile_s(0.95)),
+            completion_p99_s: timed(&|run| run.quantile_s(0.99)),
+        }
+    }
+}
+
+/// The flows of a run, with one for all flows of a group. Its counts are sums; its goodput is what all of its flows
+/// delivered, over the duration of the run; its time to completion is the mean.
+pub fn flows_and_groups(run: &RunResult) -> Vec<Cow<'_, FlowResult>> {
+    chunks(run).map(|flows| line(flows, run)).collect()
+}
+
+fn line<'r>(flows: &'r [FlowResult], run: &RunResult) -> Cow<'r, FlowResult> {
+    match &flows[0].group {
+        None => Cow::Borrowed(&flows[0]),
+        Some(group) => Cow::Owned(together(&group.name, flows, run)),
+    }
+}
+
+impl RunResult {
+    /// The sum of the flows' goodput; for a group what its flows delivered, over the duration of the run.
+    pub fn total_goodput_mbps(&self) -> f64 {
+        flows_and_groups(self).iter().map(|flow| flow.goodput_mbps).sum()
+    }
+
+    /// Jain's index of the flows' goodput, where a group counts as one flow; `None` without goodput.
+    pub fn jain_index(&self) -> Option<f64> {
+        jain_index(&flows_and_groups(self).iter().map(|flow| flow.goodput_mbps).collect::<Vec<_>>())
+    }
+}
+
+/// The flows of a run in pieces: the flows of a group together, and every other flow alone.
+fn chunks(run: &RunResult) -> impl Iterator<Item = &[FlowResult]> {
+    run.flows.chunk_by(|a, b| a.group.is_some() && a.line() == b.line())
+}
+
+fn together(name: &str, flows: &[FlowResult], run: &RunResult) -> FlowResult {
+    let first = &flows[0];
+    let mut sum = FlowResult {
+        name: name.to_owned(),
+        protocol: first.protocol.clone(),
+        congestion: first.congestion.clone(),
+        scheduler: first.scheduler.clone(),
+        path_manager: first.path_manager.clone(),
+        ..FlowResult::default()
+    };
+    sum.bytes_delivered = flows.iter().map(|flow| flow.bytes_delivered).sum();
+    sum.goodput_mbps = goodput_mbps(sum.bytes_delivered, Duration::from_secs_f64(run.duration_s));
+    sum.completion_s = mean(&flows.iter().filter_map(|flow| flow.completion_s).collect::<Vec<_>>());
+    sum.retransmissions = flows.iter().map(|flow| flow.retransmissions).sum();
+    sum.timeouts = flows.iter().map(|flow| flow.timeouts).sum();
+    sum.duplicate_acks = flows.iter().map(|flow| flow.duplicate_acks).sum();
+    sum.reinjected_bytes = flows.iter().map(|flow| flow.reinjected_bytes).sum();
+    for flow in flows {
+        sum.fallback |= flow.fallback;
+        if let Some(retransmitted) = flow.retransmitted {
+            *sum.retransmitted.get_or_insert_default() += retransmitted;
+        }
+        if let Some(Abandoned { messages, bytes }) = flow.abandoned {
+            let all = sum.abandoned.get_or_insert_default();
+            *all = Abandoned { messages: all.messages + messages, bytes: all.bytes + bytes };
+        }
+        if let Some(Datagrams { sent, received }) = flow.datagrams {
+            let all = sum.datagrams.get_or_insert_default();
+            *all = Datagrams { sent: all.sent + sent, received: all.received + received };
+        }
+    }
+    sum.exchanges = exchanges(flows);
+    sum.subflows = subflows(flows, run);
+    sum
+}
+
+/// All exchanges of flows, with their mean time. Percentiles of flows do not make one of all.
+fn exchanges(flows: &[FlowResult]) -> Option<Exchanges> {
+    let all: Vec<&Exchanges> = flows.iter().filter_map(|flow| flow.exchanges.as_ref()).collect();
+    let completed: u64 = all.iter().map(|of| of.completed).sum();
+    let time: f64 = all.iter().filter_map(|of| Some(of.mean_ms? * of.completed as f64)).sum();
+    let mean_ms = (completed > 0).then(|| time / completed as f64);
+    (!all.is_empty()).then(|| Exchanges { completed, mean_ms, ..Exchanges::default() })
+}
+
+/// The subflows of flows by name: sums, and of what the flows delivered the subflow's share, over the duration of the
+/// run.
+fn subflows(flows: &[FlowResult], run: &RunResult) -> Vec<SubflowResult> {
+    let duration = Duration::from_secs_f64(run.duration_s);
+    let mut all: Vec<SubflowResult> = Vec::new();
+    for flow in flows {
+        let of_all: f64 = flow.subflows.iter().map(|subflow| subflow.goodput_mbps).sum();
+        for subflow in &flow.subflows {
+            let share = if of_all > 0.0 { subflow.goodput_mbps / of_all } else { 0.0 };
+            let index = all.iter().position(|known| known.name == subflow.name).unwrap_or_else(|| {
+                all.push(SubflowResult { name: subflow.name.clone(), ..SubflowResult::default() });
+                all.len() - 1
+            });
+            let sum = &mut all[index];
+            sum.goodput_mbps += goodput_mbps(flow.bytes_delivered, duration) * share;
+            sum.packets_sent += subflow.packets_sent;
+            sum.retransmissions += subflow.retransmissions;
+            sum.copies += subflow.copies;
+            if let Some(retransmitted) = subflow.retransmitted {
+                *sum.retransmitted.get_or_insert_default() += retransmitted;
+            }
+        }
+    }
+    all
+}
