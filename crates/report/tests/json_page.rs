@@ -134,7 +134,9 @@ fn each_section_of_the_page_names_every_field_of_its_object_and_no_other() {
     let mut found = BTreeMap::new();
     fields(&serde_json::from_str(&to_json(&experiment())).expect("JSON"), "", &mut found);
     let of_flows = &found["`runs[].flows[]`"];
-    assert!(["abandoned", "retransmitted", "exchanges", "datagrams", "group"].iter().all(|name| of_flows.contains(*name)));
+    assert!(
+        ["abandoned", "retransmitted", "exchanges", "datagrams", "group"].iter().all(|name| of_flows.contains(*name))
+    );
     for (section, _) in SECTIONS {
         let named = named(&page, section);
         let missing: Vec<&String> = found[section].difference(&named).collect();
