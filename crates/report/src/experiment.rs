@@ -6,6 +6,7 @@ use subflow_scenario::sweep::Plan;
 
 use super::chart;
 use super::comparison::comparisons;
+use super::delays::delays;
 use super::differences::differences;
 use super::escape::Slugs;
 use super::figure::Figure;
@@ -43,6 +44,7 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
         compared.iter().map(|figure| chart::figure(figure, &slugs.unique(&figure.title), "")).collect();
     page.section("comparison", "Comparison", format!(r#"<div class="figures">{compared}</div>"#));
     page.section("over-time", "Over time", timelines(plan, experiment, &mut slugs));
+    page.section("delays", "Delays", delays(experiment));
     page.section("scenario", "Scenario", code(&plan.document.text()));
     page.section("rerun", "Run it again", rerun(experiment));
     page.html()

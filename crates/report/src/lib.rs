@@ -19,6 +19,7 @@ mod area;
 mod chart;
 mod comparison;
 mod completions;
+mod delays;
 mod differences;
 mod escape;
 mod events;

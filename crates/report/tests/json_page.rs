@@ -87,7 +87,8 @@ const VALUES: [&str; 13] = [
 fn experiment() -> Experiment {
     let document = Document::parse(Path::new("all.toml"), TEXT.to_owned()).expect("TOML");
     let plan = Plan::read(document).expect("a scenario");
-    let mut experiment = execute(&plan, 0, &RunOptions::default(), &|_| {}).expect("the runs end well");
+    let mut experiment =
+        execute(&plan, 0, &RunOptions { series: true, ..RunOptions::default() }, &|_| {}).expect("the runs end well");
     experiment.baseline =
         Some(Baseline::of(&experiment, "flows.file.scheduler".to_owned(), "ll".into(), &Metric::usual()));
     let run = &mut experiment.runs[0].result;

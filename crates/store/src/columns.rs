@@ -10,6 +10,7 @@ use arrow_array::{
 use arrow_schema::{Field, Metadata, Schema};
 use serde_json::Value;
 use subflow_lab::number;
+use subflow_lab::results::Latency;
 
 use crate::{DESCRIPTION, Table, UNIT};
 
@@ -51,6 +52,23 @@ impl<'r, R> Columns<'r, R> {
     pub(crate) fn numbers(&mut self, heading: Heading<'_>, number: impl Fn(&'r R) -> Option<f64>) -> &mut Self {
         let array: Float64Array = self.rows.iter().map(|row| number(row).map(number::rounded)).collect();
         self.add(heading, Arc::new(array))
+    }
+
+    /// Adds columns for mean and percentiles of times: `NAME_mean_ms`, `NAME_p50_ms`, `NAME_p95_ms`, `NAME_p99_ms`.
+    pub(crate) fn latencies(
+        &mut self,
+        name: &str,
+        description: &str,
+        latency: impl Fn(&'r R) -> Option<Latency>,
+    ) -> &mut Self {
+        let mut add = |part: &str, description: &str, value: fn(Latency) -> f64| {
+            self.numbers((&format!("{name}_{part}_ms"), "ms", description), |row| latency(row).map(value));
+        };
+        add("mean", &format!("With series: mean {description}"), |latency| latency.mean_ms);
+        add("p50", "Median of it.", |latency| latency.p50_ms);
+        add("p95", "95th percentile of it.", |latency| latency.p95_ms);
+        add("p99", "99th percentile of it.", |latency| latency.p99_ms);
+        self
     }
 
     /// Adds a column of numbers that are not rounded.

@@ -8,7 +8,7 @@ use core::ops::Range;
 
 use subflow_policy::congestion::{Controller, RecoveryState};
 use subflow_policy::scheduler::SubflowView;
-use subflow_quantity::Instant;
+use subflow_quantity::{Duration, Instant};
 
 use crate::Endpoint;
 use crate::sctp::outbound::Status;
@@ -46,6 +46,12 @@ pub enum Note {
         old: RecoveryState,
         /// The state now.
         new: RecoveryState,
+    },
+    /// An RTT was measured: that of the segment that was sent last among those newly acknowledged, without retransmitted
+    /// ones (Karn's algorithm).
+    Rtt {
+        /// The time from its transmission to its acknowledgment.
+        sample: Duration,
     },
     /// The window reduction was found to be unnecessary, and was undone.
     Undone,
@@ -108,6 +114,17 @@ impl Endpoint {
         }
     }
 
+    /// Whether there is something to take. It takes less time than to find nothing.
+    #[inline]
+    pub fn has_notes(&self) -> bool {
+        match self {
+            Self::Tcp(tcp) => tcp.connection.has_notes(),
+            Self::Mptcp(mptcp) => mptcp.has_notes(),
+            Self::Sctp(sctp) => sctp.notes.as_ref().is_some_and(|notes| !notes.is_empty()),
+            Self::Udp(_) => false,
+        }
+    }
+
     /// Appends what was noted since the last call to `into`; nothing if no notes are kept.
     pub fn take_notes(&mut self, into: &mut Vec<Noted>) {
         match self {
@@ -130,16 +147,29 @@ impl tcp::Connection {
     }
 
     fn take_notes(&mut self, into: &mut Vec<Noted>) {
-        let ends = self.ends();
-        if let Some(notes) = &mut self.notes {
-            into.extend(notes.drain(..).map(|note| Noted { ends, note }));
+        if self.has_notes() {
+            let ends = self.ends();
+            into.extend(self.notes.iter_mut().flat_map(|notes| notes.drain(..)).map(|note| Noted { ends, note }));
         }
+    }
+
+    #[inline]
+    fn has_notes(&self) -> bool {
+        self.notes.as_ref().is_some_and(|notes| !notes.is_empty())
     }
 
     #[cold]
     pub(crate) fn note(&mut self, note: Note) {
         if let Some(notes) = &mut self.notes {
             notes.push(note);
+        }
+    }
+
+    /// Notes an RTT sample.
+    #[inline]
+    pub(crate) fn note_rtt(&mut self, sample: Duration) {
+        if self.notes.is_some() {
+            self.note(Note::Rtt { sample });
         }
     }
 
@@ -167,6 +197,12 @@ impl mptcp::Connection {
             self.subflows.iter_mut().for_each(|subflow| subflow.tcp.take_notes(into));
             into.append(&mut notes.noted);
         }
+    }
+
+    #[inline]
+    fn has_notes(&self) -> bool {
+        self.notes.as_ref().is_some_and(|notes| !notes.noted.is_empty())
+            || self.subflows.iter().any(|subflow| subflow.tcp.has_notes())
     }
 
     /// Notes that `data` is assigned to a subflow, before its view changes.

@@ -12,7 +12,8 @@ use crate::results::{Experiment, RunResult};
 const MOST_LISTED: usize = 4;
 
 /// A sentence for each group of points that gave the very same results in every run, seed by seed. It names them by
-/// their swept values, in the order of paths. Names of algorithms and CPU time do not count as results.
+/// their swept values, in the order of paths. Names of algorithms and CPU time do not count as results, nor do percentiles of
+/// delays, which are not recorded in all runs.
 pub fn same_results(experiment: &Experiment) -> Vec<String> {
     let mut of_points: Vec<Vec<(u64, u64)>> = vec![Vec::new(); experiment.statistics.len()];
     for run in &experiment.runs {
@@ -48,14 +49,21 @@ fn fingerprint(result: &RunResult) -> u64 {
         engine.remove("cpu_s");
     }
     for flow in value.get_mut("flows").and_then(Value::as_array_mut).into_iter().flatten() {
-        for name in ["congestion", "scheduler", "path_manager"] {
-            flow.as_object_mut().and_then(|flow| flow.remove(name));
+        remove(flow, &["congestion", "scheduler", "path_manager", "delay", "reassembly_delay"]);
+        for subflow in flow.get_mut("subflows").and_then(Value::as_array_mut).into_iter().flatten() {
+            remove(subflow, &["one_way_delay", "rtt"]);
         }
     }
     // Its keys are fixed: the same in every process.
     let mut hasher = DefaultHasher::new();
     value.to_string().hash(&mut hasher);
     hasher.finish()
+}
+
+fn remove(object: &mut Value, names: &[&str]) {
+    if let Some(object) = object.as_object_mut() {
+        object.retain(|name, _| !names.contains(&name.as_str()));
+    }
 }
 
 #[cfg(test)]

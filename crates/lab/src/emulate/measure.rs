@@ -135,6 +135,7 @@ fn flow_result(
         receiver: our_receiver.or_else(|| figures(kernel.receiver())),
         completed_at: completed_at.or(application.completed_at),
         exchanges: if exchanges.count() == 0 { &application.exchanges } else { &exchanges },
+        delays: None,
     };
     let mut result = measured.result(scenario, baseline, end);
     if by_kernel && result.scheduler.is_some() {

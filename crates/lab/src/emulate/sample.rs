@@ -63,7 +63,7 @@ impl Sampled<'_> {
                         let is_multipath = matches!(flow.protocol, Protocol::Mptcp(_));
                         let of = if is_multipath { format!("{}/{number}", flow.name) } else { flow.name.clone() };
                         if is_multipath {
-                            sampler.push_goodput(index, of.clone(), now, goodput(ends(&subflow)));
+                            sampler.push_goodput(index, &of, now, goodput(ends(&subflow)));
                         }
                         sampler.push_path(index, &of, now, &sample_of(&subflow));
                     }

@@ -158,6 +158,8 @@ impl EventLog {
                     line.quoted(member!("old"), state(*old)).quoted(member!("new"), state(*new));
                 });
             }
+            // `recovery:metrics_updated` has the RTT.
+            Note::Rtt { .. } => {}
             Note::Undone => self.write(at, event!("recovery:reduction_undone"), Some(*ends), |_, _| {}),
             Note::Assigned { data, why, seen } => {
                 let views = self.numbered(at, seen);

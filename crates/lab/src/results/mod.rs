@@ -23,7 +23,7 @@ pub use experiment::{
 pub use groups::{GroupResult, GroupStatistics, flows_and_groups};
 pub use provenance::{Provenance, SCHEMA};
 pub use run::{
-    Abandoned, Datagrams, DirectionResult, Engine, Exchanges, FlowResult, GroupMember, LinkResult, RealTime,
+    Abandoned, Datagrams, DirectionResult, Engine, Exchanges, FlowResult, GroupMember, Latency, LinkResult, RealTime,
     Retransmitted, RunResult, SubflowResult, SwitchPortBytes, SwitchReport, goodput_mbps,
 };
 pub use sequence::{Sequence, SequenceKind, SequencePoint};

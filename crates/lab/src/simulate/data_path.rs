@@ -2,7 +2,7 @@
 //! subflow the reader had to wait. It is recorded from the packets, so that hosts do no work for it.
 
 use core::ops::Range;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use subflow_quantity::{Duration, Instant};
@@ -10,6 +10,7 @@ use subflow_transport::tcp::Ends;
 use subflow_wire::sctp::Chunk;
 use subflow_wire::{Body, Packet, Payload};
 
+use super::delays::FlowDelays;
 use crate::event_log::Sending;
 use crate::results::{Sequence, SequenceKind};
 
@@ -27,12 +28,11 @@ pub(super) struct DataPath {
     /// The time up to which [`Carrier::blocked`] is counted.
     settled_at: Instant,
     since_sample: SinceSample,
-    /// What happened, by the subflow it happened on, or [`READER`].
-    sequences: BTreeMap<(usize, SequenceKind), Sequence>,
+    /// Since measuring began.
+    delays: FlowDelays,
+    /// What its reader could read.
+    readable: Option<Sequence>,
 }
-
-/// In the place of a subflow: what its reader can read.
-const READER: usize = usize::MAX;
 
 /// A range as it was sent first. It counts as arrived with its last byte.
 #[derive(Clone, Copy, Debug)]
@@ -43,16 +43,20 @@ struct Piece {
     arrived_at: Option<Instant>,
     /// Index of the subflow that carried it last.
     carrier: usize,
+    /// Whether any of it was sent again. Then nobody can tell which transmission has arrived.
+    repeated: bool,
 }
 
 /// One subflow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Carrier {
     ends: Ends,
     /// How long data that had arrived waited for data on this subflow, since the last sample.
     blocked: Duration,
     /// The end of the new data that was sent on it last.
     sequence: u64,
+    /// What happened on it, by [`SequenceKind`].
+    sequences: [Option<Sequence>; SequenceKind::Readable as usize],
 }
 
 /// What became readable since the last sample.
@@ -94,7 +98,7 @@ impl DataPath {
     pub(super) fn on_range_sent(&mut self, ends: Ends, start: u64, end: u64, now: Instant) -> Sending {
         let carrier = self.carrier(ends);
         if start >= self.sent {
-            self.pending.push_back(Piece { start, end, sent_at: now, arrived_at: None, carrier });
+            self.pending.push_back(Piece { start, end, sent_at: now, arrived_at: None, carrier, repeated: false });
             self.sent = end;
             self.carriers[carrier].sequence = end;
             self.mark(carrier, SequenceKind::Sent, start, now);
@@ -109,6 +113,7 @@ impl DataPath {
                 sending = Sending::Copy;
             }
             piece.carrier = carrier;
+            piece.repeated = true;
         }
         let kind = if sending == Sending::Copy { SequenceKind::Copied } else { SequenceKind::Retransmitted };
         self.mark(carrier, kind, start, now);
@@ -129,14 +134,18 @@ impl DataPath {
     }
 
     fn mark(&mut self, carrier: usize, kind: SequenceKind, offset: u64, now: Instant) {
-        self.sequences.entry((carrier, kind)).or_insert_with(|| Sequence::new("", kind)).push(now, offset);
+        let sequence = &mut self.carriers[carrier].sequences[kind as usize];
+        sequence.get_or_insert_with(|| Sequence::new("", kind)).push(now, offset);
     }
 
     /// Takes what has happened, with the ends of the subflow it happened on; `None` is the reader.
     pub(super) fn take_sequences(&mut self) -> Vec<(Option<Ends>, Sequence)> {
-        let all = core::mem::take(&mut self.sequences);
-        let ends = |carrier: usize| self.carriers.get(carrier).map(|carrier| carrier.ends);
-        all.into_iter().map(|((carrier, _), sequence)| (ends(carrier), sequence)).collect()
+        let of_subflow = |Carrier { ends, sequences, .. }: &mut Carrier| {
+            let ends = Some(*ends);
+            core::mem::take(sequences).into_iter().flatten().map(move |sequence| (ends, sequence))
+        };
+        let of_reader = self.readable.take().map(|sequence| (None, sequence));
+        self.carriers.iter_mut().flat_map(of_subflow).chain(of_reader).collect()
     }
 
     /// A range has arrived. Returns the range that can be read now.
@@ -147,6 +156,9 @@ impl DataPath {
             if piece.arrived_at.is_none() {
                 piece.arrived_at = Some(now);
                 self.held += piece.end - piece.start;
+                if !piece.repeated {
+                    self.delays.on_arrived(piece.carrier, now - piece.sent_at);
+                }
             }
         }
         let mut readable: Option<Range<u64>> = None;
@@ -156,12 +168,31 @@ impl DataPath {
             self.since_sample.pieces += 1;
             self.since_sample.delay += now - sent_at;
             self.since_sample.waited += now - arrived_at;
+            self.delays.on_readable(now - sent_at, now - arrived_at);
             readable = Some(readable.map_or(start, |earlier| earlier.start)..end);
         }
         if let Some(readable) = &readable {
-            self.mark(READER, SequenceKind::Readable, readable.end, now);
+            let sequence = self.readable.get_or_insert_with(|| Sequence::new("", SequenceKind::Readable));
+            sequence.push(now, readable.end);
         }
         readable
+    }
+
+    /// The sender has measured an RTT on a subflow.
+    pub(super) fn on_rtt(&mut self, ends: Ends, sample: Duration) {
+        let carrier = self.carrier(ends);
+        self.delays.on_rtt(carrier, sample);
+    }
+
+    /// Measuring begins: earlier delays do not count.
+    pub(super) fn begin_delays(&mut self) {
+        self.delays = FlowDelays::default();
+        self.carriers.iter().for_each(|carrier| self.delays.add_subflow(carrier.ends));
+    }
+
+    /// The delays since measuring began.
+    pub(super) fn delays(&self) -> &FlowDelays {
+        &self.delays
     }
 
     /// Takes a sample at `now`. The application has received all data below `read`.
@@ -197,7 +228,8 @@ impl DataPath {
         if let Some(known) = self.carriers.iter().position(|carrier| carrier.ends == ends) {
             return known;
         }
-        self.carriers.push(Carrier { ends, blocked: Duration::ZERO, sequence: 0 });
+        self.carriers.push(Carrier { ends, blocked: Duration::ZERO, sequence: 0, sequences: Default::default() });
+        self.delays.add_subflow(ends);
         self.carriers.len() - 1
     }
 

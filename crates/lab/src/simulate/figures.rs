@@ -8,6 +8,7 @@ use subflow_transport::Endpoint;
 use subflow_transport::mptcp::SubflowTotals;
 use subflow_transport::tcp::{Closed, Ends};
 
+use super::delays::FlowDelays;
 use super::sctp;
 use super::subflow_figures::SubflowFigures;
 use crate::results::{Abandoned, Datagrams, Exchanges, FlowResult, GroupMember, SubflowResult, goodput_mbps};
@@ -124,6 +125,8 @@ pub(crate) struct MeasuredFlow<'a> {
     pub(crate) completed_at: Option<Instant>,
     /// Durations of finished exchanges.
     pub(crate) exchanges: &'a DurationSummary,
+    /// Delays of its data, if they were recorded.
+    pub(crate) delays: Option<&'a FlowDelays>,
 }
 
 impl MeasuredFlow<'_> {
@@ -135,6 +138,7 @@ impl MeasuredFlow<'_> {
         let stopped = flow.stop.map_or(end, |stop| Instant::ZERO + stop).min(end);
         let span = self.completed_at.unwrap_or(stopped).since(from);
         let delivered = self.receiver.as_ref().map_or(0, |receiver| receiver.delivered);
+        let [delay, reassembly_delay] = self.delays.map_or([None, None], FlowDelays::of_flow);
         let mut result = FlowResult {
             name: flow.name.clone(),
             group: group_member(flow),
@@ -142,6 +146,8 @@ impl MeasuredFlow<'_> {
             bytes_delivered: delivered,
             completion_s: self.completed_at.map(|at| at.since(started).as_secs_f64()),
             exchanges: exchanges(flow.traffic, self.exchanges),
+            delay,
+            reassembly_delay,
             ..protocol_fields(&flow.protocol)
         };
         if let Some(sender) = &self.sender {
@@ -180,6 +186,7 @@ impl MeasuredFlow<'_> {
             let before = baseline.subflows.get(&subflow.ends).copied().unwrap_or(0);
             let bytes = delivered.get(&subflow.ends).copied().unwrap_or(0).saturating_sub(before);
             unlisted_bytes = unlisted_bytes.saturating_sub(bytes);
+            let [one_way_delay, rtt] = self.delays.map_or([None, None], |delays| delays.of_subflow(subflow.ends));
             result.subflows.push(SubflowResult {
                 name: unique(&mut names, subflow_name(scenario, subflow.ends)),
                 goodput_mbps: goodput_mbps(bytes, span),
@@ -189,6 +196,8 @@ impl MeasuredFlow<'_> {
                 retransmitted: subflow.retransmitted,
                 srtt_ms: subflow.srtt.map(|srtt| srtt.as_secs_f64() * 1e3),
                 cwnd_packets: Some(subflow.cwnd),
+                one_way_delay,
+                rtt,
             });
         }
         if sender.others.subflows > 0 {

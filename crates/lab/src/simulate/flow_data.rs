@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use subflow_quantity::Instant;
+use subflow_quantity::{Duration, Instant};
 use subflow_transport::tcp::Ends;
 use subflow_transport::{Note, Noted};
 use subflow_wire::Packet;
@@ -38,6 +38,7 @@ enum What {
     Arrived,
     Lost(Ends),
     TimedOut(Ends),
+    Rtt(Ends, Duration),
 }
 
 impl FlowData {
@@ -45,7 +46,11 @@ impl FlowData {
         Self { sender, path: DataPath::default(), steps: later.then(Vec::new) }
     }
 
-    pub(super) fn path(&mut self) -> &mut DataPath {
+    pub(super) fn path(&self) -> &DataPath {
+        &self.path
+    }
+
+    pub(super) fn path_mut(&mut self) -> &mut DataPath {
         &mut self.path
     }
 
@@ -89,12 +94,13 @@ impl FlowData {
         let (what, start, end) = match &noted.note {
             Note::Lost { data, .. } => (What::Lost(noted.ends), data.start, data.end),
             Note::Timeout { .. } => (What::TimedOut(noted.ends), 0, 0),
+            Note::Rtt { sample } => (What::Rtt(noted.ends, *sample), 0, 0),
             _ => return,
         };
-        match (&mut self.steps, what) {
-            (Some(steps), _) => steps.push(Step { when, what, start, end }),
-            (None, What::Lost(ends)) => self.path.on_lost(ends, start, when.0),
-            (None, _) => self.path.on_timeout(noted.ends, when.0),
+        let step = Step { when, what, start, end };
+        match &mut self.steps {
+            Some(steps) => steps.push(step),
+            None => step.add_to(&mut self.path),
         }
     }
 
@@ -112,13 +118,21 @@ impl FlowData {
     /// Makes the record from the steps of all parts.
     pub(super) fn replay(&mut self) {
         let Some(steps) = &mut self.steps else { return };
-        for Step { when: (now, _), what, start, end } in steps.drain(..) {
-            match what {
-                What::Sent(ends) => _ = self.path.on_range_sent(ends, start, end, now),
-                What::Arrived => _ = self.path.on_range_arrived(start, end, now),
-                What::Lost(ends) => self.path.on_lost(ends, start, now),
-                What::TimedOut(ends) => self.path.on_timeout(ends, now),
-            }
+        for step in steps.drain(..) {
+            step.add_to(&mut self.path);
+        }
+    }
+}
+
+impl Step {
+    fn add_to(self, path: &mut DataPath) {
+        let Self { when: (now, _), what, start, end } = self;
+        match what {
+            What::Sent(ends) => _ = path.on_range_sent(ends, start, end, now),
+            What::Arrived => _ = path.on_range_arrived(start, end, now),
+            What::Lost(ends) => path.on_lost(ends, start, now),
+            What::TimedOut(ends) => path.on_timeout(ends, now),
+            What::Rtt(ends, sample) => path.on_rtt(ends, sample),
         }
     }
 }

@@ -7,6 +7,7 @@ use subflow_transport::mptcp::PathRecord;
 use subflow_transport::{Endpoint, EndpointId};
 
 use super::build::Run;
+use super::data_path::DataPath;
 use super::figures::{EndFigures, FlowBaseline, MeasuredFlow};
 use crate::results::{DirectionResult, FlowResult, LinkResult};
 
@@ -17,8 +18,13 @@ pub(super) struct Baseline {
 }
 
 impl Run {
-    /// Returns the state at which measuring begins.
-    pub(super) fn baseline(&self) -> Baseline {
+    /// Measuring begins. Returns the state at which it does.
+    pub(super) fn begin_measuring(&mut self) -> Baseline {
+        for flow in 0..self.world.applications.len() {
+            if let Some(path) = self.world.nodes.data_path_mut(flow) {
+                path.begin_delays();
+            }
+        }
         let of = |flow| {
             let (sender, receiver) = self.data_ends(flow);
             FlowBaseline::of(sender.map(EndFigures::of).as_ref(), receiver.map(EndFigures::of).as_ref())
@@ -46,7 +52,7 @@ impl Run {
     pub(super) fn forget_what_was_read(&mut self) {
         for flow in 0..self.world.applications.len() {
             let read = self.data_ends(flow).1.map_or(0, Endpoint::bytes_received);
-            if let Some(path) = self.world.nodes.data_path(flow) {
+            if let Some(path) = self.world.nodes.data_path_mut(flow) {
                 path.forget(read);
             }
         }
@@ -61,8 +67,14 @@ impl Run {
         (0..self.world.applications.len()).map(of).collect()
     }
 
-    /// The figures of all flows.
-    pub(super) fn flows(&self, scenario: &Scenario, baseline: &Baseline, end: Instant) -> Vec<FlowResult> {
+    /// The figures of all flows; with delays if they were recorded for `series`.
+    pub(super) fn flows(
+        &self,
+        scenario: &Scenario,
+        baseline: &Baseline,
+        end: Instant,
+        series: bool,
+    ) -> Vec<FlowResult> {
         let flow = |(index, flow)| {
             let application = &self.world.applications[index];
             let (sender, receiver) = self.data_ends(index);
@@ -72,6 +84,7 @@ impl Run {
                 receiver: receiver.map(EndFigures::of),
                 completed_at: application.completed_at,
                 exchanges: &application.exchanges,
+                delays: self.world.nodes.data_path(index).filter(|_| series).map(DataPath::delays),
             };
             measured.result(scenario, &baseline.flows[index], end)
         };

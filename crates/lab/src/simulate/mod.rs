@@ -4,6 +4,7 @@
 mod application;
 pub(crate) mod build;
 mod data_path;
+mod delays;
 mod division;
 pub(crate) mod figures;
 mod flow_data;
@@ -93,7 +94,7 @@ fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptio
     let end = Instant::ZERO + scenario.duration;
     let watched = Watched { capture: capture.as_ref(), is_logged, stop: options.stop.as_ref() };
     run_until(&mut parts, scenario, measure_from, &mut sampler, watched)?;
-    let baseline = parts.gathered(|run| run.baseline());
+    let baseline = parts.gathered(|run| run.begin_measuring());
     run_until(&mut parts, scenario, end, &mut sampler, watched)?;
     let cpu_s = timer.seconds() + parts.cpu_s;
     if let Some(capture) = capture {
@@ -107,7 +108,7 @@ fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptio
     Ok(parts.gathered(|run| RunResult {
         seed,
         duration_s: scenario.duration.as_secs_f64(),
-        flows: run.flows(scenario, &baseline, end),
+        flows: run.flows(scenario, &baseline, end, options.series),
         links: run.link_results(scenario, &baseline, end),
         engine,
         paths: if options.paths { run.path_records() } else { Vec::new() },

@@ -113,8 +113,13 @@ impl Nodes {
     }
 
     /// The record of a flow's data, if it is kept.
-    pub(super) fn data_path(&mut self, flow: usize) -> Option<&mut DataPath> {
-        self.observer.as_mut()?.data_path(flow)
+    pub(super) fn data_path(&self, flow: usize) -> Option<&DataPath> {
+        self.observer.as_ref()?.data_path(flow)
+    }
+
+    /// The same, to add to it or to take from it.
+    pub(super) fn data_path_mut(&mut self, flow: usize) -> Option<&mut DataPath> {
+        self.observer.as_mut()?.data_path_mut(flow)
     }
 
     /// Exchanges the nodes for which `moves` is true with those of another copy of the same nodes.

@@ -44,7 +44,9 @@ impl Observer {
     /// A packet leaves.
     #[cold]
     pub(super) fn on_sent(&mut self, packet: &Packet, endpoint: &mut Endpoint, at: Occasion) {
-        self.take_notes(endpoint, at);
+        if endpoint.has_notes() {
+            self.take_notes(endpoint, at);
+        }
         let log = &mut self.log;
         self.flows[at.flow].on_sent(packet, at.node, at.when, |ends, data, sending| {
             if let Some(log) = log {
@@ -67,7 +69,9 @@ impl Observer {
     /// An endpoint has nothing more to send.
     #[cold]
     pub(super) fn on_drained(&mut self, endpoint: &mut Endpoint, at: Occasion) {
-        self.take_notes(endpoint, at);
+        if endpoint.has_notes() {
+            self.take_notes(endpoint, at);
+        }
         if let Some(log) = &mut self.log {
             log.windows(at.place(), endpoint);
         }
@@ -87,6 +91,7 @@ impl Observer {
         }
     }
 
+    #[cold]
     fn take_notes(&mut self, endpoint: &mut Endpoint, at: Occasion) {
         endpoint.take_notes(&mut self.noted);
         for noted in self.noted.drain(..) {
@@ -98,8 +103,13 @@ impl Observer {
     }
 
     /// The record of a flow's data.
-    pub(super) fn data_path(&mut self, flow: usize) -> Option<&mut DataPath> {
-        self.flows.get_mut(flow).map(FlowData::path)
+    pub(super) fn data_path(&self, flow: usize) -> Option<&DataPath> {
+        self.flows.get(flow).map(FlowData::path)
+    }
+
+    /// The same, to add to it or to take from it.
+    pub(super) fn data_path_mut(&mut self, flow: usize) -> Option<&mut DataPath> {
+        self.flows.get_mut(flow).map(FlowData::path_mut)
     }
 
     /// Takes what another part of the run has recorded.

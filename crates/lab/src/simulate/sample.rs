@@ -23,22 +23,26 @@ const GOODPUT: &str = "goodput";
 /// Takes samples during a run.
 pub(crate) struct Sampler {
     interval: Duration,
-    series: BTreeMap<(usize, String, &'static str), Series>,
+    /// By flow, then by link; each by what it is of, then in the order of their first samples.
+    series: Vec<BTreeMap<String, Vec<Series>>>,
     sampled_at: Instant,
     /// By flow: the bytes delivered at the last sample, in all and by subflow.
     delivered: Vec<(u64, BTreeMap<Ends, u64>)>,
     /// The bytes that the flows of each group delivered since the last sample; by group.
     by_groups: Vec<u64>,
+    /// Room for a name.
+    name: String,
 }
 
 impl Sampler {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         Self {
             interval: scenario.sample_interval,
-            series: BTreeMap::new(),
+            series: Vec::new(),
             sampled_at: Instant::ZERO,
             delivered: vec![(0, BTreeMap::new()); scenario.flows.len()],
             by_groups: vec![0; scenario.groups.len()],
+            name: String::new(),
         }
     }
 
@@ -47,29 +51,41 @@ impl Sampler {
         now + self.interval
     }
 
-    fn push(&mut self, group: usize, of: String, metric: &'static str, unit: &'static str, at: Instant, value: f64) {
-        let interval = self.interval;
-        let make = || Series::new(of.clone(), metric, unit, interval);
-        self.series.entry((group, of.clone(), metric)).or_insert_with(make).push(at, value);
+    /// The series of a metric, made by `make` when it is asked for first.
+    fn series(
+        &mut self,
+        group: usize,
+        of: &str,
+        metric: &'static str,
+        make: impl FnOnce(Duration) -> Series,
+    ) -> &mut Series {
+        if self.series.len() <= group {
+            self.series.resize_with(group + 1, BTreeMap::new);
+        }
+        let group = &mut self.series[group];
+        if !group.contains_key(of) {
+            group.insert(of.to_owned(), Vec::new());
+        }
+        let of_object = group.get_mut(of).expect("it was inserted");
+        let number = of_object.iter().position(|series| series.metric == metric).unwrap_or_else(|| {
+            of_object.push(make(self.interval));
+            of_object.len() - 1
+        });
+        &mut of_object[number]
     }
 
-    pub(crate) fn push_goodput(&mut self, group: usize, of: String, at: Instant, mbps: f64) {
+    fn push(&mut self, group: usize, of: &str, metric: &'static str, unit: &'static str, at: Instant, value: f64) {
+        self.series(group, of, metric, |interval| Series::new(of, metric, unit, interval)).push(at, value);
+    }
+
+    pub(crate) fn push_goodput(&mut self, group: usize, of: &str, at: Instant, mbps: f64) {
         self.push_rate(group, of, GOODPUT, "Mbit/s", at, mbps);
     }
 
     /// Adds a mean since the last sample.
-    fn push_rate(
-        &mut self,
-        group: usize,
-        of: String,
-        metric: &'static str,
-        unit: &'static str,
-        at: Instant,
-        value: f64,
-    ) {
-        let interval = mean_interval(self.interval);
-        let make = || Series::new(of.clone(), metric, unit, interval).of_rate();
-        self.series.entry((group, of.clone(), metric)).or_insert_with(make).push(at, value);
+    fn push_rate(&mut self, group: usize, of: &str, metric: &'static str, unit: &'static str, at: Instant, value: f64) {
+        let make = |interval| Series::new(of, metric, unit, mean_interval(interval)).of_rate();
+        self.series(group, of, metric, make).push(at, value);
     }
 
     /// Samples everything of a simulated run.
@@ -87,11 +103,11 @@ impl Sampler {
                 self.sample_sender(index, &flow.name, sender, now, goodput);
             }
             if let Some(window) = receiver.and_then(Endpoint::receive_window) {
-                self.push(index, flow.name.clone(), "receive-window", "kB", now, window as f64 / 1e3);
+                self.push(index, &flow.name, "receive-window", "kB", now, window as f64 / 1e3);
             }
             let names = sender.map_or_else(BTreeMap::new, |sender| subflow_names(&flow.name, sender));
             let read = receiver.map_or(0, Endpoint::bytes_received);
-            if let Some(path) = run.world.nodes.data_path(index) {
+            if let Some(path) = run.world.nodes.data_path_mut(index) {
                 let (data, carriers) = path.sample(read, now);
                 self.push_data(index, &flow.name, now, span, &data);
                 for (carrier, of) in carriers.iter().filter_map(|carrier| Some((carrier, names.get(&carrier.ends)?))) {
@@ -116,26 +132,26 @@ impl Sampler {
             let first = group.flows.start;
             if scenario.flows[first].group.is_some() {
                 let bytes = core::mem::take(&mut self.by_groups[number]);
-                self.push_goodput(first, group.name.clone(), now, goodput_mbps(bytes, span));
+                self.push_goodput(first, &group.name, now, goodput_mbps(bytes, span));
             }
         }
     }
 
     fn push_data(&mut self, flow: usize, name: &str, now: Instant, span: Duration, data: &DataSample) {
-        let mut push = |metric, unit, value| self.push(flow, name.to_owned(), metric, unit, now, value);
+        let mut push = |metric, unit, value| self.push(flow, name, metric, unit, now, value);
         push("reassembly", "kB", data.held as f64 / 1e3);
         push("outstanding", "kB", data.outstanding as f64 / 1e3);
         if let Some([delay, waited]) = data.delays {
             push("delay", "ms", delay.as_secs_f64() * 1e3);
             push("reassembly-delay", "ms", waited.as_secs_f64() * 1e3);
         }
-        self.push_rate(flow, name.to_owned(), "reinjected", "Mbit/s", now, goodput_mbps(data.repeated_elsewhere, span));
+        self.push_rate(flow, name, "reinjected", "Mbit/s", now, goodput_mbps(data.repeated_elsewhere, span));
     }
 
     fn push_carrier(&mut self, flow: usize, of: &str, now: Instant, span: Duration, carrier: &CarrierSample) {
         let share = carrier.blocked.as_secs_f64() / span.as_secs_f64();
-        self.push_rate(flow, of.to_owned(), "blocking", "%", now, 100.0 * share);
-        self.push(flow, of.to_owned(), "sequence", "MB", now, carrier.sequence as f64 / 1e6);
+        self.push_rate(flow, of, "blocking", "%", now, 100.0 * share);
+        self.push(flow, of, "sequence", "MB", now, carrier.sequence as f64 / 1e6);
     }
 
     /// Begins a sample at `now`. Returns the time since the last one.
@@ -157,7 +173,7 @@ impl Sampler {
         let total = receiver.map_or(0, |receiver| receiver.delivered);
         let by_subflow = delivered_by_subflow(sender, receiver);
         let (before, before_by_subflow) = core::mem::replace(&mut self.delivered[index], (total, by_subflow.clone()));
-        self.push_goodput(index, name.to_owned(), now, goodput_mbps(total - before, span));
+        self.push_goodput(index, name, now, goodput_mbps(total - before, span));
         move |ends: Ends| {
             let bytes = |of: &BTreeMap<Ends, u64>| of.get(&ends).copied().unwrap_or(0);
             goodput_mbps(bytes(&by_subflow).saturating_sub(bytes(&before_by_subflow)), span)
@@ -168,13 +184,17 @@ impl Sampler {
     pub(crate) fn sample_queues(&mut self, network: &Network, links: &[DuplexLink], scenario: &Scenario, now: Instant) {
         for (index, (link, ids)) in scenario.links.iter().zip(links).enumerate() {
             let group = scenario.flows.len() + index;
-            for (id, direction) in [(ids.forward, "up"), (ids.backward, "down")] {
+            for (id, suffix) in [(ids.forward, ".up"), (ids.backward, ".down")] {
                 // In a large topology a flow uses only a few of thousands of links.
                 if network.link_metrics(id).max_queue == 0 {
                     continue;
                 }
                 let queue = f64::from(network.queue_length(id));
-                self.push(group, format!("{}.{direction}", link.name), "queue", "packets", now, queue);
+                self.name.clear();
+                self.name.extend([link.name.as_str(), suffix]);
+                let name = core::mem::take(&mut self.name);
+                self.push(group, &name, "queue", "packets", now, queue);
+                self.name = name;
             }
         }
     }
@@ -196,7 +216,7 @@ impl Sampler {
                 for subflow in mptcp.subflows() {
                     if !subflow.is_closed() && subflow.number() < LISTED_SUBFLOWS {
                         let (of, tcp) = (format!("{name}/{}", subflow.number()), subflow.connection());
-                        self.push_goodput(flow, of.clone(), now, goodput(tcp.ends()));
+                        self.push_goodput(flow, &of, now, goodput(tcp.ends()));
                         self.push_path(flow, &of, now, &PathSample::of_tcp(tcp, mptcp.congestion()));
                     }
                 }
@@ -204,7 +224,7 @@ impl Sampler {
             Endpoint::Sctp(association) => {
                 for (number, (ends, sample)) in sctp::samples(association).enumerate() {
                     let of = format!("{name}/{number}");
-                    self.push_goodput(flow, of.clone(), now, goodput(ends));
+                    self.push_goodput(flow, &of, now, goodput(ends));
                     self.push_path(flow, &of, now, &sample);
                 }
             }
@@ -214,7 +234,7 @@ impl Sampler {
 
     /// Adds a sample of a subflow.
     pub(crate) fn push_path(&mut self, flow: usize, of: &str, now: Instant, sample: &PathSample) {
-        let mut push = |metric, unit, value| self.push(flow, of.to_owned(), metric, unit, now, value);
+        let mut push = |metric, unit, value| self.push(flow, of, metric, unit, now, value);
         push("cwnd", "packets", sample.cwnd);
         if let Some(ssthresh) = sample.ssthresh {
             push("ssthresh", "packets", ssthresh);
@@ -228,7 +248,11 @@ impl Sampler {
 
     /// All series, flows before links, in the scenario's order.
     pub(crate) fn finish(self) -> Vec<Series> {
-        self.series.into_values().collect()
+        let sorted = |mut of_object: Vec<Series>| {
+            of_object.sort_by(|one, other| one.metric.cmp(&other.metric));
+            of_object
+        };
+        self.series.into_iter().flat_map(BTreeMap::into_values).flat_map(sorted).collect()
     }
 }
 
@@ -238,7 +262,7 @@ impl Run {
         let mut all = Vec::new();
         for (index, flow) in scenario.flows.iter().enumerate().filter(|(_, flow)| flow.group.is_none()) {
             let names = self.data_ends(index).0.map_or_else(BTreeMap::new, |sender| subflow_names(&flow.name, sender));
-            let Some(path) = self.world.nodes.data_path(index) else { continue };
+            let Some(path) = self.world.nodes.data_path_mut(index) else { continue };
             all.extend(path.take_sequences().into_iter().filter_map(|(ends, mut sequence)| {
                 sequence.of = match ends {
                     Some(ends) => names.get(&ends)?.clone(),

@@ -2,19 +2,25 @@
 
 use subflow_quantity::Duration;
 
-use super::quantile;
-
 /// Count, mean and quantiles of durations. Count and mean are exact. Quantiles are exact for up to [`Self::MOST_KEPT`]
-/// durations; for more they are within 0.1 % of the exact ones.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// durations, or as many as [`Self::keeping`] says; for more they are within 0.1 % of the exact ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DurationSummary {
     count: u64,
     /// Their sum in nanoseconds.
     sum: u128,
-    /// All durations in nanoseconds, up to [`Self::MOST_KEPT`].
+    most_kept: usize,
+    /// All durations in nanoseconds, up to `most_kept`.
     kept: Vec<u64>,
-    /// With more durations, their number in each class.
+    /// With more durations, their number in each class from `lowest` on.
     classes: Vec<u64>,
+    lowest: usize,
+}
+
+impl Default for DurationSummary {
+    fn default() -> Self {
+        Self::keeping(Self::MOST_KEPT)
+    }
 }
 
 /// Classes per doubling, as a power of two: the width of a class is 1/512 of its lower bound, and its middle represents
@@ -25,22 +31,40 @@ impl DurationSummary {
     /// The number of durations that are kept exactly (512 KiB).
     pub const MOST_KEPT: usize = 1 << 16;
 
+    /// A summary that keeps up to `most_kept` durations exactly, for where there are many summaries.
+    pub fn keeping(most_kept: usize) -> Self {
+        Self { count: 0, sum: 0, most_kept, kept: Vec::new(), classes: Vec::new(), lowest: 0 }
+    }
+
     /// Adds a duration.
     pub fn add(&mut self, duration: Duration) {
         let nanos = duration.as_nanos();
         self.count += 1;
         self.sum += u128::from(nanos);
-        if self.classes.is_empty() && self.kept.len() < Self::MOST_KEPT {
-            self.kept.push(nanos);
-            return;
+        if !self.classes.is_empty() {
+            return self.classify(nanos);
+        }
+        if self.kept.len() < self.most_kept {
+            return self.kept.push(nanos);
         }
         for nanos in std::mem::take(&mut self.kept).into_iter().chain([nanos]) {
-            let class = class(nanos);
-            if self.classes.len() <= class {
-                self.classes.resize(class + 1, 0);
-            }
-            self.classes[class] += 1;
+            self.classify(nanos);
         }
+    }
+
+    fn classify(&mut self, nanos: u64) {
+        let class = class(nanos);
+        if self.classes.is_empty() {
+            self.lowest = class;
+        } else if class < self.lowest {
+            self.classes.splice(..0, std::iter::repeat_n(0, self.lowest - class));
+            self.lowest = class;
+        }
+        let index = class - self.lowest;
+        if self.classes.len() <= index {
+            self.classes.resize(index + 1, 0);
+        }
+        self.classes[index] += 1;
     }
 
     /// The number of durations.
@@ -53,15 +77,25 @@ impl DurationSummary {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e9)
     }
 
-    /// The `p` quantile in seconds, 0 ≤ p ≤ 1, as defined by [`quantile`]; `None` without durations.
+    /// The `p` quantile in seconds, 0 ≤ p ≤ 1, as defined by [`quantile`](super::quantile); `None` without durations.
     pub fn quantile(&self, p: f64) -> Option<f64> {
-        if self.classes.is_empty() {
-            let seconds: Vec<f64> = self.kept.iter().map(|&nanos| nanos as f64 / 1e9).collect();
-            return quantile(&seconds, p);
+        self.quantiles([p]).map(|[quantile]| quantile)
+    }
+
+    /// Several quantiles, as by [`quantile`](Self::quantile).
+    pub fn quantiles<const N: usize>(&self, of: [f64; N]) -> Option<[f64; N]> {
+        if self.count == 0 {
+            return None;
         }
-        let position = p.clamp(0.0, 1.0) * (self.count - 1) as f64;
-        let (below, above) = (self.at_rank(position.floor() as u64), self.at_rank(position.ceil() as u64));
-        Some((below + (above - below) * position.fract()) / 1e9)
+        let mut ascending = self.kept.clone();
+        ascending.sort_unstable();
+        let at_rank =
+            |rank: u64| ascending.get(rank as usize).map_or_else(|| self.at_rank(rank), |&nanos| nanos as f64) / 1e9;
+        Some(of.map(|p| {
+            let position = p.clamp(0.0, 1.0) * (self.count - 1) as f64;
+            let (below, above) = (at_rank(position.floor() as u64), at_rank(position.ceil() as u64));
+            below + (above - below) * position.fract()
+        }))
     }
 
     /// The duration of this rank, counted from 0 in ascending order, in nanoseconds; the middle of its class if it is
@@ -72,7 +106,7 @@ impl DurationSummary {
             up_to += count;
             up_to > rank
         });
-        middle(class.unwrap_or(self.classes.len() - 1))
+        middle(self.lowest + class.unwrap_or(self.classes.len() - 1))
     }
 }
 

@@ -1,6 +1,6 @@
 //! A result that looks like a run's, made from its scenario and seed.
 
-use subflow_lab::results::{DirectionResult, Engine, FlowResult, LinkResult, RunResult, SubflowResult};
+use subflow_lab::results::{DirectionResult, Engine, FlowResult, Latency, LinkResult, RunResult, SubflowResult};
 use subflow_scenario::{Protocol, Scenario};
 
 /// Invented results of a run of `scenario`.
@@ -42,6 +42,10 @@ pub(crate) fn result(scenario: &Scenario, seed: u64) -> RunResult {
     }
 }
 
+fn latency(p50_ms: f64) -> Latency {
+    Latency { samples: 7000, mean_ms: p50_ms + 1.0, p50_ms, p95_ms: 2.0 * p50_ms, p99_ms: 3.0 * p50_ms }
+}
+
 fn subflow(name: &str, goodput_mbps: f64) -> SubflowResult {
     let (srtt_ms, cwnd_packets) = (Some(31.25), Some(44.0));
     SubflowResult {
@@ -53,5 +57,7 @@ fn subflow(name: &str, goodput_mbps: f64) -> SubflowResult {
         retransmitted: None,
         srtt_ms,
         cwnd_packets,
+        one_way_delay: Some(latency(17.5)),
+        rtt: Some(latency(33.5)),
     }
 }

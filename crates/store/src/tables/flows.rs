@@ -60,5 +60,7 @@ fn optional<'r>(columns: &mut Columns<'r, (&'r Run, &'r FlowResult)>) {
         .counts(("datagrams_sent", "", "UDP: datagrams sent."), |row| row.1.datagrams.as_ref().map(|d| d.sent))
         .counts(("datagrams_received", "", "UDP: datagrams received, with duplicates."), |row| {
             row.1.datagrams.as_ref().map(|datagrams| datagrams.received)
-        });
+        })
+        .latencies("delay", "time from the first transmission of data until it could be read.", |row| row.1.delay)
+        .latencies("reassembly_delay", "part of it after the arrival.", |row| row.1.reassembly_delay);
 }

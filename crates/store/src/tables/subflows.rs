@@ -31,6 +31,10 @@ pub fn subflows(experiment: &Experiment) -> Table {
         .counts(("copies", "", "Segments that another subflow had been given before."), |row| Some(row.2.copies))
         .numbers(("srtt_ms", "ms", "Smoothed RTT at the end."), |row| row.2.srtt_ms)
         .numbers(("cwnd_packets", "packets", "Congestion window at the end."), |row| row.2.cwnd_packets)
+        .latencies("one_way_delay", "time from sending data to its arrival, of data sent once.", |row| {
+            row.2.one_way_delay
+        })
+        .latencies("rtt", "RTT sample of the sender.", |row| row.2.rtt)
         .table("subflows")
         .of(experiment)
 }

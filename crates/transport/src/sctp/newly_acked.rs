@@ -6,6 +6,7 @@ use subflow_quantity::{Duration, Instant};
 use super::Association;
 use super::delivery::Delivery;
 use super::outbound::{SentChunk, Status};
+use crate::Note;
 
 /// The effect of one SACK on one destination.
 #[derive(Clone, Copy, Debug, Default)]
@@ -136,6 +137,9 @@ impl Association {
         estimator.sample(rtt);
         if let (Some(srtt), Some(min)) = (estimator.srtt(), estimator.min()) {
             self.congestion.set_rtt(index, srtt, min);
+        }
+        if self.notes.is_some() {
+            self.note(index, Note::Rtt { sample: rtt });
         }
     }
 }

@@ -199,6 +199,7 @@ impl Connection {
         if let (Some(smoothed), Some(latest)) = (smoothed, findings.rtt) {
             self.rtt.sample(smoothed, self.send.una, self.send.nxt);
             self.rtt.note_latest(latest);
+            self.note_rtt(latest);
             self.backoff = 0;
             self.publish_rtt(cc);
         }

@@ -218,6 +218,7 @@ impl Connection {
             let rtt = now.since(self.handshake.sent_at);
             self.rtt.sample(rtt, self.send.una, self.send.nxt);
             self.rtt.note_latest(rtt);
+            self.note_rtt(rtt);
             self.publish_rtt(cc);
         }
         if self.handshake.repeated > 1 {

@@ -1,0 +1,133 @@
+//! Distributions of a flow's delays: of its data, and of the RTT samples of its sender.
+
+use subflow_quantity::Duration;
+use subflow_transport::tcp::Ends;
+
+use crate::results::Latency;
+use crate::statistics::DurationSummary;
+
+/// The durations that a distribution keeps exactly. There may be thousands of subflows.
+const KEPT: usize = 1 << 12;
+
+/// The delays of one flow.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FlowDelays {
+    /// From the first transmission of data until it could be read.
+    to_reader: DurationSummary,
+    /// The part of it after the arrival: the data waited for earlier data.
+    reassembly: DurationSummary,
+    /// The subflows that have carried data, in the order of their first data; ends as seen by the sender.
+    subflows: Vec<(Ends, SubflowDelays)>,
+}
+
+/// The delays of one subflow.
+#[derive(Clone, Debug, PartialEq)]
+struct SubflowDelays {
+    /// From the transmission of data until it arrived; of data that was sent once.
+    one_way: DurationSummary,
+    /// The RTT samples of the sender.
+    rtt: DurationSummary,
+}
+
+impl Default for FlowDelays {
+    fn default() -> Self {
+        let [to_reader, reassembly] = core::array::from_fn(|_| DurationSummary::keeping(KEPT));
+        Self { to_reader, reassembly, subflows: Vec::new() }
+    }
+}
+
+impl FlowDelays {
+    /// Data could be read `delay` after its first transmission, and `waited` after its arrival.
+    #[inline]
+    pub(super) fn on_readable(&mut self, delay: Duration, waited: Duration) {
+        self.to_reader.add(delay);
+        self.reassembly.add(waited);
+    }
+
+    /// Adds a subflow; its number is the next one.
+    pub(super) fn add_subflow(&mut self, ends: Ends) {
+        let [one_way, rtt] = core::array::from_fn(|_| DurationSummary::keeping(KEPT));
+        self.subflows.push((ends, SubflowDelays { one_way, rtt }));
+    }
+
+    /// Data that was sent once has arrived on a subflow.
+    #[inline]
+    pub(super) fn on_arrived(&mut self, subflow: usize, delay: Duration) {
+        self.subflows[subflow].1.one_way.add(delay);
+    }
+
+    /// The sender has measured an RTT on a subflow.
+    #[inline]
+    pub(super) fn on_rtt(&mut self, subflow: usize, sample: Duration) {
+        self.subflows[subflow].1.rtt.add(sample);
+    }
+
+    /// The delay from the first transmission to the reader, and the part of it after the arrival.
+    pub(crate) fn of_flow(&self) -> [Option<Latency>; 2] {
+        [Latency::of(&self.to_reader), Latency::of(&self.reassembly)]
+    }
+
+    /// The one-way delay and the RTT of the subflow with these ends.
+    pub(crate) fn of_subflow(&self, ends: Ends) -> [Option<Latency>; 2] {
+        let known = self.subflows.iter().find(|(known, _)| *known == ends);
+        known.map_or([None, None], |(_, delays)| [Latency::of(&delays.one_way), Latency::of(&delays.rtt)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use subflow_scenario::Scenario;
+    use subflow_scenario::file::Document;
+
+    use crate::results::{FlowResult, Latency, RunResult};
+    use crate::simulate::{RunOptions, simulate};
+
+    /// A run with a flow over a link of 8 Mbit/s and 20 ms each way.
+    fn run(link: &str, flow: &str) -> RunResult {
+        let text = format!(
+            "duration = \"10 s\"\nwarm_up = \"2 s\"\n[hosts]\na = [\"x\"]\nb = [\"x\"]\n\
+             [links.l]\nbetween = [\"a\", \"b\"]\nrate = \"8 Mbit/s\"\ndelay = \"20 ms\"\n{link}\n\
+             [flows.f]\nfrom = \"a\"\nto = \"b\"\n{flow}\n"
+        );
+        let document = Document::parse(Path::new("delays.toml"), text).expect("TOML");
+        let scenario = Scenario::read(&document).expect("a valid scenario");
+        simulate(&scenario, 1, &RunOptions { series: true, ..RunOptions::default() }).expect("it runs")
+    }
+
+    fn all(flow: &FlowResult) -> [Latency; 4] {
+        let subflow = &flow.subflows[0];
+        [flow.delay, flow.reassembly_delay, subflow.one_way_delay, subflow.rtt].map(|delay| delay.expect("samples"))
+    }
+
+    #[test]
+    fn without_losses_a_segment_takes_the_link_and_nothing_waits_for_it() {
+        // 10 kB never fill the path of 40 kB: there is no queue but that of the segments before.
+        for flow in ["protocol = \"tcp\"", "protocol = \"mptcp\"", "protocol = \"sctp\""] {
+            let result = run("", &format!("{flow}\nrequests = {{ response = \"10 kB\" }}"));
+            let [delay, reassembly, one_way, rtt] = all(&result.flows[0]);
+            // 1500 bytes take 1.5 ms, and up to seven of them are sent at once.
+            assert!((21.4..31.0).contains(&one_way.p50_ms), "{flow}: {one_way:?}");
+            assert_eq!((delay.p50_ms, reassembly.p99_ms), (one_way.p50_ms, 0.0), "{flow}");
+            assert!((41.4..54.0).contains(&rtt.p50_ms), "{flow}: {rtt:?}");
+        }
+    }
+
+    #[test]
+    fn a_retransmission_counts_for_the_reader_and_not_as_a_one_way_delay() {
+        let result = run("loss = \"1 %\"\nqueue = \"unlimited\"", "protocol = \"tcp\"");
+        let [delay, reassembly, one_way, rtt] = all(&result.flows[0]);
+        assert!(result.flows[0].retransmissions > 10);
+        assert!(one_way.samples < delay.samples && rtt.samples > 100);
+        // A lost segment takes at least a further round trip, and the data behind it waits for it.
+        assert!(delay.p99_ms > one_way.p99_ms + 30.0 && reassembly.p99_ms > 30.0, "{delay:?} {one_way:?}");
+    }
+
+    #[test]
+    fn the_warm_up_does_not_count() {
+        let result = run("", "protocol = \"tcp\"\nsend = \"100 kB\"");
+        assert_eq!((result.flows[0].delay, result.flows[0].subflows[0].rtt), (None, None));
+        assert!(result.flows[0].completion_s.is_some());
+    }
+}
