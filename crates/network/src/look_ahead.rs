@@ -14,6 +14,9 @@ use crate::network::LookAhead;
 use crate::routing::FlowRoute;
 use crate::{Hosts, InterfaceId, Network, PacketId};
 
+/// The event for which the first access is made, counted from the next event.
+const FURTHEST: usize = 30;
+
 /// Fetches the first cache line of `value`, for [`Hosts::look_ahead`].
 #[inline]
 pub fn prefetch<T>(value: &T) {
@@ -25,9 +28,19 @@ impl Network {
     /// ahead that the one before it has been answered.
     #[inline]
     pub(crate) fn look_ahead<H: Hosts>(&self, hosts: &mut H) -> bool {
-        let Some(keys) = self.arrivals.next_keys() else { return false };
-        let source_at = |place: usize| keys.get(place).map(|&key| self.arrivals.source_of(key));
-        if let Some(link) = source_at(30) {
+        let Some(events) = self.arrivals.next_events() else { return false };
+        // As long as there are so many, none of the accesses has to be checked.
+        match events.first_chunk::<{ FURTHEST + 1 }>() {
+            Some(events) => self.prefetch_for(hosts, |place| Some(events[place].source)),
+            None => self.prefetch_for(hosts, |place| events.get(place).map(|event| event.source)),
+        }
+        true
+    }
+
+    /// Prefetches for the next events, by the places of their sources.
+    #[inline(always)]
+    fn prefetch_for<H: Hosts>(&self, hosts: &mut H, source_at: impl Fn(usize) -> Option<u32>) {
+        if let Some(link) = source_at(FURTHEST) {
             self.links[link as usize].prefetch_first();
         }
         if let Some(link) = source_at(24) {
@@ -47,7 +60,6 @@ impl Network {
             self.prefetch_for_next_link(link, Link::prefetch_queue);
             self.prefetch_for_host(hosts, link, LookAhead::Next);
         }
-        true
     }
 
     /// The way of the packet that is first on `link`, or the packet if it is for a host.

@@ -8,6 +8,7 @@ use core::hint::select_unpredictable;
 use subflow_quantity::{Duration, Instant};
 
 use tournament::Tournament;
+pub(crate) use wheel::Event;
 use wheel::Wheel;
 
 /// At most one pending event per source. The earliest one is always known.
@@ -79,7 +80,7 @@ impl EventQueue {
         self.until_review = PERIOD;
         match &self.order {
             Order::Tournament(tournament) if tournament.keys().count() >= MANY => self.use_wheel(),
-            Order::Wheel(wheel) if wheel.keys().count() < FEW => self.use_tournament(),
+            Order::Wheel(wheel) if wheel.events().count() < FEW => self.use_tournament(),
             _ => {}
         }
     }
@@ -88,7 +89,7 @@ impl EventQueue {
         let Order::Tournament(tournament) = &self.order else { return };
         let mut wheel = Box::new(Wheel::new(self.source_bits));
         for key in tournament.keys() {
-            wheel.insert(key);
+            wheel.insert(self.source_of(key), key);
         }
         self.order = Order::Wheel(wheel);
     }
@@ -96,8 +97,8 @@ impl EventQueue {
     fn use_tournament(&mut self) {
         let Order::Wheel(wheel) = &self.order else { return };
         let mut tournament = Tournament::new(self.source_bits);
-        for key in wheel.keys() {
-            tournament.insert(self.source_of(key), key);
+        for event in wheel.events() {
+            tournament.insert(event.source, event.key);
         }
         self.order = Order::Tournament(tournament);
     }
@@ -117,22 +118,25 @@ impl EventQueue {
     /// The source of the first event.
     #[inline]
     pub(crate) fn first_source(&self) -> u32 {
-        self.source_of(self.first)
+        match &self.order {
+            Order::Tournament(_) => self.source_of(self.first),
+            Order::Wheel(wheel) => wheel.first_source(),
+        }
     }
 
     /// The source of the event with this key.
     #[inline]
-    pub(crate) fn source_of(&self, key: Key) -> u32 {
+    fn source_of(&self, key: Key) -> u32 {
         self.scramble(Instant::from_nanos(key >> self.source_bits), key)
     }
 
-    /// The keys of the next events in order, beginning with the first one, as far as they are known; `None` if only the
-    /// first one is known.
+    /// The next events in order, beginning with the first one, as far as they are known; `None` if only the first one is
+    /// known.
     #[inline]
-    pub(crate) fn next_keys(&self) -> Option<&[Key]> {
+    pub(crate) fn next_events(&self) -> Option<&[Event]> {
         match &self.order {
             Order::Tournament(_) => None,
-            Order::Wheel(wheel) => Some(wheel.next_keys()),
+            Order::Wheel(wheel) => Some(wheel.next_events()),
         }
     }
 
@@ -142,7 +146,7 @@ impl EventQueue {
         let key = self.key(at, source);
         self.first = match &mut self.order {
             Order::Tournament(tournament) => tournament.set(source, key),
-            Order::Wheel(wheel) => wheel.replace_first(key),
+            Order::Wheel(wheel) => wheel.replace_first(source, key),
         };
         self.until_review -= 1;
         if self.until_review == 0 {
@@ -153,14 +157,11 @@ impl EventQueue {
     /// Replaces the event of `source` by one at `at`, or removes it with [`Instant::MAX`].
     pub(crate) fn set(&mut self, source: u32, at: Instant) {
         let key = self.key(at, source);
-        let (source_bits, mask) = (self.source_bits, self.mask());
         self.first = match &mut self.order {
             Order::Tournament(tournament) => tournament.set(source, key),
             Order::Wheel(wheel) => {
-                let is_other =
-                    |key: Key| permuted(Instant::from_nanos(key >> source_bits), key) & mask != u64::from(source);
-                wheel.retain(is_other);
-                wheel.insert(key)
+                wheel.remove(source);
+                wheel.insert(source, key)
             }
         };
     }
@@ -171,7 +172,7 @@ impl EventQueue {
         let key = self.key(at, source);
         self.first = match &mut self.order {
             Order::Tournament(tournament) => self.first.min(tournament.insert(source, key)),
-            Order::Wheel(wheel) => wheel.insert(key),
+            Order::Wheel(wheel) => wheel.insert(source, key),
         };
     }
 
@@ -184,20 +185,10 @@ impl EventQueue {
     /// Maps a source to the low bits of its key and back.
     #[inline]
     fn scramble(&self, at: Instant, source: u64) -> u32 {
-        (permuted(at, source) & self.mask()) as u32
+        // Times are often multiples of round numbers, whose low bits do not change.
+        let permuted = source ^ at.as_nanos() >> 6 ^ at.as_nanos() >> 13;
+        (permuted & ((1 << self.source_bits) - 1)) as u32
     }
-
-    #[inline]
-    const fn mask(&self) -> u64 {
-        (1 << self.source_bits) - 1
-    }
-}
-
-/// Maps a source to the low bits of its key and back; the others are undefined.
-#[inline]
-const fn permuted(at: Instant, source: u64) -> u64 {
-    // Times are often multiples of round numbers, whose low bits do not change.
-    source ^ at.as_nanos() >> 6 ^ at.as_nanos() >> 13
 }
 
 #[cfg(test)]

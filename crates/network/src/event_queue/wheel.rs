@@ -5,21 +5,29 @@ use std::collections::BinaryHeap;
 
 use super::{Key, NEVER};
 
+/// An event. The source could be computed from the key, but those of the next events are needed many times
+/// (`look_ahead.rs`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Event {
+    pub(super) key: Key,
+    pub(crate) source: u32,
+}
+
 /// Buckets of equal spans of time. The events of the next ones are sorted; there the events after the first are known.
 #[derive(Debug)]
 pub(super) struct Wheel {
     /// From `next` on, all events up to the end of bucket `sorted_to`, in order.
-    sorted: Vec<Key>,
+    sorted: Vec<Event>,
     next: usize,
     sorted_to: u64,
     /// The events of the following buckets, each in the slot of its number modulo [`BUCKETS`].
-    buckets: Box<[Vec<Key>]>,
+    buckets: Box<[Vec<Event>]>,
     /// Bit set of the slots that have events.
     occupied: [u64; BUCKETS / 64],
     /// Events after the last bucket.
-    later: BinaryHeap<Reverse<Key>>,
+    later: BinaryHeap<Reverse<Event>>,
     /// Memory of buckets that have become empty.
-    spare: Vec<Vec<Key>>,
+    spare: Vec<Vec<Event>>,
     /// The number of the bucket of a key is the key without so many low bits.
     shift: u32,
     /// The least that `shift` may be.
@@ -32,12 +40,12 @@ pub(super) struct Wheel {
 const BUCKETS: usize = 1024;
 
 /// So many events are sorted, if there are so many soon.
-const AHEAD: usize = 40;
+const AHEAD: usize = 32;
 
 /// The span of a bucket is halved if it has more events on average, and doubled if it has fewer than [`FEW`]. Sorting
 /// and inserting into many events takes long; advancing to a bucket takes as long as a few events.
-const MANY: u32 = 96;
-const FEW: u32 = 16;
+const MANY: u32 = 40;
+const FEW: u32 = 8;
 
 /// So many buckets are opened before their span is considered again.
 const PERIOD: u32 = 256;
@@ -61,39 +69,45 @@ impl Wheel {
     }
 
     /// All events.
-    pub(super) fn keys(&self) -> impl Iterator<Item = Key> {
+    pub(super) fn events(&self) -> impl Iterator<Item = Event> {
         let sorted = self.sorted[self.next..].iter();
-        let later = self.later.iter().map(|Reverse(key)| key);
+        let later = self.later.iter().map(|Reverse(event)| event);
         sorted.chain(self.buckets.iter().flatten()).chain(later).copied()
     }
 
     /// The next events in order, beginning with the first one, as far as they are sorted.
     #[inline]
-    pub(super) fn next_keys(&self) -> &[Key] {
+    pub(super) fn next_events(&self) -> &[Event] {
         &self.sorted[self.next..]
+    }
+
+    /// The source of the first event.
+    #[inline]
+    pub(super) fn first_source(&self) -> u32 {
+        self.sorted.get(self.next).map_or(0, |event| event.source)
     }
 
     #[inline]
     fn first(&self) -> Key {
-        self.sorted.get(self.next).copied().unwrap_or(NEVER)
+        self.sorted.get(self.next).map_or(NEVER, |event| event.key)
     }
 
-    /// Replaces the first event by `key` and returns the one that is then the first.
+    /// Replaces the first event by another and returns the key of the one that is then the first.
     #[inline]
-    pub(super) fn replace_first(&mut self, key: Key) -> Key {
+    pub(super) fn replace_first(&mut self, source: u32, key: Key) -> Key {
         self.next += 1;
-        self.insert(key)
+        self.insert(source, key)
     }
 
-    /// Inserts `key`, if it is not [`NEVER`], and returns the first event.
+    /// Inserts an event, if its key is not [`NEVER`], and returns the key of the first event.
     #[inline]
-    pub(super) fn insert(&mut self, key: Key) -> Key {
+    pub(super) fn insert(&mut self, source: u32, key: Key) -> Key {
         if key != NEVER {
             let bucket = key >> self.shift;
             if bucket <= self.sorted_to {
-                self.insert_sorted(key);
+                self.insert_sorted(Event { key, source });
             } else {
-                self.put(bucket, key);
+                self.put(bucket, Event { key, source });
             }
         }
         if self.sorted.len() - self.next < AHEAD {
@@ -102,21 +116,21 @@ impl Wheel {
         self.first()
     }
 
-    fn insert_sorted(&mut self, key: Key) {
-        let place = self.next + self.sorted[self.next..].partition_point(|&other| other < key);
+    fn insert_sorted(&mut self, event: Event) {
+        let place = self.next + self.sorted[self.next..].partition_point(|other| other.key < event.key);
         if place == self.next && self.next > 0 {
             self.next -= 1;
-            self.sorted[self.next] = key;
+            self.sorted[self.next] = event;
         } else {
-            self.sorted.insert(place, key);
+            self.sorted.insert(place, event);
         }
     }
 
-    /// Puts `key` into its `bucket`, which is not sorted yet.
+    /// Puts an event into its `bucket`, which is not sorted yet.
     #[inline]
-    fn put(&mut self, bucket: u64, key: Key) {
+    fn put(&mut self, bucket: u64, event: Event) {
         if bucket - self.sorted_to >= BUCKETS as u64 {
-            return self.later.push(Reverse(key));
+            return self.later.push(Reverse(event));
         }
         let slot = bucket as usize % BUCKETS;
         let events = &mut self.buckets[slot];
@@ -124,7 +138,7 @@ impl Wheel {
             self.occupied[slot / 64] |= 1 << (slot % 64);
             *events = self.spare.pop().unwrap_or_default();
         }
-        events.push(key);
+        events.push(event);
     }
 
     /// Sorts the next buckets until enough events are sorted, but none beyond an empty bucket as long as there are sorted
@@ -148,7 +162,7 @@ impl Wheel {
 
     /// The first bucket after the sorted ones that has events.
     fn next_bucket(&self) -> Option<u64> {
-        let later = self.later.peek().map(|Reverse(key)| key >> self.shift);
+        let later = self.later.peek().map(|Reverse(event)| event.key >> self.shift);
         let start = (self.sorted_to + 1) as usize % BUCKETS;
         // The rest of the word of the first slot, the other words, and the begin of the first word.
         let words = BUCKETS / 64;
@@ -175,16 +189,16 @@ impl Wheel {
         if events.capacity() > 0 {
             self.spare.push(events);
         }
-        while let Some(&Reverse(key)) = self.later.peek()
-            && (key >> self.shift) - bucket < BUCKETS as u64
+        while let Some(&Reverse(event)) = self.later.peek()
+            && (event.key >> self.shift) - bucket < BUCKETS as u64
         {
             self.later.pop();
-            match key >> self.shift {
-                own if own == bucket => self.sorted.push(key),
-                other => self.put(other, key),
+            match event.key >> self.shift {
+                own if own == bucket => self.sorted.push(event),
+                other => self.put(other, event),
             }
         }
-        self.sorted[sorted_before..].sort_unstable();
+        self.sorted[sorted_before..].sort_unstable_by_key(|event| event.key);
         self.opened += 1;
         self.events = self.events.saturating_add((self.sorted.len() - sorted_before) as u32);
         if self.opened == PERIOD {
@@ -202,31 +216,32 @@ impl Wheel {
             _ => return,
         };
         let Some(&last) = self.sorted.last() else { return };
-        let mut others: Vec<Key> = self.later.drain().map(|Reverse(key)| key).collect();
+        let mut others: Vec<Event> = self.later.drain().map(|Reverse(event)| event).collect();
         for events in &mut self.buckets {
             others.append(events);
         }
         self.occupied = [0; BUCKETS / 64];
         self.shift = shift;
         // A bucket that is sorted in part is sorted as a whole.
-        self.sorted_to = last >> shift;
-        for key in others {
-            match key >> shift {
-                bucket if bucket <= self.sorted_to => self.insert_sorted(key),
-                bucket => self.put(bucket, key),
+        self.sorted_to = last.key >> shift;
+        for event in others {
+            match event.key >> shift {
+                bucket if bucket <= self.sorted_to => self.insert_sorted(event),
+                bucket => self.put(bucket, event),
             }
         }
     }
 
-    /// Removes the events for which `is_kept` is false.
+    /// Removes the event of a source.
     #[cold]
-    pub(super) fn retain(&mut self, is_kept: impl Fn(Key) -> bool) {
+    pub(super) fn remove(&mut self, source: u32) {
+        let is_other = |event: &Event| event.source != source;
         self.sorted.drain(..self.next);
         self.next = 0;
-        self.sorted.retain(|&key| is_kept(key));
-        self.later.retain(|&Reverse(key)| is_kept(key));
+        self.sorted.retain(is_other);
+        self.later.retain(|Reverse(event)| is_other(event));
         for (slot, events) in self.buckets.iter_mut().enumerate().filter(|(_, events)| !events.is_empty()) {
-            events.retain(|&key| is_kept(key));
+            events.retain(is_other);
             if events.is_empty() {
                 self.occupied[slot / 64] &= !(1 << (slot % 64));
             }

@@ -212,9 +212,9 @@ impl Link {
     /// Fetches what the arrival of the first packet needs, once the first line can be read.
     #[inline]
     pub(crate) fn prefetch_delivery(&self) {
-        prefetch(self.ring.at(self.delivered));
+        self.ring.prefetch(self.delivered);
         // Its arrival is the link's next event.
-        prefetch(self.ring.at(self.delivered.wrapping_add(1)));
+        self.ring.prefetch(self.delivered.wrapping_add(1));
         self.counters.prefetch();
     }
 
@@ -231,8 +231,8 @@ impl Link {
     /// Fetches the place of the next packet and the first that may have left, once the first line can be read.
     #[inline]
     pub(crate) fn prefetch_queue(&self) {
-        prefetch(self.ring.at(self.ring.tail()));
-        prefetch(self.ring.at(self.departed));
+        self.ring.prefetch(self.ring.tail());
+        self.ring.prefetch(self.departed);
     }
 
     /// Whether packets are passed on as soon as they come, and have no event.

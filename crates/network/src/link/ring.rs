@@ -1,5 +1,6 @@
 //! The packets on a link, in order.
 
+use prefetch_index::prefetch_index;
 use subflow_quantity::Instant;
 
 use crate::routing::PacketRoute;
@@ -64,6 +65,12 @@ impl Ring {
     pub(crate) fn at(&self, number: u32) -> &Descriptor {
         let slot = number as usize & (self.slots.len() - 1);
         &self.slots[slot]
+    }
+
+    /// Fetches the descriptor with number `number` into the cache.
+    #[inline]
+    pub(crate) fn prefetch(&self, number: u32) {
+        prefetch_index(&*self.slots, number as usize & (self.slots.len() - 1));
     }
 
     #[inline]

@@ -158,6 +158,7 @@ impl Connection {
         if all_assigned && !self.scheduler.repeats() {
             return self.retransmit_opportunistically(now, None);
         }
+        self.refresh_views();
         let can_send = self.views.iter().any(|view| view.is_live() && view.can_send);
         if !can_send && !self.scheduler.queues_ahead() {
             return false;
@@ -242,7 +243,7 @@ impl Connection {
 
     fn after_assignment(&mut self, index: usize) {
         self.touch(index);
-        self.update_view(index);
+        self.outdate_view(index);
     }
 
     /// Assigns all written data to the only subflow (plain TCP).

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use subflow_policy::congestion::Controller;
 use subflow_policy::path_manager::{Event as PathEvent, FourTuple};
+use subflow_policy::scheduler::SubflowSet;
 use subflow_quantity::Instant;
 use subflow_wire::tcp::mptcp::{Capable, CapableFlags};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
@@ -114,6 +115,7 @@ impl Connection {
             scheduler: config.scheduler.clone(),
             path_manager: config.path_manager.clone(),
             views: Vec::new(),
+            outdated_views: SubflowSet::default(),
             observation: Observation::new(&config),
             dirty: 0,
             summaries: Vec::new(),

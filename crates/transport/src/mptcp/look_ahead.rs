@@ -19,8 +19,11 @@ impl Connection {
             prefetch_whole::<Subflow, _>(&subflow.local_id, offset_of!(Subflow, local_id));
         }
         prefetch_all(&self.summaries);
-        prefetch_all(&self.views);
-        prefetch_all(self.congestion.paths());
+        if self.send.una < self.stream.written {
+            // An end without data of its own does not ask the scheduler.
+            prefetch_all(&self.views);
+            prefetch_all(self.congestion.paths());
+        }
     }
 
     /// Fetches the ends of the queues. The subflow can be read.

@@ -60,7 +60,7 @@ use std::sync::Arc;
 use rand_core::RngCore;
 use subflow_policy::congestion::Controller;
 use subflow_policy::path_manager::PathManagement;
-use subflow_policy::scheduler::{Scheduling, SubflowView};
+use subflow_policy::scheduler::{Scheduling, SubflowSet, SubflowView};
 use subflow_quantity::Instant;
 
 pub use addresses::OpenRequest;
@@ -124,6 +124,9 @@ pub struct Connection {
     scheduler: Scheduling,
     path_manager: PathManagement,
     pub(crate) views: Vec<SubflowView>,
+    /// The subflows whose views are updated before the scheduler sees them next. An end that only receives never asks
+    /// it.
+    outdated_views: SubflowSet,
     observation: Option<Box<observation::Observation>>,
     /// Bit set of the subflows that may have something to send.
     dirty: u64,

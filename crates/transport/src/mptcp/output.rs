@@ -40,7 +40,7 @@ impl Connection {
                 self.dirty &= !(1 << index);
                 self.expand_send_buffer(index);
                 self.update_summary(index);
-                self.update_view(index);
+                self.outdate_view(index);
             }
             if !self.assign(now) {
                 return None;

@@ -90,6 +90,7 @@ impl Connection {
         if former.tcp.push_offset() > 0 {
             self.send.forget_carrier(index);
         }
+        self.refresh_views();
         self.scheduler.on_replaced(index, &self.views[index]);
         self.views[index] = SubflowView::default();
         if let Some(summary) = self.summaries.get_mut(index) {

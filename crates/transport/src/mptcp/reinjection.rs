@@ -104,11 +104,13 @@ impl Connection {
             if !self.window_is_full() {
                 return false;
             }
+            self.refresh_views();
             self.send.blocked += u64::from(self.views.iter().any(|view| view.is_live() && view.can_send));
         }
         if !self.config.opportunistic_retransmission || !(waits_for_window || self.stream.is_blocked()) {
             return false;
         }
+        self.refresh_views();
         let Some(oldest) = self.send.outstanding.front() else { return false };
         let (range, carriers) = (oldest.range.clone(), oldest.carried_by);
         let Some(fast) = chosen.or_else(|| self.choice_for_next_segment(now)) else { return false };

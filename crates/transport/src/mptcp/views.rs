@@ -9,6 +9,24 @@ use super::send_memory::held_by;
 use super::subflow::Stage;
 
 impl Connection {
+    /// Subflow `index` has changed.
+    #[inline]
+    pub(super) fn outdate_view(&mut self, index: usize) {
+        self.outdated_views.insert(index);
+        if self.memory.is_some() {
+            // Data is assigned before a view is asked for, and its memory depends on the views.
+            self.refresh_views();
+        }
+    }
+
+    /// Updates the views of all subflows that have changed.
+    #[inline]
+    pub(crate) fn refresh_views(&mut self) {
+        for index in core::mem::take(&mut self.outdated_views).iter() {
+            self.update_view(index);
+        }
+    }
+
     /// Updates the view of subflow `index`.
     pub(super) fn update_view(&mut self, index: usize) {
         let subflow = &self.subflows[index];

@@ -2,7 +2,7 @@
 
 use subflow_quantity::Duration;
 
-const NANOS_PER_SECOND: u128 = 1_000_000_000;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// SRTT, RTTVAR and the RTO that follows from them. Nanoseconds; `srtt8` holds 8·SRTT, the deviations 4·RTTVAR.
 #[derive(Clone, Debug)]
@@ -108,9 +108,13 @@ impl RttEstimator {
     /// is the largest of 64 bits, as a socket without a limit of its rate has in Linux (`tcp_update_pacing_rate`).
     pub fn pace(&self, bytes: u64, percent: u32) -> u64 {
         let Some(srtt) = self.srtt() else { return 0 };
-        // Bytes times nanoseconds exceed 64 bits from windows of some millions of packets on.
-        let scaled = u128::from(bytes) * u128::from(percent) * (NANOS_PER_SECOND / 100);
-        u64::try_from(scaled / u128::from(srtt.as_nanos().max(1))).unwrap_or(u64::MAX)
+        let srtt = srtt.as_nanos().max(1);
+        let factor = u64::from(percent) * (NANOS_PER_SECOND / 100);
+        match bytes.checked_mul(factor) {
+            Some(scaled) => scaled / srtt,
+            // From windows of some millions of packets on.
+            None => u64::try_from(u128::from(bytes) * u128::from(factor) / u128::from(srtt)).unwrap_or(u64::MAX),
+        }
     }
 
     /// SRTT + variance term; `None` before the first sample.
