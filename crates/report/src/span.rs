@@ -111,7 +111,7 @@ impl Span {
     /// Powers of ten; also twice and five times these if there are few.
     fn decades(&self) -> Vec<f64> {
         let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
-        let factors: &[f64] = if last - first <= 2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let factors: &[f64] = if (self.high / self.low).log10() < 2.5 { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let every = ((last - first) / 8 + 1) as usize;
         let powers = (first..=last).step_by(every).map(|power| 10f64.powi(power));
         let values = powers.flat_map(|power| factors.iter().map(move |factor| factor * power));
@@ -171,7 +171,10 @@ mod tests {
         assert_eq!(labels(&axis, &[0.0, 0.42]), ["0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
         assert_eq!(labels(&axis, &[-3.0, 4.0]), ["\u{2212}4", "\u{2212}2", "0", "2", "4"]);
         assert_eq!(labels(&axis.clone().fitted(), &[1000.0, 61_000.0])[1], "20\u{2009}000");
-        assert_eq!(labels(&axis.logarithmic(), &[0.02, 300.0]), ["0.01", "0.1", "1", "10", "100", "1000"]);
+        assert_eq!(labels(&axis.clone().logarithmic(), &[0.02, 300.0]), ["0.01", "0.1", "1", "10", "100", "1000"]);
+        let exact = Span::exact(&axis.logarithmic(), [0.04, 2.2].into_iter());
+        let labels: Vec<String> = exact.ticks().into_iter().map(|tick| tick.label).collect();
+        assert_eq!(labels, ["0.05", "0.1", "0.2", "0.5", "1", "2"]);
     }
 
     #[test]
