@@ -43,6 +43,7 @@ fn of_curves(content: &Bound<'_, PyDict>, curves: &Curves) -> PyResult<()> {
     let list = dictionaries(py, &curves.curves, |curve, entry| {
         let shape = match curve.shape {
             Shape::Line => "line",
+            Shape::LineAndBand => "line and band",
             Shape::LineAndPoints => "line and points",
             Shape::Steps => "steps",
             Shape::Points | Shape::Marks(_) => "points",
@@ -50,7 +51,7 @@ fn of_curves(content: &Bound<'_, PyDict>, curves: &Curves) -> PyResult<()> {
         entry.set_item("name", &curve.name)?;
         entry.set_item("shape", shape)?;
         entry.set_item("colour", curve.colour)?;
-        entry.set_item("published", curve.published)?;
+        entry.set_item("dashed", curve.published || curve.dashed)?;
         entry.set_item("x", curve.points.iter().map(|point| point.x).collect::<Vec<_>>())?;
         entry.set_item("y", curve.points.iter().map(|point| point.y).collect::<Vec<_>>())?;
         entry.set_item("interval", curve.points.iter().map(|point| point.interval).collect::<Vec<_>>())

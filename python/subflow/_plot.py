@@ -37,12 +37,17 @@ def draw_curves(figure: dict[str, Any], ax: Axes) -> None:
         style: dict[str, Any] = {
             "label": curve["name"],
             "color": f"C{colour % 10}",
-            "linestyle": "none" if shape == "points" else "--" if curve["published"] else "-",
+            "linestyle": "none" if shape == "points" else "--" if curve["dashed"] else "-",
             "marker": "o" if "points" in shape else None,
             "drawstyle": "steps-post" if shape == "steps" else "default",
         }
         points = list(zip(curve["x"], curve["y"], curve["interval"], strict=True))
-        if any(interval is not None for _, _, interval in points):
+        if shape == "line and band":
+            ends = [interval or (math.nan, math.nan) for _, _, interval in points]
+            lows, highs = ([end[side] for end in ends] for side in (0, 1))
+            ax.fill_between(curve["x"], lows, highs, color=style["color"], alpha=0.2, linewidth=0)
+            ax.plot(curve["x"], curve["y"], **style)
+        elif any(interval is not None for _, _, interval in points):
             style["yerr"] = whiskers([(y, interval) for _, y, interval in points])
             style["capsize"] = 3
             ax.errorbar(curve["x"], curve["y"], **style)

@@ -64,6 +64,15 @@ def test_curves_have_the_points_of_the_figure(scenario: subflow.Scenario) -> Non
         plt.close("all")
 
 
+def test_runs_with_metrics_over_time_are_drawn_as_a_mean_in_a_band(scenario: subflow.Scenario) -> None:
+    results = scenario.run(repeat=3, series="all")
+    figure = results.figure("Congestion window")
+    assert [curve["shape"] for curve in figure["curves"]] == ["line and band"] * len(figure["curves"])
+    axes = results.plot("Congestion window")
+    assert len(axes.collections) == len(axes.get_lines()) == len(figure["curves"]) > 0
+    plt.close("all")
+
+
 def test_an_unknown_figure_is_refused(swept: subflow.Results) -> None:
     with pytest.raises(ValueError, match="no such figure|did you mean"):
         swept.plot("Goodputt")

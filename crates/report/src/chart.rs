@@ -10,7 +10,7 @@ use super::rows::RowPlot;
 use super::span::{Span, Tick};
 
 /// Units of the area of curves in both directions; finer than the pixels of a screen.
-const UNITS: f64 = 10_000.0;
+pub(super) const UNITS: f64 = 10_000.0;
 /// The same where single packets can be zoomed to.
 const FINE_UNITS: f64 = 1_000_000.0;
 /// With more curves than this, each is shown in its own panel at first.

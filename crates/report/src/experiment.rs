@@ -1,5 +1,7 @@
 //! The report of `subflow run`.
 
+use std::collections::BTreeMap;
+
 use subflow_lab::comparison::same_results;
 use subflow_lab::results::{Experiment, Run};
 use subflow_scenario::sweep::Plan;
@@ -12,8 +14,10 @@ use super::escape::Slugs;
 use super::figure::Figure;
 use super::markup::{code, details, paragraphs};
 use super::over_time;
+use super::overlay::Sampled;
 use super::page::Page;
 use super::parameter::label;
+use super::picker::points_together;
 use super::summary;
 
 /// Maximum number of points over time in one report: about two megabytes.
@@ -55,10 +59,10 @@ pub fn tables_of_experiment(experiment: &Experiment) -> String {
     summary::tables(experiment)
 }
 
-/// All figures of an experiment with `plan`: comparisons, then those of its first run over time.
+/// All figures of an experiment with `plan`: comparisons, then those of its first point over time.
 pub fn figures_of(plan: &Plan, experiment: &Experiment) -> Vec<Figure> {
-    let first = experiment.runs.first();
-    let over_time = first.into_iter().flat_map(|run| over_time::over_time(run, &plan.points[run.point].scenario));
+    let first = sampled(plan, experiment).into_iter().next();
+    let over_time = first.into_iter().flat_map(|point| over_time::over_time(&point.runs, point.scenario));
     comparisons(experiment).into_iter().chain(over_time).collect()
 }
 
@@ -91,36 +95,65 @@ fn seeds(experiment: &Experiment) -> String {
     if repeat == 1 { first.to_string() } else { format!("{first} to {}", first + repeat - 1) }
 }
 
-/// The figures over time of the first run of each point, as many as fit on one page.
+/// The points with metrics over time, and the runs that have them.
+fn sampled<'a>(plan: &'a Plan, experiment: &'a Experiment) -> Vec<Sampled<'a>> {
+    let mut points: BTreeMap<usize, Sampled<'_>> = BTreeMap::new();
+    for run in experiment.runs.iter().filter(|run| !run.result.series.is_empty()) {
+        let scenario = &plan.points[run.point].scenario;
+        let point = || Sampled { name: label(&run.parameters), runs: Vec::new(), scenario };
+        points.entry(run.point).or_insert_with(point).runs.push(run);
+    }
+    points.into_values().collect()
+}
+
+/// The figures over time: any points together; then all figures of each point, of as many as fit on one page.
 fn timelines(plan: &Plan, experiment: &Experiment, slugs: &mut Slugs) -> String {
+    let sampled = sampled(plan, experiment);
     let mut html = String::new();
     let (mut points, mut shown) = (0, 0);
-    for run in experiment.runs.iter().filter(|run| !run.result.series.is_empty()) {
-        points += over_time::points(run);
+    for point in &sampled {
+        points += over_time::points(&point.runs);
         if points > MOST_POINTS && shown > 0 {
             break;
         }
-        let figures = timeline(plan, run, slugs);
+        let figures = timeline(point, slugs);
         html += &match experiment.runs.len() {
             1 => figures,
-            _ => details(&place(run), shown == 0, &figures),
+            _ => details(&places(&point.runs), shown == 0, &figures),
         };
         shown += 1;
     }
-    let note = match (experiment.runs.len(), experiment.statistics.len()) {
+    if html.is_empty() {
+        return html;
+    }
+    let of_runs = match (experiment.runs.len(), sampled.iter().all(|point| point.runs.len() == 1)) {
         (0 | 1, _) => String::new(),
-        (_, all) if all > shown => format!("The first run of each point; of {all} points, {shown} fit onto this page."),
-        _ => "The first run of each point.".to_owned(),
+        (_, true) if experiment.scenario.repeat > 1 => "The first run of each point.".to_owned(),
+        _ => String::new(),
     };
-    if html.is_empty() || note.is_empty() { html } else { paragraphs([note.as_str()]) + &html }
+    let fitting = match experiment.statistics.len() {
+        all if all > shown => format!("All figures of the first {shown} of {all} points, which fit onto this page."),
+        _ => String::new(),
+    };
+    let heading = if sampled.len() > 1 { "<h3>Each point</h3>" } else { "" };
+    let notes = paragraphs([of_runs.as_str(), fitting.as_str()].into_iter().filter(|note| !note.is_empty()));
+    points_together(experiment, &sampled, slugs) + heading + &notes + &html
 }
 
-fn timeline(plan: &Plan, run: &Run, slugs: &mut Slugs) -> String {
-    let linked = format!("run-{}", run.run);
-    let figures = over_time::over_time(run, &plan.points[run.point].scenario);
+fn timeline(point: &Sampled<'_>, slugs: &mut Slugs) -> String {
+    let linked = format!("run-{}", point.runs[0].run);
+    let figures = over_time::over_time(&point.runs, point.scenario);
     let figures: String =
         figures.iter().map(|figure| chart::figure(figure, &slugs.unique(&figure.title), &linked)).collect();
     format!(r#"<div class="figures time">{figures}</div>"#)
+}
+
+/// The point, numbers and seeds of its runs as text.
+fn places(runs: &[&Run]) -> String {
+    let [first, .., last] = runs else { return runs.first().map_or_else(String::new, |run| place(run)) };
+    let values = label(&first.parameters);
+    let seeds = format!("{} runs, seeds {} to {}", runs.len(), first.result.seed, last.result.seed);
+    if values.is_empty() { seeds } else { format!("{values} ({seeds})") }
 }
 
 /// The point, number and seed of a run as text.

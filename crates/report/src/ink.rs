@@ -31,6 +31,8 @@ pub(super) enum Role {
     /// The inner part of a mark, in the colour of the ground.
     Hole,
     Whisker(Look),
+    /// The area between the ends of intervals.
+    Band(Look),
     Bar(Look),
     Box(Look),
     Median(Look),
@@ -50,7 +52,7 @@ impl Look {
     /// The look of the curve at `index`.
     pub(super) fn of_curve(curve: &Curve, index: usize) -> Self {
         let colour = curve.colour.unwrap_or(index);
-        Self { colour: colour % COLOURS, dashed: curve.published || colour / COLOURS % 2 == 1 }
+        Self { colour: colour % COLOURS, dashed: curve.published || curve.dashed || colour / COLOURS % 2 == 1 }
     }
 
     /// The look of the series at `index`.
@@ -89,6 +91,7 @@ fn on_page(role: Role) -> String {
         Role::Mark(Mark::LargeAlarm, _) => ("points alarm large", None),
         Role::Hole => ("points hole", None),
         Role::Whisker(_) => ("whisker", None),
+        Role::Band(_) => ("band", None),
         Role::Bar(look) => ("bar", Some(look)),
         Role::Box(look) => ("box", Some(look)),
         Role::Median(look) => ("median", Some(look)),
@@ -121,6 +124,7 @@ fn on_paper(role: Role) -> String {
         }
         Role::Hole => stroke("#ffffff", 2.6, r#" stroke-linecap="round""#),
         Role::Whisker(look) => stroke(PAPER[look.colour], 1.0, ""),
+        Role::Band(look) => format!(r#" fill="{}" fill-opacity="0.2""#, PAPER[look.colour]),
         Role::Bar(look) if look.dashed => {
             let colour = PAPER[look.colour];
             format!(r#" fill="{colour}" fill-opacity="0.35" stroke="{colour}" stroke-dasharray="3 2""#)

@@ -4,6 +4,9 @@
 //! |---|---|
 //! | the data of curves, bars and box plots | `figure/` |
 //! | the figures of an experiment | `over_time.rs` with `sequence.rs` and `events.rs`, `comparison.rs`, with `parameter.rs` for swept values |
+//! | means of several runs over time, and bands | `bands.rs` |
+//! | points of a sweep over time in one figure, and their choice | `overlay.rs`, `picker.rs`, `thinned.rs`, `script/picker.js` |
+//! | the colours of paths | `palette.rs` |
 //! | the range of an axis and its ticks | `span.rs` |
 //! | marks: paths and rectangles | `lines.rs`, `rows.rs`, in an `area.rs`, with the colours of `ink.rs` |
 //! | a figure on a page, and as an SVG file | `chart.rs`, `paper.rs` |
@@ -16,6 +19,7 @@
 //! the choice of curves.
 
 mod area;
+mod bands;
 mod chart;
 mod comparison;
 mod completions;
@@ -31,15 +35,19 @@ mod markup;
 mod observation;
 pub mod output;
 mod over_time;
+mod overlay;
 mod page;
+mod palette;
 mod paper;
 mod parameter;
+mod picker;
 mod reproduction;
 mod rows;
 mod sequence;
 mod span;
 mod summary;
 mod table;
+mod thinned;
 
 pub use experiment::{figures_of, of_experiment, tables_of_experiment};
 pub use figure::{

@@ -62,11 +62,14 @@ impl<'a> LinePlot<'a> {
 
     /// The marks of a curve.
     pub(super) fn marks(&self, curve: &Curve, look: Look) -> String {
-        let whiskers = self.area.path(Role::Whisker(look), &self.whiskers(curve));
+        let intervals = match curve.shape {
+            Shape::LineAndBand => self.area.path(Role::Band(look), &self.band(curve)),
+            _ => self.area.path(Role::Whisker(look), &self.whiskers(curve)),
+        };
         let line = || self.area.path(Role::Line(look), &self.line(curve));
         let points = || self.area.path(Role::Points(look), &self.points(curve));
         let marks = match curve.shape {
-            Shape::Line | Shape::Steps => line(),
+            Shape::Line | Shape::LineAndBand | Shape::Steps => line(),
             Shape::Points => points(),
             Shape::Marks(mark) => {
                 let dots = self.points(curve);
@@ -75,25 +78,29 @@ impl<'a> LinePlot<'a> {
             }
             Shape::LineAndPoints => line() + &points(),
         };
-        whiskers + &marks
+        intervals + &marks
     }
 
     /// The path of a curve: absolute coordinates at its beginning and after gaps, otherwise relative ones, which are
     /// shorter. Positions are exact to one grain of the area.
     fn line(&self, curve: &Curve) -> String {
+        self.connected(curve.points.iter().map(|point| self.place(point.x, point.y)), curve.shape == Shape::Steps)
+    }
+
+    fn connected(&self, places: impl Iterator<Item = (f64, f64)>, in_steps: bool) -> String {
         let mut path = String::new();
         let mut before = None;
-        for point in &curve.points {
-            let Some((x, y)) = self.area.grains(self.place(point.x, point.y)) else {
+        for place in places {
+            let Some((x, y)) = self.area.grains(place) else {
                 before = None;
                 continue;
             };
             let shown = |n| self.area.shown(n);
             path += &match before {
+                // A distribution of very many samples has many of its steps in one place.
+                Some(same) if same == (x, y) => continue,
                 None => format!("M{} {}", shown(x), shown(y)),
-                Some((last_x, last_y)) if curve.shape == Shape::Steps => {
-                    format!("h{}v{}", shown(x - last_x), shown(y - last_y))
-                }
+                Some((last_x, last_y)) if in_steps => format!("h{}v{}", shown(x - last_x), shown(y - last_y)),
                 Some((last_x, last_y)) => {
                     let gap = if y < last_y { "" } else { " " };
                     format!("l{}{gap}{}", shown(x - last_x), shown(y - last_y))
@@ -102,6 +109,19 @@ impl<'a> LinePlot<'a> {
             before = Some((x, y));
         }
         path
+    }
+
+    /// For each stretch of points with intervals an area: its upper edge from left to right, then its lower one back.
+    fn band(&self, curve: &Curve) -> String {
+        let stretches = curve.points.chunk_by(|a, b| a.interval.is_some() && b.interval.is_some());
+        let area = |stretch: &[CurvePoint]| {
+            let ends: Vec<(f64, f64, f64)> =
+                stretch.iter().filter_map(|point| point.interval.map(|(low, high)| (point.x, low, high))).collect();
+            let upper = ends.iter().map(|(x, _, high)| self.place(*x, *high));
+            let lower = ends.iter().rev().map(|(x, low, _)| self.place(*x, low.max(self.y.low)));
+            if ends.len() > 1 { self.connected(upper.chain(lower), false) + "z" } else { String::new() }
+        };
+        stretches.map(area).collect()
     }
 
     fn points(&self, curve: &Curve) -> String {
@@ -166,12 +186,30 @@ mod tests {
     }
 
     #[test]
+    fn a_band_is_an_area_that_is_interrupted_where_there_is_no_interval() {
+        let mut curve = Curve::new("a").with_intervals([(0.0, 4.0, 3.0, 8.0), (1.0, 2.0, 1.0, 4.0)]);
+        curve = curve.with_points([(2.0, 2.0)]).with_intervals([(3.0, 5.0, -1.0, 6.0), (4.0, 5.0, 4.0, 6.0)]);
+        let marks = drawn(curve.shape(Shape::LineAndBand));
+        assert_eq!(
+            marks,
+            r#"<path class="band" d="M0 2l25 4l0 3l-25-2zM75 4l25 0l0 2l-25 4z"/><path class="line" d="M0 6l25 2l25 0l25-3l25 0"/>"#
+        );
+    }
+
+    #[test]
     fn the_interval_of_a_quantity_that_is_never_negative_ends_at_zero() {
         let mut curves = Curves::new(Axis::new("loss", "%"), Axis::new("goodput", "Mbit/s"));
         curves.add(Curve::new("a").with_intervals([(0.0, 4.0, -1.0, 8.0)]));
         assert_eq!(LinePlot::new(&curves, AREA).y.low, 0.0);
         curves.add(Curve::new("b").with_intervals([(0.0, -2.0, -3.0, 1.0)]));
         assert!(LinePlot::new(&curves, AREA).y.low <= -3.0);
+    }
+
+    #[test]
+    fn points_in_the_same_place_are_drawn_once() {
+        let many = (0..10_000).map(|n| (f64::from(n) / 1e4, f64::from(n) / 1e3));
+        let marks = drawn(Curve::new("a").with_points(many).shape(Shape::Steps));
+        assert!(marks.matches('v').count() <= 110, "{marks}");
     }
 
     #[test]

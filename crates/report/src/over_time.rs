@@ -1,21 +1,30 @@
-//! Figures of one run over time, from its series.
+//! Figures over time of the runs of one point, from their series.
 
-use subflow_lab::results::{Run, Series, flows_and_groups};
+use subflow_lab::results::{Run, Series};
 use subflow_scenario::Scenario;
 
+use super::bands::{self, merged};
 use super::events::events;
-use super::figure::{Axis, Curve, Curves, Figure, Reference, Shape};
+use super::figure::{Axis, Curve, CurvePoint, Curves, Figure, Reference, Shape};
+use super::palette::Palette;
 use super::sequence;
 
 /// The metric of one figure.
-struct Metric {
+pub(super) struct Metric {
     /// The series' name.
     name: &'static str,
     /// Whether only series of flows or only those of subflows are shown; a TCP flow is its own subflow.
     of: Of,
-    title: &'static str,
-    label: &'static str,
+    pub(super) title: &'static str,
+    pub(super) label: &'static str,
     caption: &'static str,
+}
+
+/// A metric of one flow, subflow or direction of a link.
+pub(super) struct Line {
+    pub(super) name: String,
+    pub(super) unit: String,
+    pub(super) points: Vec<CurvePoint>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,7 +35,7 @@ enum Of {
 }
 
 /// The metrics that are shown, in order.
-const METRICS: [Metric; 13] = [
+pub(super) const METRICS: [Metric; 13] = [
     Metric {
         name: "goodput",
         of: Of::Flows,
@@ -106,7 +115,8 @@ const METRICS: [Metric; 13] = [
         of: Of::Any,
         title: "Queues",
         label: "queue length",
-        caption: "Packets waiting or in transmission, for each direction of each link.",
+        caption: "Packets waiting or in transmission, for each direction of each link. The link of a path has the colour of \
+                  that path; the direction against the data is dashed.",
     },
 ];
 
@@ -117,61 +127,114 @@ const SEQUENCE: &str = "sequence";
 /// Metrics that are often zero from beginning to end.
 const IDLE_LEFT_OUT: [&str; 5] = [QUEUE, "blocking", "reassembly", "reassembly-delay", "reinjected"];
 
-/// The figures of a run of `scenario`, for all metrics with samples, with the events of its timeline.
-pub(super) fn over_time(run: &Run, scenario: &Scenario) -> Vec<Figure> {
+/// The figures of `runs`, which are of one point with `scenario`, for all metrics with samples, with the events of its
+/// timeline.
+pub(super) fn over_time(runs: &[&Run], scenario: &Scenario) -> Vec<Figure> {
     let events = events(scenario);
-    let of = |metric: &Metric| match metric.name {
-        SEQUENCE if !run.result.sequences.is_empty() => sequence::sequences(run, &events),
-        _ => of_metric(run, metric, &events).into_iter().collect(),
+    let palette = Palette::new(runs, scenario);
+    let with_packets = runs.iter().find(|run| !run.result.sequences.is_empty());
+    let of = |metric: &Metric| match with_packets {
+        Some(run) if metric.name == SEQUENCE => sequence::sequences(run, runs.len() > 1, &events, &palette),
+        _ => of_metric(runs, metric, &events, &palette).into_iter().collect(),
     };
     METRICS.iter().flat_map(of).collect()
 }
 
-/// The number of points in the figures of a run.
-pub(super) fn points(run: &Run) -> usize {
+/// The number of points in the figures of runs of one point.
+pub(super) fn points(runs: &[&Run]) -> usize {
     let shown = |series: &&Series| METRICS.iter().any(|metric| metric.name == series.metric);
-    let sampled: usize = run.result.series.iter().filter(shown).map(|series| series.points().len()).sum();
-    sampled + sequence::points(run)
+    let sampled =
+        |run: &&Run| run.result.series.iter().filter(shown).map(|series| series.points().len()).sum::<usize>();
+    // A band has two edges besides the line.
+    let sampled = runs.iter().map(sampled).max().unwrap_or(0) * if runs.len() > 1 { 3 } else { 1 };
+    sampled + runs.iter().map(|run| sequence::points(run)).find(|points| *points > 0).unwrap_or(0)
 }
 
-fn of_metric(run: &Run, metric: &Metric, events: &[Reference]) -> Option<Figure> {
-    let is_queue = metric.name == QUEUE;
-    let is_of = |series: &&Series| match metric.of {
-        Of::Flows => is_flow(run, &series.of),
-        Of::Subflows => !is_flow(run, &series.of),
-        Of::Any => true,
+/// The series of a metric in `runs`, by the names of what they are of, in the order of the first run that has them.
+fn by_name<'r>(runs: &[&'r Run], metric: &Metric) -> Vec<(String, Vec<&'r Series>)> {
+    let mut all: Vec<(String, Vec<&Series>)> = Vec::new();
+    for run in runs {
+        let is_of = |series: &&Series| match metric.of {
+            Of::Flows => is_flow(run, &series.of),
+            Of::Subflows => !is_flow(run, &series.of),
+            Of::Any => true,
+        };
+        for series in run.result.series.iter().filter(|series| series.metric == metric.name).filter(is_of) {
+            let name = name(run, &series.of);
+            match all.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, same)) => same.push(series),
+                None => all.push((name, vec![series])),
+            }
+        }
+    }
+    all
+}
+
+/// The lines of a metric in runs of one point.
+pub(super) fn lines(runs: &[&Run], metric: &Metric) -> Vec<Line> {
+    let line = |(name, series): (String, Vec<&Series>)| {
+        let unit = series.first().map(|series| series.unit.clone()).unwrap_or_default();
+        Line { name, unit, points: merged(&series, runs.len()) }
     };
-    let mut all: Vec<&Series> =
-        run.result.series.iter().filter(|series| series.metric == metric.name).filter(is_of).collect();
+    by_name(runs, metric).into_iter().map(line).collect()
+}
+
+/// The numbers of samples of the lines of a metric.
+pub(super) fn samples(runs: &[&Run], metric: &Metric) -> Vec<usize> {
+    let longest = |series: &[&Series]| series.iter().map(|series| series.points().len()).max().unwrap_or(0);
+    by_name(runs, metric).iter().map(|(_, series)| longest(series)).collect()
+}
+
+fn of_metric(runs: &[&Run], metric: &Metric, events: &[Reference], palette: &Palette) -> Option<Figure> {
+    let is_queue = metric.name == QUEUE;
+    let mut all = lines(runs, metric);
     if !is_queue {
-        all.sort_by_key(|series| colour(run, &series.of));
+        all.sort_by_key(|line| palette.of_path(&line.name));
     }
     // What was zero at every sample is left out, to keep the legend short.
-    let is_idle = |series: &Series| {
-        IDLE_LEFT_OUT.contains(&metric.name) && series.points().iter().all(|point| point.value == 0.0)
-    };
-    let (idle, shown): (Vec<&Series>, Vec<&Series>) = all.into_iter().partition(|series| is_idle(series));
-    let unit = shown.first()?.unit.as_str();
-    let time = Axis::new("time", "s").between(0.0, run.result.duration_s);
-    let mut curves = Curves::new(time, Axis::new(metric.label, unit));
-    for series in shown {
-        let points = series.points().iter().map(|point| (point.time_s, point.value));
-        let mut curve = Curve::new(name(run, &series.of)).with_points(points).shape(Shape::Line);
-        if !is_queue {
-            curve = curve.colour(colour(run, &series.of));
-        }
-        curves.add(curve);
+    let (idle, shown): (Vec<Line>, Vec<Line>) = all.into_iter().partition(|line| metric.is_idle(line));
+    let unit = shown.first()?.unit.clone();
+    let until = runs.iter().map(|run| run.result.duration_s).fold(0.0, f64::max);
+    let mut curves = Curves::new(Axis::new("time", "s").between(0.0, until), Axis::new(metric.label, unit));
+    let shape = if runs.len() > 1 { Shape::LineAndBand } else { Shape::Line };
+    for Line { name, points, .. } in shown {
+        let (colour, dashed) = match is_queue {
+            true => palette.of_queue(&name).unwrap_or((curves.curves.len(), false)),
+            false => (palette.of_path(&name), false),
+        };
+        curves.add(Curve { points, dashed, ..Curve::new(name).shape(shape).colour(colour) });
     }
     events.iter().for_each(|event| {
         curves.mark(event.clone());
     });
-    let mut caption = metric.caption.to_owned();
-    if !idle.is_empty() {
-        let names: Vec<String> = idle.iter().map(|series| name(run, &series.of)).collect();
-        let zero = if is_queue { "Empty" } else { "Zero" };
-        caption += &format!(" {zero} at every sample: {}.", names.join(", "));
-    }
+    let zero = match idle.is_empty() {
+        true => String::new(),
+        false => {
+            let names: Vec<&str> = idle.iter().map(|line| line.name.as_str()).collect();
+            format!("{} at every sample: {}.", if is_queue { "Empty" } else { "Zero" }, names.join(", "))
+        }
+    };
+    let caption = joined([metric.caption, &zero, &bands::caption(runs.len())]);
     Some(Figure::curves(metric.title, curves).caption(caption))
+}
+
+/// Sentences that are not empty, with spaces between them.
+pub(super) fn joined<'a>(sentences: impl IntoIterator<Item = &'a str>) -> String {
+    let sentences: Vec<&str> = sentences.into_iter().filter(|sentence| !sentence.is_empty()).collect();
+    sentences.join(" ")
+}
+
+impl Metric {
+    /// The caption for one line alone.
+    pub(super) fn caption_alone(&self) -> &'static str {
+        if self.name == QUEUE { "Packets waiting or in transmission." } else { self.caption }
+    }
+
+    /// Whether a line is zero from beginning to end, of a metric of which that is said in words.
+    pub(super) fn is_idle(&self, line: &Line) -> bool {
+        let is_zero = |point: &CurvePoint| point.y == 0.0 && point.interval.is_none_or(|(low, high)| low == high);
+        IDLE_LEFT_OUT.contains(&self.name) && line.points.iter().all(is_zero)
+    }
 }
 
 /// Whether a series is of a flow or a group of flows, not of a subflow.
@@ -186,15 +249,4 @@ pub(super) fn name(run: &Run, of: &str) -> String {
         Some(format!("{}: {}", flow.name, flow.subflows.get(number.parse::<usize>().ok()?)?.name))
     });
     subflow.unwrap_or_else(|| of.to_owned())
-}
-
-/// The colour, which is the same in every figure of the run: by the position of the flow or subflow.
-pub(super) fn colour(run: &Run, of: &str) -> usize {
-    let (flow, subflow) = match of.rsplit_once('/').filter(|_| !is_flow(run, of)) {
-        Some((flow, number)) => (flow, number.parse().unwrap_or(0)),
-        None => (of, 0),
-    };
-    let lines = flows_and_groups(&run.result);
-    let before = lines.iter().take_while(|known| known.name != flow);
-    before.map(|known| known.subflows.len().max(1)).sum::<usize>() + subflow
 }

@@ -4,11 +4,12 @@ use super::escape::escaped;
 
 const STYLE: &str = include_str!("style/report.css");
 const PRINT: &str = include_str!("style/print.css");
-const SCRIPT: [&str; 4] = [
+const SCRIPT: [&str; 5] = [
     include_str!("script/chart.js"),
     include_str!("script/zoom.js"),
     include_str!("script/hover.js"),
     include_str!("script/controls.js"),
+    include_str!("script/picker.js"),
 ];
 
 /// A page.

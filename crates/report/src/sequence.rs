@@ -3,25 +3,26 @@
 use subflow_lab::results::{Run, Sequence, SequenceKind};
 
 use super::figure::{Axis, Curve, Curves, Figure, Mark, Reference, Shape};
-use super::over_time::{colour, name};
+use super::over_time::name;
+use super::palette::Palette;
 
 /// A run with more flows has views of these only.
 const MOST_FLOWS: usize = 4;
 /// The colour of what its reader can read.
 const READABLE: usize = 7;
 
-/// A view of each flow of a run.
-pub(super) fn sequences(run: &Run, events: &[Reference]) -> Vec<Figure> {
+/// A view of each flow of a run, which may be one of several.
+pub(super) fn sequences(run: &Run, is_one_of_several: bool, events: &[Reference], palette: &Palette) -> Vec<Figure> {
     let flows = &run.result.flows;
     let views = flows.iter().filter_map(|flow| {
         let ours = |sequence: &&Sequence| {
             sequence.of == flow.name || sequence.of.rsplit_once('/').is_some_and(|(of, _)| of == flow.name)
         };
         let mut all: Vec<&Sequence> = run.result.sequences.iter().filter(ours).collect();
-        all.sort_by_key(|sequence| (order(sequence.kind), colour(run, &sequence.of)));
+        all.sort_by_key(|sequence| (order(sequence.kind), palette.of_path(&name(run, &sequence.of))));
         let title =
             if flows.len() == 1 { "Time and sequence".into() } else { format!("Time and sequence: {}", flow.name) };
-        let mut view = view(run, &all)?;
+        let mut view = view(run, &all, palette)?;
         events.iter().for_each(|event| {
             view.mark(event.clone());
         });
@@ -29,7 +30,7 @@ pub(super) fn sequences(run: &Run, events: &[Reference]) -> Vec<Figure> {
         if let (Some(_), Some(last)) = (flow.completion_s, readable.and_then(|all| all.points().last())) {
             view.mark(Reference::Moment { label: "complete".to_owned(), at: last.time_s });
         }
-        Some(Figure::curves(title, view).caption(caption(&all)))
+        Some(Figure::curves(title, view).caption(caption(&all, is_one_of_several.then_some(run.result.seed))))
     });
     views.take(MOST_FLOWS).collect()
 }
@@ -39,7 +40,7 @@ pub(super) fn points(run: &Run) -> usize {
     run.result.sequences.iter().map(|sequence| sequence.points().len()).sum()
 }
 
-fn view(run: &Run, all: &[&Sequence]) -> Option<Curves> {
+fn view(run: &Run, all: &[&Sequence], palette: &Palette) -> Option<Curves> {
     if all.is_empty() {
         return None;
     }
@@ -56,9 +57,9 @@ fn view(run: &Run, all: &[&Sequence]) -> Option<Curves> {
             SequenceKind::TimedOut => ("timeout \u{25a0}", Shape::Marks(Mark::LargeAlarm)),
             SequenceKind::Readable => ("can be read", Shape::Steps),
         };
-        let colour = if sequence.kind == SequenceKind::Readable { READABLE } else { colour(run, &sequence.of) };
-        let name = format!("{} {what}", name(run, &sequence.of));
-        curves.add(Curve::new(name).with_points(points).shape(shape).colour(colour));
+        let of = name(run, &sequence.of);
+        let colour = if sequence.kind == SequenceKind::Readable { READABLE } else { palette.of_path(&of) };
+        curves.add(Curve::new(format!("{of} {what}")).with_points(points).shape(shape).colour(colour));
     }
     Some(curves)
 }
@@ -75,13 +76,16 @@ fn order(kind: SequenceKind) -> usize {
     }
 }
 
-fn caption(all: &[&Sequence]) -> String {
+fn caption(all: &[&Sequence], of_seed: Option<u64>) -> String {
     let mut caption =
         "Each packet with data: when it was sent, and the position of its data in the stream; what is below \
                        the line can be read. Drag over a short time to see single packets."
             .to_owned();
     if let Some(every) = all.iter().map(|sequence| sequence.every).max().filter(|every| *every > 1) {
         caption += &format!(" There are too many for one page: of some kinds only one in {every} is shown.");
+    }
+    if let Some(seed) = of_seed {
+        caption += &format!(" Of the run with seed {seed} only.");
     }
     caption
 }

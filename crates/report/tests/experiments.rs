@@ -6,10 +6,11 @@ use std::path::Path;
 
 use subflow_lab::RunError;
 use subflow_lab::execute::execute_with;
-use subflow_lab::results::{Experiment, to_csv, to_text};
+use subflow_lab::results::{Experiment, RunResult, to_csv, to_text};
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_report::output::{FigureFormat, Folder, to_json};
-use subflow_report::{Chart, Figure};
+use subflow_report::{Chart, CurvePoint, Figure, Shape};
+use subflow_scenario::Scenario;
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::{Job, Plan};
 
@@ -233,4 +234,81 @@ fn events_of_the_timeline_are_marked_in_figures_over_time() {
     let labels: Vec<&str> = curves.references.iter().map(|reference| reference.label()).collect();
     assert_eq!(labels, ["1 s: lte rate 2 Mbit/s (up)", "2 s: wifi fails"]);
     assert!(subflow_report::of_experiment(&plan, &experiment).contains("2 s: wifi fails"));
+}
+
+/// The results of the simulator, with metrics over time.
+fn simulated(plan: &Plan) -> Experiment {
+    let options = RunOptions { series: true, ..RunOptions::default() };
+    execute_with(plan, 2, &options, &|_| {}, simulate).expect("it runs")
+}
+
+#[test]
+fn several_runs_are_shown_over_time_by_their_mean_and_a_band() {
+    let lossy = ["links.wifi.loss=\"1 %\"", "duration=\"2 s\"", "repeat=3"];
+    let plan = Plan { all_series: true, ..plan(SCENARIO, &lossy) };
+    let experiment = simulated(&plan);
+    let figures = subflow_report::figures_of(&plan, &experiment);
+    let Chart::Curves(curves) = chart(&figures, "Congestion window") else { panic!("curves") };
+    let wifi = &curves.curves[0];
+    assert_eq!((wifi.name.as_str(), wifi.shape), ("album: phone.wifi-server.eth", Shape::LineAndBand));
+    let is_within = |point: &CurvePoint| point.interval.is_some_and(|(low, high)| low <= point.y && point.y <= high);
+    assert!(wifi.points.len() > 300 && wifi.points.iter().filter(|point| is_within(point)).count() > 300);
+    let page = subflow_report::of_experiment(&plan, &experiment);
+    assert!(page.contains("Mean of 3 runs; the band is from the smallest to the largest") && page.contains("\"band\""));
+    assert!(page.contains("<dd>1 to 3</dd>"), "{page}");
+}
+
+#[test]
+fn a_path_has_the_same_colour_in_all_figures_over_time() {
+    let plan = plan(SCENARIO, &["duration=\"2 s\"", "repeat=1"]);
+    let figures = subflow_report::figures_of(&plan, &simulated(&plan));
+    let look = |title: &str, name: &str| {
+        let Chart::Curves(curves) = chart(&figures, title) else { panic!("curves") };
+        let curve = curves.curves.iter().find(|curve| curve.name == name).expect("the curve");
+        (curve.colour.expect("a colour"), curve.dashed)
+    };
+    for (index, path) in ["wifi", "lte"].into_iter().enumerate() {
+        let subflow = format!("album: phone.{path}-server.eth");
+        assert_eq!(look("Congestion window", &subflow), (index, false));
+        assert_eq!(look("Time and sequence", &format!("{subflow} sent \u{b7}")), (index, false));
+        assert_eq!(look("Queues", &format!("{path}.up")), (index, false), "data go up");
+    }
+}
+
+#[test]
+fn points_of_a_sweep_are_drawn_together_and_the_others_named_with_a_command() {
+    let plan = plan(&format!("{SCENARIO}{SWEEP}"), &["duration=\"1 s\"", "repeat=1"]);
+    let mut experiment = simulated(&plan);
+    experiment.runs[3].result.series.clear();
+    let page = subflow_report::of_experiment(&plan, &experiment);
+    let together = page.split("<h3>Points together</h3>").nth(1).expect("it is there");
+    let (together, _) = together.split_once("<h3>Each point</h3>").expect("and ends");
+    let goodput = together.split("</figure>").next().expect("a figure");
+    assert_eq!((goodput.matches("<g data-point").count(), goodput.matches("<g id=").count()), (3, 3));
+    assert!(goodput.contains("data-name=\"lia, 2 %, 1 %\"") && together.contains("1 of 4 points"), "{together}");
+
+    let sweep =
+        r#"sweep = { "flows.album.congestion" = ["olia"], "links.lte.loss" = ["2 %"], "links.wifi.loss" = ["1 %"] }"#;
+    let command = format!("subflow run scenario.toml --set &#39;{}&#39; --out point", sweep.replace('"', "&quot;"));
+    assert!(together.contains(&command), "{together}");
+    let alone = self::plan(&format!("{SCENARIO}{SWEEP}"), &["duration=\"1 s\"", "repeat=1", sweep]);
+    let scenario = |plan: &Plan, point: usize| format!("{:?}", plan.points[point].scenario);
+    assert_eq!((alone.points.len(), scenario(&alone, 0)), (1, scenario(&plan, 3)));
+}
+
+#[test]
+fn a_report_of_many_points_is_bounded_and_has_the_goodput_of_all() {
+    let plan =
+        plan(&format!("{SCENARIO}[sweep]\n\"links.wifi.rate\" = \"1 Mbit/s .. 300 Mbit/s step 1 Mbit/s\"\n"), &[]);
+    let plan = Plan { all_series: true, ..plan };
+    let with_series = |scenario: &Scenario, seed, _: &RunOptions| {
+        let all = ["goodput", "cwnd", "srtt", "flight-size", "delay", "reassembly", "receive-window"];
+        let one = |metric| made::series("album", metric, 500);
+        Ok(RunResult { series: all.map(one).into(), ..made::result(scenario, seed) })
+    };
+    let experiment = execute_with(&plan, 2, &RunOptions::default(), &|_| {}, with_series).expect("no run fails");
+    let page = subflow_report::of_experiment(&plan, &experiment);
+    assert!(page.len() < 8_000_000, "{} bytes", page.len());
+    assert!(page.contains("<input type=\"checkbox\" data-point=\"299\""));
+    assert!(page.contains("<g data-point=\"299\">") && page.contains("make too large: "), "not all metrics fit");
 }

@@ -165,6 +165,56 @@ fn a_report_fits_phones_and_screens_in_light_and_dark_and_on_paper() {
 }
 
 #[test]
+fn any_points_of_a_sweep_are_picked_and_seen_in_the_same_figures() {
+    let Some(mut browser) = browser() else { return };
+    let desk = Desk::new();
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/loss-sweep.toml");
+    desk.run(&[scenario, "--set", "duration=4 s", "--repeat", "2", "--series", "all"]);
+    let mut page = browser.open(&desk.report());
+    let texts = |page: &mut devtools::Page, selector: &str| {
+        let texts = page.evaluate(&format!("[...document.querySelectorAll({selector:?})].map((e) => e.textContent)"));
+        serde_json::from_value::<Vec<String>>(texts).expect("texts")
+    };
+    let goodput = "#points-goodput-bulk .key";
+    assert_eq!(texts(&mut page, goodput), ["lia, none", "olia, none", "balia, none", "wvegas, none"]);
+
+    // Another point, found by its values; it takes the look of one that is taken away.
+    page.evaluate("document.querySelector('#points input').click()");
+    let filter = "{ const menu = document.querySelectorAll('.picker select')[1];
+        menu.value = '=3 %'; menu.dispatchEvent(new Event('change')) }";
+    page.evaluate(filter);
+    let listed = "[...document.querySelectorAll('#points tbody tr')].filter((row) => !row.hidden)";
+    assert_eq!(page.evaluate(&format!("{listed}.length")), 4);
+    page.evaluate(&format!("{listed}[1].querySelector('input').click()"));
+    page.evaluate("document.querySelector('.picker button[data-metric=\"1\"]').click()");
+    for key in [goodput, "#points-goodput-of-subflows-bulk-client-b-server-eth .key"] {
+        assert_eq!(texts(&mut page, key), ["olia, none", "balia, none", "wvegas, none", "olia, 3 %"]);
+        assert_eq!(page.evaluate(&format!("[...document.querySelectorAll('{key}')].at(-1).className")), "key c0");
+    }
+    let drawn = "document.querySelectorAll('#points-goodput-bulk svg .series.c0 .band').length";
+    assert_eq!(page.evaluate(drawn), 1);
+    let (left, top, width, height) = page.rectangle("#points-goodput-bulk .plot");
+    page.drag((left + width * 0.25, top + height / 2.0), (left + width * 0.5, top + height / 2.0));
+    let ends = texts(&mut page, "#points-goodput-bulk .x-ticks span");
+    assert_eq!((ends[0].as_str(), ends[ends.len() - 1].as_str()), ("1.0", "2.0"));
+    let tip = page.evaluate("document.getElementById('tip').textContent");
+    assert!(tip.as_str().is_some_and(|tip| tip.contains("olia, 3 %") && tip.contains('\u{2013}')), "{tip}");
+    for (device, width) in [("phone", 390), ("desktop", 1280)] {
+        for scheme in ["light", "dark"] {
+            page.look(width, scheme);
+            page.evaluate("document.getElementById('points-together').scrollIntoView()");
+            let overflow = page.evaluate("document.scrollingElement.scrollWidth - innerWidth");
+            assert!(overflow.as_f64().is_some_and(|overflow| overflow <= 0.0), "{device}: {overflow} too wide");
+            page.screenshot(&screenshots().join(format!("points-{device}-{scheme}.png")));
+        }
+    }
+    let none = "[...document.querySelectorAll('.picker button')].find((b) => b.textContent === 'pick none').click()";
+    page.evaluate(none);
+    assert!(texts(&mut page, goodput).is_empty());
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
+#[test]
 fn a_table_of_more_columns_than_a_page_is_wide_is_printed_whole() {
     let Some(mut browser) = browser() else { return };
     let desk = Desk::new();

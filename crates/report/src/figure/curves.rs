@@ -30,6 +30,8 @@ pub struct Curve {
     pub colour: Option<usize>,
     /// Whether it is drawn dashed, as a published figure.
     pub published: bool,
+    /// Whether it is drawn dashed to tell it from another curve of the same colour.
+    pub dashed: bool,
 }
 
 /// One point of a curve.
@@ -39,7 +41,7 @@ pub struct CurvePoint {
     pub x: f64,
     /// Value.
     pub y: f64,
-    /// The ends of its whisker, such as the 95 % interval.
+    /// The ends of its whisker or band, such as the 95 % interval.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -51,6 +53,8 @@ pub enum Shape {
     /// Straight lines, with a mark at each point.
     #[default]
     LineAndPoints,
+    /// Straight lines, with the intervals of the points as a band.
+    LineAndBand,
     /// Steps: a value holds until the next one.
     Steps,
     /// Points without lines.
@@ -129,7 +133,14 @@ impl Curves {
 impl Curve {
     /// A curve without points, drawn as lines with marks.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), points: Vec::new(), shape: Shape::default(), colour: None, published: false }
+        Self {
+            name: name.into(),
+            points: Vec::new(),
+            shape: Shape::default(),
+            colour: None,
+            published: false,
+            dashed: false,
+        }
     }
 
     /// Adds points (x, y) in the order of x.

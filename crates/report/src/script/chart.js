@@ -38,18 +38,40 @@ function readPath(d, scale) {
   return { xs, ys };
 }
 
+// The areas of bands: the ends of their intervals, by position.
+function readBand(d, scale) {
+  const band = { xs: [], lows: [], highs: [] };
+  for (const part of d.split("M").slice(1)) {
+    const { xs, ys } = readPath("M" + part, scale);
+    const half = xs.length / 2;
+    for (let i = 0; i < half; i++) {
+      band.xs.push(xs[i]);
+      band.highs.push(ys[i]);
+      band.lows.push(ys[xs.length - 1 - i]);
+    }
+  }
+  return band;
+}
+
+// The points of a curve, and its band if it has one.
+function readGroup(group, scale) {
+  const path = group.querySelector(".line") || group.querySelector(".points");
+  const band = group.querySelector(".band");
+  return {
+    ...(path ? readPath(path.getAttribute("d"), scale) : { xs: [], ys: [] }),
+    band: readBand(band?.getAttribute("d") ?? "", scale),
+  };
+}
+
 function readChart(figure) {
   const plot = figure.querySelector(".plot");
   const scale = (plot.dataset.units ?? UNITS) / UNITS;
-  const series = [...figure.querySelectorAll("g.series")].map((group, index) => {
-    const path = group.querySelector(".line") || group.querySelector(".points");
-    return {
-      group, name: group.dataset.name, shown: true, look: group.getAttribute("class").replace("series", "").trim(),
-      key: figure.querySelector(`.key[data-series="${index}"]`),
-      panel: figure.querySelector(`.panel[data-series="${index}"]`),
-      ...(path ? readPath(path.getAttribute("d"), scale) : { xs: [], ys: [] }),
-    };
-  });
+  const series = [...figure.querySelectorAll("g.series")].map((group, index) => ({
+    group, name: group.dataset.name, shown: true, look: group.getAttribute("class").replace("series", "").trim(),
+    key: figure.querySelector(`.key[data-series="${index}"]`),
+    panel: figure.querySelector(`.panel[data-series="${index}"]`),
+    ...readGroup(group, scale),
+  }));
   return {
     figure, plot, series, scale, svg: plot.querySelector("svg"), grid: plot.querySelector(".grid"),
     x: readAxis(plot, "x"), y: readAxis(plot, "y"), linked: figure.dataset.linked,

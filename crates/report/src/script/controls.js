@@ -7,22 +7,24 @@ function setShown(series, shown) {
   series.key.setAttribute("aria-pressed", shown);
 }
 
+function listenToKey(chart, series) {
+  const { key } = series;
+  if (!key) return;
+  key.title = "click: show or hide; double click: only this one";
+  key.addEventListener("click", () => setShown(series, !series.shown));
+  key.addEventListener("dblclick", () => {
+    const alone = chart.series.every((other) => other === series || !other.shown);
+    for (const other of chart.series) setShown(other, alone || other === series);
+  });
+  const faint = (on) => {
+    for (const other of chart.series) other.group.classList.toggle("faint", on && other !== series);
+  };
+  key.addEventListener("pointerenter", () => faint(series.shown));
+  key.addEventListener("pointerleave", () => faint(false));
+}
+
 for (const chart of charts) {
-  for (const series of chart.series) {
-    const { key } = series;
-    if (!key) continue;
-    key.title = "click: show or hide; double click: only this one";
-    key.addEventListener("click", () => setShown(series, !series.shown));
-    key.addEventListener("dblclick", () => {
-      const alone = chart.series.every((other) => other === series || !other.shown);
-      for (const other of chart.series) setShown(other, alone || other === series);
-    });
-    const faint = (on) => {
-      for (const other of chart.series) other.group.classList.toggle("faint", on && other !== series);
-    };
-    key.addEventListener("pointerenter", () => faint(series.shown));
-    key.addEventListener("pointerleave", () => faint(false));
-  }
+  for (const series of chart.series) listenToKey(chart, series);
   const choice = chart.figure.querySelector("[data-switch]");
   choice?.addEventListener("click", () => {
     const apart = choice.getAttribute("aria-pressed") !== "true";

@@ -22,9 +22,13 @@ function tipLine(look, name, value) {
 }
 
 // Three significant digits, and as many more as the axis needs.
-function digits(axis, value) {
+function bare(axis, value) {
   const step = Math.min((axis.log ? value : axis.high - axis.low) / 1000, Math.max(Math.abs(value) / 100, 1e-9));
-  return `${readable(value, step)} ${axis.unit}`.trim();
+  return readable(value, step);
+}
+
+function digits(axis, value) {
+  return `${bare(axis, value)} ${axis.unit}`.trim();
 }
 
 function linkedWith(chart) {
@@ -45,16 +49,20 @@ function point(chart, at, clientX, clientY) {
     other.cursor.style.left = ((at - left) / (right - left)) * 100 + "%";
   }
   const values = [];
-  for (const { shown, xs, ys, name, look } of chart.series) {
+  for (const { shown, xs, ys, band, name, look } of chart.series) {
     const index = shown ? nearest(xs, at) : -1;
     // A curve that has ended, or not begun, has no value here.
     if (index < 0 || at < xs[0] - UNITS / 50 || at > xs[xs.length - 1] + UNITS / 50) continue;
-    values.push({ look, name, height: ys[index], value: valueAt(chart.y, ys[index]) });
+    const [y, within] = [valueAt(chart.y, ys[index]), nearest(band.xs, xs[index])];
+    const has = within >= 0 && band.xs[within] === xs[index];
+    const ends = has ? [band.lows, band.highs].map((of) => valueAt(chart.y, of[within])) : [];
+    values.push({ look, name, height: ys[index], value: y, ends });
   }
   values.sort((a, b) => b.height - a.height);
   const head = document.createElement("strong");
   head.textContent = digits(chart.x, valueAt(chart.x, at));
-  const lines = values.slice(0, MOST_LINES).map(({ look, name, value }) => tipLine(look, name, digits(chart.y, value)));
+  const lines = values.slice(0, MOST_LINES).map(({ look, name, value, ends }) =>
+    tipLine(look, name, digits(chart.y, value) + (ends.length ? ` (${ends.map((end) => bare(chart.y, end)).join(" \u2013 ")})` : "")));
   if (values.length > MOST_LINES) lines.push(tipLine("", `and ${values.length - MOST_LINES} more`, ""));
   tip.replaceChildren(head, ...lines);
   placeTip(clientX, clientY);

@@ -3,6 +3,7 @@
 // Round numbers within the visible part of an axis, with their positions as shares of it.
 function ticksOf(axis, from, to) {
   const low = valueAt(axis, from), high = valueAt(axis, to);
+  if (axis.log && high > low * 10) return decades(axis, from, to, low, high);
   const rough = (high - low) / 6;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = ([1, 2, 5].find((factor) => factor * power >= rough * 0.999) || 10) * power;
@@ -11,6 +12,21 @@ function ticksOf(axis, from, to) {
     const value = n * step;
     if (axis.log && value <= 0) continue;
     ticks.push({ at: (positionOf(axis, value) - from) / (to - from), label: readable(value, step) });
+  }
+  return ticks;
+}
+
+// Powers of ten, with twice and five times these if there are few, as in the drawing of the whole range.
+function decades(axis, from, to, low, high) {
+  const first = Math.floor(Math.log10(low)), last = Math.ceil(Math.log10(high));
+  const factors = Math.log10(high / low) < 2.5 ? [1, 2, 5] : [1];
+  const ticks = [];
+  for (let power = first; power <= last; power++) {
+    for (const factor of factors) {
+      const value = factor * 10 ** power;
+      if (value < low || value > high) continue;
+      ticks.push({ at: (positionOf(axis, value) - from) / (to - from), label: readable(value, value) });
+    }
   }
   return ticks;
 }
@@ -44,6 +60,10 @@ function remember(chart) {
 }
 
 function showWhole(chart) {
+  if (chart.fitted) {
+    chart.view = { ...chart.fitted };
+    return show(chart);
+  }
   chart.view = { left: 0, right: UNITS, low: 0, high: UNITS };
   chart.svg.setAttribute("viewBox", `0 0 ${UNITS * chart.scale} ${UNITS * chart.scale}`);
   chart.grid.setAttribute("d", chart.whole.grid);
@@ -54,14 +74,18 @@ function showWhole(chart) {
 // The range of y of the visible curves between two positions, with a margin.
 function reach(chart, left, right) {
   let low = UNITS, high = 0;
-  for (const { shown, xs, ys } of chart.series) {
-    if (!shown) continue;
+  const include = (xs, lows, highs) => {
     for (let i = 0; i < xs.length; i++) {
       // A line connects to the points before and after the range.
       if ((xs[i + 1] ?? xs[i]) < left || (xs[i - 1] ?? xs[i]) > right) continue;
-      low = Math.min(low, ys[i]);
-      high = Math.max(high, ys[i]);
+      low = Math.min(low, lows[i]);
+      high = Math.max(high, highs[i]);
     }
+  };
+  for (const { shown, xs, ys, band } of chart.series) {
+    if (!shown) continue;
+    include(xs, ys, ys);
+    include(band.xs, band.lows, band.highs);
   }
   if (low > high) return { low: 0, high: UNITS };
   const air = Math.max((high - low) * 0.06, UNITS / 200 / chart.scale);

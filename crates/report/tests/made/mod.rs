@@ -1,6 +1,9 @@
 //! A result that looks like a run's, made from its scenario and seed.
 
-use subflow_lab::results::{DirectionResult, Engine, FlowResult, Latency, LinkResult, RunResult, SubflowResult};
+use subflow_lab::results::{
+    DirectionResult, Engine, FlowResult, Latency, LinkResult, RunResult, Series, SubflowResult,
+};
+use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{Protocol, Scenario};
 
 /// Invented results of a run of `scenario`.
@@ -44,6 +47,15 @@ pub(crate) fn result(scenario: &Scenario, seed: u64) -> RunResult {
 
 fn latency(p50_ms: f64) -> Latency {
     Latency { samples: 7000, mean_ms: p50_ms + 1.0, p50_ms, p95_ms: 2.0 * p50_ms, p99_ms: 3.0 * p50_ms }
+}
+
+/// A metric that goes up and down, with a sample each 20 ms.
+pub(crate) fn series(of: &str, metric: &str, samples: u64) -> Series {
+    let mut series = Series::new(of, metric, "units", Duration::from_millis(20));
+    for n in 0..samples {
+        series.push(Instant::from_nanos(n * 20_000_000), (n * n % 977) as f64);
+    }
+    series
 }
 
 fn subflow(name: &str, goodput_mbps: f64) -> SubflowResult {

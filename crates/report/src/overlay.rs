@@ -1,0 +1,202 @@
+//! Points of a sweep in the same figures over time: a figure for each metric of each flow, subflow and link direction,
+//! with a curve for each point. The page shows the first points; its script draws those that the reader picks.
+
+use subflow_lab::results::Run;
+use subflow_scenario::Scenario;
+
+use super::area::Area;
+use super::bands;
+use super::chart::{self, UNITS};
+use super::escape::Slugs;
+use super::events::events;
+use super::figure::{Axis, Curve, CurvePoint, Curves, Figure, Reference, Shape};
+use super::ink::{Look, Medium};
+use super::lines::LinePlot;
+use super::over_time::{METRICS, Metric, joined, lines, samples};
+use super::thinned::thinned;
+
+/// The points that are drawn before the reader has picked any.
+pub(super) const FIRST: usize = 4;
+/// Maximum size of all curves in a page, in bytes.
+const MOST_BYTES: usize = 2_000_000;
+/// About the size of a drawn sample.
+const SAMPLE_BYTES: usize = 8;
+/// Maximum number of samples of a curve; the largest that fits is taken.
+const SAMPLES: [usize; 4] = [400, 200, 100, 50];
+
+/// A point of the sweep: its name, and its runs with metrics over time.
+pub(super) struct Sampled<'a> {
+    pub(super) name: String,
+    pub(super) runs: Vec<&'a Run>,
+    pub(super) scenario: &'a Scenario,
+}
+
+/// What of the points fits onto the page.
+pub(super) struct Selection {
+    /// The number of points, from the first one on.
+    pub(super) points: usize,
+    metrics: Vec<&'static Metric>,
+    samples: usize,
+}
+
+impl Selection {
+    /// As much as fits: the goodput of all points first, in the end with fewer samples; then other metrics in their
+    /// order.
+    pub(super) fn of(points: &[Sampled<'_>]) -> Self {
+        let sizes = METRICS.iter().map(|metric| (metric, sizes(points, metric)));
+        let sizes: Vec<(&'static Metric, Vec<Vec<usize>>)> = sizes.filter(|(_, of)| !of.concat().is_empty()).collect();
+        let [.., fewest] = SAMPLES;
+        let all = |samples: &usize| sizes.iter().map(|(_, of)| bytes(of, *samples)).sum::<usize>() <= MOST_BYTES;
+        let samples = SAMPLES.into_iter().find(all).unwrap_or(fewest);
+        let mut left = MOST_BYTES;
+        let mut selection = Self { points: points.len(), metrics: Vec::new(), samples };
+        for (metric, of) in &sizes {
+            if selection.metrics.is_empty() {
+                let mut sum = 0;
+                let fits = |point: &&Vec<usize>| {
+                    sum += bytes(std::slice::from_ref(*point), samples);
+                    sum <= MOST_BYTES
+                };
+                selection.points = of.iter().take_while(fits).count().max(1);
+            }
+            let of = bytes(&of[..selection.points], samples);
+            if of <= left || selection.metrics.is_empty() {
+                left = left.saturating_sub(of);
+                selection.metrics.push(metric);
+            }
+        }
+        selection
+    }
+
+    /// The titles of the metrics that do not fit.
+    pub(super) fn left_out(&self, points: &[Sampled<'_>]) -> Vec<&'static str> {
+        let is_left_out = |metric: &&Metric| {
+            !self.metrics.iter().any(|shown| shown.title == metric.title) && !sizes(points, metric).concat().is_empty()
+        };
+        METRICS.iter().filter(is_left_out).map(|metric| metric.title).collect()
+    }
+}
+
+/// The numbers of samples of a metric's curves at each point. A band counts as two more curves.
+fn sizes(points: &[Sampled<'_>], metric: &Metric) -> Vec<Vec<usize>> {
+    let of_point = |point: &Sampled<'_>| {
+        let edges = if point.runs.len() > 1 { 3 } else { 1 };
+        samples(&point.runs, metric).into_iter().flat_map(|size| [size].repeat(edges)).collect()
+    };
+    points.iter().map(of_point).collect()
+}
+
+fn bytes(sizes: &[Vec<usize>], samples: usize) -> usize {
+    sizes.iter().flatten().map(|size| size.min(&samples) * SAMPLE_BYTES).sum()
+}
+
+/// The figures of a metric.
+pub(super) struct Together {
+    pub(super) title: &'static str,
+    pub(super) html: String,
+}
+
+/// The figures of the selection of `points`, by metric.
+pub(super) fn together(points: &[Sampled<'_>], selection: &Selection, slugs: &mut Slugs) -> Vec<Together> {
+    let points = &points[..selection.points];
+    let until = points.iter().flat_map(|point| &point.runs).map(|run| run.result.duration_s).fold(0.0, f64::max);
+    let time = Axis::new("time", "s").between(0.0, until);
+    let events = common_events(points);
+    let of = |metric: &&'static Metric| {
+        let figures: String = overlays(points, metric, selection.samples)
+            .into_iter()
+            .map(|one| one.html(&time, &events, slugs))
+            .collect();
+        Together { title: metric.title, html: figures }
+    };
+    selection.metrics.iter().map(of).filter(|figures| !figures.html.is_empty()).collect()
+}
+
+/// The events of the timeline, if they are the same at all points.
+fn common_events(points: &[Sampled<'_>]) -> Vec<Reference> {
+    let mut all = points.iter().map(|point| events(point.scenario));
+    let first = all.next().unwrap_or_default();
+    if all.all(|other| other == first) { first } else { Vec::new() }
+}
+
+/// One figure: a curve for each point that has one, with the number of the point.
+struct Overlay {
+    metric: &'static Metric,
+    title: String,
+    unit: String,
+    caption: String,
+    curves: Vec<(usize, Curve)>,
+}
+
+fn overlays(points: &[Sampled<'_>], metric: &'static Metric, samples: usize) -> Vec<Overlay> {
+    let runs = points.iter().map(|point| point.runs.len()).max().unwrap_or(0);
+    let shape = if runs > 1 { Shape::LineAndBand } else { Shape::Line };
+    let mut overlays: Vec<(String, Overlay)> = Vec::new();
+    let mut are_thinned = false;
+    for (number, point) in points.iter().enumerate() {
+        for line in lines(&point.runs, metric).into_iter().filter(|line| !metric.is_idle(line)) {
+            are_thinned |= line.points.len() > samples;
+            let drawn: Vec<CurvePoint> = thinned(line.points, samples);
+            let curve = Curve { points: drawn, ..Curve::new(point.name.as_str()).shape(shape).colour(number) };
+            match overlays.iter_mut().find(|(name, _)| *name == line.name) {
+                Some((_, overlay)) => overlay.curves.push((number, curve)),
+                None => {
+                    let title = format!("{}: {}", metric.title, line.name);
+                    let curves = vec![(number, curve)];
+                    overlays
+                        .push((line.name, Overlay { metric, title, unit: line.unit, caption: String::new(), curves }));
+                }
+            }
+        }
+    }
+    let are_thinned = if are_thinned {
+        format!(
+            "At most about {samples} samples of each curve are drawn: of each stretch the smallest and the largest."
+        )
+    } else {
+        String::new()
+    };
+    for (_, overlay) in &mut overlays {
+        overlay.caption = joined([metric.caption_alone(), &bands::caption(runs), &are_thinned]);
+    }
+    overlays.into_iter().map(|(_, overlay)| overlay).collect()
+}
+
+impl Overlay {
+    /// The figure with the curves of the first points, and all curves in a template, from which the script takes them.
+    fn html(self, time: &Axis, events: &[Reference], slugs: &mut Slugs) -> String {
+        let y = Axis::new(self.metric.label, self.unit.as_str());
+        let area = Area { width: UNITS, height: UNITS, medium: Medium::Page };
+        let numbers: Vec<usize> = self.curves.iter().map(|(number, _)| *number).collect();
+        let mut all = Curves::new(time.clone(), y.clone());
+        all.curves = self.curves.into_iter().map(|(_, curve)| curve).collect();
+        let plot = LinePlot::new(&all, area);
+        let group = |(number, curve): (&usize, &Curve)| {
+            let look = Look::of_curve(curve, 0);
+            format!(r#"<g data-point="{number}">{}</g>"#, plot.marks(curve, look))
+        };
+        let groups: String = numbers.iter().zip(&all.curves).map(group).collect();
+        // All points have the same axis, whichever are shown.
+        let mut first = Curves::new(time.clone(), y.between(plot.y.low, plot.y.high));
+        first.references = events.to_vec();
+        let shown = numbers.iter().zip(&all.curves).filter(|(number, _)| **number < FIRST);
+        first.curves = shown.map(|(_, curve)| curve.clone()).collect();
+        let figure = Figure::curves(self.title.as_str(), first).caption(self.caption);
+        let id = slugs.unique(&format!("points {}", self.title));
+        let html = chart::figure(&figure, &id, "points");
+        format!(r#"<template data-of="{id}"><svg>{groups}</svg></template>{html}"#)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_curves_have_fewer_samples() {
+        let size = |points: usize, samples| bytes(&vec![vec![500; 25]; points], samples);
+        assert_eq!(size(2, 400), 2 * 25 * 400 * SAMPLE_BYTES);
+        assert!(size(100, 100) <= MOST_BYTES && size(100, 200) > MOST_BYTES);
+        assert_eq!(bytes(&[vec![10, 600]], 50), 60 * SAMPLE_BYTES);
+    }
+}

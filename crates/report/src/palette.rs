@@ -1,0 +1,219 @@
+//! The colours of a run's paths, which are the same in all of its figures over time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use subflow_lab::results::{LinkResult, Run, flows_and_groups};
+use subflow_scenario::{Attachment, InterfaceIndex, Scenario};
+
+/// Colours by the names of lines.
+#[derive(Debug, Default)]
+pub(super) struct Palette {
+    /// Flows and subflows.
+    paths: BTreeMap<String, usize>,
+    /// The directions of links, and whether they are dashed.
+    queues: BTreeMap<String, (usize, bool)>,
+}
+
+/// A link on the way of a path, and whether data go up on it.
+type Hop = (usize, bool);
+
+impl Palette {
+    /// The colours of `runs`, which are of the same scenario.
+    pub(super) fn new(runs: &[&Run], scenario: &Scenario) -> Self {
+        let mut palette = Self::default();
+        let mut hops: Vec<Vec<Hop>> = Vec::new();
+        let ways = Ways::new(scenario);
+        for run in runs {
+            for flow in &flows_and_groups(&run.result) {
+                let names = flow.subflows.iter().map(|subflow| subflow.name.as_str());
+                let all: Vec<(String, &str)> = match flow.subflows.len() {
+                    0 => vec![(flow.name.clone(), "")],
+                    _ => names.map(|name| (format!("{}: {name}", flow.name), name)).collect(),
+                };
+                for (line, subflow) in &all {
+                    if !palette.paths.contains_key(line) {
+                        palette.paths.insert(line.clone(), hops.len());
+                        hops.push(ways.of(&flow.name, subflow));
+                    }
+                }
+                let first = palette.paths[&all[0].0];
+                palette.paths.entry(flow.name.clone()).or_insert(first);
+            }
+        }
+        let links: Vec<&[LinkResult]> = runs.iter().map(|run| &run.result.links[..]).collect();
+        palette.queues = queues(scenario, &hops, &links);
+        palette
+    }
+
+    /// The colour of a flow or subflow; a flow has that of its first subflow.
+    pub(super) fn of_path(&self, line: &str) -> usize {
+        self.paths.get(line).copied().unwrap_or(0)
+    }
+
+    /// The colour of a direction of a link, as in `wifi.up`, and whether it is dashed.
+    pub(super) fn of_queue(&self, line: &str) -> Option<(usize, bool)> {
+        self.queues.get(line).copied()
+    }
+}
+
+/// A link that only one path uses has the colour of that path; of several such links the one with the longest queue.
+/// All others have colours of their own. The direction against the data is dashed.
+fn queues(scenario: &Scenario, hops: &[Vec<Hop>], runs: &[&[LinkResult]]) -> BTreeMap<String, (usize, bool)> {
+    let mut users: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    let mut data_up: BTreeMap<usize, bool> = BTreeMap::new();
+    for (path, hops) in hops.iter().enumerate() {
+        for (link, up) in hops {
+            users.entry(*link).or_default().insert(path);
+            data_up.entry(*link).or_insert(*up);
+        }
+    }
+    let longest = |(link, up): Hop| {
+        let of_run = |links: &&[LinkResult]| {
+            let link = links.get(link)?;
+            Some(if up { link.up.max_queue_packets } else { link.down.max_queue_packets })
+        };
+        runs.iter().filter_map(of_run).max()
+    };
+    let mut colours: BTreeMap<usize, usize> = BTreeMap::new();
+    for (path, hops) in hops.iter().enumerate() {
+        // Of equally long queues that of the first link, which `max_by_key` would choose last.
+        let own = hops.iter().rev().filter(|(link, _)| users[link].len() == 1);
+        if let Some((link, _)) = own.max_by_key(|hop| longest(**hop)) {
+            colours.insert(*link, path);
+        }
+    }
+    let mut next = hops.len();
+    let mut queues = BTreeMap::new();
+    for (index, link) in scenario.links.iter().enumerate() {
+        let colour = colours.get(&index).copied().unwrap_or_else(|| {
+            next += 1;
+            next - 1
+        });
+        let up = data_up.get(&index).copied().unwrap_or(true);
+        queues.insert(format!("{}.up", link.name), (colour, !up));
+        queues.insert(format!("{}.down", link.name), (colour, up));
+    }
+    queues
+}
+
+/// Finds the links that a path is known to use, whatever the routers choose: from its ends up to the first router that
+/// has a choice.
+struct Ways<'a> {
+    scenario: &'a Scenario,
+    interfaces: BTreeMap<String, InterfaceIndex>,
+    links: BTreeMap<Attachment, Vec<usize>>,
+}
+
+impl<'a> Ways<'a> {
+    fn new(scenario: &'a Scenario) -> Self {
+        let mut interfaces = BTreeMap::new();
+        for (host, node) in scenario.hosts.iter().enumerate() {
+            for (interface, one) in node.interfaces.iter().enumerate() {
+                interfaces.insert(format!("{}.{}", node.name, one.name), InterfaceIndex { host, interface });
+            }
+        }
+        let mut links: BTreeMap<Attachment, Vec<usize>> = BTreeMap::new();
+        for (index, link) in scenario.links.iter().enumerate() {
+            link.ends.iter().for_each(|end| links.entry(*end).or_default().push(index));
+        }
+        Self { scenario, interfaces, links }
+    }
+
+    /// The links of a subflow, or of a flow without subflows.
+    fn of(&self, flow: &str, subflow: &str) -> Vec<Hop> {
+        let Some(flow) = self.scenario.flows.iter().find(|known| known.key() == flow) else { return Vec::new() };
+        let (mut from, mut to) = self.ends(subflow).unwrap_or((flow.from, flow.to));
+        if from.host != flow.data_sender() {
+            (from, to) = (to, from);
+        }
+        let back = self.walk(to).into_iter().map(|(link, up)| (link, !up));
+        let mut hops = self.walk(from);
+        for hop in back {
+            if !hops.contains(&hop) {
+                hops.push(hop);
+            }
+        }
+        hops
+    }
+
+    /// The interfaces in the name of a subflow, `host.interface-host.interface`; a number may follow.
+    fn ends(&self, subflow: &str) -> Option<(InterfaceIndex, InterfaceIndex)> {
+        let name = subflow.split('#').next()?;
+        let parts = name.match_indices('-').map(|(at, _)| (&name[..at], &name[at + 1..]));
+        parts.into_iter().find_map(|(one, other)| Some((*self.interfaces.get(one)?, *self.interfaces.get(other)?)))
+    }
+
+    /// The links from an interface up to the first router that has a choice; up is the direction away from it.
+    fn walk(&self, from: InterfaceIndex) -> Vec<Hop> {
+        let mut hops: Vec<Hop> = Vec::new();
+        let mut at = Attachment::Interface(from);
+        loop {
+            let known = |link: usize| hops.iter().any(|(index, _)| *index == link);
+            let mut further = self.links.get(&at).into_iter().flatten().filter(|link| !known(**link));
+            let (Some(&link), None) = (further.next(), further.next()) else { return hops };
+            let [first, second] = self.scenario.links[link].ends;
+            let up = first == at;
+            hops.push((link, up));
+            at = if up { second } else { first };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use subflow_scenario::file::Document;
+
+    use super::*;
+
+    fn scenario(links: &str) -> Scenario {
+        let text = format!(
+            "duration = \"1 s\"\n[hosts]\nphone = [\"wifi\", \"lte-a\"]\nserver = [\"eth\"]\n[routers]\nmast = {{}}\n\
+             core = {{}}\n{links}[flows.file]\nfrom = \"phone\"\nto = \"server\"\nprotocol = \"mptcp\"\n"
+        );
+        Scenario::read(&Document::parse(Path::new("paths.toml"), text).expect("TOML")).expect("a valid scenario")
+    }
+
+    fn link(name: &str, one: &str, other: &str) -> String {
+        format!("[links.{name}]\nbetween = [\"{one}\", \"{other}\"]\nrate = \"10 Mbit/s\"\n")
+    }
+
+    #[test]
+    fn a_path_is_followed_to_the_first_router_with_a_choice() {
+        let links = [
+            link("wifi", "phone.wifi", "core"),
+            link("lte", "mast", "phone.lte-a"),
+            link("masts", "mast", "core"),
+            link("eth", "core", "server.eth"),
+        ];
+        let scenario = scenario(&links.concat());
+        let ways = Ways::new(&scenario);
+        assert_eq!(ways.of("file", "phone.wifi-server.eth"), [(0, true), (3, true)]);
+        assert_eq!(ways.of("file", "phone.lte-a-server.eth#2"), [(1, false), (2, true), (3, true)]);
+        assert!(ways.of("other", "phone.wifi-server.eth").is_empty());
+    }
+
+    #[test]
+    fn a_queue_has_the_colour_of_the_only_path_through_it() {
+        let links = [
+            link("wifi", "phone.wifi", "core"),
+            link("lte", "mast", "phone.lte-a"),
+            link("masts", "mast", "core"),
+            link("eth", "core", "server.eth"),
+        ];
+        let scenario = scenario(&links.concat());
+        let hops = [vec![(0, true), (3, true)], vec![(1, false), (2, true), (3, true)]];
+        let mut results: Vec<LinkResult> = Vec::new();
+        for (link, queue) in scenario.links.iter().zip([5, 3, 9, 9]) {
+            let mut result = LinkResult::new(link.name.clone(), Default::default(), Default::default());
+            result.up.max_queue_packets = queue;
+            results.push(result);
+        }
+        let queues = queues(&scenario, &hops, &[&results]);
+        assert_eq!((queues["wifi.up"], queues["wifi.down"]), ((0, false), (0, true)));
+        assert_eq!(queues["masts.up"], (1, false), "it has the longest queue of those of the second path alone");
+        assert_eq!((queues["lte.up"], queues["lte.down"]), ((2, true), (2, false)), "its data go down");
+        assert_eq!(queues["eth.up"], (3, false), "both paths use it");
+    }
+}
