@@ -51,12 +51,12 @@ fn metric_button(index: usize, title: &str) -> String {
 
 /// A row for each point, with a box to pick it and its swept values.
 fn table(points: &[Sampled<'_>]) -> String {
-    let paths = distinct_paths(points);
-    let head: String = paths.iter().map(|path| format!(r#"<th scope="col">{}</th>"#, escaped(path))).collect();
+    let columns = columns(points);
+    let heading = |column: &Column<'_>| format!(r#"<th scope="col">{}</th>"#, escaped(&column.paths.join(", ")));
+    let head: String = columns.iter().map(heading).collect();
     let row = |(number, point): (usize, &Sampled<'_>)| {
-        let values = point.runs.first().map(|run| &run.parameters);
-        let cell = |path: &String| values.and_then(|values| values.get(path)).map(word).unwrap_or_default();
-        let cells: String = paths.iter().map(|path| format!("<td>{}</td>", escaped(&cell(path)))).collect();
+        let cell = |column: &Column<'_>| escaped(&column.values[number].map(word).unwrap_or_default());
+        let cells: String = columns.iter().map(|column| format!("<td>{}</td>", cell(column))).collect();
         let checked = if number < FIRST { " checked" } else { "" };
         format!(
             r#"<tr><td><label class="key"><input type="checkbox" data-point="{number}" aria-label="{}"{checked}><i></i></label></td>{cells}</tr>"#,
@@ -69,21 +69,25 @@ fn table(points: &[Sampled<'_>]) -> String {
     )
 }
 
-/// The swept paths without those whose values are the same as those of an earlier one at all points.
-fn distinct_paths(points: &[Sampled<'_>]) -> Vec<String> {
-    let Some(first) = points.first().and_then(|point| point.runs.first()) else { return Vec::new() };
-    let column = |path: &String| {
-        let value = |point: &Sampled<'_>| point.runs.first().and_then(|run| run.parameters.get(path).cloned());
-        points.iter().map(value).collect::<Vec<Option<Value>>>()
-    };
-    let mut distinct: Vec<(String, Vec<Option<Value>>)> = Vec::new();
-    for path in first.parameters.keys() {
-        let values = column(path);
-        if !distinct.iter().any(|(_, known)| *known == values) {
-            distinct.push((path.clone(), values));
+/// Swept paths that have the same value at each point, and these values.
+struct Column<'a> {
+    paths: Vec<&'a str>,
+    values: Vec<Option<&'a Value>>,
+}
+
+fn columns<'a>(points: &[Sampled<'a>]) -> Vec<Column<'a>> {
+    let parameters = |point: &Sampled<'a>| point.runs.first().map(|run| &run.parameters);
+    let Some(first) = points.first().and_then(parameters) else { return Vec::new() };
+    let values = |path: &String| points.iter().map(|point| parameters(point)?.get(path)).collect::<Vec<_>>();
+    let mut columns: Vec<Column> = Vec::new();
+    for path in first.keys() {
+        let values = values(path);
+        match columns.iter_mut().find(|column| column.values == values) {
+            Some(same) => same.paths.push(path),
+            None => columns.push(Column { paths: vec![path], values }),
         }
     }
-    distinct.into_iter().map(|(path, _)| path).collect()
+    columns
 }
 
 /// The points that are not in the figures, with the command for one of them.
