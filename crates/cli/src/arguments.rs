@@ -15,7 +15,7 @@ pub(crate) use paths::Paths;
 pub(crate) use proxy::Proxy;
 pub(crate) use start::{Completions, Man, New, Template};
 use subflow_quantity::Size;
-pub(crate) use sweep::{Merge, SeriesOf, Shard, Source};
+pub(crate) use sweep::{Merge, Shard, Source};
 pub(crate) use watch::Watch;
 
 /// A laboratory for multipath transport: one scenario file describes hosts, paths and traffic; real MPTCP, TCP

@@ -128,7 +128,9 @@ fn timelines(plan: &Plan, experiment: &Experiment, slugs: &mut Slugs) -> String 
     }
     let of_runs = match (experiment.runs.len(), sampled.iter().all(|point| point.runs.len() == 1)) {
         (0 | 1, _) => String::new(),
-        (_, true) if experiment.scenario.repeat > 1 => "The first run of each point.".to_owned(),
+        (_, true) if experiment.scenario.repeat > 1 => {
+            "The first run of each point; with --series all, means and bands of all runs.".to_owned()
+        }
         _ => String::new(),
     };
     let fitting = match experiment.statistics.len() {

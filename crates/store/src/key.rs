@@ -16,9 +16,18 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub struct Key([u8; 16]);
 
 impl Key {
+    /// The keys of records with all that is wanted of a run of `plan`: that of [`Key::of`], and if no metrics over time
+    /// are kept, that of the same run with them.
+    pub fn all_of(plan: &Plan, job: Job, series: bool) -> [Self; 2] {
+        [Self::of(plan, job, series), Self::new(plan, job, true)]
+    }
+
     /// The key of a run of `plan`, of which metrics over time are kept if `series` is set and the plan allows it.
     pub fn of(plan: &Plan, job: Job, series: bool) -> Self {
-        let series = series && subflow_lab::execute::keeps_series(plan, job);
+        Self::new(plan, job, series && subflow_lab::execute::keeps_series(plan, job))
+    }
+
+    fn new(plan: &Plan, job: Job, series: bool) -> Self {
         let mut hash = Sha256::new();
         hash.update(FORMAT.to_le_bytes());
         hash.update(VERSION);

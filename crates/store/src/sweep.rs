@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::iter::{ParallelBridge, ParallelIterator};
-use subflow_lab::execute::{Progress, run_job};
+use subflow_lab::execute::{Progress, keeps_series, run_job};
 use subflow_lab::results::{Experiment, Run, RunResult};
 use subflow_lab::simulate::RunOptions;
 use subflow_lab::{RunError, Stop};
@@ -56,7 +56,8 @@ pub fn fill_with(
     run: impl Fn(Job) -> Result<RunResult, RunError> + Sync,
 ) -> Result<Filled, StoreError> {
     let key = |job: Job| Key::of(plan, job, settings.options.series);
-    let missing: Vec<Job> = jobs.iter().copied().filter(|job| !store.contains(key(*job))).collect();
+    let is_kept = |job: Job| Key::all_of(plan, job, settings.options.series).into_iter().any(|key| store.contains(key));
+    let missing: Vec<Job> = jobs.iter().copied().filter(|job| !is_kept(*job)).collect();
     let finished = AtomicUsize::new(jobs.len() - missing.len());
     let show = |done: usize| progress(Progress { done, total: jobs.len() });
     show(jobs.len() - missing.len());
@@ -108,7 +109,8 @@ pub struct Collected {
     pub missing: Vec<Job>,
 }
 
-/// The results of `plan` from the records that `find` finds.
+/// The results of `plan` from the records that `find` finds. A record with metrics over time that are not wanted is used
+/// without them.
 pub fn collect<E>(
     plan: &Plan,
     series: bool,
@@ -116,8 +118,17 @@ pub fn collect<E>(
 ) -> Result<Collected, E> {
     let (mut runs, mut failed, mut missing) = (Vec::new(), Vec::new(), Vec::new());
     for job in plan.jobs() {
-        match find(Key::of(plan, job, series))? {
-            Some(Record::Finished(result)) => {
+        let [key, with_series] = Key::all_of(plan, job, series);
+        let found = match find(key)? {
+            None if with_series != key => find(with_series)?,
+            found => found,
+        };
+        match found {
+            Some(Record::Finished(mut result)) => {
+                if !(series && keeps_series(plan, job)) {
+                    result.series = Vec::new();
+                    result.sequences = Vec::new();
+                }
                 let parameters = plan.points[job.point].parameters.clone();
                 runs.push(Run { run: job.run, point: job.point, parameters, result: *result });
             }

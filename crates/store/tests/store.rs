@@ -303,6 +303,26 @@ fn metrics_over_time_of_all_runs_are_kept_only_if_that_is_wanted() {
 }
 
 #[test]
+fn a_run_with_metrics_over_time_is_not_done_again_where_they_are_not_wanted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::open(folder.path()).expect("it can be created");
+    let (first, all) = (plan(TEXT), Plan { all_series: true, ..plan(TEXT) });
+    assert_eq!(filled(&all, &store).finished, 4);
+    let never = |_: Job| Err(RunError::failed("done again"));
+    let jobs = first.jobs();
+    let again = fill_with(&first, &jobs, &store, &settings(), &|_| {}, never).expect("nothing to do");
+    assert_eq!(again, Filled { finished: 4, ..Filled::default() });
+    let runs = collected(&first, &store).expect("it can be read").experiment.runs;
+    let has_series: Vec<bool> = runs.iter().map(|run| !run.result.series.is_empty()).collect();
+    assert_eq!(has_series, [true, false, true, false]);
+    // Where they are wanted, a run without them is done.
+    let (other, all) = (plan(&TEXT.replace("7 ms", "8 ms")), plan(&TEXT.replace("7 ms", "8 ms")));
+    filled(&other, &store);
+    let all = Plan { all_series: true, ..all };
+    assert_eq!(collected(&all, &store).expect("it can be read").missing, [all.jobs()[1], all.jobs()[3]]);
+}
+
+#[test]
 fn tables_as_csv_have_the_same_rows_and_the_same_names_of_subflows() {
     let plan = plan(TEXT);
     let options = RunOptions { series: true, ..RunOptions::default() };

@@ -25,16 +25,33 @@ pub(crate) struct Source {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeat: Option<u32>,
     /// Of which runs to keep metrics over time
-    #[arg(long, value_enum, default_value_t = SeriesOf::First)]
+    #[arg(long, value_enum, default_value_t = SeriesOf::Auto)]
     pub(crate) series: SeriesOf,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SeriesOf {
+    /// All runs if there are at most 100, otherwise as with first
+    Auto,
     /// The first run of each point, and the first 100 points
     First,
     /// All runs, which takes about a thousand times the memory of their other results
     All,
+}
+
+impl SeriesOf {
+    /// Up to this number of runs all have metrics over time unless the command line says otherwise: reports show means
+    /// and bands of several runs. It is also the number of points that have them in a larger sweep.
+    const ALL_OF: usize = 100;
+
+    /// Whether those of all runs of a plan are kept.
+    pub(crate) fn are_of_all(self, runs: usize) -> bool {
+        match self {
+            Self::Auto => runs <= Self::ALL_OF,
+            Self::First => false,
+            Self::All => true,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

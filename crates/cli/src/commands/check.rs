@@ -8,7 +8,7 @@ use subflow_scenario::sweep::Plan;
 
 use super::prediction::prediction;
 use super::swept;
-use crate::arguments::{Check, SeriesOf, Source};
+use crate::arguments::{Check, Source};
 use crate::failure::{Failure, warn};
 use crate::output::print;
 
@@ -33,7 +33,9 @@ pub(crate) fn read_source(source: &Source) -> Result<Plan, Failure> {
     for (option, assignment) in seed.into_iter().chain(repeat) {
         document.set(option, &assignment)?;
     }
-    Ok(Plan { all_series: source.series == SeriesOf::All, ..Plan::read(document)? })
+    let plan = Plan::read(document)?;
+    let runs = plan.jobs().len();
+    Ok(Plan { all_series: source.series.are_of_all(runs), ..plan })
 }
 
 /// The scenario at `path`; `-` is standard input, which is there once.

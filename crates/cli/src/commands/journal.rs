@@ -104,7 +104,7 @@ impl Journal {
         };
         let filled = filled.map_err(|error| match error {
             StoreError::Io { .. } => {
-                let finished = jobs.iter().filter(|job| self.store.contains(Key::of(plan, **job, true))).count();
+                let finished = jobs.iter().filter(|job| self.is_kept(plan, **job)).count();
                 Failure::RunFailed(format!("{error}; {}", kept(finished)))
             }
             _ => error.into(),
@@ -125,11 +125,15 @@ impl Journal {
         }
     }
 
+    fn is_kept(&self, plan: &Plan, job: Job) -> bool {
+        Key::all_of(plan, job, true).into_iter().any(|key| self.store.contains(key))
+    }
+
     /// Removes the runs of `plan` from the journal, now that there are results or there will be none. Others stay, and
     /// so does a store that the user has named.
     pub(super) fn forget(&self, plan: &Plan) -> Result<(), Failure> {
         match self.store.is_journal() {
-            true => Ok(self.store.remove(plan.jobs().into_iter().map(|job| Key::of(plan, job, true)))?),
+            true => Ok(self.store.remove(plan.jobs().into_iter().flat_map(|job| Key::all_of(plan, job, true)))?),
             false => Ok(()),
         }
     }

@@ -50,12 +50,12 @@ impl Until {
                 format!("--until does {fewest} runs of each point before it looks at the first interval"),
             ));
         }
-        Ok(Some(Self { precision, most, first: repeated(&arguments.source, fewest)? }))
+        Ok(Some(Self { precision, most, first: repeated(arguments, fewest)? }))
     }
 
     /// The plan with the most runs.
     pub(super) fn largest(&self, arguments: &Run) -> Result<Plan, Failure> {
-        repeated(&arguments.source, self.most)
+        repeated(arguments, self.most)
     }
 
     /// The plan with the fewest runs.
@@ -81,7 +81,7 @@ impl Until {
                 eprintln!("{}", self.precision_reached(&plan, &widest, runs));
                 return Ok(Repeated { plan, experiment, failed });
             }
-            plan = repeated(&arguments.source, Precision::more(runs).min(self.most))?;
+            plan = repeated(arguments, Precision::more(runs).min(self.most))?;
         }
     }
 
@@ -103,6 +103,11 @@ impl Until {
     }
 }
 
-fn repeated(source: &Source, repeat: u32) -> Result<Plan, Failure> {
-    read_source(&Source { repeat: Some(repeat), ..source.clone() })
+/// The plan with `repeat` runs of each point. Whether metrics over time of all runs are kept does not change with their
+/// number, but depends on the most that are allowed.
+fn repeated(arguments: &Run, repeat: u32) -> Result<Plan, Failure> {
+    let source = &arguments.source;
+    let plan = read_source(&Source { repeat: Some(repeat), ..source.clone() })?;
+    let most = plan.points.len() * arguments.repeating.max_repeat as usize;
+    Ok(Plan { all_series: source.series.are_of_all(most), ..plan })
 }
