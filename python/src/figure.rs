@@ -68,6 +68,7 @@ fn of_bars(content: &Bound<'_, PyDict>, bars: &Bars) -> PyResult<()> {
         entry.set_item("group", &bar.group)?;
         entry.set_item("series", &bar.series)?;
         entry.set_item("value", bar.value)?;
+        entry.set_item("colour", bar.look.map(|(colour, _)| colour))?;
         entry.set_item("interval", bar.interval)
     })?;
     content.set_item("bars", list)?;

@@ -61,7 +61,8 @@ def draw_bars(figure: dict[str, Any], ax: Axes) -> None:
     """Draw bars in groups, with their intervals."""
     places, width = arrange(figure["bars"], ax)
     labelled: set[str] = set()
-    for bar, (at, colour) in zip(figure["bars"], places, strict=True):
+    for bar, (at, of_series) in zip(figure["bars"], places, strict=True):
+        colour = of_series if bar["colour"] is None else f"C{bar['colour'] % 10}"
         error = None if bar["interval"] is None else whiskers([(bar["value"], bar["interval"])])
         label = "_nolegend_" if bar["series"] in labelled else bar["series"]
         labelled.add(bar["series"])

@@ -2,9 +2,11 @@
 
 use subflow_lab::results::{Experiment, FlowStatistics, PointStatistics, Run, flows_and_groups};
 use subflow_lab::statistics::Summary;
+use subflow_scenario::sweep::Plan;
 
 use super::completions::completions;
 use super::figure::{Axis, Bars, Boxes, Curve, Curves, Figure};
+use super::palette::Palette;
 use super::parameter::{Parameter, label};
 
 /// Minimum number of runs of a point for a box plot or a distribution; a table shows fewer runs better.
@@ -48,9 +50,9 @@ const QUANTITIES: [Quantity; 3] = [
 ];
 
 /// The figures that compare the flows, points and runs of an experiment.
-pub(super) fn comparisons(experiment: &Experiment) -> Vec<Figure> {
+pub(super) fn comparisons(plan: &Plan, experiment: &Experiment) -> Vec<Figure> {
     if let [run] = &experiment.runs[..] {
-        return of_one_run(experiment, run);
+        return of_one_run(plan, experiment, run);
     }
     let mut figures = completions(experiment);
     for quantity in &QUANTITIES {
@@ -66,25 +68,33 @@ pub(super) fn comparisons(experiment: &Experiment) -> Vec<Figure> {
 }
 
 /// Goodput by flow and subflow, and utilisation of the links.
-fn of_one_run(experiment: &Experiment, run: &Run) -> Vec<Figure> {
+fn of_one_run(plan: &Plan, experiment: &Experiment, run: &Run) -> Vec<Figure> {
+    let palette = Palette::new(&[run], &plan.points[run.point].scenario);
     let mut goodput = Bars::new(Axis::new("goodput", "Mbit/s"));
     for flow in &flows_and_groups(&run.result) {
-        goodput.add(&flow.name, "flow", flow.goodput_mbps, None);
+        goodput.add_coloured(&flow.name, flow.goodput_mbps, palette.of_path(&flow.name), false);
         if flow.subflows.len() > 1 {
             for subflow in &flow.subflows {
-                goodput.add(format!("{}: {}", flow.name, subflow.name), "subflow", subflow.goodput_mbps, None);
+                let name = format!("{}: {}", flow.name, subflow.name);
+                let colour = palette.of_path(&name);
+                goodput.add_coloured(name, subflow.goodput_mbps, colour, false);
             }
         }
     }
     let mut used = Bars::new(Axis::new("utilisation", "%"));
     for link in &run.result.links {
-        used.add(&link.name, "up", link.up.utilisation * 100.0, None);
-        used.add(&link.name, "down", link.down.utilisation * 100.0, None);
+        for (direction, name) in [(&link.up, "up"), (&link.down, "down")] {
+            let name = format!("{}.{name}", link.name);
+            let (colour, is_against_data) = palette.of_queue(&name).unwrap_or_default();
+            used.add_coloured(name, direction.utilisation * 100.0, colour, is_against_data);
+        }
     }
     let mut figures = vec![
         Figure::bars("Goodput by flow and subflow", limited(goodput)),
-        Figure::bars("Use of the links", limited(used))
-            .caption("The share of the time (after the warm-up) in which each direction transmitted."),
+        Figure::bars("Use of the links", limited(used)).caption(
+            "The share of the time (after the warm-up) in which each direction transmitted; lighter, that against the \
+             data.",
+        ),
     ];
     figures.extend(completions(experiment));
     figures

@@ -43,7 +43,7 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
     page.section("summary", "Summary", summary::tables(experiment));
     page.section("same", "Points with the same results", same(plan, experiment));
     page.section("differences", "Differences to the baseline", differences(experiment));
-    let compared = comparisons(experiment);
+    let compared = comparisons(plan, experiment);
     let compared: String =
         compared.iter().map(|figure| chart::figure(figure, &slugs.unique(&figure.title), "")).collect();
     page.section("comparison", "Comparison", format!(r#"<div class="figures">{compared}</div>"#));
@@ -63,7 +63,7 @@ pub fn tables_of_experiment(experiment: &Experiment) -> String {
 pub fn figures_of(plan: &Plan, experiment: &Experiment) -> Vec<Figure> {
     let first = sampled(plan, experiment).into_iter().next();
     let over_time = first.into_iter().flat_map(|point| over_time::over_time(&point.runs, point.scenario));
-    comparisons(experiment).into_iter().chain(over_time).collect()
+    comparisons(plan, experiment).into_iter().chain(over_time).collect()
 }
 
 fn in_real_time(experiment: &Experiment) -> bool {

@@ -51,13 +51,17 @@ pub(super) struct Look {
 impl Look {
     /// The look of the curve at `index`.
     pub(super) fn of_curve(curve: &Curve, index: usize) -> Self {
-        let colour = curve.colour.unwrap_or(index);
-        Self { colour: colour % COLOURS, dashed: curve.published || curve.dashed || colour / COLOURS % 2 == 1 }
+        Self::of_path(curve.colour.unwrap_or(index), curve.published || curve.dashed)
+    }
+
+    /// The look of a colour that is counted through further palettes, which are dashed.
+    pub(super) fn of_path(colour: usize, dashed: bool) -> Self {
+        Self { colour: colour % COLOURS, dashed: dashed || colour / COLOURS % 2 == 1 }
     }
 
     /// The look of the series at `index`.
     pub(super) fn of_series(index: usize) -> Self {
-        Self { colour: index % COLOURS, dashed: index / COLOURS % 2 == 1 }
+        Self::of_path(index, false)
     }
 
     /// The classes on a page.

@@ -20,32 +20,37 @@ type Hop = (usize, bool);
 impl Palette {
     /// The colours of `runs`, which are of the same scenario.
     pub(super) fn new(runs: &[&Run], scenario: &Scenario) -> Self {
-        let mut palette = Self::default();
+        let mut paths: BTreeMap<String, usize> = BTreeMap::new();
         let mut hops: Vec<Vec<Hop>> = Vec::new();
+        // The flows, with the first path of each and the number of its paths.
+        let mut flows: Vec<(String, usize, usize)> = Vec::new();
         let ways = Ways::new(scenario);
-        for run in runs {
-            for flow in &flows_and_groups(&run.result) {
-                let names = flow.subflows.iter().map(|subflow| subflow.name.as_str());
-                let all: Vec<(String, &str)> = match flow.subflows.len() {
-                    0 => vec![(flow.name.clone(), "")],
-                    _ => names.map(|name| (format!("{}: {name}", flow.name), name)).collect(),
-                };
-                for (line, subflow) in &all {
-                    if !palette.paths.contains_key(line) {
-                        palette.paths.insert(line.clone(), hops.len());
-                        hops.push(ways.of(&flow.name, subflow));
-                    }
+        for flow in runs.iter().flat_map(|run| flows_and_groups(&run.result)) {
+            let names: Vec<&str> = flow.subflows.iter().map(|subflow| subflow.name.as_str()).collect();
+            for subflow in if names.is_empty() { vec![""] } else { names } {
+                let line = if subflow.is_empty() { flow.name.clone() } else { format!("{}: {subflow}", flow.name) };
+                if paths.contains_key(&line) {
+                    continue;
                 }
-                let first = palette.paths[&all[0].0];
-                palette.paths.entry(flow.name.clone()).or_insert(first);
+                paths.insert(line, hops.len());
+                match flows.iter_mut().find(|(name, ..)| *name == flow.name) {
+                    Some((.., count)) => *count += 1,
+                    None => flows.push((flow.name.clone(), hops.len(), 1)),
+                }
+                hops.push(ways.of(&flow.name, subflow));
             }
         }
+        let mut next = hops.len();
+        for (flow, path, count) in flows {
+            let colour = if count > 1 { next } else { path };
+            next += usize::from(count > 1);
+            paths.entry(flow).or_insert(colour);
+        }
         let links: Vec<&[LinkResult]> = runs.iter().map(|run| &run.result.links[..]).collect();
-        palette.queues = queues(scenario, &hops, &links);
-        palette
+        Self { paths, queues: queues(scenario, &hops, &links, next) }
     }
 
-    /// The colour of a flow or subflow; a flow has that of its first subflow.
+    /// The colour of a flow or subflow; a flow with several subflows has one of its own.
     pub(super) fn of_path(&self, line: &str) -> usize {
         self.paths.get(line).copied().unwrap_or(0)
     }
@@ -57,8 +62,13 @@ impl Palette {
 }
 
 /// A link that only one path uses has the colour of that path; of several such links the one with the longest queue.
-/// All others have colours of their own. The direction against the data is dashed.
-fn queues(scenario: &Scenario, hops: &[Vec<Hop>], runs: &[&[LinkResult]]) -> BTreeMap<String, (usize, bool)> {
+/// All others have colours of their own, from `next` on. The direction against the data is dashed.
+fn queues(
+    scenario: &Scenario,
+    hops: &[Vec<Hop>],
+    runs: &[&[LinkResult]],
+    mut next: usize,
+) -> BTreeMap<String, (usize, bool)> {
     let mut users: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     let mut data_up: BTreeMap<usize, bool> = BTreeMap::new();
     for (path, hops) in hops.iter().enumerate() {
@@ -82,7 +92,6 @@ fn queues(scenario: &Scenario, hops: &[Vec<Hop>], runs: &[&[LinkResult]]) -> BTr
             colours.insert(*link, path);
         }
     }
-    let mut next = hops.len();
     let mut queues = BTreeMap::new();
     for (index, link) in scenario.links.iter().enumerate() {
         let colour = colours.get(&index).copied().unwrap_or_else(|| {
@@ -210,10 +219,10 @@ mod tests {
             result.up.max_queue_packets = queue;
             results.push(result);
         }
-        let queues = queues(&scenario, &hops, &[&results]);
+        let queues = queues(&scenario, &hops, &[&results], 3);
         assert_eq!((queues["wifi.up"], queues["wifi.down"]), ((0, false), (0, true)));
         assert_eq!(queues["masts.up"], (1, false), "it has the longest queue of those of the second path alone");
-        assert_eq!((queues["lte.up"], queues["lte.down"]), ((2, true), (2, false)), "its data go down");
-        assert_eq!(queues["eth.up"], (3, false), "both paths use it");
+        assert_eq!((queues["lte.up"], queues["lte.down"]), ((3, true), (3, false)), "its data go down");
+        assert_eq!(queues["eth.up"], (4, false), "both paths use it");
     }
 }

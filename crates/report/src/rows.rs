@@ -30,6 +30,7 @@ pub(super) struct Group<'a> {
 pub(super) struct Row<'a> {
     pub(super) series: usize,
     what: What<'a>,
+    look: Look,
 }
 
 enum What<'a> {
@@ -41,7 +42,8 @@ impl<'a> RowPlot<'a> {
     pub(super) fn of_bars(bars: &'a Bars) -> Self {
         let mut plot = Self::empty(&bars.value, &bars.references);
         for bar in &bars.bars {
-            plot.add(&bar.group, &bar.series, What::Bar { value: bar.value, interval: bar.interval });
+            let what = What::Bar { value: bar.value, interval: bar.interval };
+            plot.add(&bar.group, &bar.series, what, bar.look.map(|(colour, dashed)| Look::of_path(colour, dashed)));
         }
         let floor = whisker_floor(&bars.value, bars.bars.iter().map(|bar| bar.value));
         let ends = bars.bars.iter().filter_map(|bar| bar.interval).flat_map(|(low, high)| [low.max(floor), high]);
@@ -52,7 +54,7 @@ impl<'a> RowPlot<'a> {
     pub(super) fn of_boxes(boxes: &'a Boxes) -> Self {
         let mut plot = Self::empty(&boxes.value, &[]);
         for one in &boxes.boxes {
-            plot.add(&one.group, &one.series, What::Box(one));
+            plot.add(&one.group, &one.series, What::Box(one), None);
         }
         let values = boxes.boxes.iter().flat_map(|one| {
             let whiskers = [one.plot.whisker_low, one.plot.whisker_high];
@@ -67,12 +69,12 @@ impl<'a> RowPlot<'a> {
         Self { value, span, groups: Vec::new(), series: Vec::new(), references }
     }
 
-    fn add(&mut self, group: &'a str, series: &'a str, what: What<'a>) {
+    fn add(&mut self, group: &'a str, series: &'a str, what: What<'a>, look: Option<Look>) {
         let series = self.series.iter().position(|known| *known == series).unwrap_or_else(|| {
             self.series.push(series);
             self.series.len() - 1
         });
-        let row = Row { series, what };
+        let row = Row { series, what, look: look.unwrap_or_else(|| Look::of_series(series)) };
         match self.groups.iter_mut().find(|known| known.name == group) {
             Some(group) => group.rows.push(row),
             None => self.groups.push(Group { name: group, rows: vec![row] }),
@@ -113,7 +115,7 @@ impl<'a> RowPlot<'a> {
     }
 
     fn row(&self, row: &Row<'_>, top: f64, area: Area) -> String {
-        let look = Look::of_series(row.series);
+        let look = row.look;
         let at = |value: f64| self.span.position(value) * area.width;
         let (low, middle, high) = (top + 2.5, top + ROW_HEIGHT / 2.0, top + ROW_HEIGHT - 2.5);
         let across = |value: f64, half: f64| area.line((at(value), middle - half), (at(value), middle + half));

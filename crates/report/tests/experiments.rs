@@ -272,7 +272,10 @@ fn a_path_has_the_same_colour_in_all_figures_over_time() {
         assert_eq!(look("Congestion window", &subflow), (index, false));
         assert_eq!(look("Time and sequence", &format!("{subflow} sent \u{b7}")), (index, false));
         assert_eq!(look("Queues", &format!("{path}.up")), (index, false), "data go up");
+        let Chart::Bars(bars) = chart(&figures, "Goodput by flow and subflow") else { panic!("bars") };
+        assert_eq!((bars.bars[index + 1].group.as_str(), bars.bars[index + 1].look), (&*subflow, Some((index, false))));
     }
+    assert_eq!(look("Goodput", "album"), (2, false), "a flow is not one of its paths");
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub struct Bar {
     pub value: f64,
     /// The ends of its whisker, such as the 95 % interval.
     pub interval: Option<(f64, f64)>,
+    /// The colour of the palette, and whether it is drawn lighter; by default that of its series.
+    pub look: Option<(usize, bool)>,
 }
 
 impl Bars {
@@ -41,7 +43,14 @@ impl Bars {
         value: f64,
         interval: Option<(f64, f64)>,
     ) -> &mut Self {
-        self.bars.push(Bar { group: group.into(), series: series.into(), value, interval });
+        self.bars.push(Bar { group: group.into(), series: series.into(), value, interval, look: None });
+        self
+    }
+
+    /// Adds a bar in a group of its own, with a colour of the palette, drawn lighter if `is_lighter`.
+    pub fn add_coloured(&mut self, name: impl Into<String>, value: f64, colour: usize, is_lighter: bool) -> &mut Self {
+        let (group, series, look) = (name.into(), self.value.label.clone(), Some((colour, is_lighter)));
+        self.bars.push(Bar { group, series, value, interval: None, look });
         self
     }
 
