@@ -10,14 +10,17 @@ const ENOUGH_RUNS: usize = 5;
 /// Maximum number of points of a mean.
 const MOST_POINTS: usize = 512;
 
-/// What the lines and bands of `runs` runs are; empty for one run.
-pub(super) fn caption(runs: usize) -> String {
-    match runs {
-        0 | 1 => String::new(),
-        n if n < ENOUGH_RUNS => {
-            format!("Mean of {n} runs; the band is from the smallest to the largest value of those runs.")
-        }
-        n => format!("Mean of {n} runs; the band is its 95 % interval (Student's t)."),
+/// What the lines and bands of points with these numbers of runs are; empty for one run each.
+pub(super) fn caption(runs: impl IntoIterator<Item = usize>) -> String {
+    let (least, most) = runs.into_iter().fold((usize::MAX, 0), |(least, most), n| (least.min(n), most.max(n)));
+    let number = if least < most { format!("{least} to {most}") } else { format!("{most}") };
+    let range = "from the smallest to the largest value of those runs";
+    let interval = "its 95 % interval (Student's t)";
+    match (least, most) {
+        (_, 0 | 1) => String::new(),
+        (_, 0..ENOUGH_RUNS) => format!("Mean of {number} runs; the band is {range}."),
+        (ENOUGH_RUNS.., _) => format!("Mean of {number} runs; the band is {interval}."),
+        _ => format!("Mean of {number} runs; the band is {interval}, of fewer than {ENOUGH_RUNS} runs {range}."),
     }
 }
 
@@ -80,7 +83,7 @@ mod tests {
     fn a_single_run_is_shown_by_its_samples() {
         let points = merged(&[&series(&[1.0, 3.0])], 1);
         assert_eq!(points[1], CurvePoint { x: 1.0, y: 3.0, interval: None });
-        assert_eq!(caption(1), "");
+        assert_eq!(caption([1]), "");
     }
 
     #[test]
@@ -93,7 +96,10 @@ mod tests {
         let Some((low, high)) = merged(&all.each_ref(), 5)[0].interval else { panic!("an interval") };
         // 2.776 times 1.5811 / √5.
         assert!((low - 1.037).abs() < 1e-3 && (high - 4.963).abs() < 1e-3, "{low} {high}");
-        assert!(caption(5).contains("95 %") && caption(4).contains("smallest"));
+        assert!(caption([5]).contains("95 %") && caption([4]).contains("smallest"));
+        assert!(
+            caption([5, 4]).starts_with("Mean of 4 to 5 runs; the band is its 95 % interval (Student's t), of fewer")
+        );
     }
 
     #[test]

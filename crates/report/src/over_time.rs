@@ -214,7 +214,7 @@ fn of_metric(runs: &[&Run], metric: &Metric, events: &[Reference], palette: &Pal
             format!("{} at every sample: {}.", if is_queue { "Empty" } else { "Zero" }, names.join(", "))
         }
     };
-    let caption = joined([metric.caption, &zero, &bands::caption(runs.len())]);
+    let caption = joined([metric.caption, &zero, &bands::caption([runs.len()])]);
     Some(Figure::curves(metric.title, curves).caption(caption))
 }
 

@@ -102,12 +102,18 @@ pub(super) fn together(points: &[Sampled<'_>], selection: &Selection, slugs: &mu
     let until = points.iter().flat_map(|point| &point.runs).map(|run| run.result.duration_s).fold(0.0, f64::max);
     let time = Axis::new("time", "s").between(0.0, until);
     let events = common_events(points);
+    let bands = bands::caption(points.iter().map(|point| point.runs.len()));
+    let thinned = format!(
+        "At most about {} samples of each curve are drawn: of each stretch the smallest and the largest.",
+        selection.samples
+    );
     let of = |metric: &&'static Metric| {
-        let figures: String = overlays(points, metric, selection.samples)
-            .into_iter()
-            .map(|one| one.html(&time, &events, slugs))
-            .collect();
-        Together { title: metric.title, html: figures }
+        let figures = overlays(points, metric, selection.samples).into_iter().map(|one| {
+            let thinned = if one.is_thinned { thinned.as_str() } else { "" };
+            let caption = joined([metric.caption_alone(), &bands, thinned]);
+            one.html(&time, metric.label, &events, caption, slugs)
+        });
+        Together { title: metric.title, html: figures.collect() }
     };
     selection.metrics.iter().map(of).filter(|figures| !figures.html.is_empty()).collect()
 }
@@ -121,51 +127,39 @@ fn common_events(points: &[Sampled<'_>]) -> Vec<Reference> {
 
 /// One figure: a curve for each point that has one, with the number of the point.
 struct Overlay {
-    metric: &'static Metric,
+    /// The flow, subflow or link direction.
+    line: String,
     title: String,
     unit: String,
-    caption: String,
+    is_thinned: bool,
     curves: Vec<(usize, Curve)>,
 }
 
-fn overlays(points: &[Sampled<'_>], metric: &'static Metric, samples: usize) -> Vec<Overlay> {
-    let runs = points.iter().map(|point| point.runs.len()).max().unwrap_or(0);
-    let shape = if runs > 1 { Shape::LineAndBand } else { Shape::Line };
-    let mut overlays: Vec<(String, Overlay)> = Vec::new();
-    let mut are_thinned = false;
+fn overlays(points: &[Sampled<'_>], metric: &Metric, samples: usize) -> Vec<Overlay> {
+    let has_bands = points.iter().any(|point| point.runs.len() > 1);
+    let shape = if has_bands { Shape::LineAndBand } else { Shape::Line };
+    let mut overlays: Vec<Overlay> = Vec::new();
     for (number, point) in points.iter().enumerate() {
         for line in lines(&point.runs, metric).into_iter().filter(|line| !metric.is_idle(line)) {
-            are_thinned |= line.points.len() > samples;
+            let index = overlays.iter().position(|overlay| overlay.line == line.name).unwrap_or_else(|| {
+                let (title, unit) = (format!("{}: {}", metric.title, line.name), line.unit);
+                overlays.push(Overlay { line: line.name, title, unit, is_thinned: false, curves: Vec::new() });
+                overlays.len() - 1
+            });
+            let overlay = &mut overlays[index];
+            overlay.is_thinned |= line.points.len() > samples;
             let drawn: Vec<CurvePoint> = thinned(line.points, samples);
             let curve = Curve { points: drawn, ..Curve::new(point.name.as_str()).shape(shape).colour(number) };
-            match overlays.iter_mut().find(|(name, _)| *name == line.name) {
-                Some((_, overlay)) => overlay.curves.push((number, curve)),
-                None => {
-                    let title = format!("{}: {}", metric.title, line.name);
-                    let curves = vec![(number, curve)];
-                    overlays
-                        .push((line.name, Overlay { metric, title, unit: line.unit, caption: String::new(), curves }));
-                }
-            }
+            overlay.curves.push((number, curve));
         }
     }
-    let are_thinned = if are_thinned {
-        format!(
-            "At most about {samples} samples of each curve are drawn: of each stretch the smallest and the largest."
-        )
-    } else {
-        String::new()
-    };
-    for (_, overlay) in &mut overlays {
-        overlay.caption = joined([metric.caption_alone(), &bands::caption(runs), &are_thinned]);
-    }
-    overlays.into_iter().map(|(_, overlay)| overlay).collect()
+    overlays
 }
 
 impl Overlay {
     /// The figure with the curves of the first points, and all curves in a template, from which the script takes them.
-    fn html(self, time: &Axis, events: &[Reference], slugs: &mut Slugs) -> String {
-        let y = Axis::new(self.metric.label, self.unit.as_str());
+    fn html(self, time: &Axis, label: &str, events: &[Reference], caption: String, slugs: &mut Slugs) -> String {
+        let y = Axis::new(label, self.unit.as_str());
         let area = Area { width: UNITS, height: UNITS, medium: Medium::Page };
         let numbers: Vec<usize> = self.curves.iter().map(|(number, _)| *number).collect();
         let mut all = Curves::new(time.clone(), y.clone());
@@ -181,7 +175,7 @@ impl Overlay {
         first.references = events.to_vec();
         let shown = numbers.iter().zip(&all.curves).filter(|(number, _)| **number < FIRST);
         first.curves = shown.map(|(_, curve)| curve.clone()).collect();
-        let figure = Figure::curves(self.title.as_str(), first).caption(self.caption);
+        let figure = Figure::curves(self.title.as_str(), first).caption(caption);
         let id = slugs.unique(&format!("points {}", self.title));
         let html = chart::figure(&figure, &id, "points");
         format!(r#"<template data-of="{id}"><svg>{groups}</svg></template>{html}"#)

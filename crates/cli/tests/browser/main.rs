@@ -169,7 +169,7 @@ fn any_points_of_a_sweep_are_picked_and_seen_in_the_same_figures() {
     let Some(mut browser) = browser() else { return };
     let desk = Desk::new();
     let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/loss-sweep.toml");
-    desk.run(&[scenario, "--set", "duration=4 s", "--repeat", "2", "--series", "all"]);
+    desk.run(&[scenario, "--set", "duration=4 s", "--repeat", "2"]);
     let mut page = browser.open(&desk.report());
     let texts = |page: &mut devtools::Page, selector: &str| {
         let texts = page.evaluate(&format!("[...document.querySelectorAll({selector:?})].map((e) => e.textContent)"));

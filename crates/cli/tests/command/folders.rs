@@ -39,6 +39,21 @@ fn a_run_that_fails_leaves_no_folder() {
 }
 
 #[test]
+fn metrics_over_time_are_those_of_all_runs_unless_the_first_are_wanted() {
+    let desk = Desk::new(QUICK);
+    let runs = |options: &[&str]| -> Vec<u64> {
+        let command = [&["run", "quick.toml", "--out", "out", "--force"], options].concat();
+        assert_eq!(desk.subflow(&command).0, Some(0));
+        let text = std::fs::read(desk.path("out/series.json")).expect("series");
+        let series: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+        series.as_array().expect("runs").iter().filter_map(|run| run["run"].as_u64()).collect()
+    };
+    assert_eq!(runs(&["--repeat", "2"]), [0, 1]);
+    assert_eq!(runs(&["--repeat", "2", "--series", "first"]), [0]);
+    assert_eq!(runs(&["--repeat", "101", "--set", "duration=10 ms"]), [0], "of more than 100 runs only the first");
+}
+
+#[test]
 fn files_of_other_programs_are_kept() {
     let desk = Desk::new(QUICK);
     let figures = ["run", "quick.toml", "--out", "out", "--figures", "svg"];
