@@ -98,7 +98,7 @@ impl<'a> LinePlot<'a> {
             let shown = |n| self.area.shown(n);
             path += &match before {
                 // A distribution of very many samples has many of its steps in one place.
-                Some(same) if same == (x, y) => continue,
+                Some(same) if in_steps && same == (x, y) => continue,
                 None => format!("M{} {}", shown(x), shown(y)),
                 Some((last_x, last_y)) if in_steps => format!("h{}v{}", shown(x - last_x), shown(y - last_y)),
                 Some((last_x, last_y)) => {
@@ -197,6 +197,13 @@ mod tests {
     }
 
     #[test]
+    fn both_edges_of_a_band_have_all_points_also_where_they_meet() {
+        let curve = Curve::new("a").with_intervals([(0.0, 4.0, 4.0, 4.0), (4.0, 4.0, 4.0, 4.0)]);
+        let marks = drawn(curve.shape(Shape::LineAndBand));
+        assert!(marks.starts_with(r#"<path class="band" d="M0 6l100 0l0 0l-100 0z"/>"#), "{marks}");
+    }
+
+    #[test]
     fn the_interval_of_a_quantity_that_is_never_negative_ends_at_zero() {
         let mut curves = Curves::new(Axis::new("loss", "%"), Axis::new("goodput", "Mbit/s"));
         curves.add(Curve::new("a").with_intervals([(0.0, 4.0, -1.0, 8.0)]));
@@ -206,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn points_in_the_same_place_are_drawn_once() {
+    fn steps_in_the_same_place_are_drawn_once() {
         let many = (0..10_000).map(|n| (f64::from(n) / 1e4, f64::from(n) / 1e3));
         let marks = drawn(Curve::new("a").with_points(many).shape(Shape::Steps));
         assert!(marks.matches('v').count() <= 110, "{marks}");

@@ -176,27 +176,26 @@ mod tests {
 
     use super::*;
 
-    fn scenario(links: &str) -> Scenario {
+    fn scenario() -> Scenario {
+        let link =
+            |(name, one, other)| format!("[links.{name}]\nbetween = [\"{one}\", \"{other}\"]\nrate = \"10 Mbit/s\"\n");
+        let links = [
+            ("wifi", "phone.wifi", "core"),
+            ("lte", "mast", "phone.lte-a"),
+            ("masts", "mast", "core"),
+            ("eth", "core", "server.eth"),
+        ];
         let text = format!(
             "duration = \"1 s\"\n[hosts]\nphone = [\"wifi\", \"lte-a\"]\nserver = [\"eth\"]\n[routers]\nmast = {{}}\n\
-             core = {{}}\n{links}[flows.file]\nfrom = \"phone\"\nto = \"server\"\nprotocol = \"mptcp\"\n"
+             core = {{}}\n{}[flows.file]\nfrom = \"phone\"\nto = \"server\"\nprotocol = \"mptcp\"\n",
+            links.map(link).concat()
         );
         Scenario::read(&Document::parse(Path::new("paths.toml"), text).expect("TOML")).expect("a valid scenario")
     }
 
-    fn link(name: &str, one: &str, other: &str) -> String {
-        format!("[links.{name}]\nbetween = [\"{one}\", \"{other}\"]\nrate = \"10 Mbit/s\"\n")
-    }
-
     #[test]
     fn a_path_is_followed_to_the_first_router_with_a_choice() {
-        let links = [
-            link("wifi", "phone.wifi", "core"),
-            link("lte", "mast", "phone.lte-a"),
-            link("masts", "mast", "core"),
-            link("eth", "core", "server.eth"),
-        ];
-        let scenario = scenario(&links.concat());
+        let scenario = scenario();
         let ways = Ways::new(&scenario);
         assert_eq!(ways.of("file", "phone.wifi-server.eth"), [(0, true), (3, true)]);
         assert_eq!(ways.of("file", "phone.lte-a-server.eth#2"), [(1, false), (2, true), (3, true)]);
@@ -205,13 +204,7 @@ mod tests {
 
     #[test]
     fn a_queue_has_the_colour_of_the_only_path_through_it() {
-        let links = [
-            link("wifi", "phone.wifi", "core"),
-            link("lte", "mast", "phone.lte-a"),
-            link("masts", "mast", "core"),
-            link("eth", "core", "server.eth"),
-        ];
-        let scenario = scenario(&links.concat());
+        let scenario = scenario();
         let hops = [vec![(0, true), (3, true)], vec![(1, false), (2, true), (3, true)]];
         let mut results: Vec<LinkResult> = Vec::new();
         for (link, queue) in scenario.links.iter().zip([5, 3, 9, 9]) {

@@ -61,8 +61,9 @@ function point(chart, at, clientX, clientY) {
   values.sort((a, b) => b.height - a.height);
   const head = document.createElement("strong");
   head.textContent = digits(chart.x, valueAt(chart.x, at));
-  const lines = values.slice(0, MOST_LINES).map(({ look, name, value, ends }) =>
-    tipLine(look, name, digits(chart.y, value) + (ends.length ? ` (${ends.map((end) => bare(chart.y, end)).join(" \u2013 ")})` : "")));
+  const range = (ends) => ends.length ? ` (${ends.map((end) => bare(chart.y, end)).join(" \u2013 ")})` : "";
+  const line = ({ look, name, value, ends }) => tipLine(look, name, digits(chart.y, value) + range(ends));
+  const lines = values.slice(0, MOST_LINES).map(line);
   if (values.length > MOST_LINES) lines.push(tipLine("", `and ${values.length - MOST_LINES} more`, ""));
   tip.replaceChildren(head, ...lines);
   placeTip(clientX, clientY);
