@@ -35,7 +35,12 @@ pub(super) fn merged(series: &[&Series], runs: usize) -> Vec<CurvePoint> {
     }
     let every = longest.points().len().div_ceil(MOST_POINTS).max(1);
     let times = longest.points().iter().step_by(every).map(|point| point.time_s);
-    times.filter_map(|x| at(x, series, runs)).collect()
+    let mut points: Vec<CurvePoint> = times.filter_map(|x| at(x, series, runs)).collect();
+    // Shares cannot exceed the whole, although intervals of their means may, just as whiskers end at zero.
+    if longest.unit == "%" {
+        points.iter_mut().filter_map(|point| point.interval.as_mut()).for_each(|(_, high)| *high = high.min(100.0));
+    }
+    points
 }
 
 /// The mean and the band at a time, over the runs that have begun and not ended.
@@ -100,6 +105,18 @@ mod tests {
         assert!(
             caption([5, 4]).starts_with("Mean of 4 to 5 runs; the band is its 95 % interval (Student's t), of fewer")
         );
+    }
+
+    #[test]
+    fn the_interval_of_a_share_ends_at_the_whole() {
+        let share = |value| {
+            let mut series = Series::new("file/0", "blocking", "%", Duration::from_secs(1));
+            series.push(Instant::ZERO, value);
+            series
+        };
+        let all = [100.0, 100.0, 100.0, 100.0, 20.0].map(share);
+        let Some((low, high)) = merged(&all.each_ref(), 5)[0].interval else { panic!("an interval") };
+        assert!(low < 84.0 && high == 100.0, "{low} {high}");
     }
 
     #[test]
