@@ -1,4 +1,4 @@
-//! The detectors by name, with static dispatch.
+//! The detectors by name, with static dispatch. A new one is one file and one line in the table below.
 
 use subflow_quantity::Duration;
 
@@ -25,18 +25,6 @@ impl Parameters {
     pub const LARGEST_WINDOW: u32 = 10_000;
 }
 
-/// One of the detectors, chosen by name.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum BottleneckDetection {
-    /// `red-cpi`.
-    RedCpi(RedCpi),
-    /// `mscm`.
-    Mscm(Mscm),
-    /// `rfc8382`.
-    Rfc8382(Box<Rfc8382>),
-}
-
 /// The catalogue entry of a detector.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -61,32 +49,69 @@ impl DetectorEntry {
     }
 }
 
-const ALL: &[DetectorEntry] = &[
-    DetectorEntry {
-        name: "red-cpi",
-        aliases: &[],
-        description: "Spearman's coefficient of the paths' last smoothed RTTs",
-        source: "red2018, section 3.1",
-        defaults: Parameters { window: 50, threshold: 0.8, interval: Duration::from_micros(10), polled: false },
-        new: |parameters| BottleneckDetection::RedCpi(RedCpi::new(parameters)),
-    },
-    DetectorEntry {
-        name: "mscm",
-        aliases: &[],
-        description: "Pearson's coefficient of the paths' one-way delays at the same times",
-        source: "Liao et al. 2011; red2018, section 5.1",
-        defaults: Parameters { window: 50, threshold: 0.8, interval: Duration::from_millis(10), polled: false },
-        new: |parameters| BottleneckDetection::Mscm(Mscm::new(parameters)),
-    },
-    DetectorEntry {
-        name: "rfc8382",
-        aliases: &["sbd"],
-        description: "paths grouped by skewness, variability and oscillation of their one-way delays, and by loss",
-        source: "RFC 8382",
-        defaults: Parameters { window: 50, threshold: 0.1, interval: Duration::from_millis(350), polled: false },
-        new: |parameters| BottleneckDetection::Rfc8382(Box::new(Rfc8382::new(parameters))),
-    },
-];
+macro_rules! detectors {
+    ($($variant:ident($build:expr): $type:ty, $name:literal, [$($alias:literal),*],
+       window $window:literal, threshold $threshold:literal, interval $interval:expr,
+       $description:literal, $source:literal;)+) => {
+        /// One of the detectors, chosen by name.
+        #[derive(Clone, Debug)]
+        #[non_exhaustive]
+        pub enum BottleneckDetection {
+            $(#[doc = concat!("`", $name, "`.")] $variant($type),)+
+        }
+
+        const ALL: &[DetectorEntry] = &[$(DetectorEntry {
+            name: $name,
+            aliases: &[$($alias),*],
+            description: $description,
+            source: $source,
+            defaults: Parameters { window: $window, threshold: $threshold, interval: $interval, polled: false },
+            new: |parameters| BottleneckDetection::$variant(($build)(parameters)),
+        }),+];
+
+        impl BottleneckDetection {
+            /// Its name in [`BottleneckDetection::all`].
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $name,)+
+                }
+            }
+        }
+
+        impl BottleneckDetector for BottleneckDetection {
+            fn on_sample(&mut self, path: usize, sample: &PathSample) {
+                match self {
+                    $(Self::$variant(detector) => detector.on_sample(path, sample),)+
+                }
+            }
+            fn correlations(&mut self) -> &Correlations {
+                match self {
+                    $(Self::$variant(detector) => detector.correlations(),)+
+                }
+            }
+            fn on_replaced(&mut self, path: usize) {
+                match self {
+                    $(Self::$variant(detector) => detector.on_replaced(path),)+
+                }
+            }
+        }
+    };
+}
+
+detectors! {
+    RedCpi(RedCpi::new): RedCpi, "red-cpi", [],
+        window 50, threshold 0.8, interval Duration::from_micros(10),
+        "Spearman's coefficient of the paths' last smoothed RTTs",
+        "red2018, section 3.1";
+    Mscm(Mscm::new): Mscm, "mscm", [],
+        window 50, threshold 0.8, interval Duration::from_millis(10),
+        "Pearson's coefficient of the paths' one-way delays at the same times",
+        "Liao et al. 2011; red2018, section 5.1";
+    Rfc8382(|p| Box::new(Rfc8382::new(p))): Box<Rfc8382>, "rfc8382", ["sbd"],
+        window 50, threshold 0.1, interval Duration::from_millis(350),
+        "paths grouped by skewness, variability and oscillation of their one-way delays, and by loss",
+        "RFC 8382";
+}
 
 impl BottleneckDetection {
     /// All detectors, in listing order.
@@ -97,41 +122,6 @@ impl BottleneckDetection {
     /// The entry with this name or alias.
     pub fn entry(name: &str) -> Option<&'static DetectorEntry> {
         ALL.iter().find(|entry| entry.name == name || entry.aliases.contains(&name))
-    }
-
-    /// Its name in [`BottleneckDetection::all`].
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::RedCpi(_) => "red-cpi",
-            Self::Mscm(_) => "mscm",
-            Self::Rfc8382(_) => "rfc8382",
-        }
-    }
-}
-
-impl BottleneckDetector for BottleneckDetection {
-    fn on_sample(&mut self, path: usize, sample: &PathSample) {
-        match self {
-            Self::RedCpi(detector) => detector.on_sample(path, sample),
-            Self::Mscm(detector) => detector.on_sample(path, sample),
-            Self::Rfc8382(detector) => detector.on_sample(path, sample),
-        }
-    }
-
-    fn correlations(&mut self) -> &Correlations {
-        match self {
-            Self::RedCpi(detector) => detector.correlations(),
-            Self::Mscm(detector) => detector.correlations(),
-            Self::Rfc8382(detector) => detector.correlations(),
-        }
-    }
-
-    fn on_replaced(&mut self, path: usize) {
-        match self {
-            Self::RedCpi(detector) => detector.on_replaced(path),
-            Self::Mscm(detector) => detector.on_replaced(path),
-            Self::Rfc8382(detector) => detector.on_replaced(path),
-        }
     }
 }
 

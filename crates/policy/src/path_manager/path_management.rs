@@ -1,28 +1,10 @@
-//! The path managers by name, with static dispatch.
+//! The path managers by name, with static dispatch. A new one is one file and one line in the table below.
 
 use std::num::NonZeroU8;
 
 use crate::custom::{CustomPathManager, FlowEnd};
 
 use super::{Binder, Command, Event, FullMesh, NDiffPorts, Passive, PathManager, SingleMesh};
-
-/// One of the path managers, chosen by name.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum PathManagement {
-    /// `default`.
-    Passive(Passive),
-    /// `full-mesh`.
-    FullMesh(FullMesh),
-    /// `single-mesh`.
-    SingleMesh(SingleMesh),
-    /// `ndiffports`.
-    NDiffPorts(NDiffPorts),
-    /// `binder`.
-    Binder(Binder),
-    /// One that is not in the catalogue.
-    Custom(Box<dyn CustomPathManager>),
-}
 
 /// Options of the path managers. [`PathManagerEntry::options`] lists those that each of them uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,48 +45,73 @@ impl PathManagerEntry {
     }
 }
 
-const ALL: &[PathManagerEntry] = &[
-    PathManagerEntry {
-        name: "default",
-        aliases: &["passive"],
-        description: "no subflow beyond the initial one and those that the peer opens",
-        source: "lima2017, section 3.3.1; Linux MPTCP 0.9x, default",
-        options: &[],
-        new: |_| PathManagement::Passive(Passive),
-    },
-    PathManagerEntry {
-        name: "full-mesh",
-        aliases: &["fullmesh"],
-        description: "one subflow, or more, from every local address to every remote address",
-        source: "lima2017, section 3.3.4; Linux MPTCP 0.9x, fullmesh",
-        options: &["subflows_per_pair"],
-        new: |options| PathManagement::FullMesh(FullMesh::new(options.subflows_per_pair)),
-    },
-    PathManagerEntry {
-        name: "single-mesh",
-        aliases: &["singlemesh"],
-        description: "one subflow from every local address",
-        source: "lima2017, section 4.2, Algorithm 7",
-        options: &[],
-        new: |_| PathManagement::SingleMesh(SingleMesh::default()),
-    },
-    PathManagerEntry {
-        name: "ndiffports",
-        aliases: &[],
-        description: "n subflows from different ports between the two addresses of the initial one",
-        source: "lima2017, section 3.3.3; Linux MPTCP 0.9x, ndiffports",
-        options: &["n"],
-        new: |options| PathManagement::NDiffPorts(NDiffPorts::new(options.n)),
-    },
-    PathManagerEntry {
-        name: "binder",
-        aliases: &[],
-        description: "one subflow through each gateway of the client's interfaces",
-        source: "Boccassi, Fayed, Marina, LCDNet 2013; lima2017, section 3.3.2; Linux MPTCP 0.9x, binder",
-        options: &[],
-        new: |_| PathManagement::Binder(Binder::default()),
-    },
-];
+macro_rules! path_managers {
+    ($($variant:ident($build:expr): $name:literal, [$($alias:literal),*], options [$($option:literal),*],
+       $description:literal, $source:literal;)+) => {
+        /// One of the path managers, chosen by name.
+        #[derive(Clone, Debug)]
+        #[non_exhaustive]
+        pub enum PathManagement {
+            $(#[doc = concat!("`", $name, "`.")] $variant($variant),)+
+            /// One that is not in the catalogue.
+            Custom(Box<dyn CustomPathManager>),
+        }
+
+        const ALL: &[PathManagerEntry] = &[$(PathManagerEntry {
+            name: $name,
+            aliases: &[$($alias),*],
+            description: $description,
+            source: $source,
+            options: &[$($option),*],
+            new: |options| PathManagement::$variant(($build)(options)),
+        }),+];
+
+        impl PathManagement {
+            /// Its name in [`PathManagement::all`]; `custom` if it is not there.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $name,)+
+                    Self::Custom(_) => "custom",
+                }
+            }
+        }
+
+        // Every method goes to every path manager: one that overrides a default of the trait is asked.
+        impl PathManager for PathManagement {
+            fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>) {
+                match self {
+                    $(Self::$variant(manager) => manager.on_event(event, commands),)+
+                    Self::Custom(manager) => manager.on_event(event, commands),
+                }
+            }
+            fn begin(&mut self, end: FlowEnd) {
+                match self {
+                    $(Self::$variant(manager) => manager.begin(end),)+
+                    Self::Custom(manager) => manager.begin(end),
+                }
+            }
+        }
+    };
+}
+
+path_managers! {
+    Passive(|_| Passive): "default", ["passive"], options [],
+        "no subflow beyond the initial one and those that the peer opens",
+        "lima2017, section 3.3.1; Linux MPTCP 0.9x, default";
+    FullMesh(|o: &Options| FullMesh::new(o.subflows_per_pair)): "full-mesh", ["fullmesh"],
+        options ["subflows_per_pair"],
+        "one subflow, or more, from every local address to every remote address",
+        "lima2017, section 3.3.4; Linux MPTCP 0.9x, fullmesh";
+    SingleMesh(|_| SingleMesh::default()): "single-mesh", ["singlemesh"], options [],
+        "one subflow from every local address",
+        "lima2017, section 4.2, Algorithm 7";
+    NDiffPorts(|o: &Options| NDiffPorts::new(o.n)): "ndiffports", [], options ["n"],
+        "n subflows from different ports between the two addresses of the initial one",
+        "lima2017, section 3.3.3; Linux MPTCP 0.9x, ndiffports";
+    Binder(|_| Binder::default()): "binder", [], options [],
+        "one subflow through each gateway of the client's interfaces",
+        "Boccassi, Fayed, Marina, LCDNet 2013; lima2017, section 3.3.2; Linux MPTCP 0.9x, binder";
+}
 
 impl PathManagement {
     /// All path managers, in listing order.
@@ -122,48 +129,12 @@ impl PathManagement {
         let entry = ALL.iter().find(|entry| entry.name == name || entry.aliases.contains(&name))?;
         Some(entry.create(options))
     }
-
-    /// Its name in [`PathManagement::all`]; `custom` if it is not there.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Passive(_) => "default",
-            Self::FullMesh(_) => "full-mesh",
-            Self::SingleMesh(_) => "single-mesh",
-            Self::NDiffPorts(_) => "ndiffports",
-            Self::Binder(_) => "binder",
-            Self::Custom(_) => "custom",
-        }
-    }
 }
 
 /// `default`.
 impl Default for PathManagement {
     fn default() -> Self {
         Self::Passive(Passive)
-    }
-}
-
-impl PathManager for PathManagement {
-    fn on_event(&mut self, event: &Event, commands: &mut Vec<Command>) {
-        match self {
-            Self::Passive(manager) => manager.on_event(event, commands),
-            Self::FullMesh(manager) => manager.on_event(event, commands),
-            Self::SingleMesh(manager) => manager.on_event(event, commands),
-            Self::NDiffPorts(manager) => manager.on_event(event, commands),
-            Self::Binder(manager) => manager.on_event(event, commands),
-            Self::Custom(manager) => manager.on_event(event, commands),
-        }
-    }
-
-    fn begin(&mut self, end: FlowEnd) {
-        match self {
-            Self::Passive(manager) => manager.begin(end),
-            Self::FullMesh(manager) => manager.begin(end),
-            Self::SingleMesh(manager) => manager.begin(end),
-            Self::NDiffPorts(manager) => manager.begin(end),
-            Self::Binder(manager) => manager.begin(end),
-            Self::Custom(manager) => manager.begin(end),
-        }
     }
 }
 
