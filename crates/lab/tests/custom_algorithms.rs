@@ -5,11 +5,12 @@ use std::path::Path;
 
 use subflow_lab::results::RunResult;
 use subflow_lab::simulate::{RunOptions, simulate};
+use subflow_network::{Arrival, QueueDiscipline};
 use subflow_policy::congestion::{self, Ack, CongestionControl, Lia};
 use subflow_policy::custom::FlowEnd;
 use subflow_policy::path_manager::{Command, Event, FullMesh, PathManager};
 use subflow_policy::scheduler::{Assignment, LowestLatency, QueueView, Scheduler, SubflowView};
-use subflow_quantity::Instant;
+use subflow_quantity::{Duration, Instant};
 use subflow_scenario::file::Document;
 use subflow_scenario::{CustomAlgorithms, Scenario};
 
@@ -51,6 +52,27 @@ impl Scheduler for Telling {
     }
     fn begin(&mut self, end: FlowEnd) {
         self.0 = Some(end);
+    }
+}
+
+/// Drops what would wait for longer than `limit`, and a random packet of `one_in`.
+#[derive(Clone, Debug)]
+struct Impatient {
+    limit: Duration,
+    one_in: u64,
+    random: u64,
+}
+
+impl QueueDiscipline for Impatient {
+    fn drops(&mut self, arrival: &Arrival) -> bool {
+        // Marsaglia's xorshift: any generator will do.
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        arrival.wait > self.limit || self.random.is_multiple_of(self.one_in)
+    }
+    fn begin(&mut self, seed: u64) {
+        self.random = seed | 1;
     }
 }
 
@@ -126,4 +148,49 @@ fn a_custom_algorithm_takes_no_options_in_the_scenario() {
     document.set("--set", "flows.file.scheduler={ name = \"mine\", beta = 1 }").expect("a path");
     let problems = Scenario::read(&document).expect_err("no options");
     assert!(problems.to_string().contains("mine has no such option"), "{problems}");
+}
+
+/// One TCP connection over a queue, with what stands for it in the file.
+fn over_queue(queue: &str, custom: CustomAlgorithms) -> Document {
+    let mut document = document("lia", "ll", "default", custom);
+    for (path, value) in [("flows.file.protocol", "tcp"), ("links.one.loss", "none"), ("links.one.queue", queue)] {
+        document.set("--set", &format!("{path}={value}")).expect("a path");
+    }
+    document
+}
+
+#[test]
+fn a_custom_queue_decides_which_packets_a_link_drops() {
+    let queue = |ms: u64, one_in: u64| {
+        let mut custom = CustomAlgorithms::default();
+        let queue = Impatient { limit: Duration::from_millis(ms), one_in, random: 0 };
+        custom.queue("impatient", queue).expect("a good name");
+        over_queue("{ discipline = 'impatient', limit = 'unlimited' }", custom)
+    };
+    // 20 Mbit/s for 10 ms are 25 kB, and a packet waits for those before it, not for itself.
+    let by_time = run(&queue(10, u64::MAX), 1);
+    let by_bytes = run(&over_queue("'26500 B'", CustomAlgorithms::default()), 1);
+    assert!(by_time.links[0].drops > 10, "{:?}", by_time.links[0]);
+    let ratio = by_time.flows[0].goodput_mbps / by_bytes.flows[0].goodput_mbps;
+    assert!((0.98..1.02).contains(&ratio), "{ratio}");
+    assert_eq!(by_time.links[1].packets, 0, "the other link has a queue of its own");
+
+    let (one, again, other) = (run(&queue(1000, 100), 1), run(&queue(1000, 100), 1), run(&queue(1000, 100), 2));
+    assert!(one.links[0].drops > 20);
+    assert_eq!(one.flows, again.flows, "its seed is a function of the run's");
+    assert_ne!(one.links[0].drops, other.links[0].drops);
+}
+
+#[test]
+fn a_custom_queue_has_a_name_of_its_own_and_no_parameters() {
+    let mut custom = CustomAlgorithms::default();
+    let queue = || Impatient { limit: Duration::ZERO, one_in: 2, random: 0 };
+    assert!(custom.queue("red", queue()).expect_err("it is taken").message.contains("a built-in one"));
+    custom.queue("impatient", queue()).expect("a good name");
+    let refused = |queue: &str, expected: &str| {
+        let problems = Scenario::read(&over_queue(queue, custom.clone())).expect_err("not valid").to_string();
+        assert!(problems.contains(expected), "{problems}");
+    };
+    refused("{ discipline = 'impatient', weight = 0.1 }", "the queue discipline impatient has no such parameter");
+    refused("{ discipline = 'inpatient' }", "found \"inpatient\", expected a queue discipline");
 }

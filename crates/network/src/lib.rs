@@ -61,7 +61,9 @@ pub use netem::{Distribution, Jitter, Overtaking};
 pub use network::{Hosts, LookAhead, Network};
 pub use parts::{Exchange, Partition, PartitionError};
 pub use probability::Probability;
-pub use queue::{Discipline, IdleAgeing, Limit, QueueConfig, RedConfig, RedDrop, RedUnit};
+pub use queue::{
+    Arrival, CustomQueue, Discipline, IdleAgeing, Limit, QueueConfig, QueueDiscipline, RedConfig, RedDrop, RedUnit,
+};
 pub use routing::{RouteMetric, RouterMode, RoutingConfig, flow_key, signal};
 pub use streams::stream;
 pub use tap::{Direction, Tap};

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use subflow_network::{CustomQueue, Discipline};
 use subflow_policy::congestion::Algorithm;
 use subflow_policy::custom::{CustomCongestionControl, CustomPathManager, CustomScheduler};
 use subflow_policy::path_manager::PathManagement;
 use subflow_policy::scheduler::Scheduling;
 
 use crate::file::{Problem, check_name};
+use crate::read::words;
 use crate::{CatalogueEntry, CongestionName, PathManagerName, SchedulerName};
 
 /// Prototypes of algorithms of one kind, by name.
@@ -20,6 +22,7 @@ pub struct CustomAlgorithms {
     pub(crate) congestion: Prototypes<Algorithm>,
     pub(crate) schedulers: Prototypes<Scheduling>,
     pub(crate) path_managers: Prototypes<PathManagement>,
+    pub(crate) queues: Prototypes<Discipline>,
 }
 
 impl CustomAlgorithms {
@@ -42,9 +45,19 @@ impl CustomAlgorithms {
         add(&mut self.path_managers, "path manager", &PathManagerName::catalogue(), name, prototype)
     }
 
+    /// Adds a queue discipline, as [`congestion`](Self::congestion) does. Each direction of a link that names it, as in
+    /// `queue = { discipline = "NAME", limit = "100 packets" }`, takes a clone.
+    pub fn queue(&mut self, name: &str, prototype: impl CustomQueue + 'static) -> Result<(), Problem> {
+        let prototype = Discipline::Custom(Box::new(prototype));
+        add(&mut self.queues, "queue discipline", &words::queues(), name, prototype)
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.congestion.is_empty() && self.schedulers.is_empty() && self.path_managers.is_empty()
+        self.congestion.is_empty()
+            && self.schedulers.is_empty()
+            && self.path_managers.is_empty()
+            && self.queues.is_empty()
     }
 }
 

@@ -1,22 +1,30 @@
-//! Features that most links do not have: RED, loss, disturbance.
+//! Features that most links do not have: RED and custom queues, loss, disturbance.
 
+use rand_core::RngCore;
 use subflow_quantity::{Duration, Instant};
 
 use super::disturbance::Disturbance;
 use super::{LinkConfig, LinkStreams, LossPosition};
 use crate::LossConfig;
 use crate::loss::LossProcess;
-use crate::queue::{Discipline, Occupancy, Red};
+use crate::queue::{Arrival, CustomQueue, Discipline, Occupancy, Red};
 use rand_pcg::Pcg64Mcg;
 
 /// The state of a link that a plain one does not use, stored separately so that plain links stay small.
 #[derive(Debug)]
 pub(crate) struct Extras {
-    red: Option<Red>,
+    active: Option<ActiveQueue>,
     loss: Option<LossProcess>,
     loss_random: Pcg64Mcg,
     loss_before_queue: bool,
     pub(crate) disturbance: Option<Disturbance>,
+}
+
+/// A queue discipline that drops packets before the limit is reached.
+#[derive(Debug)]
+enum ActiveQueue {
+    Red(Red),
+    Custom(Box<dyn CustomQueue>),
 }
 
 /// The state of the queue when a packet comes.
@@ -26,14 +34,21 @@ pub(super) struct QueueState {
     pub(super) bytes: u64,
     /// Since when the queue is empty, if it is empty.
     pub(super) idle_since: Instant,
+    /// When the last packet that it holds leaves.
+    pub(super) last_departure: Instant,
 }
 
 impl Extras {
-    pub(super) fn new(config: &LinkConfig, streams: LinkStreams) -> Self {
+    pub(super) fn new(config: &LinkConfig, mut streams: LinkStreams) -> Self {
         Self {
-            red: match &config.queue.discipline {
+            active: match &config.queue.discipline {
                 Discipline::DropTail => None,
-                Discipline::Red(red) => Some(Red::new(red.clone(), streams.red)),
+                Discipline::Red(red) => Some(ActiveQueue::Red(Red::new(red.clone(), streams.queue))),
+                Discipline::Custom(prototype) => {
+                    let mut queue = prototype.clone();
+                    queue.begin(streams.queue.next_u64());
+                    Some(ActiveQueue::Custom(queue))
+                }
             },
             loss: LossProcess::new(&config.loss),
             loss_random: streams.loss,
@@ -49,7 +64,7 @@ impl Extras {
 
     /// Whether the link has none of these features.
     pub(super) fn are_none(&self) -> bool {
-        self.red.is_none() && self.loss.is_none() && self.disturbance.is_none()
+        self.active.is_none() && self.loss.is_none() && self.disturbance.is_none()
     }
 
     pub(super) fn set_loss(&mut self, config: &LossConfig) {
@@ -66,20 +81,32 @@ impl Extras {
         !self.loss_before_queue && self.loses()
     }
 
-    /// Whether RED drops a packet that takes `occupied` bytes. RED processes every packet that comes to the queue, also
-    /// if the packet then does not fit.
-    pub(super) fn red_drops(
+    /// Whether the discipline drops a packet that takes `occupied` bytes. It processes every packet that comes to the
+    /// queue, also if the packet then does not fit.
+    pub(super) fn queue_drops(
         &mut self,
         now: Instant,
         occupied: u32,
         queue: QueueState,
         transmission_time: impl Fn(u32) -> Duration,
     ) -> bool {
-        let Some(red) = &mut self.red else { return false };
-        let QueueState { packets, bytes, idle_since } = queue;
-        let occupancy =
-            if packets > 0 { Occupancy::Holding { packets, bytes } } else { Occupancy::Idle(now.since(idle_since)) };
-        red.drops(occupancy, occupied, transmission_time)
+        let QueueState { packets, bytes, idle_since, last_departure } = queue;
+        let idle = (packets == 0).then(|| now.since(idle_since));
+        match &mut self.active {
+            None => false,
+            Some(ActiveQueue::Red(red)) => {
+                let occupancy = idle.map_or(Occupancy::Holding { packets, bytes }, Occupancy::Idle);
+                red.drops(occupancy, occupied, transmission_time)
+            }
+            Some(ActiveQueue::Custom(queue)) => queue.drops(&Arrival {
+                at: now,
+                bytes: occupied,
+                held_packets: packets,
+                held_bytes: bytes,
+                wait: last_departure.since(now),
+                idle,
+            }),
+        }
     }
 
     fn loses(&mut self) -> bool {

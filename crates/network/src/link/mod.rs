@@ -93,7 +93,8 @@ pub(crate) struct Accepted {
 
 /// Random streams of one link.
 pub(crate) struct LinkStreams {
-    pub(crate) red: Pcg64Mcg,
+    /// Of the queue discipline.
+    pub(crate) queue: Pcg64Mcg,
     pub(crate) loss: Pcg64Mcg,
     pub(crate) disturbance: Pcg64Mcg,
 }
@@ -302,19 +303,24 @@ impl Link {
         if self.delivered.wrapping_sub(self.departed).cast_signed() > 0 { self.departed } else { self.delivered }
     }
 
-    /// The state of the queue for the limit and RED.
+    /// The state of the queue for the limit and the discipline.
     #[inline]
     fn queue_state(&self) -> QueueState {
         let (packets, bytes) = (self.held(), self.held_bytes);
         if self.counts_transmitting || packets == 0 {
             let idle_since = if self.counts_transmitting { self.last_departure } else { self.last_start };
-            return QueueState { packets, bytes, idle_since };
+            return QueueState { packets, bytes, idle_since, last_departure: self.last_departure };
         }
         let in_transmission = u64::from(self.ring.at(self.departed).parcel.size) + u64::from(self.overhead);
-        QueueState { packets: packets - 1, bytes: bytes - in_transmission, idle_since: self.last_start }
+        QueueState {
+            packets: packets - 1,
+            bytes: bytes - in_transmission,
+            idle_since: self.last_start,
+            last_departure: self.last_departure,
+        }
     }
 
-    /// Whether a packet of `occupied` bytes passes loss, RED and the limit.
+    /// Whether a packet of `occupied` bytes passes loss, the discipline and the limit.
     #[inline(always)]
     fn admits(&mut self, now: Instant, occupied: u32) -> bool {
         self.catch_up(now);
@@ -327,14 +333,14 @@ impl Link {
         fits
     }
 
-    /// Whether a packet passes loss and RED.
+    /// Whether a packet passes loss and the discipline.
     fn passes_extras(&mut self, now: Instant, occupied: u32, queue: QueueState) -> bool {
         if self.extras.loses_before_queue() {
             self.counters.dropped_loss += 1;
             return false;
         }
         let transmitter = &self.transmitter;
-        if self.extras.red_drops(now, occupied, queue, |bytes| transmitter.typical_time(bytes)) {
+        if self.extras.queue_drops(now, occupied, queue, |bytes| transmitter.typical_time(bytes)) {
             self.counters.dropped_queue += 1;
             return false;
         }

@@ -5,10 +5,12 @@
 //! departures in advance. They would be variants of [`Discipline`] whose links store waiting packets separately from
 //! the ring of packets in propagation, and need one more event per packet, the end of its transmission.
 
+mod custom;
 mod drop_tail;
 mod idle_ageing;
 mod red;
 
+pub use custom::{Arrival, CustomQueue, QueueDiscipline};
 pub(crate) use drop_tail::DropTail;
 pub use idle_ageing::IdleAgeing;
 pub(crate) use red::{Occupancy, Red};
@@ -34,6 +36,8 @@ pub enum Discipline {
     DropTail,
     /// Random early detection.
     Red(RedConfig),
+    /// One of a library user's crate.
+    Custom(Box<dyn CustomQueue>),
 }
 
 /// The queue of one direction of a link.

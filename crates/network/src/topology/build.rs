@@ -235,7 +235,7 @@ impl TopologyBuilder {
                 let way = ["forward", "backward"][direction];
                 let random = |component| stream(seed, &format!("link/{}/{way}/{component}", link.name));
                 let streams =
-                    LinkStreams { red: random("red"), loss: random("loss"), disturbance: random("disturbance") };
+                    LinkStreams { queue: random("red"), loss: random("loss"), disturbance: random("disturbance") };
                 let far_end = match link.ends[1 - direction] {
                     Attachment::Interface(id) => FarEnd::Interface(id),
                     Attachment::Router(id) => FarEnd::Router(id.0),

@@ -15,6 +15,7 @@ use super::sizes;
 use super::stacks::Stacks;
 use super::topology::Topology;
 use super::traces::Traces;
+use super::{References, RunLength};
 use super::traffic::{self, largest_datagram};
 use crate::choice::Choice;
 use crate::file::{Collector, Field, Place, Problem, Section};
@@ -62,7 +63,7 @@ pub(super) fn read(
     topology: &Topology,
     stacks: &Stacks<'_>,
     run: &RunLength,
-    (custom, traces): (&CustomAlgorithms, &Traces),
+    References { custom, traces }: References<'_>,
     problems: &mut Collector,
 ) -> (Vec<Flow>, Vec<FlowGroup>) {
     let (mut flows, mut groups) = (Vec::new(), Vec::new());

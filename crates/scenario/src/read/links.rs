@@ -9,7 +9,7 @@ use subflow_quantity::Duration;
 
 use super::topology::Topology;
 use super::traces::Traces;
-use super::{loss, queue};
+use super::{References, loss, queue};
 use crate::choice::Choice;
 use crate::file::{Field, Place, Problem, Section, Value};
 use crate::{Link, schema};
@@ -20,7 +20,7 @@ const LONGEST_DELAY: Duration = Duration::from_secs(3600);
 /// Reads links; nodes have been read before.
 pub(super) struct LinkReader<'a> {
     pub(super) topology: &'a Topology,
-    pub(super) traces: &'a Traces,
+    pub(super) references: References<'a>,
 }
 
 impl LinkReader<'_> {
@@ -36,21 +36,22 @@ impl LinkReader<'_> {
         if ends[0] == ends[1] {
             return Err(between.problem("both ends are the same").label("a link joins two nodes"));
         }
-        let [up, down] = configs(&section, self.traces)?;
+        let [up, down] = configs(&section, self.references)?;
         let link = Link { name: name.to_owned(), ends, up, down };
         Ok((link, [first.place().clone(), second.place().clone()]))
     }
 }
 
 /// The properties of both directions of a link.
-pub(super) fn configs(section: &Section<'_>, traces: &Traces) -> Result<[LinkConfig; 2], Problem> {
+pub(super) fn configs(section: &Section<'_>, references: References<'_>) -> Result<[LinkConfig; 2], Problem> {
+    let References { custom, traces } = references;
     let rate = directions(&section.required("rate")?, None, |f| service(f, traces))?;
     let delay = directions(&section.value("delay"), Some(&section.default("delay")), delay)?;
     let round_trip = delay[0] + delay[1];
     let queue = |index: usize| {
         let (field, default) = (section.value("queue"), section.default("queue"));
         let of_direction = direction(&field, Some(&default), index)?;
-        queue::read(&of_direction, queue::Measure { service: &rate[index], round_trip })
+        queue::read(&of_direction, queue::Measure { service: &rate[index], round_trip }, custom)
     };
     let queue = [queue(0)?, queue(1)?];
     let loss = directions(&section.value("loss"), Some(&section.default("loss")), |f| loss::read(f, traces))?;

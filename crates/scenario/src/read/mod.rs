@@ -34,7 +34,7 @@ use subflow_network::{RoutingConfig, longest_run};
 use subflow_quantity::Duration;
 
 use super::file::{Collector, Document, Field, Node, Place, Problem, Problems, Section};
-use super::{Scenario, schema};
+use super::{CustomAlgorithms, Scenario, schema};
 pub(crate) use effect::without_effect;
 use stacks::Stacks;
 use topology::Topology;
@@ -45,6 +45,15 @@ const LARGEST_SEED: u64 = (1 << 53) - 1;
 
 /// The maximum number of samples: more would dominate the time of a run, and series keep far fewer.
 const MOST_SAMPLES: u64 = 10_000_000;
+
+/// What a scenario names that is not in its text.
+#[derive(Clone, Copy)]
+pub(super) struct References<'a> {
+    /// Algorithms of a library user's crate.
+    pub(super) custom: &'a CustomAlgorithms,
+    /// Traces in files.
+    pub(super) traces: &'a Traces,
+}
 
 /// The general keys at the top of the file.
 struct General {
@@ -105,7 +114,8 @@ impl Scenario {
         let mut problems = Collector::default();
 
         let general = problems.keep(general(&section, name));
-        let topology = Topology::read(&section, traces, &mut problems);
+        let references = References { custom, traces };
+        let topology = Topology::read(&section, references, &mut problems);
         let (Some(general), Some(topology)) = (general, topology) else { return Err(problems) };
         // Flows and events refer to the topology: with an incomplete one they would raise false alarms.
         if !problems.is_empty() {
@@ -114,8 +124,8 @@ impl Scenario {
 
         problems.keep(general.run.check_clock(&topology));
         let stacks = problems.keep(Stacks::read(&section, &topology));
-        let flows = stacks
-            .map(|stacks| flows::read(&section, &topology, &stacks, &general.run, (custom, traces), &mut problems));
+        let flows =
+            stacks.map(|stacks| flows::read(&section, &topology, &stacks, &general.run, references, &mut problems));
         let (flows, groups) = flows.unwrap_or_default();
         let (timeline, host_timeline) = timeline::read(&section, &topology, traces, &general.run, &mut problems);
         let single_ways = problems.keep(routing::single_ways(&section, &topology)).unwrap_or_default();

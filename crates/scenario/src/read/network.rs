@@ -2,19 +2,19 @@
 
 use subflow_network::RouterMode;
 
+use super::References;
 use super::links::LinkReader;
 use super::shape::Generated;
 use super::topology::Topology;
-use super::traces::Traces;
 use super::{addresses, gateways, hosts, routing, shape};
 use crate::file::{Collector, Field, Place, Problem, Section};
 use crate::{Host, HostStack, Interface, Router, schema};
 
 impl Topology {
     /// Reads `hosts`, `routers` and `links`. Returns `None` if too little of them is valid to continue.
-    pub(super) fn read(section: &Section<'_>, traces: &Traces, problems: &mut Collector) -> Option<Self> {
+    pub(super) fn read(section: &Section<'_>, references: References<'_>, problems: &mut Collector) -> Option<Self> {
         let generated = match section.given("topology") {
-            Some(field) => Some((problems.keep(shape::read(&field, traces))?, field)),
+            Some(field) => Some((problems.keep(shape::read(&field, references))?, field)),
             None => None,
         };
         let needed = |key| match (section.given(key), &generated) {
@@ -44,7 +44,7 @@ impl Topology {
             }
         }
         match (&links_field, &generated) {
-            (Some(field), _) => topology.read_links(field, traces, problems)?,
+            (Some(field), _) => topology.read_links(field, references, problems)?,
             (None, Some((_, field))) => topology.check_all_plugged_in(field, problems),
             (None, None) => {}
         }
@@ -124,13 +124,13 @@ impl Topology {
         );
     }
 
-    fn read_links(&mut self, field: &Field<'_>, traces: &Traces, problems: &mut Collector) -> Option<()> {
+    fn read_links(&mut self, field: &Field<'_>, references: References<'_>, problems: &mut Collector) -> Option<()> {
         let entries = problems.keep(field.named_entries("link"))?;
         if entries.is_empty() {
             problems.add(field.problem("there is no link, expected at least one"));
         }
         for (name, link) in &entries {
-            if let Some((link, ends)) = problems.keep(LinkReader { topology: self, traces }.read(name, link)) {
+            if let Some((link, ends)) = problems.keep(LinkReader { topology: self, references }.read(name, link)) {
                 problems.keep(self.plug_in(link, ends));
             }
         }

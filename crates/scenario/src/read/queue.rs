@@ -6,7 +6,7 @@ use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Size};
 
 use crate::choice::Choice;
 use crate::file::{Field, Problem, Section, Value};
-use crate::schema;
+use crate::{CustomAlgorithms, schema};
 
 /// The queue disciplines, and whether each is RED.
 pub(super) const DISCIPLINES: [Choice<bool>; 2] = [
@@ -69,29 +69,57 @@ impl Measure<'_> {
 /// The smallest queue in bytes that accepts a full-sized packet.
 const FULL_PACKET: u64 = 1500;
 
-pub(super) fn read(field: &Field<'_>, measure: Measure<'_>) -> Result<QueueConfig, Problem> {
+pub(super) fn read(field: &Field<'_>, measure: Measure<'_>, custom: &CustomAlgorithms) -> Result<QueueConfig, Problem> {
     if !matches!(field.value(), Value::Table(_)) {
         return Ok(QueueConfig { limit: limit(field, measure)?, ..QueueConfig::default() });
     }
     let section = field.section(&schema::QUEUE)?;
     let limit_field = section.value("limit");
     let limit = limit(&limit_field, measure)?;
-    let discipline = section.value("discipline").choice("a queue discipline", &DISCIPLINES)?;
-    let discipline = match discipline {
-        true => Discipline::Red(red(&section, measure, limit, &limit_field)?),
-        false => {
-            let of_red = ["min_threshold", "max_threshold", "max_probability", "weight", "gentle", "drop", "idle"];
-            if let Some(stray) = of_red.into_iter().find_map(|key| section.given(key)) {
-                return Err(stray
-                    .problem("a drop-tail queue has no such parameter")
-                    .label("a parameter of RED")
-                    .help("add discipline = \"red\", or drop it"));
-            }
-            Discipline::DropTail
+    let discipline = match named(&section.value("discipline"), custom)? {
+        Named::Red => Discipline::Red(red(&section, measure, limit, &limit_field)?),
+        Named::Other(name, discipline) => {
+            refuse_parameters_of_red(&section, &name)?;
+            discipline
         }
     };
     let counts_transmitting = section.value("counts_transmitting").boolean()?;
     Ok(QueueConfig { discipline, limit, counts_transmitting })
+}
+
+/// A discipline by name.
+enum Named {
+    Red,
+    /// One without parameters.
+    Other(String, Discipline),
+}
+
+/// The discipline with the name in `field`: one of `custom`, or a built-in one.
+fn named(field: &Field<'_>, custom: &CustomAlgorithms) -> Result<Named, Problem> {
+    const WHAT: &str = "a queue discipline";
+    let name = field.string(WHAT)?;
+    if let Some((_, prototype)) = custom.queues.iter().find(|(known, _)| known == name) {
+        return Ok(Named::Other(name.to_owned(), Discipline::clone(prototype)));
+    }
+    match DISCIPLINES.iter().find(|discipline| discipline.name == name).map(|discipline| discipline.value) {
+        Some(true) => Ok(Named::Red),
+        Some(false) => Ok(Named::Other(name.to_owned(), Discipline::DropTail)),
+        None => {
+            let own = custom.queues.iter().map(|(name, _)| name.as_str());
+            Err(field.unknown_name(name, WHAT, DISCIPLINES.iter().map(|discipline| discipline.name).chain(own)))
+        }
+    }
+}
+
+fn refuse_parameters_of_red(section: &Section<'_>, discipline: &str) -> Result<(), Problem> {
+    let of_red = ["min_threshold", "max_threshold", "max_probability", "weight", "gentle", "drop", "idle"];
+    match of_red.into_iter().find_map(|key| section.given(key)) {
+        None => Ok(()),
+        Some(stray) => Err(stray
+            .problem(format!("the queue discipline {discipline} has no such parameter"))
+            .label("a parameter of RED")
+            .help("add discipline = \"red\", or drop it")),
+    }
 }
 
 /// A number of packets, a number of bytes, what stands for it, or "unlimited".

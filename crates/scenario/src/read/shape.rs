@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use subflow_network::{LinkConfig, Service, Shape, ShapeEnd};
 
+use super::References;
 use super::links;
-use super::traces::Traces;
 use crate::choice::Choice;
 use crate::file::{Field, Problem, Section};
 use crate::{Attachment, InterfaceIndex, Link, schema};
@@ -71,7 +71,7 @@ pub(super) const KINDS: &[Choice<Kind>] = &[
 /// The keys of sizes, of all kinds.
 const SIZES: [&str; 6] = ["k", "leaves", "spines", "switches", "width", "hosts"];
 
-pub(super) fn read(field: &Field<'_>, traces: &Traces) -> Result<Generated, Problem> {
+pub(super) fn read(field: &Field<'_>, references: References<'_>) -> Result<Generated, Problem> {
     let section = field.section(&schema::TOPOLOGY)?;
     let kind = section.required("kind")?;
     let (keys, make) = kind.choice("the name of a topology", KINDS)?;
@@ -81,9 +81,9 @@ pub(super) fn read(field: &Field<'_>, traces: &Traces) -> Result<Generated, Prob
             return Err(given.problem(format!("a {name} has no parameter {key}")).also(kind.place(), "the kind"));
         }
     }
-    let fabric = links::configs(&section, traces)?;
+    let fabric = links::configs(&section, references)?;
     let host_rate = match section.given("host_rate") {
-        Some(rate) => links::directions(&rate, None, |field| links::service(field, traces))?,
+        Some(rate) => links::directions(&rate, None, |field| links::service(field, references.traces))?,
         None => [fabric[0].service.clone(), fabric[1].service.clone()],
     };
     let shape = make(&section)?;
