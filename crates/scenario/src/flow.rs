@@ -168,3 +168,8 @@ impl Period {
 pub(crate) fn uniform(rng: &mut impl RngCore) -> f64 {
     ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
 }
+
+/// A random whole number below `of`, which is above 0: the high half of the product with 64 random bits.
+pub(crate) fn below(of: u64, rng: &mut impl RngCore) -> u64 {
+    ((u128::from(rng.next_u64()) * u128::from(of)) >> 64) as u64
+}

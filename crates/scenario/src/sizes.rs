@@ -17,7 +17,7 @@ use std::sync::Arc;
 use rand_core::RngCore;
 
 use crate::csv_table::{LineError, Record, records};
-use crate::flow::uniform;
+use crate::flow::{below, uniform};
 
 /// The maximum number of bytes of a transfer; sums of such amounts fit into 64 bits.
 pub(crate) const MOST_BYTES: u64 = 1 << 60;
@@ -86,11 +86,7 @@ impl SizeDistribution {
                 let location = libm::log(*mean as f64) - sigma * sigma / 2.0;
                 whole(libm::exp(location + sigma * standard_normal(rng)))
             }
-            Self::Uniform { least, most } => {
-                let of = u128::from(most - least) + 1;
-                // The high half of a product of 64 random bits and the number of values.
-                least + ((u128::from(rng.next_u64()) * of) >> 64) as u64
-            }
+            Self::Uniform { least, most } => least + below(most - least + 1, rng),
             Self::Empirical(table) => whole(table.at(uniform(rng))),
         }
     }

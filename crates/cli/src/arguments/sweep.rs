@@ -18,6 +18,10 @@ pub(crate) struct Source {
     /// In place of what the scenario sweeps over at PATH
     #[arg(long, value_name = "PATH=V1,V2,…")]
     pub(crate) sweep: Vec<String>,
+    /// Which combinations of the swept values have runs: full, random=N or latin-hypercube=N with N points. --set
+    /// sweep.design.seed=K draws others
+    #[arg(long, value_name = "NAME=POINTS")]
+    pub(crate) design: Option<String>,
     /// Seed of the first run
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) seed: Option<u64>,

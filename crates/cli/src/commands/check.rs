@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use subflow_scenario::file::{Document, Problem};
-use subflow_scenario::sweep::Plan;
+use subflow_scenario::sweep::{Design, Plan, Sampling};
 
 use super::prediction::prediction;
 use super::swept;
@@ -22,6 +22,9 @@ pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
 /// The plan of a scenario file with all changes of the command line: `--set`, and options that are abbreviations of it.
 pub(crate) fn read_source(source: &Source) -> Result<Plan, Failure> {
     let mut document = load(&source.scenario)?;
+    if let Some(design) = &source.design {
+        document.set("--design", &swept::design(design))?;
+    }
     for assignment in &source.set {
         document.set("--set", assignment)?;
     }
@@ -63,7 +66,17 @@ fn summary(plan: &Plan) -> String {
     let runs = count(plan.jobs().len(), "run");
     text += &match (plan.points.len(), scenario.repeat) {
         (1, _) => format!("{runs} in all\n"),
-        (points, _) => format!("{runs} in all: {points} combinations of {}\n", plan.parameters().join(", ")),
+        (points, _) => {
+            format!("{runs} in all: {points} {} of {}\n", combinations(plan.design), plan.parameters().join(", "))
+        }
     };
     text
+}
+
+fn combinations(design: Design) -> &'static str {
+    match design {
+        Design::Full => "combinations",
+        Design::Drawn { sampling: Sampling::Random, .. } => "random combinations",
+        Design::Drawn { sampling: Sampling::LatinHypercube, .. } => "points of a Latin hypercube",
+    }
 }

@@ -1,4 +1,4 @@
-//! `--sweep PATH=V1,V2,…` as changes of the scenario.
+//! `--sweep PATH=V1,V2,…` and `--design NAME=POINTS` as changes of the scenario.
 
 use subflow_scenario::sweep::first_of_range;
 use toml_edit::{Array, Key, Value};
@@ -18,6 +18,18 @@ pub(super) fn assignments(text: &str) -> Vec<String> {
     });
     let sweep = format!("sweep.{}={values}", Key::new(path.trim()).display_repr());
     first.into_iter().chain([sweep]).collect()
+}
+
+/// The assignment that makes the scenario take this design: `full`, or the name of another one and how many points it
+/// has. The scenario refuses others.
+pub(super) fn design(text: &str) -> String {
+    match text.split_once('=') {
+        Some((name, points)) => {
+            let name = Value::from(name.trim());
+            format!("sweep.design={{ name = {name}, points = {} }}", value(points))
+        }
+        None => format!("sweep.design={}", Value::from(text.trim())),
+    }
 }
 
 /// A value in TOML, or else text, as with `--set`.
@@ -73,6 +85,13 @@ mod tests {
     fn a_range_is_one_value_of_the_list() {
         let found = assignments("links.a.delay=10 .. 30 ms step 10");
         assert_eq!(found, ["links.a.delay=\"10 ms\"", "sweep.\"links.a.delay\"=[\"10 .. 30 ms step 10\"]"]);
+    }
+
+    #[test]
+    fn a_design_has_a_name_and_a_number_of_points() {
+        assert_eq!(design("latin-hypercube=50"), "sweep.design={ name = \"latin-hypercube\", points = 50 }");
+        assert_eq!(design("random=many"), "sweep.design={ name = \"random\", points = \"many\" }");
+        assert_eq!(design("full"), "sweep.design=\"full\"");
     }
 
     #[test]

@@ -35,6 +35,9 @@ struct Axis {
 fn collect(location: &mut Vec<String>, entry: &Entry, axes: &mut Vec<Axis>) {
     let Value::Table(entries) = &entry.node.value else { return };
     for below in entries {
+        if location.len() == 1 && below.key == "design" {
+            continue;
+        }
         location.push(below.key.clone());
         if let Value::Table(_) = below.node.value {
             collect(location, below, axes);

@@ -7,12 +7,17 @@ use super::{bottleneck, flows, hosts, links, loss, queue, routing, shape, stacks
 use crate::CatalogueEntry;
 use crate::choice::Choice;
 use crate::schema::PROFILES;
+use crate::sweep::DESIGNS;
 
 type Words = Vec<CatalogueEntry>;
 
 pub(crate) fn profiles() -> Words {
     let entry = |profile: &crate::schema::Profile| plain(profile.name, profile.doc);
     PROFILES.iter().map(entry).collect()
+}
+
+pub(crate) fn designs() -> Words {
+    entries(&DESIGNS)
 }
 
 pub(crate) fn host_stacks() -> Words {

@@ -76,8 +76,33 @@ pub(crate) const ROOT: TableSchema = TableSchema {
             "sweep",
             "a table of paths with a list or range of values each",
             "no sweep",
-            "the values of keys; each combination has one run (times repeat); ranges are \"10 ms .. 50 ms step 10 ms\", \
-             and \"1 .. 1000 log 4\" for four values with equal factors, with as many decimals as the ends have",
+            "the values of keys; each combination has one run (times repeat), unless `design` draws some; ranges are \
+             \"10 ms .. 50 ms step 10 ms\", and \"1 .. 1000 log 4\" for four values with equal factors, with as many \
+             decimals as the ends have",
+        ),
+    ],
+};
+
+/// `design = { … }` in `[sweep]`.
+pub(crate) const DESIGN: TableSchema = TableSchema {
+    path: "sweep.design = { … }",
+    doc: "The combinations of swept values that have runs; without it, or with `design = \"full\"`, all. Values are \
+          drawn from lists and ranges, also from ranges without a step: \"10 ms .. 50 ms\" (all numbers are equally \
+          probable) and \"1 .. 1000 log\" (equal factors are), with as many decimals as the ends have. No combination \
+          comes twice.",
+    fields: &[
+        word("name", words::designs, Default::Required, "the name of the design"),
+        optional(
+            "points",
+            "a whole number from 1 to 100000",
+            "needed unless the design is full",
+            "the number of combinations",
+        ),
+        value(
+            "seed",
+            "a whole number, 0 or more",
+            "1",
+            "the seed of the design, which does not depend on the seeds of runs",
         ),
     ],
 };

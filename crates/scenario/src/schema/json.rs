@@ -6,9 +6,10 @@ use subflow_quantity::{Bdp, Duration, Packets, Probability, Rate, Ratio, Size};
 
 use super::form::{Form, forms};
 use super::{
-    BOTTLENECK, CONGESTION, DELAYED_ACK, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK, LOSS, MPTCP,
-    ON_OFF, PATH_MANAGER, PERIOD, QUEUE, RECEIVE_BUFFER, REORDER, REQUESTS, ROOT, ROUTER, ROUTING, SACK_COMPRESSION,
-    SCHEDULER, SCTP, SEND_BUFFER, SIZES, SUBFLOW, TCP, TOKEN_BUCKET, TOPOLOGY, TableSchema, reference,
+    BOTTLENECK, CONGESTION, DELAYED_ACK, DESIGN, Default, EVENT, FLOW, FieldSchema, HOST, INTERFACE, JITTER, LINK,
+    LOSS, MPTCP, ON_OFF, PATH_MANAGER, PERIOD, QUEUE, RECEIVE_BUFFER, REORDER, REQUESTS, ROOT, ROUTER, ROUTING,
+    SACK_COMPRESSION, SCHEDULER, SCTP, SEND_BUFFER, SIZES, SUBFLOW, TCP, TOKEN_BUCKET, TOPOLOGY, TableSchema,
+    reference,
 };
 use crate::file::Node;
 
@@ -51,6 +52,7 @@ const BY_KEY: &[(&str, &TableSchema)] = &[
     ("timeline", &EVENT),
 ];
 
+    ("design", &DESIGN),
 /// All keys of a scenario file as a JSON Schema (draft 7): the same tables as the reference.
 ///
 /// What is not valid by it is not a valid scenario, except that required keys which only `[sweep]` sets are missed. It
@@ -209,6 +211,7 @@ fn sweep() -> Value {
         "type": "object",
         "additionalProperties": {
             "anyOf": [
+        "properties": { "design": { "anyOf": [{ "const": "full" }, { "$ref": "#/definitions/design" }] } },
                 { "type": "array", "minItems": 1 },
                 { "type": "string", "pattern": "^ *[0-9.]+ *[^ .]* *\\.\\. *[0-9.]+.* (step|log) +[0-9]" },
                 { "$ref": "#/definitions/sweep" },

@@ -20,7 +20,7 @@ use super::CatalogueEntry;
 pub(crate) use flows::{
     BOTTLENECK, CONGESTION, FLOW, ON_OFF, PATH_MANAGER, PERIOD, REQUESTS, SCHEDULER, SIZES, SUBFLOW,
 };
-pub(crate) use general::{EVENT, ROOT};
+pub(crate) use general::{DESIGN, EVENT, ROOT};
 pub use json::json_schema;
 pub(crate) use network::{ROUTING, TOPOLOGY};
 pub use reference::reference;
@@ -147,6 +147,7 @@ const fn named(
 /// All kinds of tables, in the order of the reference.
 pub const TABLES: &[&TableSchema] = &[
     &ROOT,
+    &DESIGN,
     &TOPOLOGY,
     &HOST,
     &INTERFACE,

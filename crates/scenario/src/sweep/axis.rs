@@ -1,7 +1,11 @@
 //! `[sweep]`: each key a path, or several joined by commas that move together, each value a list or a range.
 
-use super::{MOST_RUNS, Plan, range};
-use crate::file::{Document, DottedPath, Entry, Node, Place, Problem, Value, did_you_mean, list};
+use rand_core::RngCore;
+
+use super::Plan;
+use super::design::Stratum;
+use super::range::{self, Meaning, Span};
+use crate::file::{DottedPath, Entry, Node, Place, Problem, Value, did_you_mean, list};
 use crate::schema;
 
 /// One key of `[sweep]`: one path or several.
@@ -9,46 +13,75 @@ use crate::schema;
 pub(super) struct Axis {
     /// The paths that take the values.
     paths: Vec<DottedPath>,
-    /// For each step, one value per path.
-    steps: Vec<Vec<Node>>,
+    values: Values,
     place: Place,
 }
 
+#[derive(Clone, Debug)]
+enum Values {
+    /// For each step, one value per path.
+    Steps(Vec<Vec<Node>>),
+    /// Those of a range without a step; all paths take the same one.
+    Span(Span),
+}
+
 impl Axis {
-    /// The axes of a document; empty if it has no sweep.
-    pub(super) fn read_all(document: &Document) -> Result<Vec<Self>, Problem> {
-        let Some(sweep) = document.root.entry("sweep") else { return Ok(Vec::new()) };
+    /// The axes in `sweep`. There is none beside a design whose paths the command line has set.
+    pub(super) fn read_all(sweep: &Entry) -> Result<Vec<Self>, Problem> {
         let mut axes = Vec::new();
         collect(&[], sweep, &mut axes)?;
-        if axes.is_empty() {
+        if axes.is_empty() && sweep.node.entry("design").is_none() {
             return Err(Problem::at(&sweep.node.place, "sweep: there is no path in it, expected at least one")
                 .help("for example \"flows.album.congestion\" = [\"lia\", \"olia\"]; or drop the table"));
         }
         refuse_overlaps(&axes)?;
-        let points = axes.iter().try_fold(1u64, |n, axis| n.checked_mul(axis.len() as u64).filter(|n| *n <= MOST_RUNS));
-        match points {
-            Some(_) => Ok(axes),
-            None => Err(Problem::at(&sweep.node.place, format!("sweep: more than {MOST_RUNS} combinations"))
-                .help("sweep over fewer values, or let paths move together: \"a.b, c.d\" = […]")),
-        }
+        Ok(axes)
+    }
+
+    /// Its paths as they are written.
+    pub(super) fn name(&self) -> String {
+        self.paths.iter().map(DottedPath::shown).collect::<Vec<_>>().join(", ")
     }
 
     /// The number of values.
-    pub(super) fn len(&self) -> usize {
-        self.steps.len()
+    pub(super) fn len(&self) -> u64 {
+        match &self.values {
+            Values::Steps(steps) => steps.len() as u64,
+            Values::Span(span) => span.len(),
+        }
     }
 
-    /// The values at one step, each with its path.
-    pub(super) fn values_at(&self, step: usize) -> impl Iterator<Item = (&DottedPath, &Node)> {
-        self.paths.iter().zip(&self.steps[step])
+    /// The place among all values of one in this part of them.
+    pub(super) fn draw(&self, stratum: Stratum, rng: &mut impl RngCore) -> u64 {
+        match &self.values {
+            Values::Steps(steps) => stratum.draw(steps.len() as u64, rng),
+            Values::Span(span) => span.draw(stratum, rng),
+        }
+    }
+
+    /// The values at this place, each with its path.
+    pub(super) fn values_at(&self, place: u64) -> Vec<(&DottedPath, Node)> {
+        match &self.values {
+            Values::Steps(steps) => self.paths.iter().zip(steps[place as usize].iter().cloned()).collect(),
+            Values::Span(span) => self.paths.iter().map(|path| (path, span.at(place))).collect(),
+        }
+    }
+
+    /// Rejects a range without a step, whose values cannot all be gone through.
+    pub(super) fn check_steps(&self) -> Result<(), Problem> {
+        match &self.values {
+            Values::Steps(_) => Ok(()),
+            Values::Span(span) => Err(span.without_step()),
+        }
     }
 }
 
 /// The axes in the table of `entry`, whose path is `prefix`. TOML turns unquoted dots in a key into nested tables,
-/// which are traversed.
+/// which are traversed. The design, at the top, is no axis.
 fn collect(prefix: &[String], entry: &Entry, axes: &mut Vec<Axis>) -> Result<(), Problem> {
     match &entry.node.value {
         Value::Table(entries) => entries.iter().try_for_each(|below| match &below.node.value {
+            _ if prefix.is_empty() && below.key == "design" => Ok(()),
             Value::Table(_) => {
                 let deeper: Vec<String> = prefix.iter().chain([&below.key]).cloned().collect();
                 collect(&deeper, below, axes)
@@ -70,13 +103,17 @@ fn axis(prefix: &[String], entry: &Entry) -> Result<Axis, Problem> {
         Ok(path)
     });
     let paths = paths.collect::<Result<Vec<_>, Problem>>()?;
-    let values = values(entry)?;
-    let steps = values.iter().map(|value| step(value, paths.len())).collect::<Result<_, _>>()?;
-    Ok(Axis { paths, steps, place: entry.key_place.clone() })
+    let values = match range::read(&entry.node).transpose()? {
+        Some(Meaning::Span(span)) => Values::Span(span),
+        Some(Meaning::Values(_)) | None => {
+            Values::Steps(listed(entry)?.iter().map(|value| step(value, paths.len())).collect::<Result<_, _>>()?)
+        }
+    };
+    Ok(Axis { paths, values, place: entry.key_place.clone() })
 }
 
 /// The values to go through, with those of ranges.
-fn values(entry: &Entry) -> Result<Vec<Node>, Problem> {
+fn listed(entry: &Entry) -> Result<Vec<Node>, Problem> {
     let expected = "a list of values such as [\"lia\", \"olia\"]";
     let listed = match &entry.node.value {
         Value::Array(values) => values.as_slice(),
@@ -84,8 +121,9 @@ fn values(entry: &Entry) -> Result<Vec<Node>, Problem> {
     };
     let mut values = Vec::new();
     for value in listed {
-        match range::values(value).transpose()? {
-            Some(of_range) => values.extend(of_range),
+        match range::read(value).transpose()? {
+            Some(Meaning::Values(of_range)) => values.extend(of_range),
+            Some(Meaning::Span(span)) => return Err(span.in_a_list()),
             None if matches!(entry.node.value, Value::Array(_)) => values.push(value.clone()),
             None => {
                 let message = format!("sweep of {}: found {}, expected {expected}", entry.key, entry.node.shown());

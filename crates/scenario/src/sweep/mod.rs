@@ -1,6 +1,7 @@
-//! From a scenario file to its runs: all combinations of the values in `[sweep]`, each repeated `repeat` times.
+//! From a scenario file to its runs: combinations of the values in `[sweep]`, each repeated `repeat` times.
 
 mod axis;
+mod design;
 mod digest;
 mod range;
 
@@ -11,9 +12,11 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use crate::Scenario;
-use crate::file::{Collector, Document, Problem, Problems};
+use crate::file::{Collector, Document, Field, Problem, Problems};
 use crate::{Traces, schema, without_effect};
 use axis::Axis;
+pub(crate) use design::DESIGNS;
+pub use design::{Design, Sampling};
 use digest::digest;
 pub use range::first_of_range;
 
@@ -28,9 +31,11 @@ const MOST_POINTS: usize = 100_000;
 pub struct Plan {
     /// The scenario file.
     pub document: Document,
-    /// The combinations of swept values, in order: the last path varies fastest. Without a sweep, one point without
-    /// parameters.
+    /// The combinations of swept values, in the order of the design; in that of a full one, the last path varies fastest.
+    /// Without a sweep, one point without parameters.
     pub points: Vec<Point>,
+    /// Which combinations they are.
+    pub design: Design,
     /// Trace files that the points use: their paths as written in the scenario, and resolved.
     pub traces: Vec<(String, PathBuf)>,
     /// Warnings: keys that have no effect at any point.
@@ -83,27 +88,18 @@ impl Idle {
 impl Plan {
     /// Reads the scenario at every point of its sweep.
     pub fn read(document: Document) -> Result<Self, Problems> {
-        let axes = Axis::read_all(&document)?;
-        let count = axes.iter().map(Axis::len).fold(1, usize::saturating_mul);
-        if count > MOST_POINTS {
-            return Err(Problem::nowhere(format!(
-                "{}: found {count} sweep points, expected at most {MOST_POINTS}",
-                document.path.display()
-            ))
-            .help("sweep over fewer values, or in several files")
-            .into());
-        }
+        let Sweep { axes, design, choices } = Sweep::read(&document)?;
         let traces = Traces::new(document.directory());
         let mut problems = Collector::default();
         let mut points = Vec::new();
         let mut idle = Idle::default();
-        for choice in choices(&axes) {
+        for choice in choices {
             let mut root = document.root.clone();
             let mut parameters = BTreeMap::new();
-            for (axis, &index) in axes.iter().zip(&choice) {
-                for (path, value) in axis.values_at(index) {
-                    path.assign(&mut root, value.clone())?;
+            for (axis, &place) in axes.iter().zip(&choice) {
+                for (path, value) in axis.values_at(place) {
                     parameters.insert(path.shown(), value.to_json());
+                    path.assign(&mut root, value)?;
                 }
             }
             match Scenario::read_from(&document, &root, &traces) {
@@ -116,7 +112,7 @@ impl Plan {
             }
         }
         let without_effect = idle.everywhere(points.len());
-        let plan = Self { document, points, traces: traces.files(), without_effect, all_series: false };
+        let plan = Self { document, points, design, traces: traces.files(), without_effect, all_series: false };
         problems.finish(())?;
         let runs: u64 = plan.points.iter().map(|point| u64::from(point.scenario.repeat)).sum();
         if runs > MOST_RUNS {
@@ -159,15 +155,31 @@ impl Plan {
     }
 }
 
-/// All combinations of one value per axis; the last axis varies fastest.
-fn choices(axes: &[Axis]) -> impl Iterator<Item = Vec<usize>> + '_ {
-    let count: usize = axes.iter().map(Axis::len).product();
-    (0..count).map(move |mut number| {
-        let mut choice = vec![0; axes.len()];
-        for (slot, axis) in choice.iter_mut().zip(axes).rev() {
-            *slot = number % axis.len();
-            number /= axis.len();
+/// What `[sweep]` describes.
+struct Sweep {
+    axes: Vec<Axis>,
+    design: Design,
+    /// For each point, the place of its value on every axis.
+    choices: Vec<Vec<u64>>,
+}
+
+impl Sweep {
+    /// The sweep of a document; without one, a single point without swept values.
+    fn read(document: &Document) -> Result<Self, Problem> {
+        let Some(sweep) = document.root.entry("sweep") else {
+            return Ok(Self { axes: Vec::new(), design: Design::Full, choices: vec![Vec::new()] });
+        };
+        let axes = Axis::read_all(sweep)?;
+        let root = Field::root(&document.root);
+        let design = match root.section(&schema::ROOT)?.entries_of("sweep").find(|(key, _)| *key == "design") {
+            Some((_, field)) => Design::read(&field)?,
+            None => Design::Full,
+        };
+        let design = if axes.is_empty() { Design::Full } else { design };
+        if design == Design::Full {
+            axes.iter().try_for_each(Axis::check_steps)?;
         }
-        choice
-    })
+        let choices = design.choices(&axes, |message| Problem::at(&sweep.node.place, format!("sweep: {message}")))?;
+        Ok(Self { axes, design, choices })
+    }
 }

@@ -1,7 +1,12 @@
-//! Ranges of values: `"10 ms .. 50 ms step 10 ms"`, and `"1 .. 1000 log 4"` with equal factors between the values.
+//! Ranges of values: `"10 ms .. 50 ms step 10 ms"`, and `"1 .. 1000 log 4"` with equal factors between the values. For
+//! designs that draw values, `"10 ms .. 50 ms"` and `"1 .. 1000 log"` are all numbers from one end to the other.
+
+use rand_core::RngCore;
 
 use super::MOST_POINTS;
+use super::design::Stratum;
 use crate::file::{Node, Problem, Value};
+use crate::flow::uniform;
 
 const HELP: &str =
     "for example \"10 ms .. 50 ms step 10 ms\", or \"1 .. 1000 log 4\" for four values with equal factors";
@@ -9,12 +14,75 @@ const HELP: &str =
 /// More digits than these have no exact value as a floating-point number.
 const MOST_DIGITS: usize = 15;
 
-/// The values of a range, each at its place; `None` if the value is none.
-pub(super) fn values(node: &Node) -> Option<Result<Vec<Node>, Problem>> {
+/// What a range stands for.
+pub(super) enum Meaning {
+    /// These values, each at the place of the range.
+    Values(Vec<Node>),
+    /// All numbers from one end to the other.
+    Span(Span),
+}
+
+/// All numbers of a range with as many decimals as its ends have.
+#[derive(Clone, Debug)]
+pub(super) struct Span {
+    range: Range,
+    /// The range as it is written.
+    node: Node,
+}
+
+/// The meaning of a range; `None` if the value is none.
+pub(super) fn read(node: &Node) -> Option<Result<Meaning, Problem>> {
     let Value::String(text) = &node.value else { return None };
-    let each = |values: Vec<Value>| values.into_iter().map(|value| Node { value, place: node.place.clone() }).collect();
     let refused = |why| Problem::at(&node.place, format!("sweep: found {}, {why}", node.shown())).help(HELP);
-    Some(Range::parse(text)?.and_then(|range| range.values()).map(each).map_err(refused))
+    let meaning = |range: Range| match range.spacing {
+        Spacing::Any | Spacing::AnyLog => {
+            range.check_ends()?;
+            Ok(Meaning::Span(Span { range, node: node.clone() }))
+        }
+        Spacing::Step(_) | Spacing::Log(_) => {
+            let each = range.values()?.into_iter().map(|value| Node { value, place: node.place.clone() });
+            Ok(Meaning::Values(each.collect()))
+        }
+    };
+    Some(Range::parse(text)?.and_then(meaning).map_err(refused))
+}
+
+impl Span {
+    /// How many numbers there are.
+    pub(super) fn len(&self) -> u64 {
+        self.range.last - self.range.first + 1
+    }
+
+    /// A number in this part of the range, by its place among all. In a logarithmic range, parts have equal factors.
+    pub(super) fn draw(&self, stratum: Stratum, rng: &mut impl RngCore) -> u64 {
+        match self.range.spacing {
+            Spacing::AnyLog => {
+                let share = (stratum.index as f64 + uniform(rng)) / stratum.of as f64;
+                self.range.between(share).clamp(self.range.first, self.range.last) - self.range.first
+            }
+            _ => stratum.draw(self.len(), rng),
+        }
+    }
+
+    /// The number with this place among all.
+    pub(super) fn at(&self, index: u64) -> Node {
+        let value = self.range.value(self.range.first + index);
+        Node { value, place: self.node.place.clone() }
+    }
+
+    /// The problem of this range in a sweep that goes through all values.
+    pub(super) fn without_step(&self) -> Problem {
+        let expected = "expected \"step\" and a number, or \"log\" and how many values";
+        Problem::at(&self.node.place, format!("sweep: found {}, {expected}", self.node.shown()))
+            .help(format!("{HELP}; a random or latin-hypercube design takes such a range"))
+    }
+
+    /// The problem of this range among other values.
+    pub(super) fn in_a_list(&self) -> Problem {
+        Problem::at(&self.node.place, format!("sweep: found {} in a list, expected it alone", self.node.shown()))
+            .label("its values cannot be counted with the others")
+            .help(HELP)
+    }
 }
 
 /// The first value of a range, such as `10 ms` of `10 ms .. 50 ms step 10 ms`; `None` if `text` is no range, or not
@@ -25,42 +93,52 @@ pub fn first_of_range(text: &str) -> Option<String> {
 }
 
 /// Numbers of one unit as whole multiples of its last decimal.
-struct Range<'t> {
+#[derive(Clone, Debug)]
+struct Range {
     first: u64,
     last: u64,
     spacing: Spacing,
     /// The number of decimals.
     decimals: usize,
     /// Empty if there is none.
-    unit: &'t str,
+    unit: String,
 }
 
+#[derive(Clone, Copy, Debug)]
 enum Spacing {
     Step(u64),
     /// Equal factors between so many values.
     Log(u64),
+    /// All numbers, each as probable as the others.
+    Any,
+    /// All numbers, with equal probabilities of equal factors.
+    AnyLog,
 }
 
-impl<'t> Range<'t> {
+impl Range {
     /// The range; `None` if the text does not begin as one, as a name or the path of a trace.
-    fn parse(text: &'t str) -> Option<Result<Self, String>> {
+    fn parse(text: &str) -> Option<Result<Self, String>> {
         let (first, rest) = text.split_once("..")?;
         let first = Number::parse(first)?;
         let (last, spacing, is_log) = match (rest.split_once(" step "), rest.split_once(" log ")) {
-            (Some((last, step)), _) => (last, step, false),
-            (_, Some((last, count))) => (last, count, true),
-            _ => {
-                let expected = "expected \"step\" and a number, or \"log\" and how many values";
-                return Number::parse(rest).map(|_| Err(expected.to_owned()));
-            }
+            (Some((last, step)), _) => (last, Some(step), false),
+            (_, Some((last, count))) => (last, Some(count), true),
+            _ => match rest.trim_end().strip_suffix(" log") {
+                Some(last) => (last, None, true),
+                None => (rest, None, false),
+            },
         };
-        let parts = Number::parse(last).zip(Number::parse(spacing));
-        let expected = "expected numbers with at most 15 digits and a unit";
-        Some(parts.ok_or_else(|| expected.to_owned()).and_then(|(last, by)| Self::new(first, last, by, is_log)))
+        let last = Number::parse(last);
+        if last.is_none() && spacing.is_none() {
+            return None;
+        }
+        let expected = || "expected numbers with at most 15 digits and a unit".to_owned();
+        let by = spacing.map(|by| Number::parse(by).ok_or_else(expected)).transpose();
+        Some(last.ok_or_else(expected).and_then(|last| Self::new(&first, &last, by?.as_ref(), is_log)))
     }
 
-    fn new(first: Number<'t>, last: Number<'t>, by: Number<'t>, is_log: bool) -> Result<Self, String> {
-        let with_unit = if is_log { vec![&first, &last] } else { vec![&first, &last, &by] };
+    fn new(first: &Number<'_>, last: &Number<'_>, by: Option<&Number<'_>>, is_log: bool) -> Result<Self, String> {
+        let with_unit: Vec<&Number<'_>> = [first, last].into_iter().chain(by.filter(|_| !is_log)).collect();
         let unit = with_unit.iter().map(|number| number.unit).find(|unit| !unit.is_empty()).unwrap_or("");
         if with_unit.iter().any(|number| !["", unit].contains(&number.unit)) {
             return Err("expected one unit".to_owned());
@@ -68,27 +146,42 @@ impl<'t> Range<'t> {
         let decimals = with_unit.iter().map(|number| number.fraction.len()).max().unwrap_or(0);
         let too_long = || format!("expected at most {MOST_DIGITS} digits");
         let multiple = |number: &Number<'_>| number.multiple(decimals).ok_or_else(too_long);
-        let spacing = match is_log {
-            false => Spacing::Step(multiple(&by)?),
-            true => match by.multiple(0).filter(|_| by.unit.is_empty() && by.fraction.is_empty()) {
+        let spacing = match (by, is_log) {
+            (None, false) => Spacing::Any,
+            (None, true) => Spacing::AnyLog,
+            (Some(by), false) => Spacing::Step(multiple(by)?),
+            (Some(by), true) => match by.multiple(0).filter(|_| by.unit.is_empty() && by.fraction.is_empty()) {
                 Some(count) => Spacing::Log(count),
                 None => return Err("expected a whole number of values after \"log\"".to_owned()),
             },
         };
-        Ok(Self { first: multiple(&first)?, last: multiple(&last)?, spacing, decimals, unit })
+        Ok(Self { first: multiple(first)?, last: multiple(last)?, spacing, decimals, unit: unit.to_owned() })
+    }
+
+    fn check_ends(&self) -> Result<(), String> {
+        match self.spacing {
+            _ if self.first > self.last => Err("expected the smaller end first".to_owned()),
+            Spacing::Log(_) | Spacing::AnyLog if self.first == 0 => {
+                Err("expected ends above zero, which factors need".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The number at this share of the way between the ends, in equal factors.
+    fn between(&self, share: f64) -> u64 {
+        (self.first as f64 * libm::pow(self.last as f64 / self.first as f64, share)).round() as u64
     }
 
     fn values(&self) -> Result<Vec<Value>, String> {
+        self.check_ends()?;
         let (first, last) = (self.first, self.last);
-        if first > last {
-            return Err("expected the smaller end first".to_owned());
-        }
         let count = match self.spacing {
             Spacing::Step(0) => return Err("expected a step above zero".to_owned()),
             Spacing::Step(step) => (last - first) / step + 1,
-            Spacing::Log(_) if first == 0 => return Err("expected ends above zero, which factors need".to_owned()),
             Spacing::Log(0 | 1) => return Err("expected at least two values".to_owned()),
             Spacing::Log(count) => count,
+            Spacing::Any | Spacing::AnyLog => last - first + 1,
         };
         if count > MOST_POINTS as u64 {
             return Err(format!("which is {count} values, expected at most {MOST_POINTS}"));
@@ -97,10 +190,8 @@ impl<'t> Range<'t> {
             Spacing::Step(step) => first + index * step,
             Spacing::Log(_) if index == 0 => first,
             Spacing::Log(_) if index == count - 1 => last,
-            Spacing::Log(_) => {
-                let exponent = index as f64 / (count - 1) as f64;
-                (first as f64 * libm::pow(last as f64 / first as f64, exponent)).round() as u64
-            }
+            Spacing::Log(_) => self.between(index as f64 / (count - 1) as f64),
+            Spacing::Any | Spacing::AnyLog => first + index,
         };
         let multiples: Vec<u64> = (0..count).map(at).collect();
         if multiples.windows(2).any(|pair| pair[0] >= pair[1]) {
@@ -110,16 +201,16 @@ impl<'t> Range<'t> {
                     .to_owned(),
             );
         }
-        multiples.into_iter().map(|multiple| self.value(multiple)).collect()
+        Ok(multiples.into_iter().map(|multiple| self.value(multiple)).collect())
     }
 
     /// A number without a unit is one in TOML, others are text.
-    fn value(&self, multiple: u64) -> Result<Value, String> {
+    fn value(&self, multiple: u64) -> Value {
         let text = self.text(multiple);
-        match (self.unit, self.decimals) {
-            ("", 0) => Ok(Value::Integer(multiple as i64)),
-            ("", _) => text.parse().map(Value::Float).map_err(|_| "expected numbers".to_owned()),
-            _ => Ok(Value::String(text)),
+        match (self.unit.as_str(), self.decimals) {
+            ("", 0) => Value::Integer(multiple as i64),
+            ("", _) => Value::Float(text.parse().expect("digits with a point are a number")),
+            _ => Value::String(text),
         }
     }
 
@@ -197,9 +288,26 @@ mod tests {
     }
 
     #[test]
+    fn a_range_without_spacing_has_all_numbers_of_its_decimals() {
+        let parsed = |text: &str| Range::parse(text).expect("a range").expect("good");
+        let span = |text: &str| match read(&Node::of_default(String::new(), &format!("'{text}'"))) {
+            Some(Ok(Meaning::Span(span))) => span,
+            _ => panic!("{text} is no span"),
+        };
+        assert_eq!(span("10 .. 50 ms").len(), 41);
+        assert_eq!(span("1.00 .. 5").len(), 401);
+        assert!(matches!(span("1.00 .. 5").at(1).value, Value::Float(x) if x == 1.01));
+        assert!(matches!(&span("10 .. 50 ms").at(40).value, Value::String(text) if text == "50 ms"));
+        // Half of a logarithmic range is below the geometric mean of its ends.
+        let mut rng = subflow_network::stream(1, "range");
+        let drawn = (0..1000).map(|_| span("1 .. 10000 log").draw(Stratum::WHOLE, &mut rng) + 1);
+        assert!((450..550).contains(&drawn.filter(|number| *number < 100).count()));
+        assert!(parsed("0 .. 5 log").check_ends().is_err() && parsed("5 .. 1").check_ends().is_err());
+    }
+
+    #[test]
     fn what_is_no_range_says_why() {
         let cases = [
-            ("1 .. 10", "expected \"step\""),
             ("1 .. ten step 1", "expected numbers"),
             ("1 .. 10 step 0", "a step above zero"),
             ("10 .. 1 step 1", "the smaller end first"),
@@ -219,7 +327,8 @@ mod tests {
             assert!(Range::parse(other).is_none(), "{other}");
         }
         assert_eq!(first_of_range("10 .. 50 ms step 10"), Some("10 ms".to_owned()));
-        assert_eq!(first_of_range("10 .. 50 ms"), None);
+        assert_eq!(first_of_range("10 .. 50 ms"), Some("10 ms".to_owned()));
+        assert_eq!(first_of_range("lia"), None);
     }
 
     proptest! {

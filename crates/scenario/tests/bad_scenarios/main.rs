@@ -131,7 +131,7 @@ fn a_sweep_of_very_many_points_is_refused_before_they_are_read() {
     let values = values.join(", ");
     let text = format!("{GOOD}[sweep]\n\"links.wifi.rate\" = [{values}]\n\"links.lte.rate\" = [{values}]\n");
     let problems = read(&text, &[]).expect_err("a million points");
-    assert!(problems.to_string().contains("found 1000000 sweep points, expected at most 100000"), "{problems}");
+    assert!(problems.to_string().contains("found 1000000 combinations, expected at most 100000"), "{problems}");
 }
 
 #[test]

@@ -1,0 +1,222 @@
+//! `design = …` in `[sweep]`: which combinations of the swept values have runs.
+//!
+//! A full design has all of them. The others draw a number of different combinations with a seed of their own, so that
+//! a file always describes the same points:
+//!
+//! - random: each value is drawn on its own. More points with the same seed add to those that there are.
+//! - Latin hypercube (McKay, Beckman, Conover 1979): each list or range is divided into as many equal parts as there
+//!   are points, and each part has exactly one of them. With fewer points than a full design, every swept value is
+//!   spread evenly over all of its range.
+//!
+//! Each axis has a stream of random numbers, named after its paths: another axis does not change its values.
+
+use std::collections::BTreeSet;
+
+use rand_core::RngCore;
+use subflow_network::stream;
+
+use super::MOST_POINTS;
+use super::axis::Axis;
+use crate::choice::Choice;
+use crate::file::{Field, Problem, Value};
+use crate::flow::below;
+use crate::schema;
+
+/// Which combinations of the swept values have runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Design {
+    /// All of them.
+    Full,
+    /// Some, drawn at random.
+    Drawn {
+        /// How they are drawn.
+        sampling: Sampling,
+        /// How many there are.
+        points: usize,
+        /// The seed of the design. It does not depend on the seeds of runs.
+        seed: u64,
+    },
+}
+
+/// How the combinations of a design are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampling {
+    /// All values independently.
+    Random,
+    /// One from each of equal parts of every list or range.
+    LatinHypercube,
+}
+
+/// The designs; none is the full one.
+pub(crate) const DESIGNS: [Choice<Option<Sampling>>; 3] = [
+    Choice::new("full", None, "all combinations"),
+    Choice::new("random", Some(Sampling::Random), "different combinations, each value drawn on its own"),
+    Choice::new(
+        "latin-hypercube",
+        Some(Sampling::LatinHypercube),
+        "one point in each of as many equal parts of every list or range as there are points",
+    )
+    .source("McKay, Beckman, Conover 1979"),
+];
+
+/// One of several equal parts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stratum {
+    /// Counted from 0.
+    pub(super) index: u64,
+    /// How many there are.
+    pub(super) of: u64,
+}
+
+impl Stratum {
+    /// The only one.
+    pub(super) const WHOLE: Self = Self { index: 0, of: 1 };
+
+    /// A whole number below `count` in this part. Parts have no number in common, unless there are more of them.
+    pub(super) fn draw(self, count: u64, rng: &mut impl RngCore) -> u64 {
+        let bound = |index: u64| (u128::from(index) * u128::from(count) / u128::from(self.of)) as u64;
+        let first = bound(self.index);
+        first + below(bound(self.index + 1).saturating_sub(first).max(1), rng)
+    }
+}
+
+impl Design {
+    /// The design in `field`, `sweep.design`.
+    pub(super) fn read(field: &Field<'_>) -> Result<Self, Problem> {
+        const WHAT: &str = "\"full\", or a table with the name of a design and the number of its points";
+        let Value::Table(_) = field.value() else {
+            return match field.string(WHAT)? {
+                "full" => Ok(Self::Full),
+                _ => Err(field.expected(WHAT).help(EXAMPLE)),
+            };
+        };
+        let section = field.section(&schema::DESIGN)?;
+        let sampling = section.required("name")?.choice("a design", &DESIGNS)?;
+        match (sampling, section.given("points")) {
+            (None, None) => Ok(Self::Full),
+            (None, Some(points)) => Err(points
+                .problem("a full design has all combinations, expected no number of them")
+                .help("drop it, or choose a random or latin-hypercube design")),
+            (Some(_), None) => {
+                Err(field.problem("points is missing, expected how many combinations have runs").help(EXAMPLE))
+            }
+            (Some(sampling), Some(points)) => Ok(Self::Drawn {
+                sampling,
+                points: points.integer(1..=MOST_POINTS as u64)? as usize,
+                seed: section.value("seed").integer(0..=i64::MAX as u64)?,
+            }),
+        }
+    }
+
+    /// The combinations in order, each with the place of a value on every axis. `whole` is how to report a problem with
+    /// the whole of them.
+    pub(super) fn choices(&self, axes: &[Axis], whole: impl Fn(String) -> Problem) -> Result<Vec<Vec<u64>>, Problem> {
+        let count = axes.iter().map(|axis| u128::from(axis.len())).fold(1, u128::saturating_mul);
+        match *self {
+            Self::Full if count > MOST_POINTS as u128 => Err(whole(format!(
+                "found {count} combinations, expected at most {MOST_POINTS}"
+            ))
+            .help("sweep over fewer values, let paths change together (\"a.b, c.d\" = […]), or draw some: design")),
+            Self::Full => Ok((0..count as u64).map(|number| combination(axes, number)).collect()),
+            Self::Drawn { points, .. } if points as u128 > count => {
+                Err(whole(format!("found a design of {points} points, expected at most {count}, all combinations"))
+                    .help("a full design has each combination once"))
+            }
+            Self::Drawn { sampling, points, seed } => {
+                let mut streams: Vec<_> =
+                    axes.iter().map(|axis| stream(seed, &format!("design of {}", axis.name()))).collect();
+                let drawn = match sampling {
+                    Sampling::Random => random(axes, points, &mut streams),
+                    Sampling::LatinHypercube => latin_hypercube(axes, points, &mut streams),
+                };
+                drawn.ok_or_else(|| {
+                    whole(format!("found no {points} different combinations for this design, expected fewer points"))
+                        .help(
+                            "sweep over more values, write the ends of ranges with more decimals (1.00), or choose \
+                               a full design",
+                        )
+                })
+            }
+        }
+    }
+}
+
+const EXAMPLE: &str = "for example design = { name = \"latin-hypercube\", points = 50 }";
+
+/// How often to try anew, for each point, before there is taken to be no design.
+const TRIALS: usize = 1000;
+
+/// The combination with this number; the last axis changes fastest.
+fn combination(axes: &[Axis], mut number: u64) -> Vec<u64> {
+    let mut choice = vec![0; axes.len()];
+    for (place, axis) in choice.iter_mut().zip(axes).rev() {
+        *place = number % axis.len();
+        number /= axis.len();
+    }
+    choice
+}
+
+fn random(axes: &[Axis], points: usize, streams: &mut [impl RngCore]) -> Option<Vec<Vec<u64>>> {
+    let mut choices = Vec::with_capacity(points);
+    let mut seen = BTreeSet::new();
+    for _ in 0..points.saturating_mul(TRIALS) {
+        let choice: Vec<u64> =
+            axes.iter().zip(&mut *streams).map(|(axis, rng)| axis.draw(Stratum::WHOLE, rng)).collect();
+        if seen.insert(choice.clone()) {
+            choices.push(choice);
+        }
+        if choices.len() == points {
+            return Some(choices);
+        }
+    }
+    None
+}
+
+/// The first axis ascends; the others have their parts in a random order.
+fn latin_hypercube(axes: &[Axis], points: usize, streams: &mut [impl RngCore]) -> Option<Vec<Vec<u64>>> {
+    let mut choices = vec![Vec::with_capacity(axes.len()); points];
+    for (number, (axis, rng)) in axes.iter().zip(&mut *streams).enumerate() {
+        let part = |index: usize| Stratum { index: index as u64, of: points as u64 };
+        let mut places: Vec<u64> = (0..points).map(|index| axis.draw(part(index), rng)).collect();
+        if number > 0 {
+            shuffle(&mut places, rng);
+        }
+        choices.iter_mut().zip(places).for_each(|(choice, place)| choice.push(place));
+    }
+    separate(choices, streams)
+}
+
+/// Fisher and Yates.
+fn shuffle(places: &mut [u64], rng: &mut impl RngCore) {
+    for last in (1..places.len()).rev() {
+        places.swap(last, below(last as u64 + 1, rng) as usize);
+    }
+}
+
+/// Exchanges values between points until all are different: lists with fewer values than points repeat theirs. Each
+/// axis keeps the values that it has.
+fn separate(mut choices: Vec<Vec<u64>>, streams: &mut [impl RngCore]) -> Option<Vec<Vec<u64>>> {
+    let mut seen = BTreeSet::new();
+    let repeated: Vec<bool> = choices.iter().map(|choice| !seen.insert(choice.clone())).collect();
+    let mut left: Vec<usize> = (0..choices.len()).filter(|point| repeated[*point]).collect();
+    let mut trials = choices.len().saturating_mul(TRIALS);
+    while let Some(&point) = left.last() {
+        trials = trials.checked_sub(1)?;
+        // The first axis keeps its order.
+        let rng = streams.get_mut(1)?;
+        let axis = 1 + below(choices[point].len() as u64 - 1, rng) as usize;
+        let other = below(choices.len() as u64, rng) as usize;
+        if repeated[other] && left.contains(&other) {
+            continue;
+        }
+        let (mut one, mut two) = (choices[point].clone(), choices[other].clone());
+        std::mem::swap(&mut one[axis], &mut two[axis]);
+        if one != two && !seen.contains(&one) && !seen.contains(&two) {
+            seen.remove(&choices[other]);
+            seen.extend([one.clone(), two.clone()]);
+            (choices[point], choices[other]) = (one, two);
+            left.pop();
+        }
+    }
+    Some(choices)
+}

@@ -1,0 +1,131 @@
+//! Designs of sweeps: which combinations of the swept values have runs.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::Value;
+use subflow_scenario::file::Document;
+use subflow_scenario::sweep::{Design, Plan, Point, Sampling};
+
+const SCENARIO: &str = r#"
+[hosts]
+a = ["x", "y"]
+b = ["x"]
+[routers]
+r = {}
+[links]
+one = { between = ["a.x", "r"], rate = "10 Mbit/s" }
+two = { between = ["a.y", "r"], rate = "10 Mbit/s" }
+out = { between = ["r", "b.x"], rate = "100 Mbit/s" }
+[flows.f]
+from = "a"
+to = "b"
+protocol = "mptcp"
+"#;
+
+const CONGESTION: &str = "flows.f.congestion";
+const DELAY: &str = "links.one.delay";
+const LOSS: &str = "links.one.loss";
+
+const LISTS: &str =
+    "\"flows.f.congestion\" = [\"lia\", \"olia\", \"balia\"]\n\"flows.f.scheduler\" = [\"ll\", \"rr\"]\n";
+const RANGES: &str = "\"links.one.delay\" = \"1.0 ms .. 100 ms\"\n\"links.one.loss, links.two.loss\" = \
+    \"0.001 % .. 1 % log\"\n\"flows.f.congestion\" = [\"lia\", \"olia\", \"balia\"]\n";
+
+fn document(sweep: &str) -> Document {
+    Document::parse(Path::new("design.toml"), format!("{SCENARIO}[sweep]\n{sweep}")).expect("TOML")
+}
+
+fn plan(design: &str, paths: &str) -> Plan {
+    Plan::read(document(&format!("design = {design}\n{paths}"))).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn drawn(name: &str, points: usize, paths: &str) -> Vec<Point> {
+    plan(&format!("{{ name = \"{name}\", points = {points} }}"), paths).points
+}
+
+/// The number in a value such as `0.5 %`.
+fn number(point: &Point, path: &str) -> f64 {
+    let text = point.parameters[path].as_str().expect("a quantity");
+    text.split(' ').next().and_then(|number| number.parse().ok()).expect("a number")
+}
+
+fn values(points: &[Point], path: &str) -> Vec<Value> {
+    points.iter().map(|point| point.parameters[path].clone()).collect()
+}
+
+fn combinations(points: &[Point]) -> BTreeSet<String> {
+    points.iter().map(|point| format!("{:?}", point.parameters)).collect()
+}
+
+#[test]
+fn a_full_design_is_what_a_sweep_without_one_is() {
+    let with = plan("\"full\"", LISTS);
+    let without = Plan::read(document(LISTS)).expect("a sweep");
+    assert_eq!((with.points.len(), with.design), (6, Design::Full));
+    let digests = |plan: &Plan| plan.points.iter().map(|point| point.digest).collect::<Vec<_>>();
+    assert_eq!(digests(&with), digests(&without), "runs of one are those of the other in a store");
+}
+
+#[test]
+fn a_random_design_has_different_points_and_more_of_them_are_added() {
+    let (few, many) = (drawn("random", 20, RANGES), drawn("random", 60, RANGES));
+    assert_eq!(combinations(&many).len(), 60);
+    let digests = |points: &[Point]| points.iter().map(|point| point.digest).collect::<Vec<_>>();
+    assert_eq!(digests(&few), digests(&many[..20]));
+    assert_eq!(combinations(&drawn("random", 6, LISTS)).len(), 6, "all that there are");
+    for point in &many {
+        assert!((1.0..=100.0).contains(&number(point, DELAY)));
+        assert_eq!(point.parameters[LOSS], point.parameters["links.two.loss"], "they change together");
+    }
+}
+
+#[test]
+fn the_seed_of_the_design_alone_decides_and_another_path_changes_nothing() {
+    let with_seed = |seed: u32| {
+        plan(&format!("{{ name = \"random\", points = 10, seed = {seed} }}"), &format!("seed = [3]\n{RANGES}"))
+    };
+    assert_eq!(values(&with_seed(1).points, DELAY), values(&drawn("random", 10, RANGES), DELAY));
+    assert_ne!(values(&with_seed(2).points, DELAY), values(&with_seed(1).points, DELAY));
+    let expected = Design::Drawn { sampling: Sampling::Random, points: 10, seed: 2 };
+    assert_eq!(with_seed(2).design, expected);
+}
+
+#[test]
+fn a_latin_hypercube_has_one_point_in_each_part_of_every_range() {
+    let points = drawn("latin-hypercube", 30, RANGES);
+    assert_eq!(combinations(&points).len(), 30);
+    // The delay has 991 values. The loss has equal factors: 10^-3 to 10^0.
+    let part_of_delay = |point: &Point| ((number(point, DELAY) - 1.0) * 10.0).round() as usize * 30 / 991;
+    let part_of_loss = |point: &Point| (number(point, LOSS).log10() + 3.0) / 3.0 * 30.0;
+    let delays: Vec<usize> = points.iter().map(part_of_delay).collect();
+    assert_eq!(delays, (0..30).collect::<Vec<_>>(), "the first path ascends");
+    let mut losses: Vec<f64> = points.iter().map(part_of_loss).collect();
+    assert!(losses.windows(2).any(|pair| pair[0] > pair[1]), "the others are in a random order");
+    losses.sort_by(f64::total_cmp);
+    // The smallest losses have one digit: 0.001 %, 0.002 %.
+    let upper = losses.iter().enumerate().skip(10);
+    upper.for_each(|(part, found)| assert!((found - part as f64 - 0.5).abs() < 0.6, "{part}: {found}"));
+    for name in ["lia", "olia", "balia"] {
+        assert_eq!(values(&points, CONGESTION).iter().filter(|value| *value == name).count(), 10);
+    }
+}
+
+#[test]
+fn a_latin_hypercube_of_lists_repeats_values_and_no_point() {
+    let lists = format!("{LISTS}repeat = [1, 2, 3, 4]\n");
+    let points = drawn("latin-hypercube", 12, &lists);
+    assert_eq!(combinations(&points).len(), 12);
+    for (path, each) in [(CONGESTION, 4), ("flows.f.scheduler", 6), ("repeat", 3)] {
+        let found = values(&points, path);
+        assert!(found.iter().all(|value| found.iter().filter(|other| *other == value).count() == each), "{path}");
+    }
+}
+
+#[test]
+fn a_design_without_a_path_is_one_point() {
+    let mut document =
+        document("design = { name = \"random\", points = 2 }\n\"flows.f.scheduler\" = [\"ll\", \"rr\"]\n");
+    document.set("--set", "flows.f.scheduler=ll").expect("it ends the sweep");
+    assert_eq!(Plan::read(document).expect("a scenario").points.len(), 1);
+}
