@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use subflow_lab::comparison::Metric;
-use subflow_lab::results::{GroupResult, Run, RunResult, flows_and_groups};
+use subflow_lab::results::{Experiment, GroupResult, Run, RunResult, flows_and_groups};
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_lab::statistics::mean;
 use subflow_scenario::Scenario;
 use subflow_scenario::file::Document;
-use subflow_scenario::sweep::Plan;
+use subflow_scenario::sweep::{Job, Plan};
 
 fn plan(flow: &str) -> Plan {
     let text = format!(
@@ -90,4 +90,40 @@ fn other_seeds_draw_other_flows_and_the_same_seed_the_same() {
     let bytes = |seed| result(scenario, seed).flows.iter().map(|flow| flow.bytes_delivered).collect::<Vec<_>>();
     assert_eq!(bytes(1), bytes(1));
     assert_ne!(bytes(1), bytes(2));
+}
+
+#[test]
+fn a_group_that_goes_on_arriving_has_other_numbers_of_flows_in_other_runs() {
+    let open = plan("arrivals = { exponential = \"50 ms\" }\nsend = { exponential = \"50 kB\" }\nuntil = \"15 s\"");
+    let run = |seed| {
+        let job = Job { run: seed as usize - 1, point: 0, seed };
+        Run { run: job.run, point: 0, parameters: Default::default(), result: result(&open.points[0].scenario, seed) }
+    };
+    let runs: Vec<Run> = (1..=3).map(run).collect();
+    let numbers: Vec<usize> = runs.iter().map(|run| GroupResult::all(&run.result)[0].flows).collect();
+    assert!(numbers.iter().all(|number| (220..380).contains(number)) && numbers[0] != numbers[1], "{numbers:?}");
+    for run in &runs {
+        let group = &GroupResult::all(&run.result)[0];
+        assert_eq!((group.started, group.completions_s.len()), (group.flows, group.flows));
+        assert_eq!(flows_and_groups(&run.result).len(), 2, "the group is one line, and so is the other flow");
+    }
+    let statistics = &Experiment::new(&open, runs).statistics[0].groups[0];
+    assert_eq!(statistics.flows, numbers.iter().copied().max().expect("three"));
+    assert_eq!(statistics.started.mean, Some(numbers.iter().sum::<usize>() as f64 / 3.0));
+}
+
+#[test]
+fn every_response_has_the_size_that_was_drawn_for_it() {
+    let flow = "requests = { request = { uniform = [\"100 B\", \"5 kB\"] }, response = { exponential = \"30 kB\" }, \
+                count = 50, think = \"10 ms\" }";
+    for protocol in ["tcp", "mptcp", "sctp"] {
+        let plan = plan(&format!("protocol = \"{protocol}\"\n{flow}"));
+        let scenario = &plan.points[0].scenario;
+        let web = &result(scenario, 5).flows[0];
+        let mut sizes = scenario.flows[0].exchange_sizes(5).expect("exchanges");
+        let responses: u64 = (0..50).map(|_| sizes.draw().response).sum();
+        assert_eq!(web.exchanges.as_ref().map(|exchanges| exchanges.completed), Some(50), "{protocol}");
+        assert_eq!(web.bytes_delivered, responses, "{protocol}");
+        assert!(web.completion_s.is_some());
+    }
 }

@@ -1,10 +1,12 @@
 //! Traffic: the ends of each flow, its protocol, and the data that it sends.
 
 use rand_core::RngCore;
+use rand_pcg::Pcg64Mcg;
+use subflow_network::stream;
 use subflow_quantity::{Duration, Rate};
 use subflow_transport::sctp::config::Reliability;
 
-use super::{Congestion, Coupling, Detector, InterfaceIndex, PathManager, Scheduler, Sctp, Stack};
+use super::{Congestion, Coupling, Detector, InterfaceIndex, PathManager, Scheduler, Sctp, SizeDistribution, Stack};
 
 /// One connection (or stream of datagrams) from a host to another.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +45,14 @@ impl Flow {
             Traffic::RequestResponse { .. } => self.to.host,
             _ => self.from.host,
         }
+    }
+
+    /// The sizes of its exchanges in the run with `seed`, in order; `None` if it has no exchanges. Both ends draw the
+    /// same.
+    pub fn exchange_sizes(&self, seed: u64) -> Option<ExchangeSizes> {
+        let Traffic::RequestResponse { request, response, .. } = &self.traffic else { return None };
+        let rng = stream(seed, &format!("exchanges of {}", self.name));
+        Some(ExchangeSizes { request: request.clone(), response: response.clone(), rng })
     }
 
     /// Whether what it sends may be given up instead of sent again (partial reliability of SCTP).
@@ -110,7 +120,7 @@ pub struct SubflowPlan {
 }
 
 /// What a flow sends.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
     /// One piece of data, as fast as the transport lets it, from [`Flow::from`] to [`Flow::to`].
     Bulk {
@@ -131,15 +141,39 @@ pub enum Traffic {
     /// A request goes to [`Flow::to`], a response comes back, and after a pause the next request goes, all over one
     /// connection. Not for UDP.
     RequestResponse {
-        /// Bytes of a request.
-        request: u64,
-        /// Bytes of a response.
-        response: u64,
+        /// Bytes of each request.
+        request: SizeDistribution,
+        /// Bytes of each response.
+        response: SizeDistribution,
         /// How many exchanges; `None` for as many as there is time for.
         count: Option<u64>,
         /// Pause between the end of a response and the next request.
         think: Period,
     },
+}
+
+/// The sizes of a flow's exchanges in one run, one after the other. They do not end.
+#[derive(Clone, Debug)]
+pub struct ExchangeSizes {
+    request: SizeDistribution,
+    response: SizeDistribution,
+    rng: Pcg64Mcg,
+}
+
+/// One request and its response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// Bytes of the request.
+    pub request: u64,
+    /// Bytes of the response.
+    pub response: u64,
+}
+
+impl ExchangeSizes {
+    /// The next exchange.
+    pub fn draw(&mut self) -> Exchange {
+        Exchange { request: self.request.draw(&mut self.rng), response: self.response.draw(&mut self.rng) }
+    }
 }
 
 /// A length of time that is always the same, or drawn anew each time.

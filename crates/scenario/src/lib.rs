@@ -33,8 +33,8 @@ pub use algorithm::{
 };
 pub use custom::CustomAlgorithms;
 pub use detector::{Coupling, Detector};
-pub use flow::{Flow, Mptcp, Period, Protocol, SubflowPlan, Tcp, Traffic};
-pub use groups::FlowGroup;
+pub use flow::{Exchange, ExchangeSizes, Flow, Mptcp, Period, Protocol, SubflowPlan, Tcp, Traffic};
+pub use groups::{FlowGroup, OpenEnd};
 pub(crate) use read::{Traces, without_effect};
 pub use sctp::{Sctp, SctpOptions};
 pub use sizes::{SizeDistribution, SizeTable};

@@ -1,4 +1,4 @@
-//! Sizes of transfers that are drawn at random: well-known distributions, and those measured by others as a table of
+//! Sizes of transfers and messages that are drawn at random: well-known distributions, and those measured by others as a table of
 //! their cumulative distribution function (CDF).
 //!
 //! ```text
@@ -22,9 +22,11 @@ use crate::flow::{below, uniform};
 /// The maximum number of bytes of a transfer; sums of such amounts fit into 64 bits.
 pub(crate) const MOST_BYTES: u64 = 1 << 60;
 
-/// The distribution of the sizes of transfers. Every draw is a whole number of bytes, at least 1.
+/// The distribution of the sizes of transfers or messages. Every draw is a whole number of bytes, at least 1.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SizeDistribution {
+    /// Always this number of bytes.
+    Constant(u64),
     /// Exponential.
     Exponential {
         /// The mean in bytes.
@@ -68,7 +70,10 @@ impl SizeDistribution {
     /// Its mean in bytes, rounded; of Pareto without regard to `most`.
     pub fn mean(&self) -> u64 {
         match self {
-            Self::Exponential { mean } | Self::Pareto { mean, .. } | Self::Lognormal { mean, .. } => *mean,
+            Self::Constant(mean)
+            | Self::Exponential { mean }
+            | Self::Pareto { mean, .. }
+            | Self::Lognormal { mean, .. } => *mean,
             Self::Uniform { least, most } => least + (most - least) / 2,
             Self::Empirical(table) => whole(table.mean()),
         }
@@ -77,6 +82,7 @@ impl SizeDistribution {
     /// A size by the distribution, in bytes.
     pub fn draw(&self, rng: &mut impl RngCore) -> u64 {
         match self {
+            Self::Constant(bytes) => *bytes,
             Self::Exponential { mean } => whole(-libm::log(uniform(rng)) * *mean as f64),
             Self::Pareto { mean, shape, most } => {
                 let scale = *mean as f64 * (shape - 1.0) / shape;

@@ -82,3 +82,39 @@ fn one_flow_may_have_a_random_size() {
     assert!(drawn.iter().all(|bytes| (10_000..=20_000).contains(bytes)), "{drawn:?}");
     assert!(drawn.windows(2).any(|pair| pair[0] != pair[1]));
 }
+
+#[test]
+fn arrivals_without_a_count_go_on_until_their_end() {
+    let open = scenario("arrivals = { exponential = \"10 ms\" }\nuntil = \"8 s\"\nsend = \"1 kB\"");
+    assert_eq!(open.flows.len(), 3, "before it is drawn, the group has its first flow");
+    let counts: Vec<usize> = (1..=40).map(|seed| open.drawn(seed).flows.len() - 2).collect();
+    // A Poisson process: mean and variance of the number are 800, and of 40 numbers the mean is within 14.
+    let mean = counts.iter().sum::<usize>() as f64 / 40.0;
+    let variance = counts.iter().map(|count| (*count as f64 - mean).powi(2)).sum::<f64>() / 39.0;
+    assert!((mean - 801.0).abs() < 14.0 && (400.0..1400.0).contains(&variance), "{mean} {variance}");
+    let drawn = open.drawn(5);
+    let web = &drawn.flows[1..drawn.flows.len() - 1];
+    assert!(web.iter().all(|flow| flow.start < Duration::from_secs(8) && flow.key() == "web"));
+    assert_eq!(web[web.len() - 1].name, format!("web.{}", web.len()));
+    let mut ports: Vec<u16> = drawn.flows.iter().filter(|flow| flow.to.host == 1).map(|flow| flow.port).collect();
+    ports.sort_unstable();
+    assert!(ports.windows(2).all(|pair| pair[0] != pair[1]), "each has a port of its own");
+    assert_eq!(drawn.drawn(5).flows, drawn.flows, "a second draw changes nothing");
+    assert_eq!(starts(&scenario("arrivals = \"2 s\"").drawn(1)).len(), 5);
+}
+
+#[test]
+fn both_ends_draw_the_same_sizes_of_requests_and_responses() {
+    let flow = "requests = { request = { uniform = [\"1 kB\", \"2 kB\"] }, response = { exponential = \"50 kB\" } }";
+    let scenario = scenario(flow);
+    let sizes = |seed: u64| {
+        let mut sizes = scenario.flows[1].exchange_sizes(seed).expect("it has exchanges");
+        (0..2000).map(|_| sizes.draw()).collect::<Vec<_>>()
+    };
+    assert_eq!(sizes(3), sizes(3));
+    assert_ne!(sizes(3), sizes(4));
+    assert!(sizes(3).iter().all(|exchange| (1000..=2000).contains(&exchange.request)));
+    let mean = sizes(3).iter().map(|exchange| exchange.response as f64).sum::<f64>() / 2000.0;
+    assert!((mean / 50_000.0 - 1.0).abs() < 0.1, "{mean}");
+    assert!(scenario.flows[0].exchange_sizes(3).is_none());
+}

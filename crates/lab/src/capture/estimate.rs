@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use subflow_network::{LinkChange, LinkConfig, Service};
 use subflow_quantity::{Duration, Size};
 use subflow_scenario::sweep::Plan;
-use subflow_scenario::{Attachment, Flow, InterfaceIndex, Period, Protocol, Scenario, Traffic};
+use subflow_scenario::{Attachment, Flow, InterfaceIndex, Period, Protocol, Scenario, SizeDistribution, Traffic};
 use subflow_wire::packet_block_length;
 
 use super::maximum_flow::FlowGraph;
@@ -29,7 +29,9 @@ const PACKETS_PER_ACKNOWLEDGMENT: u64 = 2;
 pub fn estimate(plan: &Plan) -> Option<Size> {
     let mut total: u128 = 0;
     for point in &plan.points {
-        total += of_run(&point.scenario)? * u128::from(point.scenario.repeat);
+        // The numbers of flows of other runs differ little.
+        let scenario = point.scenario.drawn(point.scenario.seed);
+        total += of_run(&scenario)? * u128::from(scenario.repeat);
     }
     Some(Size::from_bytes(u64::try_from(total).unwrap_or(u64::MAX)))
 }
@@ -177,13 +179,13 @@ impl Stream {
             packet,
             acknowledged: true,
         };
-        match flow.traffic {
+        match &flow.traffic {
             Traffic::Bulk { bytes } => vec![stream(&from, &to, bytes.map(u128::from))],
             Traffic::RequestResponse { request, response, count, .. } => {
-                let all = |each: u64| count.map(|count| u128::from(each) * u128::from(count));
+                let all = |each: &SizeDistribution| count.map(|count| u128::from(each.mean()) * u128::from(count));
                 vec![stream(&from, &to, all(request)), stream(&to, &from, all(response))]
             }
-            Traffic::OnOff { rate, packet, on, off } => {
+            &Traffic::OnOff { rate, packet, on, off } => {
                 let active = flow.stop.unwrap_or(scenario.duration) - flow.start;
                 let payload = carried(&Service::Rate(rate), active) as f64 * share(on, off);
                 let bytes = with_headers(payload as u128, u64::from(packet), UDP_HEADERS);

@@ -59,9 +59,7 @@ impl Side<'_> {
         self.end.observe(stream.watch()?);
         let outcome = match self.flow.flow.traffic {
             Traffic::Bulk { bytes } => self.write_bulk(&stream, bytes.unwrap_or(u64::MAX)),
-            Traffic::RequestResponse { request, response, count, think } => {
-                self.send_requests(&stream, request, response, count, think)
-            }
+            Traffic::RequestResponse { count, think, .. } => self.send_requests(&stream, count, think),
             Traffic::OnOff { .. } => Ok(()),
         };
         if outcome.is_ok() {
@@ -81,7 +79,7 @@ impl Side<'_> {
         let Some(stream) = Stream::accept(listener, transport, &self.stop)? else { return Ok(()) };
         self.end.observe(stream.watch()?);
         let outcome = match self.flow.flow.traffic {
-            Traffic::RequestResponse { request, response, .. } => self.send_responses(&stream, request, response),
+            Traffic::RequestResponse { .. } => self.send_responses(&stream),
             Traffic::Bulk { bytes } => self.read_bulk(&stream, bytes),
             Traffic::OnOff { .. } => Ok(()),
         };

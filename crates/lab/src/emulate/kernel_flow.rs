@@ -8,7 +8,7 @@ use subflow_linux::congestion::kernel_name;
 use subflow_linux::{Result, StreamOptions, Transport, listen, udp};
 use subflow_network::stream;
 use subflow_quantity::Instant;
-use subflow_scenario::{Buffer, Flow, Protocol, Scenario, Stack, Traffic};
+use subflow_scenario::{Buffer, ExchangeSizes, Flow, Protocol, Scenario, Stack, Traffic};
 
 use super::addresses::socket_address;
 use super::hosts::KernelHosts;
@@ -27,6 +27,8 @@ pub(super) struct KernelFlow {
     pub(super) listener: Option<Listener>,
     pub(super) options: Option<[StreamOptions; 2]>,
     pub(super) rng: Mutex<Pcg64Mcg>,
+    /// The sizes of its exchanges, which both ends draw, if it has any.
+    pub(super) exchange_sizes: Option<ExchangeSizes>,
     pub(super) completed_at: Mutex<Option<Instant>>,
     pub(super) exchanges: Mutex<DurationSummary>,
     /// The first error that is not an outcome of the scenario.
@@ -71,6 +73,7 @@ impl KernelFlow {
             listener,
             options,
             rng: Mutex::new(stream(seed, &format!("flow {}", flow.name))),
+            exchange_sizes: flow.exchange_sizes(seed),
             completed_at: Mutex::default(),
             exchanges: Mutex::default(),
             error: Mutex::default(),

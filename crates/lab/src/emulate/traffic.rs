@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use subflow_linux::{Error, Pattern, Result, Stream, udp};
 use subflow_quantity::{Duration, Pacing};
-use subflow_scenario::{Period, Traffic};
+use subflow_scenario::{Exchange, Period, Traffic};
 
 use super::kernel_flow::locked;
 use super::side::Side;
@@ -58,20 +58,15 @@ impl Side<'_> {
         Ok(())
     }
 
-    pub(super) fn send_requests(
-        &self,
-        stream: &Stream,
-        request: u64,
-        response: u64,
-        count: Option<u64>,
-        think: Period,
-    ) -> io::Result<()> {
+    pub(super) fn send_requests(&self, stream: &Stream, count: Option<u64>, think: Period) -> io::Result<()> {
         let (mut asked, mut buffer) = (0, vec![0; CHUNK]);
+        let Some(mut sizes) = self.flow.exchange_sizes.clone() else { return Ok(()) };
         for number in 0..count.unwrap_or(u64::MAX) {
             if self.stop_is_due() {
                 break;
             }
             let began = self.clock.now();
+            let Exchange { request, response } = sizes.draw();
             let end = asked + request;
             while asked < end {
                 let Some(more) = self.write_some(stream, asked, end, &mut buffer)? else { return Ok(()) };
@@ -93,9 +88,11 @@ impl Side<'_> {
         Ok(())
     }
 
-    pub(super) fn send_responses(&self, stream: &Stream, request: u64, response: u64) -> io::Result<()> {
+    pub(super) fn send_responses(&self, stream: &Stream) -> io::Result<()> {
         let (mut answered, mut buffer) = (0, vec![0; CHUNK]);
+        let Some(mut sizes) = self.flow.exchange_sizes.clone() else { return Ok(()) };
         loop {
+            let Exchange { request, response } = sizes.draw();
             let mut left = request;
             while left > 0 {
                 let Some(more) = self.read_some(stream, left, &mut buffer)? else { return Ok(()) };

@@ -55,7 +55,7 @@ impl GroupResult {
 pub struct GroupStatistics {
     /// Its name.
     pub name: String,
-    /// Number of flows.
+    /// Number of flows; of a group that goes on arriving, the largest of a run.
     pub flows: usize,
     /// Flows that started before the end of the run.
     pub started: Summary,
@@ -88,7 +88,7 @@ impl GroupStatistics {
         };
         Self {
             name: runs[0].name.clone(),
-            flows: runs[0].flows,
+            flows: runs.iter().map(|run| run.flows).max().unwrap_or(0),
             started: counted(|run| run.started),
             completed: counted(|run| run.completions_s.len()),
             completion_mean_s: timed(&GroupResult::mean_s),

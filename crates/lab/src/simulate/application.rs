@@ -3,11 +3,12 @@
 use std::net::SocketAddr;
 
 use rand_pcg::Pcg64Mcg;
-use subflow_network::{Network, TimerId};
+use subflow_network::{Network, TimerId, stream};
 use subflow_quantity::{Duration, Instant, Pacing};
 use subflow_scenario::{Flow, Period, Protocol, Traffic};
 use subflow_transport::{Endpoint, EndpointId, Event, Listener};
 
+use super::dialogue::Dialogue;
 use super::nodes::Nodes;
 use crate::statistics::DurationSummary;
 
@@ -26,6 +27,8 @@ pub(crate) struct Application {
     /// Durations of finished exchanges.
     pub(crate) exchanges: DurationSummary,
     asked_at: Instant,
+    /// Its exchanges at the connecting and at the accepting end, if it has any.
+    dialogues: Option<[Dialogue; 2]>,
     /// The bytes of messages that did not fit in the send buffer, at each end.
     owed: [u64; 2],
     /// The end of the current on period of an on-off source.
@@ -49,10 +52,13 @@ enum Stage {
 const ENDLESS: u64 = u64::MAX / 8;
 
 impl Application {
-    /// The application of `flow`; `connect` configures its connecting end (`None` for UDP).
-    pub(crate) fn new(flow: Flow, connect: Option<Listener>, timer: TimerId, rng: Pcg64Mcg) -> Self {
+    /// The application of `flow` in the run with `seed`; `connect` configures its connecting end (`None` for UDP).
+    pub(crate) fn new(flow: Flow, connect: Option<Listener>, timer: TimerId, seed: u64) -> Self {
+        let rng = stream(seed, &format!("flow {}", flow.name));
+        let dialogues = flow.exchange_sizes(seed).map(|sizes| [Dialogue::new(sizes.clone()), Dialogue::new(sizes)]);
         Self {
             flow,
+            dialogues,
             timer,
             connect,
             rng,
@@ -201,8 +207,11 @@ impl Application {
         let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
         match self.flow.traffic {
             Traffic::Bulk { bytes: Some(bytes) } => socket.set_receive_mark(bytes),
-            Traffic::RequestResponse { request, .. } => socket.set_receive_mark(request),
-            _ => {}
+            _ => {
+                if let Some([_, accepting]) = &self.dialogues {
+                    socket.set_receive_mark(accepting.asked());
+                }
+            }
         }
     }
 
@@ -268,17 +277,20 @@ impl Application {
         let now = network.now();
         match self.flow.traffic {
             Traffic::Bulk { bytes: Some(_) } if !connecting => self.completed_at = Some(now),
-            Traffic::RequestResponse { request, response, count, think } => {
+            Traffic::RequestResponse { count, think, .. } => {
                 let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
+                let Some([asking, answering]) = &mut self.dialogues else { return };
                 if !connecting {
-                    let answered = socket.bytes_received() / request;
-                    socket.set_receive_mark((answered + 1) * request);
+                    let response = answering.current().response;
+                    answering.advance();
+                    socket.set_receive_mark(answering.asked());
                     self.write_message(socket, connecting, response);
                     return;
                 }
+                asking.advance();
+                socket.set_receive_mark(asking.answered());
                 self.exchanges.add(now - self.asked_at);
                 let done = self.exchanges.count();
-                socket.set_receive_mark((done + 1) * response);
                 if count == Some(done) {
                     self.completed_at = Some(now);
                     socket.finish();
@@ -302,21 +314,19 @@ impl Application {
 
     /// Sends the next request.
     fn send_request(&mut self, nodes: &mut Nodes, network: &mut Network) {
-        let (Traffic::RequestResponse { request, response, .. }, Some(endpoint)) = (self.flow.traffic, self.from)
-        else {
-            return;
-        };
+        let (Some([asking, _]), Some(endpoint)) = (&self.dialogues, self.from) else { return };
+        let (request, answered) = (asking.current().request, asking.answered());
         self.asked_at = network.now();
         let node = self.flow.from.host;
         let socket = nodes.transport_mut(node).endpoint_mut(endpoint);
-        socket.set_receive_mark((self.exchanges.count() + 1) * response);
+        socket.set_receive_mark(answered);
         self.write_message(socket, true, request);
         self.sleep_until(network, None);
     }
 
     /// Sends the datagrams that are due and sets the timer for the next one.
     fn send_datagrams(&mut self, nodes: &mut Nodes, network: &mut Network) {
-        let (Traffic::OnOff { packet, on, off, .. }, Some(endpoint)) = (self.flow.traffic, self.from) else { return };
+        let (&Traffic::OnOff { packet, on, off, .. }, Some(endpoint)) = (&self.flow.traffic, self.from) else { return };
         let Some(mut pacing) = self.pacing else { return };
         let now = network.now();
         while self.next_packet_at <= now {

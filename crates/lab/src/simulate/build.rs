@@ -169,11 +169,10 @@ impl Run {
                 node.transport.listen(flow.port, listener);
                 node.listens(flow.port, index);
             }
-            let rng = stream(seed, &format!("flow {}", flow.name));
             let begins = ours(flow, flow.from.host) && flow.start < scenario.duration;
             let flow = flow.clone();
             let start = Instant::ZERO + flow.start;
-            self.world.add_application(&mut self.network, |timer| Application::new(flow, connect, timer, rng));
+            self.world.add_application(&mut self.network, |timer| Application::new(flow, connect, timer, seed));
             if begins {
                 self.network.set_timer(self.world.applications[index].timer(), Some(start));
             }

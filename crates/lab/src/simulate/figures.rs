@@ -145,7 +145,7 @@ impl MeasuredFlow<'_> {
             goodput_mbps: goodput_mbps(delivered - baseline.delivered, span),
             bytes_delivered: delivered,
             completion_s: self.completed_at.map(|at| at.since(started).as_secs_f64()),
-            exchanges: exchanges(flow.traffic, self.exchanges),
+            exchanges: exchanges(&flow.traffic, self.exchanges),
             delay,
             reassembly_delay,
             ..protocol_fields(&flow.protocol)
@@ -254,7 +254,7 @@ fn protocol_fields(protocol: &Protocol) -> FlowResult {
     }
 }
 
-fn exchanges(traffic: Traffic, exchanges: &DurationSummary) -> Option<Exchanges> {
+fn exchanges(traffic: &Traffic, exchanges: &DurationSummary) -> Option<Exchanges> {
     let Traffic::RequestResponse { .. } = traffic else { return None };
     let in_ms = |seconds: f64| seconds * 1e3;
     Some(Exchanges {

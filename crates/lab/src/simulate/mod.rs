@@ -5,6 +5,7 @@ mod application;
 pub(crate) mod build;
 mod data_path;
 mod delays;
+mod dialogue;
 mod division;
 pub(crate) mod figures;
 mod flow_data;

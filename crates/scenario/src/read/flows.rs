@@ -4,7 +4,6 @@ use core::cmp::Ordering;
 
 use subflow_quantity::Duration;
 
-use super::RunLength;
 use super::algorithms;
 use super::bottleneck;
 use super::groups::Numbers;
@@ -15,8 +14,8 @@ use super::sizes;
 use super::stacks::Stacks;
 use super::topology::Topology;
 use super::traces::Traces;
-use super::{References, RunLength};
 use super::traffic::{self, largest_datagram};
+use super::{References, RunLength};
 use crate::choice::Choice;
 use crate::file::{Collector, Field, Place, Problem, Section};
 use crate::{
@@ -88,12 +87,15 @@ pub(super) fn read(
             continue;
         };
         let (first, host) = (index, flow.to.host);
-        index += numbers.count.unwrap_or(1);
-        let Some((alike, group)) = problems.keep(numbers.flows(flow, first, |index| port(index, host))) else {
+        index += numbers.most();
+        let position = flows.len();
+        let Some((alike, group)) = problems.keep(numbers.flows(flow, (first, position), |index| port(index, host)))
+        else {
             continue;
         };
-        for flow in &alike {
-            problems.keep(ports.take(topology, entry, (flow.to.host, flow.port), &port_place));
+        let of_later = group.iter().filter_map(|group| group.open_end.as_ref()).flat_map(|end| &end.ports).skip(1);
+        for &port in alike.iter().map(|flow| &flow.port).chain(of_later) {
+            problems.keep(ports.take(topology, entry, (host, port), &port_place));
         }
         flows.extend(alike);
         groups.extend(group);
@@ -138,12 +140,18 @@ impl FlowReader<'_> {
             port,
             source_port: source_port(&section)?,
             protocol: self.protocol(kind, &section, from, to)?,
-            traffic: traffic::read(&section, (kind == Kind::Udp).then(|| largest_datagram(address)), sizes.as_ref())?,
+            traffic: traffic::read(
+                &section,
+                (kind == Kind::Udp).then(|| largest_datagram(address)),
+                sizes.as_ref(),
+                self.traces,
+            )?,
             start,
             stop,
         };
         reliability::refuse_what_cannot_end(&flow, &section, self.stacks)?;
-        Ok(ReadFlow { flow, port_place, numbers: Numbers::read(&section, sizes)? })
+        let numbers = Numbers::read(&section, sizes, self.run.duration, start)?;
+        Ok(ReadFlow { flow, port_place, numbers })
     }
 
     fn times(&self, section: &Section<'_>) -> Result<(Duration, Option<Duration>), Problem> {

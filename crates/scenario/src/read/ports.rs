@@ -12,8 +12,8 @@ const FIRST: usize = 5001;
 #[derive(Default)]
 pub(super) struct Ports {
     taken: BTreeMap<(usize, u16), Place>,
-    /// By host, the port at which the search for a free port continues.
-    search: BTreeMap<usize, u16>,
+    /// By host, the port at which the search for a free port continues. Those before it are taken or given.
+    search: BTreeMap<usize, u32>,
 }
 
 impl Ports {
@@ -24,10 +24,13 @@ impl Ports {
             return Some(port);
         }
         let search = self.search.entry(host).or_insert(1);
-        while self.taken.contains_key(&(host, *search)) {
-            *search = search.checked_add(1)?;
+        loop {
+            let port = u16::try_from(*search).ok()?;
+            *search += 1;
+            if !self.taken.contains_key(&(host, port)) {
+                return Some(port);
+            }
         }
-        Some(*search)
     }
 
     /// Assigns `port` of `host` to `flow`, as specified at `place`, unless another flow has it.

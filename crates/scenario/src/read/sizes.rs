@@ -1,4 +1,4 @@
-//! `send = { … }`: the distribution of the sizes of transfers.
+//! Sizes of transfers and messages: one size, or a distribution.
 
 use super::{Traces, bounds};
 use crate::file::{Field, Problem, Section, Value, list};
@@ -13,6 +13,14 @@ pub(super) fn read(flow: &Section<'_>, traces: &Traces) -> Result<Option<SizeDis
     match flow.given("send") {
         Some(field) if matches!(field.value(), Value::Table(_)) => distribution(&field, traces).map(Some),
         _ => Ok(None),
+    }
+}
+
+/// The size of a message, or the distribution of sizes.
+pub(super) fn message(field: &Field<'_>, traces: &Traces) -> Result<SizeDistribution, Problem> {
+    match field.value() {
+        Value::Table(_) => distribution(field, traces),
+        _ => field.size(1..=MOST_BYTES).map(SizeDistribution::Constant),
     }
 }
 
@@ -42,7 +50,7 @@ fn distribution(field: &Field<'_>, traces: &Traces) -> Result<SizeDistribution, 
     })
 }
 
-const HELP: &str = "for example send = { exponential = \"100 kB\" }";
+const HELP: &str = "for example { exponential = \"100 kB\" }";
 
 fn uniform(field: &Field<'_>) -> Result<SizeDistribution, Problem> {
     let expected = "a list of two sizes, the smallest and the largest";

@@ -4,6 +4,8 @@ use std::net::IpAddr;
 
 use subflow_quantity::Duration;
 
+use super::Traces;
+use super::sizes;
 use crate::file::{Field, Problem, Section, Value};
 use crate::sizes::MOST_BYTES;
 use crate::{Period, SizeDistribution, Traffic, schema};
@@ -24,6 +26,7 @@ pub(super) fn read(
     section: &Section<'_>,
     largest: Option<u64>,
     sizes: Option<&SizeDistribution>,
+    traces: &Traces,
 ) -> Result<Traffic, Problem> {
     let given: Vec<_> = ["send", "on_off", "requests"].iter().filter_map(|key| section.given(key)).collect();
     if let [first, second, ..] = &given[..] {
@@ -52,7 +55,7 @@ pub(super) fn read(
             .problem("only UDP sends at a rate; TCP, MPTCP and SCTP send as fast as they can")
             .label("not over this protocol")
             .help("use send or requests, or protocol = \"udp\"")),
-        (None, Some(field), _) => requests(&field),
+        (None, Some(field), _) => requests(&field, traces),
         (None, None, Some(field)) => match sizes {
             Some(sizes) => Ok(Traffic::Bulk { bytes: Some(sizes.mean()) }),
             None => bulk(&field),
@@ -84,11 +87,11 @@ fn on_off(field: &Field<'_>, largest: u64) -> Result<Traffic, Problem> {
     Ok(Traffic::OnOff { rate, packet: packet as u32, on, off: period(&section.value("off"))? })
 }
 
-fn requests(field: &Field<'_>) -> Result<Traffic, Problem> {
+fn requests(field: &Field<'_>, traces: &Traces) -> Result<Traffic, Problem> {
     let section = field.section(&schema::REQUESTS)?;
     Ok(Traffic::RequestResponse {
-        request: section.value("request").size(1..=MOST_BYTES)?,
-        response: section.required("response")?.size(1..=MOST_BYTES)?,
+        request: sizes::message(&section.value("request"), traces)?,
+        response: sizes::message(&section.required("response")?, traces)?,
         count: section.given("count").map(|count| count.integer(1..=u64::MAX)).transpose()?,
         think: period(&section.value("think"))?,
     })

@@ -82,12 +82,18 @@ pub(crate) const FLOW: TableSchema = TableSchema {
              and reports show them as a group, with percentiles of the time to completion",
         ),
         optional(
+            "until",
+            "a duration",
+            "the end of the run",
+            "when arrivals without a count end, from the start of the run",
+        ),
+        optional(
             "arrivals",
             "a period",
             "all start at once",
             "the time from the start of one flow of the group to that of the next; with `{ exponential = \"20 ms\" }` \
-             flows arrive as a Poisson process, drawn from the seed of each run. Flows whose turn would come after the \
-             end of the run do not start",
+             flows arrive as a Poisson process, drawn from the seed of each run. With a count, flows whose turn would \
+             come after the end of the run do not start; without one, flows go on arriving until then",
         ),
         value("start", "a duration", "'0 s'", "when the (first) connection is opened, from the start of the run"),
         optional("stop", "a duration", "the end of the run", "when sending ends, from the start of the run"),
@@ -281,18 +287,19 @@ pub(crate) const REQUESTS: TableSchema = TableSchema {
     path: "flows.NAME.requests = { … }",
     doc: "Requests, each followed by a response and a pause, all over one connection.",
     fields: &[
-        value("request", "a size above zero", "'1 kB'", "the size of a request"),
-        required("response", "a size above zero", "the size of a response"),
+        value("request", "a size above zero, or a table", "'1 kB'", "the size of a request; a table is a distribution"),
+        required("response", "a size above zero, or a table", "the size of a response; a table is a distribution"),
         optional("count", "a whole number, 1 or more", "as many as there is time for", "the number of exchanges"),
         value("think", "a period", "'0 s'", "the pause between a response and the next request"),
     ],
 };
 
-/// `send = { … }`.
+/// `send = { … }`, and `request` and `response` of `requests`.
 pub(crate) const SIZES: TableSchema = TableSchema {
-    path: "flows.NAME.send = { … }",
-    doc: "The distribution of sizes: each flow sends an amount of its own, drawn from the seed of each run. A table has \
-          one of `exponential`, `pareto`, `lognormal`, `uniform` and `empirical`.",
+    path: "a distribution of sizes = { … }",
+    doc: "Sizes that are drawn from the seed of each run: of transfers (`send`; each flow has its own), of requests and \
+          of responses (each has its own). A table has one of `exponential`, `pareto`, `lognormal`, `uniform` and \
+          `empirical`.",
     fields: &[
         optional("exponential", "a size above zero", "another distribution", "exponential, with this mean"),
         optional("pareto", "a size above zero", "another distribution", "Pareto, with this mean and a heavy tail"),

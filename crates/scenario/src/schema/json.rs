@@ -38,6 +38,8 @@ const BY_KEY: &[(&str, &TableSchema)] = &[
     ("on_off", &ON_OFF),
     ("requests", &REQUESTS),
     ("send", &SIZES),
+    ("request", &SIZES),
+    ("response", &SIZES),
     ("arrivals", &PERIOD),
     ("on", &PERIOD),
     ("off", &PERIOD),
@@ -50,9 +52,9 @@ const BY_KEY: &[(&str, &TableSchema)] = &[
     ("mptcp", &MPTCP),
     ("sctp", &SCTP),
     ("timeline", &EVENT),
+    ("design", &DESIGN),
 ];
 
-    ("design", &DESIGN),
 /// All keys of a scenario file as a JSON Schema (draft 7): the same tables as the reference.
 ///
 /// What is not valid by it is not a valid scenario, except that required keys which only `[sweep]` sets are missed. It
@@ -209,11 +211,11 @@ fn interfaces() -> Value {
 fn sweep() -> Value {
     json!({
         "type": "object",
+        "properties": { "design": { "anyOf": [{ "const": "full" }, { "$ref": "#/definitions/design" }] } },
         "additionalProperties": {
             "anyOf": [
-        "properties": { "design": { "anyOf": [{ "const": "full" }, { "$ref": "#/definitions/design" }] } },
                 { "type": "array", "minItems": 1 },
-                { "type": "string", "pattern": "^ *[0-9.]+ *[^ .]* *\\.\\. *[0-9.]+.* (step|log) +[0-9]" },
+                { "type": "string", "pattern": "^ *[0-9.]+ *[^ .]* *\\.\\. *[0-9.]+" },
                 { "$ref": "#/definitions/sweep" },
             ],
         },

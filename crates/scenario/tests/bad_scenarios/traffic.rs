@@ -3,7 +3,12 @@
 /// What each case replaces in the good scenario, and by what.
 pub(crate) const CASES: &[(&str, &str, &str)] = &[
     ("a group of none", "send = ", "count = 0\nsend = "),
-    ("arrivals of one flow", "send = ", "arrivals = \"10 ms\"\nsend = "),
+    ("arrivals without time between them", "send = ", "arrivals = \"0 s\"\nsend = "),
+    ("more arrivals than ports", "send = ", "arrivals = { exponential = \"500 us\" }\nsend = "),
+    ("arrivals that end before they begin", "send = ", "arrivals = \"1 s\"\nstart = \"2 s\"\nuntil = \"2 s\"\nsend = "),
+    ("an end of no arrivals", "send = ", "until = \"2 s\"\nsend = "),
+    ("two ends of arrivals", "send = ", "arrivals = \"1 s\"\ncount = 2\nuntil = \"2 s\"\nsend = "),
+    ("arrivals with one port", "send = ", "arrivals = \"1 s\"\nport = 80\nsend = "),
     ("a group with one port", "send = ", "count = 2\nport = 80\nsend = "),
     ("a group that stops before it starts", "send = ", "count = 2\narrivals = \"10 ms\"\nstop = \"1 s\"\nsend = "),
     ("a size without a distribution", "send = \"100 MB\"", "send = { shape = 1.5 }"),
