@@ -27,6 +27,11 @@ impl Interrupt {
         Ok(interrupt)
     }
 
+    /// One that is raised when `flag` is set.
+    pub fn on_flag(flag: Arc<AtomicBool>) -> Self {
+        Self(flag)
+    }
+
     /// Asks the run to end.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);

@@ -1,16 +1,17 @@
 //! The runs of a command, each kept as it ends, so that a command that is interrupted loses only the runs under way.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag::{register, register_conditional_shutdown};
 use subflow_lab::Stop;
 use subflow_lab::results::Experiment;
 use subflow_lab::simulate::RunOptions;
 use subflow_scenario::sweep::{Job, Plan};
-use subflow_store::{Filled, Key, Settings, Store, StoreError, collect, fill};
+use subflow_store::{Filled, Key, Settings, Store, StoreError, collect, fill, fill_with};
 
-use super::threads;
+use super::{on_linux, threads};
 use crate::arguments::{Platform, Run, Shard};
 use crate::failure::Failure;
 use crate::output::print;
@@ -25,8 +26,8 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// The store of a command whose results go to `out`. None for a single run, for runs in real time, and with
-    /// captures or event logs, which are not done in parts.
+    /// The store of a command whose results go to `out`. None for a single run, and with captures or event logs, which
+    /// are not done in parts.
     pub(super) fn open(arguments: &Run, plan: &Plan, out: Option<&Path>) -> Result<Option<Self>, Failure> {
         let options = [
             ("--store", arguments.store.is_some()),
@@ -34,17 +35,11 @@ impl Journal {
             ("--keep-going", arguments.keep_going),
         ];
         let asked = options.into_iter().find_map(|(option, given)| given.then_some(option));
-        if let (Platform::Linux, Some(option)) = (arguments.on, asked) {
-            return Err(Failure::bad_input(
-                format!("{option}: found with --on linux, expected it without"),
-                "runs in real time differ each time and are not kept one by one",
-            ));
-        }
         if let Some(path) = &arguments.store {
             return Ok(Some(Self { store: Store::open(path)? }));
         }
         let writes = arguments.pcap.is_some() || arguments.events.is_some();
-        let worthwhile = plan.jobs().len() > 1 && arguments.on == Platform::Simulator && !writes;
+        let worthwhile = plan.jobs().len() > 1 && !writes;
         match (out, asked) {
             (Some(out), _) if worthwhile => Self::beside(out, arguments).map(Some),
             (None, Some(option)) => Err(Failure::bad_input(
@@ -82,21 +77,31 @@ impl Journal {
 
     /// Does the runs that are missing and returns the results of all, with the number of runs that failed.
     pub(super) fn experiment(&self, arguments: &Run, plan: &Plan) -> Result<(Experiment, usize), Failure> {
-        self.fill(arguments, plan, &plan.jobs())?;
-        let collected = collect(plan, true, |key| self.store.load(key))?;
+        let stored = as_stored(arguments, plan);
+        self.fill(arguments, &stored, &plan.jobs())?;
+        let mut collected = collect(&stored, true, |key| self.store.load(key))?;
+        collected.experiment.scenario.sha256 = plan.digest();
         Ok((collected.experiment, collected.failed.len()))
     }
 
-    /// Does those of `jobs` that are missing. Fails unless all were done, or some failed and the others may go on.
+    /// Does those of `jobs` that are missing; `plan` is as [`as_stored`] returns it. Fails unless all were done, or some failed and the others may go on.
     fn fill(&self, arguments: &Run, plan: &Plan, jobs: &[Job]) -> Result<Filled, Failure> {
-        let stop = stop_on_signals()?;
+        let is_real_time = arguments.on == Platform::Linux;
+        let stop = stop_on_signals(is_real_time)?;
         let threads = threads::of_a_run(arguments);
         let options = RunOptions { series: true, threads, stop: Some(stop.clone()), ..RunOptions::default() };
         threads::explain(plan, &options);
-        let settings =
-            Settings { threads: threads::runs_at_once(arguments), options, keep_going: arguments.keep_going };
+        // Runs in real time would disturb each other.
+        let at_once = if is_real_time { 1 } else { threads::runs_at_once(arguments) };
+        let settings = Settings { threads: at_once, options, keep_going: arguments.keep_going };
         let bar = Bar::new();
-        let filled = fill(plan, jobs, &self.store, &settings, &|progress| bar.show(progress));
+        let filled = match is_real_time {
+            false => fill(plan, jobs, &self.store, &settings, &|progress| bar.show(progress)),
+            true => {
+                let run = on_linux::runner(plan, arguments, &settings.options, &stop);
+                fill_with(plan, jobs, &self.store, &settings, &|progress| bar.show(progress), run)
+            }
+        };
         bar.finish();
         let kept = |finished: usize| {
             let path = self.store.path().display();
@@ -131,7 +136,8 @@ impl Journal {
 
     /// Removes the runs of `plan` from the journal, now that there are results or there will be none. Others stay, and
     /// so does a store that the user has named.
-    pub(super) fn forget(&self, plan: &Plan) -> Result<(), Failure> {
+    pub(super) fn forget(&self, arguments: &Run, plan: &Plan) -> Result<(), Failure> {
+        let plan = &*as_stored(arguments, plan);
         match self.store.is_journal() {
             true => Ok(self.store.remove(plan.jobs().into_iter().flat_map(|job| Key::all_of(plan, job, true)))?),
             false => Ok(()),
@@ -139,8 +145,26 @@ impl Journal {
     }
 }
 
+/// The plan whose runs a store knows apart from those that are done in another way.
+fn as_stored<'p>(arguments: &Run, plan: &'p Plan) -> Cow<'p, Plan> {
+    match arguments.on {
+        Platform::Simulator => Cow::Borrowed(plan),
+        Platform::Linux => {
+            let mut stored = plan.clone();
+            stored.identify_by(&on_linux::identity(arguments));
+            Cow::Owned(stored)
+        }
+    }
+}
+
 /// `run --shard`.
 pub(super) fn do_shard(arguments: &Run, plan: &Plan, shard: Shard) -> Result<(), Failure> {
+    if arguments.on == Platform::Linux {
+        return Err(Failure::bad_input(
+            "--shard: found with --on linux, expected it without",
+            "machines measure different figures in real time: do all runs on one of them",
+        ));
+    }
     let journal = Journal::open(arguments, plan, None)?.expect("a shard has a store");
     let mut jobs = plan.jobs();
     jobs.retain(|job| job.run % shard.of == shard.number - 1);
@@ -159,10 +183,11 @@ pub(super) fn do_shard(arguments: &Run, plan: &Plan, shard: Shard) -> Result<(),
     }
 }
 
-/// A request that the first SIGINT or SIGTERM makes. The second one ends the process.
-fn stop_on_signals() -> Result<Stop, Failure> {
+/// A request that the first SIGINT or SIGTERM makes. The second one ends the process. A run in real time has something
+/// to clean up: there SIGHUP, which comes when a terminal is closed, makes it, too.
+fn stop_on_signals(is_real_time: bool) -> Result<Stop, Failure> {
     let stop = Stop::default();
-    for signal in [SIGINT, SIGTERM] {
+    for signal in [SIGINT, SIGTERM].into_iter().chain(is_real_time.then_some(SIGHUP)) {
         let registered = register_conditional_shutdown(signal, KILLED, stop.flag());
         let registered = registered.and_then(|_| register(signal, stop.flag()));
         registered.map_err(|error| Failure::RunFailed(format!("cannot react to signals: {error}")))?;

@@ -2,19 +2,18 @@
 
 use std::path::Path;
 
-use subflow_lab::RunError;
 use subflow_lab::execute::Progress;
-use subflow_lab::results::Experiment;
+use subflow_lab::results::{Experiment, RunResult};
 use subflow_lab::simulate::RunOptions;
+use subflow_lab::{RunError, Stop};
 use subflow_publications::{OnLinux, Paper, Request};
-use subflow_scenario::sweep::Plan;
+use subflow_scenario::sweep::{Job, Plan};
 
 #[cfg(target_os = "linux")]
 use subflow_lab::{
     benchmark::TunThroughput,
     emulate,
-    execute::execute_with,
-    results::RunResult,
+    execute::{execute_with, run_job_with},
     validation::{self, CASES, Case},
 };
 #[cfg(target_os = "linux")]
@@ -55,6 +54,30 @@ pub(crate) fn execute(
     Ok(execute_with(plan, 1, options, progress, |scenario, seed, options| {
         emulate::emulate(scenario, seed, &machinery, options, &stop)
     })?)
+}
+
+/// How a run of a plan is done in real time, until `stop` is requested.
+#[cfg(target_os = "linux")]
+pub(crate) fn runner<'a>(
+    plan: &'a Plan,
+    arguments: &Run,
+    options: &'a RunOptions,
+    stop: &Stop,
+) -> impl Fn(Job) -> Result<RunResult, RunError> + Sync + use<'a> {
+    let machinery = machinery(arguments);
+    let stop = emulate::Stop::on_flag(stop.flag());
+    move |job| {
+        run_job_with(plan, job, options, |scenario, seed, options| {
+            emulate::emulate(scenario, seed, &machinery, options, &stop)
+        })
+    }
+}
+
+/// What a store knows runs in real time by, besides their scenarios: the kernel, and what joins it to the links.
+#[cfg(target_os = "linux")]
+pub(crate) fn identity(arguments: &Run) -> String {
+    let Run { device, switches, .. } = arguments;
+    format!("on linux {}, {device:?}, {switches:?}", emulate::kernel_release())
 }
 
 #[cfg(target_os = "linux")]
@@ -198,6 +221,21 @@ pub(crate) fn check(_: &Plan, _: &Run) -> Result<(), Failure> {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn execute(_: &Plan, _: &Run, _: &RunOptions, _: &(dyn Fn(Progress) + Sync)) -> Result<Experiment, Failure> {
     Err(only_linux())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn runner<'a>(
+    _: &'a Plan,
+    _: &Run,
+    _: &'a RunOptions,
+    _: &Stop,
+) -> impl Fn(Job) -> Result<RunResult, RunError> + Sync + use<'a> {
+    |_| Err(RunError::failed("this system is not Linux"))
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn identity(_: &Run) -> String {
+    String::new()
 }
 
 #[cfg(not(target_os = "linux"))]

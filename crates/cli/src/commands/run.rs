@@ -26,17 +26,16 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     if let Some(shard) = arguments.shard {
         return journal::do_shard(arguments, &plan, shard);
     }
+    if arguments.on == Platform::Linux {
+        on_linux::check(&plan, arguments)?;
+    }
     let comparison = Prepared::new(&arguments.comparing, &plan)?;
     if let Some(until) = Until::of(arguments, &plan)? {
         return run_until(arguments, until, &comparison);
     }
-    let suffix = if arguments.on == Platform::Linux { "-linux" } else { "" };
-    let folder = folder(&arguments.output, &plan, suffix, arguments.force)?;
+    let folder = folder(&arguments.output, &plan, suffix(arguments), arguments.force)?;
     let figures = figure_format(arguments.output.figures, folder.as_ref())?;
     let files = Files::prepare(arguments, &plan)?;
-    if arguments.on == Platform::Linux {
-        on_linux::check(&plan, arguments)?;
-    }
     let journal = Journal::open(arguments, &plan, folder.as_ref().map(Folder::path))?;
     files.begin()?;
 
@@ -44,25 +43,27 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         Some(journal) => journal.experiment(arguments, &plan)?,
         None => (experiment(arguments, &plan, folder.is_some(), &files)?, 0),
     };
-    let invalid = report_invalid_runs(&experiment);
     comparison.add_baseline(&mut experiment);
     finish(arguments.output.format, &plan, &experiment, folder, figures)?;
     let compared = comparison.compare(&experiment, arguments.output.format);
     all_runs(&plan, failed)?;
-    journal.map_or(Ok(()), |journal| journal.forget(&plan))?;
-    match invalid {
-        0 => compared,
-        _ => Err(Failure::RunFailed(format!(
-            "{invalid} of {} runs are not valid; the results contain them, with the reasons",
-            experiment.runs.len()
-        ))),
+    journal.map_or(Ok(()), |journal| journal.forget(arguments, &plan))?;
+    all_valid(&experiment)?;
+    compared
+}
+
+/// What the name of the default folder ends with.
+fn suffix(arguments: &Run) -> &'static str {
+    match arguments.on {
+        Platform::Simulator => "",
+        Platform::Linux => "-linux",
     }
 }
 
 /// `run --until`: runs until intervals are narrow, then all as if their number had been given.
 fn run_until(arguments: &Run, until: Until, comparison: &Prepared<'_>) -> Result<(), Failure> {
     // The folder is tried before the runs. What may be replaced depends on their number, which is not known yet.
-    let tried = folder(&arguments.output, &until.largest(arguments)?, "", arguments.force)?;
+    let tried = folder(&arguments.output, &until.largest(arguments)?, suffix(arguments), arguments.force)?;
     let figures = figure_format(arguments.output.figures, tried.as_ref())?;
     let Some(journal) = Journal::open(arguments, until.smallest(), tried.as_ref().map(Folder::path))? else {
         return Err(Failure::bad_input(
@@ -73,11 +74,12 @@ fn run_until(arguments: &Run, until: Until, comparison: &Prepared<'_>) -> Result
     let Repeated { plan, mut experiment, failed } = until.experiment(arguments, &journal)?;
     drop(tried);
     comparison.add_baseline(&mut experiment);
-    let folder = folder(&arguments.output, &plan, "", arguments.force)?;
+    let folder = folder(&arguments.output, &plan, suffix(arguments), arguments.force)?;
     finish(arguments.output.format, &plan, &experiment, folder, figures)?;
     let compared = comparison.compare(&experiment, arguments.output.format);
     all_runs(&plan, failed)?;
-    journal.forget(&plan)?;
+    journal.forget(arguments, &plan)?;
+    all_valid(&experiment)?;
     compared
 }
 
@@ -221,12 +223,18 @@ pub(super) fn finish(
     }
 }
 
-/// Warns of runs that are not valid. Returns their number.
-fn report_invalid_runs(experiment: &Experiment) -> usize {
+/// Warns of runs that are not valid, and fails if there are any.
+fn all_valid(experiment: &Experiment) -> Result<(), Failure> {
     for run in &experiment.runs {
         for objection in run.result.objections() {
             eprintln!("warning: run {} is not valid: {objection}", run.run);
         }
     }
-    experiment.runs.iter().filter(|run| !run.result.objections().is_empty()).count()
+    match experiment.runs.iter().filter(|run| !run.result.objections().is_empty()).count() {
+        0 => Ok(()),
+        invalid => Err(Failure::RunFailed(format!(
+            "{invalid} of {} runs are not valid; the results contain them, with the reasons",
+            experiment.runs.len()
+        ))),
+    }
 }

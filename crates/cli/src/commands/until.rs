@@ -7,7 +7,7 @@ use subflow_scenario::sweep::Plan;
 
 use super::check::read_source;
 use super::journal::Journal;
-use crate::arguments::{Platform, Run, Source};
+use crate::arguments::{Run, Source};
 use crate::failure::Failure;
 
 /// The runs of a command that has `--until`.
@@ -31,12 +31,6 @@ impl Until {
     pub(super) fn of(arguments: &Run, plan: &Plan) -> Result<Option<Self>, Failure> {
         let Some(precision) = arguments.repeating.until else { return Ok(None) };
         let most = arguments.repeating.max_repeat;
-        if arguments.on == Platform::Linux {
-            return Err(Failure::bad_input(
-                "--until: found with --on linux, expected it without",
-                "runs in real time are not kept one by one; choose a number of them (--repeat)",
-            ));
-        }
         if plan.parameters().contains(&"repeat") {
             return Err(Failure::bad_input(
                 "--until: the scenario sweeps over `repeat`",
@@ -70,7 +64,7 @@ impl Until {
             let (experiment, failed) = journal.experiment(arguments, &plan)?;
             let runs = plan.points[0].scenario.repeat;
             let Some(widest) = self.precision.widest(&experiment) else {
-                journal.forget(&plan)?;
+                journal.forget(arguments, &plan)?;
                 return Err(Failure::bad_input(
                     format!("--until: no run has the metric {}", self.precision.metric),
                     "choose one that the flows have, such as goodput",

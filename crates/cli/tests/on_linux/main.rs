@@ -14,5 +14,6 @@ mod refusals;
 mod runs;
 mod sctp;
 mod support;
+mod sweeps;
 mod two_hosts;
 mod watch;

@@ -144,6 +144,14 @@ impl Plan {
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
+    /// Makes its runs differ, in stores, from those of the same scenarios that something else does: a kernel, or an
+    /// algorithm of which the file has only the name.
+    pub fn identify_by(&mut self, what: &str) {
+        for point in &mut self.points {
+            point.digest = Sha256::new().chain_update(point.digest).chain_update(what).finalize().into();
+        }
+    }
+
     /// The swept paths.
     pub fn parameters(&self) -> Vec<&str> {
         self.points.first().map_or_else(Vec::new, |point| point.parameters.keys().map(String::as_str).collect())

@@ -1,0 +1,68 @@
+//! Sweeps in real time: what an interruption leaves, and what the next command does with it.
+
+#![allow(clippy::disallowed_types)] // When the files of a store were written.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, SystemTime};
+
+use crate::support::{SCENARIO, command, machine_serves, namespaces_of, scenario, text};
+
+/// The runs that a store has, with the times at which they were written.
+fn stored(store: &Path) -> BTreeMap<PathBuf, SystemTime> {
+    let folders = std::fs::read_dir(store).into_iter().flatten().flatten();
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).into_iter().flatten().flatten());
+    let runs = files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|kind| kind == "parquet"));
+    runs.filter_map(|path| Some((path.clone(), path.metadata().ok()?.modified().ok()?))).collect()
+}
+
+/// Starts the command, and interrupts it as soon as the store has a run.
+fn interrupted(run: &mut Command, store: &Path) -> Output {
+    let mut child = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
+    while stored(store).is_empty() {
+        // It has three runs of a second each.
+        assert!(child.try_wait().expect("it can be asked").is_none(), "the command ended before a run");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let pid = child.id();
+    assert!(Command::new("kill").args(["-INT", &pid.to_string()]).status().expect("kill").success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(namespaces_of(pid), [""; 0]);
+    output
+}
+
+#[test]
+fn a_sweep_that_is_interrupted_keeps_its_runs_and_goes_on() {
+    if !machine_serves() {
+        return;
+    }
+    let (folder, path) = scenario(SCENARIO);
+    let store = folder.path().join("store");
+    let sweep = |rest: &[&str]| {
+        let mut run = command();
+        run.current_dir(folder.path()).args(["run", &path, "--set", "duration=1 s", "--repeat", "3", "--out", "out"]);
+        run.args(["--store", "store"]).args(rest);
+        run
+    };
+    let output = interrupted(&mut sweep(&["--on", "linux"]), &store);
+    let (said, kept) = (text(&output.stderr), stored(&store));
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains(&format!("stopped by a signal: {} of 3 runs are kept in store", kept.len())), "{said}");
+    assert!(kept.len() < 3 && !folder.path().join("out/results.json").exists());
+
+    let output = sweep(&["--on", "linux"]).output().expect("the command starts");
+    let said = text(&output.stderr);
+    // On a busy machine a run may not be valid.
+    assert!(output.status.success() || said.contains("not valid"), "{said}");
+    let json = std::fs::read(folder.path().join("out/results.json")).expect("results");
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    let seeds: Vec<_> = json["runs"].as_array().into_iter().flatten().map(|run| run["seed"].as_u64()).collect();
+    assert_eq!(seeds, [Some(1), Some(2), Some(3)]);
+    assert!(json["runs"].as_array().is_some_and(|runs| runs.iter().all(|run| run["real_time"]["kernel"].is_string())));
+    let all = stored(&store);
+    assert!(all.len() == 3 && kept.iter().all(|(file, time)| all.get(file) == Some(time)), "a run was done twice");
+
+    assert!(sweep(&["--force"]).output().expect("the command starts").status.success());
+    assert_eq!(stored(&store).len(), 6, "simulated runs of the same scenario are others");
+}
