@@ -5,6 +5,7 @@
 //! ([`mod@file`]), so code that takes a `Scenario` need not check it again.
 
 mod algorithm;
+pub mod builder;
 mod choice;
 mod conditions;
 mod csv_table;

@@ -1,0 +1,211 @@
+//! Scenarios that a program builds.
+//!
+//! A [`ScenarioBuilder`] writes the text of a scenario file and has it read: rules, defaults and errors are those of a
+//! file. An error shows the line of the text that was written.
+//!
+//! ```
+//! use subflow_quantity::{Duration, Rate, Size};
+//! use subflow_scenario::builder::{FlowBuilder, LinkBuilder, ScenarioBuilder};
+//!
+//! let plan = ScenarioBuilder::new("two-paths")
+//!     .duration(Duration::from_secs(20))
+//!     .host("phone", ["wifi", "lte"])
+//!     .host("server", ["eth"])
+//!     .router("internet")
+//!     .link("wifi", LinkBuilder::between("phone.wifi", "internet").rate(Rate::from_mbit(20)))
+//!     .link("lte", LinkBuilder::between("phone.lte", "internet").rate(Rate::from_mbit(10)))
+//!     .link("core", LinkBuilder::between("internet", "server").rate(Rate::from_mbit(1000)))
+//!     .flow("file", FlowBuilder::mptcp("phone", "server").congestion("lia").send(Size::from_bytes(5_000_000)))
+//!     .sweep("flows.file.scheduler", ["ll", "rr"])
+//!     .plan()
+//!     .expect("a good scenario");
+//! assert_eq!(plan.points.len(), 2);
+//! ```
+
+mod flow;
+mod link;
+mod value;
+
+use std::path::{Path, PathBuf};
+
+use subflow_quantity::Duration;
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
+
+use crate::file::{Document, Problem, Problems};
+use crate::sweep::Plan;
+use crate::{CustomAlgorithms, Scenario};
+
+pub use flow::FlowBuilder;
+pub use link::LinkBuilder;
+pub use value::{Options, ScenarioValue};
+
+/// A scenario in the making. Whatever is wrong with it is found when it is read.
+#[derive(Clone, Debug)]
+pub struct ScenarioBuilder {
+    name: String,
+    folder: PathBuf,
+    custom: CustomAlgorithms,
+    top: InlineTable,
+    /// The tables of named things, in the order of a file.
+    named: [(&'static str, Table); 4],
+    timeline: Vec<InlineTable>,
+    sweep: Table,
+}
+
+/// Places in [`ScenarioBuilder::named`].
+const HOSTS: usize = 0;
+const ROUTERS: usize = 1;
+const LINKS: usize = 2;
+const FLOWS: usize = 3;
+
+impl ScenarioBuilder {
+    /// A scenario without hosts; `name` is that of folders and reports.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            folder: PathBuf::new(),
+            custom: CustomAlgorithms::default(),
+            top: InlineTable::new(),
+            named: ["hosts", "routers", "links", "flows"].map(|section| (section, Table::new())),
+            timeline: Vec::new(),
+            sweep: Table::new(),
+        }
+    }
+
+    /// The folder that paths of traces are relative to. Default: the working directory.
+    #[must_use]
+    pub fn folder(mut self, folder: &Path) -> Self {
+        folder.clone_into(&mut self.folder);
+        self
+    }
+
+    /// Algorithms of this program, which the scenario may name.
+    #[must_use]
+    pub fn custom(mut self, custom: CustomAlgorithms) -> Self {
+        self.custom = custom;
+        self
+    }
+
+    /// Sets any key at the top of the scenario, such as `title`, `warm_up` or `mptcp` ([`Options`] are a table).
+    #[must_use]
+    pub fn set(mut self, key: &str, value: impl ScenarioValue) -> Self {
+        self.top.insert(key, value.into_value());
+        self
+    }
+
+    /// The simulated time of a run.
+    #[must_use]
+    pub fn duration(self, duration: Duration) -> Self {
+        self.set("duration", duration)
+    }
+
+    /// The seed of the first run.
+    #[must_use]
+    pub fn seed(self, seed: u32) -> Self {
+        self.set("seed", seed)
+    }
+
+    /// The number of runs of each point, each with its own seed.
+    #[must_use]
+    pub fn repeat(self, repeat: u32) -> Self {
+        self.set("repeat", repeat)
+    }
+
+    /// A host with these interfaces: names, or [`Options`] with `name` and other keys of an interface.
+    #[must_use]
+    pub fn host<V: ScenarioValue>(self, name: &str, interfaces: impl IntoIterator<Item = V>) -> Self {
+        let interfaces = Array::from_iter(interfaces.into_iter().map(ScenarioValue::into_value));
+        self.add(HOSTS, name, Value::Array(interfaces))
+    }
+
+    /// A host with further keys, such as `tcp`; `interfaces` is one of them.
+    #[must_use]
+    pub fn host_with(self, name: &str, keys: Options) -> Self {
+        self.add(HOSTS, name, keys.into_value())
+    }
+
+    /// A router.
+    #[must_use]
+    pub fn router(self, name: &str) -> Self {
+        self.add(ROUTERS, name, Value::InlineTable(InlineTable::new()))
+    }
+
+    /// A link.
+    #[must_use]
+    pub fn link(self, name: &str, link: LinkBuilder) -> Self {
+        self.add(LINKS, name, Value::InlineTable(link.0))
+    }
+
+    /// A flow, or a group of flows.
+    #[must_use]
+    pub fn flow(self, name: &str, flow: FlowBuilder) -> Self {
+        self.add(FLOWS, name, Value::InlineTable(flow.0))
+    }
+
+    /// An event of the timeline: what it changes is in `event`, such as `link` and `down`.
+    #[must_use]
+    pub fn at(mut self, time: Duration, event: Options) -> Self {
+        let mut entry = InlineTable::new();
+        entry.insert("at", time.into_value());
+        entry.extend(event.0);
+        self.timeline.push(entry);
+        self
+    }
+
+    /// Sweeps over these values of the key at `path`; paths joined by commas change together.
+    #[must_use]
+    pub fn sweep<V: ScenarioValue>(mut self, path: &str, values: impl IntoIterator<Item = V>) -> Self {
+        let values = Array::from_iter(values.into_iter().map(ScenarioValue::into_value));
+        self.sweep.insert(path, Item::Value(Value::Array(values)));
+        self
+    }
+
+    /// Which combinations of swept values have runs: [`Options`] with `name`, `points` and `seed`. Default: all.
+    #[must_use]
+    pub fn design(mut self, design: Options) -> Self {
+        self.sweep.insert("design", Item::Value(design.into_value()));
+        self
+    }
+
+    /// The text of the scenario file.
+    pub fn text(&self) -> String {
+        let mut document = DocumentMut::new();
+        for (key, value) in &self.top {
+            document.insert(key, Item::Value(value.clone()));
+        }
+        for (section, table) in self.named.iter().filter(|(_, table)| !table.is_empty()) {
+            document.insert(section, Item::Table(table.clone()));
+        }
+        if !self.timeline.is_empty() {
+            let events = self.timeline.iter().cloned().map(Value::InlineTable);
+            document.insert("timeline", Item::Value(Value::Array(Array::from_iter(events))));
+        }
+        if !self.sweep.is_empty() {
+            document.insert("sweep", Item::Table(self.sweep.clone()));
+        }
+        document.to_string()
+    }
+
+    /// The scenario as a document, which can be changed further.
+    pub fn document(&self) -> Result<Document, Problem> {
+        let mut document = Document::parse(&self.folder.join("<builder>"), self.text())?;
+        document.name.clone_from(&self.name);
+        document.custom = self.custom.clone();
+        Ok(document)
+    }
+
+    /// The scenario, without its sweep.
+    pub fn scenario(&self) -> Result<Scenario, Problems> {
+        Scenario::read(&self.document()?)
+    }
+
+    /// All points of its sweep.
+    pub fn plan(&self) -> Result<Plan, Problems> {
+        Plan::read(self.document()?)
+    }
+
+    fn add(mut self, section: usize, name: &str, value: Value) -> Self {
+        self.named[section].1.insert(name, Item::Value(value));
+        self
+    }
+}
