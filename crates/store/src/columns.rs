@@ -72,8 +72,8 @@ impl<'r, R> Columns<'r, R> {
     }
 
     /// Adds a column of numbers that are not rounded.
-    pub(crate) fn exact(&mut self, heading: Heading<'_>, number: impl Fn(&'r R) -> f64) -> &mut Self {
-        let array: Float64Array = self.rows.iter().map(|row| Some(number(row))).collect();
+    pub(crate) fn exact(&mut self, heading: Heading<'_>, number: impl Fn(&'r R) -> Option<f64>) -> &mut Self {
+        let array: Float64Array = self.rows.iter().map(number).collect();
         self.add(heading, Arc::new(array))
     }
 

@@ -79,7 +79,7 @@ impl Record {
             .numbers(("completion_s", "s", "Time from the flow's start to the last byte."), |row| {
                 row.1.and_then(|flow| flow.completion_s)
             })
-            .exact(("subflow.cpu_s", "s", "CPU time of the run."), |_| cpu_s)
+            .exact(("subflow.cpu_s", "s", "CPU time of the run."), |_| Some(cpu_s))
             .words(("subflow.digest", "", "SHA-256 of error, result and CPU time."), |_| Some(&digest))
             .bytes(("subflow.result", "", "In the first row: the whole result in CBOR."), |row| {
                 (row.0 == 0).then_some(&content[..])

@@ -31,21 +31,6 @@ pub(crate) struct Metrics {
     pub(crate) metric: Vec<Metric>,
 }
 
-impl Metrics {
-    /// Those that were asked for, or the usual ones, and those with bounds.
-    pub(crate) fn with(&self, bounds: &[Bound]) -> Vec<Metric> {
-        let mut metrics = if self.metric.is_empty() { Metric::usual() } else { self.metric.clone() };
-        metrics.extend(bounds.iter().map(|bound| bound.metric));
-        let mut distinct: Vec<Metric> = Vec::new();
-        for metric in metrics {
-            if !distinct.contains(&metric) {
-                distinct.push(metric);
-            }
-        }
-        distinct
-    }
-}
-
 /// What is compared with what, of runs that are done now.
 #[derive(Debug, Args)]
 pub(crate) struct Comparing {

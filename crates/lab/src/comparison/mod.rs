@@ -5,7 +5,7 @@
 //! | what is compared: names, units, which direction is better | `metric.rs` |
 //! | two groups of runs: pairs, difference, ratio, intervals | `difference.rs` |
 //! | points of a sweep and a chosen value | `baseline.rs` |
-//! | two results | `two_results.rs` |
+//! | two results | `two_results.rs`; with notes and what became worse: `report.rs` |
 //! | bounds on what may become worse | `bound.rs` |
 //! | whether intervals are narrow enough | `precision.rs` |
 //! | points of a sweep that came out the same | `same.rs` |
@@ -16,6 +16,7 @@ mod bound;
 mod difference;
 mod metric;
 mod precision;
+mod report;
 mod same;
 mod text;
 mod two_results;
@@ -25,6 +26,7 @@ pub use bound::{Bound, Regression};
 pub use difference::{Difference, Pairing};
 pub use metric::{Better, Metric};
 pub use precision::{Precision, Widest};
+pub use report::{Asked, Comparison, Side};
 pub use same::same_results;
 pub use text::differences_to_text;
 pub use two_results::{Compared, NothingToCompare, compare};

@@ -1,5 +1,6 @@
 //! The tables of an experiment: which rows and columns they have. They are long: one row for each thing of each run.
 
+mod differences;
 mod flows;
 mod links;
 mod runs;
@@ -7,6 +8,7 @@ mod series;
 mod statistics;
 mod subflows;
 
+pub use differences::differences;
 pub use flows::flows;
 pub use links::links;
 pub use runs::runs;
