@@ -96,7 +96,10 @@ fn a_latin_hypercube_has_one_point_in_each_part_of_every_range() {
     let points = drawn("latin-hypercube", 30, RANGES);
     assert_eq!(combinations(&points).len(), 30);
     // The delay has 991 values. The loss has equal factors: 10^-3 to 10^0.
-    let part_of_delay = |point: &Point| ((number(point, DELAY) - 1.0) * 10.0).round() as usize * 30 / 991;
+    let part_of_delay = |point: &Point| {
+        let place = ((number(point, DELAY) - 1.0) * 10.0).round() as usize;
+        (1..30).filter(|part| part * 991 / 30 <= place).count()
+    };
     let part_of_loss = |point: &Point| (number(point, LOSS).log10() + 3.0) / 3.0 * 30.0;
     let delays: Vec<usize> = points.iter().map(part_of_delay).collect();
     assert_eq!(delays, (0..30).collect::<Vec<_>>(), "the first path ascends");
@@ -105,7 +108,7 @@ fn a_latin_hypercube_has_one_point_in_each_part_of_every_range() {
     losses.sort_by(f64::total_cmp);
     // The smallest losses have one digit: 0.001 %, 0.002 %.
     let upper = losses.iter().enumerate().skip(10);
-    upper.for_each(|(part, found)| assert!((found - part as f64 - 0.5).abs() < 0.6, "{part}: {found}"));
+    upper.for_each(|(part, found)| assert!((found - part as f64 - 0.5).abs() < 0.8, "{part}: {found}"));
     for name in ["lia", "olia", "balia"] {
         assert_eq!(values(&points, CONGESTION).iter().filter(|value| *value == name).count(), 10);
     }

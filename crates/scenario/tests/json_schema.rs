@@ -95,6 +95,7 @@ at = "2 s"
 link = "wifi"
 trace = "drive.csv"
 [sweep]
+design = { name = "random", points = 3 }
 "links.wifi.loss" = ["0 %", "1 %"]
 flows.file.congestion = ["lia", "olia"]
 links.lte.delay = "10 ms .. 50 ms step 10 ms"
@@ -139,7 +140,8 @@ fn what_is_wrong_is_refused_where_it_stands() {
         ("[links.core]", "[links.\"the core\"]", "/links"),
         ("[\"lia\", \"olia\"]", "\"lia\"", "/sweep/flows"),
         ("[\"0 %\", \"1 %\"]", "[]", "/sweep"),
-        ("step 10 ms", "", "/sweep/links"),
+        (" .. 50 ms step 10 ms", "", "/sweep/links"),
+        ("points = 3", "points = 0", "/sweep/design"),
         ("from = \"phone\"", "", "/flows/file"),
         ("response = \"1 MB\", ", "", "/flows/file"),
     ];
