@@ -82,18 +82,18 @@ pub(crate) const FLOW: TableSchema = TableSchema {
              and reports show them as a group, with percentiles of the time to completion",
         ),
         optional(
-            "until",
-            "a duration",
-            "the end of the run",
-            "when arrivals without a count end, from the start of the run",
-        ),
-        optional(
             "arrivals",
             "a period",
             "all start at once",
             "the time from the start of one flow of the group to that of the next; with `{ exponential = \"20 ms\" }` \
              flows arrive as a Poisson process, drawn from the seed of each run. With a count, flows whose turn would \
              come after the end of the run do not start; without one, flows go on arriving until then",
+        ),
+        optional(
+            "until",
+            "a duration",
+            "the end of the run",
+            "when arrivals without a count end, from the start of the run",
         ),
         value("start", "a duration", "'0 s'", "when the (first) connection is opened, from the start of the run"),
         optional("stop", "a duration", "the end of the run", "when sending ends, from the start of the run"),
