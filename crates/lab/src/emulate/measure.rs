@@ -177,7 +177,7 @@ fn real_time(
     }
     Ok(RealTime {
         kernel: kernel_release(),
-        device: conditions.device.name(),
+        device: conditions.device.name().to_owned(),
         valid: verdict.is_valid(),
         objections: verdict.objections,
         notes,

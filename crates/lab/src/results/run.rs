@@ -28,7 +28,7 @@ pub struct RunResult {
     /// Counters of the engine.
     pub engine: Engine,
     /// How true to time the run was, if it ran in real time.
-    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub real_time: Option<RealTime>,
     /// Metrics over time, if requested. They are written to a separate file.
     #[serde(skip)]
@@ -50,12 +50,13 @@ impl RunResult {
 }
 
 /// How true to time a run in real time was.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RealTime {
     /// The kernel's release.
     pub kernel: String,
     /// The devices between the kernels' interfaces and the links: `tun`, or `veth` (a pair with a packet socket).
-    pub device: &'static str,
+    pub device: String,
     /// Whether the run is valid: `objections` is empty.
     pub valid: bool,
     /// The reasons why the run is not valid.
@@ -91,7 +92,7 @@ pub struct RealTime {
 }
 
 /// What switches and their controller counted in a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SwitchReport {
     /// The counters of the switches' ports.
     pub ports: Vec<SwitchPortBytes>,
@@ -102,7 +103,7 @@ pub struct SwitchReport {
 }
 
 /// The counters of a port of a switch, with Ethernet headers and LLDP.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SwitchPortBytes {
     /// The router in the scenario.
     pub switch: String,
