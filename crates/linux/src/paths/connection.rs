@@ -58,8 +58,9 @@ impl Connection {
         for subflow in named {
             self.open_named(subflow, means);
         }
-        let mut events: Vec<Event> =
-            means.local.present().iter().map(|a| Event::LocalAddressAdded(a.named())).collect();
+        // The path manager knows the address of the initial subflow from that.
+        let others = means.local.present().iter().filter(|known| known.address != self.initial.local.ip());
+        let mut events: Vec<Event> = others.map(|other| Event::LocalAddressAdded(other.named())).collect();
         events.push(Event::Established { initial: self.initial, client, initial_address_closed: closed });
         self.on_events(events, means);
         if self.initial_is_backup(means.local) {

@@ -188,7 +188,8 @@ impl Driver {
         let id_of = |address: IpAddr, otherwise: u8| {
             let by_kernel = kernel_ids.iter().find(|(_, known)| *known == address).map(|(id, _)| *id);
             let by_subflow = || found.subflows.iter().find(|s| s.info.local.ip() == address).map(|s| s.local_id);
-            by_kernel.or_else(by_subflow).unwrap_or(otherwise)
+            let of_initial = (address == initial.local.ip()).then_some(0);
+            by_kernel.or_else(by_subflow).or(of_initial).unwrap_or(otherwise)
         };
         // What went while nobody looked is lost below: the kernel still has its identifiers.
         let used = kernel_ids.iter().map(|(_, address)| *address);
@@ -201,6 +202,8 @@ impl Driver {
         gone.dedup_by_key(|gone| gone.address);
         let mut local: Vec<Address> = self.local.present().iter().chain(&gone).map(LocalAddress::named).collect();
         local.iter_mut().for_each(|address| address.id = id_of(address.address, address.id));
+        // The path manager knows the address of the initial subflow from that, unless it was lost and has returned.
+        local.retain(|address| address.address != initial.local.ip() || address.id != 0);
         // Those that the kernel knows keep their identifiers; the path manager gives the others free ones.
         let is_new = |address: IpAddr| {
             !kernel_ids.iter().any(|(_, known)| *known == address) && !gone.iter().any(|gone| gone.address == address)

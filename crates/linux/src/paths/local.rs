@@ -1,10 +1,9 @@
 //! The addresses of this host that connections may use, and their identifiers.
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use subflow_policy::path_manager::Address;
+use subflow_policy::path_manager::{Address, Identifiers};
 
 use super::rules::InterfaceRules;
 use crate::error::Result;
@@ -13,8 +12,8 @@ use crate::netlink::{InterfaceChanges, RouteControl};
 /// An address that connections may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LocalAddress {
-    /// Its identifier, the same on all connections but those whose initial subflow it has, where it is 0, and those
-    /// where the kernel knows another.
+    /// Its identifier, the same on all connections but those that began with it, where it is 0 until it is lost, and
+    /// those where the kernel knows another.
     pub(super) id: u8,
     pub(super) address: IpAddr,
     /// Whether its subflows are backups.
@@ -96,8 +95,7 @@ impl AsFd for LocalAddresses {
 #[derive(Debug, Default)]
 struct Table {
     present: Vec<LocalAddress>,
-    /// The identifiers of all addresses that there are or were. An address that returns has its former one.
-    ids: BTreeMap<IpAddr, u8>,
+    identifiers: Identifiers,
 }
 
 impl Table {
@@ -114,7 +112,7 @@ impl Table {
                     }
                     (known.backup, known.priority) = (backup, priority);
                 }
-                None => match self.id_of(address, found) {
+                None => match self.free_identifier() {
                     Some(id) => {
                         let gained = LocalAddress { id, address, backup, priority };
                         self.present.push(gained);
@@ -130,21 +128,9 @@ impl Table {
         difference
     }
 
-    /// The identifier of `address`: its former one, or the lowest that no address has had, or that none of those that
-    /// are `found` has.
-    fn id_of(&mut self, address: IpAddr, found: &[(IpAddr, bool, u32)]) -> Option<u8> {
-        if let Some(&id) = self.ids.get(&address) {
-            return Some(id);
-        }
-        let free = (1..=u8::MAX).find(|id| self.ids.values().all(|used| used != id));
-        let id = free.or_else(|| {
-            let is_gone = |known: &IpAddr| !found.iter().any(|(address, ..)| address == known);
-            let (&gone, &id) = self.ids.iter().find(|(known, _)| is_gone(known))?;
-            self.ids.remove(&gone);
-            Some(id)
-        })?;
-        self.ids.insert(address, id);
-        Some(id)
+    fn free_identifier(&mut self) -> Option<u8> {
+        let present = &self.present;
+        self.identifiers.next(|id| present.iter().any(|known| known.id == id))
     }
 }
 
@@ -157,14 +143,14 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_returns_keeps_its_identifier() {
+    fn an_address_that_returns_has_another_identifier() {
         let mut table = Table::default();
         let gained = table.update(&[(ip(1), false, 100), (ip(2), false, 100)]).gained;
         assert_eq!(gained.iter().map(|a| (a.id, a.address)).collect::<Vec<_>>(), [(1, ip(1)), (2, ip(2))]);
         let difference = table.update(&[(ip(2), false, 100), (ip(3), false, 100)]);
         assert_eq!(difference.lost.iter().map(|a| a.id).collect::<Vec<_>>(), [1]);
         assert_eq!(difference.gained.iter().map(|a| a.id).collect::<Vec<_>>(), [3]);
-        assert_eq!(table.update(&[(ip(1), false, 100)]).gained[0].id, 1);
+        assert_eq!(table.update(&[(ip(1), false, 100)]).gained[0].id, 4);
     }
 
     #[test]

@@ -17,30 +17,27 @@ pub(super) struct Addresses {
 const MAX_ADDRESSES: usize = super::MAX_SUBFLOWS;
 
 impl Addresses {
-    /// The connection is established: both addresses of the initial subflow have identifier 0 (RFC 8684, section 3.2).
-    /// The remote address is not added if the peer forbade joins to it.
+    /// The connection is established: both addresses of the initial subflow have identifier 0 (RFC 8684, section 3.2),
+    /// unless the local one is known with another because it was lost and has returned. The remote address is not added
+    /// if the peer forbade joins to it.
     pub(super) fn establish(&mut self, initial: FourTuple, remote_closed: bool) {
         self.initial = Some(initial);
-        let known = std::mem::take(&mut self.local);
-        self.add_local(Address { id: 0, address: initial.local.ip(), port: None });
-        for address in known {
-            self.add_local(address);
-        }
+        let address = initial.local.ip();
+        let known = self.remove_local(address);
+        self.local.insert(0, known.unwrap_or(Address { id: 0, address, port: None }));
         if !remote_closed {
             self.add_remote(Address { id: 0, address: initial.remote.ip(), port: None });
         }
     }
 
-    /// Adds an address of this host. The address of the initial subflow always has identifier 0. Any other address
-    /// whose identifier is in use gets the lowest free one, because the peer distinguishes addresses only by
-    /// identifier.
+    /// Adds an address of this host. One whose identifier is in use, or is that of the initial subflow's address, gets
+    /// the lowest free one, because the peer distinguishes addresses only by identifier.
     pub(super) fn add_local(&mut self, address: Address) {
         if self.local_address(address.address).is_some() || self.local.len() == MAX_ADDRESSES {
             return;
         }
-        let initial = self.initial.is_some_and(|initial| initial.local.ip() == address.address);
         let free = |id: &u8| (*id != 0 || self.initial.is_none()) && self.local.iter().all(|known| known.id != *id);
-        let id = if initial { Some(0) } else { std::iter::once(address.id).chain(1..=u8::MAX).find(free) };
+        let id = std::iter::once(address.id).chain(1..=u8::MAX).find(free);
         self.local.extend(id.map(|id| Address { id, ..address }));
     }
 
@@ -98,15 +95,26 @@ mod tests {
     }
 
     #[test]
-    fn the_initial_address_always_has_identifier_zero() {
+    fn the_initial_address_has_identifier_zero_until_it_is_lost() {
         let mut addresses = Addresses::default();
-        addresses.add_local(address(0, "10.0.0.1"));
-        addresses.add_local(address(1, "10.0.1.1"));
+        addresses.add_local(address(1, "10.0.0.1"));
         addresses.establish(tuple("10.0.1.1:1024", "10.9.0.1:80"), false);
         assert_eq!(local_ids(&addresses), [(0, "10.0.1.1".into()), (1, "10.0.0.1".into())]);
         addresses.remove_local([10, 0, 1, 1].into());
         addresses.add_local(address(7, "10.0.1.1"));
-        assert_eq!(addresses.local_address([10, 0, 1, 1].into()).map(|a| a.id), Some(0));
+        assert_eq!(local_ids(&addresses), [(1, "10.0.0.1".into()), (7, "10.0.1.1".into())]);
+        addresses.add_local(address(7, "10.0.2.1"));
+        addresses.add_local(address(0, "10.0.3.1"));
+        assert_eq!(local_ids(&addresses)[2..], [(2, "10.0.2.1".into()), (3, "10.0.3.1".into())]);
+    }
+
+    #[test]
+    fn the_initial_address_of_a_connection_taken_over_may_have_been_lost_before() {
+        let mut addresses = Addresses::default();
+        addresses.add_local(address(1, "10.0.0.1"));
+        addresses.add_local(address(7, "10.0.1.1"));
+        addresses.establish(tuple("10.0.1.1:1024", "10.9.0.1:80"), false);
+        assert_eq!(local_ids(&addresses), [(7, "10.0.1.1".into()), (1, "10.0.0.1".into())]);
     }
 
     #[test]

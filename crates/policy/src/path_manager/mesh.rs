@@ -10,7 +10,7 @@
 //!   pair gets its second. Pairs without a subflow get one as soon as another subflow closes.
 
 use std::collections::VecDeque;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::num::NonZeroU8;
 
 use super::addresses::Addresses;
@@ -174,13 +174,13 @@ impl Mesh {
 
     fn lose_remote(&mut self, id: u8, commands: &mut Vec<Command>) {
         let lost = self.addresses.remove_remote(id);
-        let (addresses, role) = (&self.addresses, self.role);
-        // A client's subflows use ports that it chose, a server's use the port that it announced.
-        let runs_to = |address: &Address, remote: SocketAddr| match role {
-            Some(Role::Client) => addresses.target(*address) == Some(remote),
-            _ => remote.ip() == address.address,
-        };
-        let leads = |to: &[Address], remote| to.iter().any(|address| runs_to(address, remote));
+        // The transport closes the subflows of the identifier. A server knows those that it accepted by their address
+        // only, which may have returned with another identifier meanwhile.
+        if self.role != Some(Role::Client) {
+            return;
+        }
+        let addresses = &self.addresses;
+        let leads = |to: &[Address], remote| to.iter().any(|address| addresses.target(*address) == Some(remote));
         let gone = |remote| leads(&lost, remote) && !leads(addresses.remote(), remote);
         self.opened.retain(|(pair, _)| !gone(pair.remote));
         commands.extend(self.subflows.close_where(|subflow| gone(subflow.remote)).map(Command::Close));

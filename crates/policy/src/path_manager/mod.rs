@@ -17,6 +17,7 @@
 mod addresses;
 mod binder;
 mod full_mesh;
+mod identifiers;
 mod mesh;
 mod ndiffports;
 mod passive;
@@ -32,6 +33,7 @@ use crate::custom::FlowEnd;
 
 pub use binder::Binder;
 pub use full_mesh::FullMesh;
+pub use identifiers::Identifiers;
 pub use ndiffports::NDiffPorts;
 pub use passive::Passive;
 pub use path_management::{Options, PathManagement, PathManagerEntry};
@@ -73,13 +75,13 @@ pub enum Event {
         /// Whether the peer forbade joins to its initial address and port (flag C of MP_CAPABLE).
         initial_address_closed: bool,
     },
-    /// This host got an address, for the first time or again.
+    /// This host got an address, for the first time or again, then with another identifier ([`Identifiers`]).
     LocalAddressAdded(Address),
     /// This host lost an address.
     LocalAddressRemoved(Address),
     /// The peer announced an address (ADD_ADDR).
     RemoteAddressAdded(Address),
-    /// The peer withdrew an address (REMOVE_ADDR).
+    /// The peer withdrew an address (REMOVE_ADDR). The transport closes the subflows that have its identifier.
     RemoteAddressRemoved {
         /// Its identifier.
         id: u8,

@@ -145,7 +145,6 @@ impl Connection {
     /// This host has added an address, or regained one. An address for which no identifier is left is not used.
     pub(crate) fn add_local_address(&mut self, address: IpAddr, now: Instant) {
         let Some(address) = self.addresses.local.add(address) else { return };
-        self.withdrawals.cancel(address.id);
         if self.confirmed && self.mode == Mode::Multipath {
             self.on_path_event(&PathEvent::LocalAddressAdded(address), now);
         }
@@ -213,8 +212,8 @@ impl Connection {
     }
 
     /// Processes a REMOVE_ADDR. Like Linux, this closes the subflows at once, without the keepalive by which RFC 8684,
-    /// section 3.4.2, suggests to find out whether they still work: a REMOVE_ADDR that a long queue delays may close a
-    /// subflow that was opened after it was sent.
+    /// section 3.4.2, suggests to find out whether they still work. A peer that gives an address that returns its former
+    /// identifier may so lose subflows that it opened after it sent the REMOVE_ADDR; this host gives another one.
     pub(super) fn on_remove_address(&mut self, ids: &[u8], now: Instant) {
         for &id in ids {
             self.on_path_event(&PathEvent::RemoteAddressRemoved { id }, now);

@@ -2,32 +2,29 @@
 
 use std::net::IpAddr;
 
-use subflow_policy::path_manager::Address;
+use subflow_policy::path_manager::{Address, Identifiers};
 
-/// Number of identifiers, including that of the initial subflow's address.
-const IDENTIFIERS: usize = 256;
-
-/// The addresses that this host has or had, with their identifiers. An identifier belongs to one address for the
-/// lifetime of the connection, because the peer distinguishes addresses by identifier only. Only if all identifiers are
-/// used does a new address get the identifier of a lost one.
+/// The addresses that this host has, with their identifiers. One that is lost and returns gets another identifier.
 #[derive(Clone, Debug)]
 pub(crate) struct LocalAddresses {
-    /// In the order in which they were added. Lost addresses are moved to the end, in the order in which they were
-    /// lost.
+    /// In the order in which they were added.
     known: Vec<Known>,
+    identifiers: Identifiers,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
     address: IpAddr,
     id: u8,
+    /// Whether this host has said that it has the address. A subflow may be requested from it before.
     present: bool,
 }
 
 impl LocalAddresses {
     /// `initial`, the initial subflow's address, has identifier 0. The others of `all` are numbered in their order.
     pub(crate) fn new(initial: IpAddr, all: &[IpAddr]) -> Self {
-        let mut addresses = Self { known: vec![Known { address: initial, id: 0, present: true }] };
+        let initial = Known { address: initial, id: 0, present: true };
+        let mut addresses = Self { known: vec![initial], identifiers: Identifiers::default() };
         for &address in all {
             addresses.add(address);
         }
@@ -42,12 +39,11 @@ impl LocalAddresses {
         Some(Address { id, address, port: None })
     }
 
-    /// Marks `address` as lost and returns its entry.
+    /// Removes `address`, which is lost, and returns its entry.
     pub(crate) fn remove(&mut self, address: IpAddr) -> Option<Address> {
         let at = self.known.iter().position(|known| known.present && known.address == address)?;
-        let lost = Known { present: false, ..self.known.remove(at) };
-        self.known.push(lost);
-        Some(Address { id: lost.id, address, port: None })
+        let Known { id, .. } = self.known.remove(at);
+        Some(Address { id, address, port: None })
     }
 
     /// Whether this host has `address`.
@@ -66,13 +62,8 @@ impl LocalAddresses {
         if let Some(known) = self.known.iter().find(|known| known.address == address) {
             return Some(known.id);
         }
-        let id = if self.known.len() < IDENTIFIERS {
-            (0..=u8::MAX).find(|&id| self.known.iter().all(|known| known.id != id))?
-        } else {
-            // The identifier of the initial subflow's address stays reserved (section 3.2).
-            let lost_first = self.known.iter().position(|known| !known.present && known.id != 0)?;
-            self.known.remove(lost_first).id
-        };
+        let known = &self.known;
+        let id = self.identifiers.next(|id| known.iter().any(|known| known.id == id))?;
         self.known.push(Known { address, id, present: false });
         Some(id)
     }
@@ -87,14 +78,14 @@ mod tests {
     }
 
     #[test]
-    fn an_address_keeps_its_identifier_over_a_loss() {
+    fn an_address_that_returns_has_another_identifier() {
         let mut local = LocalAddresses::new(address(1), &[address(0), address(1), address(2)]);
         assert_eq!([0, 1, 2].map(|n| local.id_for(address(n))), [Some(1), Some(0), Some(2)]);
         assert_eq!(local.remove(address(0)).map(|lost| lost.id), Some(1));
         assert!(!local.has(address(0)));
-        assert_eq!(local.add(address(3)).map(|added| added.id), Some(3), "not that of the one that is away");
-        assert_eq!(local.add(address(0)).map(|added| added.id), Some(1));
-        assert_eq!(local.present().map(|present| present.id).collect::<Vec<_>>(), [0, 2, 1, 3]);
+        assert_eq!(local.add(address(3)).map(|added| added.id), Some(3));
+        assert_eq!(local.add(address(0)).map(|added| added.id), Some(4));
+        assert_eq!(local.present().map(|present| present.id).collect::<Vec<_>>(), [0, 2, 3, 4]);
     }
 
     #[test]

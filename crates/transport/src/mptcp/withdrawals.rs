@@ -5,8 +5,8 @@
 //! `mptcp_pm_addr_send_ack_avoid_list`). A peer that does not receive it keeps subflows to an address that does not
 //! exist until they time out. Here the first one is sent as in Linux. As with ADD_ADDR, it is then repeated twice, at
 //! an interval of one second, and on every established subflow, since the path of the first may have failed as well. A
-//! peer that has processed it has no such subflows any more and ignores the others. A withdrawal is not repeated once
-//! the address is back: the host resets the peer's old subflows.
+//! peer that has processed it has no such subflows any more and ignores the others. If the address returns meanwhile it
+//! has another identifier, which this does not concern.
 
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::mptcp::MptcpOption;
@@ -31,17 +31,8 @@ pub(crate) struct Withdrawals {
 impl Withdrawals {
     /// Starts the withdrawal of the lost address with identifier `id`, which has been sent `times` times.
     fn begin(&mut self, id: u8, times: u32, now: Instant) {
-        self.cancel(id);
         self.sent.push((id, times));
         self.repeat_at.get_or_insert(now + WITHDRAW_INTERVAL);
-    }
-
-    /// Ends the withdrawal of an identifier whose address this host has again.
-    pub(super) fn cancel(&mut self, id: u8) {
-        self.sent.retain(|&(known, _)| known != id);
-        if self.sent.is_empty() {
-            self.repeat_at = None;
-        }
     }
 
     /// The identifiers to be withdrawn again.
@@ -115,16 +106,5 @@ mod tests {
         assert_eq!((withdrawals.ids(), withdrawals.repeat_at), (vec![2], Some(second(5))));
         withdrawals.note_repetition(true, second(5));
         assert_eq!((withdrawals.ids(), withdrawals.repeat_at), (vec![], None));
-    }
-
-    #[test]
-    fn what_is_back_is_not_withdrawn_any_more() {
-        let mut withdrawals = Withdrawals::default();
-        withdrawals.begin(1, 1, second(0));
-        withdrawals.begin(2, 1, second(0));
-        withdrawals.cancel(1);
-        assert_eq!((withdrawals.ids(), withdrawals.repeat_at), (vec![2], Some(second(1))));
-        withdrawals.cancel(2);
-        assert_eq!(withdrawals.repeat_at, None);
     }
 }

@@ -6,7 +6,7 @@ use subflow_policy::path_manager::MAX_SUBFLOWS;
 use subflow_wire::tcp::mptcp::{AddAddress, MptcpOption};
 
 use super::exchange_and_close;
-use crate::harness::tamper::{drop_all, has_data, is_pure_ack, is_syn};
+use crate::harness::tamper::{delay_first, drop_all, has_data, is_pure_ack, is_syn};
 use crate::harness::{CLIENT, Fate, Leaving, Pair, SERVER, Sent, Setup, ms, secs};
 
 fn announcement(option: &MptcpOption) -> Option<&AddAddress> {
@@ -133,7 +133,7 @@ fn a_server_that_gains_an_address_is_joined_there() {
 
 /// A subflow is known to the client by the identifier in its SYN/ACK: that must be the one that was announced.
 #[test]
-fn an_address_that_returns_keeps_its_identifier() {
+fn an_address_that_returns_has_the_identifier_that_was_announced() {
     let mut pair = with_data(Setup::mptcp(1, 3));
     pair.lose_address(SERVER, 1);
     pair.settle();
@@ -144,6 +144,21 @@ fn an_address_that_returns_keeps_its_identifier() {
     pair.settle();
     assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (2, 2));
     exchange_and_close(&mut pair);
+}
+
+/// The REMOVE_ADDR arrives when the subflow from the address that has returned is established.
+#[test]
+fn a_late_withdrawal_does_not_close_the_subflow_of_an_address_that_has_returned() {
+    for lost in [0, 1] {
+        let mut pair = with_data(Setup::mptcp(2, 1));
+        let withdraws = |option: &MptcpOption| matches!(option, MptcpOption::RemoveAddress(_));
+        pair.tamper(delay_first(secs(1), move |leaving| leaving.segment.options.mptcp.iter().any(withdraws)));
+        pair.lose_address(CLIENT, lost);
+        pair.regain_address(CLIENT, lost);
+        pair.run_for(secs(5));
+        assert_eq!((pair.established_subflows(CLIENT), pair.established_subflows(SERVER)), (2, 2), "address {lost}");
+        exchange_and_close(&mut pair);
+    }
 }
 
 #[test]
