@@ -127,7 +127,19 @@ impl From<InputError> for Failure {
 }
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
-        Self::RunFailed(error.to_string())
+        match error.refused {
+            true => Self::bad_input(error.to_string(), ""),
+            false => Self::RunFailed(error.to_string()),
+        }
+    }
+}
+#[cfg(target_os = "linux")]
+impl From<subflow_linux::Error> for Failure {
+    fn from(error: subflow_linux::Error) -> Self {
+        match error {
+            subflow_linux::Error::Missing { missing, remedy } => Self::bad_input(missing, remedy),
+            other => RunError::from(other).into(),
+        }
     }
 }
 impl From<ReproduceError> for Failure {

@@ -8,6 +8,8 @@ use subflow_scenario::sweep::{Job, Plan};
 pub struct RunError {
     /// Description of the error.
     pub message: String,
+    /// Whether nothing was run, because the scenario cannot run in real time, or the machine lacks what it takes.
+    pub refused: bool,
     /// The number of the run, once it is known.
     pub run: Option<usize>,
     /// Its seed.
@@ -19,7 +21,12 @@ pub struct RunError {
 impl RunError {
     /// An error with this description.
     pub fn failed(message: impl Into<String>) -> Self {
-        Self { message: message.into(), run: None, seed: None, parameters: String::new() }
+        Self { message: message.into(), refused: false, run: None, seed: None, parameters: String::new() }
+    }
+
+    /// The error of a run that was not begun, with what is missing and how to get it.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self { refused: true, ..Self::failed(message) }
     }
 
     /// Adds the run of `plan` in which the error occurred.
@@ -28,6 +35,17 @@ impl RunError {
         let parameters = &plan.points[job.point].parameters;
         let parameters: Vec<String> = parameters.iter().map(|(path, value)| format!("{path} = {value}")).collect();
         Self { run: Some(job.run), seed: Some(job.seed), parameters: parameters.join(", "), ..self }
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<subflow_linux::Error> for RunError {
+    fn from(error: subflow_linux::Error) -> Self {
+        use subflow_linux::Error;
+        match error {
+            Error::Missing { .. } | Error::NameClash(_) | Error::PortInUse(..) => Self::refused(error.to_string()),
+            Error::System { .. } | Error::Unexpected(_) => Self::failed(error.to_string()),
+        }
     }
 }
 

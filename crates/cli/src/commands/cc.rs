@@ -22,7 +22,6 @@ pub(crate) fn cc(arguments: &Cc) -> Result<(), Failure> {
 #[cfg(target_os = "linux")]
 mod kernel {
     use serde::Serialize;
-    use subflow_linux::Error;
     use subflow_linux::congestion::{self, Loaded, PROGRAMS, Place, Program, Status, Unloaded};
     use subflow_scenario::file::{did_you_mean, list as enumerate};
 
@@ -31,7 +30,7 @@ mod kernel {
 
     pub(super) fn load(names: &CcNames) -> Result<String, Failure> {
         let programs = chosen(names)?;
-        let loaded = congestion::load(&programs).map_err(failure)?;
+        let loaded = congestion::load(&programs)?;
         let mut text = String::new();
         for (program, loaded) in programs.iter().zip(loaded) {
             text += &match loaded {
@@ -44,7 +43,7 @@ mod kernel {
 
     pub(super) fn unload(names: &CcNames) -> Result<String, Failure> {
         let programs = chosen(names)?;
-        let unloaded = congestion::unload(&programs).map_err(failure)?;
+        let unloaded = congestion::unload(&programs)?;
         let lines = programs.iter().zip(unloaded).map(|(program, unloaded)| match unloaded {
             Unloaded::Now => format!("unloaded {}\n", named(program)),
             Unloaded::Before => format!("{} was not loaded\n", named(program)),
@@ -54,7 +53,7 @@ mod kernel {
     }
 
     pub(super) fn list(format: BenchFormat) -> Result<String, Failure> {
-        let statuses = congestion::list().map_err(failure)?;
+        let statuses = congestion::list()?;
         if format == BenchFormat::Json {
             let entries: Vec<Entry> = statuses.iter().map(Entry::from).collect();
             let json = serde_json::to_string_pretty(&entries);
@@ -121,13 +120,6 @@ mod kernel {
              \x20 one route            ip route change … congctl {name}\n\
              \x20 without MPTCP        mptcpize run PROGRAM makes MPTCP of a program's TCP\n"
         )
-    }
-
-    fn failure(error: Error) -> Failure {
-        match error {
-            Error::Missing { missing, remedy } => Failure::bad_input(missing, remedy),
-            other => Failure::RunFailed(other.to_string()),
-        }
     }
 
     /// A line of the list as JSON.

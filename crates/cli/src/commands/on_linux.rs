@@ -50,7 +50,7 @@ pub(crate) fn execute(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Experiment, Failure> {
     let machinery = machinery(arguments);
-    let stop = emulate::Stop::on_signals().map_err(|error| RunError::failed(error.to_string()))?;
+    let stop = emulate::Stop::on_signals()?;
     Ok(execute_with(plan, 1, options, progress, |scenario, seed, options| {
         emulate::emulate(scenario, seed, &machinery, options, &stop)
     })?)
@@ -140,14 +140,14 @@ pub(crate) fn reproduce(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<OnLinux, Failure> {
     let controller = controller.unwrap_or(Path::new("subflow-openflow"));
-    let stop = emulate::Stop::on_signals().map_err(|error| RunError::failed(error.to_string()))?;
+    let stop = emulate::Stop::on_signals()?;
     Ok(reproduce_on_linux(paper, request, &RealTimeRuns { controller, stop }, progress)?)
 }
 
 /// Removes the namespaces of killed runs and returns their names.
 #[cfg(target_os = "linux")]
 pub(crate) fn cleanup() -> Result<Vec<String>, Failure> {
-    emulate::cleanup().map_err(|error| RunError::failed(error.to_string()).into())
+    Ok(emulate::cleanup()?)
 }
 
 /// Runs the requested cases in the simulator and on the kernel. Returns the comparison in the requested format, and the
@@ -161,7 +161,7 @@ pub(crate) fn validate(arguments: &Validate) -> Result<(String, Vec<String>), Fa
             did_you_mean(unknown, names(), "without --case, all are run"),
         ));
     }
-    let stop = emulate::Stop::on_signals().map_err(|error| RunError::failed(error.to_string()))?;
+    let stop = emulate::Stop::on_signals()?;
     let wanted =
         |case: &&'static Case| arguments.case.is_empty() || arguments.case.iter().any(|name| name == case.name);
     let comparisons = CASES
@@ -179,7 +179,7 @@ pub(crate) fn validate(arguments: &Validate) -> Result<(String, Vec<String>), Fa
 /// Measures our stack against the kernel's over a TUN device.
 #[cfg(target_os = "linux")]
 pub(crate) fn bench_tun(arguments: &BenchTun) -> Result<String, Failure> {
-    let stop = emulate::Stop::on_signals().map_err(|error| RunError::failed(error.to_string()))?;
+    let stop = emulate::Stop::on_signals()?;
     let result = TunThroughput { seconds: arguments.duration, mtu: arguments.mtu }.run(&stop)?;
     if arguments.format == BenchFormat::Json {
         return json(&result);
@@ -255,5 +255,5 @@ pub(crate) fn cleanup() -> Result<Vec<String>, Failure> {
 
 #[cfg(not(target_os = "linux"))]
 pub(super) fn only_linux() -> Failure {
-    RunError::failed("this system is not Linux: runs in real time need its network namespaces and MPTCP").into()
+    RunError::refused("this system is not Linux: runs in real time need its network namespaces and MPTCP").into()
 }

@@ -60,7 +60,7 @@ const ENDLESS: u64 = u64::MAX / 8;
 impl TunThroughput {
     /// Runs the benchmark.
     pub fn run(self, stop: &Interrupt) -> core::result::Result<TunResult, RunError> {
-        self.measure(stop).map_err(|error| RunError::failed(error.to_string()))
+        Ok(self.measure(stop)?)
     }
 
     fn measure(self, stop: &Interrupt) -> Result<TunResult> {

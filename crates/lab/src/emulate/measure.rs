@@ -190,7 +190,7 @@ fn real_time(
         ignored_packets,
         cpu_left,
         switches: None,
-        mptcp_counters: hosts.mptcp_counters().map_err(|error| RunError::failed(error.to_string()))?,
+        mptcp_counters: hosts.mptcp_counters()?,
     })
 }
 

@@ -82,7 +82,7 @@ fn prepare(scenario: &Scenario, machinery: &Machinery) -> Result<(Vec<Plan>, Pro
     }
     let plans = settings::plans(scenario)?;
     let provided = subflow_linux::require(&Needs { device, ..needs(scenario) });
-    Ok((plans, provided.map_err(|error| RunError::failed(error.to_string()))?))
+    Ok((plans, provided?))
 }
 
 /// Runs `scenario` once in real time. The random numbers of the links come from `seed`, those of our stacks from the
@@ -106,15 +106,14 @@ fn emulate_drawn(
     options: &RunOptions,
     interrupt: &Interrupt,
 ) -> Result<RunResult, RunError> {
-    let failed = |error: subflow_linux::Error| RunError::failed(error.to_string());
     // Sockets may use the congestion controls as long as this value exists.
     let (plans, Provided { device: used, congestion: _provided }) = prepare(scenario, machinery)?;
     let is_kernel = |host: usize| scenario.hosts[host].stack == HostStack::Kernel;
     let Wired { run, hosts, devices, switched } = wire(scenario, seed, machinery, &plans, used, interrupt)?;
     // Any thread can end the run with this.
     let stop = Interrupt::default();
-    let flows = KernelFlow::open_all(scenario, seed, &hosts).map_err(failed)?;
-    let drivers = paths::drivers(scenario, seed, &hosts).map_err(failed)?;
+    let flows = KernelFlow::open_all(scenario, seed, &hosts)?;
+    let drivers = paths::drivers(scenario, seed, &hosts)?;
 
     subflow_linux::lock_memory();
     let cpu_before = cpu_seconds(&switched);
@@ -122,7 +121,7 @@ fn emulate_drawn(
     let Run { network, world, links, interfaces } = run;
     let create = |folder| Capture::create(scenario, &interfaces, folder, options.run);
     let capture = options.pcap.as_ref().map(create).transpose()?;
-    let world = RealWorld::new(world, scenario, is_kernel, KernelSctp::open_all(scenario, &hosts).map_err(failed)?);
+    let world = RealWorld::new(world, scenario, is_kernel, KernelSctp::open_all(scenario, &hosts)?);
     let mut emulator = Emulator::new(network, world, devices, clock, stop.clone());
     if let Some(switched) = &switched {
         emulator.set_far_devices(switched.far_devices(&interfaces, is_kernel));
@@ -152,8 +151,8 @@ fn emulate_drawn(
         let cpu_s = cpu_seconds(&switched) - cpu_before;
         let drops = hosts.drops();
         stop.raise();
-        let managed = managing.into_iter().try_for_each(joined).map_err(failed);
-        let driven = outcome.map_err(failed)?;
+        let managed = managing.into_iter().try_for_each(joined);
+        let driven = outcome?;
         managed?;
         check_capture(&capture)?;
         if driven.wake == Wake::Interrupted {
@@ -161,7 +160,7 @@ fn emulate_drawn(
         }
         let conditions = Conditions {
             cpu_s,
-            drops: drops.map_err(failed)?,
+            drops: drops?,
             device: used,
             device_was_asked_for: machinery.device.is_some(),
             real_time_priority: driven.real_time_priority,
@@ -211,8 +210,7 @@ fn wire(
     };
     let ours = |flow: &Flow, host: usize| is_ours(scenario, flow, host);
     let run = build_for(wired, seed, false, |_| random.clone(), ours, wires)?;
-    let created = KernelHosts::create(scenario, &run, plans, device);
-    let (hosts, mut devices) = created.map_err(|error| RunError::failed(error.to_string()))?;
+    let (hosts, mut devices) = KernelHosts::create(scenario, &run, plans, device)?;
     if let Some(switched) = &mut switched {
         devices.extend(switched.discover(seed, &random, interrupt)?);
     }

@@ -79,7 +79,7 @@ fn fit_sctp(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> Res
         };
         let own = u32::from(stack.sctp.mtu);
         if own > *mtu && needs {
-            return Err(RunError::failed(format!(
+            return Err(RunError::refused(format!(
                 "{}: found an MTU of {own} bytes, expected at most {mtu}, that of TCP on {}; the packets of both leave \
                  through the same devices",
                 flow.key(),
@@ -103,7 +103,7 @@ fn fit_packets(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> 
         let ip_header = if address(scenario, flow.from).is_ipv4() { 20 } else { 40 };
         let whole = packet + UDP_HEADER + ip_header;
         if whole > if needs { *mtu } else { LARGEST_MTU } {
-            return Err(RunError::failed(format!(
+            return Err(RunError::refused(format!(
                 "{}: datagrams of {packet} bytes make packets of {whole}, expected at most {mtu}, the MTU of {name}; \
                  only whole packets pass on Linux",
                 flow.key()
@@ -113,7 +113,7 @@ fn fit_packets(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> 
     }
     let mut addresses = scenario.hosts[host].interfaces.iter().flat_map(|interface| &interface.addresses);
     match addresses.find(|address| address.is_ipv6()) {
-        Some(address) if *mtu < SMALLEST_MTU_OF_IPV6 => Err(RunError::failed(format!(
+        Some(address) if *mtu < SMALLEST_MTU_OF_IPV6 => Err(RunError::refused(format!(
             "{name}: found the address {address} and an MTU of {mtu} bytes, expected at least \
              {SMALLEST_MTU_OF_IPV6} for IPv6"
         ))),
@@ -122,7 +122,7 @@ fn fit_packets(scenario: &Scenario, host: usize, needs: bool, mtu: &mut u32) -> 
 }
 
 fn differ(host: &str, first: &Flow, second: &Flow) -> RunError {
-    RunError::failed(format!(
+    RunError::refused(format!(
         "{} and {} want different switches of TCP and MPTCP on {host}; a kernel has one set for all connections of a host",
         first.name, second.name
     ))

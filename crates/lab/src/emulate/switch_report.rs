@@ -9,7 +9,7 @@ use crate::results::{SwitchPortBytes, SwitchReport};
 
 /// The report at the end of a run.
 pub(super) fn report(switched: &Switched, scenario: &Scenario) -> Result<SwitchReport, RunError> {
-    let counters = switched.switches.port_bytes().map_err(|error| RunError::failed(error.to_string()))?;
+    let counters = switched.switches.port_bytes()?;
     let places = switched.switches.places().iter();
     let ports = places
         .zip(switched.links())

@@ -50,7 +50,7 @@ const STATUS_INTERVAL: std::time::Duration = std::time::Duration::from_millis(20
 
 /// Checks that `scenario` can run with switches here.
 pub(super) fn check(scenario: &Scenario, device: Option<DeviceKind>, options: &SwitchOptions) -> Result<(), RunError> {
-    let refused = |why: String| Err(RunError::failed(format!("--switches ovs: {why}")));
+    let refused = |why: String| Err(RunError::refused(format!("--switches ovs: {why}")));
     if device == Some(DeviceKind::Veth) {
         return refused("found --device veth, expected TUN and TAP devices, which ports of switches are".into());
     }
@@ -71,19 +71,17 @@ pub(super) fn check(scenario: &Scenario, device: Option<DeviceKind>, options: &S
             return refused(format!("{} has gateways, which switches do not have", interface.name));
         }
     }
-    subflow_linux::require_switches(&options.controller).map_err(|error| RunError::failed(error.to_string()))
+    Ok(subflow_linux::require_switches(&options.controller)?)
 }
 
 impl Switched {
     /// Starts the switches of `scenario` with their controller.
     pub(super) fn start(scenario: &Scenario, seed: u64, options: &SwitchOptions) -> Result<Self, RunError> {
-        let failed = |error: subflow_linux::Error| RunError::failed(error.to_string());
         let (with_ports, ports) = with_ports(scenario);
         let settings = controller_settings(scenario, seed);
         let wanted: Vec<SwitchPort> = ports.iter().map(|(_, port)| port.clone()).collect();
-        let (switches, taps) =
-            Switches::start(scenario.routers.len(), &wanted, &options.controller, &settings).map_err(failed)?;
-        let cables = taps.iter().map(Tap::cable).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        let (switches, taps) = Switches::start(scenario.routers.len(), &wanted, &options.controller, &settings)?;
+        let cables = taps.iter().map(Tap::cable).collect::<Result<Vec<_>, _>>()?;
         let ports = ports.into_iter().map(|(link, _)| link).zip(cables).collect();
         Ok(Self { switches, scenario: with_ports, ports, hosts: scenario.hosts.len(), taps })
     }
@@ -95,7 +93,6 @@ impl Switched {
         random: &RandomSource,
         interrupt: &Interrupt,
     ) -> Result<Vec<Port>, RunError> {
-        let failed = |error: subflow_linux::Error| RunError::failed(error.to_string());
         let quiet =
             Scenario { flows: Vec::new(), timeline: Vec::new(), host_timeline: Vec::new(), ..self.scenario.clone() };
         let run = build_for(&quiet, seed, false, |_| random.clone(), |_, _| true, Wires::PointToPoint)?;
@@ -109,7 +106,7 @@ impl Switched {
         let world = RealWorld::new(world, &quiet, |_| false, KernelSctp::default());
         let mut emulator = Emulator::new(network, world, devices.collect(), WallClock::start(), found.clone());
         let devices = thread::scope(|scope| {
-            let engine = scope.spawn(move || {
+            let engine = scope.spawn(move || -> subflow_linux::Result<_> {
                 let wake = emulator.run_until(Instant::ZERO + PATIENCE)?;
                 Ok((wake, emulator.into_devices()))
             });
@@ -122,7 +119,7 @@ impl Switched {
                 }
             };
             found.raise();
-            let driven = engine.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(failed)?;
+            let driven = engine.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             outcome.map(|()| driven)
         })?;
         match devices {
@@ -140,7 +137,7 @@ impl Switched {
         if interrupt.is_raised() {
             return Err(RunError::failed("interrupted; everything that the run had created is removed"));
         }
-        self.switches.check().map_err(|error| RunError::failed(error.to_string()))?;
+        self.switches.check()?;
         let Some(status) = self.status() else { return Ok(false) };
         let [links, hosts] = self.expected();
         Ok(found_in(&status) == [links, hosts])

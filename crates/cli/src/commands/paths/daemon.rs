@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
-use subflow_linux::Error;
 use subflow_linux::paths::{Driver, Ownership, Rules};
 
 use super::configuration::Configuration;
@@ -22,12 +21,12 @@ pub(crate) fn paths(arguments: &Paths) -> Result<(), Failure> {
     logging::start(arguments.log);
     // The signals first: from here on one that ends the command has to put the kernel's setting back.
     let signals = Signals::install()?;
-    let ownership = Ownership::take().map_err(failure)?;
-    let mut driver = Driver::open(rules(&configuration)).map_err(failure)?;
+    let ownership = Ownership::take()?;
+    let mut driver = Driver::open(rules(&configuration))?;
     log::info!("{} for new connections; SIGHUP reads the configuration again", configuration.description());
     let outcome = serve(&mut driver, &signals, arguments, configuration);
     log::info!("ending; {} connections keep the subflows that they have", driver.connections());
-    ownership.release().map_err(failure)?;
+    ownership.release()?;
     outcome
 }
 
@@ -36,7 +35,7 @@ fn serve(driver: &mut Driver, signals: &Signals, arguments: &Paths, mut now: Con
         if signals.reload.swap(false, Ordering::Relaxed) {
             match Configuration::read(arguments) {
                 Ok(new) => {
-                    driver.set_rules(rules(&new)).map_err(failure)?;
+                    driver.set_rules(rules(&new))?;
                     log::info!("read the configuration again: {} for new connections", new.description());
                     now = new;
                 }
@@ -45,7 +44,7 @@ fn serve(driver: &mut Driver, signals: &Signals, arguments: &Paths, mut now: Con
                 }
             }
         }
-        driver.run(LONGEST_WAIT).map_err(failure)?;
+        driver.run(LONGEST_WAIT)?;
     }
     Ok(())
 }
@@ -70,12 +69,5 @@ impl Signals {
             Ok(_) => Ok(signals),
             Err(error) => Err(Failure::RunFailed(format!("cannot install handlers for signals: {error}"))),
         }
-    }
-}
-
-fn failure(error: Error) -> Failure {
-    match error {
-        Error::Missing { missing, remedy } => Failure::bad_input(missing, remedy),
-        other => Failure::RunFailed(other.to_string()),
     }
 }

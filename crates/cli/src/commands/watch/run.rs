@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::os::unix::fs::MetadataExt;
 
-use subflow_linux::{Error, Interrupt, WallClock};
+use subflow_linux::{Interrupt, WallClock};
 use subflow_quantity::{Duration, Instant};
 use subflow_report::output::Folder;
 
@@ -47,10 +47,10 @@ pub(crate) fn watch(arguments: &Watch) -> Result<(), Failure> {
 
 /// Watches until the end, and records what it shows.
 fn look(arguments: &Watch, recorder: &mut Option<Recorder>) -> Result<(), Failure> {
-    let stop = Interrupt::on_signals().map_err(failure)?;
+    let stop = Interrupt::on_signals()?;
     let clock = WallClock::start();
     let step = Duration::from_millis(arguments.sample.into());
-    let mut observer = Observer::new(step, clock).map_err(failure)?;
+    let mut observer = Observer::new(step, clock)?;
     let mut output = match arguments.format {
         BenchFormat::Json => Output::Lines,
         BenchFormat::Text if std::io::stdout().is_terminal() => Output::Screen(Screen::open()?),
@@ -63,7 +63,7 @@ fn look(arguments: &Watch, recorder: &mut Option<Recorder>) -> Result<(), Failur
         if !clock.sleep_until(sample_at.min(end), PIECE, || !stop.is_raised()) {
             return Ok(());
         }
-        observer.sample().map_err(failure)?;
+        observer.sample()?;
         let now = clock.now();
         // Looks that were missed, because the machine was busy, are not made up for.
         sample_at = (sample_at + step).max(now);
@@ -111,11 +111,4 @@ impl Output {
 
 fn nanoseconds(seconds: f64) -> Duration {
     Duration::from_nanos((seconds * 1e9) as u64)
-}
-
-fn failure(error: Error) -> Failure {
-    match error {
-        Error::Missing { missing, remedy } => Failure::bad_input(missing, remedy),
-        other => Failure::RunFailed(other.to_string()),
-    }
 }
