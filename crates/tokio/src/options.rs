@@ -89,6 +89,7 @@ impl Options {
             // What an application writes at once is to leave at once, as with TCP_NODELAY.
             nagle: false,
             receive_buffer: ReceiveBuffer::Automatic { initial: 131_072, maximum: self.receive_buffer },
+            black_hole_detection: true,
             // Timers are not rounded to the ticks of a kernel.
             timer_tick: Duration::ZERO,
             ..tcp::Config::default()

@@ -188,6 +188,16 @@ fn a_router_behind_the_interfaces_tells_the_mtu_of_the_path() {
 }
 
 #[test]
+fn a_router_that_tells_nothing_is_found_out() {
+    let Some(setup) = machine_serves("black-hole") else { return };
+    setup.add_server_behind(1300);
+    setup.suppress_icmp_errors();
+    let _server = setup.serve_on("t", true);
+    let _proxy = setup.proxy(&["c0", "c1"]);
+    assert_eq!(setup.put("10.98.0.2", 2_000_000), "2000000 right");
+}
+
+#[test]
 fn iptables_serves_where_there_is_no_nft() {
     let Some(setup) = machine_serves("iptables") else { return };
     if !setup::works("iptables --version") {

@@ -136,6 +136,16 @@ impl Setup {
         assert!(works(&format!("ip netns exec {}-s sysctl -qw net.ipv4.ip_forward=1", self.name)));
     }
 
+    /// From now on the router `s` tells nobody that a packet is too large.
+    pub(crate) fn suppress_icmp_errors(&self) {
+        let by_nft = "nft -f - <<END\ntable ip mute { chain output { type filter hook output priority 0; \
+                      icmp type destination-unreachable drop; }; }\nEND\n";
+        let by_iptables = "iptables -A OUTPUT -p icmp --icmp-type destination-unreachable -j DROP";
+        let script = if works("nft --version") { by_nft } else { by_iptables };
+        let output = self.command("s", "sh").args(["-c", script]).output().expect("runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
     /// Sends a file of [`pattern`] to a server and returns its answer.
     pub(crate) fn put(&self, server: &str, length: usize) -> String {
         let mut file = tempfile::NamedTempFile::new().expect("a file");

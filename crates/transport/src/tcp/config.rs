@@ -114,6 +114,8 @@ pub struct Config {
     pub tail_loss_probe: bool,
     /// Detection of spurious timeouts (F-RTO, RFC 5682).
     pub frto: bool,
+    /// Smaller packets where large ones are lost and no router says why (RFC 4821; Linux `tcp_mtu_probing`, off).
+    pub black_hole_detection: bool,
     /// Undo of a window reduction that timestamps or D-SACK prove spurious (RFC 3522, RFC 3708).
     pub undo: bool,
     /// Increase the congestion window only if it limited transmission (Linux `tcp_is_cwnd_limited`, after RFC 7661).
@@ -190,6 +192,7 @@ impl Default for Config {
             window_reduction: WindowReduction::Proportional,
             tail_loss_probe: true,
             frto: true,
+            black_hole_detection: false,
             undo: true,
             window_validation: true,
             growth: Growth::default(),

@@ -104,6 +104,7 @@ impl Connection {
             extra_options: 0,
             extra_ack_options: 0,
             path_mtu: config.mtu,
+            trial: None,
             network_error: None,
             counters: Counters::default(),
             notes: None,
@@ -119,10 +120,15 @@ impl Connection {
     }
 
     pub(super) fn fit_mss(&mut self) {
+        self.send.mss = self.mss_within(self.path_mtu.into());
+    }
+
+    /// The largest payload of a segment whose packet fits into `mtu` bytes.
+    pub(super) fn mss_within(&self, mtu: u32) -> u32 {
         let header = if self.ends.local.is_ipv4() { 40 } else { 60 };
         let timestamps = if self.negotiated.timestamps { 12 } else { 0 };
-        let base = self.send.peer_mss.min(u32::from(self.path_mtu) - header);
-        self.send.mss = base.saturating_sub(timestamps + self.extra_options).max(64);
+        let base = self.send.peer_mss.min(mtu - header);
+        base.saturating_sub(timestamps + self.extra_options).max(64)
     }
 
     /// Processes the options and the window of the peer's SYN or SYN/ACK.

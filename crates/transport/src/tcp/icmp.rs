@@ -51,7 +51,7 @@ impl Connection {
 
     /// Segments that are outstanding and larger were dropped: they are sent again at once, in parts. This is no sign
     /// of congestion (RFC 1191, section 6.5; Linux `tcp_simple_retransmit`).
-    fn lower_path_mtu(&mut self, mtu: u16, now: Instant, cc: &mut Controller) {
+    pub(super) fn lower_path_mtu(&mut self, mtu: u16, now: Instant, cc: &mut Controller) {
         self.path_mtu = mtu;
         self.fit_mss();
         self.forget_duplicate_acks();

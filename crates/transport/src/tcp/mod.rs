@@ -30,13 +30,14 @@
 //! | sending | `send_queue.rs`, `output.rs`, `segment.rs` |
 //! | retransmission queue | `sent_queue.rs`, `sent_segment.rs`, `transmission_order.rs` |
 //! | congestion window validation | `window_use.rs` |
-//! | ICMP errors, path MTU | `icmp.rs` |
+//! | ICMP errors, path MTU | `icmp.rs`; without ICMP: `black_hole.rs` |
 //! | delayed acknowledgments, receive window, reassembly | `acknowledge.rs`, `receive_window.rs`, `reassembly.rs` |
 
 mod acceptability;
 mod ack_findings;
 mod ack_input;
 mod acknowledge;
+mod black_hole;
 pub mod config;
 mod data_input;
 mod duplicate_acks;
@@ -231,6 +232,8 @@ pub struct Connection {
     extra_ack_options: u32,
     /// Largest IP packet to send.
     path_mtu: u16,
+    /// Small segments that were sent to find out whether large ones are lost for their size.
+    trial: Option<black_hole::Trial>,
     /// The latest error that ICMP reported.
     network_error: Option<IcmpKind>,
     counters: Counters,

@@ -248,9 +248,19 @@ impl SentQueue {
 
     /// Cuts segments of more than `most` bytes that are not SACKed, and marks their parts lost. Returns whether there
     /// were any.
-    #[cold]
     pub(crate) fn cut(&mut self, most: u64) -> bool {
-        let is_whole = |segment: &SentSegment| segment.end - segment.start <= most || segment.tags.has(Tags::SACKED);
+        self.cut_where(most, |segment| segment.end - segment.start > most && !segment.tags.has(Tags::SACKED))
+    }
+
+    /// The same with the earliest segment only.
+    pub(crate) fn cut_head(&mut self, most: u64) -> bool {
+        let Some(head) = self.head().map(|head| head.start) else { return false };
+        self.cut_where(most, |segment| segment.start == head && segment.end - segment.start > most)
+    }
+
+    #[cold]
+    fn cut_where(&mut self, most: u64, is_too_long: impl Fn(&SentSegment) -> bool) -> bool {
+        let is_whole = |segment: &SentSegment| !is_too_long(segment);
         if self.ring.iter().all(is_whole) {
             return false;
         }

@@ -1,6 +1,7 @@
 //! Stories of one TCP connection.
 
 mod acknowledgments;
+mod black_holes;
 mod bounds;
 mod close;
 mod dishonest_acks;
