@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the run ends early and removes what it created.
+//! Ctrl-C, SIGTERM and SIGHUP: the run ends early and removes what it created.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,11 +13,11 @@ use crate::error::{Result, While};
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// From now on the first SIGINT (Ctrl-C), SIGTERM or SIGHUP raises this flag instead of ending the process; a
-    /// second one ends it.
+    /// From now on the first of the [`ending_signals`] raises this flag instead of ending the process; a second one ends
+    /// it.
     pub fn on_signals() -> Result<Self> {
         let interrupt = Self::default();
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for signal in ending_signals() {
             let ends = 128 + signal;
             // The order matters: at the first signal the flag is not yet raised, so the process does not end.
             flag::register_conditional_shutdown(signal, ends, Arc::clone(&interrupt.0))
@@ -40,5 +40,33 @@ impl Interrupt {
     /// Whether the run is asked to end.
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The signals that ask a command to end: SIGINT (Ctrl-C), SIGTERM and SIGHUP, which a terminal sends when it is closed.
+/// SIGHUP is not among them if it is ignored, as with `nohup`.
+pub fn ending_signals() -> impl Iterator<Item = i32> {
+    [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| signal != SIGHUP || !is_ignored(signal))
+}
+
+/// Whether this process ignores a signal.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
+    mask >> (signal - 1) & 1 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use signal_hook::consts::{SIGPIPE, SIGUSR1};
+
+    use super::*;
+
+    #[test]
+    fn ignored_signals_are_known() {
+        // Rust's runtime ignores SIGPIPE.
+        assert!(is_ignored(SIGPIPE) && !is_ignored(SIGUSR1));
+        assert_eq!(ending_signals().take(2).collect::<Vec<_>>(), [SIGINT, SIGTERM]);
     }
 }

@@ -1,16 +1,21 @@
 //! The proxy from start to end.
 
+use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
+use subflow_linux::ending_signals;
 use subflow_tokio::{Options, Path, Stack, TunDevice};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Semaphore;
 
 use crate::error::{Error, Result};
-use crate::machine::{Change, Changes, Family, Firewall, Interface, Journal, PathPlan, firewall_changes};
+use crate::machine::{
+    Change, Changes, Family, Firewall, Interface, Journal, Occupied, PathPlan, firewall_changes, free_number,
+};
 use crate::session;
 
 /// Clients that are served at a time; further ones wait in the kernel's queue.
@@ -38,7 +43,9 @@ pub struct Settings {
 /// Where the settings do not fit the machine.
 pub fn dry_run(settings: &Settings) -> Result<String> {
     let states = interfaces(&settings.via)?;
-    let plans = plans(settings, 0);
+    let firewall = Firewall::find()?;
+    let number = free_number(&Occupied::read(firewall)?);
+    let plans = plans(settings, number);
     let mtu = mtu(settings, &states);
     let mut text = String::from("# at the start\n");
     let mut undo = Vec::new();
@@ -51,14 +58,14 @@ pub fn dry_run(settings: &Settings) -> Result<String> {
         plan.changes(mtu).into_iter().for_each(&mut add);
         plan.routes(state).into_iter().for_each(|step| add((step, None)));
     }
-    firewall_changes(Firewall::find()?, 0, &plans).into_iter().for_each(&mut add);
+    firewall_changes(firewall, number, &plans).into_iter().for_each(&mut add);
     text += "# at the end\n";
     undo.iter().rev().for_each(|step| text += &format!("{step}\n"));
     plans.iter().for_each(|plan| text += &format!("ip link del dev {}\n", plan.device));
     Ok(text)
 }
 
-/// Runs a proxy until SIGINT or SIGTERM. `report` gets a line when it is ready, and when a path changes.
+/// Runs a proxy until one of the [`ending_signals`]. `report` gets a line when it is ready, and when a path changes.
 ///
 /// # Errors
 ///
@@ -115,10 +122,11 @@ async fn serve(settings: &Settings, states: Vec<Interface>, report: &impl Fn(&st
         let what = what.to_owned();
         move |error: std::io::Error| Error::Failed(format!("cannot {what}: {error}"))
     };
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed("wait for signals"))?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed("wait for signals"))?;
+    let signals = ending_signals().map(|number| signal(SignalKind::from_raw(number)));
+    let mut signals = signals.collect::<std::io::Result<Vec<Signal>>>().map_err(failed("wait for signals"))?;
     let changes = Changes::open().map_err(failed("follow the interfaces"))?;
-    let mut journal = Journal::take()?;
+    let firewall = Firewall::find()?;
+    let mut journal = Journal::take(&Occupied::read(firewall)?)?;
     let plans = plans(settings, journal.number());
     let mtu = mtu(settings, &states);
     let mut devices = Vec::new();
@@ -127,22 +135,30 @@ async fn serve(settings: &Settings, states: Vec<Interface>, report: &impl Fn(&st
         devices.push(Path::new(device, plan.addresses.iter().copied()));
         apply(&mut journal, plan.changes(mtu))?;
     }
-    let firewall = firewall_changes(Firewall::find()?, journal.number(), &plans);
-    apply(&mut journal, firewall)?;
+    let changes_of_firewall = firewall_changes(firewall, journal.number(), &plans);
+    apply(&mut journal, changes_of_firewall)?;
     let options = Options { mtu, ..settings.options.clone() };
     let stack = Stack::new(devices, options).map_err(failed("start"))?;
     let mut paths = Paths { plans, states: vec![None; states.len()] };
     paths.update(&stack, report)?;
     report(&format!("listening on {}", listener.local_addr().unwrap_or(settings.listen)));
     let outcome = tokio::select! {
-        _ = interrupt.recv() => Ok(()),
-        _ = terminate.recv() => Ok(()),
+        () = received(&mut signals) => Ok(()),
         () = accept(listener, &stack) => Ok(()),
         outcome = follow(&changes, &mut paths, &stack, report) => outcome,
     };
     stack.abort_all();
     drop(journal);
     outcome
+}
+
+/// Waits for one of the signals.
+async fn received(signals: &mut [Signal]) {
+    poll_fn(|context| match signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready()) {
+        true => Poll::Ready(()),
+        false => Poll::Pending,
+    })
+    .await;
 }
 
 fn apply(journal: &mut Journal, changes: Vec<Change>) -> Result<()> {

@@ -31,6 +31,21 @@ impl Firewall {
         }
     }
 
+    /// The table of proxy `number`, for nft.
+    pub(crate) fn table_of(number: u8) -> String {
+        format!("subflow_proxy_{number}")
+    }
+
+    /// The tables of the family `inet` that there are. None without the right to list them.
+    pub(crate) fn tables(self) -> Vec<String> {
+        let listed = match self {
+            Self::Nft => step::run(&["nft", "list", "tables", "inet"].map(str::to_owned), ""),
+            Self::Iptables => Ok(String::new()),
+        };
+        let listed = listed.unwrap_or_default();
+        listed.lines().filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect()
+    }
+
     /// The steps that set it up, each with the one that undoes it. `devices` is what the names of the proxy's devices
     /// begin with, `number` the proxy's.
     pub(crate) fn steps(self, number: u8, devices: &str, translations: &[Translation]) -> Vec<(Step, Step)> {
@@ -54,7 +69,7 @@ fn nft(number: u8, devices: &str, translations: &[Translation]) -> (Step, Step) 
             filter += &format!("    meta nfproto {family} iifname \"{interface}\" oifname != \"{devices}*\" drop\n");
         }
     }
-    let table = format!("subflow_proxy_{number}");
+    let table = Firewall::table_of(number);
     let input = format!(
         "table inet {table} {{\n  chain postrouting {{\n    type nat hook postrouting priority 100;\n{nat}  }}\n  \
          chain forward {{\n    type filter hook forward priority 0;\n{filter}  }}\n}}\n"

@@ -91,7 +91,7 @@ fn route(shown: &Value) -> Option<String> {
 }
 
 /// What `ip -j` prints.
-fn ip(words: &[&str]) -> Result<Vec<Value>> {
+pub(super) fn ip(words: &[&str]) -> Result<Vec<Value>> {
     let words: Vec<String> = ["ip", "-j"].iter().chain(words).map(|word| (*word).to_owned()).collect();
     let text = step::run(&words, "")?;
     match serde_json::from_str(if text.trim().is_empty() { "[]" } else { &text }) {

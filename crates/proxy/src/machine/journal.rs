@@ -4,12 +4,13 @@
 //! change is in the file before the change is made. So a file without a lock tells what a killed proxy has left.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
+use super::occupied::Occupied;
 use super::step::Step;
 use crate::error::{Error, Result};
 
@@ -27,24 +28,26 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Takes the first number that no proxy in this network namespace has.
-    pub(crate) fn take() -> Result<Self> {
-        let failed = |error: std::io::Error| Error::Failed(format!("cannot use the folder {FOLDER}: {error}"));
+    /// Takes the first number that no proxy in this network namespace has, and of which nothing is `occupied`.
+    pub(crate) fn take(occupied: &Occupied) -> Result<Self> {
+        let failed = |error: std::io::Error| {
+            let problem = format!("cannot use the folder {FOLDER}: {error}");
+            Error::bad_input(problem, "it takes root and a /run that can be written, for what has to be undone")
+        };
         fs::create_dir_all(FOLDER).map_err(failed)?;
-        for number in 0..MOST {
+        for number in (0..MOST).filter(|&number| !occupied.has(number)) {
             let path = path_of(number).map_err(failed)?;
             let file = OpenOptions::new().append(true).create(true).read(true).open(&path).map_err(failed)?;
             if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
                 continue;
             }
-            // Another process may have removed the file before it was locked here, or have left something to undo.
-            let is_current =
-                fs::metadata(&path).is_ok_and(|now| file.metadata().is_ok_and(|own| own.ino() == now.ino()));
-            if is_current && file.metadata().is_ok_and(|own| own.len() == 0) {
+            // A killed process may have left something to undo.
+            if is_current(&file, &path) && file.metadata().is_ok_and(|own| own.len() == 0) {
                 return Ok(Self { file, path, number, undo: Vec::new() });
             }
         }
-        let problem = format!("{MOST} proxies run in this network namespace, or were killed in it");
+        let problem =
+            format!("{MOST} proxies run in this network namespace, or were killed in it, or something has their names");
         Err(Error::bad_input(problem, "subflow cleanup removes what killed ones have left"))
     }
 
@@ -74,17 +77,32 @@ impl Drop for Journal {
     }
 }
 
+/// The first number of which nothing is occupied: what a proxy would take if no other runs.
+pub(crate) fn free_number(occupied: &Occupied) -> u8 {
+    (0..MOST).find(|&number| !occupied.has(number)).unwrap_or_default()
+}
+
+/// Whether a file that was opened and locked is still the one of this path: another process may have removed it before.
+fn is_current(file: &File, path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|now| file.metadata().is_ok_and(|own| own.ino() == now.ino()))
+}
+
 /// Undoes what killed proxies have left in this network namespace. Returns their names.
 pub(crate) fn cleanup() -> Result<Vec<String>> {
     let mut cleaned = Vec::new();
     for number in 0..MOST {
         let Ok(path) = path_of(number) else { break };
-        let Ok(text) = fs::read_to_string(&path) else { continue };
-        let Ok(file) = OpenOptions::new().append(true).open(&path) else {
-            let problem = format!("cannot write {}", path.display());
-            return Err(Error::bad_input(problem, "run `subflow cleanup` as root (sudo)"));
+        let mut file = match OpenOptions::new().append(true).read(true).open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => {
+                let problem = format!("cannot open {}: {error}", path.display());
+                return Err(Error::bad_input(problem, "run `subflow cleanup` as root (sudo)"));
+            }
         };
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        let is_locked = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+        let mut text = String::new();
+        if !is_locked || !is_current(&file, &path) || file.read_to_string(&mut text).is_err() {
             continue;
         }
         let undo: Vec<Step> = text.lines().filter_map(Step::from_line).collect();

@@ -4,13 +4,15 @@ mod changes;
 mod firewall;
 mod interface;
 mod journal;
+mod occupied;
 mod plan;
 mod step;
 
 pub(crate) use changes::Changes;
 pub(crate) use firewall::Firewall;
 pub(crate) use interface::{Family, Interface};
-pub(crate) use journal::Journal;
+pub(crate) use journal::{Journal, free_number};
+pub(crate) use occupied::Occupied;
 pub(crate) use plan::{Change, PathPlan, firewall_changes};
 
 use crate::error::Result;

@@ -1,6 +1,7 @@
 //! The changes that a proxy makes for its paths.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
 
 use super::firewall::{Firewall, Translation};
 use super::interface::{Family, Interface};
@@ -8,6 +9,7 @@ use super::step::Step;
 
 /// The first routing table of the first proxy, and the priority of its first rule. Each proxy has room for 64 paths.
 const FIRST_TABLE: u32 = 500_000;
+const TABLES: u32 = 64;
 const FIRST_PRIORITY: u32 = 9_000;
 
 /// One path of a proxy: an interface, and the device whose packets leave by it.
@@ -32,21 +34,43 @@ pub(crate) fn devices_of(number: u8) -> String {
     format!("subflow{number}x")
 }
 
+/// The routing tables of proxy `number`.
+pub(super) fn tables_of(number: u8) -> Range<u32> {
+    let first = FIRST_TABLE + TABLES * u32::from(number);
+    first..first + TABLES
+}
+
+/// The addresses of a proxy's path of this index, of IPv4 and of IPv6. 198.18.0.0/15 is for benchmarks (RFC 2544) and is
+/// not routed; the IPv6 addresses are local (RFC 4193).
+fn addresses_of(number: u8, index: usize) -> (Ipv4Addr, Ipv6Addr) {
+    let v6 = Ipv6Addr::new(0xfd73, 0x7562, 0x666c, 0x6f77, u16::from(number), 0, 0, index as u16 + 1);
+    (Ipv4Addr::new(198, 19, number, index as u8 + 1), v6)
+}
+
+/// Whether an address is in the networks of proxy `number`.
+pub(super) fn is_address_of(number: u8, address: IpAddr) -> bool {
+    let (v4, v6) = addresses_of(number, 0);
+    match address {
+        IpAddr::V4(address) => address.octets()[..3] == v4.octets()[..3],
+        IpAddr::V6(address) => address.segments()[..5] == v6.segments()[..5],
+    }
+}
+
 impl PathPlan {
     /// Path `index` of proxy `number`, over `interface`. IPv6 is left out if the kernel cannot forward it for single
     /// interfaces.
     pub(crate) fn new(number: u8, index: usize, interface: &str) -> Self {
-        let (proxy, path) = (u32::from(number), index as u32);
+        let path = index as u32;
+        let (v4, v6) = addresses_of(number, index);
         let mut plan = Self {
             interface: interface.to_owned(),
             device: format!("{}{index}", devices_of(number)),
             addresses: Vec::new(),
-            table: FIRST_TABLE + 64 * proxy + path,
+            table: tables_of(number).start + path,
             priority: FIRST_PRIORITY + path,
             forwarding: Vec::new(),
         };
-        // 198.18.0.0/15 is for benchmarks (RFC 2544) and is not routed; the IPv6 addresses are local (RFC 4193).
-        plan.addresses.push(Ipv4Addr::new(198, 19, number, index as u8 + 1).into());
+        plan.addresses.push(v4.into());
         plan.forwarding.extend(setting(format!("ipv4/conf/{interface}/forwarding")));
         let own = format!("ipv6/conf/{interface}/force_forwarding");
         let forwards_all = setting("ipv6/conf/all/forwarding".into()).is_some_and(|(_, value)| value != "0");
@@ -55,7 +79,6 @@ impl PathPlan {
         } else if !forwards_all {
             return plan;
         }
-        let v6 = Ipv6Addr::new(0xfd73, 0x7562, 0x666c, 0x6f77, u16::from(number), 0, 0, index as u16 + 1);
         plan.addresses.push(v6.into());
         plan
     }

@@ -1,7 +1,7 @@
 //! Changes of the machine, as commands and settings that can be printed.
 
 use std::fmt;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -32,7 +32,16 @@ impl Step {
         match self {
             Self::Set { path, value } => {
                 let file = format!("/proc/sys/net/{path}");
-                std::fs::write(&file, value).map_err(|error| Error::Failed(format!("cannot set {file}: {error}")))
+                std::fs::write(&file, value).map_err(|error| {
+                    let problem = format!("cannot set {file}: {error}");
+                    match error.kind() {
+                        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::bad_input(
+                            problem,
+                            "it takes root and a /proc/sys that can be written: in a container, --privileged",
+                        ),
+                        _ => Error::Failed(problem),
+                    }
+                })
             }
             Self::Run { words, input } => run(words, input).map(drop),
         }
@@ -62,7 +71,7 @@ impl Step {
 impl fmt::Display for Step {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Set { path, value } => write!(formatter, "sysctl -w net.{}={value}", path.replace('/', ".")),
+            Self::Set { path, value } => write!(formatter, "sysctl -w net/{path}={value}"),
             Self::Run { words, input } if input.is_empty() => formatter.write_str(&words.join(" ")),
             Self::Run { words, input } => write!(formatter, "{} <<END\n{input}END", words.join(" ")),
         }
@@ -76,7 +85,7 @@ pub(crate) fn run(words: &[String], input: &str) -> Result<String> {
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
+        ErrorKind::NotFound => {
             let package = if words[0] == "ip" { "iproute2" } else { "nftables" };
             let help = format!("install it: apt install {package}");
             Error::bad_input(format!("there is no command {}", words[0]), help)

@@ -126,6 +126,22 @@ fn what_is_missing_is_said_and_nothing_is_left() {
 }
 
 #[test]
+fn names_and_numbers_in_use_are_left_alone() {
+    let Some(setup) = machine_serves("taken") else { return };
+    setup.ip("c", "link add subflow0x0 type veth peer name other");
+    setup.ip("c", "route add 10.1.2.0/24 dev c0 table 500064");
+    setup.ip("c", "addr add 198.19.2.1/32 dev c1");
+    let before = setup.left_behind();
+    let _server = setup.serve(true);
+    let mut proxy = setup.proxy(&["c0", "c1"]);
+    assert!(setup.left_behind().contains("subflow3x1"), "{}", setup.left_behind());
+    setup.fetch_by("socks5h", 1_000_000);
+    assert_eq!(proxy.end("-TERM"), Some(0));
+    assert_eq!(setup.left_behind(), before);
+    assert!(setup.output("c", &["ip", "route", "show", "table", "500064"]).contains("10.1.2.0/24"));
+}
+
+#[test]
 fn a_server_with_ipv6_is_reached_over_both_paths() {
     let Some(setup) = machine_serves("six") else { return };
     for path in [0, 1] {
