@@ -55,7 +55,7 @@ pub(crate) enum Command {
     Watch(Watch),
     /// Proxy for applications: SOCKS5 and HTTP CONNECT in, MPTCP over several interfaces out (needs root)
     Proxy(Proxy),
-    /// Remove what killed runs on Linux and killed proxies left behind
+    /// Remove what killed runs on Linux, proxies and path managers left behind
     Cleanup,
     /// Run scripts of protocol tests against the TCP, MPTCP and SCTP stacks
     Conform(Conform),

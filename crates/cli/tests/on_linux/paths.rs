@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use subflow_linux::Sysctl;
 
-use crate::support::{command, machine_serves, text};
+use crate::support::{command, left_behind, machine_serves, text};
 use crate::two_hosts::{TwoHosts, output_in, pm_type, subflows, wait_for_subflows, wait_until};
 
 const MESH: [&str; 2] = ["--policy", "full-mesh"];
@@ -71,6 +71,26 @@ fn a_killed_daemon_s_successor_takes_the_connections_over() {
     transfer.complete();
     assert_eq!(client.end("TERM"), Some(0));
     assert_eq!(pm_type(&hosts.client), "0", "what the first one had found");
+}
+
+#[test]
+fn cleanup_puts_the_setting_back_that_a_killed_daemon_has_left() {
+    if !machine_serves() {
+        return;
+    }
+    let _alone = left_behind();
+    let hosts = TwoHosts::new("paths-cleanup", 0);
+    let cleanup = || {
+        let output = output_in(&hosts.client, command().arg("cleanup"));
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let daemon = hosts.daemon(&hosts.client, &MESH);
+    assert!(!cleanup().contains("pm_type"), "it is at work");
+    assert_eq!((daemon.end("KILL"), pm_type(&hosts.client).as_str()), (None, "1"));
+    assert!(cleanup().contains("put net.mptcp.pm_type back to 0"));
+    assert_eq!(pm_type(&hosts.client), "0");
+    assert!(!cleanup().contains("pm_type"), "once");
 }
 
 #[test]

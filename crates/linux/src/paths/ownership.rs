@@ -2,7 +2,7 @@
 //!
 //! The lock is a Unix socket with an abstract name, which belongs to a network namespace and vanishes with its process.
 //! `net.mptcp.pm_type` stays 1 when a process is killed, so that connections which begin meanwhile can be taken over.
-//! What it was before is in a file, for the next process to put back.
+//! What it was before is in a file, for the next process, or `subflow cleanup`, to put back.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -58,7 +58,10 @@ impl Ownership {
             Some(before) if now == USERSPACE && before.parse::<u8>().is_ok() => before,
             _ => now,
         };
-        write(&record, &found).during(|| format!("cannot write {}", record.display()))?;
+        write(&record, &found).map_err(|error| {
+            let missing = format!("cannot write {}: {error}", record.display());
+            Error::missing(missing, "it takes a /run that can be written, for the setting that has to be put back")
+        })?;
         let ownership = Self { _lock: lock, found, record, released: false };
         // An error here puts the setting back and removes the record.
         SETTING.write(USERSPACE).map_err(without_rights)?;
@@ -68,6 +71,22 @@ impl Ownership {
     /// Puts the setting back as it was found.
     pub fn release(mut self) -> Result<()> {
         self.put_back()
+    }
+
+    /// Puts the setting back as a killed process found it in the calling thread's network namespace. Returns its value,
+    /// or `None` if there is nothing to put back, or a process manages the paths.
+    pub fn undo_of_killed() -> Result<Option<String>> {
+        let record = record_path()?;
+        let Ok(found) = fs::read_to_string(&record) else { return Ok(None) };
+        let Ok(lock) = lock() else { return Ok(None) };
+        let found = found.trim().to_owned();
+        if SETTING.read()? != USERSPACE || found.parse::<u8>().is_err() {
+            let _ = fs::remove_file(&record);
+            return Ok(None);
+        }
+        let ownership = Self { _lock: lock, found: found.clone(), record, released: false };
+        ownership.release().map_err(without_rights)?;
+        Ok(Some(found))
     }
 
     fn put_back(&mut self) -> Result<()> {
@@ -145,10 +164,12 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 
 fn without_rights(error: Error) -> Error {
     match error {
-        Error::System { action, source } if source.kind() == ErrorKind::PermissionDenied => Error::missing(
-            format!("{action}: {source}"),
-            "it takes CAP_NET_ADMIN in the network namespace, and /proc/sys that can be written",
-        ),
+        Error::System { action, source }
+            if matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) =>
+        {
+            let remedy = "it takes CAP_NET_ADMIN in the network namespace, and a /proc/sys that can be written";
+            Error::missing(format!("{action}: {source}"), remedy)
+        }
         other => other,
     }
 }

@@ -30,6 +30,12 @@ pub(crate) fn paths(arguments: &Paths) -> Result<(), Failure> {
     outcome
 }
 
+/// Puts back the setting of the kernel that a killed daemon has left, and says so.
+pub(crate) fn cleanup() -> Result<Option<String>, Failure> {
+    let value = Ownership::undo_of_killed()?;
+    Ok(value.map(|value| format!("put net.mptcp.pm_type back to {value}")))
+}
+
 fn serve(driver: &mut Driver, signals: &Signals, arguments: &Paths, mut now: Configuration) -> Result<(), Failure> {
     while !signals.end.load(Ordering::Relaxed) {
         if signals.reload.swap(false, Ordering::Relaxed) {

@@ -8,9 +8,14 @@ mod daemon;
 mod logging;
 
 #[cfg(target_os = "linux")]
-pub(crate) use daemon::paths;
+pub(crate) use daemon::{cleanup, paths};
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn paths(_: &crate::arguments::Paths) -> Result<(), crate::failure::Failure> {
     Err(super::on_linux::only_linux())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn cleanup() -> Result<Option<String>, crate::failure::Failure> {
+    Ok(None)
 }
