@@ -11,19 +11,7 @@ use setup::machine_serves;
 /// The proxy as a process of its own, which the tests start from this executable.
 #[test]
 fn process() {
-    let Ok(settings) = std::env::var(setup::PROCESS) else { return };
-    let mut words = settings.split(' ').map(str::to_owned);
-    let listen = words.next().and_then(|word| word.parse().ok()).expect("an address");
-    let options = subflow_proxy::Options { mtu: u16::MAX, ..subflow_proxy::Options::default() };
-    let settings = subflow_proxy::Settings { listen, via: words.collect(), options };
-    let outcome = subflow_proxy::run(&settings, |line| eprintln!("{line}"));
-    std::process::exit(match outcome {
-        Ok(()) => 0,
-        Err(error) => {
-            eprintln!("{error}");
-            2
-        }
-    });
+    setup::be_the_proxy();
 }
 
 /// Bytes that take about two seconds over both paths.
@@ -92,6 +80,18 @@ fn two_hundred_connections_at_once() {
         let output = client.wait_with_output().expect("curl ends");
         assert!(output.status.success() && output.stdout == setup::pattern(length), "{length}");
     }
+}
+
+#[test]
+fn memory_does_not_grow_with_what_is_transferred() {
+    let Some(setup) = machine_serves("memory") else { return };
+    let _server = setup.serve(true);
+    let proxy = setup.proxy(&["c0", "c1"]);
+    setup.fetch_by("socks5h", FILE);
+    let before = proxy.largest_memory_mb();
+    setup.fetch_by("socks5h", 10 * FILE);
+    let after = proxy.largest_memory_mb();
+    assert!(after < before + 15.0, "{before} MB, {after} MB");
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::process::{Child, Command, Output, Stdio};
 
 use subflow_prerequisite::Prerequisite;
 
-/// The variable that makes the test `process` a proxy.
-pub(crate) const PROCESS: &str = "SUBFLOW_TEST_PROXY";
+/// The variable that makes this executable a proxy.
+const PROCESS: &str = "SUBFLOW_TEST_PROXY";
 
 /// A server that sends as many bytes as the path says, or tells how many of those that it gets are right; with MPTCP if
 /// told so.
@@ -56,8 +56,25 @@ pub(crate) struct Setup {
     name: String,
 }
 
+/// Runs the proxy in this process and ends it, if it was started for that.
+pub(crate) fn be_the_proxy() {
+    let Ok(settings) = std::env::var(PROCESS) else { return };
+    let mut words = settings.split(' ').map(str::to_owned);
+    let listen = words.next().and_then(|word| word.parse().ok()).expect("an address");
+    let options = subflow_proxy::Options { mtu: u16::MAX, ..subflow_proxy::Options::default() };
+    let settings = subflow_proxy::Settings { listen, via: words.collect(), options };
+    let outcome = subflow_proxy::run(&settings, |line| eprintln!("{line}"));
+    std::process::exit(match outcome {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("{error}");
+            2
+        }
+    });
+}
+
 /// A process that is ended with this value.
-pub(crate) struct Process(Child);
+pub(crate) struct Process(pub(crate) Child);
 
 impl Process {
     /// Ends it with a signal, and returns its exit code.
@@ -65,6 +82,13 @@ impl Process {
         let status = Command::new("kill").args([signal, &self.0.id().to_string()]).status();
         assert!(status.is_ok_and(|status| status.success()));
         self.wait()
+    }
+
+    /// The most memory that it has had.
+    pub(crate) fn largest_memory_mb(&self) -> f64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).expect("it runs");
+        let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("a line");
+        line.split_whitespace().nth(1).and_then(|kib| kib.parse::<f64>().ok()).expect("a number") * 1024.0 / 1e6
     }
 
     pub(crate) fn wait(&mut self) -> Option<i32> {
