@@ -1,12 +1,10 @@
 //! Comparisons of results, with made-up runs whose differences are known.
 
-use std::collections::BTreeMap;
-
 use proptest::prelude::*;
 use subflow_lab::comparison::{Baseline, Bound, Difference, Metric, NothingToCompare, Pairing, Precision, compare};
 use subflow_lab::results::{Experiment, FlowResult, Run, RunResult};
 use subflow_scenario::file::Document;
-use subflow_scenario::sweep::Plan;
+use subflow_scenario::sweep::{Parameters, Plan};
 
 const TEXT: &str = "title = \"t\"\n[hosts]\na = [\"x\"]\nb = [\"x\"]\n[links.l]\nbetween = [\"a\", \"b\"]\n\
     rate = \"1 Mbit/s\"\n[flows.f]\nfrom = \"a\"\nto = \"b\"\n";
@@ -36,7 +34,7 @@ fn runs(of: &[(u64, f64)]) -> Vec<Run> {
     let run = |(run, &(seed, goodput)): (usize, &(u64, f64))| Run {
         run,
         point: 0,
-        parameters: BTreeMap::new(),
+        parameters: Parameters::new(),
         result: result(seed, goodput, Some(goodput)),
     };
     of.iter().enumerate().map(run).collect()

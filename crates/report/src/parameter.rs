@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use subflow_lab::results::Experiment;
-
-/// The swept values of a point.
-type Values = BTreeMap<String, Value>;
+use subflow_scenario::sweep::Parameters;
 
 /// A swept parameter whose values are numbers, all in one unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +19,7 @@ impl Parameter {
     /// The first numeric parameter of an experiment with at least three values; for fewer values bars are sufficient.
     pub(super) fn numeric(experiment: &Experiment) -> Option<Self> {
         let paths = &experiment.scenario.sweep;
-        let points: Vec<&Values> = experiment.statistics.iter().map(|point| &point.parameters).collect();
+        let points: Vec<&Parameters> = experiment.statistics.iter().map(|point| &point.parameters).collect();
         paths.iter().find_map(|path| {
             let values = points.iter().map(|point| quantity(point.get(path)?)).collect::<Option<Vec<_>>>()?;
             let unit = values.iter().map(|(_, unit)| unit).find(|unit| !unit.is_empty()).cloned().unwrap_or_default();
@@ -33,48 +31,40 @@ impl Parameter {
             (one_unit && distinct.len() >= 3).then(|| Self {
                 path: path.clone(),
                 unit,
-                others: paths.iter().filter(|other| !move_together(&points, path, other)).cloned().collect(),
+                others: paths.iter().filter(|other| !determines(&points, path, other)).cloned().collect(),
             })
         })
     }
 
     /// Its value at a point.
-    pub(super) fn value(&self, values: &Values) -> Option<f64> {
+    pub(super) fn value(&self, values: &Parameters) -> Option<f64> {
         values.get(&self.path).and_then(quantity).map(|(x, _)| x)
     }
 
     /// The values of the other parameters at a point.
-    pub(super) fn others(&self, values: &Values) -> String {
-        label(
-            &values
-                .iter()
-                .filter(|(path, _)| self.others.contains(path))
-                .map(|(p, v)| (p.clone(), v.clone()))
-                .collect(),
-        )
+    pub(super) fn others(&self, values: &Parameters) -> String {
+        words(values.iter().filter(|(path, _)| self.others.contains(path)).map(|(_, value)| value))
     }
 }
 
 /// Whether the value of `path` determines that of `other`.
-fn move_together(points: &[&Values], path: &str, other: &str) -> bool {
-    let mut seen: Vec<(&Value, &Value)> = Vec::new();
+fn determines(points: &[&Parameters], path: &str, other: &str) -> bool {
+    let mut seen: BTreeMap<String, &Value> = BTreeMap::new();
     points.iter().all(|point| {
         let (Some(value), Some(follows)) = (point.get(path), point.get(other)) else { return false };
-        match seen.iter().find(|(known, _)| *known == value) {
-            Some((_, before)) => *before == follows,
-            None => {
-                seen.push((value, follows));
-                true
-            }
-        }
+        *seen.entry(value.to_string()).or_insert(follows) == follows
     })
 }
 
-/// The values of a point as text. Each distinct value appears once, because paths that are swept together mostly have
-/// equal values.
-pub(super) fn label(values: &Values) -> String {
+/// The values of a point as text, in the order of the scenario file.
+pub(super) fn label(values: &Parameters) -> String {
+    words(values.values())
+}
+
+/// Values as text. Each distinct value appears once, because paths that are swept together mostly have equal values.
+fn words<'v>(values: impl Iterator<Item = &'v Value>) -> String {
     let mut words: Vec<String> = Vec::new();
-    for value in values.values() {
+    for value in values {
         let word = word(value);
         if !words.contains(&word) {
             words.push(word);

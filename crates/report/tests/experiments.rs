@@ -186,11 +186,11 @@ fn swept_names_are_shown_as_bars_and_swept_numbers_as_curves() {
     let figures = subflow_report::figures_of(&words, &run(&words, 1));
     let Chart::Bars(bars) = chart(&figures, "Goodput") else { panic!("bars") };
     assert_eq!(bars.bars.len(), 4);
-    assert_eq!(bars.bars[1].group, "lia, 2 %, 1 %");
+    assert_eq!(bars.bars[1].group, "lia, 1 %, 2 %");
     assert!(bars.bars.iter().all(|bar| bar.interval.is_some_and(|(low, high)| low < bar.value && bar.value < high)));
 
     let sweep = "[sweep]\n\"flows.album.congestion\" = [\"lia\", \"olia\"]\n\
-                 \"links.wifi.loss, links.lte.loss\" = [\"2 %\", \"none\", [\"1 %\", \"0.5 %\"]]\n";
+                 \"links.lte.loss, links.wifi.loss\" = [\"2 %\", \"none\", [\"0.5 %\", \"1 %\"]]\n";
     let numbers = plan(&format!("{SCENARIO}{sweep}"), &["repeat=6"]);
     let figures = subflow_report::figures_of(&numbers, &run(&numbers, 1));
     let Chart::Curves(curves) = chart(&figures, "Goodput") else { panic!("curves") };
@@ -288,10 +288,10 @@ fn points_of_a_sweep_are_drawn_together_and_the_others_named_with_a_command() {
     let (together, _) = together.split_once("<h3>Each point</h3>").expect("and ends");
     let goodput = together.split("</figure>").next().expect("a figure");
     assert_eq!((goodput.matches("<g data-point").count(), goodput.matches("<g id=").count()), (3, 3));
-    assert!(goodput.contains("data-name=\"lia, 2 %, 1 %\"") && together.contains("1 of 4 points"), "{together}");
+    assert!(goodput.contains("data-name=\"lia, 1 %, 2 %\"") && together.contains("1 of 4 points"), "{together}");
 
     let sweep =
-        r#"sweep = { "flows.album.congestion" = ["olia"], "links.lte.loss" = ["2 %"], "links.wifi.loss" = ["1 %"] }"#;
+        r#"sweep = { "flows.album.congestion" = ["olia"], "links.wifi.loss" = ["1 %"], "links.lte.loss" = ["2 %"] }"#;
     let command = format!("subflow run scenario.toml --set &#39;{}&#39; --out point", sweep.replace('"', "&quot;"));
     assert!(together.contains(&command), "{together}");
     let alone = self::plan(&format!("{SCENARIO}{SWEEP}"), &["duration=\"1 s\"", "repeat=1", sweep]);

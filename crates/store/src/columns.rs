@@ -1,6 +1,5 @@
 //! Columns of a table, with their units and descriptions.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
@@ -11,6 +10,7 @@ use arrow_schema::{Field, Metadata, Schema};
 use serde_json::Value;
 use subflow_lab::number;
 use subflow_lab::results::Latency;
+use subflow_scenario::sweep::Parameters;
 
 use crate::{DESCRIPTION, Table, UNIT};
 
@@ -90,8 +90,13 @@ impl<'r, R> Columns<'r, R> {
     }
 
     /// Adds a column for each swept path. Its type is that of all its values; values of several types are words.
-    pub(crate) fn parameters(&mut self, of: impl Fn(&'r R) -> &'r BTreeMap<String, Value>) -> &mut Self {
-        let paths: BTreeSet<&str> = self.rows.iter().flat_map(|row| of(row).keys().map(String::as_str)).collect();
+    pub(crate) fn parameters(&mut self, of: impl Fn(&'r R) -> &'r Parameters) -> &mut Self {
+        let mut paths: Vec<&str> = Vec::new();
+        for path in self.rows.iter().flat_map(|row| of(row).keys()) {
+            if !paths.contains(&path.as_str()) {
+                paths.push(path);
+            }
+        }
         for path in paths {
             let values: Vec<Option<&Value>> = self.rows.iter().map(|row| of(row).get(path)).collect();
             self.add((path, "", "Swept value, as the scenario names it."), of_values(&values));

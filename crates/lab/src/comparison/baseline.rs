@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 use serde_json::Value;
+use subflow_scenario::sweep::Parameters;
 
 use super::InputError;
 use super::difference::{Difference, adjust, differences};
@@ -21,9 +22,6 @@ pub struct Baseline {
     /// Each point is compared with that which has the chosen value, and all other swept values alike.
     pub differences: Vec<Difference>,
 }
-
-/// The swept values of a point.
-type Parameters = BTreeMap<String, Value>;
 
 impl Baseline {
     /// The path and the value that `text` names, as `NAME=VALUE`, among the points of a sweep. The name may be the end
@@ -107,7 +105,7 @@ pub fn word(value: &Value) -> String {
 }
 
 /// Where a point of a sweep is, such as ` at links.wifi.loss = 1 %`; empty without a sweep.
-pub fn at_point(parameters: &BTreeMap<String, Value>) -> String {
+pub fn at_point(parameters: &Parameters) -> String {
     let values: Vec<String> = parameters.iter().map(|(path, value)| format!("{path} = {}", word(value))).collect();
     if values.is_empty() { String::new() } else { format!(" at {}", values.join(", ")) }
 }

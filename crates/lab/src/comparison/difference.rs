@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::Value;
+use subflow_scenario::sweep::Parameters;
 
 use super::metric::{Better, Metric};
 use crate::number;
@@ -30,7 +30,7 @@ pub enum Pairing {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// The swept values of the second group.
-    pub parameters: BTreeMap<String, Value>,
+    pub parameters: Parameters,
     /// The metric's name in tables.
     pub metric: &'static str,
     /// Its unit.
@@ -101,7 +101,7 @@ type Values = BTreeMap<u64, Option<f64>>;
 /// All differences of `metrics` between two groups of runs, of which each flow has its own.
 pub(super) fn differences(
     metrics: &[Metric],
-    parameters: &BTreeMap<String, Value>,
+    parameters: &Parameters,
     baseline: &[&Run],
     other: &[&Run],
 ) -> Vec<Difference> {
@@ -170,7 +170,7 @@ impl Difference {
         let medians = median_interval(&first, &second, are_pairs);
         let percent = |ratio: f64| 100.0 * (ratio - 1.0);
         Self {
-            parameters: BTreeMap::new(),
+            parameters: Parameters::new(),
             metric: metric.column,
             unit: metric.unit,
             flow: flow.map(str::to_owned),

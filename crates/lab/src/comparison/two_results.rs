@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use subflow_scenario::sweep::Parameters;
 
 use super::difference::{Difference, adjust, differences};
 use super::metric::Metric;
@@ -69,8 +70,10 @@ fn by_point(runs: &[Run]) -> ByPoint<'_> {
     points
 }
 
-fn key(parameters: &BTreeMap<String, Value>) -> String {
-    serde_json::to_string(parameters).expect("values are JSON")
+/// The same for the same values in any order.
+fn key(parameters: &Parameters) -> String {
+    let sorted: BTreeMap<&String, &Value> = parameters.iter().collect();
+    serde_json::to_string(&sorted).expect("values are JSON")
 }
 
 fn only_one(first: &Run, second: &Run) -> Vec<String> {

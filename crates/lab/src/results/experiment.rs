@@ -1,10 +1,9 @@
 //! All runs of a scenario and their statistics.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use subflow_scenario::sweep::{Plan, Point};
+use subflow_scenario::sweep::{Parameters, Plan, Point};
 
 use super::{Exchanges, FlowResult, GroupStatistics, Provenance, RunResult, flows_and_groups};
 use crate::comparison::Baseline;
@@ -61,7 +60,7 @@ pub struct Run {
     /// Its point of the sweep, counted from 0.
     pub point: usize,
     /// The swept values.
-    pub parameters: BTreeMap<String, serde_json::Value>,
+    pub parameters: Parameters,
     /// Its measurements.
     #[serde(flatten)]
     pub result: RunResult,
@@ -71,7 +70,7 @@ pub struct Run {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PointStatistics {
     /// The swept values.
-    pub parameters: BTreeMap<String, serde_json::Value>,
+    pub parameters: Parameters,
     /// Number of runs.
     pub runs: usize,
     /// For each flow, and one for each group of flows ([`flows_and_groups`]).

@@ -30,5 +30,4 @@ pub use sequence::{Sequence, SequenceKind, SequencePoint};
 pub use series::{Series, SeriesPoint};
 pub use stored::StoredResults;
 pub use table::{Align, TextTable};
-pub(crate) use text::short_names;
-pub use text::to_text;
+pub use text::{short_names, to_text};

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use sha2::{Digest, Sha256};
 
 use crate::Scenario;
@@ -45,11 +46,14 @@ pub struct Plan {
     pub all_series: bool,
 }
 
+/// Swept paths and their values, in the order of the scenario file.
+pub type Parameters = IndexMap<String, serde_json::Value>;
+
 /// One combination of swept values.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// The swept paths and their values at this point.
-    pub parameters: BTreeMap<String, serde_json::Value>,
+    pub parameters: Parameters,
     /// The scenario with these values.
     pub scenario: Arc<Scenario>,
     /// SHA-256 of everything in the file that decides on results, with these values, and of the traces that it names.
@@ -95,7 +99,7 @@ impl Plan {
         let mut idle = Idle::default();
         for choice in choices {
             let mut root = document.root.clone();
-            let mut parameters = BTreeMap::new();
+            let mut parameters = Parameters::new();
             for (axis, &place) in axes.iter().zip(&choice) {
                 for (path, value) in axis.values_at(place) {
                     parameters.insert(path.shown(), value.to_json());
@@ -152,7 +156,7 @@ impl Plan {
         }
     }
 
-    /// The swept paths.
+    /// The swept paths, in the order of the file.
     pub fn parameters(&self) -> Vec<&str> {
         self.points.first().map_or_else(Vec::new, |point| point.parameters.keys().map(String::as_str).collect())
     }

@@ -38,7 +38,7 @@ pub fn to_text(experiment: &Experiment) -> String {
 }
 
 /// The shortest suffix of each path that differs from those of the others: `loss`, or `wifi.loss`.
-pub(crate) fn short_names(paths: &[String]) -> Vec<String> {
+pub fn short_names(paths: &[String]) -> Vec<String> {
     let suffix = |path: &str, keys: usize| {
         let start = path.rmatch_indices('.').nth(keys - 1).map_or(0, |(at, _)| at + 1);
         path[start..].to_owned()
