@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use subflow_lab::results::Experiment;
-use subflow_report::{Axis, Bars, Boxes, Chart, Curves, Extent, Figure, Reference, Scale, Shape, figures_of};
+use subflow_report::{Axis, Bars, Boxes, Chart, Curves, Extent, Figure, HeatMap, Reference, Scale, Shape, figures_of};
 use subflow_scenario::sweep::Plan;
 
 /// The figures of the report. A figure is chosen by its title here, so a title that was there before gets a number.
@@ -31,6 +31,7 @@ pub(crate) fn to_dict<'py>(py: Python<'py>, figure: &Figure) -> PyResult<Bound<'
         Chart::Curves(curves) => of_curves(&content, curves)?,
         Chart::Bars(bars) => of_bars(&content, bars)?,
         Chart::Boxes(boxes) => of_boxes(&content, boxes)?,
+        Chart::HeatMap(map) => of_heat_map(&content, map)?,
     }
     Ok(content)
 }
@@ -92,6 +93,26 @@ fn of_boxes(content: &Bound<'_, PyDict>, boxes: &Boxes) -> PyResult<()> {
         entry.set_item("fliers", &plot.outliers)
     })?;
     content.set_item("boxes", list)
+}
+
+fn of_heat_map(content: &Bound<'_, PyDict>, map: &HeatMap) -> PyResult<()> {
+    let py = content.py();
+    content.set_item("kind", "heat map")?;
+    content.set_item("value", axis(py, &map.value)?)?;
+    content.set_item("signed", map.signed)?;
+    for (key, of) in [("rows", &map.rows), ("columns", &map.columns)] {
+        let names = PyDict::new(py);
+        names.set_item("title", &of.title)?;
+        names.set_item("names", &of.names)?;
+        content.set_item(key, names)?;
+    }
+    let list = dictionaries(py, &map.cells, |cell, entry| {
+        entry.set_item("row", cell.row)?;
+        entry.set_item("column", cell.column)?;
+        entry.set_item("value", cell.value)?;
+        entry.set_item("interval", cell.interval)
+    })?;
+    content.set_item("cells", list)
 }
 
 fn axis<'py>(py: Python<'py>, axis: &Axis) -> PyResult<Bound<'py, PyDict>> {

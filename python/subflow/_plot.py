@@ -20,7 +20,8 @@ def draw(figure: dict[str, Any], ax: Axes | None) -> Axes:
         except ImportError as error:
             raise ImportError("plot takes matplotlib: pip install matplotlib") from error
         ax = pyplot.subplots()[1]
-    {"curves": draw_curves, "bars": draw_bars, "boxes": draw_boxes}[figure["kind"]](figure, ax)
+    kinds = {"curves": draw_curves, "bars": draw_bars, "boxes": draw_boxes, "heat map": draw_heat_map}
+    kinds[figure["kind"]](figure, ax)
     for reference in figure.get("references", []):
         mark(reference, ax, across=figure["kind"] == "curves")
     ax.set_title(figure["title"])
@@ -91,6 +92,29 @@ def draw_boxes(figure: dict[str, Any], ax: Axes) -> None:
         for index, name in enumerate(series):
             ax.plot([], [], color=f"C{index % 10}", label=name)
     scale(ax, "y", figure["value"])
+
+
+def draw_heat_map(figure: dict[str, Any], ax: Axes) -> None:
+    """Draw coloured cells with their numbers."""
+    rows, columns = figure["rows"], figure["columns"]
+    values = [[math.nan] * len(columns["names"]) for _ in rows["names"]]
+    for cell in figure["cells"]:
+        values[cell["row"]][cell["column"]] = cell["value"]
+    low, high = figure["value"]["between"]
+    norm = "log" if figure["value"]["logarithmic"] else "linear"
+    colours = "PuOr" if figure["signed"] else "cividis"
+    image = ax.imshow(values, cmap=colours, norm=norm, vmin=low, vmax=high, aspect="auto")
+    for cell in figure["cells"]:
+        place = (cell["column"], cell["row"])
+        style: dict[str, Any] = {"ha": "center", "va": "center", "size": "small"}
+        if not math.isnan(cell["value"]):
+            red, green, blue, _ = image.cmap(image.norm(cell["value"]))
+            is_dark = 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.5
+            ax.text(*place, f"{cell['value']:.3g}", color="white" if is_dark else "black", **style)
+    ax.set_xticks(range(len(columns["names"])), columns["names"], rotation=90)
+    ax.set_yticks(range(len(rows["names"])), rows["names"])
+    ax.set(xlabel=columns["title"], ylabel=rows["title"])
+    ax.figure.colorbar(image, ax=ax, label=figure["value"]["label"])
 
 
 def arrange(entries: list[dict[str, Any]], ax: Axes) -> tuple[list[tuple[float, str]], float]:

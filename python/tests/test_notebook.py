@@ -73,6 +73,18 @@ def test_runs_with_metrics_over_time_are_drawn_as_a_mean_in_a_band(scenario: sub
     plt.close("all")
 
 
+def test_two_swept_names_are_drawn_as_cells_with_numbers(scenario: subflow.Scenario) -> None:
+    over = {"flows.file.scheduler": ["rr", "ll", "ecf"], "flows.file.congestion": ["lia", "cubic"]}
+    results = subflow.sweep(scenario, over, repeat=2)
+    figure = results.figure("Goodput as a heat map")
+    assert (figure["rows"]["names"], figure["columns"]["names"]) == (["rr", "ll", "ecf"], ["lia", "cubic"])
+    axes = results.plot("Goodput as a heat map")
+    shown = [text.get_text() for text in axes.texts]
+    assert shown == [f"{cell['value']:.3g}" for cell in figure["cells"]] and len(shown) == 6
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["rr", "ll", "ecf"]
+    plt.close("all")
+
+
 def test_an_unknown_figure_is_refused(swept: subflow.Results) -> None:
     with pytest.raises(ValueError, match="no such figure|did you mean"):
         swept.plot("Goodputt")

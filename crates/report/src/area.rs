@@ -1,6 +1,6 @@
 //! The area in which marks are drawn, and the notation of its coordinates.
 
-use super::ink::{Medium, Role};
+use super::ink::{Look, Medium, Role};
 
 /// An area with y downwards. On a page it is stretched to the available width, so its units are not pixels and strokes
 /// do not scale; in a file its units are pixels.
@@ -29,6 +29,21 @@ impl Area {
             self.shown(right - left),
             self.shown(bottom - top),
         )
+    }
+
+    /// On a page a group around the marks of a bar, which tells a script the number of the bar, its look, its upper edge,
+    /// middle and lower edge, and half the height of the ends of its whisker; in a file the marks alone.
+    pub(super) fn group(&self, number: usize, look: Look, heights: [f64; 4], marks: &str) -> String {
+        match self.medium {
+            Medium::Page => {
+                let [top, middle, bottom, half] = heights.map(f64::round);
+                let classes = look.classes();
+                format!(
+                    r#"<g data-number="{number}" data-look="{classes}" data-heights="{top} {middle} {bottom} {half}">{marks}</g>"#
+                )
+            }
+            Medium::Paper => marks.to_owned(),
+        }
     }
 
     /// The path of a straight line; empty if an end cannot be shown.

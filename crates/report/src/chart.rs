@@ -4,9 +4,10 @@
 use super::area::Area;
 use super::escape::escaped;
 use super::figure::{Chart, Curves, Figure};
+use super::heat::{self, numbered, tip};
 use super::ink::{Look, Medium};
 use super::lines::LinePlot;
-use super::rows::RowPlot;
+use super::rows::{Row, RowPlot};
 use super::span::{Span, Tick};
 
 /// Units of the area of curves in both directions; finer than the pixels of a screen.
@@ -29,6 +30,7 @@ pub(super) fn figure(figure: &Figure, id: &str, linked: &str) -> String {
         Chart::Curves(curves) => ("curves", curves_chart(curves, id)),
         Chart::Bars(bars) => ("rows", rows_chart(&RowPlot::of_bars(bars), &figure.title)),
         Chart::Boxes(boxes) => ("rows", rows_chart(&RowPlot::of_boxes(boxes), &figure.title)),
+        Chart::HeatMap(map) => ("map", heat::chart(map, &figure.title)),
     };
     format!(r#"<figure id="{id}" class="{kind}" data-linked="{}">{heading}{chart}</figure>"#, escaped(linked))
 }
@@ -139,20 +141,36 @@ fn rows_chart(plot: &RowPlot<'_>, title: &str) -> String {
     let mut values = String::new();
     let mut targets = String::new();
     for group in &plot.groups {
-        labels += &format!(
-            r#"<span style="height:{}px" title="{2}">{1}</span>"#,
-            group.height(),
-            escaped(group.name),
-            escaped(group.name)
-        );
-        let rows = group.rows.iter().map(|row| format!("<span>{}</span>", row.shown()));
-        values += &format!(r#"<div style="height:{}px">{}</div>"#, group.height(), rows.collect::<String>());
-        let rows = group.rows.iter().map(|row| {
-            let words = format!("{}, {}: {} {}", group.name, plot.series[row.series], row.words(), plot.value.unit);
-            format!(r#"<span data-tip="{}"></span>"#, escaped(words.trim_end()))
-        });
-        targets += &format!(r#"<div style="height:{}px">{}</div>"#, group.height(), rows.collect::<String>());
+        let (height, name) = (group.height, escaped(group.name));
+        labels += &format!(r#"<span style="height:{height}px" title="{name}">{name}</span>"#);
+        let rows = group.rows.iter().map(|row| format!("<span{}>{}</span>", numbered(row.number), plot.shown(row)));
+        values += &format!(r#"<div style="height:{height}px">{}</div>"#, rows.collect::<String>());
+        let target = |row: &Row<'_>| {
+            let names = [group.name, plot.series[row.series]];
+            let name = names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>().join(", ");
+            format!("<span{}{}></span>", numbered(row.number), tip(&name, &plot.words(row), &plot.value.unit))
+        };
+        let rows: String = group.rows.iter().map(target).collect();
+        targets += &format!(r#"<div style="height:{height}px">{rows}</div>"#);
     }
+    if !plot.has_numbers() {
+        values.clear();
+    }
+    format!(
+        r#"<div class="legend">{}</div><div class="chart" style="--row:{}px"><div class="frame"><div class="labels">{labels}</div><div class="plot" tabindex="0" role="img" aria-label="{}"{}><svg viewBox="0 0 {UNITS} {height}" style="height:{height}px" preserveAspectRatio="none" aria-hidden="true">{}{}</svg><div class="targets">{targets}</div></div><div class="values">{values}</div><div class="x-ticks">{}</div></div><div class="x-title">{}</div></div>"#,
+        row_keys(plot),
+        plot.row_height,
+        escaped(title),
+        span_data("x", &plot.span, &plot.value.unit),
+        plot.grid(area),
+        plot.marks(area),
+        ticks(&plot.span, "left"),
+        escaped(&plot.value.title()),
+    )
+}
+
+/// The legend of bars and box plots; empty for one series.
+fn row_keys(plot: &RowPlot<'_>) -> String {
     let keys = plot.series.iter().enumerate().map(|(index, name)| {
         let look = Look::of_series(index).classes();
         format!(r#"<span class="key block {look}"><i></i>{}</span>"#, escaped(name))
@@ -162,15 +180,7 @@ fn rows_chart(plot: &RowPlot<'_>, title: &str) -> String {
         .iter()
         .map(|reference| format!(r#"<span class="key reference"><i></i>{}</span>"#, escaped(reference.label())));
     let keys: Vec<String> = keys.chain(references).collect();
-    let keys = if keys.len() > 1 { keys.concat() } else { String::new() };
-    format!(
-        r#"<div class="legend">{keys}</div><div class="chart"><div class="frame"><div class="labels">{labels}</div><div class="plot" role="img" aria-label="{}"><svg viewBox="0 0 {UNITS} {height}" style="height:{height}px" preserveAspectRatio="none" aria-hidden="true">{}{}</svg><div class="targets">{targets}</div></div><div class="values">{values}</div><div class="x-ticks">{}</div></div><div class="x-title">{}</div></div>"#,
-        escaped(title),
-        plot.grid(area),
-        plot.marks(area),
-        ticks(&plot.span, "left"),
-        escaped(&plot.value.title()),
-    )
+    if keys.len() > 1 { keys.concat() } else { String::new() }
 }
 
 fn ticks(span: &Span, side: &str) -> String {

@@ -4,8 +4,10 @@ use subflow_lab::results::{Experiment, FlowStatistics, PointStatistics, Run, flo
 use subflow_lab::statistics::Summary;
 use subflow_scenario::sweep::Plan;
 
+use super::compared::{Compared, Entry, Quantity, caption_of_means};
 use super::completions::completions;
 use super::figure::{Axis, Bars, Boxes, Curve, Curves, Figure};
+use super::grid::Grid;
 use super::palette::Palette;
 use super::parameter::{Parameter, label};
 
@@ -16,55 +18,134 @@ pub(super) const MOST_DISTRIBUTIONS: usize = 8;
 /// Maximum number of rows in a figure.
 const MOST_ROWS: usize = 200;
 
+/// Maximum number of curves over a swept number. More could not be told apart; heat maps show them.
+const MOST_CURVES: usize = 24;
+
 /// A quantity of flows.
-struct Quantity {
-    title: &'static str,
-    label: &'static str,
-    unit: &'static str,
+struct OfFlows {
+    quantity: Quantity,
     summary: fn(&FlowStatistics) -> Option<&Summary>,
     sample: fn(&subflow_lab::results::FlowResult) -> Option<f64>,
 }
 
-const QUANTITIES: [Quantity; 3] = [
-    Quantity {
-        title: "Goodput",
-        label: "goodput",
-        unit: "Mbit/s",
+const OF_FLOWS: [OfFlows; 3] = [
+    OfFlows {
+        quantity: Quantity { title: "Goodput", label: "goodput", unit: "Mbit/s", metric: "goodput" },
         summary: |flow| Some(&flow.goodput_mbps),
         sample: |flow| Some(flow.goodput_mbps),
     },
-    Quantity {
-        title: "Time to completion",
-        label: "time to completion",
-        unit: "s",
+    OfFlows {
+        quantity: Quantity {
+            title: "Time to completion",
+            label: "time to completion",
+            unit: "s",
+            metric: "completion",
+        },
         summary: |flow| Some(&flow.completion_s),
         sample: |flow| flow.completion_s,
     },
-    Quantity {
-        title: "Time of a request and its response",
-        label: "mean time",
-        unit: "ms",
+    OfFlows {
+        quantity: Quantity {
+            title: "Time of a request and its response",
+            label: "mean time",
+            unit: "ms",
+            metric: "exchange",
+        },
         summary: |flow| Some(&flow.exchanges.as_ref()?.mean_ms),
         sample: |flow| flow.exchanges.as_ref()?.mean_ms,
     },
 ];
 
-/// The figures that compare the flows, points and runs of an experiment.
-pub(super) fn comparisons(plan: &Plan, experiment: &Experiment) -> Vec<Figure> {
-    if let [run] = &experiment.runs[..] {
-        return of_one_run(plan, experiment, run);
+/// A quantity of all flows of a run together.
+struct OfPoints(Quantity, fn(&PointStatistics) -> &Summary);
+
+const OF_POINTS: [OfPoints; 2] = [
+    OfPoints(
+        Quantity { title: "Goodput of all flows", label: "goodput", unit: "Mbit/s", metric: "total-goodput" },
+        |point| &point.total_goodput_mbps,
+    ),
+    OfPoints(Quantity { title: "Fairness", label: "Jain's index", unit: "", metric: "fairness" }, |point| {
+        &point.jain_index
+    }),
+];
+
+/// Figures that compare something.
+pub(super) enum Comparison<'a> {
+    /// One figure.
+    Figure(Figure),
+    /// Figures that show values or changes to a baseline.
+    Compared(Compared<'a>),
+}
+
+impl Comparison<'_> {
+    /// Its figures: the values, and the changes to the baseline of the command line.
+    pub(super) fn figures(self) -> Vec<Figure> {
+        match self {
+            Self::Figure(figure) => vec![figure],
+            Self::Compared(compared) => {
+                let changes = compared.baseline().map(|choice| compared.changes(choice));
+                compared.values().into_iter().chain(changes.unwrap_or_default()).collect()
+            }
+        }
     }
-    let mut figures = completions(experiment);
-    for quantity in &QUANTITIES {
-        figures.extend(summaries(experiment, quantity));
-        figures.extend(spreads(experiment, quantity));
-        figures.extend(distributions(experiment, quantity));
+}
+
+/// The figures that compare the flows, points and runs of an experiment.
+pub(super) fn comparisons<'a>(plan: &Plan, experiment: &'a Experiment, grid: &'a Grid) -> Vec<Comparison<'a>> {
+    if let [run] = &experiment.runs[..] {
+        return of_one_run(plan, experiment, run).into_iter().map(Comparison::Figure).collect();
+    }
+    let mut all: Vec<Comparison<'_>> = completions(experiment).into_iter().map(Comparison::Figure).collect();
+    for of in &OF_FLOWS {
+        let entries = of_flows(experiment, of.summary);
+        all.extend(of_entries(experiment, grid, of.quantity, entries));
+        let spread = spreads(experiment, of).into_iter().chain(distributions(experiment, of));
+        all.extend(spread.map(Comparison::Figure));
     }
     if experiment.statistics.iter().any(|point| point.flows.len() > 1) {
-        figures.extend(of_points(experiment, "Goodput of all flows", "goodput", "Mbit/s", |p| &p.total_goodput_mbps));
-        figures.extend(of_points(experiment, "Fairness", "Jain's index", "", |p| &p.jain_index));
+        for OfPoints(quantity, summary) in &OF_POINTS {
+            let points = experiment.statistics.iter().enumerate();
+            let entries = points.map(|(point, of)| Entry { point, flow: None, summary: summary(of) });
+            all.extend(of_entries(experiment, grid, *quantity, entries.filter(|e| e.summary.mean.is_some()).collect()));
+        }
     }
-    figures
+    all
+}
+
+/// The means of a quantity of each flow at each point.
+fn of_flows(experiment: &Experiment, summary: fn(&FlowStatistics) -> Option<&Summary>) -> Vec<Entry<'_>> {
+    let mut entries = Vec::new();
+    for (point, of) in experiment.statistics.iter().enumerate() {
+        for flow in &of.flows {
+            if let Some(summary) = summary(flow).filter(|summary| summary.mean.is_some()) {
+                entries.push(Entry { point, flow: Some(&flow.name), summary });
+            }
+        }
+    }
+    entries
+}
+
+/// Means with intervals: curves over a swept number; heat maps and bars over all else.
+fn of_entries<'a>(
+    experiment: &'a Experiment,
+    grid: &'a Grid,
+    quantity: Quantity,
+    entries: Vec<Entry<'a>>,
+) -> Vec<Comparison<'a>> {
+    let curves = Parameter::numeric(experiment).map(|parameter| over(&parameter, experiment, quantity, &entries));
+    let has_panels = grid.dimensions.len() > 1;
+    let curves = curves.filter(|of| !of.curves.is_empty() && (of.curves.len() <= MOST_CURVES || !has_panels));
+    if curves.is_some() && !has_panels {
+        return curves.into_iter().map(|curves| with_curves(quantity, curves, &entries)).collect();
+    }
+    let title = if curves.is_some() { format!("{} in groups", quantity.title) } else { quantity.title.to_owned() };
+    let curves = curves.map(|curves| with_curves(quantity, curves, &entries));
+    let compared = Compared::of(experiment, grid, quantity, &title, entries);
+    curves.into_iter().chain(compared.into_iter().map(Comparison::Compared)).collect()
+}
+
+fn with_curves<'a>(quantity: Quantity, curves: Curves, entries: &[Entry<'_>]) -> Comparison<'a> {
+    Comparison::Figure(Figure::curves(quantity.title, curves).caption(caption_of_means(entries)))
 }
 
 /// Goodput by flow and subflow, and utilisation of the links.
@@ -100,65 +181,17 @@ fn of_one_run(plan: &Plan, experiment: &Experiment, run: &Run) -> Vec<Figure> {
     figures
 }
 
-/// Means with intervals: curves over a swept number, otherwise bars.
-fn summaries(experiment: &Experiment, quantity: &Quantity) -> Option<Figure> {
-    let mut entries = Vec::new();
-    for point in &experiment.statistics {
-        for flow in &point.flows {
-            if let Some(summary) = (quantity.summary)(flow).filter(|summary| summary.mean.is_some()) {
-                entries.push((point, flow.name.as_str(), summary));
-            }
-        }
-    }
-    drawn(experiment, quantity.title, Axis::new(quantity.label, quantity.unit), &entries)
-}
-
-/// Means of a quantity of points, not of flows.
-fn of_points(
-    experiment: &Experiment,
-    title: &str,
-    label: &str,
-    unit: &str,
-    of: fn(&PointStatistics) -> &Summary,
-) -> Option<Figure> {
-    let entries: Vec<(&PointStatistics, &str, &Summary)> =
-        experiment.statistics.iter().map(|point| (point, "", of(point))).filter(|e| e.2.mean.is_some()).collect();
-    drawn(experiment, title, Axis::new(label, unit), &entries)
-}
-
-fn drawn(
-    experiment: &Experiment,
-    title: &str,
-    axis: Axis,
-    entries: &[(&PointStatistics, &str, &Summary)],
-) -> Option<Figure> {
-    entries.first()?;
-    let caption = match entries.iter().map(|(.., summary)| summary.n).max() {
-        Some(0 | 1) | None => "One run each: there is no interval.".to_owned(),
-        Some(n) => format!("Means of up to {n} runs with 95 % intervals (Student's t)."),
-    };
-    let figure = match Parameter::numeric(experiment) {
-        Some(parameter) => Figure::curves(title, over(&parameter, axis, entries)),
-        None => {
-            let mut bars = Bars::new(axis);
-            for (point, name, summary) in entries {
-                let interval = summary.ci95_low.zip(summary.ci95_high);
-                bars.add(label(&point.parameters), *name, summary.mean.unwrap_or(f64::NAN), interval);
-            }
-            Figure::bars(title, limited(bars))
-        }
-    };
-    Some(figure.caption(caption))
-}
-
 /// A curve for each flow and combination of the other parameters.
-fn over(parameter: &Parameter, axis: Axis, entries: &[(&PointStatistics, &str, &Summary)]) -> Curves {
+fn over(parameter: &Parameter, experiment: &Experiment, quantity: Quantity, entries: &[Entry<'_>]) -> Curves {
+    let axis = Axis::new(quantity.label, quantity.unit);
     let mut curves = Curves::new(Axis::new(&parameter.path, &parameter.unit).fitted(), axis);
-    for (point, flow, summary) in entries {
-        let Some(x) = parameter.value(&point.parameters) else { continue };
-        let others = parameter.others(&point.parameters);
-        let name = [others.as_str(), flow].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
-        let name = if name.is_empty() { axis_name(&curves) } else { name };
+    for Entry { point, flow, summary } in entries {
+        let parameters = &experiment.statistics[*point].parameters;
+        let Some(x) = parameter.value(parameters) else { continue };
+        let others = parameter.others(parameters);
+        let names = [others.as_str(), flow.unwrap_or("")];
+        let name = names.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
+        let name = if name.is_empty() { quantity.label.to_owned() } else { name };
         let y = summary.mean.unwrap_or(f64::NAN);
         let interval = summary.ci95_low.zip(summary.ci95_high);
         let point = super::figure::CurvePoint { x, y, interval };
@@ -173,46 +206,41 @@ fn over(parameter: &Parameter, axis: Axis, entries: &[(&PointStatistics, &str, &
     curves
 }
 
-fn axis_name(curves: &Curves) -> String {
-    curves.y.label.clone()
-}
-
 /// Box plots over the repetitions of each point.
-fn spreads(experiment: &Experiment, quantity: &Quantity) -> Option<Figure> {
-    let mut boxes = Boxes::new(Axis::new(quantity.label, quantity.unit).fitted());
-    for (point, flow, samples) in samples(experiment, quantity) {
+fn spreads(experiment: &Experiment, of: &OfFlows) -> Option<Figure> {
+    let mut boxes = Boxes::new(Axis::new(of.quantity.label, of.quantity.unit).fitted());
+    for (point, flow, samples) in samples(experiment, of) {
         boxes.add(label(&point.parameters), flow, &samples);
     }
-    boxes.boxes.truncate(MOST_ROWS);
-    (!boxes.boxes.is_empty()).then(|| {
-        Figure::boxes(format!("{}, spread over the runs", quantity.title), boxes).caption(
+    (1..=MOST_ROWS).contains(&boxes.boxes.len()).then(|| {
+        Figure::boxes(format!("{}, spread over the runs", of.quantity.title), boxes).caption(
             "Median, quartiles, and the samples within 1.5 interquartile ranges of them (Tukey). Dots are outliers.",
         )
     })
 }
 
 /// Distributions over the repetitions of each point.
-fn distributions(experiment: &Experiment, quantity: &Quantity) -> Option<Figure> {
-    let named = samples(experiment, quantity).into_iter().map(|(point, flow, samples)| {
+fn distributions(experiment: &Experiment, of: &OfFlows) -> Option<Figure> {
+    let named = samples(experiment, of).into_iter().map(|(point, flow, samples)| {
         let place = label(&point.parameters);
         let name = if place.is_empty() { flow.to_owned() } else { format!("{place}: {flow}") };
         (name, samples)
     });
     let named: Vec<(String, Vec<f64>)> = named.collect();
-    let axis = Axis::new(quantity.label, quantity.unit);
+    let axis = Axis::new(of.quantity.label, of.quantity.unit);
     (1..=MOST_DISTRIBUTIONS)
         .contains(&named.len())
-        .then(|| Figure::distributions(format!("{}, distribution over the runs", quantity.title), axis, named))
+        .then(|| Figure::distributions(format!("{}, distribution over the runs", of.quantity.title), axis, named))
 }
 
 /// The samples of each flow at each point that has enough runs.
-fn samples<'a>(experiment: &'a Experiment, quantity: &Quantity) -> Vec<(&'a PointStatistics, &'a str, Vec<f64>)> {
+fn samples<'a>(experiment: &'a Experiment, of: &OfFlows) -> Vec<(&'a PointStatistics, &'a str, Vec<f64>)> {
     let mut all = Vec::new();
     for (number, point) in experiment.statistics.iter().enumerate() {
         let runs = experiment.runs.iter().filter(|run| run.point == number);
         let runs: Vec<_> = runs.map(|run| flows_and_groups(&run.result)).collect();
         for (index, flow) in point.flows.iter().enumerate() {
-            let samples: Vec<f64> = runs.iter().filter_map(|flows| (quantity.sample)(&flows[index])).collect();
+            let samples: Vec<f64> = runs.iter().filter_map(|flows| (of.sample)(&flows[index])).collect();
             if samples.len() >= ENOUGH_RUNS {
                 all.push((point, flow.name.as_str(), samples));
             }

@@ -7,11 +7,13 @@ use subflow_lab::results::{Experiment, Run};
 use subflow_scenario::sweep::Plan;
 
 use super::chart;
-use super::comparison::comparisons;
+use super::chooser::{self, Room};
+use super::comparison::{Comparison, comparisons};
 use super::delays::delays;
 use super::differences::differences;
 use super::escape::Slugs;
 use super::figure::Figure;
+use super::grid::Grid;
 use super::markup::{code, details, paragraphs};
 use super::over_time;
 use super::overlay::Sampled;
@@ -43,10 +45,7 @@ pub fn of_experiment(plan: &Plan, experiment: &Experiment) -> String {
     page.section("summary", "Summary", summary::tables(experiment));
     page.section("same", "Points with the same results", same(plan, experiment));
     page.section("differences", "Differences to the baseline", differences(experiment));
-    let compared = comparisons(plan, experiment);
-    let compared: String =
-        compared.iter().map(|figure| chart::figure(figure, &slugs.unique(&figure.title), "")).collect();
-    page.section("comparison", "Comparison", format!(r#"<div class="figures">{compared}</div>"#));
+    page.section("comparison", "Comparison", compared(plan, experiment, &mut slugs));
     page.section("over-time", "Over time", timelines(plan, experiment, &mut slugs));
     page.section("delays", "Delays", delays(experiment));
     page.section("scenario", "Scenario", code(&plan.document.text()));
@@ -63,7 +62,30 @@ pub fn tables_of_experiment(experiment: &Experiment) -> String {
 pub fn figures_of(plan: &Plan, experiment: &Experiment) -> Vec<Figure> {
     let first = sampled(plan, experiment).into_iter().next();
     let over_time = first.into_iter().flat_map(|point| over_time::over_time(&point.runs, point.scenario));
-    comparisons(plan, experiment).into_iter().chain(over_time).collect()
+    let grid = Grid::of(experiment);
+    let compared = comparisons(plan, experiment, &grid).into_iter().flat_map(Comparison::figures);
+    compared.chain(over_time).collect()
+}
+
+/// Figures one after the other in a grid; those with a choice of the baseline have a grid of their own.
+fn compared(plan: &Plan, experiment: &Experiment, slugs: &mut Slugs) -> String {
+    let grid = Grid::of(experiment);
+    let mut room = Room::default();
+    let (mut html, mut figures) = (String::new(), String::new());
+    for comparison in comparisons(plan, experiment, &grid) {
+        match comparison {
+            Comparison::Figure(figure) => figures += &chart::figure(&figure, &slugs.unique(&figure.title), ""),
+            Comparison::Compared(compared) => {
+                html += &in_grid(&std::mem::take(&mut figures));
+                html += &chooser::block(&compared, &mut room, slugs);
+            }
+        }
+    }
+    html + &in_grid(&figures)
+}
+
+fn in_grid(figures: &str) -> String {
+    if figures.is_empty() { String::new() } else { format!(r#"<div class="figures">{figures}</div>"#) }
 }
 
 fn in_real_time(experiment: &Experiment) -> bool {

@@ -1,7 +1,8 @@
 //! The style of marks: classes on a page, whose style sheet has a light and a dark theme; attributes in a file, which
 //! must look the same in every program.
 
-use super::figure::{Curve, Mark};
+use super::figure::{Curve, Mark, Shade};
+use super::heat::DEEP;
 
 /// Number of colours. Further curves repeat them, dashed.
 pub(super) const COLOURS: usize = 8;
@@ -10,6 +11,23 @@ pub(super) const COLOURS: usize = 8;
 /// are darkened so that thin lines are visible on white. `report.css` has the same colours as `--c0` to `--c7`, and
 /// lighter ones for the dark theme.
 const PAPER: [&str; COLOURS] = ["#0072b2", "#d55e00", "#00875f", "#b3589a", "#a67c00", "#2a95d5", "#5c3a8e", "#666666"];
+
+/// The colours of heat maps on paper: of nothing, of more, and of less than nothing. `report.css` has the same as
+/// `--heat`, `--more` and `--less`, and others for the dark theme. Their lightness alone tells values apart, so that any
+/// colour vision and a print in grey suffice; differences have signs besides.
+const HEAT: [u32; 3] = [0xee_f2f6, 0x08_457e, 0x8f_3d00];
+
+/// The colour of a cell of a heat map on paper, and that of its text.
+pub(super) fn of_cell(shade: Shade) -> (String, &'static str) {
+    let [nothing, more, less] = HEAT;
+    let full = if shade.is_below { less } else { more };
+    let mixed = [16, 8, 0].map(|shift| {
+        let [from, to] = [nothing, full].map(|colour| f64::from(colour >> shift & 0xff));
+        (from + shade.share * (to - from)).round() as u8
+    });
+    let [red, green, blue] = mixed;
+    (format!("#{red:02x}{green:02x}{blue:02x}"), if shade.share > DEEP { "#ffffff" } else { "#222222" })
+}
 
 /// The medium in which marks are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

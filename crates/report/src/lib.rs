@@ -3,9 +3,11 @@
 //! | to find | look in |
 //! |---|---|
 //! | the data of curves, bars and box plots | `figure/` |
-//! | the figures of an experiment | `over_time.rs` with `sequence.rs` and `events.rs`, `comparison.rs`, with `parameter.rs` for swept values |
+//! | the figures of an experiment | `over_time.rs` with `sequence.rs`, `arrivals.rs` and `events.rs`, `comparison.rs`, with `parameter.rs` for swept values |
 //! | means of several runs over time, and bands | `bands.rs` |
 //! | points of a sweep over time in one figure, and their choice | `overlay.rs`, `picker.rs`, `thinned.rs`, `script/picker.js` |
+//! | heat maps, bars in groups and small multiples of swept names | `grid.rs`, `compared.rs`, `heat.rs` |
+//! | the choice of a baseline | `baselines.rs`, `chooser.rs`, `script/baseline.js` |
 //! | the colours of paths | `palette.rs` |
 //! | the range of an axis and its ticks | `span.rs` |
 //! | marks: paths and rectangles | `lines.rs`, `rows.rs`, in an `area.rs`, with the colours of `ink.rs` |
@@ -19,8 +21,12 @@
 //! the choice of curves.
 
 mod area;
+mod arrivals;
 mod bands;
+mod baselines;
 mod chart;
+mod chooser;
+mod compared;
 mod comparison;
 mod completions;
 mod delays;
@@ -29,6 +35,8 @@ mod escape;
 mod events;
 mod experiment;
 mod figure;
+mod grid;
+mod heat;
 mod ink;
 mod lines;
 mod markup;
@@ -51,7 +59,8 @@ mod thinned;
 
 pub use experiment::{figures_of, of_experiment, tables_of_experiment};
 pub use figure::{
-    Axis, Bar, Bars, BoxOf, Boxes, Chart, Curve, CurvePoint, Curves, Extent, Figure, Mark, Reference, Scale, Shape,
+    Axis, Bar, Bars, BoxOf, Boxes, Chart, Curve, CurvePoint, Curves, Extent, Figure, HeatCell, HeatMap, Mark, Names,
+    Reference, Scale, Shape,
 };
 pub use observation::{Observation, Observed, ObservedSeries, of_observation};
 pub use reproduction::{

@@ -45,6 +45,9 @@ const UPRIGHT_COLUMNS: usize = 12;
 /// Tables with more columns are printed in the smallest letters.
 const WIDE_COLUMNS: usize = 20;
 
+/// Tables with more rows scroll under their heads, so that the figures below are not far away.
+const SHORT_ROWS: usize = 40;
+
 /// A table with an anchor, a caption and a head.
 pub(super) fn table(id: &str, caption: &str, columns: &[&str], rows: &[Vec<Cell>]) -> String {
     let is_number = |index: usize| rows.iter().all(|row| !matches!(row[index], Cell::Text(_)));
@@ -65,8 +68,9 @@ pub(super) fn table(id: &str, caption: &str, columns: &[&str], rows: &[Vec<Cell>
         n if n <= WIDE_COLUMNS => " wide",
         _ => " wide widest",
     };
+    let length = if rows.len() > SHORT_ROWS { " long" } else { "" };
     format!(
-        r#"<div class="table{width}"><table id="{id}">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"#
+        r#"<div class="table{width}{length}"><table id="{id}">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"#
     )
 }
 

@@ -3,6 +3,7 @@
 use subflow_lab::results::{Run, Series};
 use subflow_scenario::Scenario;
 
+use super::arrivals::{self, arrivals};
 use super::bands::{self, merged};
 use super::events::events;
 use super::figure::{Axis, Curve, CurvePoint, Curves, Figure, Reference, Shape};
@@ -35,7 +36,7 @@ enum Of {
 }
 
 /// The metrics that are shown, in order.
-pub(super) const METRICS: [Metric; 13] = [
+pub(super) const METRICS: [Metric; 15] = [
     Metric {
         name: "goodput",
         of: Of::Flows,
@@ -95,6 +96,14 @@ pub(super) const METRICS: [Metric; 13] = [
         caption: "What is left of the window that the receiver has advertised.",
     },
     Metric {
+        name: "outstanding",
+        of: Of::Any,
+        title: "Receive window in use",
+        label: "in use",
+        caption: "From the first byte that cannot be read yet to the last that was sent. Where this is all of the \
+                  receive window, the window limits the sender.",
+    },
+    Metric {
         name: "reinjected",
         of: Of::Any,
         title: "Data sent again on another subflow",
@@ -102,6 +111,13 @@ pub(super) const METRICS: [Metric; 13] = [
         caption: "By the data level, after a timeout, opportunistically or by the scheduler's choice.",
     },
     Metric { name: "cwnd", of: Of::Any, title: "Congestion window", label: "congestion window", caption: "" },
+    Metric {
+        name: "ssthresh",
+        of: Of::Any,
+        title: "Slow-start threshold",
+        label: "threshold",
+        caption: "Once there is one: below it the congestion window grows in slow start (RFC 5681, ssthresh).",
+    },
     Metric { name: "srtt", of: Of::Any, title: "Smoothed round-trip time", label: "smoothed RTT", caption: "" },
     Metric {
         name: "flight-size",
@@ -204,6 +220,13 @@ fn of_metric(runs: &[&Run], metric: &Metric, events: &[Reference], palette: &Pal
         };
         curves.add(Curve { points, dashed, ..Curve::new(name).shape(shape).colour(colour) });
     }
+    let arrivals = if metric.is_goodput_of_flows() { arriving(runs) } else { Vec::new() };
+    let of_arrivals = if arrivals.is_empty() { "" } else { arrivals::CAPTION };
+    for Line { name, points, .. } in arrivals {
+        let colour = palette.of_path(&name);
+        let curve = Curve::new(format!("{name}: arriving")).shape(shape).colour(colour);
+        curves.add(Curve { points, dashed: true, ..curve });
+    }
     events.iter().for_each(|event| {
         curves.mark(event.clone());
     });
@@ -214,8 +237,18 @@ fn of_metric(runs: &[&Run], metric: &Metric, events: &[Reference], palette: &Pal
             format!("{} at every sample: {}.", if is_queue { "Empty" } else { "Zero" }, names.join(", "))
         }
     };
-    let caption = joined([metric.caption, &zero, &bands::caption([runs.len()])]);
+    let caption = joined([metric.caption, of_arrivals, &zero, &bands::caption([runs.len()])]);
     Some(Figure::curves(metric.title, curves).caption(caption))
+}
+
+/// The rates at which the data of flows arrives.
+fn arriving(runs: &[&Run]) -> Vec<Line> {
+    let of_runs: Vec<Vec<Series>> = runs.iter().map(|run| arrivals(run)).collect();
+    let line = |first: &Series| {
+        let same: Vec<&Series> = of_runs.iter().flatten().filter(|series| series.of == first.of).collect();
+        Line { name: first.of.clone(), unit: first.unit.clone(), points: merged(&same, runs.len()) }
+    };
+    of_runs.first().into_iter().flatten().map(line).collect()
 }
 
 /// Sentences that are not empty, with spaces between them.
@@ -228,6 +261,10 @@ impl Metric {
     /// The caption for one line alone.
     pub(super) fn caption_alone(&self) -> &'static str {
         if self.name == QUEUE { "Packets waiting or in transmission." } else { self.caption }
+    }
+
+    fn is_goodput_of_flows(&self) -> bool {
+        self.name == "goodput" && self.of == Of::Flows
     }
 
     /// Whether a line is zero from beginning to end, of a metric of which that is said in words.

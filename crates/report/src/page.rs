@@ -4,12 +4,14 @@ use super::escape::escaped;
 
 const STYLE: &str = include_str!("style/report.css");
 const PRINT: &str = include_str!("style/print.css");
-const SCRIPT: [&str; 5] = [
+const SCRIPT: [&str; 7] = [
     include_str!("script/chart.js"),
     include_str!("script/zoom.js"),
     include_str!("script/hover.js"),
     include_str!("script/controls.js"),
     include_str!("script/picker.js"),
+    include_str!("script/tips.js"),
+    include_str!("script/baseline.js"),
 ];
 
 /// A page.

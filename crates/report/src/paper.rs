@@ -2,10 +2,11 @@
 
 use super::area::Area;
 use super::escape::escaped;
-use super::figure::{Chart, Curves, Figure};
-use super::ink::{Look, Medium, Role};
+use super::figure::{Chart, Curves, Figure, HeatMap, Scale};
+use super::heat::ends;
+use super::ink::{Look, Medium, Role, of_cell};
 use super::lines::LinePlot;
-use super::rows::{PLOT_MARGIN, ROW_HEIGHT, RowPlot};
+use super::rows::{PLOT_MARGIN, RowPlot, number};
 use super::span::{Span, Tick};
 
 /// Width of a file, in pixels: 16 cm in print, the width of a page or of two columns.
@@ -18,6 +19,11 @@ const RIGHT: f64 = 18.0;
 /// Approximate width of a letter, from which the width of a column of labels is estimated.
 const LETTER: f64 = 6.1;
 const LINE: f64 = 16.0;
+/// The cells of a heat map are at most this wide.
+const WIDEST_CELL: f64 = 60.0;
+/// The scale of a heat map has this many steps after the first, each so wide.
+const SCALE_STEPS: u32 = 24;
+const SCALE_STEP: f64 = 5.0;
 /// Longer names are shortened in the middle, because they differ at their ends.
 const MAX_NAME_CHARS: usize = 38;
 
@@ -28,6 +34,7 @@ pub(super) fn svg(figure: &Figure) -> String {
         Chart::Curves(curves) => sheet.curves(curves),
         Chart::Bars(bars) => sheet.rows(&RowPlot::of_bars(bars), bars.value.title()),
         Chart::Boxes(boxes) => sheet.rows(&RowPlot::of_boxes(boxes), boxes.value.title()),
+        Chart::HeatMap(map) => sheet.heat_map(map),
     }
     let Sheet { body, height } = sheet;
     let title = escaped(&figure.title);
@@ -80,17 +87,17 @@ impl Sheet {
     fn rows(&mut self, plot: &RowPlot<'_>, title: String) {
         let names: Vec<String> = plot.groups.iter().map(|group| cut(group.name)).collect();
         let left = 12.0 + LETTER * longest(names.iter().map(String::as_str)) as f64;
-        let right = 50.0;
+        let right = if plot.has_numbers() { 50.0 } else { RIGHT };
         let area = Area { width: WIDTH - left - right, height: plot.height(), medium: Medium::Paper };
         self.body += &format!(r#"<g transform="translate({left} 4)">{}{}</g>"#, plot.grid(area), plot.marks(area));
         let mut top = 4.0;
         for (group, name) in plot.groups.iter().zip(&names) {
-            self.text(left - 6.0, top + group.height() / 2.0 + 4.0, Anchor::End, name);
-            for (index, row) in group.rows.iter().enumerate() {
-                let y = top + PLOT_MARGIN / 2.0 + (index as f64 + 0.5) * ROW_HEIGHT + 4.0;
-                self.text(WIDTH - 4.0, y, Anchor::End, &row.shown());
+            self.text(left - 6.0, top + group.height / 2.0 + 4.0, Anchor::End, name);
+            for (index, row) in group.rows.iter().enumerate().filter(|_| plot.has_numbers()) {
+                let y = top + PLOT_MARGIN / 2.0 + (index as f64 + 0.5) * plot.row_height + 4.0;
+                self.text(WIDTH - 4.0, y, Anchor::End, &plot.shown(row));
             }
-            top += group.height();
+            top += group.height;
         }
         self.height = top;
         self.x_axis(&plot.span, left, area.width, &title);
@@ -102,6 +109,65 @@ impl Sheet {
             keys.push((reference.label(), Role::Reference));
         }
         self.legend(&keys);
+    }
+
+    /// A rectangle with its number for each cell, names above and to the left, and the scale below.
+    fn heat_map(&mut self, map: &HeatMap) {
+        let columns = map.columns.names.len();
+        let names: Vec<String> = map.rows.names.iter().map(|name| cut(name)).collect();
+        let left = 12.0 + LETTER * longest(names.iter().map(String::as_str)) as f64;
+        let wide = ((WIDTH - left - RIGHT) / columns as f64).min(WIDEST_CELL);
+        let heads: Vec<String> = map.columns.names.iter().map(|name| cut(name)).collect();
+        let longest_head = LETTER * longest(heads.iter().map(String::as_str)) as f64;
+        let is_level = longest_head + 6.0 <= wide;
+        let top = LINE + if is_level { LINE } else { longest_head + 8.0 };
+        self.text(left, 12.0, Anchor::Start, &map.columns.title);
+        self.text(left - 6.0, top - 5.0, Anchor::End, &cut(&map.rows.title));
+        for (index, head) in heads.iter().enumerate() {
+            let middle = left + (index as f64 + 0.5) * wide;
+            match is_level {
+                true => self.text(middle, top - 5.0, Anchor::Middle, head),
+                false => self.text_upward(middle + 4.0, top - 5.0, head),
+            }
+        }
+        for (index, name) in names.iter().enumerate() {
+            self.text(left - 6.0, top + (index as f64 + 0.5) * LINE + 4.0, Anchor::End, name);
+        }
+        for cell in &map.cells {
+            let (x, y) = (left + cell.column as f64 * wide, top + cell.row as f64 * LINE);
+            let Some(shade) = map.shade(cell.value) else { continue };
+            let (fill, ink) = of_cell(shade);
+            self.body += &format!(r#"<rect fill="{fill}" x="{x:.1}" y="{y:.1}" width="{wide:.1}" height="{LINE}"/>"#);
+            let shown = number(cell.value, map.signed);
+            if LETTER * shown.chars().count() as f64 <= wide {
+                let (x, y) = (x + wide / 2.0, y + LINE / 2.0 + 4.0);
+                self.body +=
+                    &format!(r#"<text x="{x:.1}" y="{y:.1}" text-anchor="middle" fill="{ink}">{shown}</text>"#);
+            }
+        }
+        self.height = top + map.rows.names.len() as f64 * LINE + 10.0;
+        self.heat_scale(map, left);
+    }
+
+    /// The colours of a heat map in steps, with the values at their ends.
+    fn heat_scale(&mut self, map: &HeatMap, left: f64) {
+        let (low, high) = map.span();
+        let is_logarithmic = map.value.scale == Scale::Logarithmic;
+        let [from, to] = ends(map);
+        let begin = left + LETTER * from.chars().count() as f64 + 6.0;
+        self.text(begin - 6.0, self.height + 10.0, Anchor::End, &from);
+        for step in 0..=SCALE_STEPS {
+            let share = f64::from(step) / f64::from(SCALE_STEPS);
+            let value = if is_logarithmic { low * (high / low).powf(share) } else { low + (high - low) * share };
+            let Some(shade) = map.shade(value) else { continue };
+            let (x, y, fill) = (begin + f64::from(step) * SCALE_STEP, self.height, of_cell(shade).0);
+            self.body += &format!(r#"<rect fill="{fill}" x="{x:.1}" y="{y:.1}" width="{SCALE_STEP}" height="12"/>"#);
+        }
+        let end = begin + f64::from(SCALE_STEPS + 1) * SCALE_STEP + 6.0;
+        let logarithmic = if is_logarithmic { ", logarithmic" } else { "" };
+        let text = format!("{to}   {}{logarithmic}", map.value.title());
+        self.text(end, self.height + 10.0, Anchor::Start, &text);
+        self.height += 20.0;
     }
 
     fn x_axis(&mut self, span: &Span, left: f64, width: f64, title: &str) {
@@ -133,6 +199,10 @@ impl Sheet {
             left += width;
         }
         self.height += if keys.is_empty() { 0.0 } else { LINE + 6.0 };
+    }
+
+    fn text_upward(&mut self, x: f64, y: f64, text: &str) {
+        self.body += &format!(r#"<text transform="translate({x:.1} {y:.1}) rotate(-90)">{}</text>"#, escaped(text));
     }
 
     fn text(&mut self, x: f64, y: f64, anchor: Anchor, text: &str) {

@@ -1,6 +1,6 @@
 //! The swept parameters of an experiment, as axes and as text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use subflow_lab::results::Experiment;
@@ -48,12 +48,18 @@ impl Parameter {
 }
 
 /// Whether the value of `path` determines that of `other`.
-fn determines(points: &[&Parameters], path: &str, other: &str) -> bool {
+pub(super) fn determines(points: &[&Parameters], path: &str, other: &str) -> bool {
     let mut seen: BTreeMap<String, &Value> = BTreeMap::new();
     points.iter().all(|point| {
         let (Some(value), Some(follows)) = (point.get(path), point.get(other)) else { return false };
         *seen.entry(value.to_string()).or_insert(follows) == follows
     })
+}
+
+/// The values of `path`, in the order of the points.
+pub(super) fn distinct<'p>(points: &[&'p Parameters], path: &str) -> Vec<&'p Value> {
+    let mut seen = BTreeSet::new();
+    points.iter().filter_map(|point| point.get(path)).filter(|value| seen.insert(value.to_string())).collect()
 }
 
 /// The values of a point as text, in the order of the scenario file.
@@ -62,7 +68,7 @@ pub(super) fn label(values: &Parameters) -> String {
 }
 
 /// Values as text. Each distinct value appears once, because paths that are swept together mostly have equal values.
-fn words<'v>(values: impl Iterator<Item = &'v Value>) -> String {
+pub(super) fn words<'v>(values: impl Iterator<Item = &'v Value>) -> String {
     let mut words: Vec<String> = Vec::new();
     for value in values {
         let word = word(value);

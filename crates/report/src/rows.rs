@@ -6,8 +6,13 @@ use super::figure::{Axis, Bars, BoxOf, Boxes, Reference};
 use super::ink::{Look, Role};
 use super::span::{Span, Tick, readable, whisker_floor};
 
-/// Height of a row, and of the gap between groups, in pixels.
-pub(super) const ROW_HEIGHT: f64 = 18.0;
+/// Height of a row with a number beside it, in pixels.
+const ROW_HEIGHT: f64 = 18.0;
+/// Height of a row without one.
+const LOW_ROW_HEIGHT: f64 = 8.0;
+/// Bars in groups have numbers beside them up to this number of rows.
+const MOST_NUMBERED: usize = 40;
+/// Height of the gap between groups, in pixels.
 pub(super) const PLOT_MARGIN: f64 = 10.0;
 
 /// Groups of rows.
@@ -18,17 +23,25 @@ pub(super) struct RowPlot<'a> {
     /// Names of the series, in the order of their colours.
     pub(super) series: Vec<&'a str>,
     pub(super) references: &'a [Reference],
+    /// Height of a row, in pixels.
+    pub(super) row_height: f64,
+    /// Whether numbers have signs.
+    is_signed: bool,
 }
 
 /// One group.
 pub(super) struct Group<'a> {
     pub(super) name: &'a str,
     pub(super) rows: Vec<Row<'a>>,
+    /// Its height, in pixels.
+    pub(super) height: f64,
 }
 
 /// One row.
 pub(super) struct Row<'a> {
     pub(super) series: usize,
+    /// The number by which a script finds its value.
+    pub(super) number: Option<usize>,
     what: What<'a>,
     look: Look,
 }
@@ -41,11 +54,21 @@ enum What<'a> {
 impl<'a> RowPlot<'a> {
     pub(super) fn of_bars(bars: &'a Bars) -> Self {
         let mut plot = Self::empty(&bars.value, &bars.references);
+        plot.is_signed = bars.signed;
         for bar in &bars.bars {
             let what = What::Bar { value: bar.value, interval: bar.interval };
-            plot.add(&bar.group, &bar.series, what, bar.look.map(|(colour, dashed)| Look::of_path(colour, dashed)));
+            let look = bar.look.map(|(colour, dashed)| Look::of_path(colour, dashed));
+            plot.add(&bar.group, &bar.series, what, look, bar.number);
         }
-        let floor = whisker_floor(&bars.value, bars.bars.iter().map(|bar| bar.value));
+        // Numbers of many rows are rather read in a heat map or a table.
+        if bars.bars.len() > MOST_NUMBERED && plot.groups.len() < bars.bars.len() {
+            plot.row_height = LOW_ROW_HEIGHT;
+        }
+        plot.set_heights();
+        let floor = match bars.signed {
+            true => f64::NEG_INFINITY,
+            false => whisker_floor(&bars.value, bars.bars.iter().map(|bar| bar.value)),
+        };
         let ends = bars.bars.iter().filter_map(|bar| bar.interval).flat_map(|(low, high)| [low.max(floor), high]);
         plot.span = Span::rounded(&bars.value, bars.bars.iter().map(|bar| bar.value).chain(ends).chain(plot.levels()));
         plot
@@ -54,8 +77,9 @@ impl<'a> RowPlot<'a> {
     pub(super) fn of_boxes(boxes: &'a Boxes) -> Self {
         let mut plot = Self::empty(&boxes.value, &[]);
         for one in &boxes.boxes {
-            plot.add(&one.group, &one.series, What::Box(one), None);
+            plot.add(&one.group, &one.series, What::Box(one), None, None);
         }
+        plot.set_heights();
         let values = boxes.boxes.iter().flat_map(|one| {
             let whiskers = [one.plot.whisker_low, one.plot.whisker_high];
             whiskers.into_iter().chain(one.plot.outliers.iter().copied())
@@ -66,18 +90,26 @@ impl<'a> RowPlot<'a> {
 
     fn empty(value: &'a Axis, references: &'a [Reference]) -> Self {
         let span = Span::rounded(value, std::iter::empty());
-        Self { value, span, groups: Vec::new(), series: Vec::new(), references }
+        Self {
+            value,
+            span,
+            groups: Vec::new(),
+            series: Vec::new(),
+            references,
+            row_height: ROW_HEIGHT,
+            is_signed: false,
+        }
     }
 
-    fn add(&mut self, group: &'a str, series: &'a str, what: What<'a>, look: Option<Look>) {
+    fn add(&mut self, group: &'a str, series: &'a str, what: What<'a>, look: Option<Look>, number: Option<usize>) {
         let series = self.series.iter().position(|known| *known == series).unwrap_or_else(|| {
             self.series.push(series);
             self.series.len() - 1
         });
-        let row = Row { series, what, look: look.unwrap_or_else(|| Look::of_series(series)) };
+        let row = Row { series, number, what, look: look.unwrap_or_else(|| Look::of_series(series)) };
         match self.groups.iter_mut().find(|known| known.name == group) {
             Some(group) => group.rows.push(row),
-            None => self.groups.push(Group { name: group, rows: vec![row] }),
+            None => self.groups.push(Group { name: group, rows: vec![row], height: 0.0 }),
         }
     }
 
@@ -88,9 +120,43 @@ impl<'a> RowPlot<'a> {
         })
     }
 
+    fn set_heights(&mut self) {
+        for group in &mut self.groups {
+            group.height = group.rows.len() as f64 * self.row_height + PLOT_MARGIN;
+        }
+    }
+
+    /// Whether rows have numbers beside them.
+    pub(super) fn has_numbers(&self) -> bool {
+        self.row_height == ROW_HEIGHT
+    }
+
     /// Height of all rows, in pixels.
     pub(super) fn height(&self) -> f64 {
-        self.groups.iter().map(Group::height).sum()
+        self.groups.iter().map(|group| group.height).sum()
+    }
+
+    /// The number beside a row.
+    pub(super) fn shown(&self, row: &Row<'_>) -> String {
+        match row.what {
+            What::Bar { value, .. } => number(value, self.is_signed),
+            What::Box(one) => three_digits(one.plot.median),
+        }
+    }
+
+    /// All numbers of a row as text.
+    pub(super) fn words(&self, row: &Row<'_>) -> String {
+        match row.what {
+            What::Bar { value, interval } => with_interval(value, interval, self.is_signed),
+            What::Box(BoxOf { plot, samples, .. }) => format!(
+                "median {}, quartiles {} and {}, whiskers {} to {}, {samples} samples",
+                three_digits(plot.median),
+                three_digits(plot.q1),
+                three_digits(plot.q3),
+                three_digits(plot.whisker_low),
+                three_digits(plot.whisker_high),
+            ),
+        }
     }
 
     /// Grid lines at the ticks, and reference lines.
@@ -107,9 +173,9 @@ impl<'a> RowPlot<'a> {
         let mut top = 0.0;
         for group in &self.groups {
             for (index, row) in group.rows.iter().enumerate() {
-                marks += &self.row(row, top + PLOT_MARGIN / 2.0 + index as f64 * ROW_HEIGHT, area);
+                marks += &self.row(row, top + PLOT_MARGIN / 2.0 + index as f64 * self.row_height, area);
             }
-            top += group.height();
+            top += group.height;
         }
         marks
     }
@@ -117,16 +183,22 @@ impl<'a> RowPlot<'a> {
     fn row(&self, row: &Row<'_>, top: f64, area: Area) -> String {
         let look = row.look;
         let at = |value: f64| self.span.position(value) * area.width;
-        let (low, middle, high) = (top + 2.5, top + ROW_HEIGHT / 2.0, top + ROW_HEIGHT - 2.5);
+        let margin = self.row_height * 2.5 / ROW_HEIGHT;
+        let (low, middle, high) = (top + margin, top + self.row_height / 2.0, top + self.row_height - margin);
         let across = |value: f64, half: f64| area.line((at(value), middle - half), (at(value), middle + half));
         let along = |from: f64, to: f64| area.line((at(from), middle), (at(to), middle));
         match row.what {
             What::Bar { value, interval } => {
                 let zero = self.span.low.max(0.0).min(self.span.high);
                 let whisker = interval.map(|(from, to)| (from.max(self.span.low), to));
-                let whisker = whisker.map(|(from, to)| along(from, to) + &across(from, 3.0) + &across(to, 3.0));
-                area.rectangle(Role::Bar(look), (at(zero), low), (at(value), high))
-                    + &area.path(Role::Interval, &whisker.unwrap_or_default())
+                let half = (self.row_height / 6.0).floor();
+                let whisker = whisker.map(|(from, to)| along(from, to) + &across(from, half) + &across(to, half));
+                let marks = area.rectangle(Role::Bar(look), (at(zero), low), (at(value), high))
+                    + &area.path(Role::Interval, &whisker.unwrap_or_default());
+                match row.number {
+                    Some(number) => area.group(number, look, [low, middle, high, half], &marks),
+                    None => marks,
+                }
             }
             What::Box(BoxOf { plot, .. }) => {
                 let whiskers = along(plot.whisker_low, plot.q1)
@@ -136,46 +208,22 @@ impl<'a> RowPlot<'a> {
                 let outliers: String = plot.outliers.iter().map(|&x| area.dot((at(x), middle))).collect();
                 area.path(Role::Interval, &whiskers)
                     + &area.rectangle(Role::Box(look), (at(plot.q1), low), (at(plot.q3), high))
-                    + &area.path(Role::Median(look), &across(plot.median, ROW_HEIGHT / 2.0 - 2.5))
+                    + &area.path(Role::Median(look), &across(plot.median, self.row_height / 2.0 - margin))
                     + &area.path(Role::Outliers(look), &outliers)
             }
         }
     }
 }
 
-impl Group<'_> {
-    /// Its height, in pixels.
-    pub(super) fn height(&self) -> f64 {
-        self.rows.len() as f64 * ROW_HEIGHT + PLOT_MARGIN
-    }
+/// A value with its interval as text.
+pub(super) fn with_interval(value: f64, interval: Option<(f64, f64)>, is_signed: bool) -> String {
+    let ends = |(low, high): (f64, f64)| format!(" ({} to {})", number(low, is_signed), number(high, is_signed));
+    number(value, is_signed) + &interval.map_or_else(String::new, ends)
 }
 
-impl Row<'_> {
-    /// The number beside the row.
-    pub(super) fn shown(&self) -> String {
-        match self.what {
-            What::Bar { value, .. } => three_digits(value),
-            What::Box(one) => three_digits(one.plot.median),
-        }
-    }
-
-    /// All numbers of the row as text.
-    pub(super) fn words(&self) -> String {
-        match self.what {
-            What::Bar { value, interval: None } => three_digits(value),
-            What::Bar { value, interval: Some((low, high)) } => {
-                format!("{} ({} to {})", three_digits(value), three_digits(low), three_digits(high))
-            }
-            What::Box(BoxOf { plot, samples, .. }) => format!(
-                "median {}, quartiles {} and {}, whiskers {} to {}, {samples} samples",
-                three_digits(plot.median),
-                three_digits(plot.q1),
-                three_digits(plot.q3),
-                three_digits(plot.whisker_low),
-                three_digits(plot.whisker_high),
-            ),
-        }
-    }
+/// A number with three digits; a difference has a sign also above zero.
+pub(super) fn number(x: f64, is_signed: bool) -> String {
+    if is_signed && x > 0.0 { format!("+{}", three_digits(x)) } else { three_digits(x) }
 }
 
 /// A number with three significant digits, or all digits before the point.
@@ -220,6 +268,6 @@ mod tests {
         for class in ["box c0", "median c0", "outliers c0", "interval"] {
             assert_eq!(marks.matches(class).count(), 1, "{class}: {marks}");
         }
-        assert!(plot.groups[0].rows[0].words().starts_with("median 3.50, quartiles 2.25 and 4.75"));
+        assert!(plot.words(&plot.groups[0].rows[0]).starts_with("median 3.50, quartiles 2.25 and 4.75"));
     }
 }

@@ -5,11 +5,12 @@ mod made;
 use std::path::Path;
 
 use subflow_lab::RunError;
+use subflow_lab::comparison::{Baseline, Metric};
 use subflow_lab::execute::execute_with;
 use subflow_lab::results::{Experiment, RunResult, to_csv, to_text};
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_report::output::{FigureFormat, Folder, to_json};
-use subflow_report::{Chart, CurvePoint, Figure, Shape};
+use subflow_report::{Chart, CurvePoint, Extent, Figure, HeatMap, Shape};
 use subflow_scenario::Scenario;
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::{Job, Plan};
@@ -186,7 +187,7 @@ fn swept_names_are_shown_as_bars_and_swept_numbers_as_curves() {
     let figures = subflow_report::figures_of(&words, &run(&words, 1));
     let Chart::Bars(bars) = chart(&figures, "Goodput") else { panic!("bars") };
     assert_eq!(bars.bars.len(), 4);
-    assert_eq!(bars.bars[1].group, "lia, 1 %, 2 %");
+    assert_eq!((bars.bars[1].group.as_str(), bars.bars[1].series.as_str()), ("lia", "1 %, 2 %"), "as in the file");
     assert!(bars.bars.iter().all(|bar| bar.interval.is_some_and(|(low, high)| low < bar.value && bar.value < high)));
 
     let sweep = "[sweep]\n\"flows.album.congestion\" = [\"lia\", \"olia\"]\n\
@@ -201,6 +202,79 @@ fn swept_names_are_shown_as_bars_and_swept_numbers_as_curves() {
     assert_eq!(names, ["lia: album", "olia: album"], "what moves with the axis is no curve of its own");
     assert!(matches!(chart(&figures, "Goodput, spread over the runs"), Chart::Boxes(boxes) if boxes.boxes.len() == 6));
     assert!(matches!(chart(&figures, "Goodput, distribution over the runs"), Chart::Curves(c) if c.curves.len() == 6));
+}
+
+/// Three names: 2 × 3 × 2 values.
+const NAMES: &str = r#"
+[sweep]
+"flows.album.congestion" = ["olia", "lia"]
+"flows.album.scheduler" = ["rr", "ll", "ecf"]
+"links.wifi.loss" = ["1 %", "0.1 %"]
+"#;
+
+fn heat_map<'a>(figures: &'a [Figure], title: &str) -> &'a HeatMap {
+    let Chart::HeatMap(map) = chart(figures, title) else { panic!("a heat map") };
+    map
+}
+
+#[test]
+fn two_swept_names_are_a_heat_map_and_a_third_makes_small_multiples_with_the_same_axes() {
+    let three = plan(&format!("{SCENARIO}{NAMES}"), &[]);
+    let experiment = run(&three, 1);
+    let figures = subflow_report::figures_of(&three, &experiment);
+    let maps = ["1 %", "0.1 %"].map(|loss| heat_map(&figures, &format!("Goodput as a heat map, loss {loss}")));
+    for map in maps {
+        assert_eq!((map.rows.names.join(" "), map.columns.names.join(" ")), ("rr ll ecf".into(), "olia lia".into()));
+        assert_eq!((map.rows.title.as_str(), map.columns.title.as_str()), ("scheduler", "congestion"));
+        assert_eq!(map.cells.len(), 6);
+        assert!(map.cells.iter().all(|cell| cell.interval.is_some_and(|(low, high)| low < high)));
+    }
+    assert!(maps[0].value == maps[1].value && matches!(maps[0].value.extent, Extent::Between(..)));
+    let bars = ["1 %", "0.1 %"].map(|loss| match chart(&figures, &format!("Goodput, loss {loss}")) {
+        Chart::Bars(bars) => bars,
+        _ => panic!("bars"),
+    });
+    assert_eq!((bars[0].bars.len(), &bars[0].value), (6, &bars[1].value));
+    for (name, svg) in subflow_report::svg_files(&figures) {
+        assert!(
+            !name.contains("heat-map") || (svg.matches("<rect fill=").count() >= 6 && svg.contains(">olia<")),
+            "{svg}"
+        );
+    }
+}
+
+#[test]
+fn a_baseline_of_the_command_line_is_shown_first_and_any_other_can_be_chosen() {
+    let plan = plan(&format!("{SCENARIO}{NAMES}"), &[]);
+    let mut experiment = run(&plan, 1);
+    let page = subflow_report::of_experiment(&plan, &experiment);
+    for choice in [r#"<optgroup label="congestion"><option value="0">olia"#, r#"<option value="6">0.1 %"#] {
+        assert!(page.contains(choice), "{choice}");
+    }
+    assert!(!page.contains("Compared with congestion"), "nothing is chosen yet");
+    let path = "flows.album.congestion".to_owned();
+    experiment.baseline = Some(Baseline::of(&experiment, path, "lia".into(), &Metric::usual()));
+    let page = subflow_report::of_experiment(&plan, &experiment);
+    assert!(page.contains(r#"<option value="1" selected>lia</option>"#));
+    assert!(page.contains("<p>Compared with congestion lia and the same other values."));
+    let figures = subflow_report::figures_of(&plan, &experiment);
+    let title = "Goodput as a heat map, loss 1 %";
+    let maps: Vec<&Figure> = figures.iter().filter(|figure| figure.title.starts_with(title)).collect();
+    let [values, changes] = [0, 1].map(|at| match &maps[at].chart {
+        Chart::HeatMap(map) => map,
+        _ => panic!("a heat map"),
+    });
+    assert!(!values.signed && changes.signed && changes.value.title() == "change of goodput in %");
+    assert!(changes.cells.iter().all(|cell| cell.value == 0.0), "the made runs of a seed are equal");
+}
+
+#[test]
+fn what_is_no_grid_has_no_heat_map() {
+    let sweep = "[sweep]\n\"links.wifi.loss, links.lte.loss\" = [[\"1 %\", \"3 %\"], [\"2 %\", \"1 %\"], [\"3 %\", \"2 \
+                 %\"]]\n";
+    let plan = plan(&format!("{SCENARIO}{sweep}"), &[]);
+    let figures = subflow_report::figures_of(&plan, &run(&plan, 1));
+    assert!(!figures.iter().any(|figure| matches!(figure.chart, Chart::HeatMap(_))));
 }
 
 #[test]
@@ -270,12 +344,15 @@ fn a_path_has_the_same_colour_in_all_figures_over_time() {
     for (index, path) in ["wifi", "lte"].into_iter().enumerate() {
         let subflow = format!("album: phone.{path}-server.eth");
         assert_eq!(look("Congestion window", &subflow), (index, false));
+        assert_eq!(look("Slow-start threshold", &subflow), (index, false));
         assert_eq!(look("Time and sequence", &format!("{subflow} sent \u{b7}")), (index, false));
         assert_eq!(look("Queues", &format!("{path}.up")), (index, false), "data go up");
         let Chart::Bars(bars) = chart(&figures, "Goodput by flow and subflow") else { panic!("bars") };
         assert_eq!((bars.bars[index + 1].group.as_str(), bars.bars[index + 1].look), (&*subflow, Some((index, false))));
     }
-    assert_eq!(look("Goodput", "album"), (2, false), "a flow is not one of its paths");
+    for title in ["Goodput", "Receive window", "Receive window in use", "Reassembly queue"] {
+        assert_eq!(look(title, "album"), (2, false), "{title}: a flow is not one of its paths");
+    }
 }
 
 #[test]

@@ -12,6 +12,8 @@ pub struct Bars {
     pub bars: Vec<Bar>,
     /// Reference lines.
     pub references: Vec<Reference>,
+    /// Whether values are differences, which are shown with their signs.
+    pub signed: bool,
 }
 
 /// One bar.
@@ -27,12 +29,14 @@ pub struct Bar {
     pub interval: Option<(f64, f64)>,
     /// The colour of the palette, and whether it is drawn lighter; by default that of its series.
     pub look: Option<(usize, bool)>,
+    /// On a page: the number by which a script finds its value, if the reader may choose what is shown.
+    pub number: Option<usize>,
 }
 
 impl Bars {
     /// An empty figure of bars.
     pub fn new(value: Axis) -> Self {
-        Self { value, bars: Vec::new(), references: Vec::new() }
+        Self { value, bars: Vec::new(), references: Vec::new(), signed: false }
     }
 
     /// Adds a bar.
@@ -43,14 +47,14 @@ impl Bars {
         value: f64,
         interval: Option<(f64, f64)>,
     ) -> &mut Self {
-        self.bars.push(Bar { group: group.into(), series: series.into(), value, interval, look: None });
+        self.bars.push(Bar { group: group.into(), series: series.into(), value, interval, look: None, number: None });
         self
     }
 
     /// Adds a bar in a group of its own, with a colour of the palette, drawn lighter if `is_lighter`.
     pub fn add_coloured(&mut self, name: impl Into<String>, value: f64, colour: usize, is_lighter: bool) -> &mut Self {
         let (group, series, look) = (name.into(), self.value.label.clone(), Some((colour, is_lighter)));
-        self.bars.push(Bar { group, series, value, interval: None, look });
+        self.bars.push(Bar { group, series, value, interval: None, look, number: None });
         self
     }
 

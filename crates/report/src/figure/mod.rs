@@ -26,6 +26,7 @@ mod axis;
 mod bars;
 mod boxes;
 mod curves;
+mod heat_map;
 
 use subflow_lab::statistics::cumulative;
 
@@ -33,6 +34,8 @@ pub use axis::{Axis, Extent, Scale};
 pub use bars::{Bar, Bars};
 pub use boxes::{BoxOf, Boxes};
 pub use curves::{Curve, CurvePoint, Curves, Mark, Reference, Shape};
+pub(crate) use heat_map::Shade;
+pub use heat_map::{HeatCell, HeatMap, Names};
 
 /// A figure with its title and caption.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +59,8 @@ pub enum Chart {
     Bars(Bars),
     /// Box plots in groups.
     Boxes(Boxes),
+    /// Coloured cells.
+    HeatMap(HeatMap),
 }
 
 impl Figure {
@@ -76,6 +81,11 @@ impl Figure {
     /// A figure of box plots.
     pub fn boxes(title: impl Into<String>, boxes: Boxes) -> Self {
         Self::new(title, Chart::Boxes(boxes))
+    }
+
+    /// A heat map.
+    pub fn heat_map(title: impl Into<String>, map: HeatMap) -> Self {
+        Self::new(title, Chart::HeatMap(map))
     }
 
     /// The empirical distribution functions of samples, by name.

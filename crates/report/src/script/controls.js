@@ -84,7 +84,7 @@ function sortBy(table, column, heading) {
   body.append(...rows);
 }
 for (const table of document.querySelectorAll("table")) {
-  if (table.tBodies[0].rows.length < 4) continue;
+  if (table.tBodies[0].rows.length < 4 || table.closest(".heat")) continue;
   [...table.tHead.rows[0].cells].forEach((heading, column) => {
     const button = document.createElement("button");
     button.type = "button";

@@ -140,11 +140,3 @@ function listen(chart) {
 }
 
 for (const chart of charts) listen(chart);
-
-for (const target of document.querySelectorAll("[data-tip]")) {
-  target.addEventListener("pointermove", (event) => {
-    tip.replaceChildren(target.dataset.tip);
-    placeTip(event.clientX, event.clientY);
-  });
-  target.addEventListener("pointerleave", () => { tip.hidden = true; });
-}

@@ -1,12 +1,17 @@
 // Zoom: changes the view box of a figure, with its ticks and grid. Linked figures zoom together.
 
+// A round number that is contained four to ten times in a length.
+function roundStep(length) {
+  const rough = length / 6;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return ([1, 2, 5].find((factor) => factor * power >= rough * 0.999) || 10) * power;
+}
+
 // Round numbers within the visible part of an axis, with their positions as shares of it.
 function ticksOf(axis, from, to) {
   const low = valueAt(axis, from), high = valueAt(axis, to);
   if (axis.log && high > low * 10) return decades(axis, from, to, low, high);
-  const rough = (high - low) / 6;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = ([1, 2, 5].find((factor) => factor * power >= rough * 0.999) || 10) * power;
+  const step = roundStep(high - low);
   const ticks = [];
   for (let n = Math.ceil(low / step - 1e-9); n <= Math.floor(high / step + 1e-9); n++) {
     const value = n * step;
