@@ -3,6 +3,7 @@
 - Formulas: blocks of ``math`` and ``$`…`$`` within a line become MathML, which browsers draw without a script.
 - Links to files outside of the book lead to the repository.
 - A page that is only a link to such a file shows that file.
+- Blocks ``figure``, which name a file that the page's other blocks make, become that figure.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import json
 import posixpath
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from latex2mathml.converter import convert
+from recipes import ROOT, Recipe, run
 
-ROOT = Path(__file__).resolve().parents[1]
 BOOK = "docs/src"
 REPOSITORY = "https://github.com/subflow/subflow"
 
@@ -32,8 +34,24 @@ def main() -> None:
         document = only_link(page)
         source = document or posixpath.join(BOOK, page["path"])
         text = (ROOT / document).read_text() if document else page["content"]
+        if "\n```figure\n" in text:
+            text = with_figures(page["path"], text)
         page["content"] = rewritten(text, source, page["path"], shown)
     json.dump(book, sys.stdout)
+
+
+def with_figures(path: str, text: str) -> str:
+    """The text of a page with its figures in place of the blocks that name them."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(Recipe(path, "all of it", text), Path(folder))
+
+        def figure(name: re.Match[str]) -> str:
+            # A line that begins with an element is taken over as it is, up to an empty line.
+            drawing = (Path(folder) / name[1]).read_text().strip()
+            drawing = drawing.replace("<svg ", '<svg style="max-width: 100%; height: auto" ', 1)
+            return f'<div class="figure">{drawing}</div>\n'
+
+        return re.sub(r"^```figure\n(.+)\n```$", figure, text, flags=re.MULTILINE)
 
 
 def chapters(items: list[Any]) -> Iterator[dict[str, Any]]:

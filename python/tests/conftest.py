@@ -9,22 +9,13 @@ from typing import Any
 import matplotlib
 import pytest
 
+from recipes import ROOT
+
 import subflow
 
 matplotlib.use("Agg")
 
-ROOT = Path(__file__).resolve().parents[2]
 WIFI_LTE = ROOT / "scenarios" / "wifi-lte.toml"
-
-
-def command() -> Path:
-    """The command: that of SUBFLOW_COMMAND, or the newest one that was built here."""
-    if "SUBFLOW_COMMAND" in os.environ:
-        return Path(os.environ["SUBFLOW_COMMAND"])
-    built = [path for kind in ("release", "debug") if (path := ROOT / "target" / kind / "subflow").exists()]
-    if not built:
-        pytest.fail("the command is not there: cargo build, or set SUBFLOW_COMMAND")
-    return max(built, key=lambda path: path.stat().st_mtime)
 
 
 def two_paths() -> dict[str, Any]:

@@ -12,8 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from conftest import ROOT, command
-from recipes import BOOK
+from recipes import BOOK, ROOT, command
 
 
 class Page(HTMLParser):

@@ -9,8 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from conftest import ROOT
-from recipes import BOOK, blocks
+from recipes import BOOK, ROOT, blocks
 
 import subflow
 from subflow.gym import CongestionEnv, SchedulerEnv

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, command
+from recipes import ROOT, command
 from openflow_network import disjoint_paths, random_cables
 
 # The size of a packet of data in the counters, at least and at most: some packets are acknowledgments.

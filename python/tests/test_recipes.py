@@ -1,4 +1,4 @@
-"""Every recipe of the cookbook, and the tutorial, run and print what the book shows."""
+"""Every recipe of the cookbook, the tutorial and the study run and print what the book shows."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import os
 from pathlib import Path
 
 import pytest
-from recipes import BOOK, Recipe, agrees, blocks, recipes, run
+from recipes import BOOK, Recipe, agrees, blocks, recipes, run, whole
 
-TUTORIAL = Recipe("tutorial.md", "all of it", (BOOK / "tutorial.md").read_text())
+PAGES = [whole("tutorial.md"), whole("study.md")]
 COOKBOOK = [recipe for page in sorted(BOOK.glob("cookbook/*.md")) for recipe in recipes(f"cookbook/{page.name}")]
 # With this variable the pages are given what is printed; the difference is then read before it is kept.
 UPDATE = "SUBFLOW_UPDATE_RECIPES"
 
 
-@pytest.mark.parametrize("recipe", [TUTORIAL, *COOKBOOK], ids=str)
+@pytest.mark.parametrize("recipe", [*PAGES, *COOKBOOK], ids=str)
 def test_a_recipe_prints_what_the_book_shows(recipe: Recipe, tmp_path: Path) -> None:
     printed = run(recipe, tmp_path)
     assert printed, "it runs something"
@@ -28,7 +28,7 @@ def test_a_recipe_prints_what_the_book_shows(recipe: Recipe, tmp_path: Path) -> 
 def update(recipe: Recipe, shown: str, found: str) -> None:
     page = BOOK / recipe.page
     text = page.read_text()
-    before, heading, after = text.partition("## " + recipe.heading + "\n") if recipe != TUTORIAL else ("", "", text)
+    before, heading, after = text.partition("## " + recipe.heading + "\n") if recipe not in PAGES else ("", "", text)
     page.write_text(before + heading + after.replace(f"```text\n{shown}```", f"```text\n{found}```", 1))
 
 

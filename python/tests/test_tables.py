@@ -13,7 +13,8 @@ import pandas
 import polars
 import pyarrow
 import pytest
-from conftest import ROOT, WIFI_LTE, command
+from conftest import WIFI_LTE
+from recipes import ROOT, command
 
 import subflow
 

@@ -1,7 +1,8 @@
 """Code blocks of the book, run as a reader would.
 
 A block of Python or of the shell is run as it stands. A block whose first line is a comment with the name of a file is
-written to it before. A block of text after one that was run is what that prints; a line `…` stands for any lines.
+written to it before. A block of text after one that was run is what that prints; a line `…` stands for any lines. A
+block `figure` names a file that was made: the book shows the figure in its place.
 """
 
 from __future__ import annotations
@@ -14,12 +15,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from conftest import ROOT, command
-
+ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "docs" / "src"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # What a recipe may take, in seconds: more than any does on a machine that is busy.
 LIMIT = 300
+
+
+def command() -> Path:
+    """The command: that of SUBFLOW_COMMAND, or the newest one that was built here."""
+    if "SUBFLOW_COMMAND" in os.environ:
+        return Path(os.environ["SUBFLOW_COMMAND"])
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    built = [path for kind in ("release", "debug") if (path := target / kind / "subflow").exists()]
+    if not built:
+        raise FileNotFoundError("the command is not there: cargo build, or set SUBFLOW_COMMAND")
+    return max(built, key=lambda path: path.stat().st_mtime)
 
 
 @dataclass
@@ -32,6 +43,11 @@ class Recipe:
 
     def __str__(self) -> str:
         return f"{self.page}: {self.heading}"
+
+
+def whole(page: str) -> Recipe:
+    """A page that is one recipe."""
+    return Recipe(page, "all of it", (BOOK / page).read_text())
 
 
 def recipes(page: str) -> Iterator[Recipe]:
@@ -59,6 +75,8 @@ def run(recipe: Recipe, folder: Path) -> list[tuple[str, str | None]]:
             printed.append((output([sys.executable, name[1]], folder), None))
         elif language == "sh":
             printed.append((output(["bash", "-euc", content], folder), None))
+        elif language == "figure":
+            assert (folder / content.strip()).is_file(), f"{recipe}: no block has made {content.strip()}"
         elif language == "text":
             assert printed and printed[-1][1] is None, f"{recipe}: no block has printed this"
             printed[-1] = (printed[-1][0], content)
