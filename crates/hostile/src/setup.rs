@@ -189,6 +189,8 @@ impl End {
             opportunistic_retransmission: self.opportunistic,
             penalisation: self.opportunistic,
             stale_loss_count: self.stale_loss_count,
+            // As upstream Linux, in both.
+            subflows_open_window: self.stale_loss_count > 0,
             ..mptcp::Config::new(self.congestion(), scheduler, path_manager)
         }
     }

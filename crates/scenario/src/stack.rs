@@ -143,4 +143,6 @@ pub struct MptcpOptions {
     /// Periods without a sign of life after which a subflow is stale (Linux `net.mptcp.stale_loss_cnt`); 0 moves data
     /// at the first timeout.
     pub stale_loss_count: u8,
+    /// Each subflow opens the receive window by what it receives itself (Linux `rcv_ssthresh` of each subflow).
+    pub subflows_open_window: bool,
 }

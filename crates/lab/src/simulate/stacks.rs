@@ -139,6 +139,7 @@ fn mptcp_config(
         opportunistic_retransmission: stack.mptcp.opportunistic_retransmission,
         penalisation: stack.mptcp.penalisation,
         stale_loss_count: stack.mptcp.stale_loss_count,
+        subflows_open_window: stack.mptcp.subflows_open_window,
         backup_addresses,
         max_subflows: stack.mptcp.max_subflows as usize,
         ..mptcp::Config::new(

@@ -42,7 +42,7 @@ macro_rules! two_paths {
             $two,
             "[links.core]\nbetween = [\"internet\", \"server.eth\"]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n",
             "[flows.file]\nfrom = \"client\"\nto = \"server\"\nprotocol = \"mptcp\"\ncongestion = \"cubic\"\n",
-            "scheduler = \"linux-default\"\nmptcp = { stale_loss_count = 4 }\n",
+            "scheduler = \"linux-default\"\nmptcp = { stale_loss_count = 4, subflows_open_window = true }\n",
             $flow
         )
     };

@@ -166,7 +166,7 @@ impl Clients<'_> {
         if flow.protocol == "mptcp" {
             let _ = writeln!(text, "scheduler = \"{scheduler}\"\npath_manager = \"default\"");
             // net.mptcp.stale_loss_cnt as it comes.
-            let _ = writeln!(text, "mptcp = {{ stale_loss_count = 4 }}");
+            let _ = writeln!(text, "mptcp = {{ stale_loss_count = 4, subflows_open_window = true }}");
             let further =
                 if self.shared { vec![(2, 1)] } else { (2..=self.configuration.paths.len()).map(|n| (n, n)).collect() };
             let subflow = |(from, to)| format!("{{ from = \"{host}.c{from}\", to = \"server.s{to}\" }}");

@@ -98,7 +98,7 @@ pub(super) fn text(cell: &Cell, duration_s: u32, seed: u64) -> String {
         Buffers::Growing => String::new(),
     };
     let stale = match scheduler {
-        "linux-default" => "[mptcp]\nstale_loss_count = 4\n",
+        "linux-default" => "[mptcp]\nstale_loss_count = 4\nsubflows_open_window = true\n",
         _ => "",
     };
     let mut text = format!(

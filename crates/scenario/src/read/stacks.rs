@@ -175,6 +175,7 @@ fn mptcp_options(layers: &Layers<'_>) -> Result<MptcpOptions, Problem> {
         opportunistic_retransmission: layers.value("opportunistic_retransmission").boolean()?,
         penalisation: layers.value("penalisation").boolean()?,
         stale_loss_count: layers.value("stale_loss_count").integer(0..=254)? as u8,
+        subflows_open_window: layers.value("subflows_open_window").boolean()?,
     })
 }
 

@@ -209,6 +209,13 @@ pub(crate) const MPTCP: TableSchema = TableSchema {
              `net.mptcp.stale_loss_cnt` (4): after more than this number of periods of some 200 ms without progress, \
              all outstanding data is sent again",
         ),
+        value(
+            "subflows_open_window",
+            "true or false",
+            "false",
+            "whether each subflow opens the connection's receive window by what it receives itself, and acknowledges \
+             every segment meanwhile, as in upstream Linux; otherwise by what all subflows receive, as in MPTCP 0.9x",
+        ),
     ],
 };
 

@@ -70,6 +70,9 @@ pub struct Config {
     /// that one, what no other has carried. Otherwise as in upstream Linux (`net.mptcp.stale_loss_cnt`, 4 there): after
     /// more than this many periods without a sign of life, all that is outstanding.
     pub stale_loss_count: u8,
+    /// Each subflow opens the connection's receive window by what it receives itself, and acknowledges every segment
+    /// meanwhile, as in upstream Linux. Otherwise it opens by what all subflows receive, as in MPTCP 0.9x.
+    pub subflows_open_window: bool,
     /// Local addresses whose subflows are backups (RFC 8684, section 3.3.8).
     pub backup_addresses: Vec<IpAddr>,
     /// Most subflows at a time, the initial one included; 64 is the most. One place of 64 stays the initial subflow's
@@ -97,6 +100,7 @@ impl Config {
             opportunistic_retransmission: false,
             penalisation: false,
             stale_loss_count: 0,
+            subflows_open_window: false,
             backup_addresses: Vec::new(),
             max_subflows: subflow_policy::path_manager::MAX_SUBFLOWS,
             without_subflow: Duration::from_secs(60),

@@ -117,7 +117,7 @@ impl Connection {
         let new = (self.receive.next + self.receive.held.covered()).saturating_sub(known);
         self.subflows[index].bytes_received += new;
         let held = self.stream.unread() + self.receive.held.covered();
-        if self.receive.window.on_segment(length, held) {
+        if !self.config.subflows_open_window && self.receive.window.on_segment(length, held) {
             self.subflows[index].tcp.on_window_growth();
         }
         if self.receive.next > before {
@@ -139,7 +139,17 @@ impl Connection {
             self.receive.window.set_rtt(slowest);
         }
         let read = self.receive.next - self.stream.unread();
-        self.receive.window.on_read(now, read);
+        if !self.config.subflows_open_window {
+            self.receive.window.on_read(now, read);
+            return;
+        }
+        let own = self.subflows.iter().filter(|subflow| subflow.is_established()).map(|s| s.tcp.own_window());
+        self.receive.window.take_least_share(own);
+        if self.receive.window.on_read(now, read) {
+            for subflow in &mut self.subflows {
+                subflow.tcp.follow_buffer(&self.receive.window);
+            }
+        }
     }
 
     /// The peer's stream ends at `offset`. An offset below the in-order data is ignored.
@@ -159,10 +169,16 @@ impl Connection {
         }
     }
 
-    /// The window to advertise on every subflow. It is shared by the connection and counted from the DATA_ACK.
-    pub(super) fn advertised_window(&mut self) -> u64 {
+    /// The window to advertise on subflow `index`, counted from the DATA_ACK. Buffer and right edge are those of the
+    /// connection. How far the window is opened is each subflow's own where `subflows_open_window` is set (Linux
+    /// `__tcp_select_window`, `mptcp_space`, `mptcp_set_rwin`).
+    pub(super) fn advertised_window(&mut self, index: usize) -> u64 {
         let held = self.stream.unread() + self.receive.held.covered();
-        self.receive.window.select(self.receive.next, held)
+        if !self.config.subflows_open_window {
+            return self.receive.window.select(self.receive.next, held);
+        }
+        let threshold = self.subflows[index].tcp.own_window().threshold();
+        self.receive.window.select_below(threshold, self.receive.next, held)
     }
 
     /// The application starts or stops reading. A window that opens is advertised at once.
@@ -192,7 +208,8 @@ impl Connection {
     /// Advertises the window on every subflow if it is at least twice what is left of the last one.
     fn offer_window(&mut self) {
         let before = self.receive.window.left(self.receive.next);
-        if self.advertised_window() >= 2 * before {
+        let after = (0..self.subflows.len()).map(|index| self.advertised_window(index)).max();
+        if after.is_some_and(|after| after >= 2 * before) {
             for index in 0..self.subflows.len() {
                 if self.subflows[index].is_established() {
                     self.subflows[index].tcp.request_ack();

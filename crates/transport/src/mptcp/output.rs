@@ -25,8 +25,8 @@ impl Connection {
             while self.dirty != 0 {
                 let index = self.dirty.trailing_zeros() as usize;
                 if !matches!(self.mode, Mode::Plain) {
-                    let window = self.advertised_window();
-                    self.subflows[index].tcp.share_window(window);
+                    let window = self.advertised_window(index);
+                    self.subflows[index].tcp.share_window(window, self.config.subflows_open_window);
                 }
                 let queued = self.subflows[index].tcp.queued_bytes();
                 let next = self.subflows[index].tcp.poll_transmit(now, segment, &mut self.congestion);

@@ -8,6 +8,7 @@ use subflow_wire::tcp::{TcpFlags, TcpSegment};
 
 use super::acknowledge::DataContext;
 use super::reassembly::Run;
+use super::receive_window::ReceiveWindow;
 use super::{Connection, State};
 use crate::edge::Taken;
 
@@ -140,14 +141,13 @@ impl Connection {
         } else {
             self.decide_acknowledgment(length, now);
         }
-        if self.receive.shared_window.is_none() {
-            if self.receive.window.on_segment(length, held) {
-                self.acknowledge.on_window_growth();
-            }
-            if self.receive.unread == 0 {
-                self.receive.window.on_read(now, self.receive.nxt);
-                self.acknowledge.on_read(self.receive.nxt, self.receive.acknowledged);
-            }
+        let alone = self.receive.shared_window.is_none();
+        if (alone || self.receive.opens_window) && self.receive.window.on_segment(length, held) {
+            self.acknowledge.on_window_growth();
+        }
+        if alone && self.receive.unread == 0 {
+            self.receive.window.on_read(now, self.receive.nxt);
+            self.acknowledge.on_read(self.receive.nxt, self.receive.acknowledged);
         }
     }
 
@@ -190,9 +190,21 @@ impl Connection {
         }
     }
 
-    /// On an MPTCP subflow: sets the window of the connection, in bytes, which is advertised from now on.
-    pub fn share_window(&mut self, window: u64) {
+    /// On an MPTCP subflow: sets the window of the connection, in bytes, which is advertised from now on, and whether
+    /// this subflow's own segments open it.
+    pub fn share_window(&mut self, window: u64, opens: bool) {
         self.receive.shared_window = Some(window);
+        self.receive.opens_window = opens;
+    }
+
+    /// The receive window of this subflow: as far as it has opened that of the connection.
+    pub(crate) fn own_window(&self) -> &ReceiveWindow {
+        &self.receive.window
+    }
+
+    /// On an MPTCP subflow: the connection's receive buffer has grown.
+    pub(crate) fn follow_buffer(&mut self, connection: &ReceiveWindow) {
+        self.receive.window.follow(connection);
     }
 
     /// Whether any byte of the peer's stream has been taken in, in order or beyond a hole.

@@ -93,6 +93,7 @@ impl Connection {
                 taken: None,
                 unread: 0,
                 shared_window: None,
+                opens_window: false,
             },
             acknowledge: Acknowledge::new(&config, u64::from(segment)),
             handshake: Handshake::default(),

@@ -189,6 +189,8 @@ pub(crate) struct ReceiveSide {
     unread: u64,
     /// On an MPTCP subflow: the window of the MPTCP connection, in bytes.
     shared_window: Option<u64>,
+    /// On a subflow: its own segments open that window.
+    opens_window: bool,
 }
 
 /// Options that both ends agreed on.

@@ -97,8 +97,13 @@ impl ReceiveWindow {
     /// Selects the window to advertise, in bytes. `next` is the next offset expected, `held` the number of bytes in
     /// the buffer (unread or out of order).
     pub fn select(&mut self, next: u64, held: u64) -> u64 {
+        self.select_below(self.threshold, next, held)
+    }
+
+    /// [`select`](Self::select), with the threshold of the subflow that advertises the window (MPTCP).
+    pub fn select_below(&mut self, threshold: u64, next: u64, held: u64) -> u64 {
         let free = self.clamp.saturating_sub(held);
-        let mut window = free.min(self.threshold);
+        let mut window = free.min(threshold);
         if window < self.mss.min(self.clamp / 2) {
             // Silly window avoidance (RFC 9293, section 3.8.6.2.2).
             window = 0;
@@ -136,6 +141,25 @@ impl ReceiveWindow {
         true
     }
 
+    /// The window up to which this side opens it so far, in bytes (Linux `rcv_ssthresh`).
+    pub fn threshold(&self) -> u64 {
+        self.threshold
+    }
+
+    /// On a subflow: takes over the size of the connection's buffer, which has grown (Linux `mptcp_rcv_space_adjust`).
+    /// The threshold follows with what the subflow itself receives.
+    pub fn follow(&mut self, connection: &Self) {
+        (self.buffer, self.clamp) = (connection.buffer, connection.clamp);
+    }
+
+    /// On a connection: payload occupies the least share that its subflows estimate (Linux `mptcp_rcv_space_adjust`).
+    pub fn take_least_share<'a>(&mut self, subflows: impl Iterator<Item = &'a Self>) {
+        if let (Some(_), Some(share)) = (self.maximum, subflows.map(|subflow| subflow.share).min()) {
+            self.share = share;
+            self.clamp = self.buffer * share / SHARE_DENOMINATOR;
+        }
+    }
+
     /// Updates the estimate of the share from a segment larger than all before (Linux `tcp_measure_rcv_mss`).
     fn measure_share(&mut self, length: u64) {
         if self.maximum.is_some() && length > self.largest {
@@ -163,13 +187,15 @@ impl ReceiveWindow {
         (self.rtt8 != 0).then(|| Duration::from_nanos(self.rtt8 >> 3))
     }
 
-    /// The application read up to offset `read`: once per round trip the buffer is adapted to the amount read.
-    pub fn on_read(&mut self, now: Instant, read: u64) {
-        let Some(maximum) = self.maximum else { return };
+    /// The application read up to offset `read`: once per round trip the buffer is adapted to the amount read. Returns
+    /// whether it has grown.
+    pub fn on_read(&mut self, now: Instant, read: u64) -> bool {
+        let Some(maximum) = self.maximum else { return false };
         let elapsed = now.since(self.measured_at).as_nanos();
         if self.rtt8 == 0 || elapsed < self.rtt8 >> 3 {
-            return;
+            return false;
         }
+        let before = self.buffer;
         let copied = read - self.measured_from;
         if copied > self.space {
             // Twice the amount of the last round trip, increased by the growth expected for the next one.
@@ -184,6 +210,7 @@ impl ReceiveWindow {
         }
         self.measured_from = read;
         self.measured_at = now;
+        self.buffer > before
     }
 }
 

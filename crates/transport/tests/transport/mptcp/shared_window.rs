@@ -64,6 +64,27 @@ fn a_reader_that_goes_on_opens_it() {
     }
 }
 
+/// The buffer is the connection's, but each subflow opens the window by what it receives itself, and acknowledges every
+/// segment meanwhile (Linux `tcp_grow_window`).
+#[test]
+fn after_the_buffer_has_grown_the_slower_subflow_acknowledges_every_segment() {
+    let fast = Path::with_delay(ms(20)).rate(100, 500);
+    let slow = Path::with_delay(ms(20)).rate(2, 20);
+    let mut pair = Setup::mptcp(2, 1).path(0, fast).path(1, slow).connected();
+    pair.write(CLIENT, 20_000_000);
+    pair.run_for(secs(1));
+    let start = pair.now();
+    pair.run_for(ms(500));
+    let segments_an_acknowledgment = |path| {
+        let of = |side| pair.sent(side, start).filter(|sent| sent.path == path).count() as f64;
+        of(CLIENT) / of(SERVER)
+    };
+    assert!(segments_an_acknowledgment(0) > 1.8, "{}", segments_an_acknowledgment(0));
+    assert!(segments_an_acknowledgment(1) < 1.2, "{}", segments_an_acknowledgment(1));
+    pair.run_until("the data", |pair| pair.received(SERVER) == 20_000_000);
+    exchange_and_close(&mut pair);
+}
+
 #[test]
 fn a_lost_window_update_is_asked_for() {
     let mut pair = stalled(40_000);

@@ -190,6 +190,7 @@ impl End {
             (mptcp.opportunistic_retransmission, mptcp.penalisation) = (self.opportunistic, self.opportunistic);
             mptcp.checksum = self.checksum;
             mptcp.stale_loss_count = if self.stale { 4 } else { 0 };
+            mptcp.subflows_open_window = self.stale;
         }
     }
 }
