@@ -5,7 +5,7 @@ use core::ops::Range;
 use std::collections::VecDeque;
 
 use subflow_policy::scheduler::{Assignment, QueueView, Scheduler, SentRange, SubflowSet, What};
-use subflow_quantity::Instant;
+use subflow_quantity::{Duration, Instant};
 
 use super::Connection;
 use super::mode::Mode;
@@ -34,6 +34,8 @@ pub(crate) struct DataSend {
     /// Expiry of the data-level timer: when to repeat data that the subflows have delivered and the peer has not
     /// acknowledged, or to check for stale subflows (`stale.rs`).
     pub(crate) repeat_at: Option<Instant>,
+    /// Interval of that timer; `None` for the shortest one (`stale.rs`).
+    pub(super) repeat_interval: Option<Duration>,
     /// Number of such repetitions without any progress.
     pub(crate) repeats: u32,
     pub(crate) fin: DataFin,
@@ -178,7 +180,9 @@ impl Connection {
             reinjection,
             outstanding: self.send.outstanding.as_slices(),
         };
-        match self.scheduler.next(&self.views, &queue) {
+        let choice = self.scheduler.next(&self.views, &queue);
+        self.choose_interval(now);
+        match choice {
             Some(Assignment { subflow, what: What::New { at_most } }) if !new_data.is_empty() => {
                 self.assign_new(subflow, new_data, at_most) || self.retransmit_opportunistically(now, Some(subflow))
             }

@@ -291,8 +291,6 @@ impl Connection {
         if self.config.stale_loss_count == 0 || self.has_sole_carrier() {
             self.reinject_after_timeout(index);
             self.watch_for_dropped_data(now);
-        } else {
-            self.watch_deliveries(now);
         }
         let subflow = &self.subflows[index];
         if subflow.tcp.state().is_closed() && !subflow.is_closed() {

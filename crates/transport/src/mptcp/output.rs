@@ -43,6 +43,7 @@ impl Connection {
                 self.outdate_view(index);
             }
             if !self.assign(now) {
+                self.watch_deliveries(now);
                 return None;
             }
         }

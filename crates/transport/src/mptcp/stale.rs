@@ -10,11 +10,14 @@
 //!    buffer, and the same amount again when the stale subflow recovers and delivers its own queue.
 //! 2. A subflow that has delivered everything assigned to it repeats the oldest fragment of the written data.
 //!
-//! The interval is the remaining time of the longest retransmission timer among subflows with no period counted, or 200
-//! ms if there is none. Unlike in Linux, it doubles after ten repetitions without progress.
+//! The interval is chosen whenever the scheduler is asked for a subflow, and kept until it is asked again: what is then
+//! left of the longest timer (retransmission, loss probe) of the subflows that are not stale and have no period counted,
+//! or 200 ms if there is none. A connection whose send buffer is full asks no scheduler. Its timer keeps the interval of
+//! the time before, however long the retransmission timer of the subflow that it waits for has become. Unlike in Linux,
+//! the interval doubles after ten repetitions without progress.
 //!
 //! Source: Linux 6.12, `net/mptcp/protocol.c` (`mptcp_subflow_get_retrans`, `__mptcp_retrans`,
-//! `__mptcp_retransmit_pending_data`, `mptcp_timeout_from_subflow`), `net/mptcp/pm.c` (`mptcp_pm_subflow_chk_stale`).
+//! `__mptcp_retransmit_pending_data`, `mptcp_subflow_get_send`, `mptcp_reset_rtx_timer`), `net/mptcp/pm.c` (`mptcp_pm_subflow_chk_stale`).
 //!
 //! [`Config::stale_loss_count`]: super::Config::stale_loss_count
 
@@ -60,22 +63,37 @@ impl Delivery {
 }
 
 impl Connection {
+    /// The scheduler is asked where to send data: the timer takes its interval from the subflows' timers of this moment
+    /// (Linux `mptcp_subflow_get_send`).
+    pub(super) fn choose_interval(&mut self, now: Instant) {
+        if self.config.stale_loss_count == 0 {
+            return;
+        }
+        let usable = self.subflows.iter().filter(|s| s.is_established() && !s.delivery.is_stale());
+        let counting = usable.filter(|s| s.delivery.periods == 0);
+        let left = counting.filter_map(|subflow| subflow.tcp.transmission_deadline()).map(|at| at.since(now)).max();
+        self.send.repeat_interval = left.filter(|left| !left.is_zero());
+    }
+
     /// Keeps the data-level timer running while data is outstanding.
     pub(super) fn watch_deliveries(&mut self, now: Instant) {
+        if self.config.stale_loss_count == 0 || self.has_sole_carrier() {
+            return;
+        }
         if self.mode != Mode::Multipath || self.send.outstanding.is_empty() {
-            self.send.repeat_at = None;
+            (self.send.repeat_at, self.send.repeat_interval) = (None, None);
         } else if self.send.repeat_at.is_none() {
-            let counting = self.subflows.iter().filter(|s| s.is_established() && s.delivery.periods == 0);
-            let left = counting.filter_map(|subflow| subflow.tcp.transmission_deadline()).map(|at| at.since(now)).max();
-            let interval = left.filter(|left| !left.is_zero()).unwrap_or(SHORTEST_RTO);
+            let interval = self.send.repeat_interval.unwrap_or(SHORTEST_RTO);
             let doublings = self.send.repeats.saturating_sub(REPEATS_AT_ONE_RATE).min(16);
-            self.send.repeat_at = Some(now + interval.saturating_mul(1 << doublings).min(self.config.tcp.max_rto));
+            let delay = interval.saturating_mul(1 << doublings).min(self.config.tcp.max_rto);
+            self.send.repeat_at = Some(self.config.tcp.tick().deadline(now, delay));
         }
     }
 
     /// The data-level timer has expired.
     pub(super) fn judge_deliveries(&mut self, now: Instant) {
         self.send.repeat_at = None;
+        self.watch_deliveries(now);
         let mut idle = None;
         for index in 0..self.subflows.len() {
             let subflow = &mut self.subflows[index];
@@ -94,7 +112,6 @@ impl Connection {
             self.send.repeats += 1;
             self.repeat_oldest_piece(index);
         }
-        self.watch_deliveries(now);
     }
 
     /// Marks a subflow as stale if it has delivered nothing for too long and another one can take over.
