@@ -3,6 +3,29 @@
 //! points and results, [`capture`] writes packets to files,
 //! [`event_log`] what connections did. [`benchmark`] measures the engine.
 //!
+//! A transfer, twice:
+//!
+//! ```
+//! use subflow_lab::execute::execute;
+//! use subflow_lab::simulate::RunOptions;
+//! use subflow_quantity::{Duration, Rate, Size};
+//! use subflow_scenario::builder::{FlowBuilder, LinkBuilder, ScenarioBuilder};
+//!
+//! let link = LinkBuilder::between("client", "server").rate(Rate::from_mbit(8)).delay(Duration::from_millis(10));
+//! let plan = ScenarioBuilder::new("transfer")
+//!     .duration(Duration::from_secs(10))
+//!     .repeat(2)
+//!     .host("client", ["eth"])
+//!     .host("server", ["eth"])
+//!     .link("cable", link)
+//!     .flow("file", FlowBuilder::tcp("client", "server").send(Size::from_bytes(1_000_000)))
+//!     .plan()
+//!     .expect("a good scenario");
+//! let experiment = execute(&plan, 0, &RunOptions::default(), &|_| {}).expect("the runs succeed");
+//! let flow = &experiment.runs[0].result.flows[0];
+//! assert!(flow.completion_s.is_some_and(|seconds| (1.0..1.2).contains(&seconds)));
+//! ```
+//!
 //! The simulator never reads a wall clock: the same file and seed give the same results on every machine. `emulate` and
 //! `validation`, which exist on Linux only, run scenarios in real time against the kernel.
 

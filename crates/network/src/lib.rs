@@ -1,5 +1,50 @@
 //! Links, queues, loss, routers and the event loop that moves packets.
 //!
+//! Two hosts, a link, and three packets that come at once:
+//!
+//! ```
+//! use subflow_network::{
+//!     HostId, Hosts, InterfaceId, LinkConfig, Network, PacketId, QueueConfig, TimerId, TopologyBuilder,
+//! };
+//! use subflow_quantity::{Duration, Instant, Rate};
+//! use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, UdpDatagram};
+//!
+//! /// Hosts that note when packets arrive.
+//! #[derive(Default)]
+//! struct Arrivals(Vec<Instant>);
+//!
+//! impl Hosts for Arrivals {
+//!     fn handle_packet(&mut self, network: &mut Network, _: HostId, _: InterfaceId, packet: PacketId) {
+//!         network.take(packet);
+//!         self.0.push(network.now());
+//!     }
+//!     fn handle_timer(&mut self, _: &mut Network, _: TimerId) {}
+//! }
+//!
+//! let mut topology = TopologyBuilder::new();
+//! let (a, b) = (topology.host("a"), topology.host("b"));
+//! let (a, b) = (topology.interface(a, "eth"), topology.interface(b, "eth"));
+//! let link = LinkConfig::new(Rate::from_mbit(8), Duration::from_millis(10)).with_queue(QueueConfig::packets(2));
+//! topology.link("cable", a, b, link.clone(), link);
+//! let mut network = topology.build(1).expect("a valid topology");
+//!
+//! // Three packets of 1000 bytes at once: a millisecond each, and the queue holds two.
+//! let ip = IpHeader {
+//!     source: network.addresses(a)[0],
+//!     destination: network.addresses(b)[0],
+//!     hop_limit: 64,
+//!     ecn: Ecn::NotEct,
+//! };
+//! let payload = Payload { stream_offset: 0, length: 972, sum: 0 };
+//! let packet = Packet { ip, body: Body::Udp(UdpDatagram { source_port: 1, destination_port: 1, payload }) };
+//! for _ in 0..3 {
+//!     network.transmit(network.host_of(a), a, packet.clone());
+//! }
+//! let mut hosts = Arrivals::default();
+//! network.run_until(&mut hosts, Instant::ZERO + Duration::from_secs(1));
+//! assert_eq!(hosts.0, [11, 12].map(|ms| Instant::ZERO + Duration::from_millis(ms)));
+//! ```
+//!
 //! [`TopologyBuilder`] describes a network, [`Network`] runs it, [`Hosts`] is the interface to the hosts. The crate
 //! handles packets ([`subflow_wire::Packet`]) and time; it does not depend on transport protocols.
 //!

@@ -1,5 +1,26 @@
 //! The algorithms of multipath transport, as pure code: no I/O, no clock, no protocol.
 //!
+//! An algorithm can be asked without a network:
+//!
+//! ```
+//! use subflow_policy::scheduler::{QueueView, Scheduler, Scheduling, SubflowView};
+//! use subflow_quantity::Duration;
+//!
+//! // Two subflows with free windows, and 5000 bytes that wait: the scheduler chooses the faster one.
+//! let subflow = |srtt_ms| SubflowView {
+//!     srtt: Some(Duration::from_millis(srtt_ms)),
+//!     cwnd: 10,
+//!     mss: 1000,
+//!     established: true,
+//!     can_send: true,
+//!     ..SubflowView::default()
+//! };
+//! let queue = QueueView { new_data: 0..5000, fragment_end: 5000, backlog: 5000, ..QueueView::default() };
+//! let mut scheduler = Scheduling::from_name("ll").expect("a scheduler");
+//! let assignment = scheduler.next(&[subflow(40), subflow(10)], &queue).expect("both can send");
+//! assert_eq!(assignment.subflow, 1);
+//! ```
+//!
 //! [`congestion`] decides how windows grow and shrink, [`scheduler`] which subflow carries which data, [`path_manager`]
 //! which subflows are opened, [`bottleneck`] which of them queue at the same link, [`routing`] which path their packets
 //! take. Transports and networks call these algorithms; time is an argument. [`custom`] lets other crates add theirs.

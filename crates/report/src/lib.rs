@@ -1,5 +1,18 @@
 //! Reports: the data of figures ([`Figure`]), their drawing, and the folders of results.
 //!
+//! A figure as an SVG file:
+//!
+//! ```
+//! use subflow_report::{Axis, Bars, Figure, svg_files};
+//!
+//! let mut bars = Bars::new(Axis::new("goodput", "Mbit/s"));
+//! bars.add("two paths", "ll", 23.5, Some((22.9, 24.1)));
+//! bars.add("two paths", "rr", 21.0, None);
+//! let files = svg_files(&[Figure::bars("Schedulers", bars)]);
+//! assert_eq!(files[0].0, "01-schedulers.svg");
+//! assert!(files[0].1.starts_with("<svg"));
+//! ```
+//!
 //! | to find | look in |
 //! |---|---|
 //! | the data of curves, bars and box plots | `figure/` |

@@ -1,5 +1,35 @@
 //! The description of an experiment: hosts, links, traffic and changes during the run.
 //!
+//! A scenario file is read with what the command line changes in it ([`builder`] writes one from a program):
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use subflow_scenario::file::Document;
+//! use subflow_scenario::sweep::Plan;
+//!
+//! let text = r#"
+//! duration = "10 s"
+//! [hosts]
+//! client = ["eth"]
+//! server = ["eth"]
+//! [links.cable]
+//! between = ["client", "server"]
+//! rate = "20 Mbit/s"
+//! delay = "10 ms"
+//! [flows.bulk]
+//! from = "client"
+//! to = "server"
+//! [sweep]
+//! "links.cable.loss" = ["none", "1 %"]
+//! "#;
+//! let mut document = Document::parse(Path::new("bulk.toml"), text.to_owned()).expect("it is TOML");
+//! document.set("--set", "flows.bulk.congestion=reno").expect("there is such a flow");
+//! let plan = Plan::read(document).expect("the scenario is good at every point");
+//! assert_eq!(plan.points.len(), 2);
+//! assert_eq!(plan.points[0].scenario.flows[0].name, "bulk");
+//! ```
+//!
 //! A [`Scenario`] holds typed values only: every name is resolved to an index, every quantity to an integer, every
 //! default filled in, every trace read. Whatever can be wrong with a scenario file is found while it is read
 //! ([`mod@file`]), so code that takes a `Scenario` need not check it again.

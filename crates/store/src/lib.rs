@@ -1,5 +1,26 @@
 //! Results as Arrow tables and Parquet files, and the store of finished runs.
 //!
+//! The results of a run as a table:
+//!
+//! ```
+//! use subflow_lab::execute::execute;
+//! use subflow_lab::simulate::RunOptions;
+//! use subflow_scenario::builder::{FlowBuilder, LinkBuilder, ScenarioBuilder};
+//! use subflow_store::{tables, to_csv};
+//!
+//! let plan = ScenarioBuilder::new("transfer")
+//!     .set("duration", "10 s")
+//!     .host("client", ["eth"])
+//!     .host("server", ["eth"])
+//!     .link("cable", LinkBuilder::between("client", "server").set("rate", "8 Mbit/s"))
+//!     .flow("file", FlowBuilder::tcp("client", "server").set("send", "1 MB"))
+//!     .plan()
+//!     .expect("a good scenario");
+//! let experiment = execute(&plan, 0, &RunOptions::default(), &|_| {}).expect("the run succeeds");
+//! let csv = to_csv(&tables::flows(&experiment));
+//! assert!(csv.starts_with("run,point,seed,flow,") && csv.lines().count() == 2);
+//! ```
+//!
 //! | to find | look in |
 //! |---|---|
 //! | which columns a table has | `tables/`; how columns are built: `columns.rs` |

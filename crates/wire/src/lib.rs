@@ -1,5 +1,24 @@
 //! Bytes to typed packets and back: IPv4, IPv6, TCP with every MPTCP option of RFC 8684, SCTP, UDP, and pcapng files.
 //!
+//! A packet as bytes, and back:
+//!
+//! ```
+//! use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, PayloadBytes, UdpDatagram};
+//!
+//! let source = "10.0.0.1".parse().expect("an address");
+//! let destination = "10.0.0.2".parse().expect("an address");
+//! let payload = Payload { stream_offset: 0, length: 5, sum: 0 };
+//! let datagram = UdpDatagram { source_port: 5001, destination_port: 5002, payload };
+//! let ip = IpHeader { source, destination, hop_limit: 64, ecn: Ecn::NotEct };
+//! let packet = Packet { ip, body: Body::Udp(datagram) };
+//!
+//! let mut bytes = Vec::new();
+//! packet.emit(PayloadBytes::Bytes(b"hello"), 1, &mut bytes).expect("it fits");
+//! assert_eq!(bytes.len(), 20 + 8 + 5);
+//! let (parsed, payload) = Packet::parse(&bytes).expect("a good packet");
+//! assert_eq!((parsed.ip, &bytes[payload]), (packet.ip, &b"hello"[..]));
+//! ```
+//!
 //! A [`Packet`] consists of headers and the *description* of a payload ([`Payload`]: its offset in the sender's stream
 //! and its length). [`Packet::emit`] adds the payload bytes and [`Packet::parse`] separates them, where real packets
 //! enter and leave. All other code handles only descriptions and gets the size from [`Packet::wire_length`]. In SCTP
