@@ -4,43 +4,40 @@
 //! are the same at each point, so that differences are taken run by run.
 
 use std::error::Error;
-use std::path::Path;
 
 use subflow::lab::execute::execute;
 use subflow::lab::results::Experiment;
 use subflow::lab::simulate::RunOptions;
 use subflow::lab::statistics::Summary;
-use subflow::scenario::file::Document;
-use subflow::scenario::sweep::Plan;
+use subflow::quantity::{Duration, Rate, Size};
+use subflow::scenario::builder::{FlowBuilder, LinkBuilder, Options, ScenarioBuilder};
 
-const SCENARIO: &str = r#"
-title = "Two paths, one of them slower and slower"
-duration = "120 s"
-[hosts]
-phone = ["wifi", "lte"]
-server = ["eth"]
-[routers]
-internet = {}
-[links]
-wifi = { between = ["phone.wifi", "internet"], rate = "20 Mbit/s", delay = "10 ms", queue = "50 ms" }
-lte = { between = ["phone.lte", "internet"], rate = "10 Mbit/s", delay = "10 ms", queue = "50 ms", loss = "0.1 %" }
-core = { between = ["internet", "server"], rate = "1 Gbit/s" }
-[flows.file]
-from = "phone"
-to = "server"
-protocol = "mptcp"
-send = "5 MB"
-tcp = { receive_buffer = "256 KiB" }
-[sweep]
-"flows.file.scheduler" = ["ll", "rr", "blest", "ecf"]
-"links.lte.delay" = ["10 ms", "40 ms", "160 ms"]
-"#;
+/// Two paths, one of them slower and slower.
+fn scenario(repeat: u32) -> ScenarioBuilder {
+    let path = |from: &str, mbit: u64| {
+        let link = LinkBuilder::between(from, "internet").rate(Rate::from_mbit(mbit));
+        link.delay(Duration::from_millis(10)).queue(Duration::from_millis(50))
+    };
+    let buffer = Options::new().set("receive_buffer", Size::from_bytes(256 << 10));
+    let file = FlowBuilder::mptcp("phone", "server").send(Size::from_bytes(5_000_000)).set("tcp", buffer);
+    ScenarioBuilder::new("study")
+        .set("title", "Two paths, one of them slower and slower")
+        .duration(Duration::from_secs(120))
+        .repeat(repeat)
+        .host("phone", ["wifi", "lte"])
+        .host("server", ["eth"])
+        .router("internet")
+        .link("wifi", path("phone.wifi", 20))
+        .link("lte", path("phone.lte", 10).set("loss", "0.1 %"))
+        .link("core", LinkBuilder::between("internet", "server").rate(Rate::from_mbit(1000)))
+        .flow("file", file)
+        .sweep("flows.file.scheduler", ["ll", "rr", "blest", "ecf"])
+        .sweep("links.lte.delay", [10, 40, 160].map(Duration::from_millis))
+}
 
 /// The study with `repeat` runs of each point.
 fn study(repeat: u32) -> Result<Experiment, Box<dyn Error>> {
-    let mut document = Document::parse(Path::new("study.toml"), SCENARIO.to_owned()).map_err(|p| p.message)?;
-    document.set("repeat", &format!("repeat={repeat}")).map_err(|problem| problem.message)?;
-    let plan = Plan::read(document).map_err(|problems| problems.to_string())?;
+    let plan = scenario(repeat).plan().map_err(|problems| problems.to_string())?;
     Ok(execute(&plan, 0, &RunOptions::default(), &|_| {})?)
 }
 
