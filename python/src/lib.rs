@@ -6,6 +6,7 @@
 //! | runs in the background, Ctrl-C, progress | `run.rs` |
 //! | exceptions | `error.rs` |
 //! | results, and how a notebook shows them | `results.rs`; figures for matplotlib: `figure.rs` |
+//! | two results, baselines, precision | `comparison.rs`; the methods: `crates/lab/src/comparison/` |
 //! | how tables are handed to other libraries | `table.rs`; which columns they have: `crates/store/src/tables/` |
 //! | algorithms written in Python | the table at the top of `algorithms/mod.rs` |
 //! | simulations that wait for an agent | `environment/`; the Gymnasium environments: `subflow/gym.py` |
@@ -13,6 +14,7 @@
 //! | sweeps whose runs any executor does, and their store | `sweep.rs`, `../subflow/_sweep.py` |
 
 mod algorithms;
+mod comparison;
 mod environment;
 mod error;
 mod figure;
@@ -32,6 +34,8 @@ mod _native {
 
     #[pymodule_export]
     use super::algorithms::{Ack, Assignment, Path, QueueView, SentRange, SubflowView};
+    #[pymodule_export]
+    use super::comparison::{Comparison, Precision, compare};
     #[pymodule_export]
     use super::environment::{Decision, Simulation};
     #[pymodule_export]

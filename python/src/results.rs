@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use subflow_lab::comparison::{Asked, Baseline, Metric, Precision};
 use subflow_lab::results::{Experiment, to_csv, to_text};
 use subflow_report::output::to_json;
 use subflow_report::{of_experiment, tables_of_experiment};
@@ -12,6 +13,7 @@ use subflow_scenario::file::{did_you_mean, list};
 use subflow_scenario::sweep::Plan;
 use subflow_store::tables;
 
+use crate::comparison::{parsed, unusable};
 use crate::figure;
 use crate::table::Table;
 
@@ -28,6 +30,10 @@ pub(crate) struct Results {
 impl Results {
     pub(crate) fn new(plan: Arc<Plan>, experiment: Experiment) -> Self {
         Self { plan, experiment }
+    }
+
+    pub(crate) fn experiment(&self) -> &Experiment {
+        &self.experiment
     }
 }
 
@@ -93,6 +99,64 @@ impl Results {
             }
         };
         Err(PyValueError::new_err(format!("metric: found {metric:?}, expected one of `metrics`: {help}")))
+    }
+
+    /// Compare all points of the sweep with those that have a chosen value, in pairs of runs with the same seed.
+    ///
+    /// Each point with another value is compared with the point that has this one and all other swept values alike.
+    ///
+    /// Parameters
+    /// ----------
+    /// choice : str
+    ///     A swept value, as ``"congestion=lia"``. The end of a path is enough if no other swept path ends alike.
+    /// metrics : list of str, optional
+    ///     What to compare, as for ``subflow.compare``.
+    ///
+    /// Returns
+    /// -------
+    /// Table
+    ///     A row for each metric of each flow at each point that has a counterpart, as
+    ///     ``Comparison.differences``.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     Nothing is swept, or not over this value.
+    #[pyo3(signature = (choice, *, metrics=None))]
+    fn differences_to(&self, py: Python<'_>, choice: &str, metrics: Option<Vec<String>>) -> PyResult<Table> {
+        let metrics: Vec<Metric> = parsed("metrics", metrics)?;
+        let points: Vec<_> = self.experiment.statistics.iter().map(|point| &point.parameters).collect();
+        let (path, value) = Baseline::choose(choice, &points).map_err(unusable)?;
+        let metrics = Asked::new(&metrics, &[]).metrics;
+        let baseline = py.detach(|| Baseline::of(&self.experiment, path, value, &metrics));
+        Ok(tables::differences(&baseline.differences).into())
+    }
+
+    /// The widest 95 % interval of a mean among all flows and points.
+    ///
+    /// Parameters
+    /// ----------
+    /// metric : str, optional
+    ///     A metric of ``subflow.compare``.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of float, int and str or None
+    ///     Half the width of the interval in percent of the mean (infinite if there is one run), the number of the
+    ///     point, and the flow if the metric is one of flows.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     No run has the metric.
+    #[pyo3(signature = (metric="goodput"))]
+    fn widest_interval(&self, py: Python<'_>, metric: &str) -> PyResult<(f64, usize, Option<String>)> {
+        let metric: Metric = metric.parse().map_err(|error| PyValueError::new_err(format!("metric: {error}")))?;
+        let widest = py.detach(|| Precision { metric, percent: 0.0 }.widest(&self.experiment));
+        match widest {
+            Some(widest) => Ok((widest.percent, widest.point, widest.flow)),
+            None => Err(PyValueError::new_err(format!("metric: no run has {metric}; choose one that the flows have"))),
+        }
     }
 
     /// The titles of the report's figures: those that compare, then those of the first run over time. A title that an

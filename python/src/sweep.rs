@@ -7,7 +7,6 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyException, PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use sha2::{Digest, Sha256};
 use subflow_lab::Stop;
 use subflow_lab::execute::run_job_with;
 use subflow_lab::simulate::RunOptions;
@@ -37,12 +36,14 @@ pub(crate) struct Study {
 
 #[pymethods]
 impl Study {
-    /// The runs of `scenario` with the values `over` swept.
+    /// The runs of `scenario` with the values `over` swept, or those of them that `design` draws.
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         py: Python<'_>,
         scenario: &Scenario,
         over: Option<&Bound<'_, PyDict>>,
+        design: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
         repeat: Option<&Bound<'_, PyAny>>,
         series: SeriesOf,
@@ -50,7 +51,13 @@ impl Study {
     ) -> PyResult<Self> {
         let mut scenario = scenario.clone();
         let over = over.map(Bound::as_any);
-        for (argument, key, value) in [("over", "sweep", over), ("seed", "seed", seed), ("repeat", "repeat", repeat)] {
+        let values = [
+            ("over", "sweep", over),
+            ("design", "sweep.design", design),
+            ("seed", "seed", seed),
+            ("repeat", "repeat", repeat),
+        ];
+        for (argument, key, value) in values {
             if let Some(value) = value {
                 set(&mut scenario.document, argument, key, value)?;
             }
@@ -68,6 +75,18 @@ impl Study {
     #[getter]
     fn source(&self, py: Python<'_>) -> PyResult<(Source, SeriesOf, &str)> {
         Ok((self.scenario.source(py)?, self.series_of.clone(), &self.algorithms))
+    }
+
+    /// How many points the sweep has.
+    #[getter]
+    fn points(&self) -> usize {
+        self.plan.points.len()
+    }
+
+    /// The swept paths.
+    #[getter]
+    fn parameters(&self) -> Vec<&str> {
+        self.plan.parameters()
     }
 
     fn __len__(&self) -> usize {
@@ -141,9 +160,7 @@ impl Study {
         let series = series_of.set(&mut plan)?;
         if !algorithms.is_empty() {
             // The text has only their names.
-            for point in &mut plan.points {
-                point.digest = Sha256::new().chain_update(point.digest).chain_update(&algorithms).finalize().into();
-            }
+            plan.identify_by(&algorithms);
         }
         Ok(Self {
             jobs: plan.jobs(),

@@ -25,6 +25,7 @@ from subflow._native import (
     Ack,
     Assignment,
     Check,
+    Comparison,
     Path,
     Problem,
     QueueView,
@@ -37,6 +38,7 @@ from subflow._native import (
     SubflowView,
     Table,
     __version__,
+    compare,
 )
 from subflow._sweep import sweep
 from subflow.algorithms import CongestionControl, PathManager, Scheduler
@@ -45,6 +47,7 @@ __all__ = [
     "Ack",
     "Assignment",
     "Check",
+    "Comparison",
     "CongestionControl",
     "Path",
     "PathManager",
@@ -60,5 +63,6 @@ __all__ = [
     "SubflowView",
     "Table",
     "__version__",
+    "compare",
     "sweep",
 ]

@@ -6,14 +6,16 @@ import inspect
 import multiprocessing
 import os
 import signal
+import tempfile
+import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal
 
 from subflow import algorithms
-from subflow._native import Results, RunError, Scenario, Store, Study
+from subflow._native import Precision, Results, RunError, Scenario, Store, Study
 from subflow._progress import Bar
 
 # An algorithm in Python: argument of with_algorithms, name, and class.
@@ -31,15 +33,18 @@ def sweep(
     scenario: Scenario,
     over: Mapping[str, Any] | None = None,
     *,
+    design: Mapping[str, Any] | str | None = None,
     seed: int | None = None,
     repeat: int | None = None,
+    until: str | None = None,
+    max_repeat: int = 100,
     executor: Executor | None = None,
     store: str | os.PathLike[str] | None = None,
     series: bool | Literal["all"] = True,
     keep_going: bool = False,
     progress: Callable[[int, int], object] | bool | None = None,
 ) -> Results:
-    """Run a scenario with every combination of values, on any executor.
+    """Run a scenario with combinations of values, on any executor.
 
     The results depend neither on the executor nor on the order of the runs. With a store, a sweep that was cut goes on
     where it stopped when it is called again, also on another machine with this store.
@@ -51,8 +56,17 @@ def sweep(
         have to be classes that the executor can bring there: for processes, classes of a module.
     over : mapping, optional
         Lists of values by path, as in ``[sweep]`` of a scenario, which they replace.
+    design : mapping or str, optional
+        Which combinations have runs, as ``design`` in ``[sweep]``, such as
+        ``{"name": "latin-hypercube", "points": 50}``. Default: that of the scenario or of ``over``, or else all.
     seed, repeat : int, optional
         Seed of the first run, and runs for each combination. Default: the scenario's.
+    until : str, optional
+        Repeat each combination with further seeds until the 95 % interval of each mean is narrow, such as
+        ``"goodput ± 2 %"`` (or ``+-``): 10 runs or ``repeat`` if that is more, then a quarter more each time.
+    max_repeat : int, optional
+        With ``until``, the most runs for each combination. A RuntimeWarning says that it was reached before the
+        intervals were narrow enough.
     executor : concurrent.futures.Executor, optional
         Where runs are done. Default: one thread of this process for each core.
     store : str or os.PathLike, optional
@@ -74,7 +88,8 @@ def sweep(
     ------
     ValueError
         There is a store, and the source of an algorithm in Python cannot be found. The store knows algorithms by the
-        sources of their classes, without what these call.
+        sources of their classes, without what these call. Or ``until`` is no metric with a width, ``max_repeat`` is
+        less than the first number of runs, or ``repeat`` is swept.
     ScenarioError
         The scenario is not valid; nothing was run.
     RunError
@@ -107,21 +122,63 @@ def sweep(
     own = scenario._algorithms
     identity = "" if store is None else "".join(map(_identity, own))
     show: Callable[[int, int], object] | None = Bar() if progress is True else progress or None
-    study = Study(scenario, None if over is None else dict(over), seed, repeat, series, identity)
-    kept = None if store is None else Store(store)
-    missing = [run for run in range(len(study)) if kept is None or not kept.contains(study, run)]
-    records: dict[int, bytes] = {}
-
-    def keep(run: int, record: bytes) -> None:
-        if kept is None:
-            records[run] = record
-        else:
-            kept.save(study, run, record)
-
     # Algorithms in Python take turns.
     threads = 1 if own else os.cpu_count()
-    _do(study, missing, executor, threads, keep, keep_going, show)
-    return study.results(kept, records, keep_going)
+
+    def study(runs: int | None) -> Study:
+        return Study(scenario, None if over is None else dict(over), _plain(design), seed, runs, series, identity)
+
+    def results(study: Study, kept: Store | None) -> Results:
+        missing = [run for run in range(len(study)) if kept is None or not kept.contains(study, run)]
+        records: dict[int, bytes] = {}
+
+        def keep(run: int, record: bytes) -> None:
+            if kept is None:
+                records[run] = record
+            else:
+                kept.save(study, run, record)
+
+        _do(study, missing, executor, threads, keep, keep_going, show)
+        return study.results(kept, records, keep_going)
+
+    if until is None:
+        return results(study(repeat), None if store is None else Store(store))
+    precision = Precision(until)
+    # The runs of one round are kept for the next.
+    place: AbstractContextManager[str | os.PathLike[str]]
+    place = tempfile.TemporaryDirectory() if store is None else nullcontext(store)
+    with place as folder:
+        return _repeated(precision, max_repeat, study, partial(results, kept=Store(folder)), repeat)
+
+
+def _repeated(
+    precision: Precision,
+    max_repeat: int,
+    study: Callable[[int | None], Study],
+    results: Callable[[Study], Results],
+    repeat: int | None,
+) -> Results:
+    """Do runs until the intervals are narrow, or there are as many as are allowed."""
+    first = study(repeat)
+    if "repeat" in first.parameters:
+        raise ValueError("until: the scenario sweeps over `repeat`; drop that sweep, until chooses the number of runs")
+    runs = max(len(first) // first.points, Precision.FEWEST_RUNS)
+    if max_repeat < runs:
+        raise ValueError(f"max_repeat: found {max_repeat}, expected at least {runs}, the first number of runs")
+    while True:
+        found = results(study(runs))
+        percent, _, _ = found.widest_interval(precision.metric)
+        if percent <= precision.percent:
+            return found
+        if runs >= max_repeat:
+            so = f"max_repeat is reached: after {runs} runs of each point the widest interval is ± {percent:.2f} %"
+            warnings.warn(so, RuntimeWarning, stacklevel=3)
+            return found
+        runs = min(Precision.more(runs), max_repeat)
+
+
+def _plain(design: Mapping[str, Any] | str | None) -> dict[str, Any] | str | None:
+    return dict(design) if isinstance(design, Mapping) else design
 
 
 def _do(

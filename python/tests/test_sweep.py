@@ -289,7 +289,7 @@ def test_a_study_reaches_another_process_with_its_traces(tmp_path: Path, monkeyp
     content["links"]["slow"]["rate"] = "lte.up"
     monkeypatch.chdir(tmp_path)
     scenario = subflow.Scenario.from_dict(content, name="traced")
-    source = _native.Study(scenario, None, None, None, False, "").source
+    source = _native.Study(scenario, None, None, None, None, False, "").source
     monkeypatch.chdir("/")
     record, error = _sweep._run(source, 0)
     assert error is None and record[:4] == b"PAR1"
