@@ -2,8 +2,6 @@
 
 use subflow_quantity::{Duration, Instant};
 
-use crate::look_ahead::prefetch;
-
 /// The counters of one direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LinkMetrics {
@@ -59,24 +57,34 @@ pub struct NetworkMetrics {
     pub events: u64,
 }
 
-/// A link's counters. A packet is counted when it comes, with its future times; [`Self::report`] subtracts what has not
-/// happened yet.
-#[derive(Debug, Default)]
-pub(crate) struct LinkCounters {
+/// The packets that reached the far end of a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Arrived {
     pub(crate) packets: u64,
-    bytes: u64,
-    pub(crate) dropped_queue: u64,
-    pub(crate) dropped_loss: u64,
-    pub(crate) dropped_down: u64,
-    /// Sum of transmission times, in nanoseconds.
-    busy: u64,
+    pub(crate) bytes: u64,
+}
+
+/// The packets that did not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Dropped {
+    pub(crate) queue: u64,
+    pub(crate) loss: u64,
+    pub(crate) down: u64,
+}
+
+/// What the queue of a link held and for how long. A packet is counted when it comes, with its future times;
+/// [`LinkMetrics::new`] subtracts what has not happened yet.
+#[derive(Debug, Default)]
+pub(crate) struct QueueTimes {
     /// Sum of the times that packets spend in the queue, in nanoseconds: the integral of the queue length over time.
     /// Ten thousand packets in the queue for weeks exceed 64 bits.
     sojourn: u128,
+    /// Sum of transmission times, in nanoseconds.
+    busy: u64,
     pub(crate) max_queue: u32,
 }
 
-impl LinkCounters {
+impl QueueTimes {
     /// Counts a packet that came at `now` and is transmitted from `start` to `departure`. The queue now holds `held`
     /// packets.
     #[inline]
@@ -88,34 +96,6 @@ impl LinkCounters {
         }
     }
 
-    #[inline]
-    pub(crate) fn prefetch(&self) {
-        prefetch(&self.packets);
-        prefetch(&self.max_queue);
-    }
-
-    #[inline]
-    pub(crate) fn count_arrived(&mut self, size: u16, lost: bool) {
-        if lost {
-            self.dropped_loss += 1;
-        } else {
-            self.packets += 1;
-            self.bytes += u64::from(size);
-        }
-    }
-
-    /// The counts of [`Self::count_arrived`], which become zero.
-    pub(crate) fn take_arrived(&mut self) -> [u64; 3] {
-        [&mut self.packets, &mut self.bytes, &mut self.dropped_loss].map(core::mem::take)
-    }
-
-    /// Adds the counts of another copy of the link.
-    pub(crate) fn add_arrived(&mut self, [packets, bytes, lost]: [u64; 3]) {
-        self.packets += packets;
-        self.bytes += bytes;
-        self.dropped_loss += lost;
-    }
-
     /// Moves the departure of a packet from `before` to `after`.
     pub(crate) fn move_departure(&mut self, before: Instant, after: Instant) {
         self.sojourn = (self.sojourn + u128::from(after.as_nanos())) - u128::from(before.as_nanos());
@@ -125,19 +105,26 @@ impl LinkCounters {
     pub(crate) fn move_end_of_busy_period(&mut self, before: Instant, after: Instant) {
         self.busy = self.busy.wrapping_add(after.as_nanos()).wrapping_sub(before.as_nanos());
     }
+}
 
-    /// The counters at `now`, where `unfinished` is the remaining transmission time and `to_wait` the sum of the
-    /// remaining times in the queue of all held packets, in nanoseconds.
-    pub(crate) fn report(&self, now: Instant, unfinished: Duration, to_wait: u128) -> LinkMetrics {
-        let sojourn = (self.sojourn - to_wait) as f64;
-        LinkMetrics {
-            packets: self.packets,
-            bytes: self.bytes,
-            dropped_queue: self.dropped_queue,
-            dropped_loss: self.dropped_loss,
-            dropped_down: self.dropped_down,
-            busy: Duration::from_nanos(self.busy) - unfinished,
-            max_queue: self.max_queue,
+impl LinkMetrics {
+    /// The metrics at `now`, where `unfinished` is the remaining transmission time and `to_wait` the sum of the remaining
+    /// times in the queue of all held packets, in nanoseconds.
+    pub(crate) fn new(
+        now: Instant,
+        (arrived, dropped, times): (Arrived, Dropped, &QueueTimes),
+        unfinished: Duration,
+        to_wait: u128,
+    ) -> Self {
+        let sojourn = (times.sojourn - to_wait) as f64;
+        Self {
+            packets: arrived.packets,
+            bytes: arrived.bytes,
+            dropped_queue: dropped.queue,
+            dropped_loss: dropped.loss,
+            dropped_down: dropped.down,
+            busy: Duration::from_nanos(times.busy) - unfinished,
+            max_queue: times.max_queue,
             mean_queue: if now == Instant::ZERO { 0.0 } else { sojourn / now.as_nanos() as f64 },
         }
     }

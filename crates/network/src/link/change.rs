@@ -57,13 +57,13 @@ impl Link {
             } else {
                 self.transmitter.departure(now, turn, bytes)
             };
-            self.counters.move_departure(packet.departure, departure);
+            self.times.move_departure(packet.departure, departure);
             packet.departure = departure;
             self.last_start = turn;
             self.last_departure = departure;
             turn = departure;
         }
-        self.counters.move_end_of_busy_period(last_departure, self.last_departure);
+        self.times.move_end_of_busy_period(last_departure, self.last_departure);
         self.recompute_arrivals(now);
     }
 
@@ -81,11 +81,11 @@ impl Link {
         for number in self.held_numbers() {
             let packet = self.ring.at(number);
             dropped.push(packet.parcel.packet);
-            self.counters.dropped_down += 1;
-            self.counters.move_departure(packet.departure, now);
+            self.extras.dropped.down += 1;
+            self.times.move_departure(packet.departure, now);
         }
         if self.held() > 0 {
-            self.counters.move_end_of_busy_period(self.last_departure, now);
+            self.times.move_end_of_busy_period(self.last_departure, now);
             self.last_departure = now;
             self.last_start = now;
         }

@@ -1,4 +1,4 @@
-//! Features that most links do not have: RED and custom queues, loss, disturbance.
+//! Features that most links do not have: RED and custom queues, loss, disturbance; and what is seldom counted.
 
 use rand_core::RngCore;
 use subflow_quantity::{Duration, Instant};
@@ -7,6 +7,7 @@ use super::disturbance::Disturbance;
 use super::{LinkConfig, LinkStreams, LossPosition};
 use crate::LossConfig;
 use crate::loss::LossProcess;
+use crate::metrics::Dropped;
 use crate::queue::{Arrival, CustomQueue, Discipline, Occupancy, Red};
 use rand_pcg::Pcg64Mcg;
 
@@ -18,6 +19,7 @@ pub(crate) struct Extras {
     loss_random: Pcg64Mcg,
     loss_before_queue: bool,
     pub(crate) disturbance: Option<Disturbance>,
+    pub(super) dropped: Dropped,
 }
 
 /// A queue discipline that drops packets before the limit is reached.
@@ -54,6 +56,7 @@ impl Extras {
             loss_random: streams.loss,
             loss_before_queue: config.loss_position == LossPosition::BeforeQueue,
             disturbance: Disturbance::new(config, streams.disturbance),
+            dropped: Dropped::default(),
         }
     }
 

@@ -26,7 +26,7 @@ use transmitter::Transmitter;
 
 use crate::host_table::FarEnd;
 use crate::look_ahead::prefetch;
-use crate::metrics::LinkCounters;
+use crate::metrics::{Arrived, QueueTimes};
 use crate::queue::DropTail;
 use crate::{LinkMetrics, PacketId};
 
@@ -40,8 +40,8 @@ use crate::{LinkMetrics, PacketId};
 ///
 /// A packet whose last bit leaves at T frees its space for one that comes at T.
 ///
-/// The fields are ordered by cache line: first those used on delivery, then the others used on acceptance, then the
-/// counters.
+/// The fields are ordered by cache line: all that a delivery needs is in the first one, what an acceptance needs besides
+/// is in the two others.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Link {
@@ -52,9 +52,7 @@ pub(crate) struct Link {
     /// even before they depart.
     delivered: u32,
     pub(crate) far_end: FarEnd,
-    /// Bytes, including overhead, of the packets held by the queue.
-    held_bytes: u64,
-    extras: Box<Extras>,
+    arrived: Arrived,
     overhead: u16,
     /// Whether the link has none of the features in `extras`.
     plain: bool,
@@ -65,20 +63,23 @@ pub(crate) struct Link {
     exported: bool,
     counts_transmitting: bool,
 
+    /// Bytes, including overhead, of the packets held by the queue.
+    held_bytes: u64,
     /// When the last packet leaves.
     last_departure: Instant,
     /// When the last packet arrives. No later packet arrives earlier.
     last_arrival: Instant,
     delay: Duration,
     transmitter: Transmitter,
-    limit: DropTail,
 
-    counters: LinkCounters,
+    times: QueueTimes,
+    limit: DropTail,
     /// When the transmission of the last packet starts.
     last_start: Instant,
+    extras: Box<Extras>,
 }
 
-const _: () = assert!(size_of::<Link>() <= 4 * 64);
+const _: () = assert!(size_of::<Link>() == 3 * 64 && core::mem::offset_of!(Link, held_bytes) == 64);
 
 /// A packet that a link has accepted.
 #[derive(Clone, Copy, Debug)]
@@ -109,21 +110,22 @@ impl Link {
             departed: 0,
             delivered: 0,
             far_end,
-            held_bytes: 0,
+            arrived: Arrived::default(),
             overhead: config.overhead,
             plain: extras.are_none(),
-            extras,
             up: true,
             fused: false,
             exported: false,
             counts_transmitting: config.queue.counts_transmitting,
+            held_bytes: 0,
             last_departure: Instant::ZERO,
             last_arrival: Instant::ZERO,
             delay,
             transmitter: Transmitter::new(&config.service),
+            times: QueueTimes::default(),
             limit: DropTail::new(config.queue.limit),
-            counters: LinkCounters::default(),
             last_start: Instant::ZERO,
+            extras,
         }
     }
 
@@ -132,7 +134,7 @@ impl Link {
     pub(crate) fn accept(&mut self, now: Instant, parcel: Parcel) -> Option<Accepted> {
         let occupied = u32::from(parcel.size) + u32::from(self.overhead);
         if !self.up {
-            self.counters.dropped_down += 1;
+            self.extras.dropped.down += 1;
             return None;
         }
         let first = self.delivered == self.ring.tail();
@@ -144,7 +146,7 @@ impl Link {
         }
         // If the packet fits and is no new maximum even if none of the others has left, there is no need to know which
         // ones have.
-        let may_matter = self.held() >= self.counters.max_queue
+        let may_matter = self.held() >= self.times.max_queue
             || !self.limit.fits(self.held(), self.held_bytes, occupied)
             || !self.plain;
         if may_matter && !self.admits(now, occupied) {
@@ -159,7 +161,7 @@ impl Link {
         self.last_departure = departure;
         self.last_arrival = arrival;
         self.held_bytes += u64::from(occupied);
-        self.counters.count_accepted(now, start, departure, self.held());
+        self.times.count_accepted(now, start, departure, self.held());
         Some(Accepted { arrival, first, lost })
     }
 
@@ -175,7 +177,12 @@ impl Link {
     #[inline(always)]
     pub(crate) fn deliver_known(&mut self, size: u16, lost: bool) {
         self.delivered = self.delivered.wrapping_add(1);
-        self.counters.count_arrived(size, lost);
+        if lost {
+            self.extras.dropped.loss += 1;
+        } else {
+            self.arrived.packets += 1;
+            self.arrived.bytes += u64::from(size);
+        }
     }
 
     /// When the first packet arrives; [`Instant::MAX`] if there is none. Both cases are frequent, so it is computed
@@ -216,17 +223,14 @@ impl Link {
         self.ring.prefetch(self.delivered);
         // Its arrival is the link's next event.
         self.ring.prefetch(self.delivered.wrapping_add(1));
-        self.counters.prefetch();
     }
 
     /// Fetches what the acceptance of a packet needs.
     #[inline]
     pub(crate) fn prefetch_acceptance(&self) {
         prefetch(&self.ring);
-        prefetch(&self.last_departure);
-        prefetch(&self.limit);
-        self.counters.prefetch();
-        prefetch(&self.last_start);
+        prefetch(&self.held_bytes);
+        prefetch(&self.times);
     }
 
     /// Fetches the place of the next packet and the first that may have left, once the first line can be read.
@@ -288,12 +292,12 @@ impl Link {
         let unfinished = self.last_departure.since(now);
         let held = (0..self.held()).map(|number| self.ring.at(self.departed.wrapping_add(number)));
         let to_wait = held.map(|packet| u128::from(packet.departure.since(now).as_nanos())).sum();
-        self.counters.report(now, unfinished, to_wait)
+        LinkMetrics::new(now, (self.arrived, self.extras.dropped, &self.times), unfinished, to_wait)
     }
 
     /// Packets that left the link at its far end.
     pub(crate) const fn hops(&self) -> u64 {
-        self.counters.packets
+        self.arrived.packets
     }
 
     /// The first descriptor that is still needed.
@@ -329,19 +333,19 @@ impl Link {
             return false;
         }
         let fits = self.limit.fits(queue.packets, queue.bytes, occupied);
-        self.counters.dropped_queue += u64::from(!fits);
+        self.extras.dropped.queue += u64::from(!fits);
         fits
     }
 
     /// Whether a packet passes loss and the discipline.
     fn passes_extras(&mut self, now: Instant, occupied: u32, queue: QueueState) -> bool {
         if self.extras.loses_before_queue() {
-            self.counters.dropped_loss += 1;
+            self.extras.dropped.loss += 1;
             return false;
         }
         let transmitter = &self.transmitter;
         if self.extras.queue_drops(now, occupied, queue, |bytes| transmitter.typical_time(bytes)) {
-            self.counters.dropped_queue += 1;
+            self.extras.dropped.queue += 1;
             return false;
         }
         true
