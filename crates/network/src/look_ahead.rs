@@ -8,14 +8,18 @@
 
 use prefetch_index::prefetch_index;
 
+use crate::event_queue::Event;
 use crate::host_table::FarEnd;
-use crate::link::Link;
 use crate::network::LookAhead;
-use crate::routing::FlowRoute;
 use crate::{Hosts, InterfaceId, Network, PacketId};
 
 /// The event for which the first access is made, counted from the next event.
 const FURTHEST: usize = 30;
+/// The event of which it is found out where its packet goes.
+const FOUND: usize = 14;
+
+/// The packet of an event is for a host. Other values are links.
+const HOST: u32 = Event::UNKNOWN - 1;
 
 /// Fetches the first cache line of `value`, for [`Hosts::look_ahead`].
 #[inline]
@@ -27,38 +31,69 @@ impl Network {
     /// Prefetches for the next events, if they are known; returns whether they are. Each access is made so many events
     /// ahead that the one before it has been answered.
     #[inline]
-    pub(crate) fn look_ahead<H: Hosts>(&self, hosts: &mut H) -> bool {
+    pub(crate) fn look_ahead<H: Hosts>(&mut self, hosts: &mut H) -> bool {
+        let Some(events) = self.arrivals.next_events() else { return false };
+        if let Some(event) = events.get(FOUND) {
+            let found = self.find_out(event.source);
+            self.arrivals.note(FOUND, found);
+        }
         let Some(events) = self.arrivals.next_events() else { return false };
         // As long as there are so many, none of the accesses has to be checked.
         match events.first_chunk::<{ FURTHEST + 1 }>() {
-            Some(events) => self.prefetch_for(hosts, |place| Some(events[place].source)),
-            None => self.prefetch_for(hosts, |place| events.get(place).map(|event| event.source)),
+            Some(events) => self.prefetch_for(hosts, |place| Some(events[place])),
+            None => self.prefetch_for(hosts, |place| events.get(place).copied()),
         }
         true
     }
 
-    /// Prefetches for the next events, by the places of their sources.
+    /// Prefetches for the next events, by their places.
     #[inline(always)]
-    fn prefetch_for<H: Hosts>(&self, hosts: &mut H, source_at: impl Fn(usize) -> Option<u32>) {
-        if let Some(link) = source_at(FURTHEST) {
-            self.links[link as usize].prefetch_first();
+    fn prefetch_for<H: Hosts>(&self, hosts: &mut H, event_at: impl Fn(usize) -> Option<Event>) {
+        if let Some(event) = event_at(FURTHEST) {
+            self.links[event.source as usize].prefetch_first();
         }
-        if let Some(link) = source_at(24) {
-            self.links[link as usize].prefetch_delivery();
+        if let Some(event) = event_at(24) {
+            self.links[event.source as usize].prefetch_delivery();
         }
-        if let Some(link) = source_at(18) {
-            self.prefetch_content(hosts, link);
+        if let Some(event) = event_at(18) {
+            self.prefetch_content(hosts, event.source);
         }
-        if let Some(link) = source_at(12) {
-            self.prefetch_for_host(hosts, link, LookAhead::Near);
+        if let Some(event) = event_at(FOUND)
+            && event.found == HOST
+        {
+            self.prefetch_for_host(hosts, event.source, LookAhead::Near);
         }
-        if let Some(link) = source_at(8) {
-            self.prefetch_for_next_link(link, Link::prefetch_acceptance);
-            self.prefetch_for_host(hosts, link, LookAhead::Nearer);
+        if let Some(event) = event_at(9) {
+            match self.found(event) {
+                Event::UNKNOWN => {}
+                HOST => self.prefetch_for_host(hosts, event.source, LookAhead::Nearer),
+                next => self.links[next as usize].prefetch_acceptance(),
+            }
         }
-        if let Some(link) = source_at(4) {
-            self.prefetch_for_next_link(link, Link::prefetch_queue);
-            self.prefetch_for_host(hosts, link, LookAhead::Next);
+        if let Some(event) = event_at(4) {
+            match self.found(event) {
+                Event::UNKNOWN => {}
+                HOST => self.prefetch_for_host(hosts, event.source, LookAhead::Next),
+                next => self.links[next as usize].prefetch_queue(),
+            }
+        }
+    }
+
+    /// What was found out about `event`, or is found out now if it was inserted after its turn for that.
+    #[inline]
+    fn found(&self, event: Event) -> u32 {
+        if event.found == Event::UNKNOWN { self.find_out(event.source) } else { event.found }
+    }
+
+    /// The link that the first packet on `link` takes next, unless the router chooses among several; or [`HOST`].
+    #[inline]
+    fn find_out(&self, link: u32) -> u32 {
+        let link = &self.links[link as usize];
+        match link.far_end {
+            FarEnd::Router(router) => {
+                self.routing.sole_next_link(router, &link.first_parcel()).unwrap_or(Event::UNKNOWN)
+            }
+            FarEnd::Interface(_) => HOST,
         }
     }
 
@@ -76,19 +111,8 @@ impl Network {
         }
     }
 
-    /// A part of the next link of the packet that is first on `link`.
-    #[inline(always)]
-    fn prefetch_for_next_link(&self, link: u32, prefetch: impl Fn(&Link)) {
-        let link = &self.links[link as usize];
-        if let FarEnd::Router(router) = link.far_end
-            && let Some(next) = self.routing.sole_next_link(router, &link.first_parcel())
-        {
-            prefetch(&self.links[next as usize]);
-        }
-    }
-
     /// What the host needs for the packet that is first on `link`.
-    #[inline(always)]
+    #[inline(never)]
     fn prefetch_for_host<H: Hosts>(&self, hosts: &mut H, link: u32, step: LookAhead) {
         let link = &self.links[link as usize];
         if let FarEnd::Interface(interface) = link.far_end {
@@ -103,11 +127,8 @@ impl Network {
     /// The way of the packets with which a host at `interface` answers `packet`.
     #[inline]
     fn prefetch_answer(&self, interface: InterfaceId, packet: PacketId) {
-        if let Some(flows) = &self.routing.flows
-            && let Some(FlowRoute { route, .. }) = flows.find_opposite(&self.packets[packet])
-            && let Some(index) = route.index()
-        {
-            prefetch_index(&self.routing.listed, index);
+        if let Some(flows) = &self.routing.flows {
+            flows.prefetch_opposite(&self.packets[packet]);
         }
         self.links[self.hosts.interfaces[interface.index()].link.index()].prefetch_acceptance();
     }

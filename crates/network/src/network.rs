@@ -45,7 +45,7 @@ pub enum LookAhead {
     Near,
     /// A few events later.
     Nearer,
-    /// It arrives next but for one or two events.
+    /// It arrives after a few events.
     Next,
 }
 

@@ -36,7 +36,7 @@ impl Network {
         let packet = &self.packets[id];
         let size = u16::try_from(packet.wire_length()).expect("an IP packet of at most 65535 bytes");
         // A flow that is known needs no look-up of its destination.
-        let known = self.routing.flows.as_ref().and_then(|flows| flows.find(packet));
+        let known = self.routing.flows.as_mut().and_then(|flows| flows.find(packet));
         let flow = match known {
             Some(known) => known,
             None => self.route_of(interface, sender.link, id),

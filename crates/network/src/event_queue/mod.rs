@@ -140,6 +140,14 @@ impl EventQueue {
         }
     }
 
+    /// Notes what was found out about the event at `place` of the [next events](Self::next_events).
+    #[inline]
+    pub(crate) fn note(&mut self, place: usize, found: u32) {
+        if let Order::Wheel(wheel) = &mut self.order {
+            wheel.note(place, found);
+        }
+    }
+
     /// Replaces the first event, which is that of `source`, by one at `at`, or removes it with [`Instant::MAX`].
     #[inline]
     pub(crate) fn replace_first(&mut self, source: u32, at: Instant) {

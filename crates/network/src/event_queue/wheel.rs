@@ -11,6 +11,17 @@ use super::{Key, NEVER};
 pub(crate) struct Event {
     pub(super) key: Key,
     pub(crate) source: u32,
+    /// What `look_ahead.rs` has found out about the event; [`Event::UNKNOWN`] at first.
+    pub(crate) found: u32,
+}
+
+impl Event {
+    /// Nothing has been found out.
+    pub(crate) const UNKNOWN: u32 = u32::MAX;
+
+    fn new(source: u32, key: Key) -> Self {
+        Self { key, source, found: Self::UNKNOWN }
+    }
 }
 
 /// Buckets of equal spans of time. The events of the next ones are sorted; there the events after the first are known.
@@ -20,10 +31,10 @@ pub(super) struct Wheel {
     sorted: Vec<Event>,
     next: usize,
     sorted_to: u64,
-    /// The events of the following buckets, each in the slot of its number modulo [`BUCKETS`].
+    /// The events of the following buckets, each in the slot of its number modulo the number of slots, a power of two.
     buckets: Box<[Vec<Event>]>,
     /// Bit set of the slots that have events.
-    occupied: [u64; BUCKETS / 64],
+    occupied: Box<[u64]>,
     /// Events after the last bucket.
     later: BinaryHeap<Reverse<Event>>,
     /// Memory of buckets that have become empty.
@@ -37,7 +48,10 @@ pub(super) struct Wheel {
     events: u32,
 }
 
-const BUCKETS: usize = 1024;
+/// There is a slot for so many sources, and at least [`FEWEST`] slots. The span of the buckets adapts to the number of
+/// events, so that more events need more buckets to reach as far ahead. Events beyond all buckets take longer.
+const SOURCES_PER_SLOT: usize = 4;
+const FEWEST: usize = 1024;
 
 /// So many events are sorted, if there are so many soon.
 const AHEAD: usize = 32;
@@ -52,12 +66,13 @@ const PERIOD: u32 = 256;
 
 impl Wheel {
     pub(super) fn new(source_bits: u32) -> Self {
+        let slots = ((1 << source_bits) / SOURCES_PER_SLOT).max(FEWEST);
         Self {
             sorted: Vec::new(),
             next: 0,
             sorted_to: 0,
-            buckets: vec![Vec::new(); BUCKETS].into_boxed_slice(),
-            occupied: [0; BUCKETS / 64],
+            buckets: vec![Vec::new(); slots].into_boxed_slice(),
+            occupied: vec![0; slots / 64].into_boxed_slice(),
             later: BinaryHeap::new(),
             spare: Vec::new(),
             // 2 µs.
@@ -81,10 +96,24 @@ impl Wheel {
         &self.sorted[self.next..]
     }
 
+    /// Notes what was found out about the event at `place` of the next events.
+    #[inline]
+    pub(super) fn note(&mut self, place: usize, found: u32) {
+        if let Some(event) = self.sorted.get_mut(self.next + place) {
+            event.found = found;
+        }
+    }
+
     /// The source of the first event.
     #[inline]
     pub(super) fn first_source(&self) -> u32 {
         self.sorted.get(self.next).map_or(0, |event| event.source)
+    }
+
+    /// The slot of the bucket with this number.
+    #[inline]
+    fn slot_of(&self, bucket: u64) -> usize {
+        bucket as usize & (self.buckets.len() - 1)
     }
 
     #[inline]
@@ -105,9 +134,9 @@ impl Wheel {
         if key != NEVER {
             let bucket = key >> self.shift;
             if bucket <= self.sorted_to {
-                self.insert_sorted(Event { key, source });
+                self.insert_sorted(Event::new(source, key));
             } else {
-                self.put(bucket, Event { key, source });
+                self.put(bucket, Event::new(source, key));
             }
         }
         if self.sorted.len() - self.next < AHEAD {
@@ -129,10 +158,10 @@ impl Wheel {
     /// Puts an event into its `bucket`, which is not sorted yet.
     #[inline]
     fn put(&mut self, bucket: u64, event: Event) {
-        if bucket - self.sorted_to >= BUCKETS as u64 {
+        if bucket - self.sorted_to >= self.buckets.len() as u64 {
             return self.later.push(Reverse(event));
         }
-        let slot = bucket as usize % BUCKETS;
+        let slot = self.slot_of(bucket);
         let events = &mut self.buckets[slot];
         if events.is_empty() {
             self.occupied[slot / 64] |= 1 << (slot % 64);
@@ -145,7 +174,7 @@ impl Wheel {
     /// events: those that come before a distant bucket would all have to be inserted into the sorted ones.
     fn refill(&mut self) {
         while self.sorted.len() - self.next < AHEAD {
-            let following = (self.sorted_to + 1) as usize % BUCKETS;
+            let following = self.slot_of(self.sorted_to + 1);
             let bucket = match self.occupied[following / 64] >> (following % 64) & 1 {
                 1 => self.sorted_to + 1,
                 _ if self.next < self.sorted.len() => return,
@@ -163,9 +192,9 @@ impl Wheel {
     /// The first bucket after the sorted ones that has events.
     fn next_bucket(&self) -> Option<u64> {
         let later = self.later.peek().map(|Reverse(event)| event.key >> self.shift);
-        let start = (self.sorted_to + 1) as usize % BUCKETS;
+        let start = self.slot_of(self.sorted_to + 1);
         // The rest of the word of the first slot, the other words, and the begin of the first word.
-        let words = BUCKETS / 64;
+        let words = self.occupied.len();
         let near = (0..=words).find_map(|turn| {
             let word = (start / 64 + turn) % words;
             let mut occupied = self.occupied[word];
@@ -173,7 +202,7 @@ impl Wheel {
                 occupied &= u64::MAX << (start % 64);
             }
             let slot = word * 64 + occupied.trailing_zeros() as usize;
-            (occupied != 0).then(|| self.sorted_to + 1 + (slot.wrapping_sub(start) % BUCKETS) as u64)
+            (occupied != 0).then(|| self.sorted_to + 1 + self.slot_of(slot.wrapping_sub(start) as u64) as u64)
         });
         near.into_iter().chain(later).min()
     }
@@ -181,7 +210,7 @@ impl Wheel {
     /// Sorts the events of `bucket`, before which there are no others that are not sorted.
     fn open(&mut self, bucket: u64) {
         let sorted_before = self.sorted.len();
-        let slot = bucket as usize % BUCKETS;
+        let slot = self.slot_of(bucket);
         self.sorted_to = bucket;
         self.occupied[slot / 64] &= !(1 << (slot % 64));
         let mut events = core::mem::take(&mut self.buckets[slot]);
@@ -190,7 +219,7 @@ impl Wheel {
             self.spare.push(events);
         }
         while let Some(&Reverse(event)) = self.later.peek()
-            && (event.key >> self.shift) - bucket < BUCKETS as u64
+            && (event.key >> self.shift) - bucket < self.buckets.len() as u64
         {
             self.later.pop();
             match event.key >> self.shift {
@@ -220,7 +249,7 @@ impl Wheel {
         for events in &mut self.buckets {
             others.append(events);
         }
-        self.occupied = [0; BUCKETS / 64];
+        self.occupied.fill(0);
         self.shift = shift;
         // A bucket that is sorted in part is sorted as a whole.
         self.sorted_to = last.key >> shift;

@@ -1,6 +1,6 @@
 //! Routes of flows. A route is chosen when the flow's first packet leaves its host, and kept.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use rand_core::RngCore;
 use rand_pcg::Pcg64Mcg;
@@ -10,6 +10,7 @@ use subflow_wire::tcp::TcpFlags;
 use subflow_wire::tcp::mptcp::{Join, MptcpOption};
 use subflow_wire::{Body, Packet, TcpSegment};
 
+use super::recent_flows::{KeyV4, RecentFlows};
 use super::tables::PerPacket;
 use super::{FlowRoute, Gateway, PacketRoute, Routes};
 use crate::InterfaceId;
@@ -19,8 +20,10 @@ use crate::InterfaceId;
 pub(crate) struct FlowRoutes {
     /// Routes by 5-tuple: addresses, then ports and protocol. `None`: there is no route. Looked up for each packet that
     /// a host sends.
-    v4: FxHashMap<(u64, u64), Option<FlowRoute>>,
+    v4: FxHashMap<KeyV4, Option<FlowRoute>>,
     v6: FxHashMap<(u128, u128, u64), Option<FlowRoute>>,
+    /// A part of `v4`.
+    recent: RecentFlows,
     flows: Vec<Flow>,
     controller: Option<Multiflow>,
     /// The seed of the flow hash.
@@ -54,6 +57,7 @@ impl FlowRoutes {
         Self {
             v4: FxHashMap::default(),
             v6: FxHashMap::default(),
+            recent: RecentFlows::new(),
             flows: Vec::new(),
             controller,
             hash_seed: rng.next_u64(),
@@ -68,33 +72,30 @@ impl FlowRoutes {
 
     /// The route of the flow of `packet`; outer `None`: the flow is new.
     #[inline]
-    pub(crate) fn find(&self, packet: &Packet) -> Option<Option<FlowRoute>> {
+    pub(crate) fn find(&mut self, packet: &Packet) -> Option<Option<FlowRoute>> {
         let (ports, protocol) = ports(packet);
-        self.find_by(packet.ip.source, packet.ip.destination, ports, protocol)
-    }
-
-    /// The route of the flow in the opposite direction to `packet`, if it is known and has one.
-    #[inline]
-    pub(crate) fn find_opposite(&self, packet: &Packet) -> Option<FlowRoute> {
-        let ((source, destination), protocol) = ports(packet);
-        self.find_by(packet.ip.destination, packet.ip.source, (destination, source), protocol)?
-    }
-
-    #[inline]
-    fn find_by(
-        &self,
-        source: IpAddr,
-        destination: IpAddr,
-        ports: (u16, u16),
-        protocol: u8,
-    ) -> Option<Option<FlowRoute>> {
-        let rest = u64::from(ports.0) << 32 | u64::from(ports.1) << 16 | u64::from(protocol);
-        match (source, destination) {
+        let rest = rest_of_key(ports, protocol);
+        match (packet.ip.source, packet.ip.destination) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => {
-                let addresses = u64::from(source.to_bits()) << 32 | u64::from(destination.to_bits());
-                self.v4.get(&(addresses, rest)).copied()
+                let key = (v4_addresses(source, destination), rest);
+                self.recent.find(key).or_else(|| self.look_up(key))
             }
             (source, destination) => self.v6.get(&(bits(source), bits(destination), rest)).copied(),
+        }
+    }
+
+    fn look_up(&mut self, key: KeyV4) -> Option<Option<FlowRoute>> {
+        let route = self.v4.get(&key).copied()?;
+        self.recent.put(key, route);
+        Some(route)
+    }
+
+    /// Fetches the route of the flow in the opposite direction to `packet` from memory.
+    #[inline]
+    pub(crate) fn prefetch_opposite(&self, packet: &Packet) {
+        let ((source, destination), protocol) = ports(packet);
+        if let (IpAddr::V4(from), IpAddr::V4(to)) = (packet.ip.destination, packet.ip.source) {
+            self.recent.prefetch((v4_addresses(from, to), rest_of_key((destination, source), protocol)));
         }
     }
 
@@ -120,6 +121,9 @@ impl FlowRoutes {
         let flow = Flow { key, start };
         let route = self.route_of(flow, path, (routes, graph), list);
         self.flows.push(flow);
+        if self.recent.is_small_for(self.flows.len()) {
+            self.recent.reset(2 * self.flows.len());
+        }
         self.insert(key, route);
         route
     }
@@ -141,6 +145,7 @@ impl FlowRoutes {
             let route = self.route_of(flow, path, (routes, graph), list);
             self.insert(flow.key, route);
         }
+        self.recent.reset(self.flows.len());
     }
 
     /// The route over `path` or, without one, by the routers' tables.
@@ -167,11 +172,10 @@ impl FlowRoutes {
 
     fn insert(&mut self, key: FlowKey, route: Option<FlowRoute>) {
         let (source, destination) = (key.source, key.destination);
-        let rest = u64::from(source.port()) << 32 | u64::from(destination.port()) << 16 | u64::from(key.protocol);
+        let rest = rest_of_key((source.port(), destination.port()), key.protocol);
         match (source.ip(), destination.ip()) {
             (IpAddr::V4(from), IpAddr::V4(to)) => {
-                let addresses = u64::from(from.to_bits()) << 32 | u64::from(to.to_bits());
-                self.v4.insert((addresses, rest), route);
+                self.v4.insert((v4_addresses(from, to), rest), route);
             }
             (from, to) => {
                 self.v6.insert((bits(from), bits(to), rest), route);
@@ -198,6 +202,16 @@ fn by_tables(start: FlowStart, hash: u16, (routes, graph): (&Routes, &Graph)) ->
         }
     }
     Ok(Some(links))
+}
+
+#[inline]
+fn v4_addresses(source: Ipv4Addr, destination: Ipv4Addr) -> u64 {
+    u64::from(source.to_bits()) << 32 | u64::from(destination.to_bits())
+}
+
+#[inline]
+fn rest_of_key((source, destination): (u16, u16), protocol: u8) -> u64 {
+    u64::from(source) << 32 | u64::from(destination) << 16 | u64::from(protocol)
 }
 
 fn bits(address: IpAddr) -> u128 {

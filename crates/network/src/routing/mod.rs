@@ -9,6 +9,7 @@
 mod flows;
 mod gateways;
 mod packet_route;
+mod recent_flows;
 mod tables;
 mod wiring;
 
