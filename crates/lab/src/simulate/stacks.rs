@@ -108,9 +108,29 @@ pub(crate) fn path_manager(manager: &subflow_scenario::PathManager, end: FlowEnd
     manager
 }
 
-fn tcp_options(flow: &subflow_scenario::Tcp, stack: &Stack, end: FlowEnd) -> TcpOptions {
+/// The configurations of TCP in a run. Equal ones are the same object, which stays in the cache although thousands of
+/// connections read theirs with every packet.
+#[derive(Default)]
+pub(super) struct TcpConfigs(Vec<Arc<Config>>);
+
+impl TcpConfigs {
+    /// So many are compared with a new one.
+    const COMPARED: usize = 16;
+
+    fn shared(&mut self, options: &subflow_scenario::TcpOptions) -> Arc<Config> {
+        let config = tcp_config(options);
+        if let Some(known) = self.0.iter().rev().take(Self::COMPARED).find(|known| ***known == config) {
+            return known.clone();
+        }
+        let config = Arc::new(config);
+        self.0.push(config.clone());
+        config
+    }
+}
+
+fn tcp_options(flow: &subflow_scenario::Tcp, stack: &Stack, end: FlowEnd, configs: &mut TcpConfigs) -> TcpOptions {
     TcpOptions {
-        config: Arc::new(tcp_config(&stack.tcp)),
+        config: configs.shared(&stack.tcp),
         congestion: congestion(&flow.congestion, &stack.tcp, end),
         send_buffer: send_buffer(&stack.tcp),
     }
@@ -120,11 +140,11 @@ fn mptcp_config(
     flow: &subflow_scenario::Mptcp,
     stack: &Stack,
     end: FlowEnd,
-    backup_addresses: Vec<IpAddr>,
-    record_paths: bool,
+    (backup_addresses, record_paths): (Vec<IpAddr>, bool),
+    configs: &mut TcpConfigs,
 ) -> mptcp::Config {
     mptcp::Config {
-        tcp: Arc::new(tcp_config(&stack.tcp)),
+        tcp: configs.shared(&stack.tcp),
         send_buffer: send_buffer(&stack.tcp),
         send_buffer_tuning: match stack.tcp.send_buffer {
             Buffer::Automatic { initial, maximum } => Some(SendBufferTuning { initial, maximum }),
@@ -160,23 +180,24 @@ pub(crate) fn flow_end(flow: &Flow, side: Side, seed: u64) -> FlowEnd {
 }
 
 /// The configuration of one end of `flow` in a run with `seed`; `None` for UDP. `backups` are that host's backup
-/// addresses; `record_paths` keeps the samples of its subflows.
+/// addresses; `record_paths` keeps the samples of its subflows. `configs` are those of the other flows.
 pub(super) fn listener(
     flow: &Flow,
     side: Side,
     seed: u64,
-    backups: Vec<IpAddr>,
-    record_paths: bool,
+    (backups, record_paths): (Vec<IpAddr>, bool),
+    configs: &mut TcpConfigs,
 ) -> Option<Listener> {
     let end = flow_end(flow, side, seed);
     match &flow.protocol {
         Protocol::Tcp(tcp) => {
             let stack = if side == Side::From { &tcp.from_stack } else { &tcp.to_stack };
-            Some(Listener::Tcp(tcp_options(tcp, stack, end)))
+            Some(Listener::Tcp(tcp_options(tcp, stack, end, configs)))
         }
         Protocol::Mptcp(mptcp) => {
             let stack = if side == Side::From { &mptcp.from_stack } else { &mptcp.to_stack };
-            Some(Listener::Mptcp(Arc::new(mptcp_config(mptcp, stack, end, backups, record_paths))))
+            let config = mptcp_config(mptcp, stack, end, (backups, record_paths), configs);
+            Some(Listener::Mptcp(Arc::new(config)))
         }
         Protocol::Sctp(sctp) => {
             let stack = if side == Side::From { &sctp.from_stack } else { &sctp.to_stack };
@@ -232,8 +253,9 @@ mod tests {
         let addresses = [0, 1].map(|host: usize| scenario.hosts[host].interfaces[0].addresses[0]);
         let mut hosts = addresses.map(|address| Host::new(vec![address], stream(1, &address.to_string())));
         let [local, remote] = [(addresses[0], 1024), (addresses[1], flow.port)].map(SocketAddr::from);
-        hosts[1].listen(flow.port, listener(flow, Side::To, 1, Vec::new(), false).expect("a stream"));
-        let opened = match listener(flow, Side::From, 1, Vec::new(), false).expect("a stream") {
+        let mut configs = TcpConfigs::default();
+        hosts[1].listen(flow.port, listener(flow, Side::To, 1, (Vec::new(), false), &mut configs).expect("a stream"));
+        let opened = match listener(flow, Side::From, 1, (Vec::new(), false), &mut configs).expect("a stream") {
             Listener::Tcp(options) => hosts[0].connect_tcp(&options, local, remote, now),
             Listener::Mptcp(config) => hosts[0].connect_mptcp(config, local, remote, now),
             Listener::Sctp(config) => hosts[0].connect_sctp(config, local, remote, now),
