@@ -343,7 +343,7 @@ pub(crate) struct Dumbbell {
 
 #[derive(Debug, Args)]
 pub(crate) struct FatTree {
-    /// Ports of a switch: an even number from 2 to 16
+    /// Ports of a switch: an even number from 2 to 32
     #[arg(long, value_name = "K", default_value_t = 8, value_parser = even_ports)]
     pub(crate) k: u32,
     /// Subflows of each connection
@@ -361,8 +361,8 @@ pub(crate) struct FatTree {
 }
 
 fn even_ports(text: &str) -> Result<u32, String> {
-    let number = text.parse().ok().filter(|k: &u32| (2..=16).contains(k) && k.is_multiple_of(2));
-    number.ok_or_else(|| "expected an even number from 2 to 16".to_owned())
+    let number = text.parse().ok().filter(|k: &u32| (2..=32).contains(k) && k.is_multiple_of(2));
+    number.ok_or_else(|| "expected an even number from 2 to 32".to_owned())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -54,8 +54,6 @@ pub mod sweep;
 mod timeline;
 mod topology;
 
-use std::net::IpAddr;
-
 use subflow_network::RoutingConfig;
 use subflow_quantity::Duration;
 
@@ -110,14 +108,4 @@ pub struct Scenario {
     pub timeline: Vec<LinkEvent>,
     /// When hosts lose addresses and get them back, by time and then by the file's order.
     pub host_timeline: Vec<HostEvent>,
-}
-
-impl Scenario {
-    /// The interface that has `address`.
-    pub fn interface_with(&self, address: IpAddr) -> Option<InterfaceIndex> {
-        self.hosts.iter().enumerate().find_map(|(host, node)| {
-            let interface = node.interfaces.iter().position(|interface| interface.addresses.contains(&address))?;
-            Some(InterfaceIndex { host, interface })
-        })
-    }
 }

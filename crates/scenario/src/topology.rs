@@ -15,6 +15,13 @@ pub struct Host {
     pub stack: HostStack,
 }
 
+impl Host {
+    /// The index of the interface that has `address`.
+    pub fn interface_with(&self, address: IpAddr) -> Option<usize> {
+        self.interfaces.iter().position(|interface| interface.addresses.contains(&address))
+    }
+}
+
 /// Whose TCP and MPTCP a host runs. The simulator always runs ours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HostStack {

@@ -19,7 +19,7 @@ use crate::number;
 /// acknowledgments, which pass the same queues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FatTree {
-    /// Ports of a switch: even, from 2 to 16.
+    /// Ports of a switch: even, from 2 to 32.
     pub k: u32,
     /// Subflows of each connection, from 1 to 8.
     pub subflows: u32,

@@ -1,9 +1,10 @@
 //! The figures of the ends of a flow, of any stack, and the figures of the flow computed from them.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use subflow_quantity::{Duration, Instant};
-use subflow_scenario::{Flow, InterfaceIndex, Protocol, Scenario, Traffic};
+use subflow_scenario::{Flow, Protocol, Scenario, Traffic};
 use subflow_transport::Endpoint;
 use subflow_transport::mptcp::SubflowTotals;
 use subflow_transport::tcp::{Closed, Ends};
@@ -188,7 +189,7 @@ impl MeasuredFlow<'_> {
             unlisted_bytes = unlisted_bytes.saturating_sub(bytes);
             let [one_way_delay, rtt] = self.delays.map_or([None, None], |delays| delays.of_subflow(subflow.ends));
             result.subflows.push(SubflowResult {
-                name: unique(&mut names, subflow_name(scenario, subflow.ends)),
+                name: unique(&mut names, subflow_name(scenario, self.flow, subflow.ends)),
                 goodput_mbps: goodput_mbps(bytes, span),
                 packets_sent: subflow.packets_sent,
                 retransmissions: subflow.retransmissions,
@@ -271,15 +272,14 @@ fn unique(names: &mut BTreeMap<String, u32>, name: String) -> String {
     if *count == 1 { name } else { format!("{name}#{count}") }
 }
 
-/// `host.interface-host.interface` of two ends.
-fn subflow_name(scenario: &Scenario, ends: Ends) -> String {
-    let name = |address| {
-        scenario.interface_with(address).map_or_else(
+/// `host.interface-host.interface` of two ends of a subflow of `flow`.
+fn subflow_name(scenario: &Scenario, flow: &Flow, ends: Ends) -> String {
+    let hosts = [flow.from.host, flow.to.host].map(|host| &scenario.hosts[host]);
+    let name = |address: IpAddr| {
+        let place = hosts.iter().find_map(|host| Some((host, host.interface_with(address)?)));
+        place.map_or_else(
             || format!("{address}"),
-            |InterfaceIndex { host, interface }| {
-                let host = &scenario.hosts[host];
-                format!("{}.{}", host.name, host.interfaces[interface].name)
-            },
+            |(host, interface)| format!("{}.{}", host.name, host.interfaces[interface].name),
         )
     };
     format!("{}-{}", name(ends.local.ip()), name(ends.remote.ip()))
