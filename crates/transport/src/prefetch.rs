@@ -8,6 +8,13 @@ pub(crate) fn prefetch<T>(value: &T) {
     prefetch_index(core::slice::from_ref(value), 0);
 }
 
+/// Fetches the cache lines of `value` and of what follows it in memory, if it is in a row of values.
+#[inline]
+pub(crate) fn prefetch_with_next<T>(value: &T) {
+    prefetch(value);
+    prefetch_index(core::slice::from_ref(value), 1);
+}
+
 /// Fetches all cache lines of `values`.
 #[inline]
 pub(crate) fn prefetch_all<T>(values: &[T]) {

@@ -122,6 +122,7 @@ impl Path {
     }
 
     /// The window used in sums over paths: in recovery the threshold instead of the current window.
+    #[inline]
     pub fn settled_cwnd(&self) -> u32 {
         match self.state {
             RecoveryState::Recovery | RecoveryState::WindowReduced => self.ssthresh.min(self.cwnd.max(self.quantum)),

@@ -16,17 +16,20 @@ pub(super) struct Sibling {
 
 impl Sibling {
     /// Rate `x = w / rtt`, in units per second.
+    #[inline]
     pub(super) fn rate(&self) -> f64 {
         self.window / self.rtt
     }
 }
 
 /// The paths that count for path `of`, including itself.
+#[inline]
 pub(super) fn siblings(paths: &[Path], of: usize) -> impl Iterator<Item = Sibling> {
     group(paths, of).filter_map(|index| sibling(paths, index))
 }
 
 /// One path, if it counts.
+#[inline]
 pub(super) fn sibling(paths: &[Path], index: usize) -> Option<Sibling> {
     let path = &paths[index];
     let rtt = path.srtt.filter(|_| path.established)?;
@@ -39,11 +42,13 @@ pub(super) fn total_rate(paths: &[Path], of: usize) -> f64 {
 }
 
 /// The number of established paths in the group of path `of`, with or without an RTT sample.
+#[inline]
 pub(super) fn established(paths: &[Path], of: usize) -> usize {
     group(paths, of).filter(|&index| paths[index].established).count()
 }
 
 /// The indices of the group of path `of`.
+#[inline]
 fn group(paths: &[Path], of: usize) -> impl Iterator<Item = usize> {
     let group = paths[of].group;
     (0..paths.len()).filter(move |&index| paths[index].group == group)

@@ -146,11 +146,8 @@ impl Connection {
 
     /// Calls the scheduler once and executes its decision. Returns whether a subflow has something to send.
     pub(super) fn assign(&mut self, now: Instant) -> bool {
-        match self.mode {
-            Mode::Opening => return false,
-            Mode::Plain => return self.assign_plain(0),
-            Mode::Infinite { subflow } => return self.assign_plain(subflow),
-            Mode::Multipath => {}
+        if self.mode != Mode::Multipath {
+            return self.assign_without_scheduler();
         }
         let new_data = self.new_data();
         let all_assigned = new_data.is_empty() && self.send.reinjections == 0;
@@ -194,6 +191,15 @@ impl Connection {
                 }
                 repeats
             }
+        }
+    }
+
+    #[cold]
+    fn assign_without_scheduler(&mut self) -> bool {
+        match self.mode {
+            Mode::Opening | Mode::Multipath => false,
+            Mode::Plain => self.assign_plain(0),
+            Mode::Infinite { subflow } => self.assign_plain(subflow),
         }
     }
 

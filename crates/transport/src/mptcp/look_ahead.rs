@@ -3,7 +3,7 @@
 use core::mem::offset_of;
 
 use super::{Connection, Subflow};
-use crate::prefetch::{prefetch, prefetch_all, prefetch_whole};
+use crate::prefetch::{prefetch, prefetch_all, prefetch_whole, prefetch_with_next};
 
 impl Connection {
     /// Fetches the connection without its subflows.
@@ -19,6 +19,8 @@ impl Connection {
             prefetch_whole::<Subflow, _>(&subflow.local_id, offset_of!(Subflow, local_id));
         }
         prefetch_all(&self.summaries);
+        prefetch(&self.config.stale_loss_count);
+        prefetch(&self.config.data_acks);
         if self.send.una < self.stream.written {
             // An end without data of its own does not ask the scheduler.
             prefetch_all(&self.views);
@@ -36,7 +38,7 @@ impl Connection {
             prefetch(range);
         }
         if let Some(range) = self.send.outstanding.back() {
-            prefetch(range);
+            prefetch_with_next(range);
         }
     }
 }

@@ -3,7 +3,7 @@
 use core::mem::offset_of;
 
 use super::{Connection, TcpEndpoint};
-use crate::prefetch::{prefetch, prefetch_whole};
+use crate::prefetch::{prefetch, prefetch_whole, prefetch_with_next};
 
 impl TcpEndpoint {
     /// Fetches the endpoint.
@@ -14,12 +14,13 @@ impl TcpEndpoint {
 }
 
 impl Connection {
-    /// Fetches the ends of the queues. The connection can be read.
+    /// Fetches the ends of the queue of sent segments: the first one, the last one and the place of the next one. The
+    /// connection can be read.
     #[inline]
     pub(crate) fn fetch_queues(&self) {
         if let Some(head) = self.sent.head() {
             prefetch(head);
-            prefetch(self.sent.get(self.sent.last_id()));
+            prefetch_with_next(self.sent.get(self.sent.last_id()));
         }
     }
 }

@@ -8,8 +8,10 @@ use super::Connection;
 /// Data and control bits that have not yet been sent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SendQueue {
-    /// Ranges of the application stream (MPTCP: data-level offsets), in the order of transmission.
-    ranges: VecDeque<Range<u64>>,
+    /// Ranges of the application stream (MPTCP: data-level offsets), in the order of transmission. The first one is
+    /// not in the queue of the others, since mostly there are no others; it is empty if there is no data.
+    first: Range<u64>,
+    others: VecDeque<Range<u64>>,
     /// Bytes in all ranges.
     bytes: u64,
     fin: Fin,
@@ -46,30 +48,60 @@ impl SendQueue {
 
     /// Segments of at most `mss` bytes that the data will fill; no segment carries data of two ranges.
     pub(crate) fn packets(&self, mss: u64) -> u64 {
-        self.ranges.iter().map(|range| (range.end - range.start).div_ceil(mss)).sum()
+        self.ranges().map(|range| (range.end - range.start).div_ceil(mss)).sum()
     }
 
     /// Whether neither data nor a FIN is to be sent.
     pub(crate) fn is_empty(&self) -> bool {
-        self.ranges.is_empty() && !self.wants_fin()
+        self.first.is_empty() && !self.wants_fin()
     }
 
     /// Bytes of the first range, which limit the next segment; `None` without data.
     pub(crate) fn front_bytes(&self) -> Option<u64> {
-        self.ranges.front().map(|range| range.end - range.start)
+        (!self.first.is_empty()).then(|| self.first.end - self.first.start)
     }
 
     /// Removes and returns up to `most` bytes of contiguous data from the front; an empty range if there are none.
     pub(crate) fn take(&mut self, most: u64) -> Range<u64> {
-        let Some(front) = self.ranges.front_mut() else { return 0..0 };
-        let end = front.end.min(front.start.saturating_add(most));
-        let taken = front.start..end;
-        front.start = end;
-        if front.start == front.end {
-            self.ranges.pop_front();
+        let end = self.first.end.min(self.first.start.saturating_add(most));
+        let taken = self.first.start..end;
+        self.first.start = end;
+        if self.first.is_empty() {
+            self.first = self.others.pop_front().unwrap_or_default();
         }
         self.bytes -= taken.end - taken.start;
         taken
+    }
+
+    fn ranges(&self) -> impl Iterator<Item = &Range<u64>> {
+        Some(&self.first).filter(|first| !first.is_empty()).into_iter().chain(&self.others)
+    }
+
+    fn push(&mut self, data: Range<u64>) {
+        self.bytes += data.end - data.start;
+        let last = self.others.back_mut().unwrap_or(&mut self.first);
+        if last.is_empty() {
+            *last = data;
+        } else if last.end == data.start {
+            last.end = data.end;
+        } else {
+            self.others.push_back(data);
+        }
+    }
+
+    /// Removes the last `excess` bytes.
+    fn cut(&mut self, excess: u64) {
+        let mut left = excess;
+        while left > 0 {
+            let last = self.others.back_mut().unwrap_or(&mut self.first);
+            let cut = left.min(last.end - last.start);
+            last.end -= cut;
+            left -= cut;
+            if last.is_empty() {
+                self.others.pop_back();
+            }
+        }
+        self.bytes -= excess;
     }
 
     /// A FIN is to follow the data.
@@ -122,33 +154,19 @@ impl Connection {
         if data.is_empty() {
             return;
         }
-        self.queue.bytes += data.end - data.start;
-        match self.queue.ranges.back_mut() {
-            Some(last) if last.end == data.start => last.end = data.end,
-            _ => self.queue.ranges.push_back(data),
-        }
+        self.queue.push(data);
     }
 
     /// Removes the data that has not been sent, except for its first `keep` bytes. Returns the number of bytes removed.
     pub fn discard_unsent(&mut self, keep: u64) -> u64 {
         let excess = self.queue.bytes.saturating_sub(keep);
-        let mut left = excess;
-        while left > 0 {
-            let last = self.queue.ranges.back_mut().expect("as many bytes as are counted");
-            let cut = left.min(last.end - last.start);
-            last.end -= cut;
-            left -= cut;
-            if last.start == last.end {
-                self.queue.ranges.pop_back();
-            }
-        }
-        self.queue.bytes -= excess;
+        self.queue.cut(excess);
         excess
     }
 
     /// The data that may be sent or repeated: ranges of the application stream (MPTCP: data-level offsets).
     pub(crate) fn unacknowledged_data(&self) -> impl Iterator<Item = Range<u64>> {
-        self.sent.data().chain(self.queue.ranges.iter().cloned())
+        self.sent.data().chain(self.queue.ranges().cloned())
     }
 
     /// Ends the stream: a FIN follows the queued data.
