@@ -166,8 +166,8 @@ mod tests {
         let layout = grid.layout().expect("four dimensions");
         assert_eq!((layout.rows, layout.columns, grid.panels(&layout)), (1, 3, 4));
         assert!(grid.is_filled());
-        let last_of_second_panel = 1 * 3 + 2;
-        assert_eq!(grid.panel(&layout, last_of_second_panel), 1);
+        // Point 5: x.loss 1 %, rr, y.loss 2 %, balia.
+        assert_eq!(grid.panel(&layout, 5), 1);
         assert_eq!(grid.panel_name(&layout, 1), "x.loss 1 %, y.loss 2 %");
     }
 }
