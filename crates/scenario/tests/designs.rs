@@ -86,6 +86,8 @@ fn the_seed_of_the_design_alone_decides_and_another_path_changes_nothing() {
         plan(&format!("{{ name = \"random\", points = 10, seed = {seed} }}"), &format!("seed = [3]\n{RANGES}"))
     };
     assert_eq!(values(&with_seed(1).points, DELAY), values(&drawn("random", 10, RANGES), DELAY));
+    let with_another = drawn("random", 10, &format!("{RANGES}links.two.delay = \"1 ms .. 100 ms\"\n"));
+    assert_eq!(values(&with_another, DELAY), values(&drawn("random", 10, RANGES), DELAY));
     assert_ne!(values(&with_seed(2).points, DELAY), values(&with_seed(1).points, DELAY));
     let expected = Design::Drawn { sampling: Sampling::Random, points: 10, seed: 2 };
     assert_eq!(with_seed(2).design, expected);
@@ -95,14 +97,12 @@ fn the_seed_of_the_design_alone_decides_and_another_path_changes_nothing() {
 fn a_latin_hypercube_has_one_point_in_each_part_of_every_range() {
     let points = drawn("latin-hypercube", 30, RANGES);
     assert_eq!(combinations(&points).len(), 30);
-    // The delay has 991 values. The loss has equal factors: 10^-3 to 10^0.
-    let part_of_delay = |point: &Point| {
+    // The delay has 991 values, the first path ascends. The loss has equal factors: 10^-3 to 10^0.
+    for (part, point) in points.iter().enumerate() {
         let place = ((number(point, DELAY) - 1.0) * 10.0).round() as usize;
-        (1..30).filter(|part| part * 991 / 30 <= place).count()
-    };
+        assert!(part * 991 < (place + 1) * 30 && place * 30 < (part + 1) * 991, "{place} is not in part {part}");
+    }
     let part_of_loss = |point: &Point| (number(point, LOSS).log10() + 3.0) / 3.0 * 30.0;
-    let delays: Vec<usize> = points.iter().map(part_of_delay).collect();
-    assert_eq!(delays, (0..30).collect::<Vec<_>>(), "the first path ascends");
     let mut losses: Vec<f64> = points.iter().map(part_of_loss).collect();
     assert!(losses.windows(2).any(|pair| pair[0] > pair[1]), "the others are in a random order");
     losses.sort_by(f64::total_cmp);
@@ -123,6 +123,33 @@ fn a_latin_hypercube_of_lists_repeats_values_and_no_point() {
         let found = values(&points, path);
         assert!(found.iter().all(|value| found.iter().filter(|other| *other == value).count() == each), "{path}");
     }
+}
+
+/// How many of 600 points, two of each of 300 seeds, have each of three values.
+fn frequencies(three_values: &str) -> Vec<usize> {
+    let design = |seed: u32| format!("{{ name = \"latin-hypercube\", points = 2, seed = {seed} }}");
+    let paths = format!("\"links.one.delay\" = {three_values}\n");
+    let points: Vec<Point> = (1..=300).flat_map(|seed| plan(&design(seed), &paths).points).collect();
+    let found = values(&points, DELAY);
+    ["1 ms", "2 ms", "3 ms"].map(|value| found.iter().filter(|other| *other == value).count()).to_vec()
+}
+
+#[test]
+fn all_values_of_a_latin_hypercube_are_equally_probable() {
+    for three_values in ["[\"1 ms\", \"2 ms\", \"3 ms\"]", "\"1 ms .. 3 ms\""] {
+        let found = frequencies(three_values);
+        // Each seed leaves out one value: 200 points are expected, with a standard deviation of 8.2.
+        assert!(found.iter().all(|points| (170..=230).contains(points)), "{three_values}: {found:?}");
+    }
+}
+
+#[test]
+fn a_latin_hypercube_with_nearly_all_combinations_is_refused_soon() {
+    let paths = "\"links.one.delay\" = \"1 ms .. 60 ms\"\n\"links.two.delay\" = \"1 ms .. 60 ms\"\n";
+    let design = "design = { name = \"latin-hypercube\", points = 3590 }\n";
+    let problem = Plan::read(document(&format!("{design}{paths}"))).expect_err("too dense").to_string();
+    assert!(problem.contains("found no 3590 different combinations"), "{problem}");
+    assert!(problem.contains("give ranges a step"), "a full design has no such ranges: {problem}");
 }
 
 #[test]

@@ -88,8 +88,8 @@ pub(crate) const DESIGN: TableSchema = TableSchema {
     path: "sweep.design = { … }",
     doc: "The combinations of swept values that have runs; without it, or with `design = \"full\"`, all. Values are \
           drawn from lists and ranges, also from ranges without a step: \"10 ms .. 50 ms\" (all numbers are equally \
-          probable) and \"1 .. 1000 log\" (equal factors are), with as many decimals as the ends have. No combination \
-          comes twice.",
+          probable) and \"1 .. 1000 log\" (equal factors are), with as many decimals as the ends have. No two \
+          points have the same places in the lists and ranges.",
     fields: &[
         word("name", words::designs, Default::Required, "the name of the design"),
         optional(

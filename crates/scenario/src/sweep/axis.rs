@@ -3,9 +3,10 @@
 use rand_core::RngCore;
 
 use super::Plan;
-use super::design::Stratum;
+use super::design::one_in_each;
 use super::range::{self, Meaning, Span};
 use crate::file::{DottedPath, Entry, Node, Place, Problem, Value, did_you_mean, list};
+use crate::flow::below;
 use crate::schema;
 
 /// One key of `[sweep]`: one path or several.
@@ -51,11 +52,19 @@ impl Axis {
         }
     }
 
-    /// The place among all values of one in this part of them.
-    pub(super) fn draw(&self, stratum: Stratum, rng: &mut impl RngCore) -> u64 {
+    /// A value, by its place among all.
+    pub(super) fn draw(&self, rng: &mut impl RngCore) -> u64 {
         match &self.values {
-            Values::Steps(steps) => stratum.draw(steps.len() as u64, rng),
-            Values::Span(span) => span.draw(stratum, rng),
+            Values::Steps(steps) => below(steps.len() as u64, rng),
+            Values::Span(span) => span.draw(rng),
+        }
+    }
+
+    /// A value in each of so many equal parts, by their places among all.
+    pub(super) fn draw_each(&self, parts: u64, rng: &mut impl RngCore) -> Vec<u64> {
+        match &self.values {
+            Values::Steps(steps) => one_in_each(parts, steps.len() as u64, rng),
+            Values::Span(span) => span.draw_each(parts, rng),
         }
     }
 

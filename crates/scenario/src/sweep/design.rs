@@ -6,9 +6,12 @@
 //! - random: each value is drawn on its own. More points with the same seed add to those that there are.
 //! - Latin hypercube (McKay, Beckman, Conover 1979): each list or range is divided into as many equal parts as there
 //!   are points, and each part has exactly one of them. With fewer points than a full design, every swept value is
-//!   spread evenly over all of its range.
+//!   spread evenly over all of its range. In a logarithmic range, points are anywhere in their parts. Elsewhere a part
+//!   may end within a value; points are at one random place in all parts of an axis, so that every value is equally
+//!   probable, and none comes more often than another by more than one.
 //!
-//! Each axis has a stream of random numbers, named after its paths: another axis does not change its values.
+//! Each axis has a stream of random numbers, named after its paths: another axis changes its values only where a
+//! combination came twice, which is drawn again on all axes.
 
 use std::collections::BTreeSet;
 
@@ -59,25 +62,11 @@ pub(crate) const DESIGNS: [Choice<Option<Sampling>>; 3] = [
     .source("McKay, Beckman, Conover 1979"),
 ];
 
-/// One of several equal parts.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Stratum {
-    /// Counted from 0.
-    pub(super) index: u64,
-    /// How many there are.
-    pub(super) of: u64,
-}
-
-impl Stratum {
-    /// The only one.
-    pub(super) const WHOLE: Self = Self { index: 0, of: 1 };
-
-    /// A whole number below `count` in this part. Parts have no number in common, unless there are more of them.
-    pub(super) fn draw(self, count: u64, rng: &mut impl RngCore) -> u64 {
-        let bound = |index: u64| (u128::from(index) * u128::from(count) / u128::from(self.of)) as u64;
-        let first = bound(self.index);
-        first + below(bound(self.index + 1).saturating_sub(first).max(1), rng)
-    }
+/// A whole number below `count` for each of `parts` equal parts, at the same random place in all of them: all numbers
+/// are equally probable, and different if there are at least as many as parts.
+pub(super) fn one_in_each(parts: u64, count: u64, rng: &mut impl RngCore) -> Vec<u64> {
+    let place = u128::from(below(count, rng));
+    (0..parts).map(|part| ((u128::from(part) * u128::from(count) + place) / u128::from(parts)) as u64).collect()
 }
 
 impl Design {
@@ -120,7 +109,7 @@ impl Design {
             Self::Full => Ok((0..count as u64).map(|number| combination(axes, number)).collect()),
             Self::Drawn { points, .. } if points as u128 > count => {
                 Err(whole(format!("found a design of {points} points, expected at most {count}, all combinations"))
-                    .help("a full design has each combination once"))
+                    .help(format!("lower its points (--design NAME=POINTS), or {}", all_combinations(axes))))
             }
             Self::Drawn { sampling, points, seed } => {
                 let mut streams: Vec<_> =
@@ -131,10 +120,10 @@ impl Design {
                 };
                 drawn.ok_or_else(|| {
                     whole(format!("found no {points} different combinations for this design, expected fewer points"))
-                        .help(
-                            "sweep over more values, write the ends of ranges with more decimals (1.00), or choose \
-                               a full design",
-                        )
+                        .help(format!(
+                            "sweep over more values, write the ends of ranges with more decimals (1.00), or {}",
+                            all_combinations(axes)
+                        ))
                 })
             }
         }
@@ -143,8 +132,18 @@ impl Design {
 
 const EXAMPLE: &str = "for example design = { name = \"latin-hypercube\", points = 50 }";
 
-/// How often to try anew, for each point, before there is taken to be no design.
-const TRIALS: usize = 1000;
+/// How often to try anew before there is taken to be no design with so many points.
+const fn trials(points: usize) -> usize {
+    10_000 + 100 * points
+}
+
+/// How to have all combinations of these axes.
+fn all_combinations(axes: &[Axis]) -> &'static str {
+    match axes.iter().all(|axis| axis.check_steps().is_ok()) {
+        true => "choose a full design (--design full)",
+        false => "give ranges a step (\"1 ms .. 9 ms step 1 ms\") and choose a full design (--design full)",
+    }
+}
 
 /// The combination with this number; the last axis changes fastest.
 fn combination(axes: &[Axis], mut number: u64) -> Vec<u64> {
@@ -159,9 +158,8 @@ fn combination(axes: &[Axis], mut number: u64) -> Vec<u64> {
 fn random(axes: &[Axis], points: usize, streams: &mut [impl RngCore]) -> Option<Vec<Vec<u64>>> {
     let mut choices = Vec::with_capacity(points);
     let mut seen = BTreeSet::new();
-    for _ in 0..points.saturating_mul(TRIALS) {
-        let choice: Vec<u64> =
-            axes.iter().zip(&mut *streams).map(|(axis, rng)| axis.draw(Stratum::WHOLE, rng)).collect();
+    for _ in 0..trials(points) {
+        let choice: Vec<u64> = axes.iter().zip(&mut *streams).map(|(axis, rng)| axis.draw(rng)).collect();
         if seen.insert(choice.clone()) {
             choices.push(choice);
         }
@@ -176,8 +174,7 @@ fn random(axes: &[Axis], points: usize, streams: &mut [impl RngCore]) -> Option<
 fn latin_hypercube(axes: &[Axis], points: usize, streams: &mut [impl RngCore]) -> Option<Vec<Vec<u64>>> {
     let mut choices = vec![Vec::with_capacity(axes.len()); points];
     for (number, (axis, rng)) in axes.iter().zip(&mut *streams).enumerate() {
-        let part = |index: usize| Stratum { index: index as u64, of: points as u64 };
-        let mut places: Vec<u64> = (0..points).map(|index| axis.draw(part(index), rng)).collect();
+        let mut places = axis.draw_each(points as u64, rng);
         if number > 0 {
             shuffle(&mut places, rng);
         }
@@ -197,26 +194,36 @@ fn shuffle(places: &mut [u64], rng: &mut impl RngCore) {
 /// axis keeps the values that it has.
 fn separate(mut choices: Vec<Vec<u64>>, streams: &mut [impl RngCore]) -> Option<Vec<Vec<u64>>> {
     let mut seen = BTreeSet::new();
-    let repeated: Vec<bool> = choices.iter().map(|choice| !seen.insert(choice.clone())).collect();
+    let mut repeated: Vec<bool> = choices.iter().map(|choice| !seen.insert(choice.clone())).collect();
     let mut left: Vec<usize> = (0..choices.len()).filter(|point| repeated[*point]).collect();
-    let mut trials = choices.len().saturating_mul(TRIALS);
+    let mut trials = trials(choices.len());
     while let Some(&point) = left.last() {
         trials = trials.checked_sub(1)?;
         // The first axis keeps its order.
         let rng = streams.get_mut(1)?;
         let axis = 1 + below(choices[point].len() as u64 - 1, rng) as usize;
         let other = below(choices.len() as u64, rng) as usize;
-        if repeated[other] && left.contains(&other) {
+        if repeated[other] {
             continue;
         }
-        let (mut one, mut two) = (choices[point].clone(), choices[other].clone());
-        std::mem::swap(&mut one[axis], &mut two[axis]);
-        if one != two && !seen.contains(&one) && !seen.contains(&two) {
-            seen.remove(&choices[other]);
-            seen.extend([one.clone(), two.clone()]);
-            (choices[point], choices[other]) = (one, two);
-            left.pop();
+        exchange(&mut choices, axis, point, other);
+        let is_new = |point: usize| !seen.contains(&choices[point]);
+        if choices[point] == choices[other] || !is_new(point) || !is_new(other) {
+            exchange(&mut choices, axis, point, other);
+            continue;
         }
+        let mut before = choices[other].clone();
+        before[axis] = choices[point][axis];
+        seen.remove(&before);
+        seen.extend([choices[point].clone(), choices[other].clone()]);
+        repeated[point] = false;
+        left.pop();
     }
     Some(choices)
+}
+
+/// Exchanges the places of two points on one axis.
+fn exchange(choices: &mut [Vec<u64>], axis: usize, one: usize, two: usize) {
+    let place = choices[one][axis];
+    choices[one][axis] = std::mem::replace(&mut choices[two][axis], place);
 }

@@ -4,9 +4,9 @@
 use rand_core::RngCore;
 
 use super::MOST_POINTS;
-use super::design::Stratum;
+use super::design::one_in_each;
 use crate::file::{Node, Problem, Value};
-use crate::flow::uniform;
+use crate::flow::{below, uniform};
 
 const HELP: &str =
     "for example \"10 ms .. 50 ms step 10 ms\", or \"1 .. 1000 log 4\" for four values with equal factors";
@@ -53,15 +53,28 @@ impl Span {
         self.range.last - self.range.first + 1
     }
 
-    /// A number in this part of the range, by its place among all. In a logarithmic range, parts have equal factors.
-    pub(super) fn draw(&self, stratum: Stratum, rng: &mut impl RngCore) -> u64 {
+    /// A number of the range, by its place among all.
+    pub(super) fn draw(&self, rng: &mut impl RngCore) -> u64 {
+        match self.range.spacing {
+            Spacing::AnyLog => self.place_at(uniform(rng)),
+            _ => below(self.len(), rng),
+        }
+    }
+
+    /// A number in each of so many equal parts, by their places among all. In a logarithmic range, parts have equal
+    /// factors.
+    pub(super) fn draw_each(&self, parts: u64, rng: &mut impl RngCore) -> Vec<u64> {
         match self.range.spacing {
             Spacing::AnyLog => {
-                let share = (stratum.index as f64 + uniform(rng)) / stratum.of as f64;
-                self.range.between(share).clamp(self.range.first, self.range.last) - self.range.first
+                (0..parts).map(|part| self.place_at((part as f64 + uniform(rng)) / parts as f64)).collect()
             }
-            _ => stratum.draw(self.len(), rng),
+            _ => one_in_each(parts, self.len(), rng),
         }
+    }
+
+    /// The place of the number at this share of the way between the ends, in equal factors.
+    fn place_at(&self, share: f64) -> u64 {
+        self.range.between(share).clamp(self.range.first, self.range.last) - self.range.first
     }
 
     /// The number with this place among all.
@@ -300,7 +313,7 @@ mod tests {
         assert!(matches!(&span("10 .. 50 ms").at(40).value, Value::String(text) if text == "50 ms"));
         // Half of a logarithmic range is below the geometric mean of its ends.
         let mut rng = subflow_network::stream(1, "range");
-        let drawn = (0..1000).map(|_| span("1 .. 10000 log").draw(Stratum::WHOLE, &mut rng) + 1);
+        let drawn = (0..1000).map(|_| span("1 .. 10000 log").draw(&mut rng) + 1);
         assert!((450..550).contains(&drawn.filter(|number| *number < 100).count()));
         assert!(parsed("0 .. 5 log").check_ends().is_err() && parsed("5 .. 1").check_ends().is_err());
     }
