@@ -96,6 +96,33 @@ fn a_built_scenario_is_that_of_a_file() {
 }
 
 #[test]
+fn a_range_is_swept_as_in_a_file() {
+    let with = built().sweep_range("links.lte.delay", "10 ms .. 50 ms").sweep("seed", [1_u64 << 40]);
+    let plan = with.plan().unwrap_or_else(|problems| panic!("{problems}"));
+    let delays: Vec<&str> =
+        plan.points.iter().filter_map(|point| point.parameters["links.lte.delay"].as_str()).collect();
+    assert!(delays.len() == 3 && delays.iter().all(|delay| delay.ends_with(" ms")), "{delays:?}");
+    assert_eq!(plan.points[0].scenario.seed, 1 << 40);
+    let problems = built().seed(u64::MAX).scenario().expect_err("no whole number of TOML");
+    assert!(problems.first[0].message.starts_with("seed: found \"18446744073709551615\""), "{problems}");
+}
+
+#[test]
+fn what_is_given_twice_is_refused_as_in_a_file() {
+    let wifi = || LinkBuilder::between("phone.wifi", "server");
+    let cases = [
+        ("links.wifi", built().link("wifi", wifi())),
+        ("sweep.\"links.wifi.loss\"", built().sweep("links.wifi.loss", ["2 %"])),
+        ("hosts", built().set("hosts", Options::new())),
+        ("sweep", built().set("sweep", Options::new())),
+    ];
+    for (path, builder) in cases {
+        let problem = builder.document().expect_err(path);
+        assert_eq!(problem.message, format!("built: {path} is given twice, expected once"));
+    }
+}
+
+#[test]
 fn an_error_is_that_of_a_file_and_shows_the_text_that_was_written() {
     let with = built().flow("more", FlowBuilder::tcp("phone", "server").congestion("lya"));
     let problems = with.scenario().expect_err("no such algorithm");

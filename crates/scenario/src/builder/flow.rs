@@ -1,13 +1,12 @@
 //! Flows.
 
 use subflow_quantity::{Duration, Rate, Size};
-use toml_edit::InlineTable;
 
 use super::{Options, ScenarioValue};
 
 /// A flow in the making.
 #[derive(Clone, Debug)]
-pub struct FlowBuilder(pub(super) InlineTable);
+pub struct FlowBuilder(pub(super) Options);
 
 impl FlowBuilder {
     /// A TCP connection from one host, or interface, to another.
@@ -31,14 +30,13 @@ impl FlowBuilder {
     }
 
     fn of(protocol: &str, from: &str, to: &str) -> Self {
-        Self(InlineTable::new()).set("from", from).set("to", to).set("protocol", protocol)
+        Self(Options::new()).set("from", from).set("to", to).set("protocol", protocol)
     }
 
     /// Sets any key of a flow, such as `subflows` or `tcp`.
     #[must_use]
-    pub fn set(mut self, key: &str, value: impl ScenarioValue) -> Self {
-        self.0.insert(key, value.into_value());
-        self
+    pub fn set(self, key: &str, value: impl ScenarioValue) -> Self {
+        Self(self.0.set(key, value))
     }
 
     /// The congestion control: a name, or [`Options::of`] one.

@@ -1,25 +1,23 @@
 //! Links.
 
 use subflow_quantity::{Duration, Probability, Rate};
-use toml_edit::InlineTable;
 
 use super::{Options, ScenarioValue};
 
 /// A link in the making. Each property is for both directions, unless [`each`](Self::each) sets it.
 #[derive(Clone, Debug)]
-pub struct LinkBuilder(pub(super) InlineTable);
+pub struct LinkBuilder(pub(super) Options);
 
 impl LinkBuilder {
     /// A link between two ends, each a router, a host or a host's interface.
     pub fn between(first: &str, second: &str) -> Self {
-        Self(InlineTable::new()).set("between", [first, second])
+        Self(Options::new()).set("between", [first, second])
     }
 
     /// Sets any key of a link, such as `jitter` or `overhead`.
     #[must_use]
-    pub fn set(mut self, key: &str, value: impl ScenarioValue) -> Self {
-        self.0.insert(key, value.into_value());
-        self
+    pub fn set(self, key: &str, value: impl ScenarioValue) -> Self {
+        Self(self.0.set(key, value))
     }
 
     /// Sets a key for each direction: up is from the first end to the second.

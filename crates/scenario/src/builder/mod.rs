@@ -50,6 +50,8 @@ pub struct ScenarioBuilder {
     named: [(&'static str, Table); 4],
     timeline: Vec<InlineTable>,
     sweep: Table,
+    /// The paths of what was added more than once.
+    repeated: Vec<String>,
 }
 
 /// Places in [`ScenarioBuilder::named`].
@@ -69,6 +71,7 @@ impl ScenarioBuilder {
             named: ["hosts", "routers", "links", "flows"].map(|section| (section, Table::new())),
             timeline: Vec::new(),
             sweep: Table::new(),
+            repeated: Vec::new(),
         }
     }
 
@@ -101,7 +104,7 @@ impl ScenarioBuilder {
 
     /// The seed of the first run.
     #[must_use]
-    pub fn seed(self, seed: u32) -> Self {
+    pub fn seed(self, seed: u64) -> Self {
         self.set("seed", seed)
     }
 
@@ -133,13 +136,13 @@ impl ScenarioBuilder {
     /// A link.
     #[must_use]
     pub fn link(self, name: &str, link: LinkBuilder) -> Self {
-        self.add(LINKS, name, Value::InlineTable(link.0))
+        self.add(LINKS, name, link.0.into_value())
     }
 
     /// A flow, or a group of flows.
     #[must_use]
     pub fn flow(self, name: &str, flow: FlowBuilder) -> Self {
-        self.add(FLOWS, name, Value::InlineTable(flow.0))
+        self.add(FLOWS, name, flow.0.into_value())
     }
 
     /// An event of the timeline: what it changes is in `event`, such as `link` and `down`.
@@ -154,17 +157,22 @@ impl ScenarioBuilder {
 
     /// Sweeps over these values of the key at `path`; paths joined by commas change together.
     #[must_use]
-    pub fn sweep<V: ScenarioValue>(mut self, path: &str, values: impl IntoIterator<Item = V>) -> Self {
+    pub fn sweep<V: ScenarioValue>(self, path: &str, values: impl IntoIterator<Item = V>) -> Self {
         let values = Array::from_iter(values.into_iter().map(ScenarioValue::into_value));
-        self.sweep.insert(path, Item::Value(Value::Array(values)));
-        self
+        self.add_swept(path, Value::Array(values))
+    }
+
+    /// Sweeps over this range of the key at `path`, such as `"10 ms .. 50 ms step 10 ms"`. A design that draws values
+    /// also takes a range without a step: `"10 ms .. 50 ms"`, `"1 .. 1000 log"`.
+    #[must_use]
+    pub fn sweep_range(self, path: &str, range: &str) -> Self {
+        self.add_swept(path, range.into())
     }
 
     /// Which combinations of swept values have runs: [`Options`] with `name`, `points` and `seed`. Default: all.
     #[must_use]
-    pub fn design(mut self, design: Options) -> Self {
-        self.sweep.insert("design", Item::Value(design.into_value()));
-        self
+    pub fn design(self, design: Options) -> Self {
+        self.add_swept("design", design.into_value())
     }
 
     /// The text of the scenario file.
@@ -186,8 +194,13 @@ impl ScenarioBuilder {
         document.to_string()
     }
 
-    /// The scenario as a document, which can be changed further.
+    /// The scenario as a document, which can be changed further. Names and swept paths that were added twice are an
+    /// error, as they are in a file.
     pub fn document(&self) -> Result<Document, Problem> {
+        if let Some(path) = self.repeated.first().cloned().or_else(|| self.set_and_added()) {
+            let problem = Problem::nowhere(format!("{}: {path} is given twice, expected once", self.name));
+            return Err(problem.help("every name and every swept path is added once"));
+        }
         let mut document = Document::parse(&self.folder.join("<builder>"), self.text())?;
         document.name.clone_from(&self.name);
         document.custom = self.custom.clone();
@@ -205,7 +218,25 @@ impl ScenarioBuilder {
     }
 
     fn add(mut self, section: usize, name: &str, value: Value) -> Self {
-        self.named[section].1.insert(name, Item::Value(value));
+        let (section, table) = &mut self.named[section];
+        if table.insert(name, Item::Value(value)).is_some() {
+            self.repeated.push(format!("{section}.{name}"));
+        }
         self
+    }
+
+    fn add_swept(mut self, path: &str, value: Value) -> Self {
+        if self.sweep.insert(path, Item::Value(value)).is_some() {
+            self.repeated.push(format!("sweep.{path:?}"));
+        }
+        self
+    }
+
+    /// A table that `set` has given as a whole, and to which something was added.
+    fn set_and_added(&self) -> Option<String> {
+        let named = self.named.iter().map(|(section, table)| (*section, table.is_empty()));
+        let others = [("timeline", self.timeline.is_empty()), ("sweep", self.sweep.is_empty())];
+        let mut both = named.chain(others).filter(|(key, is_empty)| !is_empty && self.top.contains_key(key));
+        both.next().map(|(key, _)| key.to_owned())
     }
 }

@@ -70,6 +70,19 @@ impl ScenarioValue for i32 {
     }
 }
 
+impl ScenarioValue for i64 {
+    fn into_value(self) -> Value {
+        self.into()
+    }
+}
+
+impl ScenarioValue for u64 {
+    /// A number that no whole number of TOML can be becomes text, which the reader refuses by its digits.
+    fn into_value(self) -> Value {
+        i64::try_from(self).map_or_else(|_| written(self), Value::from)
+    }
+}
+
 impl ScenarioValue for f64 {
     fn into_value(self) -> Value {
         self.into()
@@ -88,7 +101,7 @@ impl<T: ScenarioValue> ScenarioValue for Vec<T> {
     }
 }
 
-/// A quantity is text with a unit, which is read back exactly.
+/// What a value is as text; quantities have a unit and are read back exactly.
 fn written(quantity: impl Display) -> Value {
     quantity.to_string().into()
 }
