@@ -157,5 +157,10 @@ fn a_design_without_a_path_is_one_point() {
     let mut document =
         document("design = { name = \"random\", points = 2 }\n\"flows.f.scheduler\" = [\"ll\", \"rr\"]\n");
     document.set("--set", "flows.f.scheduler=ll").expect("it ends the sweep");
-    assert_eq!(Plan::read(document).expect("a scenario").points.len(), 1);
+    let plan = Plan::read(document).expect("a scenario");
+    assert_eq!((plan.points.len(), plan.without_effect.len()), (1, 0));
+    let mut unswept = Document::parse(Path::new("design.toml"), SCENARIO.to_owned()).expect("TOML");
+    unswept.set("--design", "sweep.design={ name = \"random\", points = 5 }").expect("it is good");
+    let plan = Plan::read(unswept).expect("a scenario");
+    assert_eq!(plan.without_effect[0].message, "sweep.design has no effect: no path is swept");
 }

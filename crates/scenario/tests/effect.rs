@@ -39,6 +39,15 @@ fn keys_of_other_protocols_have_no_effect() {
 }
 
 #[test]
+fn an_end_of_arrivals_after_the_run_has_no_effect() {
+    let flow =
+        |until: &str| format!("arrivals = {{ exponential = \"100 ms\" }}\nsend = \"1 kB\"\nuntil = \"{until}\"\n");
+    assert_eq!(idle(&flow("900 ms"), HOSTS), [""; 0]);
+    assert_eq!(idle(&flow("1 s"), HOSTS), ["flows.f.until"]);
+    assert_eq!(idle_with(&flow("900 ms"), HOSTS, &["duration=500 ms"]), [""; 0], "the run is shorter for once");
+}
+
+#[test]
 fn switches_of_protocols_that_no_flow_has_have_no_effect() {
     let hosts = "[mptcp]\nchecksum = true\n[sctp]\ncmt = true\n[hosts.a]\ninterfaces = [\"x\"]\n\
                  mptcp = { checksum = false }\n[hosts.b]\ninterfaces = [\"x\"]\n";

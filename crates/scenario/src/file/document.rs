@@ -26,6 +26,8 @@ pub struct Document {
     pub custom: CustomAlgorithms,
     pub(crate) root: Node,
     text: DocumentMut,
+    /// Whether the command line has taken a path out of the sweep.
+    pub(crate) has_ended_sweep: bool,
 }
 
 impl Document {
@@ -64,14 +66,15 @@ impl Document {
         // A missing key of the top level is reported at the first byte, not for the whole text.
         root.place.span = 0..0;
         let name = path.file_stem().map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned());
-        Ok(Self { name, path: path.to_owned(), custom: CustomAlgorithms::default(), root, text: toml.into_mut() })
+        let (custom, text) = (CustomAlgorithms::default(), toml.into_mut());
+        Ok(Self { name, path: path.to_owned(), custom, root, text, has_ended_sweep: false })
     }
 
     /// Applies a `PATH=VALUE` of the command line's `option`, which errors name. VALUE is parsed as TOML; if that
     /// fails, it is a string. If PATH is swept, it is removed from the sweep.
     pub fn set(&mut self, option: &str, assignment: &str) -> Result<(), Problem> {
         let (path, node, value) = parse_assignment(option, assignment)?;
-        drop_axis(&path, &mut self.root, self.text.as_table_mut())?;
+        self.has_ended_sweep |= drop_axis(&path, &mut self.root, self.text.as_table_mut())?;
         path.assign(&mut self.root, node)?;
         path.assign_text(self.text.as_table_mut(), value);
         Ok(())

@@ -5,9 +5,11 @@ use super::node::{Entry, Node, Value};
 use super::{Place, Problem};
 
 /// Removes `set` from `[sweep]`, in the tree and in the text, so that the value of the command line is used. If the
-/// sweep sets it together with other paths, the meaning is ambiguous and the result is an error.
-pub(crate) fn drop_axis(set: &DottedPath, root: &mut Node, text: &mut toml_edit::Table) -> Result<(), Problem> {
-    let Some(sweep) = root.entry("sweep") else { return Ok(()) };
+/// sweep sets it together with other paths, the meaning is ambiguous and the result is an error. Returns whether the
+/// value was swept.
+pub(crate) fn drop_axis(set: &DottedPath, root: &mut Node, text: &mut toml_edit::Table) -> Result<bool, Problem> {
+    let Some(sweep) = root.entry("sweep") else { return Ok(false) };
+    let mut is_swept = false;
     let mut axes = Vec::new();
     collect(&mut vec!["sweep".to_owned()], sweep, &mut axes);
     for Axis { location, paths, place } in axes {
@@ -15,6 +17,7 @@ pub(crate) fn drop_axis(set: &DottedPath, root: &mut Node, text: &mut toml_edit:
         if paths == [set.keys.clone()] {
             remove(root, &location);
             remove_text(text, &location);
+            is_swept = true;
         } else if paths.iter().any(meets) {
             return Err(Problem::at(&set.place, format!("{}: the sweep would replace this value", set.shown()))
                 .label("has no effect")
@@ -22,7 +25,7 @@ pub(crate) fn drop_axis(set: &DottedPath, root: &mut Node, text: &mut toml_edit:
                 .also(&place, "swept here"));
         }
     }
-    Ok(())
+    Ok(is_swept)
 }
 
 /// A line of `[sweep]`: its place, and the paths that it sets.

@@ -19,6 +19,7 @@ pub(crate) fn without_effect(root: &Node, scenario: &Scenario) -> Vec<Problem> {
     each(&section, "flows", "flow", |name, flow| {
         if let Ok(section) = flow.section(&schema::FLOW) {
             keys_of_other_protocols(&section, scenario, name, &mut found);
+            late_end(&section, &root, scenario, name, &mut found);
             is_changed |= is_left_over(&section, section.field());
         }
     });
@@ -54,6 +55,18 @@ fn keys_of_other_protocols(section: &Section<'_>, scenario: &Scenario, name: &st
     }
 }
 
+/// An end of arrivals at or after the end of the run, unless somebody else, such as `--set`, shortened it for once.
+fn late_end(flow: &Section<'_>, root: &Field<'_>, scenario: &Scenario, name: &str, found: &mut Vec<Problem>) {
+    let Some(until) = flow.given("until") else { return };
+    let is_late = until.duration().is_ok_and(|time| time >= scenario.duration);
+    let duration = root.section(&schema::ROOT).ok().and_then(|top| top.given("duration"));
+    let is_shortened = duration.is_some_and(|given| given.place().source.name != until.place().source.name);
+    if is_late && !is_shortened {
+        let why = format!("arrivals end with the run, after {}", scenario.duration);
+        found.push(idle(&until, &format!("flows.{name}.until"), &why));
+    }
+}
+
 /// Whether the file has the key and somebody else, such as `--set`, chose another protocol for once.
 fn is_left_over(flow: &Section<'_>, given: &Field<'_>) -> bool {
     let source = |field: &Field<'_>| field.place().source.name.clone();
@@ -84,6 +97,7 @@ fn each(section: &Section<'_>, key: &'static str, what: &'static str, mut act: i
     }
 }
 
-fn idle(field: &Field<'_>, path: &str, why: &str) -> Problem {
+/// The warning that `field`, which stands at `path`, has no effect.
+pub(crate) fn idle(field: &Field<'_>, path: &str, why: &str) -> Problem {
     Problem::at(field.place(), format!("{path} has no effect: {why}")).label("without effect")
 }

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Scenario;
 use crate::file::{Collector, Document, Field, Problem, Problems};
+use crate::read::idle;
 use crate::{Traces, schema, without_effect};
 use axis::Axis;
 pub(crate) use design::DESIGNS;
@@ -92,7 +93,7 @@ impl Idle {
 impl Plan {
     /// Reads the scenario at every point of its sweep.
     pub fn read(document: Document) -> Result<Self, Problems> {
-        let Sweep { axes, design, choices } = Sweep::read(&document)?;
+        let Sweep { axes, design, choices, idle_design } = Sweep::read(&document)?;
         let traces = Traces::new(document.directory());
         let mut problems = Collector::default();
         let mut points = Vec::new();
@@ -115,7 +116,8 @@ impl Plan {
                 Err(found) => problems.merge(found),
             }
         }
-        let without_effect = idle.everywhere(points.len());
+        let mut without_effect = idle.everywhere(points.len());
+        without_effect.extend(idle_design);
         let plan = Self { document, points, design, traces: traces.files(), without_effect, all_series: false };
         problems.finish(())?;
         let runs: u64 = plan.points.iter().map(|point| u64::from(point.scenario.repeat)).sum();
@@ -173,25 +175,30 @@ struct Sweep {
     design: Design,
     /// For each point, the place of its value on every axis.
     choices: Vec<Vec<u64>>,
+    /// The warning of a design that has nothing to draw from.
+    idle_design: Option<Problem>,
 }
 
 impl Sweep {
     /// The sweep of a document; without one, a single point without swept values.
     fn read(document: &Document) -> Result<Self, Problem> {
         let Some(sweep) = document.root.entry("sweep") else {
-            return Ok(Self { axes: Vec::new(), design: Design::Full, choices: vec![Vec::new()] });
+            let choices = vec![Vec::new()];
+            return Ok(Self { axes: Vec::new(), design: Design::Full, choices, idle_design: None });
         };
         let axes = Axis::read_all(sweep)?;
         let root = Field::root(&document.root);
-        let design = match root.section(&schema::ROOT)?.entries_of("sweep").find(|(key, _)| *key == "design") {
-            Some((_, field)) => Design::read(&field)?,
-            None => Design::Full,
-        };
+        let given = root.section(&schema::ROOT)?.entries_of("sweep").find(|(key, _)| *key == "design");
+        let given = given.map(|(_, field)| field);
+        let design = given.as_ref().map_or(Ok(Design::Full), Design::read)?;
         let design = if axes.is_empty() { Design::Full } else { design };
+        let idle_design = given
+            .filter(|_| axes.is_empty() && !document.has_ended_sweep)
+            .map(|field| idle(&field, "sweep.design", "no path is swept"));
         if design == Design::Full {
             axes.iter().try_for_each(Axis::check_steps)?;
         }
         let choices = design.choices(&axes, |message| Problem::at(&sweep.node.place, format!("sweep: {message}")))?;
-        Ok(Self { axes, design, choices })
+        Ok(Self { axes, design, choices, idle_design })
     }
 }
