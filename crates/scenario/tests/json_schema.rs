@@ -142,6 +142,8 @@ fn what_is_wrong_is_refused_where_it_stands() {
         ("[\"0 %\", \"1 %\"]", "[]", "/sweep"),
         (" .. 50 ms step 10 ms", "", "/sweep/links"),
         ("points = 3", "points = 0", "/sweep/design"),
+        (", points = 3", "", "/sweep/design"),
+        ("\"random\", points", "\"full\", points", "/sweep/design"),
         ("from = \"phone\"", "", "/flows/file"),
         ("response = \"1 MB\", ", "", "/flows/file"),
     ];

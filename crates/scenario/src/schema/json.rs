@@ -63,7 +63,10 @@ const BY_KEY: &[(&str, &TableSchema)] = &[
 pub fn json_schema() -> Value {
     let mut schema = table(&ROOT);
     let tables = BY_KEY.iter().map(|(key, schema)| ((*key).to_owned(), table(schema)));
-    let definitions: Map<String, Value> = tables.chain([("sweep".to_owned(), sweep())]).collect();
+    let mut definitions: Map<String, Value> = tables.chain([("sweep".to_owned(), sweep())]).collect();
+    definitions["design"]["if"] = json!({ "properties": { "name": { "const": "full" } } });
+    definitions["design"]["then"] = json!({ "not": { "required": ["points"] } });
+    definitions["design"]["else"] = json!({ "required": ["points"] });
     let top = schema.as_object_mut().expect("a table is described by an object");
     top.insert("$schema".to_owned(), "http://json-schema.org/draft-07/schema#".into());
     top.insert("title".to_owned(), "Scenario of Subflow".into());
