@@ -1,5 +1,5 @@
-//! Sizes of transfers and messages that are drawn at random: well-known distributions, and those measured by others as a table of
-//! their cumulative distribution function (CDF).
+//! Sizes of transfers and messages that are drawn at random: well-known distributions, and those measured by others as
+//! a table of their cumulative distribution function (CDF).
 //!
 //! ```text
 //! bytes,probability

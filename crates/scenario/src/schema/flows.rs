@@ -296,7 +296,7 @@ pub(crate) const REQUESTS: TableSchema = TableSchema {
 
 /// `send = { … }`, and `request` and `response` of `requests`.
 pub(crate) const SIZES: TableSchema = TableSchema {
-    path: "a distribution of sizes = { … }",
+    path: "send, request or response = { … }",
     doc: "Sizes that are drawn from the seed of each run: of transfers (`send`; each flow has its own), of requests and \
           of responses (each has its own). A table has one of `exponential`, `pareto`, `lognormal`, `uniform` and \
           `empirical`.",
