@@ -121,12 +121,13 @@ impl Results {
     /// Raises
     /// ------
     /// ValueError
-    ///     Nothing is swept, or not over this value.
+    ///     Nothing is swept, or not over this value, or no point differs from one with it in this value alone.
     #[pyo3(signature = (choice, *, metrics=None))]
     fn differences_to(&self, py: Python<'_>, choice: &str, metrics: Option<Vec<String>>) -> PyResult<Table> {
         let metrics: Vec<Metric> = parsed("metrics", metrics)?;
         let points: Vec<_> = self.experiment.statistics.iter().map(|point| &point.parameters).collect();
-        let (path, value) = Baseline::choose(choice, &points).map_err(unusable)?;
+        let (path, value) =
+            Baseline::choose(choice, &points, &self.experiment.scenario.swept_together).map_err(unusable)?;
         let metrics = Asked::new(&metrics, &[]).metrics;
         let baseline = py.detach(|| Baseline::of(&self.experiment, path, value, &metrics));
         Ok(tables::differences(&baseline.differences).into())

@@ -63,7 +63,7 @@ fn experiment(plan: &Plan, of: impl Fn(usize, u64) -> f64) -> Experiment {
 
 fn baseline(text: &str, plan: &Plan, experiment: &Experiment) -> Baseline {
     let points: Vec<_> = plan.points.iter().map(|point| &point.parameters).collect();
-    let (path, value) = Baseline::choose(text, &points).expect("a swept value");
+    let (path, value) = Baseline::choose(text, &points, &plan.together).expect("a swept value");
     Baseline::of(experiment, path, value, &goodput())
 }
 
@@ -154,14 +154,44 @@ fn paths_that_change_together_are_one() {
 }
 
 #[test]
+fn points_of_a_drawn_design_that_differ_in_more_than_the_baseline_are_not_compared() {
+    let plan = plan(
+        "design = { name = \"random\", points = 12 }\n\"links.l.delay\" = [\"1 ms\", \"2 ms\", \"3 ms\", \"4 ms\"]\n\
+         \"flows.f.send\" = [\"1 MB\", \"2 MB\", \"3 MB\", \"4 MB\"]\n",
+    );
+    let values = |path: &str| plan.points.iter().map(|point| point.parameters[path].clone()).collect::<Vec<_>>();
+    let (delays, sizes) = (values("links.l.delay"), values("flows.f.send"));
+    let found = baseline("delay=1 ms", &plan, &experiment(&plan, |point, _| point as f64));
+    let has_counterpart =
+        |size: &serde_json::Value| delays.iter().zip(&sizes).any(|(delay, other)| delay == "1 ms" && size == other);
+    let expected = delays.iter().zip(&sizes).filter(|(delay, size)| *delay != "1 ms" && has_counterpart(size)).count();
+    assert!(expected < delays.iter().filter(|delay| *delay != "1 ms").count(), "some have none");
+    assert_eq!(found.differences.len(), expected);
+}
+
+#[test]
+fn a_baseline_without_counterparts_is_refused() {
+    // Each delay occurs once, so the size changes with it at each point, and still is another key of `[sweep]`.
+    let ranges = plan(
+        "design = { name = \"latin-hypercube\", points = 3 }\n\
+         \"links.l.delay\" = [\"1 ms\", \"2 ms\", \"3 ms\"]\n\"flows.f.send\" = \"1.00 MB .. 2.00 MB\"\n",
+    );
+    for (plan, text) in [(&ranges, "delay=1 ms"), (&plan("\"links.l.delay\" = [\"1 ms\"]\n"), "delay=1 ms")] {
+        let points: Vec<_> = plan.points.iter().map(|point| &point.parameters).collect();
+        let refused = Baseline::choose(text, &points, &plan.together).expect_err("nothing to compare");
+        assert!(refused.message.contains("no point differs from one with links.l.delay = 1 ms"), "{}", refused.message);
+    }
+}
+
+#[test]
 fn a_baseline_that_is_not_swept_is_refused_with_what_there_is() {
     let plan = plan("\"links.l.delay\" = [\"1 ms\", \"2 ms\"]\n");
     let points: Vec<_> = plan.points.iter().map(|point| &point.parameters).collect();
-    let refused = |text| Baseline::choose(text, &points).expect_err("refused");
+    let refused = |text| Baseline::choose(text, &points, &plan.together).expect_err("refused");
     assert!(refused("loss=1 %").help.contains("links.l.delay"));
     assert!(refused("delay=3 ms").help.contains("1 ms, 2 ms"));
     assert!(refused("delay").message.contains("NAME=VALUE"));
-    assert!(Baseline::choose("delay=1 ms", &[]).is_err());
+    assert!(Baseline::choose("delay=1 ms", &[], &[]).is_err());
 }
 
 #[test]

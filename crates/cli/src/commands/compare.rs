@@ -54,7 +54,7 @@ impl<'a> Prepared<'a> {
             ));
         }
         let points: Vec<_> = plan.points.iter().map(|point| &point.parameters).collect();
-        let choose = |text: &String| Baseline::choose(text, &points).map_err(name("--baseline"));
+        let choose = |text: &String| Baseline::choose(text, &points, &plan.together).map_err(name("--baseline"));
         let baseline = arguments.baseline.as_ref().map(choose).transpose()?;
         let read = |path| StoredResults::read(path).map_err(name("--compare"));
         let earlier = arguments.compare.as_deref().map(read).transpose()?;

@@ -25,8 +25,9 @@ pub struct Baseline {
 
 impl Baseline {
     /// The path and the value that `text` names, as `NAME=VALUE`, among the points of a sweep. The name may be the end
-    /// of a path, if no other path ends alike.
-    pub fn choose(text: &str, points: &[&Parameters]) -> Result<(String, Value), InputError> {
+    /// of a path, if no other path ends alike. `together` has the paths by key of `[sweep]`. An error if no point has a
+    /// counterpart with this value.
+    pub fn choose(text: &str, points: &[&Parameters], together: &[Vec<String>]) -> Result<(String, Value), InputError> {
         let error = |message: String, help: String| InputError { message, help };
         let paths: Vec<&String> = points.first().map_or_else(Vec::new, |point| point.keys().collect());
         if paths.is_empty() {
@@ -53,13 +54,23 @@ impl Baseline {
                 values.push(value);
             }
         }
-        match values.iter().find(|known| word(known) == value) {
-            Some(value) => Ok(((*path).clone(), (*value).clone())),
-            None => Err(error(
+        let Some(&chosen) = values.iter().find(|known| word(known) == value) else {
+            return Err(error(
                 format!("found {value:?}, which is no value of {path}"),
                 format!("there are {}", list(values.into_iter().map(word))),
-            )),
+            ));
+        };
+        if counterparts(points, together, path, chosen).is_empty() {
+            return Err(error(
+                format!(
+                    "no point differs from one with {path} = {value} in this alone, so there is nothing to compare"
+                ),
+                "sweep over further values; points of a random or Latin-hypercube design differ in each swept range: \
+                 give lists or steps, and choose a full design"
+                    .to_owned(),
+            ));
         }
+        Ok(((*path).clone(), chosen.clone()))
     }
 
     /// The differences of `metrics` in an experiment to its points with `value` at `path`, as [`Baseline::choose`]
@@ -68,35 +79,41 @@ impl Baseline {
         let mut runs: BTreeMap<usize, Vec<&Run>> = BTreeMap::new();
         experiment.runs.iter().for_each(|run| runs.entry(run.point).or_default().push(run));
         let points: Vec<&Parameters> = experiment.statistics.iter().map(|point| &point.parameters).collect();
-        let others = independent(&points, &path);
-        let rest = |point: &Parameters| others.iter().map(|other| point[*other].to_string()).collect::<Vec<_>>();
-        let is_baseline = |point: &&Parameters| point.get(&path) == Some(&value);
-        let mut baselines = BTreeMap::new();
-        for (index, point) in points.iter().enumerate().filter(|(_, point)| is_baseline(point)) {
-            baselines.entry(rest(point)).or_insert(index);
-        }
         let mut found = Vec::new();
-        for (index, point) in points.iter().enumerate().filter(|(_, point)| !is_baseline(point)) {
-            let (Some(before), Some(after)) =
-                (baselines.get(&rest(point)).and_then(|point| runs.get(point)), runs.get(&index))
-            else {
-                continue;
-            };
-            found.extend(differences(metrics, point, before, after));
+        for (baseline, point) in counterparts(&points, &experiment.scenario.swept_together, &path, &value) {
+            if let (Some(before), Some(after)) = (runs.get(&baseline), runs.get(&point)) {
+                found.extend(differences(metrics, points[point], before, after));
+            }
         }
         adjust(&mut found);
         Self { path, value, differences: found }
     }
 }
 
-/// The paths that change on their own, not always together with `path`.
-fn independent<'p>(points: &[&'p Parameters], path: &str) -> Vec<&'p str> {
+/// The points with another value than `value` at `path`, each after the point that has this one and all else alike.
+fn counterparts(points: &[&Parameters], together: &[Vec<String>], path: &str, value: &Value) -> Vec<(usize, usize)> {
+    let others = independent(points, together, path);
+    let rest = |point: &Parameters| others.iter().map(|other| point[*other].to_string()).collect::<Vec<_>>();
+    let is_baseline = |point: &&Parameters| point.get(path) == Some(value);
+    let mut baselines = BTreeMap::new();
+    for (index, point) in points.iter().enumerate().filter(|(_, point)| is_baseline(point)) {
+        baselines.entry(rest(point)).or_insert(index);
+    }
+    let compared = points.iter().enumerate().filter(|(_, point)| !is_baseline(point));
+    compared.filter_map(|(index, point)| Some((*baselines.get(&rest(point))?, index))).collect()
+}
+
+/// The paths that change on their own: those of other keys of `[sweep]`, and those of the same key that do not always
+/// change with `path`. In a drawn design a path of another key may do so by chance.
+fn independent<'p>(points: &[&'p Parameters], together: &[Vec<String>], path: &str) -> Vec<&'p str> {
+    let same_key = together.iter().find(|paths| paths.iter().any(|known| known == path));
     let others = points.first().into_iter().flat_map(|point| point.keys()).filter(|other| *other != path);
     let changes = |other: &&String| {
         let mut seen: BTreeMap<String, &Value> = BTreeMap::new();
         points.iter().any(|point| *seen.entry(point[path].to_string()).or_insert(&point[*other]) != &point[*other])
     };
-    others.filter(changes).map(String::as_str).collect()
+    let is_independent = |other: &&String| !same_key.is_some_and(|paths| paths.contains(other)) || changes(other);
+    others.filter(is_independent).map(String::as_str).collect()
 }
 
 /// A swept value as text, without quotes.

@@ -50,6 +50,9 @@ pub struct ScenarioSummary {
     pub repeat: u32,
     /// The swept paths.
     pub sweep: Vec<String>,
+    /// The swept paths by key of `[sweep]`: those of one key change together. Results that are written lack them.
+    #[serde(skip)]
+    pub swept_together: Vec<Vec<String>>,
 }
 
 /// One run: its position in the experiment, and its results.
@@ -159,6 +162,7 @@ impl Experiment {
             seed: base.seed,
             repeat: base.repeat,
             sweep: plan.parameters().into_iter().map(str::to_owned).collect(),
+            swept_together: plan.together.clone(),
         };
         Self { subflow: Provenance::of_this_program(), scenario, runs, statistics, baseline: None }
     }

@@ -41,7 +41,12 @@ impl Axis {
 
     /// Its paths as they are written.
     pub(super) fn name(&self) -> String {
-        self.paths.iter().map(DottedPath::shown).collect::<Vec<_>>().join(", ")
+        self.shown_paths().join(", ")
+    }
+
+    /// Each of its paths as it is written.
+    pub(super) fn shown_paths(&self) -> Vec<String> {
+        self.paths.iter().map(DottedPath::shown).collect()
     }
 
     /// The number of values.

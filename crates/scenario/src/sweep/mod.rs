@@ -36,6 +36,8 @@ pub struct Plan {
     /// The combinations of swept values, in the order of the design; in that of a full one, the last path varies fastest.
     /// Without a sweep, one point without parameters.
     pub points: Vec<Point>,
+    /// The swept paths by key of `[sweep]`: those of one key change together.
+    pub together: Vec<Vec<String>>,
     /// Which combinations they are.
     pub design: Design,
     /// Trace files that the points use: their paths as written in the scenario, and resolved.
@@ -118,7 +120,9 @@ impl Plan {
         }
         let mut without_effect = idle.everywhere(points.len());
         without_effect.extend(idle_design);
-        let plan = Self { document, points, design, traces: traces.files(), without_effect, all_series: false };
+        let together = axes.iter().map(Axis::shown_paths).collect();
+        let traces = traces.files();
+        let plan = Self { document, points, together, design, traces, without_effect, all_series: false };
         problems.finish(())?;
         let runs: u64 = plan.points.iter().map(|point| u64::from(point.scenario.repeat)).sum();
         if runs > MOST_RUNS {
