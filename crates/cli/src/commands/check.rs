@@ -53,14 +53,17 @@ fn load(path: &Path) -> Result<Document, Problem> {
 fn summary(plan: &Plan) -> String {
     let scenario = &plan.points[0].scenario;
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    // The number of flows of a group that goes on arriving is drawn for each run.
+    let is_drawn = scenario.groups.iter().any(|group| group.open_end.is_some());
+    let flows = count(scenario.drawn(scenario.seed).flows.len(), "flow");
     let mut text = format!(
-        "{}: good\n{}\n{}, {}, {}, {}; a run lasts {}\n",
+        "{}: good\n{}\n{}, {}, {}, {}{flows}; a run lasts {}\n",
         plan.document.path.display(),
         scenario.title,
         count(scenario.hosts.len(), "host"),
         count(scenario.routers.len(), "router"),
         count(scenario.links.len(), "link"),
-        count(scenario.flows.len(), "flow"),
+        if is_drawn { "about " } else { "" },
         scenario.duration,
     );
     let runs = count(plan.jobs().len(), "run");

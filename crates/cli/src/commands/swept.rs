@@ -16,7 +16,13 @@ pub(super) fn assignments(text: &str) -> Vec<String> {
         let of_range = first.as_str().and_then(first_of_range);
         format!("{path}={}", of_range.map_or_else(|| first.clone(), |first| value(&first)))
     });
-    let sweep = format!("sweep.{}={values}", Key::new(path.trim()).display_repr());
+    // A range that is alone may have no step, for a design that draws its values.
+    let alone = (values.len() == 1).then(|| values.get(0)).flatten().filter(|_| !list.trim().starts_with('['));
+    let swept = match alone.filter(|only| only.as_str().and_then(first_of_range).is_some()) {
+        Some(range) => range.clone(),
+        None => Value::Array(values.clone()),
+    };
+    let sweep = format!("sweep.{}={swept}", Key::new(path.trim()).display_repr());
     first.into_iter().chain([sweep]).collect()
 }
 
@@ -82,9 +88,11 @@ mod tests {
     }
 
     #[test]
-    fn a_range_is_one_value_of_the_list() {
-        let found = assignments("links.a.delay=10 .. 30 ms step 10");
-        assert_eq!(found, ["links.a.delay=\"10 ms\"", "sweep.\"links.a.delay\"=[\"10 .. 30 ms step 10\"]"]);
+    fn a_range_is_one_value_of_the_list_or_stands_for_it() {
+        let found = assignments("links.a.delay=10 .. 30 ms step 10, 50 ms");
+        assert_eq!(found[1], "sweep.\"links.a.delay\"=[\"10 .. 30 ms step 10\", \"50 ms\"]");
+        let found = assignments("links.a.delay=10 .. 30 ms");
+        assert_eq!(found, ["links.a.delay=\"10 ms\"", "sweep.\"links.a.delay\"=\"10 .. 30 ms\""]);
     }
 
     #[test]

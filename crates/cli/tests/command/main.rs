@@ -171,6 +171,9 @@ fn check_prints_a_summary_of_the_runs() {
     let (code, stdout, _) = desk.subflow(&["check", "quick.toml", "--set", "repeat=5"]);
     assert_eq!(code, Some(0));
     assert!(stdout.starts_with("quick.toml: good\n") && stdout.contains("5 runs in all"), "{stdout}");
+    assert!(stdout.contains(", 1 flow; a run lasts 2 s"), "{stdout}");
+    let (_, stdout, _) = desk.subflow(&["check", "quick.toml", "--set", "flows.short.arrivals=10 ms"]);
+    assert!(stdout.contains(", about 200 flows; a run lasts 2 s"), "{stdout}");
 }
 
 #[test]
@@ -204,6 +207,27 @@ fn the_command_line_sweeps_as_the_file_does() {
         assert_eq!(code, Some(2), "{stderr}");
         assert!(stderr.contains(expected) && stderr.contains("--sweep"), "{stderr}");
     }
+}
+
+#[test]
+fn a_design_draws_from_a_range_that_the_command_line_sweeps() {
+    let desk = Desk::new(QUICK);
+    let asked = ["--design", "latin-hypercube=4", "--sweep", "links.cable.delay=1.00 ms .. 50.00 ms"];
+    let (code, stdout, stderr) = desk.subflow(&[&["run", "quick.toml", "--format", "json"], &asked[..]].concat());
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    let value: serde_json::Value = serde_json::from_str(&stdout).expect("one object");
+    let delay = |run: &serde_json::Value| {
+        let text = run["parameters"]["links.cable.delay"].as_str()?;
+        text.strip_suffix(" ms")?.parse::<f64>().ok()
+    };
+    let delays: Vec<f64> = value["runs"].as_array().expect("runs").iter().filter_map(delay).collect();
+    let parts: Vec<_> = delays.iter().map(|delay| ((delay - 1.0) / 12.26) as u32).collect();
+    assert_eq!(parts, [0, 1, 2, 3], "one in each quarter: {delays:?}");
+    let baseline = format!("delay={:.2} ms", delays[0]);
+    let compared = ["run", "quick.toml", "--sweep", "seed=1,2,3,4", "--out", "out", "--baseline", &baseline];
+    let (code, _, stderr) = desk.subflow(&[&compared[..], &asked[..]].concat());
+    assert!(code == Some(2) && stderr.contains("no point differs from one with"), "{stderr}");
+    assert_eq!(desk.files(), ["quick.toml"], "refused before the first run");
 }
 
 #[test]
