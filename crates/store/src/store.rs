@@ -1,9 +1,10 @@
 //! The folder of a store.
 //!
 //! `subflow-store.json` has the version, and whether the store is the journal of a command, which removes its runs when
-//! it has made results of them. The run with the key `abcd…` is in `ab/abcd….parquet`, or in
-//! `ab/abcd….failed.parquet` while it has failed. A file is written under a temporary name, synchronised, and renamed:
-//! a process may be killed at any time, and several may write at the same time.
+//! it has made results of them. The run with the key `abcd…` is in `ab/abcd….parquet`, in
+//! `ab/abcd….invalid.parquet` while its results are not valid, or in `ab/abcd….failed.parquet` while it has failed. A
+//! file is written under a temporary name, synchronised, and renamed: a process may be killed at any time, and several
+//! may write at the same time.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -18,6 +19,9 @@ use crate::{Key, Record, StoreError};
 const MARKER: &str = "subflow-store.json";
 /// The file that the process of a journal locks.
 const LOCK: &str = "subflow-store.lock";
+/// What the names of files have after the key: of valid results, of results that are not valid, and of errors. The
+/// first of those that exist is the record of the run.
+const KINDS: [&str; 3] = ["", ".invalid", ".failed"];
 /// The names of files that are being written begin so.
 const STAGING: &str = ".tmp";
 
@@ -125,14 +129,16 @@ impl Store {
         &self.path
     }
 
-    /// Whether it has the results of this run.
+    /// Whether it has the results of this run, and they are valid ([`RunResult::objections`]).
+    ///
+    /// [`RunResult::objections`]: subflow_lab::results::RunResult::objections
     pub fn contains(&self, key: Key) -> bool {
-        self.file(key, "").exists()
+        self.file(key, KINDS[0]).exists()
     }
 
     /// The record of a run, if there is one.
     pub fn load(&self, key: Key) -> Result<Option<Record>, StoreError> {
-        for path in [self.file(key, ""), self.file(key, ".failed")] {
+        for path in KINDS.map(|kind| self.file(key, kind)) {
             match std::fs::read(&path) {
                 Ok(file) => {
                     let record = Record::decode(file, key);
@@ -149,19 +155,19 @@ impl Store {
     }
 
     /// Writes the record of a run, which was encoded as `file`. Results replace an earlier error, and no error replaces
-    /// results.
+    /// results. Results that are not valid likewise replace no valid ones.
     pub fn save(&self, key: Key, record: &Record, file: &[u8]) -> Result<(), StoreError> {
-        match record {
-            Record::Failed(_) if self.contains(key) => Ok(()),
-            Record::Failed(_) => self.write(&self.file(key, ".failed"), file),
-            Record::Finished(_) => {
-                self.write(&self.file(key, ""), file)?;
-                match std::fs::remove_file(self.file(key, ".failed")) {
-                    Err(error) if error.kind() != ErrorKind::NotFound => Err(self.failed(&self.path, error)),
-                    _ => Ok(()),
-                }
-            }
+        let kind = match record {
+            Record::Finished(result) if result.objections().is_empty() => 0,
+            Record::Finished(_) => 1,
+            Record::Failed(_) => 2,
+        };
+        let (better, worse) = (&KINDS[..kind], &KINDS[kind + 1..]);
+        if better.iter().any(|kind| self.file(key, kind).exists()) {
+            return Ok(());
         }
+        self.write(&self.file(key, KINDS[kind]), file)?;
+        self.remove_files(worse.iter().map(|kind| self.file(key, kind)))
     }
 
     /// Whether no run was written to it.
@@ -171,7 +177,7 @@ impl Store {
 
     /// Removes these runs, and the folder if nothing else is in it.
     pub fn remove(&self, keys: impl IntoIterator<Item = Key>) -> Result<(), StoreError> {
-        self.remove_files(keys.into_iter().flat_map(|key| [self.file(key, ""), self.file(key, ".failed")]))?;
+        self.remove_files(keys.into_iter().flat_map(|key| KINDS.map(|kind| self.file(key, kind))))?;
         self.remove_if_empty()
     }
 

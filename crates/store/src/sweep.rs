@@ -34,8 +34,8 @@ pub struct Filled {
     pub missing: usize,
 }
 
-/// Does those of `jobs` whose results `store` lacks, also those that failed before, and writes each to the store as it
-/// ends. Fails if the store cannot be written; what was written stays.
+/// Does those of `jobs` whose results `store` lacks, also those that failed before or whose results are not valid, and
+/// writes each to the store as it ends. Fails if the store cannot be written; what was written stays.
 pub fn fill(
     plan: &Plan,
     jobs: &[Job],

@@ -66,7 +66,10 @@ impl Journal {
             }
             if !arguments.force && !store.is_empty()? {
                 return Err(Failure::bad_input(
-                    format!("{}: the folder has runs of a command that was interrupted", path.display()),
+                    format!(
+                        "{}: the folder has runs of a command that was interrupted, or had runs that are not valid",
+                        path.display()
+                    ),
                     "go on with them (--resume), or start anew (--force removes them)",
                 ));
             }
@@ -84,7 +87,8 @@ impl Journal {
         Ok((collected.experiment, collected.failed.len()))
     }
 
-    /// Does those of `jobs` that are missing; `plan` is as [`as_stored`] returns it. Fails unless all were done, or some failed and the others may go on.
+    /// Does those of `jobs` that are missing; `plan` is as [`as_stored`] returns it. Fails unless all were done, or some
+    /// failed and the others may go on.
     fn fill(&self, arguments: &Run, plan: &Plan, jobs: &[Job]) -> Result<Filled, Failure> {
         let is_real_time = arguments.on == Platform::Linux;
         let stop = stop_on_signals(is_real_time)?;

@@ -36,7 +36,8 @@ pub(crate) fn merge(arguments: &Merge) -> Result<(), Failure> {
                 first_numbers(&collected.missing)
             ),
             "do them with `subflow run` and --store, or name the other stores, too; the options that change the \
-             scenario have to be those of the runs",
+             scenario have to be those of the runs; runs on Linux are not merged: `subflow run --on linux` with the \
+             same --store makes results of those that are there",
         ));
     }
     for error in &collected.failed {

@@ -47,8 +47,8 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     finish(arguments.output.format, &plan, &experiment, folder, figures)?;
     let compared = comparison.compare(&experiment, arguments.output.format);
     all_runs(&plan, failed)?;
+    all_valid(&experiment, journal.is_some())?;
     journal.map_or(Ok(()), |journal| journal.forget(arguments, &plan))?;
-    all_valid(&experiment)?;
     compared
 }
 
@@ -78,8 +78,8 @@ fn run_until(arguments: &Run, until: Until, comparison: &Prepared<'_>) -> Result
     finish(arguments.output.format, &plan, &experiment, folder, figures)?;
     let compared = comparison.compare(&experiment, arguments.output.format);
     all_runs(&plan, failed)?;
+    all_valid(&experiment, true)?;
     journal.forget(arguments, &plan)?;
-    all_valid(&experiment)?;
     compared
 }
 
@@ -223,8 +223,8 @@ pub(super) fn finish(
     }
 }
 
-/// Warns of runs that are not valid, and fails if there are any.
-fn all_valid(experiment: &Experiment) -> Result<(), Failure> {
+/// Warns of runs that are not valid, and fails if there are any. They are done again if runs are kept.
+fn all_valid(experiment: &Experiment, are_kept: bool) -> Result<(), Failure> {
     for run in &experiment.runs {
         for objection in run.result.objections() {
             eprintln!("warning: run {} is not valid: {objection}", run.run);
@@ -233,8 +233,9 @@ fn all_valid(experiment: &Experiment) -> Result<(), Failure> {
     match experiment.runs.iter().filter(|run| !run.result.objections().is_empty()).count() {
         0 => Ok(()),
         invalid => Err(Failure::RunFailed(format!(
-            "{invalid} of {} runs are not valid; the results contain them, with the reasons",
-            experiment.runs.len()
+            "{invalid} of {} runs are not valid; the results contain them, with the reasons{}",
+            experiment.runs.len(),
+            if are_kept { "; the same command with --resume does them again" } else { "" }
         ))),
     }
 }

@@ -192,6 +192,7 @@ fn shards_are_merged_to_the_results_of_one_command() {
     }
     let (code, _, stderr) = desk.subflow(&merge);
     assert!(code == Some(2) && stderr.contains("27 of 80 runs are missing: 1, 4, 7, 10, 13, …"), "{stderr}");
+    assert!(stderr.contains("runs on Linux are not merged"), "{stderr}");
     assert!(!desk.path("merged").exists());
     assert_eq!(desk.subflow(&[&run[..], &["--shard", "2/3", "--store", "b"]].concat()).0, Some(0));
     assert_eq!((stored(&desk.path("a")).len(), stored(&desk.path("b")).len()), (27, 53));

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::{
     SCENARIO, command, left_behind, machine_serves, namespaces_of, ours, results, scenario, start_a_long_run,
-    start_a_run, subflow, text,
+    start_a_run, stop_for_a_moment, subflow, text,
 };
 
 #[test]
@@ -237,14 +237,6 @@ fn a_run_writes_series_and_captures_to_the_requested_folders() {
             // The file's bytes themselves are in it.
             assert!(capture.len() > 1_000_000, "{host}: {name} has {} bytes", capture.len());
         }
-    }
-}
-
-/// Holds a process up for 200 ms.
-fn stop_for_a_moment(pid: u32) {
-    for (signal, pause) in [("-STOP", 200), ("-CONT", 0)] {
-        assert!(Command::new("kill").args([signal, &pid.to_string()]).status().expect("kill").success());
-        std::thread::sleep(std::time::Duration::from_millis(pause));
     }
 }
 

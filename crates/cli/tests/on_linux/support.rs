@@ -121,3 +121,11 @@ pub(crate) fn ours(host: &str) -> Vec<String> {
     };
     vec!["--set".to_owned(), format!("hosts.{host}={{ interfaces = {interfaces}, stack = \"subflow\" }}")]
 }
+
+/// Holds a process up for 200 ms.
+pub(crate) fn stop_for_a_moment(pid: u32) {
+    for (signal, pause) in [("-STOP", 200), ("-CONT", 0)] {
+        assert!(Command::new("kill").args([signal, &pid.to_string()]).status().expect("kill").success());
+        std::thread::sleep(Duration::from_millis(pause));
+    }
+}
