@@ -20,7 +20,7 @@ pub(crate) struct Source {
     pub(crate) sweep: Vec<String>,
     /// Which combinations of the swept values have runs: full, random=N or latin-hypercube=N with N points. --set
     /// sweep.design.seed=K draws others
-    #[arg(long, value_name = "NAME=POINTS")]
+    #[arg(long, value_name = "NAME=POINTS", value_parser = design)]
     pub(crate) design: Option<String>,
     /// Seed of the first run
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
@@ -55,6 +55,14 @@ impl SeriesOf {
             Self::First => false,
             Self::All => true,
         }
+    }
+}
+
+/// A design as it is given: `full`, or a name with a number of points.
+fn design(text: &str) -> Result<String, String> {
+    match text.trim() == "full" || text.contains('=') {
+        true => Ok(text.to_owned()),
+        false => Err(format!("expected full, or a name and a number of points, such as {text}=50")),
     }
 }
 
@@ -94,5 +102,17 @@ impl std::str::FromStr for Shard {
             Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
             _ => Err("expected K/N with K from 1 to N, such as 3/16".to_owned()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_design_that_draws_needs_a_number_of_points() {
+        assert_eq!(design("full"), Ok("full".to_owned()));
+        assert_eq!(design("random=50"), Ok("random=50".to_owned()));
+        assert!(design("random").is_err_and(|why| why.contains("such as random=50")));
     }
 }
