@@ -122,6 +122,8 @@ impl Claim {
 
 #[cfg(test)]
 mod tests {
+    use rand_core::RngCore;
+
     use super::super::grid::Study::{Congested, Design, Mesh};
     use super::super::grid::{ADAPTIVE, Cell};
     use super::super::measurement::tests::made;
@@ -172,6 +174,21 @@ mod tests {
         assert_eq!(confirmed(&with_lts(1.001), lts), None);
         assert_eq!(confirmed(&with_lts(1.01), "In Exps 5 to 8 all schedulers are alike"), Some(true));
         assert_eq!(confirmed(&with_lts(1.1), "In Exps 5 to 8 all schedulers are alike"), Some(false));
+    }
+
+    #[test]
+    fn verdicts_on_the_experiments_rest_on_the_cells_that_are_judged() {
+        for seed in 0..20 {
+            // As scattered as real figures, so that verdicts of all kinds come out.
+            let goodput = |cell: &Cell| {
+                let mut random = subflow_network::stream(seed, &format!("{cell:?}"));
+                5e3 + f64::from(random.next_u32() % 1000)
+            };
+            let all: Vec<_> = [Congested, Design, Mesh].into_iter().flat_map(|study| made(study, goodput).0).collect();
+            let judged = all.iter().filter(|measurement| measurement.cell.is_judged()).cloned().collect();
+            let thesis = |all| findings(&Measurements(all)).into_iter().filter(|it| !it.statement.starts_with("Ours"));
+            assert!(thesis(judged).eq(thesis(all)), "seed {seed}");
+        }
     }
 
     #[test]

@@ -119,6 +119,21 @@ impl Cell {
             _ => format!("Exp {}", self.case),
         }
     }
+
+    /// Whether a verdict on one of the thesis's three experiments rests on this cell: those with little loss are mostly
+    /// shown and not judged.
+    pub(super) fn is_judged(&self) -> bool {
+        let Setup { congestion, scheduler, .. } = self.setup;
+        let judged = match (self.study, self.case) {
+            (Study::Congested, 4..) | (Study::Design, 5..) | (Study::Mesh, _) => true,
+            (Study::Congested, 0 | 1) => scheduler == "ll",
+            (Study::Congested, _) => scheduler == "ll" && congestion == "wvegas",
+            (Study::Design, 3) => ["olia", "balia"].contains(&congestion),
+            (Study::Design, 4) => congestion != "lia",
+            (Study::Design | Study::Background | Study::Transfer, _) => false,
+        };
+        judged && scheduler != ADAPTIVE
+    }
 }
 
 /// The links of experiment `number` of the design: bits for loss, rate and latency, different where set.

@@ -17,7 +17,7 @@ use subflow_report::{Finding, Reproduction};
 
 use super::alternatives::{compare_alternatives, sensitivity};
 use super::{Emulation, Item, Measured, Paper, ReproduceError, Request};
-use grid::{ADAPTIVE, ALTERNATIVES, Cell, Setup, Study, THESIS};
+use grid::{ALTERNATIVES, Cell, Setup, Study, THESIS};
 use measurement::{Effort, Measurement, Measurements};
 
 /// The thesis.
@@ -78,8 +78,8 @@ impl Paper for Lima2017 {
             let published = |study: &Study| [Study::Congested, Study::Design, Study::Mesh].contains(study);
             let studies = Study::ALL.into_iter().filter(published).filter(wants);
             let cells = studies.flat_map(|study| grid::cells(study, request.quick, choices));
-            let cells = cells.filter(|cell| cell.setup.scheduler != ADAPTIVE).collect();
-            Ok(findings::findings(&measure(cells, alternative, request.jobs, progress)?.0))
+            let judged = cells.filter(Cell::is_judged).collect();
+            Ok(findings::findings(&measure(judged, alternative, request.jobs, progress)?.0))
         })?;
         Ok(Reproduction {
             paper: self.name().to_owned(),
