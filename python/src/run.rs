@@ -12,7 +12,7 @@ use subflow_lab::results::{Experiment, RunResult};
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_lab::{RunError, Stop};
 use subflow_scenario::Scenario;
-use subflow_scenario::sweep::Plan;
+use subflow_scenario::sweep::{Plan, SeriesKept};
 
 use crate::algorithms::{Failures, simulate_with_python};
 use crate::error::failed;
@@ -37,7 +37,7 @@ impl SeriesOf {
         match self {
             Self::First(any) => Ok(*any),
             Self::Named(name) if name == "all" => {
-                plan.all_series = true;
+                plan.series = SeriesKept::All;
                 Ok(true)
             }
             Self::Named(name) => {

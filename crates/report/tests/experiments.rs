@@ -13,7 +13,7 @@ use subflow_report::output::{FigureFormat, Folder, to_json};
 use subflow_report::{Chart, CurvePoint, Extent, Figure, HeatMap, Shape};
 use subflow_scenario::Scenario;
 use subflow_scenario::file::Document;
-use subflow_scenario::sweep::{Job, Plan};
+use subflow_scenario::sweep::{Job, Plan, SeriesKept};
 
 const SCENARIO: &str = r#"
 title = "Two paths"
@@ -319,7 +319,7 @@ fn simulated(plan: &Plan) -> Experiment {
 #[test]
 fn several_runs_are_shown_over_time_by_their_mean_and_a_band() {
     let lossy = ["links.wifi.loss=\"1 %\"", "duration=\"2 s\"", "repeat=3"];
-    let plan = Plan { all_series: true, ..plan(SCENARIO, &lossy) };
+    let plan = Plan { series: SeriesKept::All, ..plan(SCENARIO, &lossy) };
     let experiment = simulated(&plan);
     let figures = subflow_report::figures_of(&plan, &experiment);
     let Chart::Curves(curves) = chart(&figures, "Congestion window") else { panic!("curves") };
@@ -380,7 +380,7 @@ fn points_of_a_sweep_are_drawn_together_and_the_others_named_with_a_command() {
 fn a_report_of_many_points_is_bounded_and_has_the_goodput_of_all() {
     let plan =
         plan(&format!("{SCENARIO}[sweep]\n\"links.wifi.rate\" = \"1 Mbit/s .. 300 Mbit/s step 1 Mbit/s\"\n"), &[]);
-    let plan = Plan { all_series: true, ..plan };
+    let plan = Plan { series: SeriesKept::All, ..plan };
     let with_series = |scenario: &Scenario, seed, _: &RunOptions| {
         let all = ["goodput", "cwnd", "srtt", "flight-size", "delay", "reassembly", "receive-window"];
         let one = |metric| made::series("album", metric, 500);

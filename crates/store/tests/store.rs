@@ -6,7 +6,7 @@ use subflow_lab::execute::{execute, run_job};
 use subflow_lab::simulate::RunOptions;
 use subflow_lab::{RunError, Stop};
 use subflow_scenario::file::Document;
-use subflow_scenario::sweep::{Job, Plan};
+use subflow_scenario::sweep::{Job, Plan, SeriesKept};
 use subflow_store::{
     Collected, Filled, Key, Record, Settings, Store, StoreError, collect, fill, fill_with, tables, to_csv, to_parquet,
 };
@@ -287,7 +287,7 @@ fn tables_are_written_as_parquet_with_units() {
 fn metrics_over_time_of_all_runs_are_kept_only_if_that_is_wanted() {
     let options = RunOptions { series: true, ..RunOptions::default() };
     let first = plan(TEXT);
-    let all = Plan { all_series: true, ..plan(TEXT) };
+    let all = Plan { series: SeriesKept::All, ..plan(TEXT) };
     let seeds = |plan: &Plan| {
         let experiment = execute(plan, 0, &options, &|_| {}).expect("the runs end well");
         let text = to_csv(&tables::all_series(&experiment));
@@ -306,7 +306,7 @@ fn metrics_over_time_of_all_runs_are_kept_only_if_that_is_wanted() {
 fn a_run_with_metrics_over_time_is_not_done_again_where_they_are_not_wanted() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Store::open(folder.path()).expect("it can be created");
-    let (first, all) = (plan(TEXT), Plan { all_series: true, ..plan(TEXT) });
+    let (first, all) = (plan(TEXT), Plan { series: SeriesKept::All, ..plan(TEXT) });
     assert_eq!(filled(&all, &store).finished, 4);
     let never = |_: Job| Err(RunError::failed("done again"));
     let jobs = first.jobs();
@@ -318,7 +318,7 @@ fn a_run_with_metrics_over_time_is_not_done_again_where_they_are_not_wanted() {
     // Where they are wanted, a run without them is done.
     let (other, all) = (plan(&TEXT.replace("7 ms", "8 ms")), plan(&TEXT.replace("7 ms", "8 ms")));
     filled(&other, &store);
-    let all = Plan { all_series: true, ..all };
+    let all = Plan { series: SeriesKept::All, ..all };
     assert_eq!(collected(&all, &store).expect("it can be read").missing, [all.jobs()[1], all.jobs()[3]]);
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use subflow_scenario::sweep::SeriesKept;
 
 use super::{Comparing, Output};
 
@@ -37,6 +38,8 @@ pub(crate) struct Source {
 pub(crate) enum SeriesOf {
     /// All runs if there are at most 100, otherwise as with first
     Auto,
+    /// No run, which takes the least memory and CPU time; there are no figures and no delays over time
+    None,
     /// The first run of each point, and the first 100 points
     First,
     /// All runs, which takes about a thousand times the memory of their other results
@@ -48,12 +51,13 @@ impl SeriesOf {
     /// and bands of several runs. It is also the number of points that have them in a larger sweep.
     const ALL_OF: usize = 100;
 
-    /// Whether those of all runs of a plan are kept.
-    pub(crate) fn are_of_all(self, runs: usize) -> bool {
+    /// Of which runs of a plan with so many they are kept.
+    pub(crate) fn of(self, runs: usize) -> SeriesKept {
         match self {
-            Self::Auto => runs <= Self::ALL_OF,
-            Self::First => false,
-            Self::All => true,
+            Self::Auto if runs <= Self::ALL_OF => SeriesKept::All,
+            Self::Auto | Self::First => SeriesKept::First,
+            Self::None => SeriesKept::None,
+            Self::All => SeriesKept::All,
         }
     }
 }

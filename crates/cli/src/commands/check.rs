@@ -38,7 +38,7 @@ pub(crate) fn read_source(source: &Source) -> Result<Plan, Failure> {
     }
     let plan = Plan::read(document)?;
     let runs = plan.jobs().len();
-    Ok(Plan { all_series: source.series.are_of_all(runs), ..plan })
+    Ok(Plan { series: source.series.of(runs), ..plan })
 }
 
 /// The scenario at `path`; `-` is standard input, which is there once.

@@ -103,5 +103,5 @@ fn repeated(arguments: &Run, repeat: u32) -> Result<Plan, Failure> {
     let source = &arguments.source;
     let plan = read_source(&Source { repeat: Some(repeat), ..source.clone() })?;
     let most = plan.points.len() * arguments.repeating.max_repeat as usize;
-    Ok(Plan { all_series: source.series.are_of_all(most), ..plan })
+    Ok(Plan { series: source.series.of(most), ..plan })
 }

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::iter::{ParallelBridge, ParallelIterator};
 use subflow_scenario::Scenario;
-use subflow_scenario::sweep::{Job, Plan};
+use subflow_scenario::sweep::{Job, Plan, SeriesKept};
 
 use crate::results::{Experiment, Run, RunResult};
 use crate::simulate::{RunOptions, simulate};
 use crate::{CpuTimer, RunError};
 
-/// Number of sweep points whose metrics over time are kept.
+/// Number of sweep points whose metrics over time are kept with [`SeriesKept::First`].
 const MOST_POINTS_WITH_SERIES: usize = 100;
 
 /// Progress of the work.
@@ -37,10 +37,13 @@ pub fn execute(
     execute_with(plan, threads, options, progress, simulate)
 }
 
-/// Metrics over time take a thousand times the memory of a run's figures. Therefore they are kept only of the first run
-/// of each point, and only of the first 100 points, unless those of all runs are wanted.
+/// Whether metrics over time of this run are kept, as [`Plan::series`] says.
 pub fn keeps_series(plan: &Plan, job: Job) -> bool {
-    plan.all_series || job.seed == plan.points[job.point].scenario.seed && job.point < MOST_POINTS_WITH_SERIES
+    match plan.series {
+        SeriesKept::None => false,
+        SeriesKept::First => job.seed == plan.points[job.point].scenario.seed && job.point < MOST_POINTS_WITH_SERIES,
+        SeriesKept::All => true,
+    }
 }
 
 /// Does one run of `plan` in the simulator, as [`execute`] does it.

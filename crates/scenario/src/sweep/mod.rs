@@ -44,9 +44,21 @@ pub struct Plan {
     pub traces: Vec<(String, PathBuf)>,
     /// Warnings: keys that have no effect at any point.
     pub without_effect: Vec<Problem>,
-    /// Whether metrics over time of all runs are wanted, and not only those of the first run of each point. No scenario
-    /// says so; it is for whoever does the runs.
-    pub all_series: bool,
+    /// Of which runs metrics over time are wanted. No scenario says so; it is for whoever does the runs.
+    pub series: SeriesKept,
+}
+
+/// Of which runs metrics over time are kept. Those of a run take about a thousand times the memory of its figures, and
+/// some of its CPU time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SeriesKept {
+    /// Of none.
+    None,
+    /// Of the first run of each point, and of the first 100 points.
+    #[default]
+    First,
+    /// Of all runs.
+    All,
 }
 
 /// Swept paths and their values, in the order of the scenario file.
@@ -121,8 +133,8 @@ impl Plan {
         let mut without_effect = idle.everywhere(points.len());
         without_effect.extend(idle_design);
         let together = axes.iter().map(Axis::shown_paths).collect();
-        let traces = traces.files();
-        let plan = Self { document, points, together, design, traces, without_effect, all_series: false };
+        let (traces, series) = (traces.files(), SeriesKept::default());
+        let plan = Self { document, points, together, design, traces, without_effect, series };
         problems.finish(())?;
         let runs: u64 = plan.points.iter().map(|point| u64::from(point.scenario.repeat)).sum();
         if runs > MOST_RUNS {
