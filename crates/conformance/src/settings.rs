@@ -227,8 +227,8 @@ fn set_acks(settings: &mut Settings, name: &str) {
     let (minimum, maximum) = (Duration::from_millis(40), Duration::from_millis(200));
     settings.tcp.ack_policy = match name {
         "every" => AckPolicy::EverySegment,
-        "delayed" => AckPolicy::Delayed { minimum, maximum, quick_start: false },
-        _ => AckPolicy::Delayed { minimum, maximum, quick_start: true },
+        "delayed" => AckPolicy::Delayed { segments: 2, minimum, maximum, quick_start: false },
+        _ => AckPolicy::Delayed { segments: 2, minimum, maximum, quick_start: true },
     };
 }
 

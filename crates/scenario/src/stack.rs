@@ -80,9 +80,11 @@ pub struct TcpOptions {
     pub timer_wheel: bool,
 }
 
-/// Delayed acknowledgments: every second full-sized segment, or after the timer.
+/// Delayed acknowledgments: one for several full-sized segments, or after the timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayedAck {
+    /// Full-sized segments per acknowledgment, at least 1.
+    pub packets: u16,
     /// Shortest delay.
     pub minimum: Duration,
     /// Longest delay.

@@ -27,7 +27,7 @@ fn assert_same(ours: &TcpOptions, theirs: &Config) {
     assert_eq!((ours.max_retries, ours.syn_retries), (theirs.max_retries, theirs.syn_retries));
     let delayed = ours.delayed_ack.expect("on by default");
     let (minimum, maximum, quick_start) = (delayed.minimum, delayed.maximum, delayed.quick_start);
-    assert_eq!(AckPolicy::Delayed { minimum, maximum, quick_start }, theirs.ack_policy);
+    assert_eq!(AckPolicy::Delayed { segments: delayed.packets, minimum, maximum, quick_start }, theirs.ack_policy);
     let compression = |delay, slack, count| (delay, slack, count);
     assert_eq!(
         ours.sack_compression.map(|c| compression(c.delay, c.slack, c.count)),

@@ -21,11 +21,18 @@ pub(crate) fn bench(arguments: &Bench) -> Result<(), Failure> {
                 BenchProtocol::Tcp => BulkProtocol::Tcp,
                 BenchProtocol::Sctp => BulkProtocol::Sctp,
             };
-            let result = Dumbbell { flows: dumbbell.flows, duration_s: dumbbell.duration, protocol }.run(&clock)?;
+            let benchmark = Dumbbell {
+                flows: dumbbell.flows,
+                duration_s: dumbbell.duration,
+                protocol,
+                ack_every: dumbbell.ack_every,
+            };
+            let result = benchmark.run(&clock)?;
             show(dumbbell.format, &result, &dumbbell_rows(&result), &result.cost)
         }
         Benchmark::FatTree(tree) => {
-            let benchmark = FatTree { k: tree.k, subflows: tree.subflows, duration_s: tree.duration };
+            let benchmark =
+                FatTree { k: tree.k, subflows: tree.subflows, duration_s: tree.duration, ack_every: tree.ack_every };
             let result = benchmark.run(tree.threads.into(), &clock)?;
             show(tree.format, &result, &fat_tree_rows(&result), &result.cost)
         }

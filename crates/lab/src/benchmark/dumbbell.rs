@@ -7,6 +7,7 @@ use serde::Serialize;
 use subflow_scenario::Scenario;
 use subflow_scenario::file::{Document, Problems};
 
+use super::acknowledgments::acknowledgments;
 use super::cost::{Clock, Cost};
 use crate::RunError;
 use crate::number;
@@ -23,8 +24,7 @@ pub enum BulkProtocol {
 }
 
 /// Bulk flows on paths of six links: access, bottleneck, egress and three back, all 100 Mbit/s; 1 + 8 + 1 ms one way;
-/// bottleneck drop-tail 100 packets, access 1000; flow i starts at 10·i ms. TCP acknowledges every packet, SCTP every
-/// second one.
+/// bottleneck drop-tail 100 packets, access 1000; flow i starts at 10·i ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dumbbell {
     /// Number of flows, from 1 to 1000.
@@ -33,6 +33,8 @@ pub struct Dumbbell {
     pub duration_s: u32,
     /// What the flows are.
     pub protocol: BulkProtocol,
+    /// Packets per acknowledgment, from 1 to 1000. `None` is one with TCP and two with SCTP.
+    pub ack_every: Option<u16>,
 }
 
 /// Result of the benchmark.
@@ -63,10 +65,12 @@ impl Dumbbell {
     pub fn scenario_text(self) -> String {
         let mut text = format!(
             "title = \"{} bulk flows through one bottleneck\"\nduration = \"{} s\"\n\n\
-             [tcp]\ndelayed_ack = false\n\n[routers]\nleft = {{}}\nright = {{}}\n\n\
+             {}\n[routers]\nleft = {{}}\nright = {{}}\n\n\
              [links.bottleneck]\nbetween = [\"left\", \"right\"]\nrate = \"100 Mbit/s\"\ndelay = \"8 ms\"\n\
              queue = {{ limit = \"100 packets\", counts_transmitting = false }}\n\n[hosts]\n",
-            self.flows, self.duration_s
+            self.flows,
+            self.duration_s,
+            acknowledgments(self.ack_every),
         );
         for side in ["sender", "receiver"] {
             (0..self.flows).for_each(|n| _ = writeln!(text, "{side}{n} = [\"eth\"]"));
@@ -125,9 +129,21 @@ mod tests {
     fn the_scenario_is_valid_at_any_size() {
         let (tcp, sctp) = (BulkProtocol::Tcp, BulkProtocol::Sctp);
         for (flows, protocol) in [(1, tcp), (10, sctp), (1000, tcp)] {
-            let scenario = Dumbbell { flows, duration_s: 60, protocol }.scenario().expect("a valid scenario");
+            let scenario = Dumbbell { flows, duration_s: 60, protocol, ack_every: None }.scenario();
+            let scenario = scenario.expect("a valid scenario");
             assert_eq!(scenario.flows.len(), flows as usize);
             assert_eq!(scenario.links.len(), 2 * flows as usize + 1);
         }
+    }
+
+    #[test]
+    fn fewer_acknowledgments_are_fewer_hops_for_a_packet_of_data() {
+        let hops = |protocol, ack_every| {
+            let result = Dumbbell { flows: 2, duration_s: 2, protocol, ack_every }.run(&|| None).expect("it runs");
+            result.cost.packet_hops as f64 / result.delivered_packets as f64
+        };
+        let (tcp, sctp) = (BulkProtocol::Tcp, BulkProtocol::Sctp);
+        assert!(hops(tcp, None) > 5.8 && hops(tcp, Some(2)) < 5.0 && hops(tcp, Some(8)) < 4.0);
+        assert!(hops(sctp, Some(1)) > 5.8 && hops(sctp, None) < 5.0);
     }
 }

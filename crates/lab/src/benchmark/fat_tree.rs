@@ -9,6 +9,7 @@ use subflow_network::stream;
 use subflow_scenario::Scenario;
 use subflow_scenario::file::{Document, Problems};
 
+use super::acknowledgments::acknowledgments;
 use super::cost::{Clock, Cost};
 use crate::RunError;
 use crate::number;
@@ -25,6 +26,8 @@ pub struct FatTree {
     pub subflows: u32,
     /// Simulated seconds.
     pub duration_s: f64,
+    /// Packets per acknowledgment, from 1 to 1000. `None` is one.
+    pub ack_every: Option<u16>,
 }
 
 /// Result of the benchmark.
@@ -58,10 +61,11 @@ impl FatTree {
     pub fn scenario_text(self) -> String {
         let mut text = format!(
             "title = \"A permutation over a fat tree of {k}-port switches\"\nduration = \"{} s\"\n\n\
-             [tcp]\ndelayed_ack = false\n\n\
+             {}\n\
              [topology]\nkind = \"fat-tree\"\nk = {k}\nrate = \"1 Gbit/s\"\ndelay = \"10 us\"\n\
              queue = {{ limit = \"150 kB\", counts_transmitting = false }}\n\n[routing]\nmode = \"ecmp-flow\"\n",
             self.duration_s,
+            acknowledgments(self.ack_every),
             k = self.k,
         );
         for (from, to) in self.permutation().into_iter().enumerate() {
@@ -118,7 +122,8 @@ mod tests {
     #[test]
     fn the_scenario_is_valid_at_any_size() {
         for (k, subflows) in [(2, 1), (4, 8), (8, 3)] {
-            let scenario = FatTree { k, subflows, duration_s: 0.01 }.scenario().expect("a valid scenario");
+            let scenario =
+                FatTree { k, subflows, duration_s: 0.01, ack_every: Some(4) }.scenario().expect("a valid scenario");
             assert_eq!(scenario.flows.len(), (k * k * k / 4) as usize);
             assert!(scenario.flows.iter().all(|flow| flow.from.host != flow.to.host));
         }

@@ -1,5 +1,6 @@
 //! Benchmarks of the engine: their scenarios and results.
 
+mod acknowledgments;
 mod cost;
 mod dumbbell;
 mod fat_tree;

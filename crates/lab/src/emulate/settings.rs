@@ -176,6 +176,7 @@ fn sysctls(tcp: &TcpOptions) -> Vec<(String, String)> {
 fn fixed(tcp: &TcpOptions) -> Vec<&'static str> {
     let delayed = tcp.delayed_ack.is_some_and(|delayed| {
         delayed.quick_start
+            && delayed.packets == 2
             && delayed.minimum == Duration::from_millis(40)
             && delayed.maximum == Duration::from_millis(200)
     });

@@ -45,6 +45,7 @@ fn tcp_config(stack: &subflow_scenario::TcpOptions) -> Config {
         ack_policy: match stack.delayed_ack {
             None => AckPolicy::EverySegment,
             Some(delayed) => AckPolicy::Delayed {
+                segments: delayed.packets,
                 minimum: delayed.minimum,
                 maximum: delayed.maximum,
                 quick_start: delayed.quick_start,

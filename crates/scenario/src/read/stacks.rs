@@ -195,7 +195,8 @@ fn delayed_ack(field: &Field<'_>) -> Result<DelayedAck, Problem> {
     if maximum < minimum {
         return Err(wrong_way_round(&minimum_field, &maximum_field));
     }
-    Ok(DelayedAck { minimum, maximum, quick_start: section.value("quick_start").boolean()? })
+    let packets = section.value("packets").integer(1..=1000)? as u16;
+    Ok(DelayedAck { packets, minimum, maximum, quick_start: section.value("quick_start").boolean()? })
 }
 
 fn sack_compression(field: &Field<'_>) -> Result<SackCompression, Problem> {

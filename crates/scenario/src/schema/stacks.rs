@@ -123,9 +123,17 @@ pub(crate) const TCP: TableSchema = TableSchema {
 /// `delayed_ack = { … }`.
 pub(crate) const DELAYED_ACK: TableSchema = TableSchema {
     path: "delayed_ack = { … }",
-    doc: "Every second full-sized packet is acknowledged, and other packets after an adaptive delay between two \
+    doc: "One of several full-sized packets is acknowledged, and other packets after an adaptive delay between two \
           bounds.",
     fields: &[
+        value(
+            "packets",
+            "a whole number from 1 to 1000",
+            "2",
+            "the number of full-sized packets per acknowledgment: 2 in Linux and in RFC 9293. More (stretch ACKs, RFC \
+             2525, section 2.13) take less work, but windows grow in bursts, and a window of fewer packets waits for \
+             the delay",
+        ),
         value("minimum", "a duration", "'40 ms'", "the shortest delay"),
         value("maximum", "a duration", "'200 ms'", "the longest delay"),
         value(

@@ -140,12 +140,23 @@ impl Acknowledge {
 
     fn decide(&mut self, segment: &DataContext) {
         let unacknowledged = segment.next - segment.acknowledged;
-        if unacknowledged > self.segment_size || self.in_quick_mode() || self.now {
+        if self.is_enough(unacknowledged) || self.in_quick_mode() || self.now {
             self.now = true;
         } else if segment.out_of_order {
             self.report_hole(segment);
         } else {
             self.delay_acknowledgment(segment);
+        }
+    }
+
+    /// Whether so many bytes, received and not acknowledged, are not to wait for more.
+    #[inline]
+    fn is_enough(&self, unacknowledged: u64) -> bool {
+        match self.policy {
+            AckPolicy::EverySegment => true,
+            AckPolicy::Delayed { segments, .. } => {
+                unacknowledged + self.segment_size > u64::from(segments) * self.segment_size
+            }
         }
     }
 
@@ -194,10 +205,10 @@ impl Acknowledge {
         }
     }
 
-    /// The application read all in-order data: a second segment or the end of a message is acknowledged now (Linux
-    /// `tcp_cleanup_rbuf`).
+    /// The application read all in-order data: the last segment of several, or the end of a message, is acknowledged
+    /// now (Linux `tcp_cleanup_rbuf`).
     pub(crate) fn on_read(&mut self, next: u64, acknowledged: u64) {
-        if self.owed && (next - acknowledged > self.segment_size || (self.pushed && !self.interactive)) {
+        if self.owed && (self.is_enough(next - acknowledged) || (self.pushed && !self.interactive)) {
             self.now = true;
         }
     }

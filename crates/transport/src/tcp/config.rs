@@ -32,9 +32,12 @@ pub enum WindowReduction {
 pub enum AckPolicy {
     /// Every segment is acknowledged immediately.
     EverySegment,
-    /// Every second full-sized segment is acknowledged, or the delayed-ACK timer expires, as in Linux: the delay
+    /// One of several full-sized segments is acknowledged, or the delayed-ACK timer expires, as in Linux: the delay
     /// adapts to the spacing of segments, and with `quick_start` a connection begins in quick-ACK mode.
     Delayed {
+        /// Full-sized segments per acknowledgment, at least 1. Linux and RFC 9293 have 2; acknowledgments of more are
+        /// stretch ACKs (RFC 2525, section 2.13), as an ACK ratio above 2 makes them (RFC 5690, section 4).
+        segments: u16,
         /// Shortest delay (Linux: `TCP_DELACK_MIN`, 40 ms).
         minimum: Duration,
         /// Longest delay (Linux: `TCP_DELACK_MAX`, 200 ms).
@@ -179,6 +182,7 @@ impl Default for Config {
             max_retries: 15,
             syn_retries: 6,
             ack_policy: AckPolicy::Delayed {
+                segments: 2,
                 minimum: Duration::from_millis(40),
                 maximum: Duration::from_millis(200),
                 quick_start: true,

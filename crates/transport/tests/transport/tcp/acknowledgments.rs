@@ -5,12 +5,12 @@ use subflow_transport::tcp::config::AckPolicy;
 use crate::harness::tamper::{drop_data, is_pure_ack};
 use crate::harness::{CLIENT, Pair, SERVER, Setup, ms};
 
-fn delayed(quick_start: bool) -> AckPolicy {
-    AckPolicy::Delayed { minimum: ms(40), maximum: ms(200), quick_start }
+fn delayed(segments: u16, quick_start: bool) -> AckPolicy {
+    AckPolicy::Delayed { segments, minimum: ms(40), maximum: ms(200), quick_start }
 }
 
 fn without_quick_start() -> Setup {
-    Setup::tcp().both(|stack| stack.tcp.ack_policy = delayed(false))
+    Setup::tcp().both(|stack| stack.tcp.ack_policy = delayed(2, false))
 }
 
 /// The acknowledgments of the server since `from`, as times after it.
@@ -34,6 +34,25 @@ fn every_second_segment_is_acknowledged_at_once() {
     pair.write(CLIENT, 6 * 1448);
     pair.settle();
     assert_eq!(acknowledgments(&pair, start), [ms(10); 3]);
+}
+
+#[test]
+fn an_acknowledgment_of_four_segments_waits_for_the_fourth_or_for_the_delay() {
+    let mut pair = Setup::tcp().both(|stack| stack.tcp.ack_policy = delayed(4, false)).connected();
+    let start = pair.now();
+    pair.write(CLIENT, 10 * 1448);
+    pair.settle();
+    assert_eq!(acknowledgments(&pair, start), [ms(10), ms(10), ms(10 + 40)], "of four, four and two segments");
+}
+
+#[test]
+fn a_hole_is_reported_at_once_however_many_segments_an_acknowledgment_covers() {
+    let mut pair = Setup::tcp().both(|stack| stack.tcp.ack_policy = delayed(100, false)).connected();
+    pair.tamper(drop_data(CLIENT, &[0]));
+    let start = pair.now();
+    pair.write(CLIENT, 4 * 1448);
+    pair.run_for(ms(15));
+    assert_eq!(acknowledgments(&pair, start), [ms(10); 3], "one for each segment behind the hole");
 }
 
 #[test]
