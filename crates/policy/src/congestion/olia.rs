@@ -101,10 +101,10 @@ impl Olia {
     }
 
     fn quality(&self, sibling: &Sibling) -> Quality {
-        let rtt_us = (sibling.rtt * 1e6) as u128;
+        let rtt_us = ((sibling.rtt * 1e6) as u64).clamp(1, 1 << 33);
         Quality {
-            inter_loss: u128::from(self.paths[sibling.index].inter_loss()).min(1 << 60),
-            rtt_squared: rtt_us.clamp(1, 1 << 33).pow(2),
+            inter_loss: u128::from(self.paths[sibling.index].inter_loss().min(1 << 60)),
+            rtt_squared: u128::from(rtt_us).pow(2),
         }
     }
 }

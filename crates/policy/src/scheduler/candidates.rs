@@ -23,15 +23,16 @@ pub(super) struct Usable {
 
 /// The subflows that may be chosen.
 pub(super) fn usable(subflows: &[SubflowView]) -> Usable {
-    let (mut regular, mut backups, mut open) = (SubflowSet::default(), SubflowSet::default(), SubflowSet::default());
-    for (index, subflow) in subflows.iter().enumerate() {
-        let bit = 1 << index;
-        regular.0 |= bit * u64::from(subflow.is_live() & !subflow.backup);
-        backups.0 |= bit * u64::from(subflow.is_live() & subflow.backup);
-        open.0 |= bit * u64::from(subflow.can_send);
+    // From the last to the first, so that each takes one shift by a constant: there may be dozens, at each decision.
+    let (mut live, mut backups, mut open) = (0, 0, 0);
+    for subflow in subflows.iter().rev() {
+        live = live << 1 | u64::from(subflow.established & !subflow.potentially_failed);
+        backups = backups << 1 | u64::from(subflow.backup);
+        open = open << 1 | u64::from(subflow.can_send);
     }
+    let (regular, backups) = (SubflowSet(live & !backups), SubflowSet(live & backups));
     let live = if regular.is_empty() { backups } else { regular };
-    Usable { live, ready: live.intersection(open) }
+    Usable { live, ready: live.intersection(SubflowSet(open)) }
 }
 
 /// Assigns the reinjection, else new data. `pick` chooses a subflow from a non-empty set of candidates that can all

@@ -140,6 +140,10 @@ impl Connection {
 
     /// Whether the peer's window has no room for a full segment of the written data.
     pub(super) fn window_is_full(&self) -> bool {
+        if self.send.window_end >= self.stream.written.min(self.send.next + u64::from(u16::MAX)) {
+            // There is room for any segment, whatever those of the subflows are.
+            return false;
+        }
         let mss = self.subflows.iter().map(|subflow| subflow.tcp.mss()).min().unwrap_or(0);
         self.send.window_end < self.stream.written.min(self.send.next + u64::from(mss))
     }
@@ -158,8 +162,7 @@ impl Connection {
             return self.retransmit_opportunistically(now, None);
         }
         self.refresh_views();
-        let can_send = self.views.iter().any(|view| view.is_live() && view.can_send);
-        if !can_send && !self.scheduler.queues_ahead() {
+        if self.ready.is_empty() && !self.scheduler.queues_ahead() {
             return false;
         }
         let reinjection = match self.send.reinjections {

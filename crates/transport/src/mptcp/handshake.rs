@@ -116,6 +116,7 @@ impl Connection {
             path_manager: config.path_manager.clone(),
             views: Vec::new(),
             outdated_views: SubflowSet::default(),
+            ready: SubflowSet::default(),
             observation: Observation::new(&config),
             dirty: 0,
             summaries: Vec::new(),

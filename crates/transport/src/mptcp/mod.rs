@@ -127,6 +127,8 @@ pub struct Connection {
     /// The subflows whose views are updated before the scheduler sees them next. An end that only receives never asks
     /// it.
     outdated_views: SubflowSet,
+    /// The subflows that can send, according to their views.
+    ready: SubflowSet,
     observation: Option<Box<observation::Observation>>,
     /// Bit set of the subflows that may have something to send.
     dirty: u64,

@@ -93,6 +93,7 @@ impl Connection {
         self.refresh_views();
         self.scheduler.on_replaced(index, &self.views[index]);
         self.views[index] = SubflowView::default();
+        self.ready.remove(index);
         if let Some(summary) = self.summaries.get_mut(index) {
             *summary = SubflowSummary::default();
         }

@@ -105,7 +105,7 @@ impl Connection {
                 return false;
             }
             self.refresh_views();
-            self.send.blocked += u64::from(self.views.iter().any(|view| view.is_live() && view.can_send));
+            self.send.blocked += u64::from(!self.ready.is_empty());
         }
         if !self.config.opportunistic_retransmission || !(waits_for_window || self.stream.is_blocked()) {
             return false;

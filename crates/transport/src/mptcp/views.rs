@@ -54,6 +54,11 @@ impl Connection {
             }
             None => (u64::from(in_flight) * u64::from(mss), false),
         };
+        let can_send = established && !stuck && in_flight < path.cwnd && tcp.has_no_losses();
+        match can_send {
+            true => self.ready.insert(index),
+            false => self.ready.remove(index),
+        }
         self.views[index] = SubflowView {
             local_id: subflow.local_id,
             srtt: tcp.rtt().srtt(),
@@ -72,7 +77,7 @@ impl Connection {
             established,
             backup: subflow.is_backup(),
             potentially_failed: stuck,
-            can_send: established && !stuck && in_flight < path.cwnd && tcp.has_no_losses(),
+            can_send,
         };
     }
 }
