@@ -1,8 +1,10 @@
 //! The store: what it gives back is what was put in, and what it cannot give back it says.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use subflow_lab::execute::{execute, run_job};
+use subflow_lab::results::{RealTime, RunResult};
 use subflow_lab::simulate::RunOptions;
 use subflow_lab::{RunError, Stop};
 use subflow_scenario::file::Document;
@@ -225,6 +227,34 @@ fn runs_go_on_after_a_failure_if_they_may() {
     let message = collected(&plan, &store).expect("it can be read").failed[0].to_string();
     assert_eq!(message, "run 1 (seed 2, flows.file.congestion = \"lia\"): out of luck");
     assert_eq!(message, through.failed[0].to_string());
+}
+
+#[test]
+fn results_that_are_not_valid_are_kept_until_the_run_is_done_again() {
+    let (folder, plan) = (tempfile::tempdir().expect("a folder"), plan(TEXT));
+    let store = Store::open(folder.path()).expect("it can be created");
+    let done = |late: &[usize]| {
+        let again = Mutex::new(Vec::new());
+        let run = |job: Job| {
+            again.lock().expect("a lock").push(job.run);
+            let objections = late.contains(&job.run).then(|| "late".to_owned()).into_iter().collect();
+            let real_time = Some(RealTime { objections, ..RealTime::default() });
+            Ok(RunResult { real_time, ..run_job(&plan, job, &settings().options)? })
+        };
+        let one_by_one = Settings { threads: 1, ..settings() };
+        let filled = fill_with(&plan, &plan.jobs(), &store, &one_by_one, &|_| {}, run).expect("it can be written");
+        assert_eq!((filled.finished, filled.missing), (4, 0));
+        let runs = collected(&plan, &store).expect("it can be read").experiment.runs;
+        let invalid = runs.iter().filter(|run| !run.result.objections().is_empty()).count();
+        (again.into_inner().expect("a lock"), invalid)
+    };
+    assert_eq!(done(&[1, 2]), (vec![0, 1, 2, 3], 2));
+    assert_eq!(done(&[2]), (vec![1, 2], 1));
+    assert_eq!(done(&[]), (vec![2], 0));
+    assert_eq!(done(&[]), (vec![], 0));
+    let keys = plan.jobs().into_iter().flat_map(|job| Key::all_of(&plan, job, true));
+    store.remove(keys).expect("they can be removed");
+    assert!(!folder.path().exists(), "nothing is left");
 }
 
 #[test]
