@@ -29,9 +29,12 @@ const PACKETS_PER_ACKNOWLEDGMENT: u64 = 2;
 pub fn estimate(plan: &Plan) -> Option<Size> {
     let mut total: u128 = 0;
     for point in &plan.points {
-        // The numbers of flows of other runs differ little.
-        let scenario = point.scenario.drawn(point.scenario.seed);
-        total += of_run(&scenario)? * u128::from(scenario.repeat);
+        let Scenario { seed, repeat, .. } = *point.scenario;
+        // What is drawn for the flows of groups differs from run to run.
+        let (drawn, alike) = if point.scenario.groups.is_empty() { (1, repeat) } else { (repeat, 1) };
+        for seed in seed..seed + u64::from(drawn) {
+            total += of_run(&point.scenario.drawn(seed))? * u128::from(alike);
+        }
     }
     Some(Size::from_bytes(u64::try_from(total).unwrap_or(u64::MAX)))
 }
@@ -286,6 +289,15 @@ protocol = "mptcp"
         assert_near(&["flows.file.protocol='sctp'", "flows.file.sctp.cmt=true"], 0.9, 1.3);
         // Some packets are retransmitted on the other path.
         assert_near(&["flows.file.send='3 MB'"], 0.9, 1.2);
+    }
+
+    #[test]
+    fn the_flows_of_each_run_count() {
+        let few = ["flows.file.send='100 kB'", "flows.file.arrivals={exponential='5 s'}", "flows.file.protocol='tcp'"];
+        let of = |more: &str| estimate(&plan(&[&few[..], &[more]].concat())).expect("it is limited").as_bytes();
+        let single: Vec<u64> = (1..=6).map(|seed| of(&format!("seed={seed}"))).collect();
+        assert!(single.iter().any(|size| *size != single[0]), "{single:?}");
+        assert_eq!(of("repeat=6"), single.iter().sum::<u64>());
     }
 
     #[test]
