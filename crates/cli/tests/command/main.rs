@@ -155,7 +155,7 @@ fn every_kind_of_bad_input_exits_with_2() {
         (&["reproduce", "multiflow2016", "--on", "linux", "--item", "inter-domain"], "does not run on Linux; these do"),
         (&["reproduce", "multiflow2016", "--controller", "x"], "--controller: found without --on linux"),
         (&["bench", "dumbbell", "--flows", "0"], "0 is not in 1..=1000"),
-        (&["bench", "fat-tree", "--k", "5"], "expected an even number from 2 to 16"),
+        (&["bench", "fat-tree", "--k", "5"], "expected an even number from 2 to 32"),
     ];
     for (arguments, expected) in cases {
         let (code, stdout, stderr) = desk.subflow(arguments);

@@ -93,7 +93,7 @@ mod tests {
         let said = same_results(&experiment);
         assert_eq!(said.len(), 2, "{said:?}");
         for (said, congestion) in said.iter().zip(["lia", "cubic"]) {
-            assert_eq!(*said, format!("The same results in all 2 runs: {congestion}, rr; {congestion}, ll."));
+            assert_eq!(*said, format!("The same results in all 2 runs: rr, {congestion}; ll, {congestion}."));
         }
     }
 }
