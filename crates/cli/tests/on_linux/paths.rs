@@ -2,7 +2,8 @@
 
 use std::process::{Command, Stdio};
 
-use subflow_linux::Sysctl;
+use subflow_linux::netlink::{MptcpPathManager, SocketDiag, SubflowSocket};
+use subflow_linux::{Namespace, Sysctl};
 
 use crate::support::{command, left_behind, machine_serves, text};
 use crate::two_hosts::{TwoHosts, output_in, pm_type, subflows, wait_for_subflows, wait_until};
@@ -36,11 +37,26 @@ fn a_connection_has_25_subflows_and_loses_and_regains_those_of_an_address() {
         hosts.ip(host, &format!("address add {address} dev v0"));
         wait_for_subflows(&hosts.client, 25, &client);
     }
+    // As the kernel does where it comes to the REMOVE_ADDR late.
+    close(&hosts.client, "10.77.0.2", "10.77.0.101");
+    wait_until("closed", || client.log().matches("no subflow 10.77.0.2").count() == 2, || client.log());
+    wait_for_subflows(&hosts.client, 25, &client);
     hosts.ip(&hosts.server, "address del 10.77.0.105/24 dev v0");
     wait_for_subflows(&hosts.server, 20, &server);
     transfer.complete();
     assert_eq!([server.end("TERM"), client.end("INT")], [Some(0), Some(0)]);
     assert_eq!([&hosts.client, &hosts.server].map(pm_type), ["0", "0"]);
+}
+
+/// Closes a subflow in the place of the daemon.
+fn close(host: &Namespace, local: &str, remote: &str) {
+    let ends = |subflow: &SubflowSocket| [subflow.info.local.ip(), subflow.info.remote.ip()].map(|ip| ip.to_string());
+    let subflow = subflows(host).into_iter().find(|subflow| ends(subflow) == [local, remote]).expect("a subflow");
+    host.run(|| {
+        let token = SocketDiag::open()?.connections()?[0].token;
+        MptcpPathManager::open()?.close_subflow(token, subflow.info.local, subflow.info.remote)
+    })
+    .expect("closed");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use subflow_policy::path_manager::{Address, Command, Event, FourTuple, PathManagement, PathManager};
 
+use super::late_removal::LateRemoval;
 use super::local::{LocalAddress, LocalAddresses};
 use super::rules::{NamedSubflow, Plan};
 use crate::error::Error;
@@ -24,6 +25,7 @@ pub(super) struct Connection {
     /// Subflows to close as soon as there is another one. The kernel ends a connection that has had no subflow for
     /// `net.mptcp.close_timeout`, whereas the last subflow of a lost address may outlive the time without it.
     doomed: Vec<FourTuple>,
+    late_removal: LateRemoval,
 }
 
 /// What a connection needs to carry out commands.
@@ -41,7 +43,9 @@ impl Connection {
     /// A connection that was established over `initial`, with nothing but that.
     pub(super) fn new(token: u32, initial: FourTuple, plan: Plan) -> Self {
         let Plan { path_manager, .. } = plan;
-        Self { token, initial, path_manager, subflows: vec![initial], waiting: Vec::new(), doomed: Vec::new() }
+        let late_removal = LateRemoval::new(initial.remote.ip());
+        let (subflows, waiting, doomed) = (vec![initial], Vec::new(), Vec::new());
+        Self { token, initial, path_manager, subflows, waiting, doomed, late_removal }
     }
 
     pub(super) fn initial(&self) -> FourTuple {
@@ -94,12 +98,18 @@ impl Connection {
             self.note(&event);
             self.path_manager.on_event(&event, &mut commands);
             for command in commands.drain(..) {
+                self.late_removal.on_command(&command);
                 events.extend(self.carry_out(command, means));
             }
-            if matches!(event, Event::SubflowEstablished(_)) {
-                for subflow in core::mem::take(&mut self.doomed) {
-                    events.extend(self.carry_out(Command::Close(subflow), means));
+            let follows = match event {
+                Event::SubflowEstablished(_) => {
+                    core::mem::take(&mut self.doomed).into_iter().map(Command::Close).collect()
                 }
+                Event::SubflowClosed(subflow) => Vec::from_iter(self.late_removal.take(subflow)),
+                _ => Vec::new(),
+            };
+            for command in follows {
+                events.extend(self.carry_out(command, means));
             }
         }
     }
@@ -115,6 +125,7 @@ impl Connection {
                 self.subflows.retain(|known| *known != subflow);
                 self.doomed.retain(|known| *known != subflow);
             }
+            Event::RemoteAddressRemoved { id } => self.late_removal.on_withdrawn(id),
             _ => {}
         }
     }
@@ -124,8 +135,9 @@ impl Connection {
         self.on_events([Event::LocalAddressRemoved(lost.named())], means);
         // A path manager that cares about no addresses leaves them open; they would only hold back the data.
         let left: Vec<_> = self.subflows.iter().copied().filter(|s| s.local.ip() == lost.address).collect();
-        for subflow in left {
-            self.carry_out(Command::Close(subflow), means);
+        for command in left.into_iter().map(Command::Close) {
+            self.late_removal.on_command(&command);
+            self.carry_out(command, means);
         }
     }
 

@@ -1,0 +1,101 @@
+//! Subflows that a REMOVE_ADDR closes although they were opened after it.
+//!
+//! The kernel reports a REMOVE_ADDR before it closes the subflows of the identifier, which a worker does later. An
+//! address that returns meanwhile has another identifier, except the one to which the connection was established: for
+//! that, the peer's kernel answers a join with identifier 0 for as long as the connection lasts. The worker then closes
+//! the new subflows with the old ones.
+
+use std::net::IpAddr;
+
+use subflow_policy::path_manager::{Command, FourTuple};
+
+/// The commands that opened subflows to the peer's initial address after that was withdrawn. Each is repeated once if
+/// its subflow closes without a command.
+#[derive(Debug)]
+pub(super) struct LateRemoval {
+    initial_remote: IpAddr,
+    withdrawn: bool,
+    repeatable: Vec<Command>,
+}
+
+impl LateRemoval {
+    /// For a connection that was established to `initial_remote`.
+    pub(super) fn new(initial_remote: IpAddr) -> Self {
+        Self { initial_remote, withdrawn: false, repeatable: Vec::new() }
+    }
+
+    /// The peer has withdrawn the address with this identifier.
+    pub(super) fn on_withdrawn(&mut self, id: u8) {
+        if id == 0 {
+            self.withdrawn = true;
+            self.repeatable.clear();
+        }
+    }
+
+    /// The path manager has given this command.
+    pub(super) fn on_command(&mut self, command: &Command) {
+        match command {
+            Command::Open { remote, .. } if self.withdrawn && remote.address == self.initial_remote => {
+                self.repeatable.push(command.clone());
+            }
+            Command::Close(subflow) => drop(self.take(*subflow)),
+            _ => {}
+        }
+    }
+
+    /// Takes the command to repeat now that `subflow` has closed, if there is one.
+    pub(super) fn take(&mut self, subflow: FourTuple) -> Option<Command> {
+        let place = self.repeatable.iter().position(|command| opened(command, subflow))?;
+        Some(self.repeatable.swap_remove(place))
+    }
+}
+
+/// Whether `command` may have opened `subflow`, whose local port the kernel chose.
+fn opened(command: &Command, subflow: FourTuple) -> bool {
+    let Command::Open { local, remote, port, .. } = command else { return false };
+    (local.address, remote.address, *port) == (subflow.local.ip(), subflow.remote.ip(), subflow.remote.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use subflow_policy::path_manager::Address;
+
+    use super::*;
+
+    fn open(local: u8, remote: u8) -> Command {
+        let address = |last| Address { id: last, address: [10, 0, 0, last].into(), port: None };
+        Command::Open { local: address(local), remote: address(remote), port: 80, backup: false }
+    }
+
+    fn subflow(local: u8, remote: u8) -> FourTuple {
+        FourTuple { local: ([10, 0, 0, local], 5001).into(), remote: ([10, 0, 0, remote], 80).into() }
+    }
+
+    #[test]
+    fn a_subflow_to_the_initial_address_is_opened_again_once_after_that_was_withdrawn() {
+        let mut late = LateRemoval::new([10, 0, 0, 9].into());
+        late.on_command(&open(1, 9));
+        assert_eq!(late.take(subflow(1, 9)), None, "the address was there all the time");
+        late.on_withdrawn(3);
+        late.on_command(&open(1, 9));
+        assert_eq!(late.take(subflow(1, 9)), None, "another address was withdrawn");
+        late.on_withdrawn(0);
+        late.on_command(&open(1, 8));
+        late.on_command(&open(1, 9));
+        assert_eq!([late.take(subflow(1, 8)), late.take(subflow(2, 9))], [None, None]);
+        assert_eq!(late.take(subflow(1, 9)), Some(open(1, 9)));
+        assert_eq!(late.take(subflow(1, 9)), None, "once");
+    }
+
+    #[test]
+    fn a_subflow_that_is_closed_by_command_or_withdrawn_again_stays_closed() {
+        let mut late = LateRemoval::new([10, 0, 0, 9].into());
+        late.on_withdrawn(0);
+        late.on_command(&open(1, 9));
+        late.on_command(&Command::Close(subflow(1, 9)));
+        assert_eq!(late.take(subflow(1, 9)), None);
+        late.on_command(&open(1, 9));
+        late.on_withdrawn(0);
+        assert_eq!(late.take(subflow(1, 9)), None);
+    }
+}
