@@ -2,7 +2,7 @@
 //! of the scheduler with all that it saw.
 //!
 //! An endpoint notes nothing until [`Endpoint::keep_notes`] is called. Then the caller takes the notes in every drain
-//! ([`Endpoint::take_notes`]): they have no time of their own, and would fill the memory.
+//! ([`Endpoint::take_notes`], [`Endpoint::take_rtts`]): they have no time of their own, and would fill the memory.
 
 use core::ops::Range;
 
@@ -47,12 +47,6 @@ pub enum Note {
         /// The state now.
         new: RecoveryState,
     },
-    /// An RTT was measured: that of the segment that was sent last among those newly acknowledged, without retransmitted
-    /// ones (Karn's algorithm).
-    Rtt {
-        /// The time from its transmission to its acknowledgment.
-        sample: Duration,
-    },
     /// The window reduction was found to be unnecessary, and was undone.
     Undone,
     /// Data was assigned to this subflow. With MPTCP only.
@@ -96,6 +90,24 @@ pub struct Seen {
     pub outstanding: u64,
 }
 
+/// The notes of a TCP connection or an SCTP association. Most acknowledgments measure an RTT and do nothing else that is
+/// noted; therefore RTTs are kept apart.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept<N, R> {
+    noted: Vec<N>,
+    rtts: Vec<R>,
+}
+
+/// A TCP connection notes without its ends, which are the same for all notes.
+pub(crate) type TcpNotes = Kept<Note, Duration>;
+pub(crate) type SctpNotes = Kept<Noted, (Ends, Duration)>;
+
+impl<N, R> Kept<N, R> {
+    fn new() -> Option<Box<Self>> {
+        Some(Box::new(Self { noted: Vec::new(), rtts: Vec::new() }))
+    }
+}
+
 /// The notes of an MPTCP connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Notes {
@@ -109,7 +121,7 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => tcp.connection.keep_notes(),
             Self::Mptcp(mptcp) => mptcp.keep_notes(decisions),
-            Self::Sctp(sctp) => sctp.notes = Some(Vec::new()),
+            Self::Sctp(sctp) => sctp.notes = Kept::new(),
             Self::Udp(_) => {}
         }
     }
@@ -120,7 +132,7 @@ impl Endpoint {
         match self {
             Self::Tcp(tcp) => tcp.connection.has_notes(),
             Self::Mptcp(mptcp) => mptcp.has_notes(),
-            Self::Sctp(sctp) => sctp.notes.as_ref().is_some_and(|notes| !notes.is_empty()),
+            Self::Sctp(sctp) => sctp.notes.as_ref().is_some_and(|notes| !notes.noted.is_empty()),
             Self::Udp(_) => false,
         }
     }
@@ -132,7 +144,24 @@ impl Endpoint {
             Self::Mptcp(mptcp) => mptcp.take_notes(into),
             Self::Sctp(sctp) => {
                 if let Some(notes) = &mut sctp.notes {
-                    into.append(notes);
+                    into.append(&mut notes.noted);
+                }
+            }
+            Self::Udp(_) => {}
+        }
+    }
+
+    /// Calls `each` with the RTTs that were measured since the last call, and the ends of their subflow; nothing if no
+    /// notes are kept. An acknowledgment measures at most one on a subflow: the time from its transmission of the
+    /// segment that was sent last among those newly acknowledged, without retransmitted ones (Karn's algorithm).
+    #[inline]
+    pub fn take_rtts(&mut self, mut each: impl FnMut(Ends, Duration)) {
+        match self {
+            Self::Tcp(tcp) => tcp.connection.take_rtts(&mut each),
+            Self::Mptcp(mptcp) => mptcp.subflows.iter_mut().for_each(|subflow| subflow.tcp.take_rtts(&mut each)),
+            Self::Sctp(sctp) => {
+                if let Some(notes) = &mut sctp.notes {
+                    notes.rtts.drain(..).for_each(|(ends, sample)| each(ends, sample));
                 }
             }
             Self::Udp(_) => {}
@@ -143,33 +172,42 @@ impl Endpoint {
 impl tcp::Connection {
     /// Notes from now on what loss recovery does.
     pub(crate) fn keep_notes(&mut self) {
-        self.notes = Some(Vec::new());
+        self.notes = Kept::new();
     }
 
     fn take_notes(&mut self, into: &mut Vec<Noted>) {
-        if self.has_notes() {
-            let ends = self.ends();
-            into.extend(self.notes.iter_mut().flat_map(|notes| notes.drain(..)).map(|note| Noted { ends, note }));
+        let ends = self.ends();
+        if let Some(notes) = &mut self.notes {
+            into.extend(notes.noted.drain(..).map(|note| Noted { ends, note }));
+        }
+    }
+
+    #[inline]
+    fn take_rtts(&mut self, each: &mut impl FnMut(Ends, Duration)) {
+        let ends = self.ends();
+        if let Some(notes) = &mut self.notes {
+            notes.rtts.iter().for_each(|sample| each(ends, *sample));
+            notes.rtts.clear();
         }
     }
 
     #[inline]
     fn has_notes(&self) -> bool {
-        self.notes.as_ref().is_some_and(|notes| !notes.is_empty())
+        self.notes.as_ref().is_some_and(|notes| !notes.noted.is_empty())
     }
 
     #[cold]
     pub(crate) fn note(&mut self, note: Note) {
         if let Some(notes) = &mut self.notes {
-            notes.push(note);
+            notes.noted.push(note);
         }
     }
 
     /// Notes an RTT sample.
     #[inline]
     pub(crate) fn note_rtt(&mut self, sample: Duration) {
-        if self.notes.is_some() {
-            self.note(Note::Rtt { sample });
+        if let Some(notes) = &mut self.notes {
+            notes.rtts.push(sample);
         }
     }
 
@@ -243,14 +281,26 @@ impl mptcp::Connection {
 
 impl sctp::Association {
     pub(crate) fn note(&mut self, index: usize, note: Note) {
+        let ends = self.ends_to(index);
+        if let Some(notes) = &mut self.notes {
+            notes.noted.push(Noted { ends, note });
+        }
+    }
+
+    /// Notes an RTT sample of a destination.
+    pub(crate) fn note_rtt(&mut self, index: usize, sample: Duration) {
+        let ends = self.ends_to(index);
+        if let Some(notes) = &mut self.notes {
+            notes.rtts.push((ends, sample));
+        }
+    }
+
+    fn ends_to(&self, index: usize) -> Ends {
         let destination = &self.destinations()[index];
         let Ends { local, remote } = self.ends();
-        let ends = Ends {
+        Ends {
             local: (destination.source(), local.port()).into(),
             remote: (destination.address(), remote.port()).into(),
-        };
-        if let Some(notes) = &mut self.notes {
-            notes.push(Noted { ends, note });
         }
     }
 

@@ -4,12 +4,13 @@ use subflow_linux::{Emulator, SubflowInfo, Wake};
 use subflow_network::DuplexLink;
 use subflow_quantity::Instant;
 use subflow_scenario::{Protocol, Scenario};
+use subflow_transport::tcp::Ends;
 
 use super::kernel_end::ends;
 use super::kernel_flow::KernelFlow;
 use super::measure::our_ends;
 use super::userspace::RealWorld;
-use crate::simulate::figures::EndFigures;
+use crate::simulate::figures::{EndFigures, delivered_by_subflow};
 use crate::simulate::path_sample::PathSample;
 use crate::simulate::sample::Sampler;
 
@@ -44,7 +45,7 @@ impl Sampled<'_> {
     }
 
     fn sample(self, sampler: &mut Sampler, emulator: &Emulator<RealWorld>, now: Instant) {
-        let span = sampler.advance(now);
+        sampler.begin(now);
         for (index, flow) in self.scenario.flows.iter().enumerate() {
             let kernel = &self.flows[index];
             let [our_sender, our_receiver] = our_ends(emulator, self.scenario, index);
@@ -55,24 +56,27 @@ impl Sampled<'_> {
                 sampler.add_to_group(self.scenario, index, to.map_or(0, |receiver| receiver.delivered));
                 continue;
             }
-            let goodput = sampler.sample_flow(index, &flow.name, [from.as_ref(), to.as_ref()], now, span);
+            let by_subflow = delivered_by_subflow(from.as_ref(), to.as_ref());
+            let delivered = |ends: Ends| by_subflow.get(&ends).copied().unwrap_or(0);
+            let (series, at) = sampler.flow(index);
+            series.push_delivered(to.map_or(0, |receiver| receiver.delivered), at);
             match (our_sender, kernel.sender()) {
-                (Some(sender), _) => sampler.sample_sender(index, &flow.name, sender, now, goodput),
+                (Some(sender), _) => series.sample_sender(sender, at, |ends, _| delivered(ends)),
                 (None, Some(sender)) => {
                     for (number, subflow) in sender.open_subflows() {
-                        let is_multipath = matches!(flow.protocol, Protocol::Mptcp(_));
-                        let of = if is_multipath { format!("{}/{number}", flow.name) } else { flow.name.clone() };
-                        if is_multipath {
-                            sampler.push_goodput(index, &of, now, goodput(ends(&subflow)));
+                        match flow.protocol {
+                            Protocol::Mptcp(_) => {
+                                series.push_subflow(number, delivered(ends(&subflow)), &sample_of(&subflow), at);
+                            }
+                            _ => series.push_own_path(&sample_of(&subflow), at),
                         }
-                        sampler.push_path(index, &of, now, &sample_of(&subflow));
                     }
                 }
                 (None, None) => {}
             }
         }
-        sampler.sample_groups(self.scenario, now, span);
-        sampler.sample_queues(emulator.network(), self.links, self.scenario, now);
+        sampler.sample_groups(self.scenario);
+        sampler.sample_queues(emulator.network(), self.links, self.scenario);
     }
 }
 

@@ -61,8 +61,9 @@ impl Sequence {
     }
 
     /// Adds a point. Times must not decrease.
+    #[inline]
     pub fn push(&mut self, at: Instant, offset: u64) {
-        if self.count.is_multiple_of(self.every) && self.points.len() == Self::CAPACITY {
+        if self.is_kept() && self.points.len() == Self::CAPACITY {
             let mut odd = true;
             self.points.retain(|_| {
                 odd = !odd;
@@ -70,10 +71,16 @@ impl Sequence {
             });
             self.every *= 2;
         }
-        if self.count.is_multiple_of(self.every) {
+        if self.is_kept() {
             self.points.push(SequencePoint { time_s: (at - Instant::ZERO).as_secs_f64(), offset });
         }
         self.count += 1;
+    }
+
+    /// Whether the next point is kept; `every` is a power of two.
+    #[inline]
+    fn is_kept(&self) -> bool {
+        self.count & (self.every - 1) == 0
     }
 
     /// The points that are kept, in the order of time.

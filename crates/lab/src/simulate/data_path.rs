@@ -3,13 +3,13 @@
 
 use core::ops::Range;
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::tcp::Ends;
 use subflow_wire::sctp::Chunk;
 use subflow_wire::{Body, Packet, Payload};
 
+use super::carriers::{Carriers, Way};
 use super::delays::FlowDelays;
 use crate::event_log::Sending;
 use crate::results::{Sequence, SequenceKind};
@@ -23,9 +23,9 @@ pub(super) struct DataPath {
     sent: u64,
     /// Bytes that arrived and cannot be read yet.
     held: u64,
-    /// The subflows that have carried data, as seen by the sender.
-    carriers: Vec<Carrier>,
-    /// The time up to which [`Carrier::blocked`] is counted.
+    /// The subflows that have carried data.
+    carriers: Carriers,
+    /// The time up to which is counted how long data waits for subflows.
     settled_at: Instant,
     since_sample: SinceSample,
     /// Since measuring began.
@@ -45,18 +45,6 @@ struct Piece {
     carrier: usize,
     /// Whether any of it was sent again. Then nobody can tell which transmission has arrived.
     repeated: bool,
-}
-
-/// One subflow.
-#[derive(Clone, Debug)]
-struct Carrier {
-    ends: Ends,
-    /// How long data that had arrived waited for data on this subflow, since the last sample.
-    blocked: Duration,
-    /// The end of the new data that was sent on it last.
-    sequence: u64,
-    /// What happened on it, by [`SequenceKind`].
-    sequences: [Option<Sequence>; SequenceKind::Readable as usize],
 }
 
 /// What became readable since the last sample.
@@ -85,8 +73,6 @@ pub(super) struct DataSample {
 /// A subflow at a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct CarrierSample {
-    /// Its ends, as seen by the sender.
-    pub(super) ends: Ends,
     /// How long arrived data waited for data that this subflow carried last, since the last sample.
     pub(super) blocked: Duration,
     /// The end of the new data that was sent on it last.
@@ -94,16 +80,33 @@ pub(super) struct CarrierSample {
 }
 
 impl DataPath {
+    /// The sender sends a range this way.
+    #[inline]
+    pub(super) fn on_packet_sent(&mut self, way: Way, start: u64, end: u64, now: Instant) -> Sending {
+        let carrier = self.carriers.of_way(way).unwrap_or_else(|| self.add_carrier(way.ends()));
+        self.on_sent(carrier, start, end, now)
+    }
+
     /// The sender sends a range on the subflow with these ends.
     pub(super) fn on_range_sent(&mut self, ends: Ends, start: u64, end: u64, now: Instant) -> Sending {
         let carrier = self.carrier(ends);
-        if start >= self.sent {
-            self.pending.push_back(Piece { start, end, sent_at: now, arrived_at: None, carrier, repeated: false });
-            self.sent = end;
-            self.carriers[carrier].sequence = end;
-            self.mark(carrier, SequenceKind::Sent, start, now);
-            return Sending::New;
+        self.on_sent(carrier, start, end, now)
+    }
+
+    #[inline]
+    fn on_sent(&mut self, carrier: usize, start: u64, end: u64, now: Instant) -> Sending {
+        if start < self.sent {
+            return self.on_repeated(carrier, start, end, now);
         }
+        self.pending.push_back(Piece { start, end, sent_at: now, arrived_at: None, carrier, repeated: false });
+        self.sent = end;
+        let carrier = self.carriers.carrier(carrier);
+        carrier.sequence = end;
+        carrier.mark(SequenceKind::Sent, start, now);
+        Sending::New
+    }
+
+    fn on_repeated(&mut self, carrier: usize, start: u64, end: u64, now: Instant) -> Sending {
         self.settle(now);
         let mut sending = Sending::Retransmission;
         let first = self.position(start);
@@ -116,43 +119,36 @@ impl DataPath {
             piece.repeated = true;
         }
         let kind = if sending == Sending::Copy { SequenceKind::Copied } else { SequenceKind::Retransmitted };
-        self.mark(carrier, kind, start, now);
+        self.carriers.carrier(carrier).mark(kind, start, now);
         sending
     }
 
     /// The sender considers the data from `start` lost, which this subflow carried.
     pub(super) fn on_lost(&mut self, ends: Ends, start: u64, now: Instant) {
         let carrier = self.carrier(ends);
-        self.mark(carrier, SequenceKind::Lost, start, now);
+        self.carriers.carrier(carrier).mark(SequenceKind::Lost, start, now);
     }
 
     /// The retransmission timer of a subflow has expired.
     pub(super) fn on_timeout(&mut self, ends: Ends, now: Instant) {
         let carrier = self.carrier(ends);
         let oldest = self.pending.iter().find(|piece| piece.carrier == carrier);
-        self.mark(carrier, SequenceKind::TimedOut, oldest.map_or(self.sent, |piece| piece.start), now);
-    }
-
-    fn mark(&mut self, carrier: usize, kind: SequenceKind, offset: u64, now: Instant) {
-        let sequence = &mut self.carriers[carrier].sequences[kind as usize];
-        sequence.get_or_insert_with(|| Sequence::new("", kind)).push(now, offset);
+        let offset = oldest.map_or(self.sent, |piece| piece.start);
+        self.carriers.carrier(carrier).mark(SequenceKind::TimedOut, offset, now);
     }
 
     /// Takes what has happened, with the ends of the subflow it happened on; `None` is the reader.
     pub(super) fn take_sequences(&mut self) -> Vec<(Option<Ends>, Sequence)> {
-        let of_subflow = |Carrier { ends, sequences, .. }: &mut Carrier| {
-            let ends = Some(*ends);
-            core::mem::take(sequences).into_iter().flatten().map(move |sequence| (ends, sequence))
-        };
         let of_reader = self.readable.take().map(|sequence| (None, sequence));
-        self.carriers.iter_mut().flat_map(of_subflow).chain(of_reader).collect()
+        let of_subflows = self.carriers.take_sequences().map(|(ends, sequence)| (Some(ends), sequence));
+        of_subflows.chain(of_reader).collect()
     }
 
     /// A range has arrived. Returns the range that can be read now.
     pub(super) fn on_range_arrived(&mut self, start: u64, end: u64, now: Instant) -> Option<Range<u64>> {
         self.settle(now);
-        let first = self.position(start);
-        for piece in self.pending.range_mut(first..).take_while(|piece| piece.end <= end) {
+        let mut next = self.position(start);
+        while let Some(piece) = self.pending.get_mut(next).filter(|piece| piece.end <= end) {
             if piece.arrived_at.is_none() {
                 piece.arrived_at = Some(now);
                 self.held += piece.end - piece.start;
@@ -160,6 +156,7 @@ impl DataPath {
                     self.delays.on_arrived(piece.carrier, now - piece.sent_at);
                 }
             }
+            next += 1;
         }
         let mut readable: Option<Range<u64>> = None;
         while let Some(&Piece { start, end, sent_at, arrived_at: Some(arrived_at), .. }) = self.pending.front() {
@@ -187,7 +184,7 @@ impl DataPath {
     /// Measuring begins: earlier delays do not count.
     pub(super) fn begin_delays(&mut self) {
         self.delays = FlowDelays::default();
-        self.carriers.iter().for_each(|carrier| self.delays.add_subflow(carrier.ends));
+        self.carriers.ends().iter().for_each(|ends| self.delays.add_subflow(*ends));
     }
 
     /// The delays since measuring began.
@@ -195,24 +192,30 @@ impl DataPath {
         &self.delays
     }
 
+    /// The subflows that have carried data, as seen by the sender.
+    pub(super) fn carriers(&self) -> &[Ends] {
+        self.carriers.ends()
+    }
+
     /// Takes a sample at `now`. The application has received all data below `read`.
-    pub(super) fn sample(&mut self, read: u64, now: Instant) -> (DataSample, Vec<CarrierSample>) {
+    pub(super) fn sample(&mut self, read: u64, now: Instant) -> DataSample {
         self.settle(now);
         self.forget(read);
         let SinceSample { pieces, delay, waited, repeated_elsewhere } = core::mem::take(&mut self.since_sample);
         let mean = |sum: Duration| sum / u64::from(pieces);
-        let sample = DataSample {
+        DataSample {
             held: self.held,
             outstanding: self.pending.front().map_or(0, |oldest| self.sent - oldest.start),
             delays: (pieces > 0).then(|| [mean(delay), mean(waited)]),
             repeated_elsewhere,
-        };
-        let carriers = self.carriers.iter_mut().map(|carrier| CarrierSample {
-            ends: carrier.ends,
-            blocked: core::mem::take(&mut carrier.blocked),
-            sequence: carrier.sequence,
-        });
-        (sample, carriers.collect())
+        }
+    }
+
+    /// The part of the [`sample`](Self::sample) for each of the [`carriers`](Self::carriers).
+    pub(super) fn take_carrier_samples(&mut self) -> impl Iterator<Item = CarrierSample> + '_ {
+        self.carriers
+            .iter_mut()
+            .map(|carrier| CarrierSample { blocked: core::mem::take(&mut carrier.blocked), sequence: carrier.sequence })
     }
 
     /// Drops what is kept of the data below `read`: what was cut into other pieces on the way never arrives as it was
@@ -224,50 +227,54 @@ impl DataPath {
         }
     }
 
+    #[inline]
     fn carrier(&mut self, ends: Ends) -> usize {
-        if let Some(known) = self.carriers.iter().position(|carrier| carrier.ends == ends) {
-            return known;
-        }
-        self.carriers.push(Carrier { ends, blocked: Duration::ZERO, sequence: 0, sequences: Default::default() });
+        self.carriers.of_ends(ends).unwrap_or_else(|| self.add_carrier(ends))
+    }
+
+    #[cold]
+    fn add_carrier(&mut self, ends: Ends) -> usize {
         self.delays.add_subflow(ends);
-        self.carriers.len() - 1
+        self.carriers.add(ends)
     }
 
     /// Counts the time since the last call for the subflow that carries what is missing, if later data has arrived.
+    #[inline]
     fn settle(&mut self, now: Instant) {
         if let (Some(missing), true) = (self.pending.front(), self.held > 0) {
-            self.carriers[missing.carrier].blocked += now - self.settled_at;
+            self.carriers.carrier(missing.carrier).blocked += now - self.settled_at;
         }
         self.settled_at = now;
     }
 
-    /// The index of the first piece that ends above `offset`.
+    /// The index of the first piece that ends above `offset`. Pieces mostly are as long as the first one.
+    #[inline]
     fn position(&self, offset: u64) -> usize {
-        match self.pending.front() {
-            Some(front) if offset >= front.end => self.pending.partition_point(|piece| piece.end <= offset),
-            _ => 0,
+        let Some(front) = self.pending.front().filter(|front| offset >= front.end) else { return 0 };
+        let expected = ((offset - front.start) / (front.end - front.start)) as usize;
+        match self.pending.get(expected) {
+            Some(piece) if piece.start <= offset && offset < piece.end => expected,
+            _ => self.pending.partition_point(|piece| piece.end <= offset),
         }
     }
 }
 
-/// Calls `each` with the sender's ends and the range of each piece of data in a packet.
-pub(super) fn for_each_range(packet: &Packet, mut each: impl FnMut(Ends, u64, u64)) {
-    let ends = |source, destination| Ends {
-        local: SocketAddr::new(packet.ip.source, source),
-        remote: SocketAddr::new(packet.ip.destination, destination),
-    };
-    let mut range = |ends, payload: &Payload| {
+/// Calls `each` with the way of a packet and the range of each piece of data in it.
+#[inline]
+pub(super) fn for_each_range(packet: &Packet, mut each: impl FnMut(Way, u64, u64)) {
+    let (source, destination) = (packet.ip.source, packet.ip.destination);
+    let mut range = |source_port, destination_port, payload: &Payload| {
         if payload.length > 0 {
-            each(ends, payload.stream_offset, payload.stream_offset + u64::from(payload.length));
+            let end = payload.stream_offset + u64::from(payload.length);
+            each(Way { source, destination, source_port, destination_port }, payload.stream_offset, end);
         }
     };
     match &packet.body {
-        Body::Tcp(segment) => range(ends(segment.source_port, segment.destination_port), &segment.payload),
+        Body::Tcp(segment) => range(segment.source_port, segment.destination_port, &segment.payload),
         Body::Sctp(sctp) => {
-            let ends = ends(sctp.source_port, sctp.destination_port);
             for chunk in &sctp.chunks {
                 if let Chunk::Data(data) = chunk {
-                    range(ends, &data.payload);
+                    range(sctp.source_port, sctp.destination_port, &data.payload);
                 }
             }
         }
@@ -277,6 +284,8 @@ pub(super) fn for_each_range(packet: &Packet, mut each: impl FnMut(Ends, u64, u6
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
+
     use super::*;
 
     fn at(ms: u64) -> Instant {
@@ -287,17 +296,21 @@ mod tests {
         Ends { local: SocketAddr::from(([10, 0, 0, 1], port)), remote: SocketAddr::from(([10, 0, 0, 2], 80)) }
     }
 
+    fn sample(path: &mut DataPath, read: u64, now: Instant) -> (DataSample, Vec<CarrierSample>) {
+        (path.sample(read, now), path.take_carrier_samples().collect())
+    }
+
     #[test]
     fn the_reader_waits_for_the_subflow_that_carries_the_missing_data() {
         let mut path = DataPath::default();
         path.on_range_sent(ends(1), 0, 1000, at(0));
         path.on_range_sent(ends(2), 1000, 3000, at(0));
         path.on_range_arrived(1000, 3000, at(10));
-        let (waiting, carriers) = path.sample(0, at(30));
+        let (waiting, carriers) = sample(&mut path, 0, at(30));
         assert_eq!((waiting.held, waiting.outstanding, waiting.delays), (2000, 3000, None));
         assert_eq!(carriers.iter().map(|c| c.blocked).collect::<Vec<_>>(), [at(20) - at(0), Duration::ZERO]);
         path.on_range_arrived(0, 1000, at(40));
-        let (read, carriers) = path.sample(3000, at(40));
+        let (read, carriers) = sample(&mut path, 3000, at(40));
         // 40 ms from sending to reading for both; one of them waited for 30 ms after its arrival.
         assert_eq!(read.delays, Some([Duration::from_millis(40), Duration::from_millis(15)]));
         assert_eq!((read.held, read.outstanding), (0, 0));
@@ -312,7 +325,7 @@ mod tests {
         path.on_range_arrived(1000, 2000, at(10));
         path.on_range_sent(ends(1), 0, 1000, at(20));
         path.on_range_sent(ends(2), 0, 1000, at(30));
-        let (sample, carriers) = path.sample(0, at(50));
+        let (sample, carriers) = sample(&mut path, 0, at(50));
         assert_eq!(sample.repeated_elsewhere, 1000);
         assert_eq!(
             carriers.iter().map(|c| (c.blocked - Duration::ZERO).as_nanos() / 1_000_000).collect::<Vec<_>>(),
@@ -355,8 +368,8 @@ mod tests {
         path.on_range_arrived(0, 500, at(10));
         path.on_range_arrived(500, 900, at(11));
         path.on_range_arrived(1000, 2000, at(12));
-        assert_eq!(path.sample(0, at(12)).0.held, 1000);
-        let (sample, _) = path.sample(2000, at(13));
+        assert_eq!(path.sample(0, at(12)).held, 1000);
+        let sample = path.sample(2000, at(13));
         assert_eq!((sample.held, sample.outstanding), (0, 0));
     }
 }

@@ -69,7 +69,7 @@ impl EndFigures {
 
 /// Delivered bytes by subflow, with its ends as seen by the sender: the bytes that the receiver counted, or the
 /// acknowledged ones if it does not count them.
-pub(super) fn delivered_by_subflow(sender: Option<&EndFigures>, receiver: Option<&EndFigures>) -> BTreeMap<Ends, u64> {
+pub(crate) fn delivered_by_subflow(sender: Option<&EndFigures>, receiver: Option<&EndFigures>) -> BTreeMap<Ends, u64> {
     let reversed = |ends: Ends| Ends { local: ends.remote, remote: ends.local };
     let subflows = |end: Option<&EndFigures>| end.map_or_else(Vec::new, |end| end.subflows.clone());
     let received = subflows(receiver).into_iter().map(|subflow| (reversed(subflow.ends), subflow.bytes_received));

@@ -8,6 +8,7 @@ use subflow_transport::tcp::Ends;
 use subflow_transport::{Note, Noted};
 use subflow_wire::Packet;
 
+use super::carriers::Way;
 use super::data_path::{DataPath, for_each_range};
 use crate::event_log::Sending;
 
@@ -54,34 +55,40 @@ impl FlowData {
         &mut self.path
     }
 
-    /// A packet leaves `node`. Calls `told` with the ends of its subflow, each range of data in it and, if it is the
+    /// Whether `node` sends the flow's data.
+    #[inline]
+    pub(super) fn is_sender(&self, node: usize) -> bool {
+        self.sender == node
+    }
+
+    /// A packet leaves `node`. Calls `told` with its way, each range of data in it and, if it is the
     /// flow's data and recorded at once, whether it is new.
     pub(super) fn on_sent(
         &mut self,
         packet: &Packet,
         node: usize,
         when: When,
-        mut told: impl FnMut(Ends, Range<u64>, Option<Sending>),
+        mut told: impl FnMut(Way, Range<u64>, Option<Sending>),
     ) {
-        for_each_range(packet, |ends, start, end| match &mut self.steps {
-            _ if self.sender != node => told(ends, start..end, None),
-            None => told(ends, start..end, Some(self.path.on_range_sent(ends, start, end, when.0))),
-            Some(steps) => steps.push(Step { when, what: What::Sent(ends), start, end }),
+        for_each_range(packet, |way, start, end| match &mut self.steps {
+            _ if self.sender != node => told(way, start..end, None),
+            None => told(way, start..end, Some(self.path.on_packet_sent(way, start, end, when.0))),
+            Some(steps) => steps.push(Step { when, what: What::Sent(way.ends()), start, end }),
         });
     }
 
-    /// A packet has arrived at `node`. Calls `told` with the ends of its subflow as its sender sees them, each range of
-    /// data in it and, likewise, what can be read now.
+    /// A packet has arrived at `node`. Calls `told` with its way, each range of data in it and, likewise, what
+    /// can be read now.
     pub(super) fn on_arrived(
         &mut self,
         packet: &Packet,
         node: usize,
         when: When,
-        mut told: impl FnMut(Ends, Range<u64>, Option<Range<u64>>),
+        mut told: impl FnMut(Way, Range<u64>, Option<Range<u64>>),
     ) {
-        for_each_range(packet, |ends, start, end| match &mut self.steps {
-            _ if self.sender == node => told(ends, start..end, None),
-            None => told(ends, start..end, self.path.on_range_arrived(start, end, when.0)),
+        for_each_range(packet, |way, start, end| match &mut self.steps {
+            _ if self.sender == node => told(way, start..end, None),
+            None => told(way, start..end, self.path.on_range_arrived(start, end, when.0)),
             Some(steps) => steps.push(Step { when, what: What::Arrived, start, end }),
         });
     }
@@ -94,10 +101,21 @@ impl FlowData {
         let (what, start, end) = match &noted.note {
             Note::Lost { data, .. } => (What::Lost(noted.ends), data.start, data.end),
             Note::Timeout { .. } => (What::TimedOut(noted.ends), 0, 0),
-            Note::Rtt { sample } => (What::Rtt(noted.ends, *sample), 0, 0),
             _ => return,
         };
-        let step = Step { when, what, start, end };
+        self.add(Step { when, what, start, end });
+    }
+
+    /// The sender has measured an RTT.
+    #[inline]
+    pub(super) fn on_rtt(&mut self, ends: Ends, sample: Duration, when: When) {
+        match &mut self.steps {
+            Some(steps) => steps.push(Step { when, what: What::Rtt(ends, sample), start: 0, end: 0 }),
+            None => self.path.on_rtt(ends, sample),
+        }
+    }
+
+    fn add(&mut self, step: Step) {
         match &mut self.steps {
             Some(steps) => steps.push(step),
             None => step.add_to(&mut self.path),

@@ -3,14 +3,17 @@
 
 mod application;
 pub(crate) mod build;
+mod carriers;
 mod data_path;
 mod delays;
 mod dialogue;
 mod division;
 pub(crate) mod figures;
 mod flow_data;
+pub(crate) mod flow_series;
 pub(crate) mod measure;
 pub(crate) mod nodes;
+mod object_series;
 mod observer;
 mod parts;
 pub(crate) mod path_sample;

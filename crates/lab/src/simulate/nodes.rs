@@ -143,14 +143,15 @@ impl Nodes {
         endpoint: Option<EndpointId>,
         packet: PacketId,
     ) {
-        self.cause = network.arrival_order(interface);
+        let Some(observer) = &mut self.observer else { return };
+        if observer.needs_order() {
+            self.cause = network.arrival_order(interface);
+        }
         let node = host.index();
         // The packet that opens a connection arrives before its endpoint is registered.
         let Some(socket) = endpoint.and_then(|id| self.nodes[node].sockets.get(id.0 as usize)) else { return };
         let at = Occasion { node, flow: socket.flow, when: (network.now(), self.cause) };
-        if let Some(observer) = &mut self.observer {
-            observer.on_arrived(network.packet(packet), at);
-        }
+        observer.on_arrived(network.packet(packet), at);
     }
 
     /// Records that the endpoint `id` of a node has received all data of `flow`.
@@ -188,7 +189,7 @@ impl Nodes {
     pub(super) fn register(&mut self, network: &mut Network, node: usize, endpoint: EndpointId, flow: usize) {
         let timer = self.new_timer(network, TimerOwner::Endpoint { node, endpoint });
         if let Some(observer) = &self.observer {
-            observer.on_opened(self.nodes[node].transport.endpoint_mut(endpoint));
+            observer.on_opened(self.nodes[node].transport.endpoint_mut(endpoint), node, flow);
         }
         let sockets = &mut self.nodes[node].sockets;
         let index = endpoint.0 as usize;

@@ -15,6 +15,8 @@ use crate::event_log::{EventLog, Place};
 pub(super) struct Observer {
     /// By flow, the record of its data.
     flows: Vec<FlowData>,
+    /// Whether the records are complete later, and need the order of what happens at one time.
+    later: bool,
     log: Option<EventLog>,
     /// What endpoints have noted, to be sorted out.
     noted: Vec<Noted>,
@@ -33,45 +35,76 @@ impl Observer {
     /// Records how the data of each flow reaches its reader; `senders` are the nodes that send it. If `later`, the
     /// record is complete after [`replay`](Self::replay) only.
     pub(super) fn new(senders: impl Iterator<Item = usize>, later: bool, log: Option<EventLog>) -> Self {
-        Self { flows: senders.map(|sender| FlowData::new(sender, later)).collect(), log, noted: Vec::new() }
+        let flows = senders.map(|sender| FlowData::new(sender, later)).collect();
+        Self { flows, later, log, noted: Vec::new() }
     }
 
-    /// An endpoint was created.
-    pub(super) fn on_opened(&self, endpoint: &mut Endpoint) {
-        endpoint.keep_notes(self.log.is_some());
+    /// Whether the order of what happens at one time is needed ([`Occasion::when`]).
+    #[inline]
+    pub(super) fn needs_order(&self) -> bool {
+        self.later
+    }
+
+    /// Whether something is recorded of what `node` does for `flow`: without a log, only of the flow's sender.
+    #[inline]
+    fn watches(&self, node: usize, flow: usize) -> bool {
+        self.log.is_some() || self.flows[flow].is_sender(node)
+    }
+
+    /// An endpoint of `flow` was created at `node`.
+    pub(super) fn on_opened(&self, endpoint: &mut Endpoint, node: usize, flow: usize) {
+        if self.watches(node, flow) {
+            endpoint.keep_notes(self.log.is_some());
+        }
     }
 
     /// A packet leaves.
     #[cold]
     pub(super) fn on_sent(&mut self, packet: &Packet, endpoint: &mut Endpoint, at: Occasion) {
+        if !self.watches(at.node, at.flow) {
+            return;
+        }
         if endpoint.has_notes() {
             self.take_notes(endpoint, at);
         }
-        let log = &mut self.log;
-        self.flows[at.flow].on_sent(packet, at.node, at.when, |ends, data, sending| {
-            if let Some(log) = log {
-                log.sent(at.place(), ends, data, sending);
-            }
-        });
+        let flow = &mut self.flows[at.flow];
+        match &mut self.log {
+            None => flow.on_sent(packet, at.node, at.when, |_, _, _| {}),
+            Some(log) => flow.on_sent(packet, at.node, at.when, |way, data, sending| {
+                log.sent(at.place(), way.ends(), data, sending);
+            }),
+        }
     }
 
     /// A packet has arrived.
-    #[cold]
+    #[inline]
     pub(super) fn on_arrived(&mut self, packet: &Packet, at: Occasion) {
-        let log = &mut self.log;
-        self.flows[at.flow].on_arrived(packet, at.node, at.when, |ends, data, readable| {
-            if let Some(log) = log {
-                log.received(at.place(), reversed(ends), data, readable);
-            }
-        });
+        let flow = &mut self.flows[at.flow];
+        match &mut self.log {
+            None if flow.is_sender(at.node) => {}
+            None => flow.on_arrived(packet, at.node, at.when, |_, _, _| {}),
+            Some(log) => flow.on_arrived(packet, at.node, at.when, |way, data, readable| {
+                log.received(at.place(), reversed(way.ends()), data, readable);
+            }),
+        }
     }
 
     /// An endpoint has nothing more to send.
     #[cold]
     pub(super) fn on_drained(&mut self, endpoint: &mut Endpoint, at: Occasion) {
+        if !self.watches(at.node, at.flow) {
+            return;
+        }
         if endpoint.has_notes() {
             self.take_notes(endpoint, at);
         }
+        let flow = &mut self.flows[at.flow];
+        let is_sender = flow.is_sender(at.node);
+        endpoint.take_rtts(|ends, sample| {
+            if is_sender {
+                flow.on_rtt(ends, sample, at.when);
+            }
+        });
         if let Some(log) = &mut self.log {
             log.windows(at.place(), endpoint);
         }

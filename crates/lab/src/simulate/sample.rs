@@ -6,253 +6,133 @@ use std::collections::BTreeMap;
 
 use subflow_network::{DuplexLink, Network};
 use subflow_quantity::{Duration, Instant};
-use subflow_scenario::Scenario;
+use subflow_scenario::{Flow, Scenario};
 use subflow_transport::Endpoint;
 use subflow_transport::mptcp::LISTED_SUBFLOWS;
 use subflow_transport::tcp::Ends;
 
 use super::build::Run;
-use super::data_path::{CarrierSample, DataSample};
-use super::figures::{EndFigures, delivered_by_subflow};
-use super::path_sample::PathSample;
+use super::flow_series::{FlowSeries, Moment, delivered_on};
+use super::object_series::{Metric, ObjectSeries};
 use super::sctp;
-use crate::results::{Sequence, Series, goodput_mbps};
-
-const GOODPUT: &str = "goodput";
+use crate::results::{Sequence, Series};
 
 /// Takes samples during a run.
 pub(crate) struct Sampler {
-    interval: Duration,
-    /// By flow, then by link; each by what it is of, then in the order of their first samples.
-    series: Vec<BTreeMap<String, Vec<Series>>>,
-    sampled_at: Instant,
-    /// By flow: the bytes delivered at the last sample, in all and by subflow.
-    delivered: Vec<(u64, BTreeMap<Ends, u64>)>,
+    /// The sample that is being taken, or the last one.
+    at: Moment,
+    /// By flow; the first one of a group has the series of the group.
+    flows: Vec<FlowSeries>,
+    /// By link, both directions.
+    links: Vec<[Option<ObjectSeries>; 2]>,
     /// The bytes that the flows of each group delivered since the last sample; by group.
     by_groups: Vec<u64>,
-    /// Room for a name.
-    name: String,
 }
 
 impl Sampler {
     pub(crate) fn new(scenario: &Scenario) -> Self {
+        let flow = |(index, flow): (usize, &Flow)| match &flow.group {
+            None => FlowSeries::new(flow.name.as_str()),
+            Some(_) => {
+                let group = scenario.groups.iter().find(|group| group.flows.start == index);
+                FlowSeries::new(group.map_or("", |group| &group.name))
+            }
+        };
         Self {
-            interval: scenario.sample_interval,
-            series: Vec::new(),
-            sampled_at: Instant::ZERO,
-            delivered: vec![(0, BTreeMap::new()); scenario.flows.len()],
+            at: Moment { now: Instant::ZERO, span: Duration::ZERO, interval: scenario.sample_interval },
+            flows: scenario.flows.iter().enumerate().map(flow).collect(),
+            links: vec![[None, None]; scenario.links.len()],
             by_groups: vec![0; scenario.groups.len()],
-            name: String::new(),
         }
     }
 
     /// The time of the next sample after `now`.
     pub(crate) fn next(&self, now: Instant) -> Instant {
-        now + self.interval
-    }
-
-    /// The series of a metric, made by `make` when it is asked for first.
-    fn series(
-        &mut self,
-        group: usize,
-        of: &str,
-        metric: &'static str,
-        make: impl FnOnce(Duration) -> Series,
-    ) -> &mut Series {
-        if self.series.len() <= group {
-            self.series.resize_with(group + 1, BTreeMap::new);
-        }
-        let group = &mut self.series[group];
-        if !group.contains_key(of) {
-            group.insert(of.to_owned(), Vec::new());
-        }
-        let of_object = group.get_mut(of).expect("it was inserted");
-        let number = of_object.iter().position(|series| series.metric == metric).unwrap_or_else(|| {
-            of_object.push(make(self.interval));
-            of_object.len() - 1
-        });
-        &mut of_object[number]
-    }
-
-    fn push(&mut self, group: usize, of: &str, metric: &'static str, unit: &'static str, at: Instant, value: f64) {
-        self.series(group, of, metric, |interval| Series::new(of, metric, unit, interval)).push(at, value);
-    }
-
-    pub(crate) fn push_goodput(&mut self, group: usize, of: &str, at: Instant, mbps: f64) {
-        self.push_rate(group, of, GOODPUT, "Mbit/s", at, mbps);
-    }
-
-    /// Adds a mean since the last sample.
-    fn push_rate(&mut self, group: usize, of: &str, metric: &'static str, unit: &'static str, at: Instant, value: f64) {
-        let make = |interval| Series::new(of, metric, unit, mean_interval(interval)).of_rate();
-        self.series(group, of, metric, make).push(at, value);
+        now + self.at.interval
     }
 
     /// Samples everything of a simulated run.
     pub(super) fn sample(&mut self, run: &mut Run, scenario: &Scenario, now: Instant) {
-        let span = self.advance(now);
+        self.begin(now);
+        let at = self.at;
         for (index, flow) in scenario.flows.iter().enumerate() {
             let (sender, receiver) = run.data_ends(index);
+            let read = receiver.map_or(0, Endpoint::bytes_received);
             if flow.group.is_some() {
-                self.add_to_group(scenario, index, receiver.map_or(0, |receiver| EndFigures::of(receiver).delivered));
+                self.add_to_group(scenario, index, read);
                 continue;
             }
-            let [from, to] = [sender, receiver].map(|end| end.map(EndFigures::of));
-            let goodput = self.sample_flow(index, &flow.name, [from.as_ref(), to.as_ref()], now, span);
+            let series = &mut self.flows[index];
+            series.push_delivered(read, at);
             if let Some(sender) = sender {
-                self.sample_sender(index, &flow.name, sender, now, goodput);
+                series.sample_sender(sender, at, |ends, place| delivered_on(receiver, ends, place));
             }
             if let Some(window) = receiver.and_then(Endpoint::receive_window) {
-                self.push(index, &flow.name, "receive-window", "kB", now, window as f64 / 1e3);
+                series.push_window(window, at);
             }
-            let names = sender.map_or_else(BTreeMap::new, |sender| subflow_names(&flow.name, sender));
-            let read = receiver.map_or(0, Endpoint::bytes_received);
+            if let (Some(sender), Some(path)) = (sender, run.world.nodes.data_path(index)) {
+                series.find_carriers(sender, path.carriers());
+            }
             if let Some(path) = run.world.nodes.data_path_mut(index) {
-                let (data, carriers) = path.sample(read, now);
-                self.push_data(index, &flow.name, now, span, &data);
-                for (carrier, of) in carriers.iter().filter_map(|carrier| Some((carrier, names.get(&carrier.ends)?))) {
-                    self.push_carrier(index, of, now, span, carrier);
-                }
+                series.sample_data(path, read, at);
             }
         }
-        self.sample_groups(scenario, now, span);
-        self.sample_queues(&run.network, &run.links, scenario, now);
+        self.sample_groups(scenario);
+        self.sample_queues(&run.network, &run.links, scenario);
+    }
+
+    /// Begins a sample at `now`.
+    pub(crate) fn begin(&mut self, now: Instant) {
+        self.at.span = now - self.at.now;
+        self.at.now = now;
+    }
+
+    /// The series of a flow, and the sample that is being taken.
+    pub(crate) fn flow(&mut self, index: usize) -> (&mut FlowSeries, Moment) {
+        (&mut self.flows[index], self.at)
     }
 
     /// Adds what a flow of a group delivered, of which there were `total` bytes until now.
     pub(crate) fn add_to_group(&mut self, scenario: &Scenario, flow: usize, total: u64) {
-        let before = core::mem::replace(&mut self.delivered[flow].0, total);
         let number = scenario.groups.partition_point(|group| group.flows.end <= flow);
-        self.by_groups[number] += total - before;
+        self.by_groups[number] += self.flows[flow].delivered_since(total);
     }
 
     /// Samples the goodput of each group.
-    pub(crate) fn sample_groups(&mut self, scenario: &Scenario, now: Instant, span: Duration) {
-        for (number, group) in scenario.groups.iter().enumerate() {
+    pub(crate) fn sample_groups(&mut self, scenario: &Scenario) {
+        for (group, bytes) in scenario.groups.iter().zip(&mut self.by_groups) {
             let first = group.flows.start;
             if scenario.flows[first].group.is_some() {
-                let bytes = core::mem::take(&mut self.by_groups[number]);
-                self.push_goodput(first, &group.name, now, goodput_mbps(bytes, span));
+                self.flows[first].push_goodput(core::mem::take(bytes), self.at);
             }
-        }
-    }
-
-    fn push_data(&mut self, flow: usize, name: &str, now: Instant, span: Duration, data: &DataSample) {
-        let mut push = |metric, unit, value| self.push(flow, name, metric, unit, now, value);
-        push("reassembly", "kB", data.held as f64 / 1e3);
-        push("outstanding", "kB", data.outstanding as f64 / 1e3);
-        if let Some([delay, waited]) = data.delays {
-            push("delay", "ms", delay.as_secs_f64() * 1e3);
-            push("reassembly-delay", "ms", waited.as_secs_f64() * 1e3);
-        }
-        self.push_rate(flow, name, "reinjected", "Mbit/s", now, goodput_mbps(data.repeated_elsewhere, span));
-    }
-
-    fn push_carrier(&mut self, flow: usize, of: &str, now: Instant, span: Duration, carrier: &CarrierSample) {
-        let share = carrier.blocked.as_secs_f64() / span.as_secs_f64();
-        self.push_rate(flow, of, "blocking", "%", now, 100.0 * share);
-        self.push(flow, of, "sequence", "MB", now, carrier.sequence as f64 / 1e6);
-    }
-
-    /// Begins a sample at `now`. Returns the time since the last one.
-    pub(crate) fn advance(&mut self, now: Instant) -> Duration {
-        let span = now - self.sampled_at;
-        self.sampled_at = now;
-        span
-    }
-
-    /// Samples the goodput of a flow from its sender and its receiver. Returns the goodput of its subflows.
-    pub(crate) fn sample_flow(
-        &mut self,
-        index: usize,
-        name: &str,
-        [sender, receiver]: [Option<&EndFigures>; 2],
-        now: Instant,
-        span: Duration,
-    ) -> impl Fn(Ends) -> f64 + use<> {
-        let total = receiver.map_or(0, |receiver| receiver.delivered);
-        let by_subflow = delivered_by_subflow(sender, receiver);
-        let (before, before_by_subflow) = core::mem::replace(&mut self.delivered[index], (total, by_subflow.clone()));
-        self.push_goodput(index, name, now, goodput_mbps(total - before, span));
-        move |ends: Ends| {
-            let bytes = |of: &BTreeMap<Ends, u64>| of.get(&ends).copied().unwrap_or(0);
-            goodput_mbps(bytes(&by_subflow).saturating_sub(bytes(&before_by_subflow)), span)
         }
     }
 
     /// Samples the queue lengths of the links.
-    pub(crate) fn sample_queues(&mut self, network: &Network, links: &[DuplexLink], scenario: &Scenario, now: Instant) {
-        for (index, (link, ids)) in scenario.links.iter().zip(links).enumerate() {
-            let group = scenario.flows.len() + index;
-            for (id, suffix) in [(ids.forward, ".up"), (ids.backward, ".down")] {
+    pub(crate) fn sample_queues(&mut self, network: &Network, links: &[DuplexLink], scenario: &Scenario) {
+        let Moment { now, interval, .. } = self.at;
+        for ((link, ids), directions) in scenario.links.iter().zip(links).zip(&mut self.links) {
+            let ids = [(ids.forward, ".up"), (ids.backward, ".down")];
+            for ((id, suffix), series) in ids.into_iter().zip(directions) {
                 // In a large topology a flow uses only a few of thousands of links.
-                if network.link_metrics(id).max_queue == 0 {
+                if series.is_none() && network.link_metrics(id).max_queue == 0 {
                     continue;
                 }
-                let queue = f64::from(network.queue_length(id));
-                self.name.clear();
-                self.name.extend([link.name.as_str(), suffix]);
-                let name = core::mem::take(&mut self.name);
-                self.push(group, &name, "queue", "packets", now, queue);
-                self.name = name;
+                let series = series.get_or_insert_with(|| ObjectSeries::new(link.name.clone() + suffix));
+                series.push(Metric::Queue, interval, now, network.queue_length(id).into());
             }
         }
     }
 
-    /// Samples the subflows of a sender with our stack, with their goodput.
-    pub(crate) fn sample_sender(
-        &mut self,
-        flow: usize,
-        name: &str,
-        sender: &Endpoint,
-        now: Instant,
-        goodput: impl Fn(Ends) -> f64,
-    ) {
-        match sender {
-            Endpoint::Tcp(tcp) => {
-                self.push_path(flow, name, now, &PathSample::of_tcp(tcp.connection(), tcp.congestion()));
-            }
-            Endpoint::Mptcp(mptcp) => {
-                for subflow in mptcp.subflows() {
-                    if !subflow.is_closed() && subflow.number() < LISTED_SUBFLOWS {
-                        let (of, tcp) = (format!("{name}/{}", subflow.number()), subflow.connection());
-                        self.push_goodput(flow, &of, now, goodput(tcp.ends()));
-                        self.push_path(flow, &of, now, &PathSample::of_tcp(tcp, mptcp.congestion()));
-                    }
-                }
-            }
-            Endpoint::Sctp(association) => {
-                for (number, (ends, sample)) in sctp::samples(association).enumerate() {
-                    let of = format!("{name}/{number}");
-                    self.push_goodput(flow, &of, now, goodput(ends));
-                    self.push_path(flow, &of, now, &sample);
-                }
-            }
-            Endpoint::Udp(_) => {}
-        }
-    }
-
-    /// Adds a sample of a subflow.
-    pub(crate) fn push_path(&mut self, flow: usize, of: &str, now: Instant, sample: &PathSample) {
-        let mut push = |metric, unit, value| self.push(flow, of, metric, unit, now, value);
-        push("cwnd", "packets", sample.cwnd);
-        if let Some(ssthresh) = sample.ssthresh {
-            push("ssthresh", "packets", ssthresh);
-        }
-        push("in-flight", "packets", sample.in_flight);
-        push("flight-size", "kB", sample.flight_size as f64 / 1e3);
-        if let Some(srtt) = sample.srtt {
-            push("srtt", "ms", srtt.as_secs_f64() * 1e3);
-        }
-    }
-
-    /// All series, flows before links, in the scenario's order.
+    /// All series, flows before links, in the scenario's order; those of a flow or link in the order of their names.
     pub(crate) fn finish(self) -> Vec<Series> {
-        let sorted = |mut of_object: Vec<Series>| {
-            of_object.sort_by(|one, other| one.metric.cmp(&other.metric));
-            of_object
+        let flows = self.flows.into_iter().map(FlowSeries::into_objects);
+        let links = self.links.into_iter().map(|directions| directions.into_iter().flatten().collect());
+        let sorted = |mut objects: Vec<ObjectSeries>| {
+            objects.sort_by(|one, other| one.of().cmp(other.of()));
+            objects
         };
-        self.series.into_iter().flat_map(BTreeMap::into_values).flat_map(sorted).collect()
+        flows.chain(links).flat_map(sorted).flat_map(ObjectSeries::into_series).collect()
     }
 }
 
@@ -285,16 +165,10 @@ fn subflow_names(flow: &str, sender: &Endpoint) -> BTreeMap<Ends, String> {
             listed.map(|subflow| numbered((subflow.number(), subflow.connection().ends()))).collect()
         }
         Endpoint::Sctp(association) => {
-            sctp::samples(association).map(|(ends, _)| ends).enumerate().map(numbered).collect()
+            (0..association.destinations().len()).map(|n| numbered((n, sctp::ends(association, n)))).collect()
         }
         Endpoint::Udp(_) => BTreeMap::new(),
     }
-}
-
-/// The interval of means. Over a few milliseconds a rate depends on single packets and on holes that are just filled.
-/// Therefore, with intervals of up to 100 ms, a point is the mean over five samples.
-fn mean_interval(interval: Duration) -> Duration {
-    interval.saturating_mul(5).min(Duration::from_millis(100)).max(interval)
 }
 
 #[cfg(test)]

@@ -118,8 +118,8 @@ pub(super) fn abandoned(association: &Association) -> Abandoned {
     Abandoned { messages: counters.messages_abandoned, bytes: counters.bytes_abandoned }
 }
 
-/// A sample of each destination, with its ends.
-pub(super) fn samples(association: &Association) -> impl Iterator<Item = (Ends, PathSample)> {
+/// The acknowledged bytes and a sample of each destination.
+pub(super) fn samples(association: &Association) -> impl Iterator<Item = (u64, PathSample)> {
     association.destinations().iter().enumerate().map(|(index, destination)| {
         let path = association.congestion().path(index);
         let in_packets = |bytes: f64| bytes / f64::from(path.quantum);
@@ -130,12 +130,12 @@ pub(super) fn samples(association: &Association) -> impl Iterator<Item = (Ends, 
             flight_size: destination.bytes_in_flight(),
             srtt: destination.rtt().srtt(),
         };
-        (ends(association, index), sample)
+        (destination.counters().bytes_acknowledged, sample)
     })
 }
 
 /// The ends of the path to a destination.
-fn ends(association: &Association, index: usize) -> Ends {
+pub(super) fn ends(association: &Association, index: usize) -> Ends {
     let Ends { local, remote } = association.ends();
     let destination = &association.destinations()[index];
     Ends {

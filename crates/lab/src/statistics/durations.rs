@@ -37,14 +37,20 @@ impl DurationSummary {
     }
 
     /// Adds a duration.
+    #[inline]
     pub fn add(&mut self, duration: Duration) {
         let nanos = duration.as_nanos();
         self.count += 1;
         self.sum += u128::from(nanos);
-        if !self.classes.is_empty() {
-            return self.classify(nanos);
+        match self.classes.get_mut(class(nanos).wrapping_sub(self.lowest)) {
+            Some(known) => *known += 1,
+            None => self.keep(nanos),
         }
-        if self.kept.len() < self.most_kept {
+    }
+
+    /// Keeps a duration whose class has no number yet.
+    fn keep(&mut self, nanos: u64) {
+        if self.classes.is_empty() && self.kept.len() < self.most_kept {
             return self.kept.push(nanos);
         }
         for nanos in std::mem::take(&mut self.kept).into_iter().chain([nanos]) {

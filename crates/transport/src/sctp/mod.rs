@@ -177,7 +177,7 @@ pub struct Association {
     /// The latest time passed to a call.
     clock: Instant,
     /// What loss recovery did, if that is noted.
-    pub(crate) notes: Option<Vec<crate::Noted>>,
+    pub(crate) notes: Option<Box<crate::notes::SctpNotes>>,
     counters: Counters,
     scratch: SackScratch,
     /// Ends that the host has not yet fetched.

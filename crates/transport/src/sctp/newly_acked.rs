@@ -6,7 +6,6 @@ use subflow_quantity::{Duration, Instant};
 use super::Association;
 use super::delivery::Delivery;
 use super::outbound::{SentChunk, Status};
-use crate::Note;
 
 /// The effect of one SACK on one destination.
 #[derive(Clone, Copy, Debug, Default)]
@@ -139,7 +138,7 @@ impl Association {
             self.congestion.set_rtt(index, srtt, min);
         }
         if self.notes.is_some() {
-            self.note(index, Note::Rtt { sample: rtt });
+            self.note_rtt(index, rtt);
         }
     }
 }

@@ -240,7 +240,7 @@ pub struct Connection {
     network_error: Option<IcmpKind>,
     counters: Counters,
     /// What loss recovery did, if that is noted.
-    pub(crate) notes: Option<Vec<crate::Note>>,
+    pub(crate) notes: Option<Box<crate::notes::TcpNotes>>,
 }
 
 impl Connection {

@@ -1,0 +1,121 @@
+//! The subflows that carry the data of a flow, and what happens on each.
+
+use std::net::{IpAddr, SocketAddr};
+
+use subflow_quantity::{Duration, Instant};
+use subflow_transport::tcp::Ends;
+
+use crate::results::{Sequence, SequenceKind};
+
+/// The subflows of a flow in the order in which something happened on them first; their numbers are their indices.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Carriers {
+    /// Their ends, as seen by the sender.
+    ends: Vec<Ends>,
+    all: Vec<Carrier>,
+    /// The one that was looked for last: packets leave in bursts.
+    latest: usize,
+}
+
+/// One subflow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Carrier {
+    /// How long data that had arrived waited for data on this subflow, since the last sample.
+    pub(super) blocked: Duration,
+    /// The end of the new data that was sent on it last.
+    pub(super) sequence: u64,
+    /// What happened on it, by [`SequenceKind`].
+    sequences: [Option<Sequence>; SequenceKind::Readable as usize],
+}
+
+/// From where to where a packet goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    pub(super) source: IpAddr,
+    pub(super) destination: IpAddr,
+    pub(super) source_port: u16,
+    pub(super) destination_port: u16,
+}
+
+impl Carriers {
+    /// The subflow with these ends, if it is known.
+    #[inline]
+    pub(super) fn of_ends(&mut self, ends: Ends) -> Option<usize> {
+        self.find(|known| *known == ends)
+    }
+
+    /// The subflow on which the sender's packets go this way, if it is known.
+    #[inline]
+    pub(super) fn of_way(&mut self, way: Way) -> Option<usize> {
+        self.find(|known| way.is_between(known))
+    }
+
+    #[inline]
+    fn find(&mut self, is_it: impl Fn(&Ends) -> bool) -> Option<usize> {
+        if !self.ends.get(self.latest).is_some_and(&is_it) {
+            self.latest = self.ends.iter().position(is_it)?;
+        }
+        Some(self.latest)
+    }
+
+    /// Adds a subflow and returns its number.
+    #[cold]
+    pub(super) fn add(&mut self, ends: Ends) -> usize {
+        self.ends.push(ends);
+        self.all.push(Carrier::default());
+        self.all.len() - 1
+    }
+
+    /// The ends of all subflows, as seen by the sender.
+    pub(super) fn ends(&self) -> &[Ends] {
+        &self.ends
+    }
+
+    /// The subflow with this number.
+    #[inline]
+    pub(super) fn carrier(&mut self, number: usize) -> &mut Carrier {
+        &mut self.all[number]
+    }
+
+    /// All subflows.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Carrier> {
+        self.all.iter_mut()
+    }
+
+    /// Takes what has happened, with the ends of the subflow it happened on.
+    pub(super) fn take_sequences(&mut self) -> impl Iterator<Item = (Ends, Sequence)> {
+        let of_one = |(ends, carrier): (&Ends, &mut Carrier)| {
+            let ends = *ends;
+            core::mem::take(&mut carrier.sequences).into_iter().flatten().map(move |sequence| (ends, sequence))
+        };
+        self.ends.iter().zip(&mut self.all).flat_map(of_one)
+    }
+}
+
+impl Carrier {
+    /// Something happens to the data at `offset`.
+    #[inline]
+    pub(super) fn mark(&mut self, kind: SequenceKind, offset: u64, now: Instant) {
+        self.sequences[kind as usize].get_or_insert_with(|| Sequence::new("", kind)).push(now, offset);
+    }
+}
+
+impl Way {
+    /// The ends, as seen by whoever sends the packet.
+    #[inline]
+    pub(super) fn ends(self) -> Ends {
+        Ends {
+            local: SocketAddr::new(self.source, self.source_port),
+            remote: SocketAddr::new(self.destination, self.destination_port),
+        }
+    }
+
+    /// Whether it begins and ends there.
+    #[inline]
+    fn is_between(self, Ends { local, remote }: &Ends) -> bool {
+        local.port() == self.source_port
+            && remote.port() == self.destination_port
+            && local.ip() == self.source
+            && remote.ip() == self.destination
+    }
+}

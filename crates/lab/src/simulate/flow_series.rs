@@ -1,0 +1,250 @@
+//! The metrics over time of one flow and its subflows.
+
+use subflow_quantity::{Duration, Instant};
+use subflow_transport::Endpoint;
+use subflow_transport::mptcp::LISTED_SUBFLOWS;
+use subflow_transport::tcp::Ends;
+
+use super::data_path::{CarrierSample, DataPath};
+use super::figures::EndFigures;
+use super::object_series::{Metric, ObjectSeries};
+use super::path_sample::PathSample;
+use super::sctp;
+use crate::results::goodput_mbps;
+
+/// The series of a flow.
+pub(crate) struct FlowSeries {
+    own: ObjectSeries,
+    /// The bytes delivered at the last sample.
+    delivered: u64,
+    /// By number.
+    subflows: Vec<SubflowSeries>,
+    /// By the number in the record of the flow's data: which subflow it is.
+    carriers: Vec<Carrier>,
+}
+
+/// The series of a subflow.
+struct SubflowSeries {
+    series: ObjectSeries,
+    /// The bytes delivered at the last sample.
+    delivered: u64,
+    /// Where the receiver had it at the last sample, among its subflows.
+    place: usize,
+}
+
+/// A subflow that has carried data.
+#[derive(Clone, Copy, Debug, Default)]
+struct Carrier {
+    /// Where the sender had it at the last sample, among its subflows.
+    place: usize,
+    /// The object with its series, if it has any.
+    object: Option<Object>,
+}
+
+/// Whose series they are.
+#[derive(Clone, Copy, Debug)]
+enum Object {
+    /// A TCP connection is its own subflow.
+    Flow,
+    /// The subflow with this number.
+    Subflow(usize),
+}
+
+/// When a sample is taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    pub(crate) now: Instant,
+    /// The time since the last sample.
+    pub(crate) span: Duration,
+    /// The time between samples.
+    pub(crate) interval: Duration,
+}
+
+impl FlowSeries {
+    /// Nothing yet of the flow, or group, that results call `name`.
+    pub(super) fn new(name: &str) -> Self {
+        Self { own: ObjectSeries::new(name), delivered: 0, subflows: Vec::new(), carriers: Vec::new() }
+    }
+
+    /// The bytes delivered since the last sample, of which there are `total` now.
+    pub(super) fn delivered_since(&mut self, total: u64) -> u64 {
+        total - core::mem::replace(&mut self.delivered, total)
+    }
+
+    /// Adds the goodput of the flow, which has delivered `total` bytes.
+    pub(crate) fn push_delivered(&mut self, total: u64, at: Moment) {
+        let bytes = self.delivered_since(total);
+        self.push_goodput(bytes, at);
+    }
+
+    /// Adds the goodput with which `bytes` were delivered since the last sample.
+    pub(super) fn push_goodput(&mut self, bytes: u64, at: Moment) {
+        self.own.push(Metric::Goodput, at.interval, at.now, goodput_mbps(bytes, at.span));
+    }
+
+    /// Adds the receive window.
+    pub(super) fn push_window(&mut self, bytes: u64, at: Moment) {
+        self.own.push(Metric::ReceiveWindow, at.interval, at.now, bytes as f64 / 1e3);
+    }
+
+    /// Samples the subflows of a sender with our stack. `delivered` has the bytes that the receiver of MPTCP got on the
+    /// subflow with these ends of the sender, and where it found that subflow at the last sample.
+    pub(crate) fn sample_sender(
+        &mut self,
+        sender: &Endpoint,
+        at: Moment,
+        mut delivered: impl FnMut(Ends, &mut usize) -> u64,
+    ) {
+        match sender {
+            Endpoint::Tcp(tcp) => self.push_own_path(&PathSample::of_tcp(tcp.connection(), tcp.congestion()), at),
+            Endpoint::Mptcp(mptcp) => {
+                for subflow in mptcp.subflows() {
+                    if !subflow.is_closed() && subflow.number() < LISTED_SUBFLOWS {
+                        let tcp = subflow.connection();
+                        let series = self.subflow(subflow.number());
+                        let total = delivered(tcp.ends(), &mut series.place);
+                        series.push_delivered(total, at);
+                        push_path(&mut series.series, &PathSample::of_tcp(tcp, mptcp.congestion()), at);
+                    }
+                }
+            }
+            Endpoint::Sctp(association) => {
+                for (number, (acknowledged, sample)) in sctp::samples(association).enumerate() {
+                    self.push_subflow(number, acknowledged, &sample, at);
+                }
+            }
+            Endpoint::Udp(_) => {}
+        }
+    }
+
+    /// Adds a sample of a subflow, which has delivered `total` bytes.
+    pub(crate) fn push_subflow(&mut self, number: usize, total: u64, sample: &PathSample, at: Moment) {
+        let series = self.subflow(number);
+        series.push_delivered(total, at);
+        push_path(&mut series.series, sample, at);
+    }
+
+    /// Adds a sample of a flow that is its own subflow.
+    pub(crate) fn push_own_path(&mut self, sample: &PathSample, at: Moment) {
+        push_path(&mut self.own, sample, at);
+    }
+
+    /// Finds the subflows of the sender that have carried data, from their ends.
+    pub(super) fn find_carriers(&mut self, sender: &Endpoint, carriers: &[Ends]) {
+        for (number, ends) in carriers.iter().enumerate() {
+            if self.carriers.len() == number {
+                self.carriers.push(Carrier::default());
+            }
+            self.carriers[number].find(sender, *ends);
+        }
+    }
+
+    /// Samples the record of the flow's data, whose reader has read `read` bytes.
+    pub(super) fn sample_data(&mut self, path: &mut DataPath, read: u64, at: Moment) {
+        let data = path.sample(read, at.now);
+        let mut push = |metric, value| self.own.push(metric, at.interval, at.now, value);
+        push(Metric::Reassembly, data.held as f64 / 1e3);
+        push(Metric::Outstanding, data.outstanding as f64 / 1e3);
+        if let Some([delay, waited]) = data.delays {
+            push(Metric::Delay, delay.as_secs_f64() * 1e3);
+            push(Metric::ReassemblyDelay, waited.as_secs_f64() * 1e3);
+        }
+        push(Metric::Reinjected, goodput_mbps(data.repeated_elsewhere, at.span));
+        for (number, sample) in path.take_carrier_samples().enumerate() {
+            let object = self.carriers.get(number).and_then(|carrier| carrier.object);
+            let series = match object {
+                None => continue,
+                Some(Object::Flow) => &mut self.own,
+                Some(Object::Subflow(number)) => &mut subflow(&mut self.subflows, &self.own, number).series,
+            };
+            push_carrier(series, &sample, at);
+        }
+    }
+
+    fn subflow(&mut self, number: usize) -> &mut SubflowSeries {
+        subflow(&mut self.subflows, &self.own, number)
+    }
+
+    /// All objects with their series.
+    pub(super) fn into_objects(self) -> Vec<ObjectSeries> {
+        core::iter::once(self.own).chain(self.subflows.into_iter().map(|subflow| subflow.series)).collect()
+    }
+}
+
+impl SubflowSeries {
+    fn push_delivered(&mut self, total: u64, at: Moment) {
+        let bytes = total.saturating_sub(core::mem::replace(&mut self.delivered, total));
+        self.series.push(Metric::Goodput, at.interval, at.now, goodput_mbps(bytes, at.span));
+    }
+}
+
+impl Carrier {
+    /// Finds it among the subflows of the sender, mostly where it was at the last sample.
+    fn find(&mut self, sender: &Endpoint, ends: Ends) {
+        self.object = match sender {
+            Endpoint::Tcp(tcp) => (tcp.connection().ends() == ends).then_some(Object::Flow),
+            Endpoint::Mptcp(mptcp) => {
+                let subflows = mptcp.subflows();
+                let found = found(subflows, &mut self.place, |subflow| subflow.connection().ends() == ends);
+                let listed = found.map(|subflow| subflow.number()).filter(|number| *number < LISTED_SUBFLOWS);
+                listed.map(Object::Subflow)
+            }
+            Endpoint::Sctp(association) => {
+                let destinations = association.destinations().len();
+                (0..destinations).find(|index| sctp::ends(association, *index) == ends).map(Object::Subflow)
+            }
+            Endpoint::Udp(_) => None,
+        };
+    }
+}
+
+/// The bytes that arrived first on the subflow with these ends of the sender. It mostly is where it was at the last
+/// sample.
+pub(super) fn delivered_on(receiver: Option<&Endpoint>, ends: Ends, place: &mut usize) -> u64 {
+    let Some(receiver) = receiver else { return 0 };
+    let ends = Ends { local: ends.remote, remote: ends.local };
+    if let Endpoint::Mptcp(mptcp) = receiver
+        && let Some(subflow) = found(mptcp.subflows(), place, |subflow| subflow.connection().ends() == ends)
+    {
+        return subflow.bytes_received();
+    }
+    // The receiver has closed it, or has not opened it yet.
+    let figures = EndFigures::of(receiver);
+    figures.subflows.iter().rfind(|subflow| subflow.ends == ends).map_or(0, |subflow| subflow.bytes_received)
+}
+
+/// What `is_it` is true for, looked for in its last place first.
+fn found<'a, T>(all: &'a [T], place: &mut usize, is_it: impl Fn(&T) -> bool) -> Option<&'a T> {
+    if !all.get(*place).is_some_and(&is_it) {
+        *place = all.iter().position(is_it)?;
+    }
+    all.get(*place)
+}
+
+/// The series of the subflow with this number, made if it has none.
+fn subflow<'a>(subflows: &'a mut Vec<SubflowSeries>, flow: &ObjectSeries, number: usize) -> &'a mut SubflowSeries {
+    while subflows.len() <= number {
+        let series = ObjectSeries::new(format!("{}/{}", flow.of(), subflows.len()));
+        subflows.push(SubflowSeries { series, delivered: 0, place: 0 });
+    }
+    &mut subflows[number]
+}
+
+fn push_path(series: &mut ObjectSeries, sample: &PathSample, at: Moment) {
+    let mut push = |metric, value| series.push(metric, at.interval, at.now, value);
+    push(Metric::Cwnd, sample.cwnd);
+    if let Some(ssthresh) = sample.ssthresh {
+        push(Metric::Ssthresh, ssthresh);
+    }
+    push(Metric::InFlight, sample.in_flight);
+    push(Metric::FlightSize, sample.flight_size as f64 / 1e3);
+    if let Some(srtt) = sample.srtt {
+        push(Metric::Srtt, srtt.as_secs_f64() * 1e3);
+    }
+}
+
+fn push_carrier(series: &mut ObjectSeries, carrier: &CarrierSample, at: Moment) {
+    let share = carrier.blocked.as_secs_f64() / at.span.as_secs_f64();
+    series.push(Metric::Blocking, at.interval, at.now, 100.0 * share);
+    series.push(Metric::Sequence, at.interval, at.now, carrier.sequence as f64 / 1e6);
+}

@@ -1,0 +1,126 @@
+//! The metrics over time of one object. Samples come often: a metric is found by its number, not by its name.
+
+use subflow_quantity::{Duration, Instant};
+
+use crate::results::Series;
+
+/// A metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Metric {
+    Blocking,
+    Cwnd,
+    Delay,
+    FlightSize,
+    Goodput,
+    InFlight,
+    Outstanding,
+    Queue,
+    Reassembly,
+    ReassemblyDelay,
+    ReceiveWindow,
+    Reinjected,
+    Sequence,
+    Srtt,
+    Ssthresh,
+}
+
+/// The number of metrics.
+const METRICS: usize = Metric::Ssthresh as usize + 1;
+/// The place of a series that was not made yet.
+const NONE: u8 = u8::MAX;
+
+impl Metric {
+    /// Its name and unit in results, and whether it is a mean since the last sample.
+    fn described(self) -> (&'static str, &'static str, bool) {
+        match self {
+            Self::Blocking => ("blocking", "%", true),
+            Self::Cwnd => ("cwnd", "packets", false),
+            Self::Delay => ("delay", "ms", false),
+            Self::FlightSize => ("flight-size", "kB", false),
+            Self::Goodput => ("goodput", "Mbit/s", true),
+            Self::InFlight => ("in-flight", "packets", false),
+            Self::Outstanding => ("outstanding", "kB", false),
+            Self::Queue => ("queue", "packets", false),
+            Self::Reassembly => ("reassembly", "kB", false),
+            Self::ReassemblyDelay => ("reassembly-delay", "ms", false),
+            Self::ReceiveWindow => ("receive-window", "kB", false),
+            Self::Reinjected => ("reinjected", "Mbit/s", true),
+            Self::Sequence => ("sequence", "MB", false),
+            Self::Srtt => ("srtt", "ms", false),
+            Self::Ssthresh => ("ssthresh", "packets", false),
+        }
+    }
+}
+
+/// The series of one object, each made at its first sample.
+#[derive(Clone, Debug)]
+pub(crate) struct ObjectSeries {
+    of: String,
+    series: Vec<Series>,
+    /// By metric, its place among the series.
+    places: [u8; METRICS],
+}
+
+impl ObjectSeries {
+    /// No series yet of the object that results call `of`.
+    pub(crate) fn new(of: impl Into<String>) -> Self {
+        Self { of: of.into(), series: Vec::new(), places: [NONE; METRICS] }
+    }
+
+    /// What results call the object.
+    pub(crate) fn of(&self) -> &str {
+        &self.of
+    }
+
+    /// Adds a sample; samples are `interval` apart.
+    #[inline]
+    pub(crate) fn push(&mut self, metric: Metric, interval: Duration, at: Instant, value: f64) {
+        let place = self.places[metric as usize];
+        let series = match self.series.get_mut(usize::from(place)) {
+            Some(series) => series,
+            None => self.add(metric, interval),
+        };
+        series.push(at, value);
+    }
+
+    #[cold]
+    fn add(&mut self, metric: Metric, interval: Duration) -> &mut Series {
+        let (name, unit, is_mean) = metric.described();
+        let series = match is_mean {
+            true => Series::new(&self.of, name, unit, mean_interval(interval)).of_rate(),
+            false => Series::new(&self.of, name, unit, interval),
+        };
+        let place = self.series.len();
+        self.places[metric as usize] = place as u8;
+        self.series.push(series);
+        &mut self.series[place]
+    }
+
+    /// The series in the order of their metrics' names.
+    pub(crate) fn into_series(mut self) -> Vec<Series> {
+        self.series.sort_by(|one, other| one.metric.cmp(&other.metric));
+        self.series
+    }
+}
+
+/// The interval of means. Over a few milliseconds a rate depends on single packets and on holes that are just filled.
+/// Therefore, with intervals of up to 100 ms, a point is the mean over five samples.
+fn mean_interval(interval: Duration) -> Duration {
+    interval.saturating_mul(5).min(Duration::from_millis(100)).max(interval)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn series_are_in_the_order_of_their_names_whatever_was_sampled_first() {
+        let mut object = ObjectSeries::new("file");
+        let interval = Duration::from_millis(10);
+        for metric in [Metric::Srtt, Metric::Cwnd, Metric::Goodput, Metric::Srtt] {
+            object.push(metric, interval, Instant::from_nanos(50_000_000), 1.0);
+        }
+        let names: Vec<String> = object.into_series().into_iter().map(|series| series.metric).collect();
+        assert_eq!(names, ["cwnd", "goodput", "srtt"]);
+    }
+}
