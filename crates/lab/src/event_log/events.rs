@@ -32,14 +32,13 @@ pub(crate) struct EventLog {
     names: Names,
     /// What the timeline still has to change: when, and what, as JSON.
     timeline: VecDeque<(Instant, String)>,
-    /// By flow, what was logged last of the windows at both hosts.
-    windows: Vec<Vec<Window>>,
+    /// By flow, what was logged last of the windows: of each path at both hosts.
+    windows: Vec<Vec<[Option<Window>; 2]>>,
 }
 
 /// A congestion window as it was logged last.
 #[derive(Clone, Copy, Debug)]
 struct Window {
-    host: usize,
     ends: Ends,
     cwnd: u32,
     ssthresh: u32,
@@ -158,8 +157,6 @@ impl EventLog {
                     line.quoted(member!("old"), state(*old)).quoted(member!("new"), state(*new));
                 });
             }
-            // `recovery:metrics_updated` has the RTT.
-            Note::Rtt { .. } => {}
             Note::Undone => self.write(at, event!("recovery:reduction_undone"), Some(*ends), |_, _| {}),
             Note::Assigned { data, why, seen } => {
                 let views = self.numbered(at, seen);
@@ -220,13 +217,17 @@ impl EventLog {
 
     fn window(&mut self, at: Place, tcp: &subflow_transport::tcp::Connection, controller: &Controller) {
         let Path { cwnd, ssthresh, .. } = *controller.path(tcp.path());
-        let new = Window { host: at.host, ends: tcp.ends(), cwnd, ssthresh };
         let windows = &mut self.windows[at.flow];
-        match windows.iter_mut().find(|known| (known.host, known.ends) == (new.host, new.ends)) {
-            Some(old) if (old.cwnd, old.ssthresh) == (cwnd, ssthresh) => return,
-            Some(old) => *old = new,
-            None => windows.push(new),
+        if windows.len() <= tcp.path() {
+            windows.resize(tcp.path() + 1, [None; 2]);
         }
+        // A later subflow may have the path of one that was closed.
+        let known = &mut windows[tcp.path()][self.names.flows[at.flow].end(at.host)];
+        if known.as_ref().is_some_and(|old| (old.cwnd, old.ssthresh) == (cwnd, ssthresh) && old.ends == tcp.ends()) {
+            return;
+        }
+        let new = Window { ends: tcp.ends(), cwnd, ssthresh };
+        *known = Some(new);
         self.write(at, event!("recovery:metrics_updated"), Some(new.ends), |line, _| {
             line.number(member!("cwnd"), cwnd.into());
             if ssthresh < Path::INFINITE {

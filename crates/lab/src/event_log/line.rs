@@ -29,9 +29,7 @@ impl Line<'_> {
     /// A member that is an integer.
     #[inline]
     pub(super) fn number(&mut self, member: &'static str, value: u64) -> &mut Self {
-        self.json(member);
-        digits(self.0, value);
-        self
+        self.json(member).json(itoa::Buffer::new().format(value))
     }
 
     /// A member that is true or false.
@@ -68,20 +66,6 @@ impl Line<'_> {
 fn three(buffer: &mut Vec<u8>, value: u64) {
     let digit = |scale: u64| b'0' + (value / scale % 10) as u8;
     buffer.extend_from_slice(&[digit(100), digit(10), digit(1)]);
-}
-
-fn digits(buffer: &mut Vec<u8>, mut value: u64) {
-    let mut text = [0; 20];
-    let mut at = text.len();
-    loop {
-        at -= 1;
-        text[at] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            break;
-        }
-    }
-    buffer.extend_from_slice(&text[at..]);
 }
 
 #[cfg(test)]

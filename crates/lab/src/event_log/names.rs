@@ -58,8 +58,13 @@ impl Names {
     pub(super) fn subflow(&mut self, flow: usize, host: usize, ends: Ends) -> usize {
         let names = &mut self.flows[flow];
         let ends = if host == names.sender { ends } else { Ends { local: ends.remote, remote: ends.local } };
-        if names.subflows.get(names.latest).is_some_and(|(known, _)| *known == ends) {
-            return names.latest;
+        // The same subflow as before, or the next one of a list.
+        let next = if names.latest + 1 < names.subflows.len() { names.latest + 1 } else { 0 };
+        for likely in [names.latest, next] {
+            if names.subflows.get(likely).is_some_and(|(known, _)| *known == ends) {
+                names.latest = likely;
+                return likely;
+            }
         }
         let known = names.subflows.iter().position(|(known, _)| *known == ends);
         names.latest = known.unwrap_or_else(|| {
@@ -82,9 +87,15 @@ impl FlowNames {
         &self.subflows[number].1.name
     }
 
+    /// The index of the end that is at `host`.
+    #[inline]
+    pub(super) fn end(&self, host: usize) -> usize {
+        usize::from(host != self.hosts[0].0)
+    }
+
     /// What stands in front of the data of an event at `host`, on a subflow if it is on one.
     pub(super) fn before_data(&self, host: usize, subflow: Option<usize>) -> &str {
-        let end = usize::from(host != self.hosts[0].0);
+        let end = self.end(host);
         subflow.map_or(&self.hosts[end].1, |number| &self.subflows[number].1.at_hosts[end])
     }
 }
