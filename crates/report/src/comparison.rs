@@ -10,6 +10,7 @@ use super::figure::{Axis, Bars, Boxes, Curve, Curves, Figure};
 use super::grid::Grid;
 use super::palette::Palette;
 use super::parameter::{Parameter, label};
+use super::scatter::{are_drawn, scatters};
 
 /// Minimum number of runs of a point for a box plot or a distribution; a table shows fewer runs better.
 const ENOUGH_RUNS: usize = 5;
@@ -20,6 +21,9 @@ const MOST_ROWS: usize = 200;
 
 /// Maximum number of curves over a swept number. More could not be told apart; heat maps show them.
 const MOST_CURVES: usize = 24;
+
+/// Maximum number of values of one swept number that are also bars, which have a choice of the baseline.
+const MOST_COMPARED: usize = 40;
 
 /// A quantity of flows.
 struct OfFlows {
@@ -98,7 +102,7 @@ pub(super) fn comparisons<'a>(plan: &Plan, experiment: &'a Experiment, grid: &'a
     let mut all: Vec<Comparison<'_>> = completions(experiment).into_iter().map(Comparison::Figure).collect();
     for of in &OF_FLOWS {
         let entries = of_flows(experiment, of.summary);
-        all.extend(of_entries(experiment, grid, of.quantity, entries));
+        all.extend(of_entries(plan, experiment, grid, of.quantity, entries));
         let spread = spreads(experiment, of).into_iter().chain(distributions(experiment, of));
         all.extend(spread.map(Comparison::Figure));
     }
@@ -106,7 +110,8 @@ pub(super) fn comparisons<'a>(plan: &Plan, experiment: &'a Experiment, grid: &'a
         for OfPoints(quantity, summary) in &OF_POINTS {
             let points = experiment.statistics.iter().enumerate();
             let entries = points.map(|(point, of)| Entry { point, flow: None, summary: summary(of) });
-            all.extend(of_entries(experiment, grid, *quantity, entries.filter(|e| e.summary.mean.is_some()).collect()));
+            let entries = entries.filter(|entry| entry.summary.mean.is_some()).collect();
+            all.extend(of_entries(plan, experiment, grid, *quantity, entries));
         }
     }
     all
@@ -125,17 +130,25 @@ fn of_flows(experiment: &Experiment, summary: fn(&FlowStatistics) -> Option<&Sum
     entries
 }
 
-/// Means with intervals: curves over a swept number; heat maps and bars over all else.
+/// Means with intervals: curves over a swept number; heat maps and bars over all else, and for the choice of a baseline;
+/// dots for the points of a drawn design.
 fn of_entries<'a>(
+    plan: &Plan,
     experiment: &'a Experiment,
     grid: &'a Grid,
     quantity: Quantity,
     entries: Vec<Entry<'a>>,
 ) -> Vec<Comparison<'a>> {
+    if are_drawn(plan, experiment) {
+        let dots = scatters(experiment, quantity, &entries).into_iter().map(Comparison::Figure);
+        let is_compared = experiment.baseline.is_some();
+        let compared = is_compared.then(|| Compared::of(experiment, grid, quantity, quantity.title, entries));
+        return dots.chain(compared.into_iter().flatten().map(Comparison::Compared)).collect();
+    }
     let curves = Parameter::numeric(experiment).map(|parameter| over(&parameter, experiment, quantity, &entries));
     let has_panels = grid.dimensions.len() > 1;
     let curves = curves.filter(|of| !of.curves.is_empty() && (of.curves.len() <= MOST_CURVES || !has_panels));
-    if curves.is_some() && !has_panels {
+    if curves.is_some() && !has_panels && entries.len() > MOST_COMPARED {
         return curves.into_iter().map(|curves| with_curves(quantity, curves, &entries)).collect();
     }
     let title = if curves.is_some() { format!("{} in groups", quantity.title) } else { quantity.title.to_owned() };

@@ -40,13 +40,16 @@ pub(super) struct Layout {
 impl Grid {
     /// The grid of `experiment`. Paths with one value are in none of its dimensions.
     pub(super) fn of(experiment: &Experiment) -> Self {
-        let paths = &experiment.scenario.sweep;
+        let (paths, together) = (&experiment.scenario.sweep, &experiment.scenario.swept_together);
         let points: Vec<&Parameters> = experiment.statistics.iter().map(|point| &point.parameters).collect();
         let varies = |path: &&String| distinct(&points, path).len() > 1;
         let mut groups: Vec<Vec<&String>> = Vec::new();
         for path in paths.iter().filter(varies) {
+            // In a drawn design a path may determine one of another key by chance.
             let same = |group: &&mut Vec<&String>| {
-                group.iter().any(|other| determines(&points, other, path) || determines(&points, path, other))
+                let is_joined = |other: &String| together.iter().any(|key| key.contains(other) && key.contains(path));
+                let follows = |other| determines(&points, other, path) || determines(&points, path, other);
+                group.iter().any(|other| is_joined(other) && follows(other))
             };
             match groups.iter_mut().find(same) {
                 Some(group) => group.push(path),
@@ -155,6 +158,17 @@ mod tests {
         let layout = grid.layout().expect("two dimensions");
         assert_eq!((layout.rows, layout.columns, grid.panels(&layout)), (1, 0, 1), "more rows than columns");
         assert_eq!((grid.place(4, 0), grid.place(4, 1)), (1, 1));
+    }
+
+    #[test]
+    fn paths_of_different_keys_are_dimensions_of_their_own_even_if_one_happens_to_determine_another() {
+        // Of two points that differ in both paths each path determines the other.
+        let grid = grid(
+            "design = { name = \"latin-hypercube\", points = 2 }\n\"links.x.loss\" = [\"1 %\", \"2 %\"]\n\
+             \"flows.f.scheduler\" = [\"rr\", \"ll\"]\n",
+        );
+        let names: Vec<&str> = grid.dimensions.iter().map(|dimension| dimension.name.as_str()).collect();
+        assert_eq!(names, ["loss", "scheduler"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::escape::escaped;
 use super::figure::{HeatCell, HeatMap, Names, Scale};
-use super::rows::{number, with_interval};
+use super::rows::{number, number_beside, with_interval};
 
 /// With more columns than this, cells have no room for numbers; the tooltip shows them.
 const MOST_NUMBERED: usize = 16;
@@ -61,6 +61,12 @@ pub(super) fn ends(map: &HeatMap) -> [String; 2] {
     [format!("{from}{}", number(low, map.signed)), format!("{to}{}", number(high, map.signed))]
 }
 
+/// A value as it stands in its cell. Changes that are tiny beside others have few decimals.
+pub(super) fn shown(map: &HeatMap, value: f64) -> String {
+    let (low, high) = map.span();
+    number_beside(value, low.abs().max(high.abs()), map.signed)
+}
+
 fn cell(map: &HeatMap, cell: &HeatCell) -> String {
     let by_number = numbered(cell.number);
     let name = format!("{}, {}", map.rows.names[cell.row], map.columns.names[cell.column]);
@@ -70,7 +76,8 @@ fn cell(map: &HeatMap, cell: &HeatCell) -> String {
         format!(r#" class="shade{deep}{below}" style="--at:{:.1}%""#, 100.0 * shade.share)
     });
     let words = with_interval(cell.value, cell.interval, map.signed);
-    format!(r#"<td{by_number}{look}{}>{}</td>"#, tip(&name, &words, &map.value.unit), number(cell.value, map.signed),)
+    let shown = shown(map, cell.value);
+    format!(r#"<td{by_number}{look}{}>{shown}</td>"#, tip(&name, &words, &map.value.unit))
 }
 
 /// The attributes of what has a tooltip, with a leading space: what it is, and what the tooltip says of it.

@@ -42,6 +42,8 @@ pub(super) enum Medium {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Grid,
+    /// Where bars begin that go to both sides.
+    Zero,
     Reference,
     Line(Look),
     Points(Look),
@@ -102,6 +104,7 @@ impl Medium {
 fn on_page(role: Role) -> String {
     let (class, look) = match role {
         Role::Grid => ("grid", None),
+        Role::Zero => ("zero", None),
         Role::Reference => ("reference", None),
         Role::Interval => ("interval", None),
         Role::Line(_) => ("line", None),
@@ -130,6 +133,7 @@ fn on_paper(role: Role) -> String {
     let dash = |look: Look| if look.dashed { r#" stroke-dasharray="5 3""# } else { "" };
     match role {
         Role::Grid => stroke("#d9d9d9", 0.6, ""),
+        Role::Zero => stroke("#555555", 1.0, ""),
         Role::Reference => stroke("#555555", 0.9, r#" stroke-dasharray="2 3""#),
         Role::Interval => stroke("#222222", 1.0, ""),
         Role::Line(look) => stroke(PAPER[look.colour], 1.4, dash(look)),

@@ -20,6 +20,7 @@
 //! | means of several runs over time, and bands | `bands.rs` |
 //! | points of a sweep over time in one figure, and their choice | `overlay.rs`, `picker.rs`, `thinned.rs`, `script/picker.js` |
 //! | heat maps, bars in groups and small multiples of swept names | `grid.rs`, `compared.rs`, `heat.rs` |
+//! | the points of a drawn design, as dots | `scatter.rs` |
 //! | the choice of a baseline | `baselines.rs`, `chooser.rs`, `script/baseline.js` |
 //! | the colours of paths | `palette.rs` |
 //! | the range of an axis and its ticks | `span.rs` |
@@ -64,6 +65,7 @@ mod parameter;
 mod picker;
 mod reproduction;
 mod rows;
+mod scatter;
 mod sequence;
 mod span;
 mod summary;

@@ -3,10 +3,10 @@
 use super::area::Area;
 use super::escape::escaped;
 use super::figure::{Chart, Curves, Figure, HeatMap, Scale};
-use super::heat::ends;
+use super::heat::{ends, shown};
 use super::ink::{Look, Medium, Role, of_cell};
 use super::lines::LinePlot;
-use super::rows::{PLOT_MARGIN, RowPlot, number};
+use super::rows::{PLOT_MARGIN, RowPlot};
 use super::span::{Span, Tick};
 
 /// Width of a file, in pixels: 16 cm in print, the width of a page or of two columns.
@@ -138,7 +138,7 @@ impl Sheet {
             let Some(shade) = map.shade(cell.value) else { continue };
             let (fill, ink) = of_cell(shade);
             self.body += &format!(r#"<rect fill="{fill}" x="{x:.1}" y="{y:.1}" width="{wide:.1}" height="{LINE}"/>"#);
-            let shown = number(cell.value, map.signed);
+            let shown = shown(map, cell.value);
             if LETTER * shown.chars().count() as f64 <= wide {
                 let (x, y) = (x + wide / 2.0, y + LINE / 2.0 + 4.0);
                 self.body +=

@@ -18,9 +18,14 @@ pub(super) struct Parameter {
 impl Parameter {
     /// The first numeric parameter of an experiment with at least three values; for fewer values bars are sufficient.
     pub(super) fn numeric(experiment: &Experiment) -> Option<Self> {
+        Self::all_numeric(experiment).next()
+    }
+
+    /// All numeric parameters of an experiment with at least three values, in the order of the scenario file.
+    pub(super) fn all_numeric(experiment: &Experiment) -> impl Iterator<Item = Self> + '_ {
         let paths = &experiment.scenario.sweep;
         let points: Vec<&Parameters> = experiment.statistics.iter().map(|point| &point.parameters).collect();
-        paths.iter().find_map(|path| {
+        paths.iter().filter_map(move |path| {
             let values = points.iter().map(|point| quantity(point.get(path)?)).collect::<Option<Vec<_>>>()?;
             let unit = values.iter().map(|(_, unit)| unit).find(|unit| !unit.is_empty()).cloned().unwrap_or_default();
             // Zero needs no unit.
@@ -44,6 +49,31 @@ impl Parameter {
     /// The values of the other parameters at a point.
     pub(super) fn others(&self, values: &Parameters) -> String {
         words(values.iter().filter(|(path, _)| self.others.contains(path)).map(|(_, value)| value))
+    }
+}
+
+/// A swept parameter with a few values, which are words.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Category {
+    pub(super) path: String,
+    /// In ascending order of their first points.
+    pub(super) values: Vec<String>,
+}
+
+impl Category {
+    /// The first parameter of an experiment that has at least two values, at most `most`, and is not numeric.
+    pub(super) fn first(experiment: &Experiment, most: usize) -> Option<Self> {
+        let points: Vec<&Parameters> = experiment.statistics.iter().map(|point| &point.parameters).collect();
+        experiment.scenario.sweep.iter().find_map(|path| {
+            let values: Vec<String> = distinct(&points, path).into_iter().map(word).collect();
+            let is_numeric = points.iter().all(|point| point.get(path).and_then(quantity).is_some());
+            ((2..=most).contains(&values.len()) && !is_numeric).then(|| Self { path: path.clone(), values })
+        })
+    }
+
+    /// Its value at a point.
+    pub(super) fn value(&self, values: &Parameters) -> String {
+        values.get(&self.path).map_or_else(String::new, word)
     }
 }
 

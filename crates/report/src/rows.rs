@@ -159,12 +159,13 @@ impl<'a> RowPlot<'a> {
         }
     }
 
-    /// Grid lines at the ticks, and reference lines.
+    /// Grid lines at the ticks, a line at zero if bars go below, and reference lines.
     pub(super) fn grid(&self, area: Area) -> String {
         let line = |position: f64| area.line((position * area.width, 0.0), (position * area.width, area.height));
         let grid: String = self.span.ticks().into_iter().map(|Tick { position, .. }| line(position)).collect();
         let references: String = self.levels().map(|at| line(self.span.position(at))).collect();
-        area.path(Role::Grid, &grid) + &area.path(Role::Reference, &references)
+        let zero = if self.is_signed && self.span.low < 0.0 { line(self.span.position(0.0)) } else { String::new() };
+        area.path(Role::Grid, &grid) + &area.path(Role::Zero, &zero) + &area.path(Role::Reference, &references)
     }
 
     /// The marks of all rows.
@@ -226,6 +227,21 @@ pub(super) fn number(x: f64, is_signed: bool) -> String {
     if is_signed && x > 0.0 { format!("+{}", three_digits(x)) } else { three_digits(x) }
 }
 
+/// A number as [`number`] writes it, but without decimals that do not count beside a number as large as `largest`: a
+/// thousandth of it is the last place.
+pub(super) fn number_beside(x: f64, largest: f64, is_signed: bool) -> String {
+    if x == 0.0 || !x.is_finite() || largest <= 0.0 || !largest.is_finite() {
+        return number(x, is_signed);
+    }
+    let power = |x: f64| 10f64.powf(x.abs().log10().floor());
+    let text = readable(x, (power(x) * 1e-2).max(power(largest) * 1e-3));
+    match text.chars().any(|digit| ('1'..='9').contains(&digit)) {
+        false => "0".to_owned(),
+        true if is_signed && x > 0.0 => format!("+{text}"),
+        true => text,
+    }
+}
+
 /// A number with three significant digits, or all digits before the point.
 fn three_digits(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
@@ -243,6 +259,14 @@ mod tests {
     fn numbers_beside_rows_have_three_digits() {
         let shown: Vec<String> = [23.7281, 0.01234, 12345.0, -3.0, 0.0].map(three_digits).into();
         assert_eq!(shown, ["23.7", "0.0123", "12\u{2009}345", "\u{2212}3.00", "0"]);
+    }
+
+    #[test]
+    fn small_numbers_beside_large_ones_are_short() {
+        let beside = |largest: f64| [-0.000_123, 0.0456, 31.4, 0.0].map(|x| number_beside(x, largest, true));
+        assert_eq!(beside(50.0), ["0", "+0.05", "+31.4", "0"]);
+        assert_eq!(beside(0.05), ["\u{2212}0.00012", "+0.0456", "+31.4", "0"]);
+        assert_eq!(number_beside(f64::NAN, 1.0, true), "–");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use subflow_lab::execute::execute_with;
 use subflow_lab::results::{Experiment, RunResult, to_csv, to_text};
 use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_report::output::{FigureFormat, Folder, to_json};
-use subflow_report::{Chart, CurvePoint, Extent, Figure, HeatMap, Shape};
+use subflow_report::{Chart, CurvePoint, Extent, Figure, HeatMap, Scale, Shape};
 use subflow_scenario::Scenario;
 use subflow_scenario::file::Document;
 use subflow_scenario::sweep::{Job, Plan, SeriesKept};
@@ -275,6 +275,26 @@ fn what_is_no_grid_has_no_heat_map() {
     let plan = plan(&format!("{SCENARIO}{sweep}"), &[]);
     let figures = subflow_report::figures_of(&plan, &run(&plan, 1));
     assert!(!figures.iter().any(|figure| matches!(figure.chart, Chart::HeatMap(_))));
+}
+
+#[test]
+fn points_of_a_drawn_design_are_dots_over_each_swept_number() {
+    let sweep = "[sweep]\ndesign = { name = \"latin-hypercube\", points = 12 }\n\
+                 \"links.wifi.delay\" = \"1 ms .. 100 ms log\"\n\"links.lte.rate\" = \"5 Mbit/s .. 20 Mbit/s\"\n\
+                 \"flows.album.scheduler\" = [\"ll\", \"rr\", \"blest\"]\n";
+    let plan = plan(&format!("{SCENARIO}{sweep}"), &[]);
+    let experiment = run(&plan, 1);
+    let figures = subflow_report::figures_of(&plan, &experiment);
+    assert!(figures.iter().all(|figure| !matches!(figure.chart, Chart::HeatMap(_))), "it is no grid");
+    for (title, scale) in [("Goodput over delay", Scale::Logarithmic), ("Goodput over rate", Scale::Linear)] {
+        let Chart::Curves(of) = chart(&figures, title) else { panic!("{title}: no curves") };
+        assert_eq!(of.x.scale, scale, "{title}");
+        assert!(of.curves.iter().all(|curve| curve.shape == Shape::Points), "lines would join unlike points");
+        let names: Vec<&str> = of.curves.iter().map(|curve| curve.name.as_str()).collect();
+        assert_eq!(names.len(), 3, "{names:?}");
+        let dots: Vec<&CurvePoint> = of.curves.iter().flat_map(|curve| &curve.points).collect();
+        assert!(dots.len() == 12 && dots.iter().all(|dot| dot.interval.is_some()), "{dots:?}");
+    }
 }
 
 #[test]

@@ -7,6 +7,15 @@ function threeDigits(x, signed) {
   return signed && x > 0 ? "+" + text : text;
 }
 
+// The same without decimals that do not count beside a number as large as `largest`, as in src/rows.rs.
+function beside(x, largest, signed) {
+  if (!x || !Number.isFinite(x) || !(largest > 0)) return threeDigits(x, signed);
+  const power = (of) => 10 ** Math.floor(Math.log10(Math.abs(of)));
+  const text = readable(x, Math.max(power(x) * 1e-2, power(largest) * 1e-3));
+  if (!/[1-9]/.test(text)) return "0";
+  return signed && x > 0 ? "+" + text : text;
+}
+
 function tipText(name, [value, low, high], unit, signed) {
   const ends = low === null ? "" : ` (${threeDigits(low, signed)} to ${threeDigits(high, signed)})`;
   return `${name}: ${threeDigits(value, signed)}${ends} ${unit}`.trimEnd();
@@ -67,7 +76,7 @@ function drawCell(cell, view, { low, high, log }) {
   share = Number.isNaN(share) ? (view.signed ? 0 : 0.5) : Math.min(share, 1);
   cell.className = value === null ? "" : `shade${share > 0.6 ? " deep" : ""}${view.signed && value < 0 ? " below" : ""}`;
   cell.style.setProperty("--at", `${(100 * share).toFixed(1)}%`);
-  cell.textContent = threeDigits(value, view.signed);
+  cell.textContent = beside(value, Math.max(Math.abs(low), Math.abs(high)), view.signed);
   cell.dataset.tip = tipText(cell.dataset.name, one, view.unit, view.signed);
 }
 
@@ -110,6 +119,18 @@ function drawBar(group, axis, [value, low, high]) {
   group.replaceChildren(...marks);
 }
 
+// The line at zero, which only bars that go below it have.
+function drawZero(figure, line) {
+  let zero = figure.querySelector(".zero");
+  if (!zero) {
+    const grid = figure.querySelector(".grid");
+    zero = document.createElementNS(grid.namespaceURI, "path");
+    zero.setAttribute("class", "zero");
+    grid.after(zero);
+  }
+  zero.setAttribute("d", line);
+}
+
 function drawBars(figure, view, axis) {
   for (const group of figure.querySelectorAll("g[data-number]")) drawBar(group, axis, view.all[group.dataset.number]);
   for (const target of figure.querySelectorAll(".targets [data-number]")) {
@@ -121,6 +142,7 @@ function drawBars(figure, view, axis) {
   const ticks = ticksOf(axis, 0, UNITS), height = figure.querySelector("svg").viewBox.baseVal.height;
   const line = ({ at }) => `M${Math.round(at * UNITS)} 0V${height}`;
   figure.querySelector(".grid").setAttribute("d", ticks.map(line).join(""));
+  drawZero(figure, view.signed && axis.low < 0 ? line({ at: positionOf(axis, 0) / UNITS }) : "");
   label(figure.querySelector(".x-ticks"), ticks, "left");
   figure.querySelector(".x-title").textContent = titleOf(view);
 }
