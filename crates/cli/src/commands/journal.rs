@@ -3,22 +3,17 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag::{register, register_conditional_shutdown};
-use subflow_lab::Stop;
 use subflow_lab::results::Experiment;
 use subflow_lab::simulate::RunOptions;
 use subflow_scenario::sweep::{Job, Plan};
 use subflow_store::{Filled, Key, Settings, Store, StoreError, collect, fill, fill_with};
 
+use super::signals::{REMOVES_NAMESPACES, stop_on_signals};
 use super::{on_linux, threads};
 use crate::arguments::{Platform, Run, Shard};
 use crate::failure::Failure;
 use crate::output::print;
 use crate::progress::Bar;
-
-/// The exit code of a command that a second signal ends at once, as shells use it for SIGINT.
-const KILLED: i32 = 130;
 
 /// The store of a command: a journal beside the folder for the results, or a store that the user has named.
 pub(super) struct Journal {
@@ -91,7 +86,7 @@ impl Journal {
     /// failed and the others may go on.
     fn fill(&self, arguments: &Run, plan: &Plan, jobs: &[Job]) -> Result<Filled, Failure> {
         let is_real_time = arguments.on == Platform::Linux;
-        let stop = stop_on_signals(is_real_time)?;
+        let stop = stop_on_signals(is_real_time.then_some(REMOVES_NAMESPACES))?;
         let threads = threads::of_a_run(arguments);
         let options = RunOptions { series: true, threads, stop: Some(stop.clone()), ..RunOptions::default() };
         threads::explain(plan, &options);
@@ -185,16 +180,4 @@ pub(super) fn do_shard(arguments: &Run, plan: &Plan, shard: Shard) -> Result<(),
         0 => Ok(()),
         failed => Err(Failure::RunFailed(format!("{failed} runs failed; their errors are kept in {path}"))),
     }
-}
-
-/// A request that the first SIGINT or SIGTERM makes. The second one ends the process. A run in real time has something
-/// to clean up: there SIGHUP, which comes when a terminal is closed, makes it, too.
-fn stop_on_signals(is_real_time: bool) -> Result<Stop, Failure> {
-    let stop = Stop::default();
-    for signal in [SIGINT, SIGTERM].into_iter().chain(is_real_time.then_some(SIGHUP)) {
-        let registered = register_conditional_shutdown(signal, KILLED, stop.flag());
-        let registered = registered.and_then(|_| register(signal, stop.flag()));
-        registered.map_err(|error| Failure::RunFailed(format!("cannot react to signals: {error}")))?;
-    }
-    Ok(stop)
 }

@@ -17,6 +17,7 @@ mod proxy;
 mod reproduce;
 mod run;
 mod shell;
+mod signals;
 mod swept;
 mod threads;
 mod until;

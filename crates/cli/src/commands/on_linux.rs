@@ -24,6 +24,8 @@ use subflow_scenario::Scenario;
 use subflow_scenario::file::{did_you_mean, list};
 
 #[cfg(target_os = "linux")]
+use super::signals;
+#[cfg(target_os = "linux")]
 use crate::arguments::{BenchFormat, Switches};
 use crate::arguments::{BenchTun, Device, Run, Validate};
 use crate::failure::Failure;
@@ -50,7 +52,7 @@ pub(crate) fn execute(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Experiment, Failure> {
     let machinery = machinery(arguments);
-    let stop = emulate::Stop::on_signals()?;
+    let stop = stop_on_signals()?;
     Ok(execute_with(plan, 1, options, progress, |scenario, seed, options| {
         emulate::emulate(scenario, seed, &machinery, options, &stop)
     })?)
@@ -97,6 +99,12 @@ fn kind(device: Device) -> emulate::DeviceKind {
     }
 }
 
+/// What stops runs in real time at the first signal.
+#[cfg(target_os = "linux")]
+fn stop_on_signals() -> Result<emulate::Stop, Failure> {
+    Ok(emulate::Stop::on_flag(signals::stop_on_signals(Some(signals::REMOVES_NAMESPACES))?.flag()))
+}
+
 /// What runs the emulations of publications.
 #[cfg(target_os = "linux")]
 struct RealTimeRuns<'a> {
@@ -140,7 +148,7 @@ pub(crate) fn reproduce(
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<OnLinux, Failure> {
     let controller = controller.unwrap_or(Path::new("subflow-openflow"));
-    let stop = emulate::Stop::on_signals()?;
+    let stop = stop_on_signals()?;
     Ok(reproduce_on_linux(paper, request, &RealTimeRuns { controller, stop }, progress)?)
 }
 
@@ -161,7 +169,7 @@ pub(crate) fn validate(arguments: &Validate) -> Result<(String, Vec<String>), Fa
             did_you_mean(unknown, names(), "without --case, all are run"),
         ));
     }
-    let stop = emulate::Stop::on_signals()?;
+    let stop = stop_on_signals()?;
     let wanted =
         |case: &&'static Case| arguments.case.is_empty() || arguments.case.iter().any(|name| name == case.name);
     let comparisons = CASES
@@ -179,7 +187,7 @@ pub(crate) fn validate(arguments: &Validate) -> Result<(String, Vec<String>), Fa
 /// Measures our stack against the kernel's over a TUN device.
 #[cfg(target_os = "linux")]
 pub(crate) fn bench_tun(arguments: &BenchTun) -> Result<String, Failure> {
-    let stop = emulate::Stop::on_signals()?;
+    let stop = stop_on_signals()?;
     let result = TunThroughput { seconds: arguments.duration, mtu: arguments.mtu }.run(&stop)?;
     if arguments.format == BenchFormat::Json {
         return json(&result);

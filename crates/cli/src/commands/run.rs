@@ -1,6 +1,6 @@
 //! `subflow run`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use subflow_lab::capture::{CaptureFolder, estimate};
 use subflow_lab::event_log::EventFolder;
@@ -14,6 +14,7 @@ use subflow_scenario::sweep::Plan;
 use super::check::read_source;
 use super::compare::Prepared;
 use super::journal::{self, Journal};
+use super::signals::stop_on_signals;
 use super::until::{Repeated, Until};
 use super::{on_linux, threads};
 use crate::arguments::{Format, Output, Platform, Run};
@@ -99,6 +100,11 @@ impl Files {
         }
         let events = arguments.events.as_ref().map(|events| RunFiles::for_events(events, plan, force)).transpose()?;
         Ok(Self { captures, events })
+    }
+
+    /// The folders that there are.
+    fn paths(&self) -> impl Iterator<Item = &Path> {
+        [&self.captures, &self.events].into_iter().flatten().map(RunFiles::path)
     }
 
     /// Removes the files of an earlier command.
@@ -193,12 +199,28 @@ fn experiment(arguments: &Run, plan: &Plan, series: bool, files: &Files) -> Resu
     let progress = |progress| bar.show(progress);
     let experiment = match arguments.on {
         Platform::Simulator => {
-            execute(plan, threads::runs_at_once(arguments), &options, &progress).map_err(Failure::from)
+            let stop = stop_on_signals(None)?;
+            let options = RunOptions { stop: Some(stop.clone()), ..options };
+            let experiment = execute(plan, threads::runs_at_once(arguments), &options, &progress);
+            experiment.map_err(|error| if stop.is_requested() { stopped(plan, files) } else { error.into() })
         }
         Platform::Linux => on_linux::execute(plan, arguments, &options, &progress),
     };
     bar.finish();
     experiment
+}
+
+/// A signal has ended simulated runs of which no store keeps any.
+fn stopped(plan: &Plan, files: &Files) -> Failure {
+    let lost = match plan.jobs().len() {
+        1 => "nothing is kept of a single run: the same command simulates it again, with the same results".to_owned(),
+        runs => format!(
+            "nothing is kept of the {runs} runs; those of a sweep are kept as they end if they have a folder (--out, \
+             --store), and neither captures nor event logs"
+        ),
+    };
+    let written = files.paths().map(|path| format!("; {} has what was written until then", path.display()));
+    Failure::RunFailed(format!("stopped by a signal: {lost}{}", written.collect::<String>()))
 }
 
 /// Writes and prints the results.

@@ -1,11 +1,10 @@
 //! A sweep that is interrupted loses nothing that was done, and its results are those of one that was not.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant, SystemTime};
+use std::process::Command;
 
 use crate::desk::{Desk, QUICK};
+use crate::interrupted::{assert_equal, start, stored, wait_for};
 
 const RUNS: usize = 80;
 
@@ -13,74 +12,6 @@ const RUNS: usize = 80;
 fn study() -> Desk {
     let longer = QUICK.replace("100 kB", "2 MB").replace("delay = \"5 ms\"", "delay = \"5 ms\"\nloss = \"0.5 %\"");
     Desk::new(&format!("{longer}[sweep]\n\"flows.short.congestion\" = [\"reno\", \"cubic\"]\n"))
-}
-
-/// The runs that a store has, with the times at which they were written.
-fn stored(store: &Path) -> BTreeMap<PathBuf, SystemTime> {
-    let Ok(folders) = std::fs::read_dir(store) else { return BTreeMap::new() };
-    let folders = folders.flatten().filter(|entry| entry.path().is_dir());
-    let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).into_iter().flatten().flatten());
-    let runs = files.filter(|file| {
-        let name = file.file_name().to_string_lossy().into_owned();
-        !name.starts_with('.') && name.ends_with(".parquet")
-    });
-    runs.filter_map(|file| Some((file.path(), file.metadata().ok()?.modified().ok()?))).collect()
-}
-
-fn start(desk: &Desk, arguments: &[&str]) -> Child {
-    Command::new(assert_cmd::cargo::cargo_bin("subflow"))
-        .current_dir(desk.root())
-        .args(arguments)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts")
-}
-
-/// Waits until the store has so many runs. Fails if the command ends before.
-fn wait_for(count: usize, store: &Path, child: &mut Child) {
-    let begin = Instant::now();
-    while stored(store).len() < count {
-        assert!(
-            child.try_wait().expect("it can be asked").is_none(),
-            "the command ended before {count} runs were done"
-        );
-        assert!(begin.elapsed() < Duration::from_secs(120), "{count} runs take too long");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// All files of a folder of results and below, without the lines that tell CPU times.
-fn results(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut files = BTreeMap::new();
-    let mut folders = vec![PathBuf::new()];
-    while let Some(below) = folders.pop() {
-        for entry in std::fs::read_dir(folder.join(&below)).expect("a folder").flatten() {
-            let name = below.join(entry.file_name());
-            if entry.path().is_dir() {
-                folders.push(name);
-                continue;
-            }
-            let mut bytes = std::fs::read(entry.path()).expect("a file");
-            if name == Path::new("results.json") {
-                let text = String::from_utf8(bytes).expect("UTF-8");
-                let lines: Vec<&str> = text.lines().filter(|line| !line.contains("\"cpu_s\"")).collect();
-                assert_eq!(text.lines().count() - lines.len(), RUNS);
-                bytes = lines.join("\n").into_bytes();
-            }
-            files.insert(name, bytes);
-        }
-    }
-    files
-}
-
-fn assert_equal(desk: &Desk, one: &str, other: &str) {
-    let (one, other) = (results(&desk.path(one)), results(&desk.path(other)));
-    assert_eq!(one.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
-    assert!(one.len() > 10, "{:?}", one.keys());
-    for (name, bytes) in &one {
-        assert!(*bytes == other[name], "{} differs", name.display());
-    }
 }
 
 const WHOLE: [&str; 8] = ["run", "quick.toml", "--repeat", "40", "--out", "whole", "--jobs", "1"];
@@ -108,7 +39,7 @@ fn a_sweep_that_is_killed_loses_only_the_runs_under_way() {
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
     assert!(!store.exists(), "the runs are in the results");
     assert_eq!(desk.subflow(&WHOLE).0, Some(0));
-    assert_equal(&desk, "cut", "whole");
+    assert_equal(&desk, ["cut", "whole"], RUNS);
 }
 
 #[test]
@@ -133,6 +64,29 @@ fn a_signal_keeps_what_is_done_and_says_so() {
     assert!(stored(&store).len() >= 30);
     assert_eq!(desk.subflow(&CUT).0, Some(0));
     assert!(!store.exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_signal_ends_a_single_run_and_says_what_is_kept() {
+    let desk = Desk::new(&QUICK.replace("\"2 s\"", "\"100000 s\"").replace("send = \"100 kB\"\n", ""));
+    let log = desk.path("log/0.jsonl");
+    let mut child = start(&desk, &["run", "quick.toml", "--out", "one", "--events", "log"]);
+    while !log.exists() {
+        assert!(child.try_wait().expect("it can be asked").is_none(), "it ended before it had begun");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("there is a kill").success());
+    let output = child.wait_with_output().expect("it ends");
+    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("stopped by a signal: nothing is kept of a single run"), "{stderr}");
+    assert!(stderr.contains("log has what was written until then"), "{stderr}");
+    let events = std::fs::read_to_string(log).expect("a log");
+    for line in events.lines() {
+        serde_json::from_str::<serde_json::Value>(line).expect("whole lines of JSON");
+    }
+    assert!(!desk.path("one/results.json").exists());
 }
 
 #[test]
@@ -199,7 +153,7 @@ fn shards_are_merged_to_the_results_of_one_command() {
     let (code, _, stderr) = desk.subflow(&merge);
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
     assert_eq!(desk.subflow(&WHOLE).0, Some(0));
-    assert_equal(&desk, "merged", "whole");
+    assert_equal(&desk, ["merged", "whole"], RUNS);
 }
 
 #[test]

@@ -10,7 +10,9 @@ mod events;
 mod folders;
 #[cfg(target_os = "linux")]
 mod full_disk;
+mod interrupted;
 mod journal;
+mod kills;
 mod shell;
 
 use std::path::Path;

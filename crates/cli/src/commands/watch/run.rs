@@ -12,6 +12,7 @@ use super::record::Recorder;
 use super::report::Report;
 use super::screen::Screen;
 use crate::arguments::{BenchFormat, Watch};
+use crate::commands::signals::stop_on_signals;
 use crate::failure::Failure;
 use crate::output::{figure_format, print};
 
@@ -47,7 +48,7 @@ pub(crate) fn watch(arguments: &Watch) -> Result<(), Failure> {
 
 /// Watches until the end, and records what it shows.
 fn look(arguments: &Watch, recorder: &mut Option<Recorder>) -> Result<(), Failure> {
-    let stop = Interrupt::on_signals()?;
+    let stop = Interrupt::on_flag(stop_on_signals(None)?.flag());
     let clock = WallClock::start();
     let step = Duration::from_millis(arguments.sample.into());
     let mut observer = Observer::new(step, clock)?;

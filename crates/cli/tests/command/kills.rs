@@ -1,0 +1,56 @@
+//! A sweep of 2000 runs, killed at points that are drawn at random.
+
+use std::collections::BTreeMap;
+
+use crate::desk::{Desk, QUICK};
+use crate::interrupted::{assert_equal, start, stored, wait_for};
+
+const RUNS: usize = 2000;
+const KILLS: usize = 6;
+/// The seed of the points at which the sweep is killed.
+const SEED: u64 = 0x5eed_2000;
+
+/// So many numbers of runs after which the sweep is killed, in ascending order.
+fn kill_points() -> Vec<usize> {
+    // Steele, Lea and Flood: Fast splittable pseudorandom number generators (SplitMix64).
+    let mut state = SEED;
+    let mut draw = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        1 + (mixed ^ (mixed >> 31)) as usize % (RUNS - RUNS / 20)
+    };
+    let mut points: Vec<usize> = (0..KILLS).map(|_| draw()).collect();
+    points.sort_unstable();
+    points
+}
+
+#[test]
+fn a_sweep_of_2000_runs_that_is_killed_at_any_point_loses_only_the_runs_under_way() {
+    let short = QUICK.replace("2 s", "40 ms").replace("100 kB", "4 kB").replace("delay = \"5 ms\"", "delay = \"1 ms\"");
+    let lossy = short.replace("delay = \"1 ms\"", "delay = \"1 ms\"\nloss = \"5 %\"");
+    let desk = Desk::new(&format!("{lossy}[sweep]\n\"links.cable.rate\" = [\"10 Mbit/s\", \"20 Mbit/s\"]\n"));
+    let command = ["run", "quick.toml", "--repeat", "1000", "--jobs", "2", "--series", "none", "--resume", "--out"];
+    let (cut, whole) = ([&command[..], &["cut"]].concat(), [&command[..], &["whole"]].concat());
+    let store = desk.path("cut.runs");
+    let mut before = BTreeMap::new();
+    for point in kill_points() {
+        let mut child = start(&desk, &cut);
+        wait_for(point.max(before.len()), &store, &mut child);
+        let seen = stored(&store);
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+        let after = stored(&store);
+        assert!(seen.iter().all(|(file, time)| after.get(file) == Some(time)), "a run that was done is lost");
+        assert!(before.iter().all(|(file, time)| after.get(file) == Some(time)), "a run was done twice");
+        assert!(!desk.path("cut/results.json").exists());
+        before = after;
+    }
+    assert!(before.len() < RUNS, "it was never cut");
+    for arguments in [&cut, &whole] {
+        let (code, _, stderr) = desk.subflow(arguments);
+        assert_eq!(code, Some(0), "{stderr}");
+    }
+    assert!(!store.exists(), "the runs are in the results");
+    assert_equal(&desk, ["cut", "whole"], RUNS);
+}
