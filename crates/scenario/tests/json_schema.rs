@@ -144,6 +144,8 @@ fn what_is_wrong_is_refused_where_it_stands() {
         ("points = 3", "points = 0", "/sweep/design"),
         (", points = 3", "", "/sweep/design"),
         ("\"random\", points", "\"full\", points", "/sweep/design"),
+        ("design = { name = \"random\", points = 3 }\n", "flows.file.pause = \"1 ms .. 3 ms\"\n", "/sweep"),
+        ("{ name = \"random\", points = 3 }", "\"full\"\nhosts.x.y = \"1 ms .. 3 ms\"", "/sweep"),
         ("from = \"phone\"", "", "/flows/file"),
         ("response = \"1 MB\", ", "", "/flows/file"),
     ];

@@ -78,7 +78,12 @@ pub(super) fn read(
     for (name, entry) in &entries {
         let mut port = |index, host: usize| {
             let of = &topology.hosts[host].name;
-            let none_left = || entry.problem(format!("all 65535 ports of {of} are taken by other flows"));
+            let none_left = || {
+                entry.problem(format!("all 65535 ports of {of} are taken by other flows")).help(
+                    "groups that go on arriving keep a port for each flow that may come: let flows come less often \
+                     (`arrivals`) or end earlier (`until`), or send some of them to another host",
+                )
+            };
             ports.automatic(index, host).ok_or_else(none_left)
         };
         let read = problems.keep(reader.read(name, entry, |host| port(index, host)));

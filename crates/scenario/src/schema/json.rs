@@ -63,7 +63,10 @@ const BY_KEY: &[(&str, &TableSchema)] = &[
 pub fn json_schema() -> Value {
     let mut schema = table(&ROOT);
     let tables = BY_KEY.iter().map(|(key, schema)| ((*key).to_owned(), table(schema)));
-    let mut definitions: Map<String, Value> = tables.chain([("sweep".to_owned(), sweep())]).collect();
+    let mut definitions: Map<String, Value> = tables.collect();
+    definitions.insert("sweep".to_owned(), sweep());
+    definitions.insert("drawn".to_owned(), swept("drawn", RANGE));
+    definitions.insert("listed".to_owned(), swept("listed", STEPPED_RANGE));
     definitions["design"]["if"] = json!({ "properties": { "name": { "const": "full" } } });
     definitions["design"]["then"] = json!({ "not": { "required": ["points"] } });
     definitions["design"]["else"] = json!({ "required": ["points"] });
@@ -210,16 +213,42 @@ fn interfaces() -> Value {
     json!({ "type": "array", "items": element, "minItems": 1 })
 }
 
-/// A path is text with dots, or a table for each of its parts; at its end is the list of values, or a range.
+/// From one number to another.
+const RANGE: &str = "^ *[0-9.]+ *[^ .]* *\\.\\. *[0-9.]+";
+/// The same with the distance of its values, or their number.
+const STEPPED_RANGE: &str = "^ *[0-9.]+ *[^ .]* *\\.\\. *[0-9.]+.* (step|log) *[0-9.]+";
+
+/// Only a design that draws its points may have ranges of all numbers.
 fn sweep() -> Value {
     json!({
         "type": "object",
         "properties": { "design": { "anyOf": [{ "const": "full" }, { "$ref": "#/definitions/design" }] } },
+        "if": {
+            "required": ["design"],
+            "properties": {
+                "design": {
+                    "type": "object",
+                    "required": ["name"],
+                    "properties": { "name": { "not": { "const": "full" } } },
+                },
+            },
+        },
+        "then": { "$ref": "#/definitions/drawn" },
+        "else": { "$ref": "#/definitions/listed" },
+    })
+}
+
+/// A path is text with dots, or a table for each of its parts; at its end is the list of values, or a range of this
+/// form. `name` is that of this definition.
+fn swept(name: &str, range: &str) -> Value {
+    json!({
+        "type": "object",
+        "properties": { "design": true },
         "additionalProperties": {
             "anyOf": [
                 { "type": "array", "minItems": 1 },
-                { "type": "string", "pattern": "^ *[0-9.]+ *[^ .]* *\\.\\. *[0-9.]+" },
-                { "$ref": "#/definitions/sweep" },
+                { "type": "string", "pattern": range },
+                { "$ref": format!("#/definitions/{name}") },
             ],
         },
     })
