@@ -1,5 +1,7 @@
 //! Signals that end a command: SIGINT (Ctrl-C), SIGTERM, and SIGHUP, which comes when a terminal is closed.
 
+use std::io::Write;
+use std::sync::OnceLock;
 use std::thread;
 
 use signal_hook::iterator::Signals;
@@ -12,9 +14,15 @@ use crate::failure::Failure;
 pub(super) const REMOVES_NAMESPACES: &str = "stopping, and removing the namespaces of the run; a second signal ends \
                                              the command at once, and leaves them to `subflow cleanup`";
 
+/// The request of this process.
+static REQUEST: OnceLock<Stop> = OnceLock::new();
+
 /// A request that the first signal makes, with `message` on standard error if there is one. A second signal ends the
-/// process at once, with the exit code that shells use for it: 128 and its number.
+/// process at once, with the exit code that shells use for it: 128 and its number. Further calls return the same request.
 pub(super) fn stop_on_signals(message: Option<&'static str>) -> Result<Stop, Failure> {
+    if let Some(stop) = REQUEST.get() {
+        return Ok(stop.clone());
+    }
     let failed = |error: std::io::Error| Failure::RunFailed(format!("cannot react to signals: {error}"));
     let mut signals = Signals::new(ending_signals()).map_err(failed)?;
     let stop = Stop::default();
@@ -26,12 +34,13 @@ pub(super) fn stop_on_signals(message: Option<&'static str>) -> Result<Stop, Fai
             }
             requested.request();
             if let Some(message) = message {
-                eprintln!("{message}");
+                // If standard error is closed, the command ends all the same.
+                let _ = writeln!(std::io::stderr(), "{message}");
             }
         }
     };
     thread::Builder::new().name("signals".to_owned()).spawn(wait).map_err(failed)?;
-    Ok(stop)
+    Ok(REQUEST.get_or_init(|| stop).clone())
 }
 
 #[cfg(target_os = "linux")]

@@ -7,8 +7,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::desk::Desk;
 
-/// The runs that a store has, with the times at which they were written.
-pub(crate) fn stored(store: &Path) -> BTreeMap<PathBuf, SystemTime> {
+/// Runs of a store, with the times at which they were written.
+pub(crate) type Stored = BTreeMap<PathBuf, SystemTime>;
+
+/// The runs that a store has.
+pub(crate) fn stored(store: &Path) -> Stored {
     let Ok(folders) = std::fs::read_dir(store) else { return BTreeMap::new() };
     let folders = folders.flatten().filter(|entry| entry.path().is_dir());
     let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).into_iter().flatten().flatten());
@@ -40,6 +43,22 @@ pub(crate) fn wait_for(count: usize, store: &Path, child: &mut Child) {
         assert!(begin.elapsed() < Duration::from_secs(120), "{count} runs take too long");
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Starts a sweep whose results go to `cut`, and kills it when its store has `count` runs, or as many as `before` if
+/// that is more. Returns the runs that the store has then. Fails if a run was lost, or done twice.
+pub(crate) fn start_and_kill(desk: &Desk, arguments: &[&str], count: usize, before: &Stored) -> Stored {
+    let store = desk.path("cut.runs");
+    let mut child = start(desk, arguments);
+    wait_for(count.max(before.len()), &store, &mut child);
+    let seen = stored(&store);
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let after = stored(&store);
+    assert!(seen.iter().all(|(file, time)| after.get(file) == Some(time)), "a run that was done is lost");
+    assert!(before.iter().all(|(file, time)| after.get(file) == Some(time)), "a run was done twice");
+    assert!(!desk.path("cut/results.json").exists());
+    after
 }
 
 /// All files of a folder of results and below, without the lines that tell CPU times.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use crate::desk::{Desk, QUICK};
-use crate::interrupted::{assert_equal, start, stored, wait_for};
+use crate::interrupted::{assert_equal, start, start_and_kill, stored, wait_for};
 
 const RUNS: usize = 80;
 
@@ -23,16 +23,7 @@ fn a_sweep_that_is_killed_loses_only_the_runs_under_way() {
     let store = desk.path("cut.runs");
     let mut before = BTreeMap::new();
     for count in [1, 5, 17, 30, 31, 62] {
-        let mut child = start(&desk, &CUT);
-        wait_for(count.max(before.len()), &store, &mut child);
-        let seen = stored(&store);
-        child.kill().expect("it runs");
-        child.wait().expect("it ends");
-        let after = stored(&store);
-        assert!(seen.iter().all(|(file, time)| after.get(file) == Some(time)), "a run that was done is lost");
-        assert!(before.iter().all(|(file, time)| after.get(file) == Some(time)), "a run was done twice");
-        assert!(!desk.path("cut/results.json").exists());
-        before = after;
+        before = start_and_kill(&desk, &CUT, count, &before);
     }
     assert!(before.len() < RUNS, "it was never cut");
     let (code, _, stderr) = desk.subflow(&CUT);

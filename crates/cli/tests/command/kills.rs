@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::desk::{Desk, QUICK};
-use crate::interrupted::{assert_equal, start, stored, wait_for};
+use crate::interrupted::{assert_equal, start_and_kill};
 
 const RUNS: usize = 2000;
 const KILLS: usize = 6;
@@ -32,25 +32,15 @@ fn a_sweep_of_2000_runs_that_is_killed_at_any_point_loses_only_the_runs_under_wa
     let desk = Desk::new(&format!("{lossy}[sweep]\n\"links.cable.rate\" = [\"10 Mbit/s\", \"20 Mbit/s\"]\n"));
     let command = ["run", "quick.toml", "--repeat", "1000", "--jobs", "2", "--series", "none", "--resume", "--out"];
     let (cut, whole) = ([&command[..], &["cut"]].concat(), [&command[..], &["whole"]].concat());
-    let store = desk.path("cut.runs");
     let mut before = BTreeMap::new();
     for point in kill_points() {
-        let mut child = start(&desk, &cut);
-        wait_for(point.max(before.len()), &store, &mut child);
-        let seen = stored(&store);
-        child.kill().expect("it runs");
-        child.wait().expect("it ends");
-        let after = stored(&store);
-        assert!(seen.iter().all(|(file, time)| after.get(file) == Some(time)), "a run that was done is lost");
-        assert!(before.iter().all(|(file, time)| after.get(file) == Some(time)), "a run was done twice");
-        assert!(!desk.path("cut/results.json").exists());
-        before = after;
+        before = start_and_kill(&desk, &cut, point, &before);
     }
     assert!(before.len() < RUNS, "it was never cut");
     for arguments in [&cut, &whole] {
         let (code, _, stderr) = desk.subflow(arguments);
         assert_eq!(code, Some(0), "{stderr}");
     }
-    assert!(!store.exists(), "the runs are in the results");
+    assert!(!desk.path("cut.runs").exists(), "the runs are in the results");
     assert_equal(&desk, ["cut", "whole"], RUNS);
 }
