@@ -34,7 +34,7 @@ pub(super) fn scatters(experiment: &Experiment, quantity: Quantity, entries: &[E
     let category = Category::first(experiment, MOST_COLOURS);
     let figure = |parameter: &Parameter| {
         let curves = dots(experiment, quantity, entries, parameter, category.as_ref());
-        let colours = category.as_ref().map_or_else(String::new, |of| format!(" Colours are {}.", short(&of.path)));
+        let colours = category.as_ref().map_or_else(String::new, |of| format!(" Colours: {}.", short(&of.path)));
         Figure::curves(format!("{} over {}", quantity.title, short(&parameter.path)), curves).caption(format!(
             "{} A dot for each point of the design; the other swept values differ between points, too.{colours}",
             caption_of_means(entries)
