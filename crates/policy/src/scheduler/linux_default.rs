@@ -8,12 +8,13 @@ use super::{Assignment, QueueView, Scheduler, SentRange, SubflowView, What, cand
 ///
 /// ```text
 /// linger_r = wmem_r · 2³² / pace_r          r_best = argmin linger_r;  ties go to the earlier subflow (strict <)
-/// burst    = min(65428, new data)           pace_best ← (pace_best · wmem + rate_best · burst) / (wmem + burst)
+/// burst    = min(65428, window left)       pace_best ← (pace_best · wmem + rate_best · burst) / (wmem + burst)
 /// ```
 ///
 /// `wmem_r` is the used part of r's send buffer ([`SubflowView::held_bytes`]); `rate_r` is its pacing rate and `pace_r`
-/// an average of it, weighted by bytes, that starts with the first rate. A subflow without a rate has a linger time of
-/// zero (the kernel starts with an unlimited rate).
+/// an average of it, weighted by bytes, that starts with the first rate. A new rate weighs as much as the peer's window
+/// still admits ([`QueueView::window_left`]), however little has been written. A subflow without a rate has a linger
+/// time of zero (the kernel starts with an unlimited rate).
 ///
 /// Source: Linux 6.12, `net/mptcp/protocol.c`, `mptcp_subflow_get_send`, `__subflow_push_pending` and
 /// `mptcp_subflow_get_retrans`. As there:
@@ -98,7 +99,8 @@ impl LinuxDefault {
             return None;
         }
         let Range { start, end } = queue.new_data;
-        let burst = BURST_SIZE.min(end - start);
+        // Where the window is closed, new data is a probe beyond it.
+        let burst = BURST_SIZE.min(queue.window_left.max(end - start));
         self.burst = Some(Burst { subflow: best, end: start + burst, fragment_end: start, data_end: end });
         let (subflow, pace) = (&subflows[best], &mut self.paces[best]);
         *pace = weighted_mean((*pace, subflow.held_bytes), (subflow.pacing_rate, burst));
@@ -223,6 +225,19 @@ mod tests {
         assert_eq!(scheduler.paces[0], 1_000_000);
         scheduler.next(&[holding(6, 5)], &QueueView { new_data: 2000..4000, ..queue(4000) });
         assert_eq!(scheduler.paces[0], 2_000_000, "(1 · 6000 + 5 · 2000) / 8000");
+    }
+
+    #[test]
+    fn a_new_rate_weighs_what_the_window_admits_up_to_a_burst_however_little_is_written() {
+        let pace_after = |window_left| {
+            let mut scheduler = LinuxDefault::default();
+            let little = QueueView { window_left, ..queue(100) };
+            scheduler.next(&[holding(6, 1)], &little);
+            scheduler.next(&[holding(6, 6)], &QueueView { new_data: 100..200, ..little });
+            scheduler.paces[0]
+        };
+        assert_eq!(pace_after(4000), 3_000_000, "(1 · 6000 + 6 · 4000) / 10000");
+        assert_eq!(pace_after(1_000_000), 5_579_996, "(1 · 6000 + 6 · 65428) / 71428");
     }
 
     #[test]

@@ -182,6 +182,8 @@ pub struct QueueView<'a> {
     /// The connection-level send window: the number of bytes from the first unacknowledged one to the end that the peer
     /// allows.
     pub window: u64,
+    /// What that window admits beyond the start of new data, in bytes, whether or not it has been written.
+    pub window_left: u64,
     /// How often that window has so far prevented a subflow with window space from sending.
     pub blocked: u64,
     /// A range that the transport requests to be sent again, before any new data.

@@ -176,6 +176,7 @@ impl Connection {
             fragment_end,
             backlog: self.stream.written - self.send.next.min(self.stream.written),
             window: self.send.window_end.saturating_sub(self.send.una),
+            window_left: self.send.window_end.saturating_sub(self.send.next),
             blocked: self.send.blocked,
             reinjection,
             outstanding: self.send.outstanding.as_slices(),

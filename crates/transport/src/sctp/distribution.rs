@@ -230,6 +230,7 @@ impl Association {
                 new_data,
                 backlog: self.messages.bytes(),
                 window: peer_window + self.outbound.in_flight,
+                window_left: room,
                 blocked: state.blocked,
                 reinjection: None,
                 outstanding: state.outstanding.as_slices(),
