@@ -23,7 +23,7 @@ fn an_unknown_name_is_refused() {
 #[cfg(not(feature = "ebpf"))]
 #[test]
 fn without_the_programs_the_command_says_how_to_build_them() {
-    use crate::support::{SCENARIO, machine_serves, scenario};
+    use crate::support::{SCENARIO, in_one_line, machine_serves, scenario};
 
     for arguments in [&["cc", "load", "lia"][..], &["cc", "list"], &["cc", "unload", "--all"]] {
         assert_refused(&subflow(arguments), &["built without", "--features ebpf", "clang"]);
@@ -31,8 +31,7 @@ fn without_the_programs_the_command_says_how_to_build_them() {
     if machine_serves() {
         let (_folder, path) = scenario(SCENARIO);
         let output = subflow(&["run", &path, "--on", "linux", "--set", "flows.file.congestion=olia"]);
-        // The message is wrapped.
-        let said = text(&output.stderr).replace('│', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = in_one_line(&output.stderr);
         assert!(said.contains("no congestion control \"olia\", and this subflow was built without"), "{said}");
         assert!(said.contains("flows.NAME.congestion=cubic"), "{said}");
     }

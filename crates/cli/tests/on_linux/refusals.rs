@@ -5,7 +5,9 @@ use std::process::{Command, Output, Stdio};
 
 use subflow_prerequisite::Prerequisite;
 
-use crate::support::{SCENARIO, left_behind, machine_serves, namespaces_of, results, scenario, subflow, text};
+use crate::support::{
+    SCENARIO, in_one_line, left_behind, machine_serves, namespaces_of, results, scenario, subflow, text,
+};
 
 const PHONE_IPV6: &str =
     "[{ name = \"wifi\", address = \"2001:db8:1::1\" }, { name = \"lte\", address = \"2001:db8:2::1\" }]";
@@ -54,12 +56,6 @@ impl Machine {
         }
         assert_eq!(text(&output.stdout), "", "{script}");
     }
-}
-
-/// What was said, without the breaks of long lines.
-fn in_one_line(said: &[u8]) -> String {
-    let words = text(said).replace('│', " ");
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]

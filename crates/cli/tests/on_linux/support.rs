@@ -63,6 +63,12 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// What was said, without the breaks of long lines.
+pub(crate) fn in_one_line(said: &[u8]) -> String {
+    let words = text(said).replace('│', " ");
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The results of a run with `--format json`. On a busy machine it may not be valid, which the exit code says; nothing
 /// else may be wrong with it.
 pub(crate) fn results(output: &Output) -> serde_json::Value {
