@@ -15,6 +15,7 @@
 //! | kernel sockets and their state | `socket.rs`, `socket_info.rs`; without waiting, step by step: `stepped_socket.rs` |
 //! | our SCTP on a kernel's IP | `sctp_sockets.rs`; the check of what arrives: `sctp_data.rs` |
 //! | kernel counters | `counters.rs` |
+//! | acknowledgments as they arrive, which the kernel's figures do not tell | `capture.rs` |
 //! | coupled congestion control for kernel sockets, by eBPF | `congestion/` |
 //! | requirements on the machine | `machine.rs`; what its kernel says of itself: `kernel.rs` |
 //! | all unsafe code | `sys.rs` |
@@ -26,6 +27,7 @@
 #![allow(clippy::disallowed_types)]
 
 mod buffers;
+mod capture;
 mod clock;
 pub mod congestion;
 mod counters;
@@ -58,6 +60,7 @@ mod tap;
 mod tun;
 mod veth;
 
+pub use capture::{Capture, Captured};
 pub use clock::WallClock;
 pub use counters::{Counters, InterfaceDrops, interface_drops};
 pub use device::{Device, DeviceKind};

@@ -141,6 +141,38 @@ pub(crate) fn switch_off(name: &str, offload: Offload) -> io::Result<()> {
     Ok(())
 }
 
+/// The number that stands for all interfaces of a network namespace.
+pub(crate) const ALL_INTERFACES: u32 = 0;
+
+/// Has a packet socket receive no copies of what this host sends.
+pub(crate) fn ignore_outgoing(fd: BorrowedFd<'_>) -> io::Result<()> {
+    const PACKET_IGNORE_OUTGOING: c_int = 23;
+    set_socket_option(fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32.to_ne_bytes())
+}
+
+/// A step of a socket's filter (Linux `struct sock_filter`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FilterStep {
+    pub(crate) code: u16,
+    /// How many steps to go over after this one where a condition holds, and where it does not.
+    pub(crate) if_true: u8,
+    pub(crate) if_false: u8,
+    pub(crate) value: u32,
+}
+
+/// Has a socket receive only what `filter` passes. The kernel refuses a filter that might read or jump out of bounds.
+pub(crate) fn attach_filter(fd: BorrowedFd<'_>, filter: &[FilterStep]) -> io::Result<()> {
+    let Ok(len) = u16::try_from(filter.len()) else { return Err(io::ErrorKind::InvalidInput.into()) };
+    let program = libc::sock_fprog { len, filter: filter.as_ptr().cast_mut().cast() };
+    let length = size_of_val(&program) as libc::socklen_t;
+    let value = (&raw const program).cast();
+    // SAFETY: the kernel reads a `sock_fprog`, which `program` is, and the `len` steps that it points to, which have the
+    // layout of `sock_filter`; it copies them before the call returns.
+    checked(unsafe { libc::setsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, value, length) })?;
+    Ok(())
+}
+
 /// Binds a packet socket to an interface, for frames of all protocols.
 pub(crate) fn bind_to_interface(fd: BorrowedFd<'_>, interface: u32) -> io::Result<()> {
     // SAFETY: `sockaddr_ll` is plain data, for which all zeros is a value.

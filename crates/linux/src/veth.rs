@@ -36,7 +36,6 @@ const ETHERTYPE_IPV6: [u8; 2] = [0x86, 0xdd];
 
 const SOL_PACKET: i32 = 263;
 const PACKET_STATISTICS: i32 = 6;
-const PACKET_IGNORE_OUTGOING: i32 = 23;
 
 /// Our end of a veth pair. Dropping it removes the pair.
 #[derive(Debug)]
@@ -118,7 +117,7 @@ fn packet_socket(interface: u32) -> Result<OwnedFd> {
     let socket = rustix::net::socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None).during(cannot)?;
     set_receive_buffer(&socket, RECEIVE_BUFFER)?;
     set_send_buffer(&socket, SEND_BUFFER)?;
-    sys::set_socket_option(socket.as_fd(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32.to_ne_bytes()).during(cannot)?;
+    sys::ignore_outgoing(socket.as_fd()).during(cannot)?;
     sys::bind_to_interface(socket.as_fd(), interface).during(cannot)?;
     Ok(socket)
 }

@@ -17,6 +17,9 @@ pub(crate) struct Watch {
     /// Milliseconds between two looks at the kernel's figures, from which shared bottlenecks are detected
     #[arg(long, value_name = "MS", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) sample: u16,
+    /// Capture the acknowledgments that arrive, for detectors that need the delays of single packets
+    #[arg(long)]
+    pub(crate) capture: bool,
     /// What to print: a table that is renewed, or an object for each report on a line of its own
     #[arg(long, value_enum, default_value_t = BenchFormat::Text)]
     pub(crate) format: BenchFormat,

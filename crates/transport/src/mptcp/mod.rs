@@ -66,7 +66,7 @@ use subflow_quantity::Instant;
 pub use addresses::OpenRequest;
 pub use config::{Config, DataAcks};
 pub use former_subflows::{LISTED_SUBFLOWS, SubflowRecord, SubflowTotals};
-pub use observation::{Bottleneck, PathRecord};
+pub use observation::{Bottleneck, PathRecord, one_way_delay};
 pub use subflow::Subflow;
 
 pub(crate) use handshake::Identity;

@@ -135,8 +135,8 @@ impl Connection {
 
 /// The time from the transmission of the acknowledged segment to that of its acknowledgment, in nanoseconds, by the
 /// clocks of both sides (RFC 7323; one tick is a millisecond here). The echo in a segment without ACK is undefined
-/// (section 3.2); an echo of 0 is valid.
-fn one_way_delay(segment: &TcpSegment) -> Option<i64> {
+/// (section 3.2); an echo of 0 is valid. `None` without timestamps.
+pub fn one_way_delay(segment: &TcpSegment) -> Option<i64> {
     let timestamps = segment.options.timestamps.filter(|_| segment.flags.contains(TcpFlags::ACK))?;
     let ticks = timestamps.value.wrapping_sub(timestamps.echo) as i32;
     Some(i64::from(ticks) * 1_000_000)

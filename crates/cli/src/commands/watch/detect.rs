@@ -1,60 +1,75 @@
 //! The detectors of shared bottlenecks for one connection of the kernel.
 //!
 //! The kernel's lists contain smoothed RTTs, but neither single RTTs nor one-way delays. `red-cpi` goes by smoothed RTTs
-//! and runs as it is. `rfc8382` gets them in the place of one-way delays. `mscm` is defined by one-way delays at the
-//! same times and does not run.
+//! and runs as it is. The others are defined by one-way delays, which captured acknowledgments have. Without a capture
+//! `rfc8382` gets smoothed RTTs in their place, and `mscm`, which compares the delays of single packets, does not run.
 
+use subflow_linux::Captured;
 use subflow_linux::netlink::SubflowSocket;
 use subflow_policy::bottleneck::{BottleneckDetection, BottleneckDetector, Parameters, PathSample};
 use subflow_quantity::{Duration, Instant};
 
 use super::report::{Detection, Pair};
 
-const NAMES: [&str; 2] = ["red-cpi", "rfc8382"];
+const BY_SMOOTHED_RTTS: &str = "red-cpi";
+const BY_EITHER: &str = "rfc8382";
+const BY_DELAYS: &str = "mscm";
 
 /// The detectors of a connection. A path has the number of its subflow.
-pub(super) struct Detectors(Vec<(&'static str, BottleneckDetection)>);
+pub(super) struct Detectors {
+    polled: Vec<BottleneckDetection>,
+    captured: Vec<BottleneckDetection>,
+}
 
 impl Detectors {
-    /// Detectors without samples, for figures that are read at this interval.
-    pub(super) fn new(interval: Duration) -> Self {
-        let entries = NAMES.into_iter().filter_map(BottleneckDetection::entry);
-        let created = entries.map(|entry| {
-            let parameters = match entry.name {
-                // All paths are read at the same times.
-                "red-cpi" => Parameters { interval, polled: true, ..entry.defaults },
-                _ => entry.defaults,
-            };
-            (entry.name, entry.create(parameters))
-        });
-        Self(created.collect())
+    /// Detectors without samples, for figures that are read at this interval, and for captured delays if there are any.
+    pub(super) fn new(interval: Duration, captures: bool) -> Self {
+        // All paths are read at the same times.
+        let polled = BottleneckDetection::entry(BY_SMOOTHED_RTTS)
+            .map(|entry| entry.create(Parameters { interval, polled: true, ..entry.defaults }));
+        let create = |name| BottleneckDetection::entry(name).map(|entry| entry.create(entry.defaults));
+        let (without, with): (&[&str], &[&str]) =
+            if captures { (&[], &[BY_EITHER, BY_DELAYS]) } else { (&[BY_EITHER], &[]) };
+        Self {
+            polled: polled.into_iter().chain(without.iter().copied().filter_map(create)).collect(),
+            captured: with.iter().copied().filter_map(create).collect(),
+        }
     }
 
     /// Takes what the kernel says of a path on which data was acknowledged since the last time.
     pub(super) fn sample(&mut self, path: usize, at: Instant, subflow: &SubflowSocket) {
-        let info = &subflow.info;
-        let sample = PathSample {
-            at,
-            srtt: info.srtt,
-            one_way_delay: info.srtt.as_nanos() as i64,
-            sent: info.data_segments_sent,
-            lost: info.retransmissions,
-        };
-        self.0.iter_mut().for_each(|(_, detector)| detector.on_sample(path, &sample));
+        let sample = sample(at, subflow, subflow.info.srtt.as_nanos() as i64);
+        self.polled.iter_mut().for_each(|detector| detector.on_sample(path, &sample));
+    }
+
+    /// Takes an acknowledgment of data on a path, of which the kernel said this last.
+    pub(super) fn capture(&mut self, path: usize, captured: &Captured, subflow: &SubflowSocket) {
+        let sample = sample(captured.at, subflow, captured.one_way_delay);
+        self.captured.iter_mut().for_each(|detector| detector.on_sample(path, &sample));
     }
 
     /// Another subflow takes the number of a path.
     pub(super) fn replace(&mut self, path: usize) {
-        self.0.iter_mut().for_each(|(_, detector)| detector.on_replaced(path));
+        self.all().for_each(|detector| detector.on_replaced(path));
     }
 
     /// What the detectors say of these paths.
     pub(super) fn report(&mut self, paths: &[usize]) -> Vec<Detection> {
-        self.0.iter_mut().map(|(name, detector)| detection(name, detector, paths)).collect()
+        self.all().map(|detector| detection(detector, paths)).collect()
+    }
+
+    fn all(&mut self) -> impl Iterator<Item = &mut BottleneckDetection> {
+        self.polled.iter_mut().chain(&mut self.captured)
     }
 }
 
-fn detection(name: &'static str, detector: &mut BottleneckDetection, paths: &[usize]) -> Detection {
+fn sample(at: Instant, subflow: &SubflowSocket, one_way_delay: i64) -> PathSample {
+    let info = &subflow.info;
+    PathSample { at, srtt: info.srtt, one_way_delay, sent: info.data_segments_sent, lost: info.retransmissions }
+}
+
+fn detection(detector: &mut BottleneckDetection, paths: &[usize]) -> Detection {
+    let name = detector.name();
     let correlations = detector.correlations();
     let mut pairs = Vec::new();
     for (position, &a) in paths.iter().enumerate() {

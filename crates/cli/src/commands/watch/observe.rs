@@ -1,10 +1,11 @@
 //! The connections and subflows over time.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use subflow_linux::netlink::{SocketDiag, SubflowSocket};
 use subflow_linux::paths::{Found, connections};
-use subflow_linux::{Result, WallClock};
+use subflow_linux::{Capture, Captured, Result, WallClock};
 use subflow_quantity::{Duration, Instant};
 
 use super::detect::Detectors;
@@ -18,6 +19,7 @@ pub(super) struct Observer {
     diag: SocketDiag,
     clock: WallClock,
     interval: Duration,
+    capture: Option<Capture>,
     /// By token.
     connections: BTreeMap<u32, Watched>,
     reported_at: Instant,
@@ -36,19 +38,37 @@ struct Path {
     latest: SubflowSocket,
     /// Bytes acknowledged and received at the last report.
     reported: [u64; 2],
+    /// The highest acknowledgment number captured.
+    acknowledged: Option<u32>,
 }
 
 impl Path {
+    fn ends(&self) -> [SocketAddr; 2] {
+        [self.latest.info.local, self.latest.info.remote]
+    }
+
     fn is(&self, subflow: &SubflowSocket) -> bool {
-        (self.latest.info.local, self.latest.info.remote) == (subflow.info.local, subflow.info.remote)
+        self.ends() == [subflow.info.local, subflow.info.remote]
+    }
+
+    /// Whether this acknowledgment is of data that none before it acknowledged. The echo in a duplicate is old.
+    fn advances(&mut self, acknowledged: u32) -> bool {
+        let is_newer = |known: u32| acknowledged.wrapping_sub(known) as i32 > 0;
+        let advances = self.acknowledged.is_some_and(is_newer);
+        if advances || self.acknowledged.is_none() {
+            self.acknowledged = Some(acknowledged);
+        }
+        advances
     }
 }
 
 impl Observer {
-    /// Observes the calling thread's network namespace, looking at this interval.
-    pub(super) fn new(interval: Duration, clock: WallClock) -> Result<Self> {
+    /// Observes the calling thread's network namespace, looking at this interval, and at each acknowledgment if it
+    /// `captures` them.
+    pub(super) fn new(interval: Duration, captures: bool, clock: WallClock) -> Result<Self> {
         let diag = SocketDiag::open()?;
-        Ok(Self { diag, clock, interval, connections: BTreeMap::new(), reported_at: clock.now() })
+        let capture = captures.then(|| Capture::start(clock)).transpose()?;
+        Ok(Self { diag, clock, interval, capture, connections: BTreeMap::new(), reported_at: clock.now() })
     }
 
     /// Looks at the kernel's figures.
@@ -69,11 +89,33 @@ impl Observer {
             let watched = self.connections.entry(token).or_insert_with(|| Watched {
                 found: found.clone(),
                 paths: Vec::new(),
-                detectors: Detectors::new(self.interval),
+                detectors: Detectors::new(self.interval, self.capture.is_some()),
             });
             watched.update(found, now);
         }
+        self.distribute_captured();
         Ok(())
+    }
+
+    /// Gives each captured acknowledgment to its subflow.
+    fn distribute_captured(&mut self) {
+        let captured = self.capture.as_ref().map(Capture::take).unwrap_or_default();
+        if captured.is_empty() {
+            return;
+        }
+        let mut subflows: BTreeMap<[SocketAddr; 2], (u32, usize)> = BTreeMap::new();
+        for (&token, watched) in &self.connections {
+            for (number, path) in watched.paths.iter().enumerate() {
+                subflows.extend(path.as_ref().map(|path| (path.ends(), (token, number))));
+            }
+        }
+        for captured in &captured {
+            if let Some((token, number)) = subflows.get(&[captured.local, captured.remote])
+                && let Some(watched) = self.connections.get_mut(token)
+            {
+                watched.capture(*number, captured);
+            }
+        }
     }
 
     /// Reports what happened since the last report.
@@ -106,11 +148,19 @@ impl Watched {
                 }
                 None => {
                     let reported = [acknowledged, subflow.info.bytes_received];
-                    self.add(Path { latest: subflow.clone(), reported });
+                    self.add(Path { latest: subflow.clone(), reported, acknowledged: None });
                 }
             }
         }
         self.found = found;
+    }
+
+    fn capture(&mut self, number: usize, captured: &Captured) {
+        if let Some(path) = &mut self.paths[number]
+            && path.advances(captured.acknowledged)
+        {
+            self.detectors.capture(number, captured, &path.latest);
+        }
     }
 
     /// Gives a new subflow the lowest number that is free.

@@ -103,8 +103,9 @@ struct RecordedSubflow {
 impl Recorder {
     pub(super) fn new(arguments: &Watch) -> Self {
         let out = arguments.out.as_ref().map(|out| out.display().to_string()).unwrap_or_default();
+        let capture = if arguments.capture { " --capture" } else { "" };
         Self {
-            command: format!("subflow watch --interval {} --out {out}", arguments.interval),
+            command: format!("subflow watch --interval {}{capture} --out {out}", arguments.interval),
             interval: Duration::from_nanos((arguments.interval * 0.5e9) as u64),
             connections: Vec::new(),
             left_out: false,

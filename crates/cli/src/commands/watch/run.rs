@@ -51,7 +51,7 @@ fn look(arguments: &Watch, recorder: &mut Option<Recorder>) -> Result<(), Failur
     let stop = Interrupt::on_flag(stop_on_signals(None)?.flag());
     let clock = WallClock::start();
     let step = Duration::from_millis(arguments.sample.into());
-    let mut observer = Observer::new(step, clock)?;
+    let mut observer = Observer::new(step, arguments.capture, clock)?;
     let mut output = match arguments.format {
         BenchFormat::Json => Output::Lines,
         BenchFormat::Text if std::io::stdout().is_terminal() => Output::Screen(Screen::open()?),
