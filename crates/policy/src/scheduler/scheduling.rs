@@ -131,7 +131,7 @@ macro_rules! schedulers {
 }
 
 schedulers! {
-    LowestLatency(|_| LowestLatency): "ll", ["min-rtt", "default"], options [],
+    LowestLatency(|_| LowestLatency): "ll", ["min-rtt", "minrtt", "default"], options [],
         "the subflow with the lowest smoothed RTT",
         "lima2017, Algorithm 1; Linux MPTCP 0.9x, default";
     RoundRobin(|o: &Options| RoundRobin::new(o.oldest_first)): "rr", ["round-robin"], options ["oldest_first"],
