@@ -205,16 +205,19 @@ impl Connection {
         self.offer_window();
     }
 
-    /// Advertises the window on every subflow if it is at least twice what is left of the last one.
+    /// Advertises the window on every subflow if one of them would advertise at least twice what is left of the last
+    /// one. Until an acknowledgment leaves, nothing has been advertised.
     fn offer_window(&mut self) {
         let before = self.receive.window.left(self.receive.next);
-        let after = (0..self.subflows.len()).map(|index| self.advertised_window(index)).max();
+        let established: Vec<usize> =
+            (0..self.subflows.len()).filter(|&index| self.subflows[index].is_established()).collect();
+        let advertised = self.receive.window.clone();
+        let after = established.iter().map(|&index| self.advertised_window(index)).max();
+        self.receive.window = advertised;
         if after.is_some_and(|after| after >= 2 * before) {
-            for index in 0..self.subflows.len() {
-                if self.subflows[index].is_established() {
-                    self.subflows[index].tcp.request_ack();
-                    self.touch(index);
-                }
+            for index in established {
+                self.subflows[index].tcp.request_ack();
+                self.touch(index);
             }
         }
     }

@@ -162,6 +162,10 @@ impl Connection {
         subflow.announced = true;
         subflow.send_pending_signals();
         let ends = subflow.tcp.ends();
+        if self.config.subflows_open_window {
+            // The buffer may have grown before, and may never grow again.
+            subflow.tcp.follow_buffer(&self.receive.window);
+        }
         self.joined = true;
         self.emit(Event::SubflowEstablished(ends));
         let subflow = FourTuple { local: ends.local, remote: ends.remote };

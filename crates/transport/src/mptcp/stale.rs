@@ -17,7 +17,8 @@
 //! the interval doubles after ten repetitions without progress.
 //!
 //! Source: Linux 6.12, `net/mptcp/protocol.c` (`mptcp_subflow_get_retrans`, `__mptcp_retrans`,
-//! `__mptcp_retransmit_pending_data`, `mptcp_subflow_get_send`, `mptcp_reset_rtx_timer`), `net/mptcp/pm.c` (`mptcp_pm_subflow_chk_stale`).
+//! `__mptcp_retransmit_pending_data`, `mptcp_subflow_get_send`, `mptcp_reset_rtx_timer`), `net/mptcp/pm.c`
+//! (`mptcp_pm_subflow_chk_stale`).
 //!
 //! [`Config::stale_loss_count`]: super::Config::stale_loss_count
 

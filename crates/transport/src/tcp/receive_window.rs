@@ -146,10 +146,12 @@ impl ReceiveWindow {
         self.threshold
     }
 
-    /// On a subflow: takes over the size of the connection's buffer, which has grown (Linux `mptcp_rcv_space_adjust`).
+    /// On a subflow: takes over the size of the connection's buffer if that has grown (Linux `mptcp_rcv_space_adjust`).
     /// The threshold follows with what the subflow itself receives.
     pub fn follow(&mut self, connection: &Self) {
-        (self.buffer, self.clamp) = (connection.buffer, connection.clamp);
+        if connection.buffer > self.buffer {
+            (self.buffer, self.clamp) = (connection.buffer, connection.clamp);
+        }
     }
 
     /// On a connection: payload occupies the least share that its subflows estimate (Linux `mptcp_rcv_space_adjust`).

@@ -85,6 +85,27 @@ fn after_the_buffer_has_grown_the_slower_subflow_acknowledges_every_segment() {
     exchange_and_close(&mut pair);
 }
 
+/// The buffer does not grow again after the change of paths, and the new subflow may use all of it.
+#[test]
+fn a_subflow_that_joins_late_has_the_buffer_that_the_connection_has_grown() {
+    for own in [false, true] {
+        let path = Path::with_delay(ms(40)).rate(100, 700);
+        let setup = Setup::mptcp(2, 1).path(0, path.clone()).path(1, path);
+        let mut pair = setup.both(|stack| stack.multipath().subflows_open_window = own).connected();
+        pair.lose_address(CLIENT, 1);
+        pair.write(CLIENT, 300_000_000);
+        pair.run_for(secs(6));
+        pair.regain_address(CLIENT, 1);
+        pair.run_for(secs(1));
+        pair.lose_address(CLIENT, 0);
+        pair.run_for(secs(2));
+        let before = pair.received(SERVER);
+        pair.run_for(secs(5));
+        let rate = (pair.received(SERVER) - before) as f64 * 8e-6 / 5.0;
+        assert!(rate > 85.0, "subflows_open_window = {own}: {rate} of 100 Mbit/s");
+    }
+}
+
 #[test]
 fn a_lost_window_update_is_asked_for() {
     let mut pair = stalled(40_000);
