@@ -3,8 +3,8 @@
 //!
 //! Timeouts in a row have two likely reasons: nothing passes, or only large packets do not. Linux takes the second for
 //! granted. Here the earliest segment is first sent again in small parts. If these are acknowledged, and the large segment
-//! behind them times out once more, the path MTU is lowered; otherwise it stays what it is, so that a path which was
-//! down for a while does not have small packets afterwards.
+//! behind them times out twice in a row, the path MTU is lowered; otherwise it stays what it is. A path that was down
+//! for a while thus has small packets afterwards only if both transmissions of that one segment are lost.
 
 use subflow_policy::congestion::Controller;
 use subflow_quantity::Instant;
@@ -35,6 +35,7 @@ impl Connection {
         if let Some(Trial { until, mtu }) = self.trial
             && start == until
             && is_longer(self, mtu)
+            && self.retries >= 1
         {
             self.trial = None;
             return self.lower_path_mtu(mtu, now, cc);

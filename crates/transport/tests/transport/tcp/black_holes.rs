@@ -1,7 +1,9 @@
 //! Paths that drop large packets, of which no router tells (RFC 4821, section 7.7).
 
+use std::collections::BTreeSet;
+
 use crate::harness::tamper::drop_all;
-use crate::harness::{CLIENT, Pair, SERVER, Setup, ms, secs};
+use crate::harness::{CLIENT, Fate, Pair, SERVER, Setup, ms, secs};
 
 const DATA: u64 = 500_000;
 
@@ -42,6 +44,25 @@ fn a_path_that_was_down_carries_large_packets_afterwards() {
     pair.stop_tampering();
     pair.run_until("the data", |pair| pair.received(SERVER) == DATA);
     assert_eq!(pair.tcp(CLIENT).path_mtu(), 1500);
+}
+
+#[test]
+fn losses_after_an_outage_do_not_make_packets_small() {
+    for lost in 1..=12 {
+        let mut pair = carrying_at_most(1448, true);
+        pair.run_for(ms(30));
+        pair.tamper(drop_all(|_| true));
+        pair.run_for(secs(5));
+        pair.stop_tampering();
+        // Each is lost once, and passes when it is sent again.
+        let mut seen = BTreeSet::new();
+        pair.tamper(move |leaving| {
+            let large = leaving.segment.payload.length > 1300;
+            if large && seen.len() < lost && seen.insert(leaving.segment.sequence) { Fate::Drop } else { Fate::Pass }
+        });
+        pair.run_until("the data", |pair| pair.received(SERVER) == DATA);
+        assert_eq!(pair.tcp(CLIENT).path_mtu(), 1500, "{lost} lost");
+    }
 }
 
 #[test]
