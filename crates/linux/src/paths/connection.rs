@@ -98,18 +98,22 @@ impl Connection {
             self.note(&event);
             self.path_manager.on_event(&event, &mut commands);
             for command in commands.drain(..) {
-                self.late_removal.on_command(&command);
                 events.extend(self.carry_out(command, means));
             }
-            let follows = match event {
+            match event {
                 Event::SubflowEstablished(_) => {
-                    core::mem::take(&mut self.doomed).into_iter().map(Command::Close).collect()
+                    for subflow in core::mem::take(&mut self.doomed) {
+                        events.extend(self.carry_out(Command::Close(subflow), means));
+                    }
                 }
-                Event::SubflowClosed(subflow) => Vec::from_iter(self.late_removal.take(subflow)),
-                _ => Vec::new(),
-            };
-            for command in follows {
-                events.extend(self.carry_out(command, means));
+                Event::SubflowClosed(subflow) => {
+                    if let Some(command) = self.late_removal.take(subflow) {
+                        events.extend(self.carry_out(command, means));
+                        // Once: this subflow may close for other reasons.
+                        self.late_removal.forget(subflow);
+                    }
+                }
+                _ => {}
             }
         }
     }
@@ -125,7 +129,8 @@ impl Connection {
                 self.subflows.retain(|known| *known != subflow);
                 self.doomed.retain(|known| *known != subflow);
             }
-            Event::RemoteAddressRemoved { id } => self.late_removal.on_withdrawn(id),
+            Event::RemoteAddressRemoved { id } => self.late_removal.on_withdrawn(id, &self.subflows),
+            Event::PathRefused(subflow) => self.late_removal.forget(subflow),
             _ => {}
         }
     }
@@ -135,9 +140,8 @@ impl Connection {
         self.on_events([Event::LocalAddressRemoved(lost.named())], means);
         // A path manager that cares about no addresses leaves them open; they would only hold back the data.
         let left: Vec<_> = self.subflows.iter().copied().filter(|s| s.local.ip() == lost.address).collect();
-        for command in left.into_iter().map(Command::Close) {
-            self.late_removal.on_command(&command);
-            self.carry_out(command, means);
+        for subflow in left {
+            self.carry_out(Command::Close(subflow), means);
         }
     }
 
@@ -191,6 +195,7 @@ impl Connection {
         match outcome {
             Ok(()) => {
                 log::debug!("{}: {command:?}", self.name());
+                self.late_removal.on_command(&command);
                 None
             }
             Err(Error::System { source, .. }) if source.kind() == ErrorKind::NotConnected => {

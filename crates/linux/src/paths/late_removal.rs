@@ -10,41 +10,53 @@ use std::net::IpAddr;
 use subflow_policy::path_manager::{Command, FourTuple};
 
 /// The commands that opened subflows to the peer's initial address after that was withdrawn. Each is repeated once if
-/// its subflow closes without a command.
+/// its subflow closes without a command and without being refused.
 #[derive(Debug)]
 pub(super) struct LateRemoval {
     initial_remote: IpAddr,
     withdrawn: bool,
+    /// The subflows of the address at the time that it was withdrawn, until they close.
+    old: Vec<FourTuple>,
     repeatable: Vec<Command>,
 }
 
 impl LateRemoval {
     /// For a connection that was established to `initial_remote`.
     pub(super) fn new(initial_remote: IpAddr) -> Self {
-        Self { initial_remote, withdrawn: false, repeatable: Vec::new() }
+        Self { initial_remote, withdrawn: false, old: Vec::new(), repeatable: Vec::new() }
     }
 
-    /// The peer has withdrawn the address with this identifier.
-    pub(super) fn on_withdrawn(&mut self, id: u8) {
+    /// The peer has withdrawn the address with this identifier; `subflows` are those of the connection.
+    pub(super) fn on_withdrawn(&mut self, id: u8, subflows: &[FourTuple]) {
         if id == 0 {
             self.withdrawn = true;
+            self.old = subflows.iter().copied().filter(|old| old.remote.ip() == self.initial_remote).collect();
             self.repeatable.clear();
         }
     }
 
-    /// The path manager has given this command.
+    /// The kernel has taken this command.
     pub(super) fn on_command(&mut self, command: &Command) {
         match command {
             Command::Open { remote, .. } if self.withdrawn && remote.address == self.initial_remote => {
                 self.repeatable.push(command.clone());
             }
-            Command::Close(subflow) => drop(self.take(*subflow)),
+            Command::Close(subflow) if !self.old.contains(subflow) => self.forget(*subflow),
             _ => {}
         }
     }
 
+    /// `subflow` was refused or is closed by command: it is not opened again.
+    pub(super) fn forget(&mut self, subflow: FourTuple) {
+        self.repeatable.retain(|command| !opened(command, subflow));
+    }
+
     /// Takes the command to repeat now that `subflow` has closed, if there is one.
     pub(super) fn take(&mut self, subflow: FourTuple) -> Option<Command> {
+        if let Some(place) = self.old.iter().position(|old| *old == subflow) {
+            self.old.swap_remove(place);
+            return None;
+        }
         let place = self.repeatable.iter().position(|command| opened(command, subflow))?;
         Some(self.repeatable.swap_remove(place))
     }
@@ -71,15 +83,21 @@ mod tests {
         FourTuple { local: ([10, 0, 0, local], 5001).into(), remote: ([10, 0, 0, remote], 80).into() }
     }
 
+    /// Subflows from 10.0.0.`local` to the address that the connection began with and that was withdrawn meanwhile.
+    fn withdrawn(before: &[FourTuple]) -> LateRemoval {
+        let mut late = LateRemoval::new([10, 0, 0, 9].into());
+        late.on_command(&open(7, 9));
+        assert_eq!(late.take(subflow(7, 9)), None, "the address was there all the time");
+        late.on_withdrawn(3, before);
+        late.on_command(&open(7, 9));
+        assert_eq!(late.take(subflow(7, 9)), None, "another address was withdrawn");
+        late.on_withdrawn(0, before);
+        late
+    }
+
     #[test]
     fn a_subflow_to_the_initial_address_is_opened_again_once_after_that_was_withdrawn() {
-        let mut late = LateRemoval::new([10, 0, 0, 9].into());
-        late.on_command(&open(1, 9));
-        assert_eq!(late.take(subflow(1, 9)), None, "the address was there all the time");
-        late.on_withdrawn(3);
-        late.on_command(&open(1, 9));
-        assert_eq!(late.take(subflow(1, 9)), None, "another address was withdrawn");
-        late.on_withdrawn(0);
+        let mut late = withdrawn(&[]);
         late.on_command(&open(1, 8));
         late.on_command(&open(1, 9));
         assert_eq!([late.take(subflow(1, 8)), late.take(subflow(2, 9))], [None, None]);
@@ -88,14 +106,26 @@ mod tests {
     }
 
     #[test]
-    fn a_subflow_that_is_closed_by_command_or_withdrawn_again_stays_closed() {
-        let mut late = LateRemoval::new([10, 0, 0, 9].into());
-        late.on_withdrawn(0);
+    fn a_subflow_that_is_closed_by_command_or_refused_or_withdrawn_again_stays_closed() {
+        let mut late = withdrawn(&[]);
         late.on_command(&open(1, 9));
         late.on_command(&Command::Close(subflow(1, 9)));
         assert_eq!(late.take(subflow(1, 9)), None);
         late.on_command(&open(1, 9));
-        late.on_withdrawn(0);
+        late.forget(subflow(1, 9));
         assert_eq!(late.take(subflow(1, 9)), None);
+        late.on_command(&open(1, 9));
+        late.on_withdrawn(0, &[subflow(1, 9)]);
+        assert_eq!(late.take(subflow(1, 9)), None);
+    }
+
+    #[test]
+    fn the_end_of_an_old_subflow_is_not_that_of_the_new_one() {
+        let old = FourTuple { local: ([10, 0, 0, 1], 4000).into(), ..subflow(1, 9) };
+        let mut late = withdrawn(&[old, subflow(1, 8)]);
+        late.on_command(&open(1, 9));
+        late.on_command(&Command::Close(old));
+        assert_eq!(late.take(old), None);
+        assert_eq!(late.take(subflow(1, 9)), Some(open(1, 9)));
     }
 }
