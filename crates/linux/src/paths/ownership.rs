@@ -74,12 +74,14 @@ impl Ownership {
     }
 
     /// Puts the setting back as a killed process found it in the calling thread's network namespace. Returns its value,
-    /// or `None` if there is nothing to put back, or a process manages the paths.
+    /// or `None` if there is nothing to put back, or a process manages the paths. Fails if another path manager has taken
+    /// the setting over meanwhile.
     pub fn undo_of_killed() -> Result<Option<String>> {
         let record = record_path()?;
         let Ok(found) = fs::read_to_string(&record) else { return Ok(None) };
         let Ok(lock) = lock() else { return Ok(None) };
         let found = found.trim().to_owned();
+        refuse_others()?;
         if SETTING.read()? != USERSPACE || found.parse::<u8>().is_err() {
             let _ = fs::remove_file(&record);
             return Ok(None);
@@ -93,11 +95,12 @@ impl Ownership {
         if core::mem::replace(&mut self.released, true) {
             return Ok(());
         }
-        let outcome = SETTING.write(&self.found);
+        // Without the setting put back, the record is the only note of what it was.
+        SETTING.write(&self.found)?;
         // The next process must not take an old record for one of its time.
         let _ = fs::remove_file(&self.record);
         let _ = fs::remove_dir(FOLDER);
-        outcome
+        Ok(())
     }
 }
 
