@@ -19,7 +19,7 @@ use rand_core::RngCore;
 use crate::csv_table::{LineError, Record, records};
 use crate::flow::{below, uniform};
 
-/// The maximum number of bytes of a transfer; sums of such amounts fit into 64 bits.
+/// The maximum number of bytes of a transfer.
 pub(crate) const MOST_BYTES: u64 = 1 << 60;
 
 /// The distribution of the sizes of transfers or messages. Every draw is a whole number of bytes, at least 1.

@@ -1,6 +1,6 @@
 //! The destination ports of flows: those that the file specifies, and generated ones for the other flows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::file::{Field, Place, Problem};
 use crate::read::topology::Topology;
@@ -12,6 +12,8 @@ const FIRST: usize = 5001;
 #[derive(Default)]
 pub(super) struct Ports {
     taken: BTreeMap<(usize, u16), Place>,
+    /// Those that were generated, before their flows take them.
+    generated: BTreeSet<(usize, u16)>,
     /// By host, the port at which the search for a free port continues. Those before it are taken or given.
     search: BTreeMap<usize, u32>,
 }
@@ -20,14 +22,17 @@ impl Ports {
     /// The port for a flow to `host` without a specified one, which is the `index`th of all flows. From the 60,536th
     /// flow on, it is the lowest free port of that host.
     pub(super) fn automatic(&mut self, index: usize, host: usize) -> Option<u16> {
-        if let Ok(port) = u16::try_from(FIRST + index) {
-            return Some(port);
-        }
+        let port = u16::try_from(FIRST + index).ok().or_else(|| self.lowest_free(host))?;
+        self.generated.insert((host, port));
+        Some(port)
+    }
+
+    fn lowest_free(&mut self, host: usize) -> Option<u16> {
         let search = self.search.entry(host).or_insert(1);
         loop {
             let port = u16::try_from(*search).ok()?;
             *search += 1;
-            if !self.taken.contains_key(&(host, port)) {
+            if !self.taken.contains_key(&(host, port)) && !self.generated.contains(&(host, port)) {
                 return Some(port);
             }
         }

@@ -36,11 +36,7 @@ fn distribution(field: &Field<'_>, traces: &Traces) -> Result<SizeDistribution, 
     refuse_strays(&section, key)?;
     Ok(match key {
         "exponential" => SizeDistribution::Exponential { mean: of.size(1..=MOST_BYTES)? },
-        "pareto" => SizeDistribution::Pareto {
-            mean: of.size(1..=MOST_BYTES)?,
-            shape: bounds::ratio(&section, "shape", [(101, 100), (100, 1)])?.as_f64(),
-            most: section.given("most").map_or(Ok(MOST_BYTES), |most| most.size(1..=MOST_BYTES))?,
-        },
+        "pareto" => pareto(of, &section)?,
         "lognormal" => SizeDistribution::Lognormal {
             mean: of.size(1..=MOST_BYTES)?,
             sigma: bounds::ratio(&section, "sigma", [(0, 1), (10, 1)])?.as_f64(),
@@ -51,6 +47,15 @@ fn distribution(field: &Field<'_>, traces: &Traces) -> Result<SizeDistribution, 
 }
 
 const HELP: &str = "for example { exponential = \"100 kB\" }";
+
+fn pareto(mean: &Field<'_>, section: &Section<'_>) -> Result<SizeDistribution, Problem> {
+    let shape = bounds::ratio(section, "shape", [(101, 100), (100, 1)])?.as_f64();
+    let mean = mean.size(1..=MOST_BYTES)?;
+    // The scale of the distribution: no size is smaller.
+    let least = ((mean as f64 * (shape - 1.0) / shape) as u64).max(1);
+    let most = section.given("most").map_or(Ok(MOST_BYTES), |most| most.size(least..=MOST_BYTES))?;
+    Ok(SizeDistribution::Pareto { mean, shape, most })
+}
 
 fn uniform(field: &Field<'_>) -> Result<SizeDistribution, Problem> {
     let expected = "a list of two sizes, the smallest and the largest";
