@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import command, two_paths
+from conftest import two_paths
+from recipes import command
 
 import subflow
 
