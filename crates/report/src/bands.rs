@@ -14,13 +14,20 @@ const MOST_POINTS: usize = 512;
 pub(super) fn caption(runs: impl IntoIterator<Item = usize>) -> String {
     let (least, most) = runs.into_iter().fold((usize::MAX, 0), |(least, most), n| (least.min(n), most.max(n)));
     let number = if least < most { format!("{least} to {most}") } else { format!("{most}") };
-    let range = "from the smallest to the largest value of those runs";
+    let range = "from the smallest to the largest value";
     let interval = "its 95 % interval (Student's t)";
     match (least, most) {
         (_, 0 | 1) => String::new(),
-        (_, 0..ENOUGH_RUNS) => format!("Mean of {number} runs; the band is {range}."),
-        (ENOUGH_RUNS.., _) => format!("Mean of {number} runs; the band is {interval}."),
-        _ => format!("Mean of {number} runs; the band is {interval}, of fewer than {ENOUGH_RUNS} runs {range}."),
+        (_, 0..ENOUGH_RUNS) => {
+            format!("Mean of {number} runs, of those that have a value at the time; the band is {range}.")
+        }
+        (ENOUGH_RUNS.., _) => {
+            format!("Mean of {number} runs, of those that have a value at the time; the band is {interval}.")
+        }
+        _ => format!(
+            "Mean of {number} runs, of those that have a value at the time; the band is {interval}, of fewer than \
+             {ENOUGH_RUNS} runs {range}."
+        ),
     }
 }
 

@@ -348,7 +348,9 @@ fn several_runs_are_shown_over_time_by_their_mean_and_a_band() {
     let is_within = |point: &CurvePoint| point.interval.is_some_and(|(low, high)| low <= point.y && point.y <= high);
     assert!(wifi.points.len() > 300 && wifi.points.iter().filter(|point| is_within(point)).count() > 300);
     let page = subflow_report::of_experiment(&plan, &experiment);
-    assert!(page.contains("Mean of 3 runs; the band is from the smallest to the largest") && page.contains("\"band\""));
+    assert!(
+        page.contains("a value at the time; the band is from the smallest to the largest") && page.contains("\"band\"")
+    );
     assert!(page.contains("<dd>1 to 3</dd>"), "{page}");
 }
 

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use subflow_scenario::file::{Document, Problem};
 use subflow_scenario::sweep::{Design, Plan, Sampling};
+use subflow_scenario::{FlowGroup, Period};
 
 use super::prediction::prediction;
 use super::swept;
@@ -53,8 +54,9 @@ fn load(path: &Path) -> Result<Document, Problem> {
 fn summary(plan: &Plan) -> String {
     let scenario = &plan.points[0].scenario;
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    // The number of flows of a group that goes on arriving is drawn for each run.
-    let is_drawn = scenario.groups.iter().any(|group| group.open_end.is_some());
+    // The number of flows of a group that goes on arriving at random is drawn for each run.
+    let is_random = |group: &FlowGroup| matches!(group.arrivals, Period::Exponential(_));
+    let is_drawn = scenario.groups.iter().any(|group| group.open_end.is_some() && is_random(group));
     let flows = count(scenario.drawn(scenario.seed).flows.len(), "flow");
     let mut text = format!(
         "{}: good\n{}\n{}, {}, {}, {}{flows}; a run lasts {}\n",
