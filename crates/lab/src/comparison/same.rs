@@ -12,8 +12,8 @@ use crate::results::{Experiment, RunResult};
 const MOST_LISTED: usize = 4;
 
 /// A sentence for each group of points that gave the very same results in every run, seed by seed. It names them by
-/// their swept values, in the order of paths. Names of algorithms and CPU time do not count as results, nor do percentiles of
-/// delays, which are not recorded in all runs.
+/// their swept values, in the order of paths. Names of algorithms and CPU time do not count as results, nor do
+/// percentiles of delays, which are not recorded in all runs.
 pub fn same_results(experiment: &Experiment) -> Vec<String> {
     let mut of_points: Vec<Vec<(u64, u64)>> = vec![Vec::new(); experiment.statistics.len()];
     for run in &experiment.runs {
