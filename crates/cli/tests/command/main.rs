@@ -174,8 +174,10 @@ fn check_prints_a_summary_of_the_runs() {
     assert_eq!(code, Some(0));
     assert!(stdout.starts_with("quick.toml: good\n") && stdout.contains("5 runs in all"), "{stdout}");
     assert!(stdout.contains(", 1 flow; a run lasts 2 s"), "{stdout}");
-    let (_, stdout, _) = desk.subflow(&["check", "quick.toml", "--set", "flows.short.arrivals=10 ms"]);
-    assert!(stdout.contains(", about 200 flows; a run lasts 2 s"), "{stdout}");
+    let summary = |arrivals: &str| desk.subflow(&["check", "quick.toml", "--set", arrivals]).1;
+    assert!(summary("flows.short.arrivals=10 ms").contains(", 200 flows; a run lasts 2 s"));
+    let drawn = summary("flows.short.arrivals={ exponential = \"10 ms\" }");
+    assert!(drawn.contains(", about ") && drawn.contains(" flows; a run lasts 2 s"), "{drawn}");
 }
 
 #[test]
