@@ -14,20 +14,14 @@ const MOST_POINTS: usize = 512;
 pub(super) fn caption(runs: impl IntoIterator<Item = usize>) -> String {
     let (least, most) = runs.into_iter().fold((usize::MAX, 0), |(least, most), n| (least.min(n), most.max(n)));
     let number = if least < most { format!("{least} to {most}") } else { format!("{most}") };
+    let mean = format!("Mean of {number} runs, of those that have a value at the time; the band is");
     let range = "from the smallest to the largest value";
     let interval = "its 95 % interval (Student's t)";
     match (least, most) {
         (_, 0 | 1) => String::new(),
-        (_, 0..ENOUGH_RUNS) => {
-            format!("Mean of {number} runs, of those that have a value at the time; the band is {range}.")
-        }
-        (ENOUGH_RUNS.., _) => {
-            format!("Mean of {number} runs, of those that have a value at the time; the band is {interval}.")
-        }
-        _ => format!(
-            "Mean of {number} runs, of those that have a value at the time; the band is {interval}, of fewer than \
-             {ENOUGH_RUNS} runs {range}."
-        ),
+        (_, 0..ENOUGH_RUNS) => format!("{mean} {range}."),
+        (ENOUGH_RUNS.., _) => format!("{mean} {interval}."),
+        _ => format!("{mean} {interval}, of fewer than {ENOUGH_RUNS} runs {range}."),
     }
 }
 
@@ -109,9 +103,9 @@ mod tests {
         // 2.776 times 1.5811 / √5.
         assert!((low - 1.037).abs() < 1e-3 && (high - 4.963).abs() < 1e-3, "{low} {high}");
         assert!(caption([5]).contains("95 %") && caption([4]).contains("smallest"));
-        assert!(
-            caption([5, 4]).starts_with("Mean of 4 to 5 runs; the band is its 95 % interval (Student's t), of fewer")
-        );
+        assert!(caption([5, 4]).ends_with(
+            "the band is its 95 % interval (Student's t), of fewer than 5 runs from the smallest to the largest value."
+        ));
     }
 
     #[test]
