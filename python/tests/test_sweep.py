@@ -22,10 +22,13 @@ import pyarrow.parquet
 import pytest
 from conftest import two_paths
 from cost_per_call import LowestRtt
+from recipes import ROOT
 
 import subflow
 from subflow import _native, _sweep
 
+# Where the modules of tests are found, for programs of their own.
+IMPORTED = [str(Path(__file__).parent), str(ROOT / "docs")]
 T = TypeVar("T")
 OVER = {"flows.file.congestion": ["lia", "olia"], "links.slow.loss": ["0 %", "1 %"]}
 RUNS = 12
@@ -101,7 +104,7 @@ def test_a_sweep_that_is_killed_goes_on_and_loses_nothing(
 ) -> None:
     program = f"""
 import subflow, sys, time
-sys.path.insert(0, {str(Path(__file__).parent)!r})
+sys.path[:0] = {IMPORTED!r}
 from conftest import two_paths
 scenario = subflow.Scenario.from_dict(two_paths(), name="two-paths")
 subflow.sweep(scenario, {OVER!r}, repeat=3, store="store", progress=lambda done, total: time.sleep(0.05))
@@ -256,7 +259,7 @@ def test_a_full_disk_keeps_complete_runs_and_the_sweep_goes_on(
     """The disk is a small tmpfs in namespaces of the test."""
     program = f"""
 import os, subprocess, sys
-sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(Path(cost_per_call.__file__).parent)!r}]
+sys.path[:0] = {[*IMPORTED, str(Path(cost_per_call.__file__).parent)]!r}
 import pytest, subflow
 from test_sweep import run, stored
 from conftest import two_paths
@@ -331,7 +334,7 @@ def test_a_store_knows_algorithms_by_their_source(scenario: subflow.Scenario, tm
 def test_ctrl_c_ends_the_workers_of_a_pool_within_their_runs(tmp_path: Path) -> None:
     program = f"""
 import sys
-sys.path.insert(0, {str(Path(__file__).parent)!r})
+sys.path[:0] = {IMPORTED!r}
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from conftest import two_paths

@@ -29,7 +29,7 @@ def test_the_numbers_are_those_of_the_commands_json() -> None:
     sweep = 'sweep={"flows.file.congestion"=["lia","cubic"]}'
     shown = json.loads(printed(str(WIFI_LTE), "--set", sweep, "--repeat", "2", "--seed", "9", "--format", "json"))
     overrides = {"sweep": {"flows.file.congestion": ["lia", "cubic"]}}
-    results = subflow.Scenario.read(WIFI_LTE, overrides).run(seed=9, repeat=2)
+    results = subflow.Scenario.read(WIFI_LTE, overrides).run(seed=9, repeat=2, series=False)
 
     flows = rows(results.flows)
     assert len(flows) == len(shown["runs"]) == 4
@@ -65,7 +65,7 @@ def test_the_json_is_the_commands_but_for_cpu_time() -> None:
     def without_cpu_time(text: str) -> str:
         return "\n".join(line for line in text.splitlines() if '"cpu_s"' not in line)
 
-    results = subflow.Scenario.read(WIFI_LTE).run()
+    results = subflow.Scenario.read(WIFI_LTE).run(series=False)
     assert without_cpu_time(results.to_json()) == without_cpu_time(printed(str(WIFI_LTE), "--format", "json"))
 
 
