@@ -45,7 +45,7 @@ def run_on_switches(scenario: Path, folder: Path, disturbance: str | None = None
     # A controller that is started again takes over after some seconds.
     shortest = {None: 7, "kill": 14}.get(disturbance, 10)
     over = disturbance is None
-    for seconds in (shortest, 2 * shortest, 3 * shortest, 3 * shortest):
+    for seconds in (shortest, 2 * shortest, 3 * shortest):
         (folder / "record").unlink(missing_ok=True)
         duration = ["--set", f'duration="{seconds} s"']
         done = subprocess.run([*words, *duration], capture_output=True, text=True, timeout=120)
@@ -60,12 +60,8 @@ def run_on_switches(scenario: Path, folder: Path, disturbance: str | None = None
 
 
 def kept_up(run: dict[str, Any]) -> bool:
-    """
-    Whether kernels and controller had the CPU in time: no subflow was reset or came before the links to its destination
-    were known, and no link was silent by itself.
-    """
-    counters = run["real_time"]["switches"]["controller"]
-    return resets(run) == 0 and counters.get("silent_links", 0) == counters.get("flows_none", 0) == 0
+    """Whether kernels and controller had the CPU in time: no subflow was reset, no link was silent by itself."""
+    return resets(run) == 0 and run["real_time"]["switches"]["controller"].get("silent_links", 0) == 0
 
 
 def is_over(folder: Path, disturbance: str) -> bool:
