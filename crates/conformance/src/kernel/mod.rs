@@ -51,11 +51,8 @@ pub fn run_on_linux(script: &Script, number: usize) -> Result<Outcome, subflow_l
     })
 }
 
-/// Scripts whose outcome is not the known one run so many times more.
-const REPETITIONS: usize = 2;
-
 /// Runs scripts, with the names of their files, against the kernel, `jobs` at a time, each in its own namespace. One that
-/// fails and is not `known` to, or passes although it is known to fail, runs up to twice more, alone: a busy machine may
+/// fails and is not `known` to, or passes although it is known to fail, runs a second time, alone: a busy machine may
 /// have been late, and threads of the kernel may have sent packets in another order. The outcomes are in the order of
 /// the scripts.
 ///
@@ -83,21 +80,14 @@ pub fn run_all_on_linux(
     });
     let mut outcomes = outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
     outcomes.sort_by_key(|(index, _)| *index);
-    let again = |(index, first): (usize, Result<Outcome, _>)| {
+    let again = |(index, outcome): (usize, Result<Outcome, _>)| {
         let (path, script) = &scripts[index];
-        let surprises = |outcome: &Outcome| match outcome {
-            Outcome::Failed(_) => known.reason(path).is_none(),
-            Outcome::Passed => known.reason(path).is_some(),
-            Outcome::DoesNotApply(_) => false,
-        };
-        let mut outcome = first?;
-        for repetition in 1..=REPETITIONS {
-            if !surprises(&outcome) {
-                break;
-            }
-            outcome = run_on_linux(script, repetition * scripts.len() + index)?;
+        let is_known = known.reason(path).is_some();
+        match outcome {
+            Ok(Outcome::Failed(_)) if !is_known => run_on_linux(script, scripts.len() + index),
+            Ok(Outcome::Passed) if is_known => run_on_linux(script, scripts.len() + index),
+            outcome => outcome,
         }
-        Ok(outcome)
     };
     outcomes.into_iter().map(again).collect()
 }
