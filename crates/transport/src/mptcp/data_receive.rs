@@ -209,15 +209,20 @@ impl Connection {
     /// one. Until an acknowledgment leaves, nothing has been advertised.
     fn offer_window(&mut self) {
         let before = self.receive.window.left(self.receive.next);
-        let established: Vec<usize> =
-            (0..self.subflows.len()).filter(|&index| self.subflows[index].is_established()).collect();
         let advertised = self.receive.window.clone();
-        let after = established.iter().map(|&index| self.advertised_window(index)).max();
+        let mut after = 0;
+        for index in 0..self.subflows.len() {
+            if self.subflows[index].is_established() {
+                after = after.max(self.advertised_window(index));
+            }
+        }
         self.receive.window = advertised;
-        if after.is_some_and(|after| after >= 2 * before) {
-            for index in established {
-                self.subflows[index].tcp.request_ack();
-                self.touch(index);
+        if after >= 2 * before {
+            for index in 0..self.subflows.len() {
+                if self.subflows[index].is_established() {
+                    self.subflows[index].tcp.request_ack();
+                    self.touch(index);
+                }
             }
         }
     }
