@@ -138,7 +138,9 @@ impl Reader {
             let mut waits = [PollFd::new(&self.socket, PollFlags::IN)];
             // An interrupted wait is a short one.
             let _ = poll(&mut waits, Some(&PIECE));
-            while let Ok((length, _)) = rustix::net::recv(&self.socket, packet.as_mut_slice(), RecvFlags::empty()) {
+            while !self.ends.load(Ordering::Relaxed)
+                && let Ok((length, _)) = rustix::net::recv(&self.socket, packet.as_mut_slice(), RecvFlags::empty())
+            {
                 if let Some(captured) = captured(&packet[..length], self.clock.now()) {
                     self.keep(captured);
                 }
