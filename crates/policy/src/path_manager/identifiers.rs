@@ -4,9 +4,8 @@
 ///
 /// An address that was lost and returns gets another identifier than before, and no identifier is used again before all
 /// others were: the REMOVE_ADDR of the lost address may still be on its way, and closes all subflows of its identifier
-/// when it arrives, those included that were opened after the return. Linux assigns them in turn,
-/// too, but begins the search with the last one, which it may give again (`next_id` in
-/// `mptcp_pm_nl_append_new_local_addr`).
+/// when it arrives, those included that were opened after the return. Linux assigns them in turn, too, but begins the
+/// search with the last one, which it may give again (`next_id` in `mptcp_pm_nl_append_new_local_addr`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identifiers {
     last: u8,
