@@ -1,6 +1,24 @@
 //! Scripts of protocol tests: time-stamped lines of what an application does, what a peer sends, and what must leave,
 //! run in virtual time against the stacks of `subflow-transport`.
 //!
+//! ```
+//! let text = "protocol tcp
+//! requirement RFC 9293 section 3.5
+//! claim A SYN is answered with a SYN ACK, which acknowledges it
+//!
+//! 0      listen
+//! 0      < SYN seq 1000 mss 1460
+//! +0     > SYN ACK seq $iss ack 1001
+//! ";
+//! let script = subflow_conformance::parse("handshake.conform", text).expect("a script");
+//! subflow_conformance::run(&script).expect("the stack does what the script says");
+//!
+//! // A script that expects something else is a problem at its line.
+//! let wrong = text.replace("ack 1001", "ack 1000");
+//! let script = subflow_conformance::parse("wrong.conform", &wrong).expect("a script, too");
+//! assert!(subflow_conformance::run(&script).is_err());
+//! ```
+//!
 //! | concern | file |
 //! |---|---|
 //! | characters to tokens | `syntax/token.rs` |

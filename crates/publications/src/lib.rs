@@ -1,4 +1,14 @@
 //! Published experiments that can be reproduced: each a [`Paper`] in the [`registry`].
+//!
+//! ```
+//! use subflow_publications::{Request, registry};
+//!
+//! let paper = registry().iter().find(|paper| paper.name() == "red2018").expect("it is one of them");
+//! assert!(paper.items().iter().any(|item| item.name == "correlation"));
+//! // Simulating an item takes a while: `paper.reproduce(&request, &|_| {})` returns tables, figures and findings.
+//! let request = Request { items: vec!["correlation".to_owned()], quick: true, ..Request::default() };
+//! assert_eq!(request.items.len(), 1);
+//! ```
 
 mod alternatives;
 mod emulation;
