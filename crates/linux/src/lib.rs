@@ -1,6 +1,84 @@
 //! Emulation on Linux: the simulator's network in real time, between hosts that are network namespaces with the
 //! kernel's own TCP and MPTCP, or our stack with real bytes.
 //!
+//! Two kernels over an emulated cable. It needs root, `/dev/net/tun` or veth devices, and Linux 5.19 or newer, with MPTCP
+//! where sockets use it; [`require`] says what is missing. Therefore this example is only compiled by the tests:
+//!
+//! ```no_run
+//! use std::net::IpAddr;
+//!
+//! use subflow_linux::{
+//!     Emulator, Interrupt, KernelHost, KernelInterface, KernelSettings, Needs, Payload, Stream, StreamOptions,
+//!     Transport, Userspace, WallClock, listen, require,
+//! };
+//! use subflow_network::{HostId, InterfaceId, LinkConfig, Network, PacketId, TimerId, TopologyBuilder};
+//! use subflow_quantity::{Duration, Instant, Rate};
+//!
+//! /// All hosts are kernels: there is no stack of ours.
+//! struct Nobody;
+//!
+//! impl Userspace for Nobody {
+//!     fn handle_packet(&mut self, _: &mut Network, _: HostId, _: InterfaceId, _: PacketId, _: Payload<'_>) {}
+//!     fn handle_timer(&mut self, _: &mut Network, _: TimerId) {}
+//! }
+//!
+//! # fn main() -> subflow_linux::Result<()> {
+//! let provided = require(&Needs::default())?;
+//!
+//! // The network of the simulator: a cable of 8 Mbit/s and 10 ms.
+//! let names = ["client", "server"];
+//! let addresses = [IpAddr::from([10, 0, 0, 1]), IpAddr::from([10, 0, 0, 2])];
+//! let mut topology = TopologyBuilder::new();
+//! let hosts = names.map(|name| topology.host(name));
+//! let interfaces = hosts.map(|host| topology.interface(host, "eth"));
+//! (0..2).for_each(|end| topology.address(interfaces[end], addresses[end]));
+//! let link = LinkConfig::new(Rate::from_mbit(8), Duration::from_millis(10));
+//! topology.link("cable", interfaces[0], interfaces[1], link.clone(), link);
+//! let network = topology.build(1).expect("a valid topology");
+//!
+//! // A network namespace for each host. Dropping it removes the namespace.
+//! let settings = KernelSettings { device: provided.device, ..KernelSettings::default() };
+//! let (mut kernels, mut devices) = (Vec::new(), Vec::new());
+//! for end in 0..2 {
+//!     let interface = KernelInterface { name: "eth".to_owned(), addresses: vec![addresses[end]] };
+//!     let (kernel, ends) = KernelHost::create(names[end], &[interface], &settings)?;
+//!     kernels.push(kernel);
+//!     devices.extend(ends.into_iter().map(|device| (hosts[end], interfaces[end], device)));
+//! }
+//!
+//! // Five bytes through both kernels, while the emulator carries their packets.
+//! let options = StreamOptions {
+//!     transport: Transport::Tcp,
+//!     congestion: None,
+//!     nagle: true,
+//!     receive_buffer: None,
+//!     send_buffer: None,
+//! };
+//! let interrupt = Interrupt::default();
+//! let mut emulator = Emulator::new(network, Nobody, devices, WallClock::start(), interrupt.clone());
+//! let listener = kernels[1].namespace().run(|| listen(&options, (addresses[1], 5001).into()))?;
+//! std::thread::scope(|scope| {
+//!     let transfer = scope.spawn(|| {
+//!         let (local, remote) = ((addresses[0], 0).into(), (addresses[1], 5001).into());
+//!         let client = kernels[0].namespace().run(|| Stream::connect(&options, local, remote, &interrupt))?;
+//!         let server = Stream::accept(&listener, Transport::Tcp, &interrupt)?;
+//!         let (client, server) = (client.expect("not interrupted"), server.expect("not interrupted"));
+//!         client.write(b"hello").expect("the connection is open");
+//!         let mut received = [0; 5];
+//!         server.read(&mut received).expect("the connection is open");
+//!         assert_eq!(&received, b"hello");
+//!         subflow_linux::Result::Ok(())
+//!     });
+//!     emulator.run_while(Instant::ZERO + Duration::from_secs(5), |_, _| !transfer.is_finished())?;
+//!     interrupt.raise();
+//!     transfer.join().expect("the thread ends by itself")
+//! })
+//! # }
+//! ```
+//!
+//! The feature `ebpf`, which is off by default, has the coupled congestion controls of [`congestion`]; building it
+//! takes clang and libelf.
+//!
 //! | to find | look in |
 //! |---|---|
 //! | the event loop in real time | `emulator.rs`; how punctual it is: `punctuality.rs` |

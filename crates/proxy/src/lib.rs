@@ -1,5 +1,33 @@
 //! `subflow proxy`: SOCKS5 and HTTP CONNECT in, MPTCP over several interfaces out.
 //!
+//! What a proxy would change on the machine can be asked without root rights:
+//!
+//! ```
+//! use subflow_proxy::{Options, Settings, dry_run};
+//!
+//! let settings = Settings {
+//!     listen: "127.0.0.1:1080".parse().expect("an address"),
+//!     via: vec!["wlan0".to_owned(), "wwan0".to_owned()],
+//!     options: Options::named("olia", "blest", "single-mesh").expect("they exist"),
+//! };
+//! match dry_run(&settings) {
+//!     Ok(commands) => print!("{commands}"),
+//!     // Without these interfaces it says which there are.
+//!     Err(error) => eprintln!("{error}"),
+//! }
+//! ```
+//!
+//! Running it takes Linux, root, `/dev/net/tun`, and nft or iptables. Therefore this is only compiled by the tests:
+//!
+//! ```no_run
+//! # use subflow_proxy::{Options, Settings, run};
+//! # let (listen, via) = ("127.0.0.1:1080".parse().unwrap(), vec!["wlan0".to_owned(), "wwan0".to_owned()]);
+//! # let settings = Settings { listen, via, options: Options::default() };
+//! // Until SIGINT or SIGTERM; then all changes are undone.
+//! run(&settings, |line| eprintln!("{line}"))?;
+//! # Ok::<(), subflow_proxy::Error>(())
+//! ```
+//!
 //! | to find | look in |
 //! |---|---|
 //! | what a client asks for | `request.rs`: SOCKS5 (`socks.rs`), HTTP CONNECT (`http.rs`) |

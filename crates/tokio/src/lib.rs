@@ -5,19 +5,26 @@
 //! ([`TunDevice`]), a [pair in memory](pair) in tests, or any other. [`Stack::connect`] and [`Stack::listen`] give
 //! [`MptcpStream`]s, which implement `AsyncRead` and `AsyncWrite`. If the peer has no MPTCP they use plain TCP.
 //!
-//! ```no_run
-//! use subflow_tokio::{Options, Path, Stack, pair};
+//! ```
+//! use subflow_tokio::{MemoryLink, Options, Path, Stack, pair};
 //! use tokio::io::{AsyncReadExt, AsyncWriteExt};
 //!
-//! # async fn example() -> std::io::Result<()> {
-//! let (wifi, _) = pair(Default::default());
-//! let (lte, _) = pair(Default::default());
-//! let paths = vec![Path::new(wifi, ["10.1.0.2".parse().unwrap()]), Path::new(lte, ["10.2.0.2".parse().unwrap()])];
-//! let stack = Stack::new(paths, Options::default())?;
-//! let mut stream = stack.connect("10.9.0.1:80".parse().unwrap()).await?;
-//! stream.write_all(b"GET / HTTP/1.0\r\n\r\n").await?;
-//! let mut answer = Vec::new();
-//! stream.read_to_end(&mut answer).await?;
+//! # #[tokio::main]
+//! # async fn main() -> std::io::Result<()> {
+//! // Two paths. On a machine the devices would be those of `TunDevice::create("wifi")`, which takes root.
+//! let ((wifi, wifi_end), (lte, lte_end)) = (pair(MemoryLink::default()), pair(MemoryLink::default()));
+//! let address = |text: &str| [text.parse().expect("an address")];
+//! let client = vec![Path::new(wifi, address("10.1.0.1")), Path::new(lte, address("10.2.0.1"))];
+//! let server = vec![Path::new(wifi_end, address("10.1.0.2")), Path::new(lte_end, address("10.2.0.2"))];
+//! let (client, server) = (Stack::new(client, Options::default())?, Stack::new(server, Options::default())?);
+//!
+//! let listener = server.listen(80)?;
+//! let mut request = client.connect("10.1.0.2:80".parse().expect("an address")).await?;
+//! let (mut answer, _) = listener.accept().await?;
+//! request.write_all(b"GET / HTTP/1.0\r\n\r\n").await?;
+//! let mut received = [0; 18];
+//! answer.read_exact(&mut received).await?;
+//! assert_eq!(&received[..5], b"GET /");
 //! # Ok(())
 //! # }
 //! ```
