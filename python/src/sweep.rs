@@ -204,9 +204,10 @@ impl Store {
         Folder::open(path).map(Self).map_err(unusable)
     }
 
-    /// Whether it has the results of a run.
+    /// Whether it has the results of a run, with all that the study wants of it.
     fn contains(&self, study: &Study, run: usize) -> PyResult<bool> {
-        Ok(self.0.contains(study.job(run)?.1))
+        let (job, _) = study.job(run)?;
+        Ok(Key::all_of(&study.plan, job, study.series).into_iter().any(|key| self.0.contains(key)))
     }
 
     /// Write the record of a run.

@@ -230,6 +230,16 @@ def test_ctrl_c_keeps_what_is_done(scenario: subflow.Scenario, tmp_path: Path) -
     assert len(run(scenario, store=tmp_path)) == RUNS
 
 
+def test_a_run_that_is_kept_with_metrics_over_time_is_not_done_again_without(
+    scenario: subflow.Scenario, tmp_path: Path
+) -> None:
+    whole = run(scenario, store=tmp_path)
+    before = stored(tmp_path)
+    results = run(scenario, store=tmp_path, series=False)
+    assert stored(tmp_path) == before and len(before) == RUNS
+    assert results.metrics == [] and results.flows.to_dict() == whole.flows.to_dict()
+
+
 def test_what_is_wrong_is_named(scenario: subflow.Scenario, tmp_path: Path) -> None:
     with pytest.raises(subflow.ScenarioError, match="lya"):
         subflow.sweep(scenario, {"flows.file.congestion": ["lya"]})
