@@ -88,7 +88,7 @@ class MultiFlow(OSKenApp):  # type: ignore[misc]
     def snapshot(self) -> dict[str, Any]:
         """What the status shows."""
         with self._lock:
-            return status(self.controller)
+            return status(self.controller, time.monotonic())
 
     def _tick(self) -> None:
         while not self._over.is_set():

@@ -134,6 +134,10 @@ class FakeNetwork:
         for dpid in sorted(self.switches):
             self.connect(dpid)
         self.wait(5)
+        self.show_hosts()
+
+    def show_hosts(self) -> None:
+        """All hosts ask by ARP for an address that nobody has."""
         for address, (dpid, port) in self.hosts.items():
             request = Arp(True, mac_of(address), address, bytes(6), "10.255.255.254")
             self.handle(self.controller.packet_in(self.now, dpid, port, request.frame()))

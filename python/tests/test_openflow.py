@@ -82,6 +82,24 @@ def test_subflows_take_disjoint_paths_and_return_on_them(cables: list[tuple[int,
         assert cables_of(net, way) == cables_of(net, back)
 
 
+def test_a_flow_that_begins_before_the_controller_is_ready_does_not_pass_it_by() -> None:
+    net = FakeNetwork(DIAMOND_CABLES, {A: 1, B: 4})
+    for dpid in sorted(net.switches):
+        net.connect(dpid)
+    # Between two ticks: the ports have just proved to lead to hosts, and the first hosts show themselves.
+    net.wait(1.75)
+    net.now += 0.26
+    net.show_hosts()
+    assert len(status(net.controller, net.now)["hosts"]) == 2 and not status(net.controller, net.now)["ready"]
+    syn = segment(A, 1000, B, 80, SYN, CAPABLE)
+    assert net.send(A, syn) == [], "the default route does not take it: its sender repeats it"
+    net.wait(1)
+    assert status(net.controller, net.now)["ready"]
+    connection(net, 1000, 7)
+    (first, _), (second, _) = ways(net, 1000), ways(net, 1001)
+    assert first and second and not cables_of(net, first) & cables_of(net, second)
+
+
 def test_as_published_a_join_shares_the_path_of_the_initial_subflow() -> None:
     net = network(mode="multiflow")
     connection(net, 1000, 7, joins=2)
@@ -314,7 +332,7 @@ def test_tables_alone_serve_the_other_modes(mode: str) -> None:
 def test_open_vswitch_is_told_apart_where_it_cannot_choose_by_packet() -> None:
     net = FakeNetwork(DIAMOND_CABLES, {A: 1, B: 4}, mode="ecmp-packet")
     net.controller.switch_up(net.now, 9, {}, 254, "Nicira, Inc. Open vSwitch 3.1.0")
-    assert "by flow" in status(net.controller)["switches"][0]["objection"]
+    assert "by flow" in status(net.controller, net.now)["switches"][0]["objection"]
 
 
 def test_arp_is_answered_for_known_hosts_and_passed_on_for_others() -> None:
@@ -358,7 +376,7 @@ def test_least_used_avoids_a_port_that_others_use() -> None:
 def test_the_status_shows_connections_with_their_paths() -> None:
     net = network()
     connection(net, 1000, 7)
-    shown = status(net.controller)
+    shown = status(net.controller, net.now)
     assert [len(connection["subflows"]) for connection in shown["connections"]] == [2]
     assert shown["connections"][0]["token"] == f"{token_of(7):08x}"
     paths = sorted(subflow["path"] for subflow in shown["connections"][0]["subflows"])

@@ -70,7 +70,7 @@ def test_every_setting_is_an_option_with_its_default() -> None:
 def test_the_status_is_read_only() -> None:
     net = FakeNetwork(DIAMOND_CABLES, {"10.0.0.1": 1, "10.0.0.2": 4})
     net.start()
-    server = StatusServer("127.0.0.1:0", lambda: status(net.controller))
+    server = StatusServer("127.0.0.1:0", lambda: status(net.controller, net.now))
     try:
         with urllib.request.urlopen(f"http://{server.address}/") as answer:
             shown = json.load(answer)

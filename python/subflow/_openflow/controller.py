@@ -132,6 +132,10 @@ class Controller:
             messages += self.topology.probes_of(dpid)
         return messages
 
+    def is_ready(self, now: float) -> bool:
+        """Whether links and the ports that lead to hosts are known, so that flows get paths."""
+        return self._ready_at is not None and self.topology.watched(now) >= self._ready_at
+
     # Packets.
 
     def packet_in(self, now: float, dpid: int, port: int, data: bytes) -> list[Message]:
@@ -148,7 +152,7 @@ class Controller:
         if kind == ETHERTYPE_ARP:
             return list(self._arp(now, place, data))
         packet = read_frame(data)
-        if packet is None or not self.settings.places or self.topology.watched(now) < (self._ready_at or now + 1):
+        if packet is None or not self.settings.places or not self.is_ready(now):
             return []
         return list(self._tcp(now, place, packet, data))
 
@@ -158,6 +162,8 @@ class Controller:
             return
         if self.hosts.learn(now, arp.sender, arp.sender_mac, place, moves=True):
             LOG.info("host %s at port %d of switch %x", arp.sender, place[1], place[0])
+            # Before its switch has a route: a SYN that took the default route would never be seen here.
+            yield from self._punt(now)
             yield from self.routes.update(self.topology, self.hosts, self.placement)
         yield from self.hosts.answer(arp, place, self.topology.host_ports(now))
 

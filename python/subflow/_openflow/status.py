@@ -15,12 +15,13 @@ from subflow._openflow.subflows import Subflow
 MOST_FLOWS = 2000
 
 
-def status(controller: Controller) -> dict[str, Any]:
+def status(controller: Controller, now: float) -> dict[str, Any]:
     """Switches, links, hosts, connections with their subflows and paths, and counters."""
     topology = controller.topology
     known, opening = controller.placement.connections()
     return {
         "mode": controller.settings.mode,
+        "ready": controller.is_ready(now),
         "switches": [
             {
                 "dpid": f"{switch.dpid:x}",

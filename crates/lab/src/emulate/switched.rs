@@ -86,7 +86,8 @@ impl Switched {
         Ok(Self { switches, scenario: with_ports, ports, hosts: scenario.hosts.len(), taps })
     }
 
-    /// Runs the links without traffic until the controller has found all links and hosts. Returns the ports' devices.
+    /// Runs the links without traffic until the controller has found all links and hosts, and is ready for flows. Returns
+    /// the ports' devices.
     pub(super) fn discover(
         &mut self,
         seed: u64,
@@ -125,14 +126,14 @@ impl Switched {
         match devices {
             (Wake::Interrupted, devices) => Ok(devices),
             _ => Err(RunError::failed(format!(
-                "the controller did not find all links and hosts within {} s: {}",
+                "the controller was not ready within {} s; {}",
                 PATIENCE.as_secs_f64(),
-                self.found().unwrap_or_else(|| "it serves no status".to_owned())
+                self.found().map_or_else(|| "it serves no status".to_owned(), |found| format!("it has found {found}"))
             ))),
         }
     }
 
-    /// Whether the controller has found all links and hosts.
+    /// Whether the controller has found all links and hosts, and is ready for flows.
     fn is_found(&mut self, interrupt: &Interrupt) -> Result<bool, RunError> {
         if interrupt.is_raised() {
             return Err(RunError::failed("interrupted; everything that the run had created is removed"));
@@ -140,7 +141,7 @@ impl Switched {
         self.switches.check()?;
         let Some(status) = self.status() else { return Ok(false) };
         let [links, hosts] = self.expected();
-        Ok(found_in(&status) == [links, hosts])
+        Ok(status["ready"] == true && found_in(&status) == [links, hosts])
     }
 
     /// What the controller has found, for people.
