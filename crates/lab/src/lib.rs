@@ -45,7 +45,9 @@ pub mod statistics;
 mod stop;
 #[cfg(target_os = "linux")]
 pub mod validation;
+mod way_out;
 
 pub use cpu_time::CpuTimer;
 pub use run_error::RunError;
 pub use stop::Stop;
+pub use way_out::way_out;

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use subflow_lab::way_out;
+
 /// The reason why runs cannot be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -73,14 +75,4 @@ pub enum StoreError {
         /// The reason.
         source: io::Error,
     },
-}
-
-/// What a user can do about an error of the operating system, as the end of a message; empty where it says enough.
-pub fn way_out(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; make room on this disk, or choose a folder on another one"
-        }
-        _ => "",
-    }
 }

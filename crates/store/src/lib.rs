@@ -47,7 +47,7 @@ pub mod tables;
 
 pub use self::csv::to_csv;
 pub use self::parquet::to_parquet;
-pub use error::{StoreError, way_out};
+pub use error::StoreError;
 pub use key::Key;
 pub use record::Record;
 pub use store::Store;

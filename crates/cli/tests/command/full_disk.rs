@@ -85,19 +85,21 @@ fn results_for_which_there_is_no_room_leave_the_old_ones() {
 }
 
 #[test]
-fn an_event_log_for_which_there_is_no_room_ends_the_run() {
+fn a_file_of_a_run_for_which_there_is_no_room_ends_the_run() {
     let desk = Desk::new(&QUICK.replace("100 kB", "1 MB"));
     let script = "
-        $RUN --events disk/logs --out results 2> stderr; echo $? > code
+        $RUN --events disk/logs --out results 2> events; echo $? > code-events
+        rm -r disk/logs
+        $RUN --pcap disk/captures --out results 2> captures; echo $? > code-captures
         ls -A results > left 2> /dev/null || true";
     if !with_small_disk(&desk, script) {
         return;
     }
-    let said = text(&desk.path("stderr")).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        text(&desk.path("code")) == "1\n" && said.contains("cannot write the event log disk/logs/0.jsonl"),
-        "{said}"
-    );
-    assert!(said.contains("make room on this disk"), "{said}");
+    let said = |of| text(&desk.path(of)).split_whitespace().collect::<Vec<_>>().join(" ");
+    for (of, what) in [("events", "the event log disk/logs/0.jsonl"), ("captures", "a capture to disk/captures")] {
+        let said = said(of);
+        assert_eq!(text(&desk.path(&format!("code-{of}"))), "1\n", "{said}");
+        assert!(said.contains(&format!("cannot write {what}: {WAY_OUT}")), "{said}");
+    }
     assert_eq!(text(&desk.path("left")), "", "there are no results");
 }

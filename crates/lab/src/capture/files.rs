@@ -1,5 +1,6 @@
 //! The files of one run's captures.
 
+use std::io;
 use std::sync::{Arc, Mutex};
 
 use subflow_network::{Direction, HostId, InterfaceId, Network, Tap};
@@ -9,7 +10,7 @@ use subflow_wire::{Packet, PayloadBytes, PcapngWriter, packet_block_length};
 
 use super::CaptureFolder;
 use super::append::AppendedFile;
-use crate::RunError;
+use crate::{RunError, way_out};
 
 struct HostCapture {
     writer: PcapngWriter<AppendedFile>,
@@ -55,7 +56,8 @@ impl Capture {
         let mut hosts = Vec::new();
         for (host, ids) in scenario.hosts.iter().zip(interfaces) {
             let path = folder.directory().join(CaptureFolder::file_name(run, &host.name));
-            let failed = |error| RunError::failed(format!("cannot write {}: {error}", path.display()));
+            let failed =
+                |error| RunError::failed(format!("cannot write {}: {error}{}", path.display(), way_out(&error)));
             let names: Vec<&str> = host.interfaces.iter().map(|interface| interface.name.as_str()).collect();
             let file = AppendedFile::create(&path).map_err(failed)?;
             let writer = PcapngWriter::new(file, &names).map_err(failed)?;
@@ -88,8 +90,9 @@ impl Capture {
         network.take_tap();
         self.check()?;
         let mut captures = self.0.lock().map_err(|_| RunError::failed("a panic ended the capture"))?;
-        for host in &mut captures.hosts {
-            host.writer.flush().map_err(|error| RunError::failed(format!("cannot write a capture: {error}")))?;
+        let Captures { folder, hosts, .. } = &mut *captures;
+        for host in hosts {
+            host.writer.flush().map_err(|error| RunError::failed(failed(folder, &error)))?;
         }
         Ok(())
     }
@@ -130,8 +133,10 @@ impl HostCapture {
     ) -> Result<(), String> {
         folder.reserve(packet_block_length(bytes.len()) as u64)?;
         let number = self.interfaces.iter().position(|&known| known == interface).unwrap_or(0);
-        self.writer
-            .write_packet(number as u32, time.as_nanos(), bytes)
-            .map_err(|error| format!("cannot write a capture: {error}"))
+        self.writer.write_packet(number as u32, time.as_nanos(), bytes).map_err(|error| failed(folder, &error))
     }
+}
+
+fn failed(folder: &CaptureFolder, error: &io::Error) -> String {
+    format!("cannot write a capture to {}: {error}{}", folder.directory().display(), way_out(error))
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-use crate::RunError;
+use crate::{RunError, way_out};
 
 /// Bytes that are collected before they are written.
 const BUFFER: usize = 256 << 10;
@@ -44,11 +44,7 @@ impl Stream {
 }
 
 fn failed(path: &std::path::Path, error: &io::Error) -> RunError {
-    let way_out = match error.kind() {
-        io::ErrorKind::StorageFull => "; make room on this disk, or choose a folder on another one",
-        _ => "",
-    };
-    RunError::failed(format!("cannot write the event log {}: {error}{way_out}", path.display()))
+    RunError::failed(format!("cannot write the event log {}: {error}{}", path.display(), way_out(error)))
 }
 
 #[cfg(test)]

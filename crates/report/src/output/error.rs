@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use subflow_store::way_out;
+use subflow_lab::way_out;
 
 use super::Content;
 
@@ -93,8 +93,8 @@ pub enum OutputError {
         /// The reason.
         reason: String,
     },
-    /// The results cannot be written.
-    #[error("{}: cannot write the results: {source}{}", path.display(), way_out(source))]
+    /// A file in the folder cannot be written.
+    #[error("{}: cannot write to the folder: {source}{}", path.display(), way_out(source))]
     Io {
         /// The folder.
         path: PathBuf,
