@@ -113,13 +113,15 @@ fn legend(curves: &Curves, looks: &[Look], apart: bool) -> String {
 fn panels(plot: &LinePlot<'_>, looks: &[Look], id: &str, apart: bool) -> String {
     let ends = |span: &Span| {
         let ticks = span.ticks();
-        let label = |tick: Option<&Tick>| tick.map_or_else(String::new, |tick| tick.label.clone());
-        (label(ticks.first()), label(ticks.last()))
+        [ticks.first(), ticks.last()].map(|tick| tick.cloned())
     };
-    let ((y_low, y_high), (x_low, x_high)) = (ends(&plot.y), ends(&plot.x));
+    let [y_low, y_high] = ends(&plot.y).map(|tick| tick.map_or_else(String::new, |tick| tick.label));
+    // The first and the last tick need not be at the ends.
+    let at_place = |Tick { position, label }: Tick| format!(r#"<b style="--at:{:.1}%">{label}</b>"#, 100.0 * position);
+    let x_ends: String = ends(&plot.x).into_iter().flatten().map(at_place).collect();
     let panel = |(index, (curve, look)): (usize, (&super::figure::Curve, &Look))| {
         format!(
-            r##"<div class="panel {}" data-series="{index}"><h5>{}</h5><div class="cell"><svg viewBox="0 0 {UNITS} {UNITS}" preserveAspectRatio="none" role="img" aria-label="{}"><use href="#{id}-{index}"/></svg><b>{y_high}</b><b>{y_low}</b></div><small><b>{x_low}</b><b>{x_high}</b></small></div>"##,
+            r##"<div class="panel {}" data-series="{index}"><h5>{}</h5><div class="cell"><svg viewBox="0 0 {UNITS} {UNITS}" preserveAspectRatio="none" role="img" aria-label="{}"><use href="#{id}-{index}"/></svg><b>{y_high}</b><b>{y_low}</b></div><small>{x_ends}</small></div>"##,
             look.classes(),
             escaped(&curve.name),
             escaped(&curve.name),
@@ -183,10 +185,15 @@ fn row_keys(plot: &RowPlot<'_>) -> String {
     if keys.len() > 1 { keys.concat() } else { String::new() }
 }
 
+/// The labels of an axis. Every other tick of the horizontal one has no place on a phone; that at zero always has.
 fn ticks(span: &Span, side: &str) -> String {
-    let tick =
-        |Tick { position, label }: Tick| format!(r#"<span style="{side}:{:.3}%">{label}</span>"#, position * 100.0);
-    span.ticks().into_iter().map(tick).collect()
+    let ticks = span.ticks();
+    let even = ticks.iter().position(|tick| tick.label == "0").unwrap_or(0) % 2;
+    let tick = |(index, Tick { position, label }): (usize, Tick)| {
+        let class = if side == "left" && index % 2 != even { r#" class="less""# } else { "" };
+        format!(r#"<span{class} style="{side}:{:.3}%">{label}</span>"#, position * 100.0)
+    };
+    ticks.into_iter().enumerate().map(tick).collect()
 }
 
 /// The data of an axis for the script.

@@ -227,7 +227,10 @@ pub(super) fn caption_of_means(entries: &[Entry<'_>]) -> String {
 /// What changes to the baseline with this name are.
 pub(super) fn caption_of_changes(baseline: &str, in_percent: bool) -> String {
     let method = match in_percent {
-        true => "The change of the mean, in percent of that of the baseline; 95 % intervals by the bootstrap (BCa)",
+        true => {
+            "The change of the mean, in percent of that of the baseline; 95 % intervals by the bootstrap (BCa), from \
+             five runs on"
+        }
         false => "The difference of the means, with 95 % intervals (t-test)",
     };
     format!("Compared with {baseline} and the same other values. {method}; runs with the same seed are pairs.")

@@ -66,8 +66,8 @@ fn explanation(baseline: &Baseline) -> String {
         "Runs with the same seed are pairs, where points have them"
     };
     format!(
-        "{pairs}; intervals of differences by the t-test, of changes by the bootstrap (BCa). The last column is the \
-         p-value adjusted for all {} differences (Holm).",
+        "{pairs}; intervals of differences by the t-test, of changes by the bootstrap (BCa), from five runs on. The \
+         last column is the p-value adjusted for all {} differences (Holm).",
         baseline.differences.len()
     )
 }

@@ -1,15 +1,18 @@
 //! A heat map on a page: a table, so that it can be read without colours, selected and copied.
 
 use super::escape::escaped;
-use super::figure::{HeatCell, HeatMap, Names, Scale};
+use super::figure::{HeatCell, HeatMap, Names, Scale, Shade};
 use super::rows::{number, number_beside, with_interval};
 
 /// With more columns than this, cells have no room for numbers; the tooltip shows them.
 const MOST_NUMBERED: usize = 16;
 /// Longer names of columns are written upwards.
 const LONGEST_LEVEL: usize = 5;
-/// From this share of the full colour on, text is in the colour of the ground.
-pub(super) const DEEP: f64 = 0.6;
+/// Up to this share of the full colour, black text has more contrast than white on a light ground: the shares for more
+/// and for less than nothing. At each of them both have a contrast of 4.5 (WCAG 2.2, criterion 1.4.3).
+const LIGHT_UNTIL: [f64; 2] = [0.7, 0.77];
+/// Up to this share, white text has more contrast than black on the dark ground of a page.
+const DARK_UNTIL: f64 = 0.5;
 
 /// The scale and the table.
 pub(super) fn chart(map: &HeatMap, title: &str) -> String {
@@ -71,13 +74,22 @@ fn cell(map: &HeatMap, cell: &HeatCell) -> String {
     let by_number = numbered(cell.number);
     let name = format!("{}, {}", map.rows.names[cell.row], map.columns.names[cell.column]);
     let look = map.shade(cell.value).map_or_else(String::new, |shade| {
-        let deep = if shade.share > DEEP { " deep" } else { "" };
+        let depth = match shade.share {
+            _ if is_deep(shade) => " deep",
+            share if share > DARK_UNTIL => " middle",
+            _ => "",
+        };
         let below = if shade.is_below { " below" } else { "" };
-        format!(r#" class="shade{deep}{below}" style="--at:{:.1}%""#, 100.0 * shade.share)
+        format!(r#" class="shade{depth}{below}" style="--at:{:.1}%""#, 100.0 * shade.share)
     });
     let words = with_interval(cell.value, cell.interval, map.signed);
     let shown = shown(map, cell.value);
     format!(r#"<td{by_number}{look}{}>{shown}</td>"#, tip(&name, &words, &map.value.unit))
+}
+
+/// Whether white text is easier to read on a cell than black text, on a light ground.
+pub(super) fn is_deep(shade: Shade) -> bool {
+    shade.share > LIGHT_UNTIL[usize::from(shade.is_below)]
 }
 
 /// The attributes of what has a tooltip, with a leading space: what it is, and what the tooltip says of it.

@@ -2,7 +2,7 @@
 //! must look the same in every program.
 
 use super::figure::{Curve, Mark, Shade};
-use super::heat::DEEP;
+use super::heat::is_deep;
 
 /// Number of colours. Further curves repeat them, dashed.
 pub(super) const COLOURS: usize = 8;
@@ -26,7 +26,7 @@ pub(super) fn of_cell(shade: Shade) -> (String, &'static str) {
         (from + shade.share * (to - from)).round() as u8
     });
     let [red, green, blue] = mixed;
-    (format!("#{red:02x}{green:02x}{blue:02x}"), if shade.share > DEEP { "#ffffff" } else { "#222222" })
+    (format!("#{red:02x}{green:02x}{blue:02x}"), if is_deep(shade) { "#ffffff" } else { "#000000" })
 }
 
 /// The medium in which marks are drawn.

@@ -28,14 +28,16 @@ impl Cell {
         Self::Text(text.into())
     }
 
-    fn html(&self) -> String {
+    /// The cell, in a column of numbers or of text.
+    fn html(&self, of_numbers: bool) -> String {
         match self {
             Self::Text(text) => format!("<td>{}</td>", escaped(text)),
             Self::Number(x, decimals) => {
                 format!(r#"<td class="n" data-value="{}">{}</td>"#, number::shown(*x), number::fixed(*x, *decimals))
             }
             Self::Count(n) => format!(r#"<td class="n" data-value="{n}">{n}</td>"#),
-            Self::Empty => r#"<td class="n">–</td>"#.to_owned(),
+            Self::Empty if of_numbers => r#"<td class="n">–</td>"#.to_owned(),
+            Self::Empty => "<td>–</td>".to_owned(),
         }
     }
 }
@@ -60,8 +62,9 @@ pub(super) fn table(id: &str, caption: &str, columns: &[&str], rows: &[Vec<Cell>
             format!(r#"<th scope="col"{class}>{}</th>"#, escaped(name).replace('_', "_<wbr>"))
         })
         .collect();
-    let body: String =
-        rows.iter().map(|row| format!("<tr>{}</tr>", row.iter().map(Cell::html).collect::<String>())).collect();
+    let cells =
+        |row: &Vec<Cell>| row.iter().enumerate().map(|(index, cell)| cell.html(is_number(index))).collect::<String>();
+    let body: String = rows.iter().map(|row| format!("<tr>{}</tr>", cells(row))).collect();
     let caption = if caption.is_empty() { String::new() } else { format!("<caption>{}</caption>", escaped(caption)) };
     let width = match columns.len() {
         n if n <= UPRIGHT_COLUMNS => "",

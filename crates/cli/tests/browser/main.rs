@@ -4,6 +4,7 @@
 mod chromium;
 mod desk;
 mod devtools;
+mod legible;
 mod swept_names;
 
 use std::path::PathBuf;

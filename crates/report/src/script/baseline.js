@@ -74,7 +74,9 @@ function drawCell(cell, view, { low, high, log }) {
   if (log) share = Math.log(value / low) / Math.log(high / low);
   if (view.signed) share = Math.abs(value) / high;
   share = Number.isNaN(share) ? (view.signed ? 0 : 0.5) : Math.min(share, 1);
-  cell.className = value === null ? "" : `shade${share > 0.6 ? " deep" : ""}${view.signed && value < 0 ? " below" : ""}`;
+  const below = view.signed && value < 0;
+  const depth = share > (below ? 0.77 : 0.7) ? " deep" : share > 0.5 ? " middle" : "";
+  cell.className = value === null ? "" : `shade${depth}${below ? " below" : ""}`;
   cell.style.setProperty("--at", `${(100 * share).toFixed(1)}%`);
   cell.textContent = beside(value, Math.max(Math.abs(low), Math.abs(high)), view.signed);
   cell.dataset.tip = tipText(cell.dataset.name, one, view.unit, view.signed);

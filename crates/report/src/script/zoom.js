@@ -36,11 +36,14 @@ function decades(axis, from, to, low, high) {
   return ticks;
 }
 
+// Every other tick has no place on a phone; that at zero always has.
 function label(container, ticks, side) {
-  container.replaceChildren(...ticks.map(({ at, label }) => {
+  const even = Math.max(0, ticks.findIndex(({ label }) => label === "0")) % 2;
+  container.replaceChildren(...ticks.map(({ at, label }, index) => {
     const span = document.createElement("span");
     span.style[side] = at * 100 + "%";
     span.textContent = label;
+    if (side === "left" && index % 2 !== even) span.className = "less";
     return span;
   }));
 }
