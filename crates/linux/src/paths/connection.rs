@@ -109,8 +109,7 @@ impl Connection {
                 Event::SubflowClosed(subflow) => {
                     if let Some(command) = self.late_removal.take(subflow) {
                         events.extend(self.carry_out(command, means));
-                        // Once: this subflow may close for other reasons.
-                        self.late_removal.forget(subflow);
+                        self.late_removal.forget_repeated(subflow);
                     }
                 }
                 _ => {}

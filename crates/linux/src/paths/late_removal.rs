@@ -15,22 +15,24 @@ use subflow_policy::path_manager::{Command, FourTuple};
 pub(super) struct LateRemoval {
     initial_remote: IpAddr,
     withdrawn: bool,
-    /// The subflows of the address at the time that it was withdrawn, until they close.
-    old: Vec<FourTuple>,
+    /// Subflows that close for another reason, until they do: those of the address at the time that it was withdrawn,
+    /// and those that were closed by command or refused.
+    expected: Vec<FourTuple>,
     repeatable: Vec<Command>,
 }
 
 impl LateRemoval {
     /// For a connection that was established to `initial_remote`.
     pub(super) fn new(initial_remote: IpAddr) -> Self {
-        Self { initial_remote, withdrawn: false, old: Vec::new(), repeatable: Vec::new() }
+        Self { initial_remote, withdrawn: false, expected: Vec::new(), repeatable: Vec::new() }
     }
 
     /// The peer has withdrawn the address with this identifier; `subflows` are those of the connection.
     pub(super) fn on_withdrawn(&mut self, id: u8, subflows: &[FourTuple]) {
         if id == 0 {
             self.withdrawn = true;
-            self.old = subflows.iter().copied().filter(|old| old.remote.ip() == self.initial_remote).collect();
+            let old = subflows.iter().copied().filter(|old| old.remote.ip() == self.initial_remote);
+            self.expected = old.collect();
             self.repeatable.clear();
         }
     }
@@ -41,24 +43,36 @@ impl LateRemoval {
             Command::Open { remote, .. } if self.withdrawn && remote.address == self.initial_remote => {
                 self.repeatable.push(command.clone());
             }
-            Command::Close(subflow) if !self.old.contains(subflow) => self.forget(*subflow),
+            Command::Close(subflow) => self.forget(*subflow),
             _ => {}
         }
     }
 
-    /// `subflow` was refused or is closed by command: it is not opened again.
+    /// `subflow` was refused or is closed by command: it is not opened again. Others between the same addresses are.
     pub(super) fn forget(&mut self, subflow: FourTuple) {
-        self.repeatable.retain(|command| !opened(command, subflow));
+        if !self.expected.contains(&subflow) && self.take_opened(subflow).is_some() {
+            self.expected.push(subflow);
+        }
+    }
+
+    /// The command that was repeated when `subflow` closed is not repeated again: the new one may close for other reasons.
+    pub(super) fn forget_repeated(&mut self, subflow: FourTuple) {
+        self.take_opened(subflow);
     }
 
     /// Takes the command to repeat now that `subflow` has closed, if there is one.
     pub(super) fn take(&mut self, subflow: FourTuple) -> Option<Command> {
-        if let Some(place) = self.old.iter().position(|old| *old == subflow) {
-            self.old.swap_remove(place);
+        if let Some(place) = self.expected.iter().position(|expected| *expected == subflow) {
+            self.expected.swap_remove(place);
             return None;
         }
+        self.take_opened(subflow)
+    }
+
+    /// Takes one of the commands that may have opened `subflow`: as many stay as there are other subflows.
+    fn take_opened(&mut self, subflow: FourTuple) -> Option<Command> {
         let place = self.repeatable.iter().position(|command| opened(command, subflow))?;
-        Some(self.repeatable.swap_remove(place))
+        Some(self.repeatable.remove(place))
     }
 }
 
@@ -117,6 +131,19 @@ mod tests {
         late.on_command(&open(1, 9));
         late.on_withdrawn(0, &[subflow(1, 9)]);
         assert_eq!(late.take(subflow(1, 9)), None);
+    }
+
+    #[test]
+    fn of_several_subflows_between_two_addresses_only_the_one_that_is_refused_stays_closed() {
+        let mut late = withdrawn(&[]);
+        let second = FourTuple { local: ([10, 0, 0, 1], 5002).into(), ..subflow(1, 9) };
+        let third = FourTuple { local: ([10, 0, 0, 1], 5003).into(), ..subflow(1, 9) };
+        (0..3).for_each(|_| late.on_command(&open(1, 9)));
+        late.forget(subflow(1, 9));
+        late.on_command(&Command::Close(second));
+        assert_eq!([subflow(1, 9), second].map(|closed| late.take(closed)), [None, None]);
+        assert_eq!(late.take(third), Some(open(1, 9)));
+        assert_eq!(late.take(third), None, "once");
     }
 
     #[test]
