@@ -148,7 +148,7 @@ pub use error::{Error, Result};
 pub use interrupt::{Interrupt, ending_signals};
 pub use kernel::{congestion_controls, kernel_release};
 pub use kernel_host::{KernelHost, KernelInterface, KernelSettings};
-pub use machine::{Needs, Provided, require};
+pub use machine::{Needs, Provided, device_in_use, require};
 pub use namespace::{Namespace, cleanup};
 pub use packet_writer::PacketWriter;
 pub use pattern::Pattern;

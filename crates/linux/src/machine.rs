@@ -58,7 +58,7 @@ pub fn require(needs: &Needs) -> Result<Provided> {
         }
     }
     let congestion = provide(&needs.congestion)?;
-    Ok(Provided { device: try_out(needs.device)?, congestion })
+    Ok(Provided { device: device_in_use(needs.device)?, congestion })
 }
 
 /// Has the kernel offer these congestion controls.
@@ -94,8 +94,9 @@ fn provide(names: &[String]) -> Result<Lease> {
     })
 }
 
-/// Creates a namespace with a device, and removes it.
-fn try_out(wanted: Option<DeviceKind>) -> Result<DeviceKind> {
+/// The kind of device that joins kernels to links here: `wanted`, or else the first that can be made. One is made in a
+/// namespace of its own, and removed. The error says what is missing and how to get it.
+pub fn device_in_use(wanted: Option<DeviceKind>) -> Result<DeviceKind> {
     // Several runs of one process may do this at the same time.
     static TRIES: AtomicU32 = AtomicU32::new(0);
     let name = format!("try{}", TRIES.fetch_add(1, Ordering::Relaxed));

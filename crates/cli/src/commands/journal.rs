@@ -75,7 +75,7 @@ impl Journal {
 
     /// Does the runs that are missing and returns the results of all, with the number of runs that failed.
     pub(super) fn experiment(&self, arguments: &Run, plan: &Plan) -> Result<(Experiment, usize), Failure> {
-        let stored = as_stored(arguments, plan);
+        let stored = as_stored(arguments, plan)?;
         self.fill(arguments, &stored, &plan.jobs())?;
         let mut collected = collect(&stored, true, |key| self.store.load(key))?;
         collected.experiment.scenario.sha256 = plan.digest();
@@ -136,7 +136,7 @@ impl Journal {
     /// Removes the runs of `plan` from the journal, now that there are results or there will be none. Others stay, and
     /// so does a store that the user has named.
     pub(super) fn forget(&self, arguments: &Run, plan: &Plan) -> Result<(), Failure> {
-        let plan = &*as_stored(arguments, plan);
+        let plan = &*as_stored(arguments, plan)?;
         match self.store.is_journal() {
             true => Ok(self.store.remove(plan.jobs().into_iter().flat_map(|job| Key::all_of(plan, job, true)))?),
             false => Ok(()),
@@ -145,15 +145,15 @@ impl Journal {
 }
 
 /// The plan whose runs a store knows apart from those that are done in another way.
-fn as_stored<'p>(arguments: &Run, plan: &'p Plan) -> Cow<'p, Plan> {
-    match arguments.on {
+fn as_stored<'p>(arguments: &Run, plan: &'p Plan) -> Result<Cow<'p, Plan>, Failure> {
+    Ok(match arguments.on {
         Platform::Simulator => Cow::Borrowed(plan),
         Platform::Linux => {
             let mut stored = plan.clone();
-            stored.identify_by(&on_linux::identity(arguments));
+            stored.identify_by(&on_linux::identity(arguments)?);
             Cow::Owned(stored)
         }
-    }
+    })
 }
 
 /// `run --shard`.

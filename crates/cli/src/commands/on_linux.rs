@@ -75,11 +75,17 @@ pub(crate) fn runner<'a>(
     }
 }
 
-/// What a store knows runs in real time by, besides their scenarios: the kernel, and what joins it to the links.
+/// What a store knows runs in real time by, besides their scenarios: the kernel, the devices that join it to the links,
+/// and the switches with their controller. Fails where no devices can be made.
 #[cfg(target_os = "linux")]
-pub(crate) fn identity(arguments: &Run) -> String {
-    let Run { device, switches, .. } = arguments;
-    format!("on linux {}, {device:?}, {switches:?}", emulate::kernel_release())
+pub(crate) fn identity(arguments: &Run) -> Result<String, Failure> {
+    let Run { device, switches, controller, .. } = arguments;
+    let device = emulate::device_in_use(device.map(kind))?.name();
+    let routers = match switches {
+        None => "simulated".to_owned(),
+        Some(Switches::Ovs) => format!("ovs, controller {}", controller.display()),
+    };
+    Ok(format!("on linux {}, device {device}, routers {routers}", emulate::kernel_release()))
 }
 
 #[cfg(target_os = "linux")]
@@ -242,8 +248,8 @@ pub(crate) fn runner<'a>(
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn identity(_: &Run) -> String {
-    String::new()
+pub(crate) fn identity(_: &Run) -> Result<String, Failure> {
+    Err(only_linux())
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -34,7 +34,7 @@ mod userspace;
 use std::thread;
 
 use subflow_linux::{Device, Emulator, Interrupt, Needs, Priority, Provided, Wake, WallClock};
-pub use subflow_linux::{DeviceKind, Interrupt as Stop, cleanup, kernel_release};
+pub use subflow_linux::{DeviceKind, Interrupt as Stop, cleanup, device_in_use, kernel_release};
 use subflow_network::{HostId, InterfaceId};
 use subflow_quantity::{Duration, Instant};
 use subflow_scenario::{Flow, HostStack, Protocol, Scenario};
