@@ -216,6 +216,10 @@ pub(crate) struct Reproduce {
     /// The controller of switches on Linux, from `pip install subflow[openflow]` [default: subflow-openflow]
     #[arg(long, value_name = "COMMAND")]
     pub(crate) controller: Option<PathBuf>,
+    /// With --on linux, how many runs of each case to do in real time, and as many in the simulator [default: those of
+    /// the publication]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) repeat: Option<u16>,
     /// How many runs to do at once [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,

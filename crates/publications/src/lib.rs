@@ -85,6 +85,8 @@ pub struct Request {
     pub cases: Option<PathBuf>,
     /// Whether it is for [`reproduce_on_linux`], in real time beside the simulator.
     pub on_linux: bool,
+    /// Runs of each case and kind in place of the paper's own number, for [`reproduce_on_linux`].
+    pub runs: Option<u64>,
 }
 
 impl Request {
@@ -99,6 +101,9 @@ impl Request {
         }
         if self.quick {
             command += " --quick";
+        }
+        if let Some(runs) = self.runs {
+            command += &format!(" --repeat {runs}");
         }
         if let Some(cases) = &self.cases {
             command += &format!(" --cases {}", cases.display());

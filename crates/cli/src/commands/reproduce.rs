@@ -29,10 +29,10 @@ fn one(arguments: &Reproduce) -> Result<(), Failure> {
     }
     if arguments.on == Platform::Linux {
         check_on_linux(paper, arguments)?;
-    } else if arguments.controller.is_some() {
+    } else if let Some((option, why)) = option_of_linux(arguments) {
         return Err(Failure::bad_input(
-            "--controller: found without --on linux, expected it with that only",
-            "the simulator has routers: add --on linux, or drop it",
+            format!("{option}: found without --on linux, expected it with that only"),
+            format!("{why}: add --on linux, or drop it"),
         ));
     }
     let folder = folder(arguments, &[paper])?;
@@ -43,6 +43,7 @@ fn one(arguments: &Reproduce) -> Result<(), Failure> {
         jobs: arguments.jobs.map_or(0, usize::from),
         cases: arguments.cases.clone(),
         on_linux: arguments.on == Platform::Linux,
+        runs: arguments.repeat.map(u64::from),
     };
 
     let bar = Bar::new();
@@ -71,11 +72,21 @@ fn one(arguments: &Reproduce) -> Result<(), Failure> {
     }
 }
 
+/// An option that has a meaning on Linux only, and why.
+fn option_of_linux(arguments: &Reproduce) -> Option<(&'static str, &'static str)> {
+    let controller = arguments.controller.as_ref().map(|_| ("--controller", "the simulator has routers"));
+    let repeat = || arguments.repeat.map(|_| ("--repeat", "in the simulator each item has its own number of runs"));
+    controller.or_else(repeat)
+}
+
 /// All publications, on one page.
 fn all(arguments: &Reproduce) -> Result<(), Failure> {
     if arguments.on == Platform::Linux {
         let message = format!("--on linux: found all publications, expected one of {}", papers_on_linux());
         return Err(Failure::bad_input(message, "name one publication"));
+    }
+    if let Some((option, why)) = option_of_linux(arguments) {
+        return Err(Failure::bad_input(format!("{option}: found all publications in the simulator"), why));
     }
     let option =
         if arguments.cases.is_some() { Some("--cases") } else { (!arguments.item.is_empty()).then_some("--item") };

@@ -156,6 +156,8 @@ fn every_kind_of_bad_input_exits_with_2() {
         (&["reproduce", "all", "--on", "linux"], "--on linux: found all publications, expected one of"),
         (&["reproduce", "multiflow2016", "--on", "linux", "--item", "inter-domain"], "does not run on Linux; these do"),
         (&["reproduce", "multiflow2016", "--controller", "x"], "--controller: found without --on linux"),
+        (&["reproduce", "lugowski2017", "--repeat", "5"], "--repeat: found without --on linux"),
+        (&["reproduce", "all", "--repeat", "5"], "--repeat: found all publications"),
         (&["bench", "dumbbell", "--flows", "0"], "0 is not in 1..=1000"),
         (&["bench", "fat-tree", "--k", "5"], "expected an even number from 2 to 32"),
     ];

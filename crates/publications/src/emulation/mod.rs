@@ -112,6 +112,9 @@ pub fn reproduce_on_linux(
 ) -> Result<OnLinux, ReproduceError> {
     let mut emulations = paper.emulations(request.quick);
     emulations.retain(|emulation| request.wants(emulation.item));
+    if let Some(runs) = request.runs {
+        emulations.iter_mut().for_each(|emulation| emulation.runs = runs);
+    }
     for emulation in &emulations {
         emulator.check(&(emulation.scenario)(1), emulation.routers)?;
     }

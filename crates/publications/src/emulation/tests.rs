@@ -95,6 +95,15 @@ fn published_simulated_and_emulated_figures_are_in_one_row() {
 }
 
 #[test]
+fn the_number_of_runs_can_be_chosen() {
+    let emulator = Late { invalid: Cell::new(0), slower: 1.0 };
+    let request = Request { runs: Some(3), on_linux: true, ..Request::default() };
+    let text = reproduce_on_linux(&Invented, &request, &emulator, &|_| {}).expect("it runs").reproduction.to_text();
+    assert!(text.contains("3 of 3"), "{text}");
+    assert_eq!(request.describe(&Invented).command, "subflow reproduce invented --on linux --repeat 3");
+}
+
+#[test]
 fn figures_beyond_the_bound_do_not_agree() {
     assert_eq!(reproduction(0, 0.8).findings[0].verdict.confirmed(), Some(false));
 }
