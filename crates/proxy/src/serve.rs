@@ -44,7 +44,7 @@ pub struct Settings {
 pub fn dry_run(settings: &Settings) -> Result<String> {
     let states = interfaces(&settings.via)?;
     let firewall = Firewall::find()?;
-    let number = free_number(&Occupied::read(firewall)?);
+    let number = free_number(&Occupied::read(firewall)?)?;
     let plans = plans(settings, number);
     let mtu = mtu(settings, &states);
     let mut text = String::from("# at the start\n");

@@ -46,9 +46,7 @@ impl Journal {
                 return Ok(Self { file, path, number, undo: Vec::new() });
             }
         }
-        let problem =
-            format!("{MOST} proxies run in this network namespace, or were killed in it, or something has their names");
-        Err(Error::bad_input(problem, "subflow cleanup removes what killed ones have left"))
+        Err(none_is_free())
     }
 
     pub(crate) fn number(&self) -> u8 {
@@ -78,8 +76,14 @@ impl Drop for Journal {
 }
 
 /// The first number of which nothing is occupied: what a proxy would take if no other runs.
-pub(crate) fn free_number(occupied: &Occupied) -> u8 {
-    (0..MOST).find(|&number| !occupied.has(number)).unwrap_or_default()
+pub(crate) fn free_number(occupied: &Occupied) -> Result<u8> {
+    (0..MOST).find(|&number| !occupied.has(number)).ok_or_else(none_is_free)
+}
+
+fn none_is_free() -> Error {
+    let problem =
+        format!("{MOST} proxies run in this network namespace, or were killed in it, or something has their names");
+    Error::bad_input(problem, "subflow cleanup removes what killed ones have left")
 }
 
 /// Whether a file that was opened and locked is still the one of this path: another process may have removed it before.
@@ -116,4 +120,21 @@ pub(crate) fn cleanup() -> Result<Vec<String>> {
 fn path_of(number: u8) -> std::io::Result<PathBuf> {
     let namespace = fs::metadata("/proc/thread-self/ns/net")?.ino();
     Ok(PathBuf::from(format!("{FOLDER}/proxy-{namespace}-{number}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::devices_of;
+    use super::*;
+
+    #[test]
+    fn no_number_is_free_when_all_are_occupied() {
+        let mut occupied = Occupied::default();
+        assert_eq!(free_number(&occupied).ok(), Some(0));
+        occupied.devices = (0..MOST - 1).map(|number| devices_of(number) + "0").collect();
+        assert_eq!(free_number(&occupied).ok(), Some(MOST - 1));
+        occupied.devices.push(devices_of(MOST - 1) + "0");
+        let error = free_number(&occupied).expect_err("all are occupied");
+        assert!(matches!(&error, Error::BadInput { problem, .. } if problem.contains("64 proxies")), "{error}");
+    }
 }

@@ -12,7 +12,7 @@ use crate::error::Result;
 /// The devices, addresses, routing tables and tables of the firewall in this network namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Occupied {
-    devices: Vec<String>,
+    pub(super) devices: Vec<String>,
     addresses: Vec<IpAddr>,
     tables: Vec<u32>,
     firewall: Vec<String>,
