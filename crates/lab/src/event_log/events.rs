@@ -4,14 +4,15 @@ use core::ops::Range;
 use std::collections::VecDeque;
 
 use subflow_policy::congestion::{Controller, Path, RecoveryState};
-use subflow_quantity::{Duration, Instant};
+use subflow_quantity::Instant;
 use subflow_scenario::Scenario;
 use subflow_transport::tcp::{Closed, Ends};
 use subflow_transport::{Endpoint, Event, Note, Noted, Seen, Why};
 
 use super::EventFolder;
 use super::line::{Line, member};
-use super::names::{Names, quoted};
+use super::names::{FlowNames, Names, quoted};
+use super::rtts::smoothed_and_latest;
 use super::stream::Stream;
 use crate::RunError;
 
@@ -28,8 +29,11 @@ macro_rules! event {
 /// The event log of one run.
 pub(crate) struct EventLog {
     stream: Stream,
-    line: Vec<u8>,
     names: Names,
+    /// How the lines of an instant begin: much happens at the same time.
+    begin: (Instant, Vec<u8>),
+    /// The numbers of the subflows that a scheduler saw.
+    seen: Vec<usize>,
     /// What the timeline still has to change: when, and what, as JSON.
     timeline: VecDeque<(Instant, String)>,
     /// By flow, what was logged last of the windows: of each path at both hosts.
@@ -69,8 +73,9 @@ impl EventLog {
         let timeline = scenario.events().into_iter().map(|(at, what)| (Instant::ZERO + at, quoted(&what)));
         let mut log = Self {
             stream: Stream::create(folder.path(run))?,
-            line: Vec::new(),
             names: Names::of(scenario),
+            begin: (Instant::ZERO, b"{\"time\":0".to_vec()),
+            seen: Vec::new(),
             timeline: timeline.collect(),
             windows: vec![Vec::new(); scenario.flows.len()],
         };
@@ -89,7 +94,8 @@ impl EventLog {
                 "run": run,
             },
         });
-        log.stream.write(format!("{header}\n").as_bytes());
+        log.stream.collected().extend_from_slice(format!("{header}\n").as_bytes());
+        log.stream.end_line();
         Ok(log)
     }
 
@@ -159,7 +165,7 @@ impl EventLog {
             }
             Note::Undone => self.write(at, event!("recovery:reduction_undone"), Some(*ends), |_, _| {}),
             Note::Assigned { data, why, seen } => {
-                let views = self.numbered(at, seen);
+                self.number(at, seen);
                 self.write(at, event!("multipath:data_assigned"), Some(*ends), |line, names| {
                     range(line, data.clone());
                     line.quoted(
@@ -170,13 +176,13 @@ impl EventLog {
                             Why::Copy => "\"copy\"",
                         },
                     );
-                    view(line, seen, &views, &names.flows[at.flow]);
+                    names.view(line, seen);
                 });
             }
             Note::Waits { seen } => {
-                let views = self.numbered(at, seen);
+                self.number(at, seen);
                 self.write(at, event!("multipath:scheduler_waits"), None, |line, names| {
-                    view(line, seen, &views, &names.flows[at.flow]);
+                    names.view(line, seen);
                 });
             }
         }
@@ -234,13 +240,14 @@ impl EventLog {
                 line.number(member!("ssthresh"), ssthresh.into());
             }
             line.number(member!("in_flight"), tcp.in_flight().into());
-            rtts(line, tcp.rtt().srtt(), tcp.rtt().latest());
+            smoothed_and_latest(line, tcp.rtt().srtt(), tcp.rtt().latest());
         });
     }
 
-    /// The numbers of the subflows that a scheduler saw.
-    fn numbered(&mut self, at: Place, seen: &Seen) -> Vec<usize> {
-        seen.subflows.iter().map(|(ends, _)| self.names.subflow(at.flow, at.host, *ends)).collect()
+    /// Finds the numbers of the subflows that a scheduler saw.
+    fn number(&mut self, at: Place, seen: &Seen) {
+        self.seen.clear();
+        self.seen.extend(seen.subflows.iter().map(|(ends, _)| self.names.subflow(at.flow, at.host, *ends)));
     }
 
     fn write(
@@ -248,20 +255,23 @@ impl EventLog {
         at: Place,
         name: &'static str,
         ends: Option<Ends>,
-        members: impl FnOnce(&mut Line<'_>, &Names),
+        members: impl FnOnce(&mut Line<'_>, &mut Subflows<'_>),
     ) {
         if self.timeline.front().is_some_and(|(next, _)| *next <= at.now) {
             self.tell_timeline(at.now);
         }
+        if self.begin.0 != at.now {
+            self.begin.0 = at.now;
+            self.begin.1.clear();
+            Line(&mut self.begin.1).exact_millis("{\"time\":", at.now.as_nanos());
+        }
         let subflow = ends.map(|ends| self.names.subflow(at.flow, at.host, ends));
-        let Self { names, line, stream, .. } = self;
-        line.clear();
-        let mut end = Line(line);
-        end.exact_millis("{\"time\":", at.now.as_nanos()).json(name);
-        end.json(names.flows[at.flow].before_data(at.host, subflow));
-        members(&mut end, names);
-        end.json("}}\n");
-        stream.write(line);
+        let names = &mut self.names.flows[at.flow];
+        let mut line = Line(self.stream.collected());
+        line.bytes(&self.begin.1).json(name).json(names.before_data(at.host, subflow));
+        members(&mut line, &mut Subflows { numbers: &self.seen, names });
+        line.json("}}\n");
+        self.stream.end_line();
     }
 
     /// The next event of the timeline, if it is not after `now`.
@@ -272,11 +282,10 @@ impl EventLog {
     /// Logs the events of the timeline until `now`.
     fn tell_timeline(&mut self, now: Instant) {
         while let Some((at, what)) = self.due(now) {
-            self.line.clear();
-            let mut line = Line(&mut self.line);
+            let mut line = Line(self.stream.collected());
             line.exact_millis("{\"time\":", at.as_nanos()).json(event!("network:changed"));
             line.quoted(",\"data\":{\"change\":", &what).json("}}\n");
-            self.stream.write(&self.line);
+            self.stream.end_line();
         }
     }
 }
@@ -285,45 +294,44 @@ fn range(line: &mut Line<'_>, data: Range<u64>) {
     line.number(member!("offset"), data.start).number(member!("length"), data.end - data.start);
 }
 
-/// What a scheduler saw; `numbers` are those of its subflows.
-fn view(line: &mut Line<'_>, seen: &Seen, numbers: &[usize], names: &super::names::FlowNames) {
-    line.number(member!("backlog"), seen.backlog)
-        .number(member!("window"), seen.window)
-        .number(member!("outstanding"), seen.outstanding);
-    line.json(",\"subflows\":[");
-    for (position, ((_, view), &number)) in seen.subflows.iter().zip(numbers).enumerate() {
-        line.json(if position == 0 { "{\"subflow\":" } else { ",{\"subflow\":" }).json(names.of_subflow(number));
-        line.number(member!("cwnd"), view.cwnd.into()).number(member!("in_flight"), view.in_flight.into());
-        if view.queued_bytes > 0 {
-            line.number(member!("queued_bytes"), view.queued_bytes);
-        }
-        rtts(line, view.srtt, view.latest_rtt);
-        if view.srtt.is_some() {
-            line.millis(member!("rttvar"), view.rtt_variation.as_nanos());
-        }
-        for (flag, is_set) in [
-            (member!("can_send"), view.can_send),
-            (member!("slow_start"), view.slow_start),
-            (member!("buffer_full"), view.buffer_full),
-            (member!("backup"), view.backup),
-            (member!("potentially_failed"), view.potentially_failed),
-        ] {
-            if is_set {
-                line.boolean(flag, true);
-            }
-        }
-        line.json("}");
-    }
-    line.json("]");
+/// The subflows that a scheduler saw.
+struct Subflows<'a> {
+    numbers: &'a [usize],
+    names: &'a mut FlowNames,
 }
 
-/// The smoothed RTT and the latest sample, once there are any.
-fn rtts(line: &mut Line<'_>, smoothed: Option<Duration>, latest: Option<Duration>) {
-    if let Some(smoothed) = smoothed {
-        line.millis(member!("srtt"), smoothed.as_nanos());
-    }
-    if let Some(latest) = latest {
-        line.millis(member!("latest_rtt"), latest.as_nanos());
+impl Subflows<'_> {
+    /// What it saw.
+    fn view(&mut self, line: &mut Line<'_>, seen: &Seen) {
+        line.number(member!("backlog"), seen.backlog)
+            .number(member!("window"), seen.window)
+            .number(member!("outstanding"), seen.outstanding);
+        line.json(",\"subflows\":[");
+        for (position, ((_, view), &number)) in seen.subflows.iter().zip(self.numbers).enumerate() {
+            if position > 0 {
+                line.json(",");
+            }
+            let subflow = self.names.subflow_mut(number);
+            line.json(&subflow.before_view).integer(view.cwnd.into());
+            line.number(member!("in_flight"), view.in_flight.into());
+            if view.queued_bytes > 0 {
+                line.number(member!("queued_bytes"), view.queued_bytes);
+            }
+            line.bytes(subflow.rtts.json(view.srtt, view.latest_rtt, view.rtt_variation));
+            for (flag, is_set) in [
+                (concat!(member!("can_send"), "true"), view.can_send),
+                (concat!(member!("slow_start"), "true"), view.slow_start),
+                (concat!(member!("buffer_full"), "true"), view.buffer_full),
+                (concat!(member!("backup"), "true"), view.backup),
+                (concat!(member!("potentially_failed"), "true"), view.potentially_failed),
+            ] {
+                if is_set {
+                    line.json(flag);
+                }
+            }
+            line.json("}");
+        }
+        line.json("]");
     }
 }
 

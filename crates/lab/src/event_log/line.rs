@@ -20,6 +20,13 @@ impl Line<'_> {
         self
     }
 
+    /// Bytes that are JSON.
+    #[inline]
+    pub(super) fn bytes(&mut self, json: &[u8]) -> &mut Self {
+        self.0.extend_from_slice(json);
+        self
+    }
+
     /// A member that is JSON already.
     #[inline]
     pub(super) fn quoted(&mut self, member: &'static str, value: &str) -> &mut Self {
@@ -29,13 +36,13 @@ impl Line<'_> {
     /// A member that is an integer.
     #[inline]
     pub(super) fn number(&mut self, member: &'static str, value: u64) -> &mut Self {
-        self.json(member).json(itoa::Buffer::new().format(value))
+        self.json(member).integer(value)
     }
 
-    /// A member that is true or false.
+    /// An integer.
     #[inline]
-    pub(super) fn boolean(&mut self, member: &'static str, value: bool) -> &mut Self {
-        self.quoted(member, if value { "true" } else { "false" })
+    pub(super) fn integer(&mut self, value: u64) -> &mut Self {
+        self.json(itoa::Buffer::new().format(value))
     }
 
     /// A member that is a time in milliseconds, exact to the nanosecond.
@@ -78,10 +85,10 @@ mod tests {
         let mut line = Line(&mut buffer);
         line.json("{\"a\":1").number(member!("least"), 0).number(member!("most"), u64::MAX);
         line.exact_millis(member!("at"), 1_234_050_007).exact_millis(member!("whole"), 3_000_000);
-        line.millis(member!("rtt"), 20_040_999).millis(member!("short"), 999).boolean(member!("yes"), true).json("}");
+        line.millis(member!("rtt"), 20_040_999).millis(member!("short"), 999).json("}");
         let text = String::from_utf8(buffer).expect("UTF-8");
         let expected = "{\"a\":1,\"least\":0,\"most\":18446744073709551615,\"at\":1234.050007,\"whole\":3,\
-                        \"rtt\":20.040,\"short\":0,\"yes\":true}";
+                        \"rtt\":20.040,\"short\":0}";
         assert_eq!(text, expected);
         serde_json::from_str::<serde_json::Value>(&text).expect("JSON");
     }

@@ -7,10 +7,12 @@
 //! | JSON without copies | `line.rs` |
 //! | the file, and the first error of writing it | `stream.rs` |
 //! | names of subflows | `names.rs` |
+//! | RTTs that stay the same | `rtts.rs` |
 
 mod events;
 mod line;
 mod names;
+mod rtts;
 mod stream;
 #[cfg(test)]
 mod tests;

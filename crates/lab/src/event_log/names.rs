@@ -6,6 +6,8 @@ use std::net::IpAddr;
 use subflow_scenario::Scenario;
 use subflow_transport::tcp::Ends;
 
+use super::rtts::Rtts;
+
 /// The names of a scenario.
 pub(super) struct Names {
     pub(super) flows: Vec<FlowNames>,
@@ -27,8 +29,11 @@ pub(super) struct FlowNames {
 }
 
 /// A subflow.
-struct SubflowNames {
-    name: String,
+pub(super) struct SubflowNames {
+    /// What stands in front of the window in what a scheduler saw of it.
+    pub(super) before_view: String,
+    /// Its RTTs in what a scheduler saw last.
+    pub(super) rtts: Rtts,
     /// For the host at each end, what stands in front of the data of its events there.
     at_hosts: [String; 2],
 }
@@ -74,7 +79,8 @@ impl Names {
             *count += 1;
             let name = quoted(&if *count == 1 { name } else { format!("{name}#{count}") });
             let at_hosts = names.hosts.each_ref().map(|(_, before)| format!("{before},\"subflow\":{name}"));
-            names.subflows.push((ends, SubflowNames { name, at_hosts }));
+            let before_view = format!("{{\"subflow\":{name},\"cwnd\":");
+            names.subflows.push((ends, SubflowNames { before_view, rtts: Rtts::default(), at_hosts }));
             names.subflows.len() - 1
         });
         names.latest
@@ -82,9 +88,9 @@ impl Names {
 }
 
 impl FlowNames {
-    /// The name of a subflow, by the number that [`Names::subflow`] returned.
-    pub(super) fn of_subflow(&self, number: usize) -> &str {
-        &self.subflows[number].1.name
+    /// A subflow, by the number that [`Names::subflow`] returned.
+    pub(super) fn subflow_mut(&mut self, number: usize) -> &mut SubflowNames {
+        &mut self.subflows[number].1
     }
 
     /// The index of the end that is at `host`.

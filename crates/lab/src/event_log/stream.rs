@@ -1,18 +1,22 @@
 //! The file of an event log, written as the run goes on.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use crate::{RunError, way_out};
 
-/// Bytes that are collected before they are written.
+/// Bytes that are collected before they are written. They fit in the cache of a core, and are whole lines.
 const BUFFER: usize = 256 << 10;
+/// The room that is kept free for the next line. A longer one makes the buffer grow.
+const LONG_LINE: usize = 4 << 10;
 
 /// A file, and the first error of writing to it; nothing is written after that.
 pub(super) struct Stream {
     path: PathBuf,
-    file: BufWriter<File>,
+    file: File,
+    /// What was not written yet.
+    collected: Vec<u8>,
     error: Option<io::Error>,
 }
 
@@ -20,15 +24,31 @@ impl Stream {
     /// Creates the file, or empties it.
     pub(super) fn create(path: PathBuf) -> Result<Self, RunError> {
         match File::create(&path) {
-            Ok(file) => Ok(Self { path, file: BufWriter::with_capacity(BUFFER, file), error: None }),
+            Ok(file) => Ok(Self { path, file, collected: Vec::with_capacity(BUFFER), error: None }),
             Err(error) => Err(failed(&path, &error)),
         }
     }
 
-    pub(super) fn write(&mut self, line: &[u8]) {
-        if self.error.is_none() {
-            self.error = self.file.write_all(line).err();
+    /// What is collected, to make a line at its end; [`end_line`](Self::end_line) must follow.
+    #[inline]
+    pub(super) fn collected(&mut self) -> &mut Vec<u8> {
+        &mut self.collected
+    }
+
+    /// A line is complete.
+    #[inline]
+    pub(super) fn end_line(&mut self) {
+        if self.collected.len() > BUFFER - LONG_LINE {
+            self.write_out();
         }
+    }
+
+    #[cold]
+    fn write_out(&mut self) {
+        if self.error.is_none() {
+            self.error = self.file.write_all(&self.collected).err();
+        }
+        self.collected.clear();
     }
 
     /// Fails with the first error. The file has the whole lines until then, and perhaps a part of one.
@@ -38,8 +58,8 @@ impl Stream {
 
     /// Writes what was collected.
     pub(super) fn finish(mut self) -> Result<(), RunError> {
-        self.check()?;
-        self.file.flush().map_err(|error| failed(&self.path, &error))
+        self.write_out();
+        self.check()
     }
 }
 
@@ -54,9 +74,11 @@ mod tests {
     #[test]
     fn a_full_disk_is_an_error_with_a_way_out() {
         let mut stream = Stream::create(PathBuf::from("/dev/full")).expect("a device");
-        stream.write(b"short\n");
+        stream.collected().extend_from_slice(b"short\n");
+        stream.end_line();
         assert_eq!(stream.check(), Ok(()), "it is in the buffer");
-        stream.write(&[b' '; 2 * BUFFER]);
+        stream.collected().extend_from_slice(&[b' '; 2 * BUFFER]);
+        stream.end_line();
         let error = stream.check().expect_err("full").to_string();
         assert!(error.contains("/dev/full") && error.contains("make room on this disk"), "{error}");
         assert_eq!(stream.finish().map_err(|error| error.to_string()), Err(error));
