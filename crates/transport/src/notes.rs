@@ -184,10 +184,12 @@ impl tcp::Connection {
 
     #[inline]
     fn take_rtts(&mut self, each: &mut impl FnMut(Ends, Duration)) {
+        if self.notes.as_ref().is_none_or(|notes| notes.rtts.is_empty()) {
+            return;
+        }
         let ends = self.ends();
         if let Some(notes) = &mut self.notes {
-            notes.rtts.iter().for_each(|sample| each(ends, *sample));
-            notes.rtts.clear();
+            notes.rtts.drain(..).for_each(|sample| each(ends, sample));
         }
     }
 

@@ -63,18 +63,25 @@ impl Sequence {
     /// Adds a point. Times must not decrease.
     #[inline]
     pub fn push(&mut self, at: Instant, offset: u64) {
-        if self.is_kept() && self.points.len() == Self::CAPACITY {
-            let mut odd = true;
-            self.points.retain(|_| {
-                odd = !odd;
-                !odd
-            });
-            self.every *= 2;
-        }
         if self.is_kept() {
-            self.points.push(SequencePoint { time_s: (at - Instant::ZERO).as_secs_f64(), offset });
+            if self.points.len() == Self::CAPACITY {
+                self.thin_out();
+            }
+            // After 2ⁿ × CAPACITY points the next one is kept in any case.
+            self.points.push(SequencePoint { time_s: at.as_secs_f64(), offset });
         }
         self.count += 1;
+    }
+
+    /// Drops every second point.
+    #[cold]
+    fn thin_out(&mut self) {
+        let mut odd = true;
+        self.points.retain(|_| {
+            odd = !odd;
+            !odd
+        });
+        self.every *= 2;
     }
 
     /// Whether the next point is kept; `every` is a power of two.

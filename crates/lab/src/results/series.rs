@@ -10,7 +10,7 @@ use crate::number;
 /// Memory does not grow with simulated time: when there are [`Series::CAPACITY`] samples, every two are merged into
 /// one, and the interval doubles. For a state (a window, a queue) the later sample is kept. For a rate the mean is
 /// taken, so that the sum of the delivered data stays right ([`Series::of_rate`]).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Series {
     /// The measured object: a flow, `flow/subflow`, `link.up` or `link.down`.
     pub of: String,
@@ -25,6 +25,17 @@ pub struct Series {
     /// For a rate: the sum of the samples since the last point, and their number.
     #[serde(skip)]
     pending: Option<(f64, u32)>,
+    /// A sample before this time is no point of its own.
+    #[serde(skip)]
+    due: Instant,
+}
+
+/// Two series are equal if their points are, and what is written of them: a series that was read takes no samples.
+impl PartialEq for Series {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.of, &self.metric, &self.unit, self.interval) == (&other.of, &other.metric, &other.unit, other.interval)
+            && self.points == other.points
+    }
 }
 
 /// One sample.
@@ -54,47 +65,49 @@ fn from_seconds<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Dur
 impl Series {
     /// Maximum number of samples that are kept.
     pub const CAPACITY: usize = 2048;
+    /// The number of samples for which there is room at first.
+    const FIRST: usize = 64;
 
     /// An empty series with `interval` between samples.
     pub fn new(of: impl Into<String>, metric: &str, unit: &str, interval: Duration) -> Self {
         let (metric, unit) = (metric.into(), unit.into());
-        Self { of: of.into(), metric, unit, interval, points: Vec::new(), pending: None }
+        Self { of: of.into(), metric, unit, interval, points: Vec::new(), pending: None, due: Instant::ZERO }
     }
 
     /// Makes it the series of a rate: each sample is the mean since the previous one, or since time zero.
     #[must_use]
     pub fn of_rate(self) -> Self {
-        Self { pending: Some((0.0, 0)), ..self }
+        Self { pending: Some((0.0, 0)), due: Instant::ZERO + self.interval, ..self }
     }
 
     /// Adds a sample. If it comes less than the interval after the last one, a state ignores it and a rate includes it
     /// in the next mean. Times must not decrease.
+    #[inline]
     pub fn push(&mut self, at: Instant, value: f64) {
-        let since = match (self.points.last(), &self.pending) {
-            (Some(last), _) => last.time_s,
-            (None, Some(_)) => 0.0,
-            (None, None) => f64::NEG_INFINITY,
-        };
-        // Half a nanosecond of tolerance: sample times come from whole nanoseconds.
-        let due = at.as_secs_f64() - since >= self.interval.as_secs_f64() - 5e-10;
-        let value = match &mut self.pending {
-            None => value,
-            Some((sum, count)) => {
-                *sum += value;
-                *count += 1;
-                *sum / f64::from(*count)
-            }
-        };
-        if !due {
+        if let Some((sum, count)) = &mut self.pending {
+            *sum += value;
+            *count += 1;
+        }
+        if at < self.due {
             return;
         }
         if self.points.len() == Self::CAPACITY {
-            self.thin_out();
-            // The interval has doubled, so this sample is no longer due: it is the first of two, and the later is kept.
-            return;
+            // The interval doubles, so this sample is no longer due: it is the first of two, and the later is kept.
+            self.due = self.due.saturating_add(self.interval);
+            return self.thin_out();
+        }
+        self.due = at.saturating_add(self.interval);
+        let value = match &mut self.pending {
+            None => value,
+            Some(pending) => {
+                let (sum, count) = core::mem::take(pending);
+                sum / f64::from(count)
+            }
+        };
+        if self.points.capacity() == 0 {
+            self.points.reserve(Self::FIRST);
         }
         self.points.push(SeriesPoint { time_s: at.as_secs_f64(), value });
-        self.pending = self.pending.map(|_| (0.0, 0));
     }
 
     /// Merges every two points into one.

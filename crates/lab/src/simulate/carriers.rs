@@ -1,9 +1,10 @@
 //! The subflows that carry the data of a flow, and what happens on each.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use subflow_quantity::{Duration, Instant};
 use subflow_transport::tcp::Ends;
+use subflow_wire::IpHeader;
 
 use crate::results::{Sequence, SequenceKind};
 
@@ -30,9 +31,8 @@ pub(super) struct Carrier {
 
 /// From where to where a packet goes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
-    pub(super) source: IpAddr,
-    pub(super) destination: IpAddr,
+pub(super) struct Way<'a> {
+    pub(super) ip: &'a IpHeader,
     pub(super) source_port: u16,
     pub(super) destination_port: u16,
 }
@@ -46,16 +46,13 @@ impl Carriers {
 
     /// The subflow on which the sender's packets go this way, if it is known.
     #[inline]
-    pub(super) fn of_way(&mut self, way: Way) -> Option<usize> {
+    pub(super) fn of_way(&mut self, way: Way<'_>) -> Option<usize> {
         self.find(|known| way.is_between(known))
     }
 
     #[inline]
     fn find(&mut self, is_it: impl Fn(&Ends) -> bool) -> Option<usize> {
-        if !self.ends.get(self.latest).is_some_and(&is_it) {
-            self.latest = self.ends.iter().position(is_it)?;
-        }
-        Some(self.latest)
+        found(&self.ends, &mut self.latest, is_it).map(|_| self.latest)
     }
 
     /// Adds a subflow and returns its number.
@@ -92,6 +89,15 @@ impl Carriers {
     }
 }
 
+/// What `is_it` is true for, looked for in its last place first.
+#[inline]
+pub(super) fn found<'a, T>(all: &'a [T], place: &mut usize, is_it: impl Fn(&T) -> bool) -> Option<&'a T> {
+    if !all.get(*place).is_some_and(&is_it) {
+        *place = all.iter().position(is_it)?;
+    }
+    all.get(*place)
+}
+
 impl Carrier {
     /// Something happens to the data at `offset`.
     #[inline]
@@ -100,13 +106,13 @@ impl Carrier {
     }
 }
 
-impl Way {
+impl Way<'_> {
     /// The ends, as seen by whoever sends the packet.
     #[inline]
     pub(super) fn ends(self) -> Ends {
         Ends {
-            local: SocketAddr::new(self.source, self.source_port),
-            remote: SocketAddr::new(self.destination, self.destination_port),
+            local: SocketAddr::new(self.ip.source, self.source_port),
+            remote: SocketAddr::new(self.ip.destination, self.destination_port),
         }
     }
 
@@ -115,7 +121,7 @@ impl Way {
     fn is_between(self, Ends { local, remote }: &Ends) -> bool {
         local.port() == self.source_port
             && remote.port() == self.destination_port
-            && local.ip() == self.source
-            && remote.ip() == self.destination
+            && local.ip() == self.ip.source
+            && remote.ip() == self.ip.destination
     }
 }

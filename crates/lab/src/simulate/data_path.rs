@@ -82,7 +82,7 @@ pub(super) struct CarrierSample {
 impl DataPath {
     /// The sender sends a range this way.
     #[inline]
-    pub(super) fn on_packet_sent(&mut self, way: Way, start: u64, end: u64, now: Instant) -> Sending {
+    pub(super) fn on_packet_sent(&mut self, way: Way<'_>, start: u64, end: u64, now: Instant) -> Sending {
         let carrier = self.carriers.of_way(way).unwrap_or_else(|| self.add_carrier(way.ends()));
         self.on_sent(carrier, start, end, now)
     }
@@ -147,21 +147,27 @@ impl DataPath {
     /// A range has arrived. Returns the range that can be read now.
     pub(super) fn on_range_arrived(&mut self, start: u64, end: u64, now: Instant) -> Option<Range<u64>> {
         self.settle(now);
-        let mut next = self.position(start);
-        while let Some(piece) = self.pending.get_mut(next).filter(|piece| piece.end <= end) {
-            if piece.arrived_at.is_none() {
-                piece.arrived_at = Some(now);
-                self.held += piece.end - piece.start;
-                if !piece.repeated {
-                    self.delays.on_arrived(piece.carrier, now - piece.sent_at);
-                }
-            }
-            next += 1;
+        let first = self.position(start);
+        if first > 0 {
+            self.hold(first, end, now);
         }
+        let arrived_to = if first == 0 { end } else { 0 };
         let mut readable: Option<Range<u64>> = None;
-        while let Some(&Piece { start, end, sent_at, arrived_at: Some(arrived_at), .. }) = self.pending.front() {
+        while let Some(&Piece { start, end, sent_at, arrived_at, carrier, repeated }) = self.pending.front() {
+            let arrived_at = match arrived_at {
+                Some(earlier) => {
+                    self.held -= end - start;
+                    earlier
+                }
+                None if end <= arrived_to => {
+                    if !repeated {
+                        self.delays.on_arrived(carrier, now - sent_at);
+                    }
+                    now
+                }
+                None => break,
+            };
             self.pending.pop_front();
-            self.held -= end - start;
             self.since_sample.pieces += 1;
             self.since_sample.delay += now - sent_at;
             self.since_sample.waited += now - arrived_at;
@@ -173,6 +179,19 @@ impl DataPath {
             sequence.push(now, readable.end);
         }
         readable
+    }
+
+    /// Data up to `end` has arrived, from the piece `first` on, which is not the first of all: it waits.
+    fn hold(&mut self, first: usize, end: u64, now: Instant) {
+        for piece in self.pending.range_mut(first..).take_while(|piece| piece.end <= end) {
+            if piece.arrived_at.is_none() {
+                piece.arrived_at = Some(now);
+                self.held += piece.end - piece.start;
+                if !piece.repeated {
+                    self.delays.on_arrived(piece.carrier, now - piece.sent_at);
+                }
+            }
+        }
     }
 
     /// The sender has measured an RTT on a subflow.
@@ -261,12 +280,11 @@ impl DataPath {
 
 /// Calls `each` with the way of a packet and the range of each piece of data in it.
 #[inline]
-pub(super) fn for_each_range(packet: &Packet, mut each: impl FnMut(Way, u64, u64)) {
-    let (source, destination) = (packet.ip.source, packet.ip.destination);
+pub(super) fn for_each_range(packet: &Packet, mut each: impl FnMut(Way<'_>, u64, u64)) {
     let mut range = |source_port, destination_port, payload: &Payload| {
         if payload.length > 0 {
             let end = payload.stream_offset + u64::from(payload.length);
-            each(Way { source, destination, source_port, destination_port }, payload.stream_offset, end);
+            each(Way { ip: &packet.ip, source_port, destination_port }, payload.stream_offset, end);
         }
     };
     match &packet.body {

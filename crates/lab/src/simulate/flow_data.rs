@@ -68,7 +68,7 @@ impl FlowData {
         packet: &Packet,
         node: usize,
         when: When,
-        mut told: impl FnMut(Way, Range<u64>, Option<Sending>),
+        mut told: impl FnMut(Way<'_>, Range<u64>, Option<Sending>),
     ) {
         for_each_range(packet, |way, start, end| match &mut self.steps {
             _ if self.sender != node => told(way, start..end, None),
@@ -84,7 +84,7 @@ impl FlowData {
         packet: &Packet,
         node: usize,
         when: When,
-        mut told: impl FnMut(Way, Range<u64>, Option<Range<u64>>),
+        mut told: impl FnMut(Way<'_>, Range<u64>, Option<Range<u64>>),
     ) {
         for_each_range(packet, |way, start, end| match &mut self.steps {
             _ if self.sender == node => told(way, start..end, None),

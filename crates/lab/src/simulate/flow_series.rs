@@ -5,6 +5,7 @@ use subflow_transport::Endpoint;
 use subflow_transport::mptcp::LISTED_SUBFLOWS;
 use subflow_transport::tcp::Ends;
 
+use super::carriers::found;
 use super::data_path::{CarrierSample, DataPath};
 use super::figures::EndFigures;
 use super::object_series::{Metric, ObjectSeries};
@@ -211,14 +212,6 @@ pub(super) fn delivered_on(receiver: Option<&Endpoint>, ends: Ends, place: &mut 
     // The receiver has closed it, or has not opened it yet.
     let figures = EndFigures::of(receiver);
     figures.subflows.iter().rfind(|subflow| subflow.ends == ends).map_or(0, |subflow| subflow.bytes_received)
-}
-
-/// What `is_it` is true for, looked for in its last place first.
-fn found<'a, T>(all: &'a [T], place: &mut usize, is_it: impl Fn(&T) -> bool) -> Option<&'a T> {
-    if !all.get(*place).is_some_and(&is_it) {
-        *place = all.iter().position(is_it)?;
-    }
-    all.get(*place)
 }
 
 /// The series of the subflow with this number, made if it has none.

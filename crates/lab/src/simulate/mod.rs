@@ -97,9 +97,10 @@ fn measured(mut parts: Parts, scenario: &Scenario, seed: u64, options: &RunOptio
     let measure_from = Instant::ZERO + scenario.measure_from;
     let end = Instant::ZERO + scenario.duration;
     let watched = Watched { capture: capture.as_ref(), is_logged, stop: options.stop.as_ref() };
-    run_until(&mut parts, scenario, measure_from, &mut sampler, watched)?;
+    let mut slice = FIRST_SLICE;
+    run_until(&mut parts, scenario, measure_from, &mut sampler, watched, &mut slice)?;
     let baseline = parts.gathered(|run| run.begin_measuring());
-    run_until(&mut parts, scenario, end, &mut sampler, watched)?;
+    run_until(&mut parts, scenario, end, &mut sampler, watched, &mut slice)?;
     let cpu_s = timer.seconds() + parts.cpu_s;
     if let Some(capture) = capture {
         capture.finish(&mut parts.first().network)?;
@@ -138,11 +139,12 @@ fn run_until(
     end: Instant,
     sampler: &mut Option<Sampler>,
     Watched { capture, is_logged, stop }: Watched<'_>,
+    slice: &mut Duration,
 ) -> Result<(), RunError> {
     if sampler.is_some() || capture.is_some() || is_logged {
         let mut at = parts.now() + scenario.sample_interval;
         while at < end {
-            advance(parts, at, stop)?;
+            advance(parts, at, stop, slice)?;
             match sampler {
                 Some(sampler) => parts.gathered(|run| sampler.sample(run, scenario, at)),
                 None => parts.gathered(Run::forget_what_was_read),
@@ -152,30 +154,31 @@ fn run_until(
             at += scenario.sample_interval;
         }
     }
-    advance(parts, end, stop)
+    advance(parts, end, stop, slice)
 }
 
 /// Runs until `end`. Where the run can be stopped, and where parts note what happens, it goes in slices of simulated
-/// time, each about as much work as the others; that changes nothing about the results.
-fn advance(parts: &mut Parts, end: Instant, stop: Option<&Stop>) -> Result<(), RunError> {
-    let mut slice = FIRST_SLICE;
-    while stop.is_some() || parts.note_data() {
+/// time, each about as much work as the others; that changes nothing about the results. `slice` is the length of the
+/// next one.
+fn advance(parts: &mut Parts, end: Instant, stop: Option<&Stop>, slice: &mut Duration) -> Result<(), RunError> {
+    if stop.is_none() && !parts.note_data() {
+        return parts.run_until(end);
+    }
+    loop {
         if stop.is_some_and(Stop::is_requested) {
             return Err(RunError::failed("stopped on request"));
         }
-        let at = parts.now() + slice;
-        if at >= end {
-            break;
-        }
         let before = parts.events();
-        parts.run_until(at)?;
+        parts.run_until((parts.now() + *slice).min(end))?;
         match parts.events() - before {
-            events if events > EVENTS_PER_SLICE => slice = (slice / 2).max(Duration::from_nanos(1)),
-            events if events < EVENTS_PER_SLICE / 2 => slice = slice.saturating_mul(2).min(LONGEST_SLICE),
+            events if events > EVENTS_PER_SLICE => *slice = (*slice / 2).max(Duration::from_nanos(1)),
+            events if events < EVENTS_PER_SLICE / 2 => *slice = slice.saturating_mul(2).min(LONGEST_SLICE),
             _ => {}
         }
+        if parts.now() >= end {
+            return Ok(());
+        }
     }
-    parts.run_until(end)
 }
 
 /// Fails if packets have filled the memory that the network may take: the figures of the run are not valid then.

@@ -42,17 +42,18 @@ impl DurationSummary {
         let nanos = duration.as_nanos();
         self.count += 1;
         self.sum += u128::from(nanos);
+        if self.count <= self.most_kept as u64 {
+            return self.kept.push(nanos);
+        }
         match self.classes.get_mut(class(nanos).wrapping_sub(self.lowest)) {
             Some(known) => *known += 1,
-            None => self.keep(nanos),
+            None => self.begin_class(nanos),
         }
     }
 
-    /// Keeps a duration whose class has no number yet.
-    fn keep(&mut self, nanos: u64) {
-        if self.classes.is_empty() && self.kept.len() < self.most_kept {
-            return self.kept.push(nanos);
-        }
+    /// Counts a duration whose class has no number yet, and those that were kept until now.
+    #[cold]
+    fn begin_class(&mut self, nanos: u64) {
         for nanos in std::mem::take(&mut self.kept).into_iter().chain([nanos]) {
             self.classify(nanos);
         }
@@ -93,10 +94,9 @@ impl DurationSummary {
         if self.count == 0 {
             return None;
         }
-        let mut ascending = self.kept.clone();
-        ascending.sort_unstable();
-        let at_rank =
-            |rank: u64| ascending.get(rank as usize).map_or_else(|| self.at_rank(rank), |&nanos| nanos as f64) / 1e9;
+        let mut kept = Ranked { numbers: self.kept.clone(), lowest: 0 };
+        let mut at_rank =
+            |rank: u64| kept.at(rank as usize).map_or_else(|| self.at_rank(rank), |nanos| nanos as f64) / 1e9;
         Some(of.map(|p| {
             let position = p.clamp(0.0, 1.0) * (self.count - 1) as f64;
             let (below, above) = (at_rank(position.floor() as u64), at_rank(position.ceil() as u64));
@@ -113,6 +113,28 @@ impl DurationSummary {
             up_to > rank
         });
         middle(self.lowest + class.unwrap_or(self.classes.len() - 1))
+    }
+}
+
+/// Numbers of which a few are asked for by their rank, lower ones first. That takes less time than to sort all of them.
+struct Ranked {
+    numbers: Vec<u64>,
+    /// So many of the lowest numbers are in front, the highest of them last.
+    lowest: usize,
+}
+
+impl Ranked {
+    /// The number of this rank, counted from 0 in ascending order, if there are so many.
+    fn at(&mut self, rank: usize) -> Option<u64> {
+        if rank >= self.numbers.len() {
+            return None;
+        }
+        if rank + 1 != self.lowest {
+            let from = if rank < self.lowest { 0 } else { self.lowest };
+            self.numbers[from..].select_nth_unstable(rank - from);
+            self.lowest = rank + 1;
+        }
+        Some(self.numbers[rank])
     }
 }
 
