@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -61,12 +62,18 @@ def test_the_numbers_are_those_of_the_commands_csv() -> None:
         assert float(shown[0][name]) == flow[name]
 
 
-def test_the_json_is_the_commands_but_for_cpu_time() -> None:
+def test_the_json_is_the_commands_but_for_cpu_time(tmp_path: Path) -> None:
     def without_cpu_time(text: str) -> str:
         return "\n".join(line for line in text.splitlines() if '"cpu_s"' not in line)
 
-    results = subflow.Scenario.read(WIFI_LTE).run(series=False)
-    assert without_cpu_time(results.to_json()) == without_cpu_time(printed(str(WIFI_LTE), "--format", "json"))
+    scenario = subflow.Scenario.read(WIFI_LTE)
+    shown = printed(str(WIFI_LTE), "--format", "json")
+    assert without_cpu_time(scenario.run(series=False).to_json()) == without_cpu_time(shown)
+    # With metrics over time there are percentiles of delays, too.
+    printed(str(WIFI_LTE), "--out", str(tmp_path / "results"))
+    written = (tmp_path / "results" / "results.json").read_text()
+    assert '"one_way_delay": {' in written
+    assert without_cpu_time(scenario.run().to_json()) == without_cpu_time(written)
 
 
 def rows(table: subflow.Table) -> list[dict[str, Any]]:
