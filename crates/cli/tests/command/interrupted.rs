@@ -1,6 +1,7 @@
 //! Commands that are interrupted, and what they keep.
 
 use std::collections::BTreeMap;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
@@ -12,14 +13,18 @@ pub(crate) type Stored = BTreeMap<PathBuf, SystemTime>;
 
 /// The runs that a store has.
 pub(crate) fn stored(store: &Path) -> Stored {
-    let Ok(folders) = std::fs::read_dir(store) else { return BTreeMap::new() };
-    let folders = folders.flatten().filter(|entry| entry.path().is_dir());
+    files(store).filter_map(|file| Some((file.path(), file.metadata().ok()?.modified().ok()?))).collect()
+}
+
+/// The files of the runs that a store has.
+fn files(store: &Path) -> impl Iterator<Item = DirEntry> {
+    let folders = std::fs::read_dir(store).into_iter().flatten().flatten();
+    let folders = folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).into_iter().flatten().flatten());
-    let runs = files.filter(|file| {
+    files.filter(|file| {
         let name = file.file_name().to_string_lossy().into_owned();
         !name.starts_with('.') && name.ends_with(".parquet")
-    });
-    runs.filter_map(|file| Some((file.path(), file.metadata().ok()?.modified().ok()?))).collect()
+    })
 }
 
 pub(crate) fn start(desk: &Desk, arguments: &[&str]) -> Child {
@@ -35,13 +40,14 @@ pub(crate) fn start(desk: &Desk, arguments: &[&str]) -> Child {
 /// Waits until the store has so many runs. Fails if the command ends before.
 pub(crate) fn wait_for(count: usize, store: &Path, child: &mut Child) {
     let begin = Instant::now();
-    while stored(store).len() < count {
+    while files(store).count() < count {
         assert!(
             child.try_wait().expect("it can be asked").is_none(),
             "the command ended before {count} runs were done"
         );
         assert!(begin.elapsed() < Duration::from_secs(120), "{count} runs take too long");
-        std::thread::sleep(Duration::from_millis(1));
+        // Looking takes longer than a run: done at once again, it would take most of a core.
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

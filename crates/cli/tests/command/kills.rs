@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rand_core::RngCore;
+
 use crate::desk::{Desk, QUICK};
 use crate::interrupted::{assert_equal, start_and_kill};
 
@@ -12,15 +14,8 @@ const SEED: u64 = 0x5eed_2000;
 
 /// So many numbers of runs after which the sweep is killed, in ascending order.
 fn kill_points() -> Vec<usize> {
-    // Steele, Lea and Flood: Fast splittable pseudorandom number generators (SplitMix64).
-    let mut state = SEED;
-    let mut draw = || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        1 + (mixed ^ (mixed >> 31)) as usize % (RUNS - RUNS / 20)
-    };
-    let mut points: Vec<usize> = (0..KILLS).map(|_| draw()).collect();
+    let mut random = subflow_network::stream(SEED, "kills");
+    let mut points: Vec<usize> = (0..KILLS).map(|_| 1 + random.next_u32() as usize % (RUNS - RUNS / 20)).collect();
     points.sort_unstable();
     points
 }
