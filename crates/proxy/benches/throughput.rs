@@ -1,7 +1,8 @@
-//! Throughput of the proxy between the kernels of two network namespaces: curl as the client, a Python server with the
-//! kernel's MPTCP. Every byte is checked.
+//! The proxy between the kernels of two network namespaces: curl as the client, Python's `http.server` as the server, by
+//! the kernel's MPTCP under `mptcpize`. Throughput without limits and over shaped paths, with a path that is cut, without
+//! MPTCP, with many connections at once; its CPU time and its memory over time. Every byte is checked.
 //!
-//! `sudo cargo bench -p subflow-proxy --bench throughput`. The results are in docs/src/proxy.md.
+//! `sudo cargo bench -p subflow-proxy --bench throughput`. It takes three minutes. The results are in docs/src/proxy.md.
 #![cfg(target_os = "linux")]
 // It measures real time.
 #![allow(clippy::disallowed_types)]
@@ -10,40 +11,98 @@
 #[allow(dead_code, reason = "the tests use more of it")]
 mod setup;
 
-use std::io::Read;
-use std::time::Instant;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::Child;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use setup::{Process, Setup, machine_serves};
+use setup::{Process, Setup, machine_serves, works};
 
-const DOWNLOAD: usize = 1_000_000_000;
+const GIGABYTE: usize = 1_000_000_000;
 const UPLOAD: usize = 400_000_000;
-/// Payload of a full-sized packet (1500 bytes without the headers of IPv4 and TCP, timestamps and a DSS), and its bytes
-/// on an Ethernet, which `tc` counts.
+/// Connections at once, and how many bytes each receives.
+const MANY: usize = 200;
+const OF_MANY: usize = 5_000_000;
+/// Payload of a full-sized packet (1500 bytes without the headers of IPv4 and TCP, timestamps and a DSS, or without the
+/// DSS), and its bytes on an Ethernet, which `tc` counts.
 const PAYLOAD: f64 = 1428.0;
+const PAYLOAD_OF_TCP: f64 = 1448.0;
 const ON_THE_WIRE: f64 = 1514.0;
 
 fn main() {
     setup::be_the_proxy();
     let Some(setup) = machine_serves("bench") else { return };
-    let _server = setup.serve(true);
+    if !works("mptcpize --help") {
+        return subflow_prerequisite::Prerequisite::Kernel.missing("there is no mptcpize");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    write_file(&folder.path().join("1g"), GIGABYTE);
     let proxy = setup.proxy(&["c0", "c1"]);
-    println!("{:34} {:>10} {:>9} {:>14} {:>12}", "", "Mbit/s", "of fits", "CPU s per GB", "memory MB");
-    row("download", &proxy, DOWNLOAD, None, || download(&setup));
+    println!(
+        "{:37} {:>7} {:>8} {:>13} {:>12} {:>9}",
+        "", "Mbit/s", "of fits", "CPU s per GB", "MB after 1/4", "at end"
+    );
+    // `http.server` takes no uploads, and keeps five connections that it has not accepted.
+    let own = setup.serve(true);
     row("upload", &proxy, UPLOAD, None, || upload(&setup));
+    row("200 downloads at once", &proxy, MANY * OF_MANY, None, || download_many(&setup));
+    drop(own);
+    let files = serve_files(&setup, folder.path(), &["mptcpize", "run"]);
+    row("download", &proxy, GIGABYTE, None, || download(&setup));
     setup.shape(0, 200);
     setup.shape(1, 100);
-    row("download over 200 + 100 Mbit/s", &proxy, DOWNLOAD, Some(300.0), || download(&setup));
+    let both = Some(300.0 * PAYLOAD / ON_THE_WIRE);
+    row("download over 200 + 100 Mbit/s", &proxy, GIGABYTE, both, || download(&setup));
+    row("the 100 Mbit/s cut from 5 s to 10 s", &proxy, GIGABYTE, both, || cut_while(&setup, 1, || download(&setup)));
+    row("the 200 Mbit/s cut from 5 s to 10 s", &proxy, GIGABYTE, both, || cut_while(&setup, 0, || download(&setup)));
+    drop(files);
+    let _files = serve_files(&setup, folder.path(), &[]);
+    let first = Some(200.0 * PAYLOAD_OF_TCP / ON_THE_WIRE);
+    row("a server without MPTCP, 200 Mbit/s", &proxy, GIGABYTE, first, || download(&setup));
 }
 
-/// Measures a transfer of so many bytes over paths with this sum of rates, if they are limited.
-fn row(name: &str, proxy: &Process, bytes: usize, limit_mbps: Option<f64>, transfer: impl Fn()) {
+/// What the files consist of, a whole number of periods.
+fn block() -> Vec<u8> {
+    setup::pattern(251 << 10)
+}
+
+fn write_file(path: &Path, bytes: usize) {
+    let (mut file, block) = (std::fs::File::create(path).expect("a file"), block());
+    for start in (0..bytes).step_by(block.len()) {
+        file.write_all(&block[..block.len().min(bytes - start)]).expect("room for a gigabyte");
+    }
+}
+
+/// Starts `http.server` in a namespace and waits until it listens.
+fn serve_files(setup: &Setup, folder: &Path, launcher: &[&str]) -> Process {
+    let folder = folder.to_string_lossy();
+    let server = ["python3", "-m", "http.server", "80", "--directory", &folder];
+    let process = setup.program("s", &[launcher, &server].concat());
+    while !setup.output("s", &["ss", "-Htln"]).contains(":80 ") {
+        sleep(Duration::from_millis(50));
+    }
+    process
+}
+
+/// Measures a transfer of so many bytes over paths that carry this rate of payload, if they are limited.
+fn row(name: &str, proxy: &Process, bytes: usize, limit_mbps: Option<f64>, transfer: impl Fn() + Send) {
     let (cpu_before, began) = (cpu_seconds(proxy), Instant::now());
-    transfer();
+    let memory = std::thread::scope(|scope| {
+        let transfer = scope.spawn(transfer);
+        let mut memory = Vec::new();
+        while !transfer.is_finished() {
+            memory.push(memory_mb(proxy));
+            sleep(Duration::from_millis(20));
+        }
+        transfer.join().expect("all bytes are right");
+        memory
+    });
     let mbps = bytes as f64 * 8.0 / began.elapsed().as_secs_f64() / 1e6;
     let cpu = (cpu_seconds(proxy) - cpu_before) / bytes as f64 * 1e9;
-    let share = limit_mbps.map(|limit| mbps / (limit * PAYLOAD / ON_THE_WIRE) * 100.0);
-    let share = share.map_or_else(String::new, |share| format!("{share:.1} %"));
-    println!("{name:34} {mbps:>10.0} {share:>9} {cpu:>14.2} {:>12.1}", proxy.largest_memory_mb());
+    let share = limit_mbps.map_or_else(String::new, |limit| format!("{:.1} %", mbps / limit * 100.0));
+    let [early, late] = [memory.len() / 4, memory.len() - 1].map(|at| memory[at]);
+    println!("{name:37} {mbps:>7.0} {share:>8} {cpu:>13.2} {early:>12.1} {late:>9.1}");
 }
 
 /// The CPU time that the proxy has used: fields 14 and 15 of its `stat`, in ticks of 10 ms.
@@ -54,11 +113,28 @@ fn cpu_seconds(proxy: &Process) -> f64 {
     ticks.sum::<f64>() / 100.0
 }
 
+/// The memory that the proxy has now.
+fn memory_mb(proxy: &Process) -> f64 {
+    proxy.memory_mb("VmRSS:")
+}
+
 fn download(setup: &Setup) {
-    let mut curl = setup.start_curl("socks5h", &format!("http://10.99.0.1/{DOWNLOAD}"));
+    receive(setup.start_curl("socks5h", "http://10.99.0.1/1g"), GIGABYTE);
+}
+
+fn download_many(setup: &Setup) {
+    std::thread::scope(|scope| {
+        for _ in 0..MANY {
+            let curl = setup.start_curl("socks5h", &format!("http://10.99.0.1/{OF_MANY}"));
+            scope.spawn(move || receive(curl, OF_MANY));
+        }
+    });
+}
+
+/// Checks what curl receives.
+fn receive(mut curl: Child, length: usize) {
     let mut output = curl.stdout.take().expect("piped");
-    // A whole number of periods of what the server sends.
-    let pattern = setup::pattern(251 << 10);
+    let pattern = block();
     let (mut buffer, mut received) = (vec![0; pattern.len()], 0);
     loop {
         let at = received % pattern.len();
@@ -71,8 +147,21 @@ fn download(setup: &Setup) {
             }
         }
     }
-    assert_eq!(received, DOWNLOAD);
+    assert_eq!(received, length);
     assert!(curl.wait().is_ok_and(|status| status.success()));
+}
+
+/// Cuts a path in the fifth second of a transfer, and restores it in the tenth.
+fn cut_while(setup: &Setup, path: usize, transfer: impl Fn()) {
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for state in ["down", "up"] {
+                sleep(Duration::from_secs(5));
+                setup.ip("s", &format!("link set s{path} {state}"));
+            }
+        });
+        transfer();
+    });
 }
 
 fn upload(setup: &Setup) {

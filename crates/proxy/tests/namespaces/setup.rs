@@ -86,8 +86,13 @@ impl Process {
 
     /// The most memory that it has had.
     pub(crate) fn largest_memory_mb(&self) -> f64 {
+        self.memory_mb("VmHWM:")
+    }
+
+    /// A line of its `/proc/PID/status` that is an amount of memory.
+    pub(crate) fn memory_mb(&self, name: &str) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).expect("it runs");
-        let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("a line");
+        let line = status.lines().find(|line| line.starts_with(name)).expect("a line");
         line.split_whitespace().nth(1).and_then(|kib| kib.parse::<f64>().ok()).expect("a number") * 1024.0 / 1e6
     }
 
