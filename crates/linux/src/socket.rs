@@ -1,13 +1,13 @@
 //! Kernel sockets: TCP, MPTCP and UDP.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, sockopt};
+use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, ipproto, sockopt};
 
 use crate::buffers::{set_receive_buffer, set_send_buffer};
 use crate::error::{Error, Result, While};
@@ -178,8 +178,7 @@ impl Stream {
     fn new(socket: TcpStream, transport: Transport, interrupt: &Interrupt) -> Result<Self> {
         let set = || -> io::Result<()> {
             socket.set_nonblocking(false)?;
-            socket.set_read_timeout(Some(INTERRUPT_CHECK_INTERVAL))?;
-            socket.set_write_timeout(Some(INTERRUPT_CHECK_INTERVAL))
+            socket.set_read_timeout(Some(INTERRUPT_CHECK_INTERVAL))
         };
         set().during(|| "cannot set a timeout".into())?;
         Ok(Self { socket, transport, interrupt: interrupt.clone() })
@@ -197,8 +196,22 @@ impl Stream {
     }
 
     /// Writes some of `bytes`; `None` if the run was interrupted.
+    ///
+    /// It waits as a blocking call without a timeout does: until a third of the send buffer is free
+    /// (`sk_stream_write_space`), which is what `poll` reports. A call that times out and is repeated would write as soon
+    /// as any of the buffer is free.
     pub fn write(&self, bytes: &[u8]) -> io::Result<Option<usize>> {
-        self.until_interrupted(|mut socket| socket.write(bytes))
+        while !self.interrupt.is_raised() {
+            match rustix::net::send(&self.socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(bytes) => return Ok(Some(bytes)),
+                Err(Errno::AGAIN) => {
+                    while !self.interrupt.is_raised() && !ready(self.socket.as_fd(), PollFlags::OUT)? {}
+                }
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(None)
     }
 
     fn until_interrupted(&self, mut call: impl FnMut(&TcpStream) -> io::Result<usize>) -> io::Result<Option<usize>> {
@@ -242,5 +255,68 @@ fn ready(fd: BorrowedFd<'_>, what: PollFlags) -> rustix::io::Result<bool> {
         Ok(count) => Ok(count > 0),
         Err(Errno::INTR) => Ok(false),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    const FULL: StreamOptions = StreamOptions {
+        transport: Transport::Tcp,
+        congestion: None,
+        nagle: true,
+        receive_buffer: Some(1 << 16),
+        send_buffer: Some(1 << 20),
+    };
+
+    /// A connection over the loopback device whose send buffer is full, and the end that does not read.
+    fn full_connection(interrupt: &Interrupt) -> (Stream, TcpStream) {
+        let listener = listen(&FULL, (Ipv4Addr::LOCALHOST, 0).into()).expect("listens");
+        let remote = (Ipv4Addr::LOCALHOST, listener.local_addr().expect("bound").port()).into();
+        let here = (Ipv4Addr::LOCALHOST, 0).into();
+        let stream = Stream::connect(&FULL, here, remote, interrupt).expect("connects").expect("in time");
+        let peer = Stream::accept(&listener, Transport::Tcp, interrupt).expect("accepts").expect("in time").socket;
+        // What the peer's buffer takes makes room until its window is closed.
+        for _ in 0..20 {
+            while rustix::net::send(&stream.socket, &[0; 1 << 14], SendFlags::DONTWAIT).is_ok() {}
+            thread::sleep(Duration::from_millis(5));
+        }
+        (stream, peer)
+    }
+
+    #[test]
+    fn a_writer_that_waits_goes_on_when_a_third_of_the_send_buffer_is_free() {
+        let interrupt = Interrupt::default();
+        let (stream, mut peer) = full_connection(&interrupt);
+        let full = stream.unacknowledged().expect("known");
+        thread::scope(|scope| {
+            let writer = scope.spawn(|| stream.write(&[0; 1000]).expect("connected"));
+            while stream.unacknowledged().expect("known") > full * 92 / 100 {
+                peer.read_exact(&mut [0; 1 << 12]).expect("there is data");
+                thread::sleep(Duration::from_millis(1));
+            }
+            thread::sleep(4 * INTERRUPT_CHECK_INTERVAL);
+            let left = stream.unacknowledged().expect("known");
+            assert!(!writer.is_finished(), "{left} of {full} bytes are left in the buffer");
+            while !writer.is_finished() {
+                peer.read_exact(&mut [0; 1 << 12]).expect("there is data");
+            }
+            assert_eq!(writer.join().expect("no panic"), Some(1000));
+        });
+    }
+
+    #[test]
+    fn a_writer_that_waits_can_be_interrupted() {
+        let interrupt = Interrupt::default();
+        let (stream, _peer) = full_connection(&interrupt);
+        thread::scope(|scope| {
+            let writer = scope.spawn(|| stream.write(&[0; 1000]).expect("connected"));
+            thread::sleep(Duration::from_millis(20));
+            interrupt.raise();
+            assert_eq!(writer.join().expect("no panic"), None);
+        });
     }
 }
