@@ -2,8 +2,8 @@
 //!
 //! `cargo bench -p subflow-lab --bench records [-- SCENARIO.toml ROUNDS]`. The first run of a scenario is done with
 //! nothing recorded, with metrics over time, and with an event log, in turn, so that whatever else the machine does
-//! meets all three alike. Each line has the shortest and the median CPU time, and the ratio of the shortest to that of
-//! the runs with nothing recorded. Event logs go to `/dev/null`: how long a disk takes is not asked. docs/src/sweeps.md
+//! meets all three alike. Each line has the shortest and the median CPU time, and the median ratio to the run just
+//! before with nothing recorded. Event logs go to `/dev/null`: how long a disk takes is not asked. docs/src/sweeps.md
 //! has results.
 
 use std::error::Error;
@@ -56,14 +56,19 @@ fn compare(path: &Path, rounds: usize) -> Result<(), Box<dyn Error>> {
             times.push(seconds(scenario, job.seed, options)?);
         }
     }
-    println!("{}, {rounds} rounds, ms of CPU time", path.display());
-    times.iter_mut().for_each(|times| times.sort_by(f64::total_cmp));
-    let least = times[0][0];
-    for ((name, _), times) in kinds.iter().zip(&times) {
-        let (shortest, median) = (times[0], times[rounds / 2]);
-        println!("    {name:<20} {:8.2} {:8.2} {:8.3}", shortest * 1e3, median * 1e3, shortest / least);
+    println!("{}, {rounds} rounds, ms of CPU time and ratios to recording nothing", path.display());
+    for ((name, _), of_kind) in kinds.iter().zip(&times) {
+        let ratios = of_kind.iter().zip(&times[0]).map(|(time, nothing)| time / nothing);
+        let [(shortest, typical), (_, ratio)] =
+            [shortest_and_median(of_kind.clone()), shortest_and_median(ratios.collect())];
+        println!("    {name:<20} {:8.2} {:8.2} {ratio:8.3}", shortest * 1e3, typical * 1e3);
     }
     Ok(())
+}
+
+fn shortest_and_median(mut of: Vec<f64>) -> (f64, f64) {
+    of.sort_by(f64::total_cmp);
+    (of[0], of[of.len() / 2])
 }
 
 /// The CPU time of a run, its figures included.

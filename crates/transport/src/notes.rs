@@ -248,7 +248,7 @@ impl mptcp::Connection {
     /// Notes that `data` is assigned to a subflow, before its view changes.
     #[inline]
     pub(crate) fn note_assigned(&mut self, index: usize, data: &Range<u64>, why: Why) {
-        if self.notes.is_some() {
+        if self.notes_decisions() {
             self.note_decision(index, |seen| Note::Assigned { data: data.clone(), why, seen });
         }
     }
@@ -256,16 +256,20 @@ impl mptcp::Connection {
     /// Notes that the scheduler waits, if there is a subflow that could send.
     #[cold]
     pub(crate) fn note_waiting(&mut self) {
-        if let Some(able) = self.views.iter().position(|view| view.is_live() && view.can_send) {
+        if self.notes_decisions()
+            && let Some(able) = self.views.iter().position(|view| view.is_live() && view.can_send)
+        {
             self.note_decision(able, |seen| Note::Waits { seen });
         }
     }
 
+    #[inline]
+    fn notes_decisions(&self) -> bool {
+        self.notes.as_ref().is_some_and(|notes| notes.decisions)
+    }
+
     #[cold]
     fn note_decision(&mut self, index: usize, note: impl FnOnce(Seen) -> Note) {
-        if !self.notes.as_ref().is_some_and(|notes| notes.decisions) {
-            return;
-        }
         let open = self.subflows.iter().zip(&self.views).filter(|(subflow, _)| !subflow.is_closed());
         let written = self.stream.written;
         let seen = Seen {
