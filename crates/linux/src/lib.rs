@@ -86,6 +86,8 @@
 //! | our stack on a host | `station.rs` |
 //! | a host that is a network namespace: devices, routes, settings | `kernel_host.rs` |
 //! | network namespaces, and their removal after a crash | `namespace.rs` |
+//! | what identifies a network namespace, and which ones exist | `namespace_id.rs`, `census.rs` |
+//! | the folder of files that outlive a killed process | `state_folder.rs` |
 //! | devices between a kernel's interface and us | `device.rs`: TUN (`tun.rs`) or veth (`veth.rs`) |
 //! | switches, with their controller | `switches.rs`; their ports: `tap.rs` |
 //! | addresses, routes, rules; the kernel's MPTCP endpoints | `netlink/` |
@@ -106,6 +108,7 @@
 
 mod buffers;
 mod capture;
+mod census;
 mod clock;
 pub mod congestion;
 mod counters;
@@ -118,6 +121,7 @@ mod kernel;
 mod kernel_host;
 mod machine;
 mod namespace;
+mod namespace_id;
 pub mod netlink;
 mod packet_writer;
 pub mod paths;
@@ -129,6 +133,7 @@ mod sctp_data;
 mod sctp_sockets;
 mod socket;
 mod socket_info;
+mod state_folder;
 mod station;
 mod stepped_socket;
 mod switches;
@@ -139,6 +144,7 @@ mod tun;
 mod veth;
 
 pub use capture::{Capture, Captured};
+pub use census::{Census, Presence};
 pub use clock::WallClock;
 pub use counters::{Counters, InterfaceDrops, interface_drops};
 pub use device::{Device, DeviceKind};
@@ -150,6 +156,7 @@ pub use kernel::{congestion_controls, kernel_release};
 pub use kernel_host::{KernelHost, KernelInterface, KernelSettings};
 pub use machine::{Needs, Provided, device_in_use, require};
 pub use namespace::{Namespace, cleanup};
+pub use namespace_id::NamespaceId;
 pub use packet_writer::PacketWriter;
 pub use pattern::Pattern;
 pub use port_bytes::PortBytes;
@@ -159,6 +166,7 @@ pub use sctp_data::SctpData;
 pub use sctp_sockets::{SctpCarrier, SctpSockets};
 pub use socket::{Stream, StreamOptions, Transport, listen, udp};
 pub use socket_info::{ConnectionInfo, SubflowInfo};
+pub use state_folder::{STATE_FOLDER, in_state_folder, remove_empty_state_folder};
 pub use station::Station;
 pub use stepped_socket::{SteppedEvent, SteppedSocket};
 pub use switches::{SwitchPort, Switches, require_switches};

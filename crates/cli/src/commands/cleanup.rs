@@ -5,11 +5,11 @@ use crate::failure::Failure;
 use crate::output::print;
 
 pub(crate) fn cleanup() -> Result<(), Failure> {
-    let removed = on_linux::cleanup()?.into_iter().chain(proxy::cleanup()?);
-    let mut lines: Vec<String> = removed.map(|name| format!("removed {name}\n")).collect();
-    lines.extend(paths::cleanup()?.map(|done| format!("{done}\n")));
+    let mut lines: Vec<String> = on_linux::cleanup()?.into_iter().map(|name| format!("removed {name}")).collect();
+    lines.extend(proxy::cleanup()?);
+    lines.extend(paths::cleanup()?);
     if lines.is_empty() {
         return print("nothing was left behind\n");
     }
-    print(&lines.concat())
+    print(&(lines.join("\n") + "\n"))
 }

@@ -31,7 +31,7 @@ pub(crate) fn proxy(arguments: &Proxy) -> Result<(), Failure> {
     run(&settings, report).map_err(failure)
 }
 
-/// Undoes what killed proxies have left, and returns their names.
+/// Undoes what killed proxies have left, and returns what it did, a line each.
 #[cfg(target_os = "linux")]
 pub(super) fn cleanup() -> Result<Vec<String>, Failure> {
     subflow_proxy::cleanup().map_err(failure)

@@ -110,6 +110,23 @@ fn cleanup_puts_the_setting_back_that_a_killed_daemon_has_left() {
 }
 
 #[test]
+fn cleanup_removes_the_setting_of_a_namespace_that_has_ended() {
+    if !machine_serves() {
+        return;
+    }
+    let _alone = left_behind();
+    let hosts = TwoHosts::new("paths-gone", 0);
+    let daemon = hosts.daemon(&hosts.client, &MESH);
+    assert_eq!(daemon.end("KILL"), None);
+    drop(hosts);
+    let said = || text(&command().arg("cleanup").output().expect("the command starts").stdout);
+    let line = "removed the setting of a path manager of a network namespace that is gone";
+    let first = said();
+    assert!(first.contains(line), "{first}");
+    assert!(!said().contains(line), "once");
+}
+
+#[test]
 fn sighup_reads_the_configuration_again_unless_it_is_broken() {
     if !machine_serves() {
         return;

@@ -96,5 +96,23 @@ fn cleanup_undoes_what_a_killed_proxy_has_left() {
     assert_ne!(state(&hosts.client), before, "rules outlive a killed process");
     let cleaned = output_in(&hosts.client, command().arg("cleanup"));
     assert_eq!(cleaned.status.code(), Some(0), "{}", text(&cleaned.stderr));
+    assert!(text(&cleaned.stdout).contains("removed proxy 0"), "{}", text(&cleaned.stdout));
     assert_eq!(state(&hosts.client), before);
+}
+
+#[test]
+fn cleanup_says_that_it_removed_the_journal_of_a_namespace_that_has_ended() {
+    if !machine_serves() {
+        return;
+    }
+    let _alone = left_behind();
+    let hosts = hosts("proxy-gone");
+    let mut running = start(&hosts.client);
+    running.kill().and_then(|()| running.wait()).expect("killed");
+    drop(hosts);
+    let said = || text(&command().arg("cleanup").output().expect("the command starts").stdout);
+    let line = "removed the journal of proxy 0 of a network namespace that is gone";
+    let first = said();
+    assert!(first.contains(line), "{first}");
+    assert!(!said().contains(line), "once");
 }

@@ -2,24 +2,27 @@
 //!
 //! The lock is a Unix socket with an abstract name, which belongs to a network namespace and vanishes with its process.
 //! `net.mptcp.pm_type` stays 1 when a process is killed, so that connections which begin meanwhile can be taken over.
-//! What it was before is in a file, for the next process, or `subflow cleanup`, to put back.
+//! What it was before is in a file, for the next process, or `subflow cleanup`, to put back. Its name identifies the
+//! namespace.
 
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 use rustix::net::sockopt::socket_peercred;
 
-use crate::Sysctl;
+use crate::census::{Census, Presence};
 use crate::error::{Error, Result, While};
-use crate::namespace::THREAD_NAMESPACE;
+use crate::namespace_id::NamespaceId;
 use crate::netlink::event_listeners;
+use crate::state_folder::{STATE_FOLDER, in_state_folder, remove_empty_state_folder};
+use crate::sysctl::Sysctl;
 
 const LOCK: &str = "subflow-paths";
-const FOLDER: &str = "/run/subflow";
+/// What the name of a record begins with.
+const RECORD: &str = "pm_type.";
 const SETTING: Sysctl<'_> = Sysctl("mptcp/pm_type");
 const USERSPACE: &str = "1";
 
@@ -84,11 +87,48 @@ impl Ownership {
         refuse_others()?;
         if SETTING.read()? != USERSPACE || found.parse::<u8>().is_err() {
             let _ = fs::remove_file(&record);
+            remove_empty_state_folder();
             return Ok(None);
         }
         let ownership = Self { _lock: lock, found: found.clone(), record, released: false };
         ownership.release().map_err(without_rights)?;
         Ok(Some(found))
+    }
+
+    /// Removes the records of network namespaces that do not exist any more: their settings have ended with them. Returns
+    /// these records, and those that it keeps because it cannot see whether the namespace exists.
+    pub fn remove_of_ended() -> Result<Vec<(PathBuf, Presence)>> {
+        let here = NamespaceId::of_this_thread()?;
+        let mut records = Vec::new();
+        for entry in fs::read_dir(STATE_FOLDER).into_iter().flatten().map_while(io::Result::ok) {
+            let namespace = entry.file_name().to_string_lossy().strip_prefix(RECORD).map(str::parse);
+            if let Some(Ok(namespace)) = namespace
+                && namespace != here
+            {
+                records.push((namespace, entry.path()));
+            }
+        }
+        if records.is_empty() {
+            return Ok(Vec::new());
+        }
+        // After the list: no namespace in it can be younger.
+        let census = Census::take()?;
+        records.sort();
+        let mut found = Vec::new();
+        for (namespace, record) in records {
+            let presence = census.presence(namespace);
+            if presence == Presence::Gone {
+                fs::remove_file(&record)
+                    .or_else(|error| match error.kind() {
+                        ErrorKind::NotFound => Ok(()),
+                        _ => Err(error),
+                    })
+                    .during(|| format!("cannot remove {}", record.display()))?;
+            }
+            found.extend((presence != Presence::Exists).then_some((record, presence)));
+        }
+        remove_empty_state_folder();
+        Ok(found)
     }
 
     fn put_back(&mut self) -> Result<()> {
@@ -99,7 +139,7 @@ impl Ownership {
         SETTING.write(&self.found)?;
         // The next process must not take an old record for one of its time.
         let _ = fs::remove_file(&self.record);
-        let _ = fs::remove_dir(FOLDER);
+        remove_empty_state_folder();
         Ok(())
     }
 }
@@ -154,14 +194,12 @@ fn described(process: u32) -> String {
 
 /// The file with the setting that was found in this network namespace.
 fn record_path() -> Result<PathBuf> {
-    let namespace = fs::metadata(THREAD_NAMESPACE).during(|| format!("cannot read {THREAD_NAMESPACE}"))?.ino();
-    Ok(Path::new(FOLDER).join(format!("pm_type.{namespace}")))
+    Ok(Path::new(STATE_FOLDER).join(format!("{RECORD}{}", NamespaceId::of_this_thread()?)))
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {
-    fs::create_dir_all(FOLDER)?;
-    let staged = path.with_extension("new");
-    fs::write(&staged, text)?;
+    let staged = PathBuf::from(format!("{}.new", path.display()));
+    in_state_folder(|| fs::write(&staged, text))?;
     fs::rename(staged, path)
 }
 

@@ -1,7 +1,8 @@
 //! What has to be undone, on a file that outlives the process.
 //!
 //! A proxy has a number, which is its file's, and holds a lock on the file as long as it lives. Each step that undoes a
-//! change is in the file before the change is made. So a file without a lock tells what a killed proxy has left.
+//! change is in the file before the change is made. So a file without a lock tells what a killed proxy has left. Its name
+//! identifies the network namespace, to which the steps belong: with the namespace there is nothing to undo any more.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -9,12 +10,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
+use subflow_linux::{Census, NamespaceId, Presence, STATE_FOLDER, in_state_folder, remove_empty_state_folder};
 
 use super::occupied::Occupied;
 use super::step::Step;
 use crate::error::{Error, Result};
 
-const FOLDER: &str = "/run/subflow";
 /// Most proxies at a time in one network namespace.
 const MOST: u8 = 64;
 
@@ -31,13 +32,14 @@ impl Journal {
     /// Takes the first number that no proxy in this network namespace has, and of which nothing is `occupied`.
     pub(crate) fn take(occupied: &Occupied) -> Result<Self> {
         let failed = |error: std::io::Error| {
-            let problem = format!("cannot use the folder {FOLDER}: {error}");
+            let problem = format!("cannot use the folder {STATE_FOLDER}: {error}");
             Error::bad_input(problem, "it takes root and a /run that can be written, for what has to be undone")
         };
-        fs::create_dir_all(FOLDER).map_err(failed)?;
+        let namespace = namespace()?;
         for number in (0..MOST).filter(|&number| !occupied.has(number)) {
-            let path = path_of(number).map_err(failed)?;
-            let file = OpenOptions::new().append(true).create(true).read(true).open(&path).map_err(failed)?;
+            let path = path_of(namespace, number);
+            let open = || OpenOptions::new().append(true).create(true).read(true).open(&path);
+            let file = in_state_folder(open).map_err(failed)?;
             if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
                 continue;
             }
@@ -72,6 +74,7 @@ impl Drop for Journal {
             let _ = step.apply();
         }
         let _ = fs::remove_file(&self.path);
+        remove_empty_state_folder();
     }
 }
 
@@ -91,35 +94,85 @@ fn is_current(file: &File, path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|now| file.metadata().is_ok_and(|own| own.ino() == now.ino()))
 }
 
-/// Undoes what killed proxies have left in this network namespace. Returns their names.
+/// Undoes what killed proxies have left in this network namespace, and removes the journals of namespaces that have ended.
+/// Returns what it did, a line each.
 pub(crate) fn cleanup() -> Result<Vec<String>> {
-    let mut cleaned = Vec::new();
+    let mut lines = Vec::new();
+    let namespace = namespace()?;
     for number in 0..MOST {
-        let Ok(path) = path_of(number) else { break };
-        let mut file = match OpenOptions::new().append(true).read(true).open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(error) => {
-                let problem = format!("cannot open {}: {error}", path.display());
-                return Err(Error::bad_input(problem, "run `subflow cleanup` as root (sudo)"));
-            }
-        };
-        let is_locked = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
-        let mut text = String::new();
-        if !is_locked || !is_current(&file, &path) || file.read_to_string(&mut text).is_err() {
-            continue;
+        if let Some((file, text)) = open_left_behind(&path_of(namespace, number))? {
+            let undo: Vec<Step> = text.lines().filter_map(Step::from_line).collect();
+            drop(Journal { file, path: path_of(namespace, number), number, undo });
+            lines.push(format!("removed proxy {number}"));
         }
-        let undo: Vec<Step> = text.lines().filter_map(Step::from_line).collect();
-        drop(Journal { file, path, number, undo });
-        cleaned.push(format!("proxy {number}"));
     }
-    Ok(cleaned)
+    lines.extend(remove_of_ended(namespace)?);
+    remove_empty_state_folder();
+    Ok(lines)
 }
 
-/// The file of a proxy in the network namespace of this thread.
-fn path_of(number: u8) -> std::io::Result<PathBuf> {
-    let namespace = fs::metadata("/proc/thread-self/ns/net")?.ino();
-    Ok(PathBuf::from(format!("{FOLDER}/proxy-{namespace}-{number}")))
+/// Removes the journals of namespaces that do not exist any more: all of their changes have ended with them.
+fn remove_of_ended(here: NamespaceId) -> Result<Vec<String>> {
+    let mut left = Vec::new();
+    for entry in fs::read_dir(STATE_FOLDER).into_iter().flatten().map_while(std::io::Result::ok) {
+        let Some((namespace, number)) = parts_of(&entry.file_name().to_string_lossy()) else { continue };
+        if namespace != here
+            && let Some((file, _)) = open_left_behind(&entry.path())?
+        {
+            left.push((namespace, number, entry.path(), file));
+        }
+    }
+    if left.is_empty() {
+        return Ok(Vec::new());
+    }
+    // After the locks: where a proxy begins meanwhile the namespace has no file in the list.
+    let census = Census::take().map_err(|error| Error::Failed(error.to_string()))?;
+    left.sort_by_key(|&(namespace, number, ..)| (namespace, number));
+    let line = |(namespace, number, path, _lock): (_, u8, PathBuf, File)| match census.presence(namespace) {
+        Presence::Gone => {
+            let _ = fs::remove_file(path);
+            Some(format!("removed the journal of proxy {number} of a network namespace that is gone"))
+        }
+        Presence::Unknown => Some(format!(
+            "kept {}, the journal of a killed proxy: whether its network namespace exists cannot be seen",
+            path.display()
+        )),
+        // A cleanup in that namespace uses it.
+        Presence::Exists => None,
+    };
+    Ok(left.into_iter().filter_map(line).collect())
+}
+
+/// Opens and locks the journal at `path`, if there is one and no proxy holds it.
+fn open_left_behind(path: &Path) -> Result<Option<(File, String)>> {
+    let mut file = match OpenOptions::new().append(true).read(true).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            let problem = format!("cannot open {}: {error}", path.display());
+            return Err(Error::bad_input(problem, "run `subflow cleanup` as root (sudo)"));
+        }
+    };
+    let is_locked = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+    let mut text = String::new();
+    let is_left = is_locked && is_current(&file, path) && file.read_to_string(&mut text).is_ok();
+    Ok(is_left.then_some((file, text)))
+}
+
+/// The network namespace of this thread.
+fn namespace() -> Result<NamespaceId> {
+    NamespaceId::of_this_thread().map_err(|error| Error::Failed(error.to_string()))
+}
+
+/// The file of a proxy in a network namespace.
+fn path_of(namespace: NamespaceId, number: u8) -> PathBuf {
+    Path::new(STATE_FOLDER).join(format!("proxy-{namespace}-{number}"))
+}
+
+/// The network namespace and the number of the proxy whose file has this name.
+fn parts_of(name: &str) -> Option<(NamespaceId, u8)> {
+    let (namespace, number) = name.strip_prefix("proxy-")?.rsplit_once('-')?;
+    Some((namespace.parse().ok()?, number.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -136,5 +189,17 @@ mod tests {
         occupied.devices.push(devices_of(MOST - 1) + "0");
         let error = free_number(&occupied).expect_err("all are occupied");
         assert!(matches!(&error, Error::BadInput { problem, .. } if problem.contains("64 proxies")), "{error}");
+    }
+
+    #[test]
+    fn the_name_of_a_journal_has_the_network_namespace_and_the_number() {
+        for id in [NamespaceId::Cookie(4711), NamespaceId::Inode(4_026_531_840)] {
+            let path = path_of(id, 3);
+            let name = path.file_name().expect("it has one").to_string_lossy();
+            assert_eq!(parts_of(&name), Some((id, 3)), "{name}");
+        }
+        for foreign in ["pm_type.17", "proxy-", "proxy-17", "proxy-x-1", "proxy-17-256", ""] {
+            assert_eq!(parts_of(foreign), None, "{foreign}");
+        }
     }
 }

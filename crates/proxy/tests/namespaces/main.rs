@@ -4,9 +4,11 @@
 mod programs;
 mod setup;
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::time::Duration;
 
-use setup::machine_serves;
+use setup::{Setup, machine_serves};
 
 /// The proxy as a process of its own, which the tests start from this executable.
 #[test]
@@ -103,6 +105,45 @@ fn a_killed_proxy_is_cleaned_up_after() {
     assert_ne!(setup.left_behind(), "", "rules outlive a killed process");
     setup.cleanup();
     assert_eq!(setup.left_behind(), "");
+}
+
+/// The names of all journals.
+fn journals() -> BTreeSet<OsString> {
+    let entries = std::fs::read_dir("/run/subflow").into_iter().flatten().map_while(Result::ok);
+    entries.map(|entry| entry.file_name()).collect()
+}
+
+#[test]
+fn cleanup_anywhere_removes_the_journal_of_a_namespace_that_has_ended_and_no_other() {
+    let (Some(ended), Some(kept)) = (machine_serves("gone"), machine_serves("there")) else { return };
+    let killed = |setup: &Setup| {
+        let mut proxy = setup.proxy(&["c0"]);
+        let id = setup.namespace_id();
+        assert_eq!(proxy.end("-KILL"), None);
+        OsString::from(format!("proxy-{id}-0"))
+    };
+    let [of_ended, of_kept] = [killed(&ended), killed(&kept)];
+    assert!([&of_ended, &of_kept].iter().all(|name| journals().contains(*name)), "{:?}", journals());
+    drop(ended);
+    // Other tests may do it at the same time.
+    let _ = subflow_proxy::cleanup().expect("cleans up");
+    assert!(!journals().contains(&of_ended));
+    assert!(journals().contains(&of_kept), "{:?}", journals());
+    kept.cleanup();
+    assert!(!journals().contains(&of_kept));
+    assert_eq!(kept.left_behind(), "");
+}
+
+#[test]
+fn a_proxy_leaves_no_empty_folder() {
+    let Some(setup) = machine_serves("folder") else { return };
+    let mut proxy = setup.proxy(&["c0"]);
+    assert!(!journals().is_empty());
+    assert_eq!(proxy.end("-TERM"), Some(0));
+    // That of another test's proxy is not empty, except for an instant.
+    let is_empty = || std::fs::exists("/run/subflow").expect("a file system") && journals().is_empty();
+    let mut looks = (0..50).map(|_| is_empty()).inspect(|_| std::thread::sleep(Duration::from_millis(10)));
+    assert!(looks.any(|empty| !empty));
 }
 
 #[test]

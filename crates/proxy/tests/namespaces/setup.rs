@@ -294,18 +294,29 @@ impl Setup {
         assert!(output.stdout == pattern(length), "{} bytes of {length}, or others", output.stdout.len());
     }
 
-    pub(crate) fn cleanup(&self) {
+    /// Works in the client's namespace, in a thread.
+    fn in_client<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let namespace = std::fs::File::open(format!("/run/netns/{}-c", self.name)).expect("it is there");
-        let cleaned = std::thread::scope(|scope| {
-            let cleaning = scope.spawn(|| {
+        std::thread::scope(|scope| {
+            let working = scope.spawn(|| {
                 let kind = rustix::thread::LinkNameSpaceType::Network;
                 let moved = rustix::thread::move_into_link_name_space(std::os::fd::AsFd::as_fd(&namespace), Some(kind));
                 moved.expect("a thread may change its namespace");
-                subflow_proxy::cleanup().expect("cleans up")
+                work()
             });
-            cleaning.join().expect("no panic")
-        });
-        assert_eq!(cleaned.len(), 1, "{cleaned:?}");
+            working.join().expect("no panic")
+        })
+    }
+
+    /// What identifies the client's namespace.
+    pub(crate) fn namespace_id(&self) -> subflow_linux::NamespaceId {
+        self.in_client(|| subflow_linux::NamespaceId::of_this_thread().expect("it has one"))
+    }
+
+    pub(crate) fn cleanup(&self) {
+        let cleaned = self.in_client(|| subflow_proxy::cleanup().expect("cleans up"));
+        // Other tests leave journals of namespaces that have ended.
+        assert!(cleaned.contains(&"removed proxy 0".to_owned()), "{cleaned:?}");
     }
 
     /// Rules, tables and settings of the client's namespace that are a proxy's.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
+use subflow_linux::Presence;
 use subflow_linux::paths::{Driver, Ownership, Rules};
 
 use super::configuration::Configuration;
@@ -30,10 +31,19 @@ pub(crate) fn paths(arguments: &Paths) -> Result<(), Failure> {
     outcome
 }
 
-/// Puts back the setting of the kernel that a killed daemon has left, and says so.
-pub(crate) fn cleanup() -> Result<Option<String>, Failure> {
+/// Puts back the setting of the kernel that a killed daemon has left, and removes the records of network namespaces that
+/// are gone. Returns what it did, a line each.
+pub(crate) fn cleanup() -> Result<Vec<String>, Failure> {
     let value = Ownership::undo_of_killed()?;
-    Ok(value.map(|value| format!("put net.mptcp.pm_type back to {value}")))
+    let mut lines: Vec<String> =
+        value.map(|value| format!("put net.mptcp.pm_type back to {value}")).into_iter().collect();
+    for (record, presence) in Ownership::remove_of_ended()? {
+        lines.push(match presence {
+            Presence::Gone => "removed the setting of a path manager of a network namespace that is gone".into(),
+            _ => format!("kept {}: whether its network namespace exists cannot be seen", record.display()),
+        });
+    }
+    Ok(lines)
 }
 
 fn serve(driver: &mut Driver, signals: &Signals, arguments: &Paths, mut now: Configuration) -> Result<(), Failure> {

@@ -16,6 +16,6 @@ pub(crate) fn paths(_: &crate::arguments::Paths) -> Result<(), crate::failure::F
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn cleanup() -> Result<Option<String>, crate::failure::Failure> {
-    Ok(None)
+pub(crate) fn cleanup() -> Result<Vec<String>, crate::failure::Failure> {
+    Ok(Vec::new())
 }
