@@ -67,6 +67,7 @@ mod reproduction;
 mod rows;
 mod scatter;
 mod sequence;
+mod shown_time;
 mod span;
 mod summary;
 mod table;

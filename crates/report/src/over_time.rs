@@ -9,6 +9,7 @@ use super::events::events;
 use super::figure::{Axis, Curve, CurvePoint, Curves, Figure, Reference, Shape};
 use super::palette::Palette;
 use super::sequence;
+use super::shown_time::ShownTime;
 
 /// The metric of one figure.
 pub(super) struct Metric {
@@ -146,12 +147,13 @@ const IDLE_LEFT_OUT: [&str; 5] = [QUEUE, "blocking", "reassembly", "reassembly-d
 /// The figures of `runs`, which are of one point with `scenario`, for all metrics with samples, with the events of its
 /// timeline.
 pub(super) fn over_time(runs: &[&Run], scenario: &Scenario) -> Vec<Figure> {
-    let events = events(scenario);
+    let shown = ShownTime::of(runs.iter().copied());
+    let events: Vec<Reference> = events(scenario).into_iter().filter(|event| shown.has(event)).collect();
     let palette = Palette::new(runs, scenario);
     let with_packets = runs.iter().find(|run| !run.result.sequences.is_empty());
     let of = |metric: &Metric| match with_packets {
-        Some(run) if metric.name == SEQUENCE => sequence::sequences(run, runs.len() > 1, &events, &palette),
-        _ => of_metric(runs, metric, &events, &palette).into_iter().collect(),
+        Some(run) if metric.name == SEQUENCE => sequence::sequences(run, runs.len() > 1, shown, &events, &palette),
+        _ => of_metric(runs, metric, shown, &events, &palette).into_iter().collect(),
     };
     METRICS.iter().flat_map(of).collect()
 }
@@ -201,7 +203,13 @@ pub(super) fn samples(runs: &[&Run], metric: &Metric) -> Vec<usize> {
     by_name(runs, metric).iter().map(|(_, series)| longest(series)).collect()
 }
 
-fn of_metric(runs: &[&Run], metric: &Metric, events: &[Reference], palette: &Palette) -> Option<Figure> {
+fn of_metric(
+    runs: &[&Run],
+    metric: &Metric,
+    time: ShownTime,
+    events: &[Reference],
+    palette: &Palette,
+) -> Option<Figure> {
     let is_queue = metric.name == QUEUE;
     let mut all = lines(runs, metric);
     if !is_queue {
@@ -210,8 +218,7 @@ fn of_metric(runs: &[&Run], metric: &Metric, events: &[Reference], palette: &Pal
     // What was zero at every sample is left out, to keep the legend short.
     let (idle, shown): (Vec<Line>, Vec<Line>) = all.into_iter().partition(|line| metric.is_idle(line));
     let unit = shown.first()?.unit.clone();
-    let until = runs.iter().map(|run| run.result.duration_s).fold(0.0, f64::max);
-    let mut curves = Curves::new(Axis::new("time", "s").between(0.0, until), Axis::new(metric.label, unit));
+    let mut curves = Curves::new(time.axis(), Axis::new(metric.label, unit));
     let shape = if runs.len() > 1 { Shape::LineAndBand } else { Shape::Line };
     for Line { name, points, .. } in shown {
         let (colour, dashed) = match is_queue {
@@ -227,6 +234,7 @@ fn of_metric(runs: &[&Run], metric: &Metric, events: &[Reference], palette: &Pal
         let curve = Curve::new(format!("{name}: arriving")).shape(shape).colour(colour);
         curves.add(Curve { points, dashed: true, ..curve });
     }
+    curves.curves.iter_mut().for_each(|curve| time.cut(curve));
     events.iter().for_each(|event| {
         curves.mark(event.clone());
     });
@@ -237,7 +245,7 @@ fn of_metric(runs: &[&Run], metric: &Metric, events: &[Reference], palette: &Pal
             format!("{} at every sample: {}.", if is_queue { "Empty" } else { "Zero" }, names.join(", "))
         }
     };
-    let caption = joined([metric.caption, of_arrivals, &zero, &bands::caption([runs.len()])]);
+    let caption = joined([metric.caption, of_arrivals, &zero, &bands::caption([runs.len()]), &time.caption()]);
     Some(Figure::curves(metric.title, curves).caption(caption))
 }
 

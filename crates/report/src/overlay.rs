@@ -9,10 +9,11 @@ use super::bands;
 use super::chart::{self, UNITS};
 use super::escape::Slugs;
 use super::events::events;
-use super::figure::{Axis, Curve, CurvePoint, Curves, Figure, Reference, Shape};
+use super::figure::{Axis, Curve, Curves, Figure, Reference, Shape};
 use super::ink::{Look, Medium};
 use super::lines::LinePlot;
 use super::over_time::{METRICS, Metric, joined, lines, samples};
+use super::shown_time::ShownTime;
 use super::thinned::thinned;
 
 /// The points that are drawn before the reader has picked any.
@@ -99,19 +100,18 @@ pub(super) struct Together {
 /// The figures of the selection of `points`, by metric.
 pub(super) fn together(points: &[Sampled<'_>], selection: &Selection, slugs: &mut Slugs) -> Vec<Together> {
     let points = &points[..selection.points];
-    let until = points.iter().flat_map(|point| &point.runs).map(|run| run.result.duration_s).fold(0.0, f64::max);
-    let time = Axis::new("time", "s").between(0.0, until);
-    let events = common_events(points);
+    let time = ShownTime::of(points.iter().flat_map(|point| point.runs.iter().copied()));
+    let events: Vec<Reference> = common_events(points).into_iter().filter(|event| time.has(event)).collect();
     let bands = bands::caption(points.iter().map(|point| point.runs.len()));
     let thinned = format!(
         "At most about {} samples of each curve are drawn: of each stretch the smallest and the largest.",
         selection.samples
     );
     let of = |metric: &&'static Metric| {
-        let figures = overlays(points, metric, selection.samples).into_iter().map(|one| {
+        let figures = overlays(points, metric, time, selection.samples).into_iter().map(|one| {
             let thinned = if one.is_thinned { thinned.as_str() } else { "" };
-            let caption = joined([metric.caption_alone(), &bands, thinned]);
-            one.html(&time, metric.label, &events, caption, slugs)
+            let caption = joined([metric.caption_alone(), &bands, thinned, &time.caption()]);
+            one.html(&time.axis(), metric.label, &events, caption, slugs)
         });
         Together { title: metric.title, html: figures.collect() }
     };
@@ -135,7 +135,7 @@ struct Overlay {
     curves: Vec<(usize, Curve)>,
 }
 
-fn overlays(points: &[Sampled<'_>], metric: &Metric, samples: usize) -> Vec<Overlay> {
+fn overlays(points: &[Sampled<'_>], metric: &Metric, time: ShownTime, samples: usize) -> Vec<Overlay> {
     let has_bands = points.iter().any(|point| point.runs.len() > 1);
     let shape = if has_bands { Shape::LineAndBand } else { Shape::Line };
     let mut overlays: Vec<Overlay> = Vec::new();
@@ -147,9 +147,11 @@ fn overlays(points: &[Sampled<'_>], metric: &Metric, samples: usize) -> Vec<Over
                 overlays.len() - 1
             });
             let overlay = &mut overlays[index];
-            overlay.is_thinned |= line.points.len() > samples;
-            let drawn: Vec<CurvePoint> = thinned(line.points, samples);
-            let curve = Curve { points: drawn, ..Curve::new(point.name.as_str()).shape(shape).colour(number) };
+            let curve = Curve::new(point.name.as_str()).shape(shape).colour(number);
+            let mut curve = Curve { points: line.points, ..curve };
+            time.cut(&mut curve);
+            overlay.is_thinned |= curve.points.len() > samples;
+            curve.points = thinned(curve.points, samples);
             overlay.curves.push((number, curve));
         }
     }

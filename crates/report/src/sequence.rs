@@ -3,8 +3,9 @@
 use subflow_lab::results::{Run, Sequence, SequenceKind};
 
 use super::figure::{Axis, Curve, Curves, Figure, Mark, Reference, Shape};
-use super::over_time::name;
+use super::over_time::{joined, name};
 use super::palette::Palette;
+use super::shown_time::ShownTime;
 
 /// A run with more flows has views of these only.
 const MOST_FLOWS: usize = 4;
@@ -12,7 +13,13 @@ const MOST_FLOWS: usize = 4;
 const READABLE: usize = 7;
 
 /// A view of each flow of a run, which may be one of several.
-pub(super) fn sequences(run: &Run, is_one_of_several: bool, events: &[Reference], palette: &Palette) -> Vec<Figure> {
+pub(super) fn sequences(
+    run: &Run,
+    is_one_of_several: bool,
+    time: ShownTime,
+    events: &[Reference],
+    palette: &Palette,
+) -> Vec<Figure> {
     let flows = &run.result.flows;
     let views = flows.iter().filter_map(|flow| {
         let ours = |sequence: &&Sequence| {
@@ -22,7 +29,7 @@ pub(super) fn sequences(run: &Run, is_one_of_several: bool, events: &[Reference]
         all.sort_by_key(|sequence| (order(sequence.kind), palette.of_path(&name(run, &sequence.of))));
         let title =
             if flows.len() == 1 { "Time and sequence".into() } else { format!("Time and sequence: {}", flow.name) };
-        let mut view = view(run, &all, palette)?;
+        let mut view = view(run, &all, time, palette)?;
         events.iter().for_each(|event| {
             view.mark(event.clone());
         });
@@ -30,7 +37,7 @@ pub(super) fn sequences(run: &Run, is_one_of_several: bool, events: &[Reference]
         if let (Some(_), Some(last)) = (flow.completion_s, readable.and_then(|all| all.points().last())) {
             view.mark(Reference::Moment { label: "complete".to_owned(), at: last.time_s });
         }
-        Some(Figure::curves(title, view).caption(caption(&all, is_one_of_several.then_some(run.result.seed))))
+        Some(Figure::curves(title, view).caption(caption(&all, is_one_of_several.then_some(run.result.seed), time)))
     });
     views.take(MOST_FLOWS).collect()
 }
@@ -40,12 +47,11 @@ pub(super) fn points(run: &Run) -> usize {
     run.result.sequences.iter().map(|sequence| sequence.points().len()).sum()
 }
 
-fn view(run: &Run, all: &[&Sequence], palette: &Palette) -> Option<Curves> {
+fn view(run: &Run, all: &[&Sequence], time: ShownTime, palette: &Palette) -> Option<Curves> {
     if all.is_empty() {
         return None;
     }
-    let time = Axis::new("time", "s").between(0.0, run.result.duration_s);
-    let mut curves = Curves::new(time, Axis::new("position in the stream", "MB"));
+    let mut curves = Curves::new(time.axis(), Axis::new("position in the stream", "MB"));
     curves.fine = true;
     for sequence in all {
         let points = sequence.points().iter().map(|point| (point.time_s, point.offset as f64 / 1e6));
@@ -61,6 +67,7 @@ fn view(run: &Run, all: &[&Sequence], palette: &Palette) -> Option<Curves> {
         let colour = if sequence.kind == SequenceKind::Readable { READABLE } else { palette.of_path(&of) };
         curves.add(Curve::new(format!("{of} {what}")).with_points(points).shape(shape).colour(colour));
     }
+    curves.curves.iter_mut().for_each(|curve| time.cut(curve));
     Some(curves)
 }
 
@@ -76,7 +83,7 @@ fn order(kind: SequenceKind) -> usize {
     }
 }
 
-fn caption(all: &[&Sequence], of_seed: Option<u64>) -> String {
+fn caption(all: &[&Sequence], of_seed: Option<u64>, time: ShownTime) -> String {
     let mut caption =
         "Each packet with data: when it was sent, and the position of its data in the stream; what is below \
                        the line can be read. Drag over a short time to see single packets."
@@ -87,5 +94,5 @@ fn caption(all: &[&Sequence], of_seed: Option<u64>) -> String {
     if let Some(seed) = of_seed {
         caption += &format!(" Of the run with seed {seed} only.");
     }
-    caption
+    joined([caption.as_str(), &time.caption()])
 }
