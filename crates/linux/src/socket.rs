@@ -287,6 +287,11 @@ mod tests {
         (stream, peer)
     }
 
+    /// Reads what is there. The sender may be late.
+    fn read_some(peer: &mut TcpStream) -> usize {
+        peer.read(&mut [0; 1 << 12]).unwrap_or(0)
+    }
+
     #[test]
     fn a_writer_that_waits_goes_on_when_a_third_of_the_send_buffer_is_free() {
         let interrupt = Interrupt::default();
@@ -295,14 +300,14 @@ mod tests {
         thread::scope(|scope| {
             let writer = scope.spawn(|| stream.write(&[0; 1000]).expect("connected"));
             while stream.unacknowledged().expect("known") > full * 92 / 100 {
-                peer.read_exact(&mut [0; 1 << 12]).expect("there is data");
+                read_some(&mut peer);
                 thread::sleep(Duration::from_millis(1));
             }
             thread::sleep(4 * INTERRUPT_CHECK_INTERVAL);
             let left = stream.unacknowledged().expect("known");
             assert!(!writer.is_finished(), "{left} of {full} bytes are left in the buffer");
             while !writer.is_finished() {
-                peer.read_exact(&mut [0; 1 << 12]).expect("there is data");
+                read_some(&mut peer);
             }
             assert_eq!(writer.join().expect("no panic"), Some(1000));
         });
