@@ -44,8 +44,8 @@ pub struct Census {
 }
 
 impl Census {
-    /// Identifies the namespaces of all processes, threads, mounts and descriptors. A namespace that existed before and is
-    /// not found has ended.
+    /// Identifies the namespaces of all processes, threads, mounts and descriptors. A namespace that existed before and
+    /// is not found has ended.
     pub fn take() -> Result<Self> {
         in_thread(|| {
             let mut holders = Holders::default();

@@ -95,8 +95,8 @@ impl Ownership {
         Ok(Some(found))
     }
 
-    /// Removes the records of network namespaces that do not exist any more: their settings have ended with them. Returns
-    /// these records, and those that it keeps because it cannot see whether the namespace exists.
+    /// Removes the records of network namespaces that do not exist any more: their settings have ended with them.
+    /// Returns these records, and those that it keeps because it cannot see whether the namespace exists.
     pub fn remove_of_ended() -> Result<Vec<(PathBuf, Presence)>> {
         let here = NamespaceId::of_this_thread()?;
         let mut records = Vec::new();

@@ -1,8 +1,9 @@
 //! What has to be undone, on a file that outlives the process.
 //!
 //! A proxy has a number, which is its file's, and holds a lock on the file as long as it lives. Each step that undoes a
-//! change is in the file before the change is made. So a file without a lock tells what a killed proxy has left. Its name
-//! identifies the network namespace, to which the steps belong: with the namespace there is nothing to undo any more.
+//! change is in the file before the change is made. So a file without a lock tells what a killed proxy has left. Its
+//! name identifies the network namespace, to which the steps belong: with the namespace there is nothing to undo any
+//! more.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -94,8 +95,8 @@ fn is_current(file: &File, path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|now| file.metadata().is_ok_and(|own| own.ino() == now.ino()))
 }
 
-/// Undoes what killed proxies have left in this network namespace, and removes the journals of namespaces that have ended.
-/// Returns what it did, a line each.
+/// Undoes what killed proxies have left in this network namespace, and removes the journals of namespaces that have
+/// ended. Returns what it did, a line each.
 pub(crate) fn cleanup() -> Result<Vec<String>> {
     let mut lines = Vec::new();
     let namespace = namespace()?;

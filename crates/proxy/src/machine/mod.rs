@@ -17,8 +17,8 @@ pub(crate) use plan::{Change, PathPlan, firewall_changes};
 
 use crate::error::Result;
 
-/// Undoes what killed proxies have left in this network namespace, and removes their journals of namespaces that are gone.
-/// Returns what it did, a line each.
+/// Undoes what killed proxies have left in this network namespace, and removes their journals of namespaces that are
+/// gone. Returns what it did, a line each.
 ///
 /// # Errors
 ///

@@ -31,8 +31,8 @@ pub(crate) fn paths(arguments: &Paths) -> Result<(), Failure> {
     outcome
 }
 
-/// Puts back the setting of the kernel that a killed daemon has left, and removes the records of network namespaces that
-/// are gone. Returns what it did, a line each.
+/// Puts back the setting of the kernel that a killed daemon has left, and removes the records of network namespaces
+/// that are gone. Returns what it did, a line each.
 pub(crate) fn cleanup() -> Result<Vec<String>, Failure> {
     let value = Ownership::undo_of_killed()?;
     let mut lines: Vec<String> =
