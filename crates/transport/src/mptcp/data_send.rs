@@ -185,7 +185,8 @@ impl Connection {
         self.choose_interval(now);
         match choice {
             Some(Assignment { subflow, what: What::New { at_most } }) if !new_data.is_empty() => {
-                self.assign_new(subflow, new_data, at_most) || self.retransmit_opportunistically(now, Some(subflow))
+                self.assign_new(subflow, new_data, at_most, now)
+                    || self.retransmit_opportunistically(now, Some(subflow))
             }
             Some(Assignment { subflow, what: What::Copy { range } }) => self.assign_copy(subflow, range),
             _ => {
@@ -217,9 +218,17 @@ impl Connection {
         while self.assign(now) {}
     }
 
-    fn assign_new(&mut self, index: usize, new_data: Range<u64>, at_most: u64) -> bool {
-        let mss = u64::from(self.subflows[index].tcp.mss());
-        let length = (new_data.end - new_data.start).min(mss).min(at_most.max(1));
+    fn assign_new(&mut self, index: usize, new_data: Range<u64>, at_most: u64, now: Instant) -> bool {
+        let tcp = &mut self.subflows[index].tcp;
+        let mss = u64::from(tcp.mss());
+        let mut most = mss;
+        if let Some(payload) = tcp.probe_payload(now, &self.congestion)
+            && new_data.end - new_data.start >= tcp.data_for_probe(payload)
+        {
+            tcp.grant_probe();
+            most = payload;
+        }
+        let length = (new_data.end - new_data.start).min(most).min(at_most.max(1));
         let completes_later = self.memory.is_some();
         if length < mss && self.window_is_full() && !self.send.outstanding.is_empty() && !completes_later {
             // The peer's window ends within a segment: wait instead of sending a small segment (RFC 9293, section

@@ -55,6 +55,9 @@ impl Connection {
         }
         self.counters.duplicate_acks += u64::from(repeats);
         self.remove_acknowledged(&mut findings, now);
+        if self.mtu_search.is_some() {
+            self.look_at_mtu_probe(now, cc);
+        }
         self.update_rtt(&mut findings, now, cc);
         self.recovery.rack.adapt(self.send.una, self.send.nxt);
         if self.recovery.probe.is_some() {

@@ -4,7 +4,8 @@
 //! Timeouts in a row have two likely reasons: nothing passes, or only large packets do not. Linux takes the second for
 //! granted. Here the earliest segment is first sent again in small parts. If these are acknowledged, and the large segment
 //! behind them times out twice in a row, the path MTU is lowered; otherwise it stays what it is. A path that was down
-//! for a while thus has small packets afterwards only if both transmissions of that one segment are lost.
+//! for a while thus has small packets afterwards only if both transmissions of that one segment are lost. Larger ones
+//! are tried again later (`mtu_search.rs`).
 
 use subflow_policy::congestion::Controller;
 use subflow_quantity::Instant;
@@ -38,12 +39,14 @@ impl Connection {
             && self.retries >= 1
         {
             self.trial = None;
-            return self.lower_path_mtu(mtu, now, cc);
+            self.lower_path_mtu(mtu, now, cc);
+            return self.search_mtu_later(now);
         }
         let Some(attempt) = (self.retries + 1).checked_sub(SUSPICIOUS) else { return };
         let version_6 = self.ends.local.is_ipv6();
         let Some(mtu) = path_mtu::without_report(self.path_mtu, version_6, attempt as usize) else { return };
         if is_longer(self, mtu) {
+            self.forget_mtu_probe();
             self.sent.cut_head(self.mss_within(u32::from(mtu)).into());
             let until = self.trial.map(|trial| trial.until).filter(|&until| until > start);
             self.trial = Some(Trial { until: until.unwrap_or(end), mtu });

@@ -106,6 +106,7 @@ impl Connection {
             extra_ack_options: 0,
             path_mtu: config.mtu,
             trial: None,
+            mtu_search: None,
             network_error: None,
             counters: Counters::default(),
             notes: None,

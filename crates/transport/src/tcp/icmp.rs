@@ -54,6 +54,12 @@ impl Connection {
     pub(super) fn lower_path_mtu(&mut self, mtu: u16, now: Instant, cc: &mut Controller) {
         self.path_mtu = mtu;
         self.fit_mss();
+        self.send_large_again(now, cc);
+    }
+
+    /// Sends outstanding segments above the MSS again, in parts.
+    pub(super) fn send_large_again(&mut self, now: Instant, cc: &mut Controller) {
+        self.forget_mtu_probe();
         self.forget_duplicate_acks();
         if !self.state.is_synchronised() || !self.sent.cut(u64::from(self.send.mss)) {
             return;

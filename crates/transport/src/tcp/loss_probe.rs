@@ -50,6 +50,10 @@ impl Connection {
             self.rearm_retransmission(now);
             return None;
         }
+        if self.is_last_an_mtu_probe() {
+            self.on_mtu_probe_lost(now, cc);
+            return self.next_retransmission(segment, now, cc);
+        }
         self.counters.loss_probes += 1;
         let has_new = self.queue.bytes() > 0 && self.state.may_send() && self.admits_next();
         let probe = if has_new { self.send_new(segment, now, cc) } else { self.probe_with_last(segment, now) };

@@ -30,7 +30,7 @@
 //! | sending | `send_queue.rs`, `output.rs`, `segment.rs` |
 //! | retransmission queue | `sent_queue.rs`, `sent_segment.rs`, `transmission_order.rs` |
 //! | congestion window validation | `window_use.rs` |
-//! | ICMP errors, path MTU | `icmp.rs`; without ICMP: `black_hole.rs` |
+//! | ICMP errors, path MTU | `icmp.rs`; without ICMP: `black_hole.rs`, `mtu_search.rs` |
 //! | delayed acknowledgments, receive window, reassembly | `acknowledge.rs`, `receive_window.rs`, `reassembly.rs` |
 
 mod acceptability;
@@ -48,6 +48,7 @@ mod input;
 mod look_ahead;
 mod loss_detection;
 mod loss_probe;
+mod mtu_search;
 mod output;
 mod reassembly;
 mod receive_window;
@@ -236,6 +237,8 @@ pub struct Connection {
     path_mtu: u16,
     /// Small segments that were sent to find out whether large ones are lost for their size.
     trial: Option<black_hole::Trial>,
+    /// The search for a larger path MTU, after it was lowered without a report.
+    mtu_search: Option<Box<mtu_search::MtuSearch>>,
     /// The latest error that ICMP reported.
     network_error: Option<IcmpKind>,
     counters: Counters,

@@ -65,6 +65,9 @@ impl Connection {
         if self.recovery.due.head {
             self.recovery.due.head = false;
             if !self.sent.is_empty() {
+                if self.mtu_search.is_some() {
+                    self.cut_mtu_probe(self.sent.head_id());
+                }
                 return Some(self.retransmit(self.sent.head_id(), segment, now, cc));
             }
         }
@@ -97,11 +100,19 @@ impl Connection {
         None
     }
 
-    fn next_retransmission(&mut self, segment: &mut TcpSegment, now: Instant, cc: &mut Controller) -> Option<u64> {
+    pub(super) fn next_retransmission(
+        &mut self,
+        segment: &mut TcpSegment,
+        now: Instant,
+        cc: &mut Controller,
+    ) -> Option<u64> {
         if self.sent.in_flight() >= cc.path(self.path).cwnd {
             return None;
         }
         let id = self.sent.next_to_retransmit()?;
+        if self.mtu_search.is_some() {
+            self.cut_mtu_probe(id);
+        }
         Some(self.retransmit(id, segment, now, cc))
     }
 
@@ -145,7 +156,10 @@ impl Connection {
             let idle = now.since(self.send.last_sent_at);
             cc.on_transmit_after_idle(self.path, now, idle);
         }
-        let full = self.full_size();
+        let mut full = self.full_size();
+        if self.mtu_search.is_some() {
+            full = self.size_with_probe(full, now, cc);
+        }
         let data = self.queue.take(full.min(self.send.window_end.saturating_sub(self.send.nxt)));
         let length = data.end - data.start;
         let last = self.queue.bytes() == 0;

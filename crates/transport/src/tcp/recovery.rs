@@ -146,6 +146,9 @@ impl Connection {
             self.stay_open(cc);
             return;
         }
+        if self.is_mtu_probe_lost(cc) {
+            return self.on_mtu_probe_lost(now, cc);
+        }
         self.enter_recovery(now, cc);
         self.recovery.due.retransmissions = true;
     }

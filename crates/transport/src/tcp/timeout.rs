@@ -88,7 +88,9 @@ impl Connection {
         let in_flight = self.sent.in_flight();
         self.recovery.rack.advanced = true;
         self.rack_mark_lost(now, cc);
-        if self.sent.in_flight() != in_flight {
+        if self.is_mtu_probe_lost(cc) {
+            self.on_mtu_probe_lost(now, cc);
+        } else if self.sent.in_flight() != in_flight {
             if self.recovery_state(cc) != RecoveryState::Recovery && self.recovery_state(cc) != RecoveryState::Loss {
                 self.enter_recovery(now, cc);
                 self.reduce_window(1, true, false, cc);
