@@ -65,7 +65,7 @@ impl Controller {
 
     /// Sets the path's RTT estimates: smoothed and smallest.
     pub fn set_rtt(&mut self, path: usize, srtt: Duration, min_rtt: Duration) {
-        self.paths[path].srtt = Some(srtt);
+        self.paths[path].set_srtt(srtt);
         self.paths[path].min_rtt = Some(min_rtt);
     }
 

@@ -84,6 +84,9 @@ pub struct Path {
     pub credit: u32,
     /// Smoothed RTT, absent before the first sample.
     pub srtt: Option<Duration>,
+    /// The same in seconds, at least a nanosecond. The coupled algorithms read it of all paths at each acknowledgment,
+    /// and a division takes as long as ten other operations.
+    rtt_s: f64,
     /// Smallest RTT seen.
     pub min_rtt: Option<Duration>,
     /// Recovery phase.
@@ -108,12 +111,19 @@ impl Path {
             quantum,
             credit: 0,
             srtt: None,
+            rtt_s: 0.0,
             min_rtt: None,
             state: RecoveryState::Open,
             established: false,
             group: 0,
             growth: Growth::default(),
         }
+    }
+
+    /// Sets the smoothed RTT.
+    pub fn set_srtt(&mut self, srtt: Duration) {
+        self.srtt = Some(srtt);
+        self.rtt_s = srtt.as_nanos().max(1) as f64 / 1e9;
     }
 
     /// Whether the window is below the threshold, or equal to it with [`Growth::slow_start_at_threshold`].

@@ -79,6 +79,10 @@ impl Olia {
         let largest = siblings(paths, path).map(|s| s.window).fold(0.0, f64::max);
         let best = siblings(paths, path).map(|s| self.quality(&s)).reduce(Quality::better);
         let is_best = |s: &Sibling| best.is_some_and(|best| best.equals(self.quality(s)));
+        // Of many paths, most are neither the largest nor the best.
+        let Some(own) = sibling(paths, path).filter(|own| own.window == largest || is_best(own)) else {
+            return 0.0;
+        };
         let (mut collected, mut maximal) = (0_u32, 0_u32);
         for sibling in siblings(paths, path) {
             if sibling.window == largest {
@@ -87,17 +91,11 @@ impl Olia {
                 collected += 1;
             }
         }
-        let Some(own) = sibling(paths, path).filter(|_| collected > 0) else {
+        if collected == 0 {
             return 0.0;
-        };
-        let all = established(paths, path) as f64;
-        if own.window == largest {
-            -1.0 / (all * f64::from(maximal))
-        } else if is_best(&own) {
-            1.0 / (all * f64::from(collected))
-        } else {
-            0.0
         }
+        let all = established(paths, path) as f64;
+        if own.window == largest { -1.0 / (all * f64::from(maximal)) } else { 1.0 / (all * f64::from(collected)) }
     }
 
     fn quality(&self, sibling: &Sibling) -> Quality {

@@ -32,8 +32,8 @@ pub(super) fn siblings(paths: &[Path], of: usize) -> impl Iterator<Item = Siblin
 #[inline]
 pub(super) fn sibling(paths: &[Path], index: usize) -> Option<Sibling> {
     let path = &paths[index];
-    let rtt = path.srtt.filter(|_| path.established)?;
-    Some(Sibling { index, window: f64::from(path.settled_cwnd()), rtt: rtt.as_nanos().max(1) as f64 / 1e9 })
+    path.srtt.filter(|_| path.established)?;
+    Some(Sibling { index, window: f64::from(path.settled_cwnd()), rtt: path.rtt_s })
 }
 
 /// The rate `Σ x` of the group of path `of`, in units per second.
@@ -63,8 +63,10 @@ pub(super) mod tests {
 
     /// A path in congestion avoidance with a window in packets and an RTT in milliseconds.
     pub(in super::super) fn path(cwnd: u32, rtt_ms: u64) -> Path {
-        let srtt = Some(Duration::from_millis(rtt_ms));
-        Path { ssthresh: 1, srtt, min_rtt: srtt, established: true, ..Path::new(1, cwnd) }
+        let rtt = Duration::from_millis(rtt_ms);
+        let mut path = Path { ssthresh: 1, min_rtt: Some(rtt), established: true, ..Path::new(1, cwnd) };
+        path.set_srtt(rtt);
+        path
     }
 
     #[test]
