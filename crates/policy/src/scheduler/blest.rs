@@ -68,7 +68,7 @@ impl Blest {
     }
 
     fn pick(&mut self, subflows: &[SubflowView], ready: SubflowSet, queue: &QueueView<'_>) -> Option<usize> {
-        let live = candidates::usable(subflows).live;
+        let live = candidates::usable(subflows, queue).live;
         let (fast, best) = (lowest_latency::fastest(subflows, live)?, lowest_latency::fastest(subflows, ready)?);
         if fast == best {
             return Some(best);

@@ -10,7 +10,7 @@
 //! that point). If a subflow that has not carried the range only lacks window space, the reinjection waits for it, and
 //! new data may be sent meanwhile.
 
-use super::{Assignment, QueueView, SubflowSet, SubflowView, What};
+use super::{Assignment, QueueView, SubflowSet, SubflowSets, SubflowView, What};
 
 /// The subflows to choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,17 +22,12 @@ pub(super) struct Usable {
 }
 
 /// The subflows that may be chosen.
-pub(super) fn usable(subflows: &[SubflowView]) -> Usable {
-    // From the last to the first, so that each takes one shift by a constant: there may be dozens, at each decision.
-    let (mut live, mut backups, mut open) = (0, 0, 0);
-    for subflow in subflows.iter().rev() {
-        live = live << 1 | u64::from(subflow.established & !subflow.potentially_failed);
-        backups = backups << 1 | u64::from(subflow.backup);
-        open = open << 1 | u64::from(subflow.can_send);
-    }
-    let (regular, backups) = (SubflowSet(live & !backups), SubflowSet(live & backups));
+pub(super) fn usable(subflows: &[SubflowView], queue: &QueueView<'_>) -> Usable {
+    let SubflowSets { live, backup, open } = queue.sets.unwrap_or_else(|| SubflowSets::of(subflows));
+    debug_assert_eq!(SubflowSets { live, backup, open }, SubflowSets::of(subflows), "a view changed without its sets");
+    let (regular, backups) = (live.difference(backup), live.intersection(backup));
     let live = if regular.is_empty() { backups } else { regular };
-    Usable { live, ready: live.intersection(SubflowSet(open)) }
+    Usable { live, ready: live.intersection(open) }
 }
 
 /// Assigns the reinjection, else new data. `pick` chooses a subflow from a non-empty set of candidates that can all
@@ -42,7 +37,7 @@ pub(super) fn serve(
     queue: &QueueView<'_>,
     mut pick: impl FnMut(SubflowSet) -> Option<usize>,
 ) -> Option<Assignment> {
-    let usable = usable(subflows);
+    let usable = usable(subflows, queue);
     copy_on(usable, queue, &mut pick).or_else(|| new_data_on(usable, queue, pick))
 }
 
@@ -65,7 +60,7 @@ pub(super) fn copy(
     pick: impl FnMut(SubflowSet) -> Option<usize>,
 ) -> Option<Assignment> {
     queue.reinjection?;
-    copy_on(usable(subflows), queue, pick)
+    copy_on(usable(subflows, queue), queue, pick)
 }
 
 /// Assigns only new data.
@@ -74,7 +69,7 @@ pub(super) fn new_data(
     queue: &QueueView<'_>,
     pick: impl FnMut(SubflowSet) -> Option<usize>,
 ) -> Option<Assignment> {
-    new_data_on(usable(subflows), queue, pick)
+    new_data_on(usable(subflows, queue), queue, pick)
 }
 
 fn copy_on(
@@ -131,13 +126,35 @@ mod tests {
     fn backups_wait_until_no_regular_subflow_is_live() {
         let mut subflows = [subflow(10), subflow(20)];
         subflows[0].backup = true;
-        assert_eq!(usable(&subflows).live, SubflowSet(0b10));
+        assert_eq!(usable(&subflows, &queue(0)).live, SubflowSet(0b10));
         subflows[1].can_send = false;
-        assert_eq!(usable(&subflows).live, SubflowSet(0b10), "a full window does not activate a backup");
+        assert_eq!(usable(&subflows, &queue(0)).live, SubflowSet(0b10), "a full window does not activate a backup");
         subflows[1].potentially_failed = true;
-        assert_eq!(usable(&subflows).live, SubflowSet(0b01));
+        assert_eq!(usable(&subflows, &queue(0)).live, SubflowSet(0b01));
         subflows[0].established = false;
-        assert_eq!(usable(&subflows).live, SubflowSet(0));
+        assert_eq!(usable(&subflows, &queue(0)).live, SubflowSet(0));
+    }
+
+    #[test]
+    fn sets_that_are_kept_are_those_of_the_views() {
+        let mut subflows = vec![subflow(10); 4];
+        let mut sets = SubflowSets::of(&subflows);
+        let changes: [fn(&mut SubflowView); 5] = [
+            |subflow| subflow.established = false,
+            |subflow| subflow.backup = true,
+            |subflow| subflow.can_send = false,
+            |subflow| subflow.potentially_failed = true,
+            |subflow| *subflow = SubflowView::default(),
+        ];
+        for (step, change) in changes.into_iter().cycle().take(20).enumerate() {
+            let index = step * 3 % 4;
+            change(&mut subflows[index]);
+            sets.update(index, &subflows[index]);
+            assert_eq!(sets, SubflowSets::of(&subflows), "after step {step}");
+            assert_eq!(usable(&subflows, &QueueView { sets: Some(sets), ..queue(0) }), usable(&subflows, &queue(0)));
+            subflows[index].established = step % 2 == 0;
+            sets.update(index, &subflows[index]);
+        }
     }
 
     #[test]

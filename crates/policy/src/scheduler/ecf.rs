@@ -76,7 +76,7 @@ impl Default for Ecf {
 impl Scheduler for Ecf {
     fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment> {
         candidates::copy(subflows, queue, |ready| lowest_latency::fastest(subflows, ready)).or_else(|| {
-            let live = candidates::usable(subflows).live;
+            let live = candidates::usable(subflows, queue).live;
             candidates::new_data(subflows, queue, |ready| self.pick(subflows, live, ready, queue.backlog))
         })
     }

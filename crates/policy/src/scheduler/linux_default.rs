@@ -53,7 +53,7 @@ const BURST_SIZE: u64 = (1 << 16) - 20 - 40 - 40 - 8;
 impl Scheduler for LinuxDefault {
     fn next(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<Assignment> {
         if let Some(sent) = queue.reinjection
-            && let Some(subflow) = self.carrier(subflows, sent)
+            && let Some(subflow) = self.carrier(subflows, queue, sent)
         {
             return Some(Assignment { subflow, what: What::Copy { range: sent.range.clone() } });
         }
@@ -94,7 +94,7 @@ impl LinuxDefault {
     fn start_burst(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>) -> Option<usize> {
         self.burst = None;
         self.observe(subflows);
-        let best = candidates::usable(subflows).live.iter().min_by_key(|&r| self.linger(r, &subflows[r]))?;
+        let best = candidates::usable(subflows, queue).live.iter().min_by_key(|&r| self.linger(r, &subflows[r]))?;
         if subflows[best].buffer_full {
             return None;
         }
@@ -108,9 +108,9 @@ impl LinuxDefault {
     }
 
     /// The subflow on which to send `sent` again.
-    fn carrier(&mut self, subflows: &[SubflowView], sent: &SentRange) -> Option<usize> {
+    fn carrier(&mut self, subflows: &[SubflowView], queue: &QueueView<'_>, sent: &SentRange) -> Option<usize> {
         self.observe(subflows);
-        let carriers = candidates::allowed_carriers(candidates::usable(subflows).live, sent.carried_by);
+        let carriers = candidates::allowed_carriers(candidates::usable(subflows, queue).live, sent.carried_by);
         carriers.iter().filter(|&r| !subflows[r].buffer_full).min_by_key(|&r| self.linger(r, &subflows[r]))
     }
 

@@ -155,6 +155,40 @@ impl SubflowView {
     }
 }
 
+/// What all subflows may do, in sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SubflowSets {
+    /// Those that are [live](SubflowView::is_live).
+    pub live: SubflowSet,
+    /// Those that are backups.
+    pub backup: SubflowSet,
+    /// Those that [can send](SubflowView::can_send).
+    pub open: SubflowSet,
+}
+
+impl SubflowSets {
+    /// The sets of `subflows`.
+    pub fn of(subflows: &[SubflowView]) -> Self {
+        let mut sets = Self::default();
+        // From the last to the first, so that each takes one shift by a constant: there may be dozens.
+        for subflow in subflows.iter().rev() {
+            sets.live.0 = sets.live.0 << 1 | u64::from(subflow.is_live());
+            sets.backup.0 = sets.backup.0 << 1 | u64::from(subflow.backup);
+            sets.open.0 = sets.open.0 << 1 | u64::from(subflow.can_send);
+        }
+        sets
+    }
+
+    /// Subflow `index` has changed.
+    #[inline]
+    pub fn update(&mut self, index: usize, subflow: &SubflowView) {
+        let put = |set: &mut SubflowSet, is_in: bool| set.0 = set.0 & !(1 << index) | u64::from(is_in) << index;
+        put(&mut self.live, subflow.is_live());
+        put(&mut self.backup, subflow.backup);
+        put(&mut self.open, subflow.can_send);
+    }
+}
+
 /// A range of data that has been assigned to subflows and is not yet acknowledged at the data level.
 #[derive(Clone, Debug)]
 pub struct SentRange {
@@ -190,6 +224,8 @@ pub struct QueueView<'a> {
     pub reinjection: Option<&'a SentRange>,
     /// Ranges that are sent and not acknowledged, oldest first (the two slices of a ring buffer).
     pub outstanding: (&'a [SentRange], &'a [SentRange]),
+    /// The sets of the subflows, if the transport keeps them: then no scheduler has to look at every view.
+    pub sets: Option<SubflowSets>,
 }
 
 impl<'a> QueueView<'a> {

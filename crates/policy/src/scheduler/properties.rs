@@ -44,7 +44,7 @@ proptest! {
                     ..QueueView::default()
                 };
                 let Some(assignment) = scheduler.next(subflows, &queue) else { continue };
-                let usable = candidates::usable(subflows).live;
+                let usable = candidates::usable(subflows, &queue).live;
                 let (index, subflow) = (assignment.subflow, &subflows[assignment.subflow]);
                 prop_assert!(subflow.is_live(), "{}: {subflow:?}", entry.name);
                 match assignment.what {

@@ -49,7 +49,7 @@ impl Scheduler for RedDiversity {
             return Some(Assignment { subflow, what: What::Copy { range } });
         }
         self.placing = None;
-        let usable = candidates::usable(subflows);
+        let usable = candidates::usable(subflows, queue);
         let first = self.least_correlated(subflows, usable.live, usable.live)?;
         if queue.new_data.is_empty() || !usable.ready.contains(first) {
             return None;
@@ -85,7 +85,7 @@ impl RedDiversity {
         let carriers = sent.carried_by;
         let diverse = |k: usize| carriers.iter().all(|j| !self.correlations.share(k, j));
         let mut allowed = SubflowSet::default();
-        let ready = candidates::usable(subflows).ready.difference(carriers);
+        let ready = candidates::usable(subflows, queue).ready.difference(carriers);
         ready.iter().filter(|&k| diverse(k)).for_each(|k| allowed.insert(k));
         let nearest = |k: usize| carriers.iter().map(|j| self.degree(k, j)).fold(0.0, f64::max);
         Some((self.least(subflows, allowed, nearest)?, sent.range.clone()))

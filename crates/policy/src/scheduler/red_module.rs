@@ -66,7 +66,7 @@ impl Scheduler for RedModule {
             self.listed = self.list(subflows);
             self.list_at = Some(queue.now + LIST_EVERY);
         }
-        let usable = candidates::usable(subflows);
+        let usable = candidates::usable(subflows, queue);
         let listed = if usable.live.intersection(self.listed).is_empty() { usable.live } else { self.listed };
         let ready = usable.ready.intersection(listed);
         let newest = subflows.len().checked_sub(1)?;

@@ -36,7 +36,7 @@ impl Scheduler for Redundant {
         if let Some(copy) = candidates::copy(subflows, queue, fastest) {
             return Some(copy);
         }
-        let ready = candidates::usable(subflows).ready;
+        let ready = candidates::usable(subflows, queue).ready;
         let copy = ready.iter().find_map(|r| Some((r, self.progress.missing(r, queue)?)));
         if let Some((subflow, range)) = copy {
             return Some(Assignment { subflow, what: What::Copy { range } });

@@ -131,10 +131,8 @@ impl Connection {
     /// subflow.
     fn adjust_buffer(&mut self, index: usize, now: Instant) {
         // The other subflows have not changed since they were last drained.
-        let others = self.summaries.iter().enumerate().filter(|&(other, _)| other != index);
-        let rtts = others.filter_map(|(_, summary)| summary.receiver_rtt);
-        let slowest = rtts.chain(self.subflows[index].summary().receiver_rtt).max();
-        debug_assert_eq!(slowest, self.subflows.iter().filter_map(|subflow| subflow.summary().receiver_rtt).max());
+        let slowest = self.summaries.slowest_rtt(index, self.subflows[index].receiver_rtt());
+        debug_assert_eq!(slowest, self.subflows.iter().filter_map(|subflow| subflow.receiver_rtt()).max());
         if let Some(slowest) = slowest {
             self.receive.window.set_rtt(slowest);
         }

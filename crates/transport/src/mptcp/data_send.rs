@@ -162,7 +162,7 @@ impl Connection {
             return self.retransmit_opportunistically(now, None);
         }
         self.refresh_views();
-        if self.ready.is_empty() && !self.scheduler.queues_ahead() {
+        if self.sets.open.is_empty() && !self.scheduler.queues_ahead() {
             return false;
         }
         let reinjection = match self.send.reinjections {
@@ -180,6 +180,7 @@ impl Connection {
             blocked: self.send.blocked,
             reinjection,
             outstanding: self.send.outstanding.as_slices(),
+            sets: Some(self.sets),
         };
         let choice = self.scheduler.next(&self.views, &queue);
         self.choose_interval(now);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use subflow_policy::congestion::Controller;
 use subflow_policy::path_manager::{Event as PathEvent, FourTuple};
-use subflow_policy::scheduler::SubflowSet;
+use subflow_policy::scheduler::{SubflowSet, SubflowSets};
 use subflow_quantity::Instant;
 use subflow_wire::tcp::mptcp::{Capable, CapableFlags};
 use subflow_wire::tcp::{TcpFlags, TcpSegment};
@@ -21,6 +21,7 @@ use super::mode::Mode;
 use super::observation::Observation;
 use super::options::{VERSION, capable_of};
 use super::subflow::{Stage, Subflow};
+use super::summaries::Summaries;
 use super::withdrawals::Withdrawals;
 use super::{Config, Connection, Counters};
 use crate::stream::Stream;
@@ -116,10 +117,10 @@ impl Connection {
             path_manager: config.path_manager.clone(),
             views: Vec::new(),
             outdated_views: SubflowSet::default(),
-            ready: SubflowSet::default(),
+            sets: SubflowSets::default(),
             observation: Observation::new(&config),
             dirty: 0,
-            summaries: Vec::new(),
+            summaries: Summaries::default(),
             send: DataSend::default(),
             memory: Self::send_memory(&config),
             receive: DataReceive::new(config.tcp.receive_buffer, mss, now),

@@ -18,7 +18,7 @@ impl Connection {
         if let Some(subflow) = self.subflows.get(index) {
             prefetch_whole::<Subflow, _>(&subflow.local_id, offset_of!(Subflow, local_id));
         }
-        prefetch_all(&self.summaries);
+        prefetch_all(self.summaries.as_slice());
         prefetch(&self.config.stale_loss_count);
         prefetch(&self.config.data_acks);
         if self.send.una < self.stream.written {

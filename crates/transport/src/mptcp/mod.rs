@@ -21,7 +21,7 @@
 //! | the send buffer if data is queued ahead of windows | `send_memory.rs` |
 //! | repeating data on other subflows | `reinjection.rs`; as upstream Linux does: `stale.rs` |
 //! | shared-bottleneck detection: samples, coupling by group | `observation.rs` |
-//! | segments and their options | `output.rs` |
+//! | segments and their options | `output.rs`; what each needs of all subflows: `summaries.rs` |
 //! | addresses, path manager, MP_PRIO | `addresses.rs`; identifiers of local addresses: `local_addresses.rs` |
 //! | REMOVE_ADDR | `withdrawals.rs` |
 //! | MPTCP options of an arriving segment | `options.rs` |
@@ -52,6 +52,7 @@ mod reinjection;
 pub mod send_memory;
 mod stale;
 mod subflow;
+mod summaries;
 mod views;
 mod withdrawals;
 
@@ -60,7 +61,7 @@ use std::sync::Arc;
 use rand_core::RngCore;
 use subflow_policy::congestion::Controller;
 use subflow_policy::path_manager::PathManagement;
-use subflow_policy::scheduler::{Scheduling, SubflowSet, SubflowView};
+use subflow_policy::scheduler::{Scheduling, SubflowSet, SubflowSets, SubflowView};
 use subflow_quantity::Instant;
 
 pub use addresses::OpenRequest;
@@ -86,7 +87,8 @@ use former_subflows::FormerSubflows;
 use keys::Key;
 use mode::Mode;
 use send_memory::SendMemory;
-use subflow::{Stage, SubflowSummary};
+use subflow::Stage;
+use summaries::Summaries;
 use withdrawals::Withdrawals;
 
 /// Counters of a connection in addition to those of its subflows.
@@ -127,13 +129,13 @@ pub struct Connection {
     /// The subflows whose views are updated before the scheduler sees them next. An end that only receives never asks
     /// it.
     outdated_views: SubflowSet,
-    /// The subflows that can send, according to their views.
-    ready: SubflowSet,
+    /// What the subflows may do, according to their views.
+    sets: SubflowSets,
     observation: Option<Box<observation::Observation>>,
     /// Bit set of the subflows that may have something to send.
     dirty: u64,
-    /// By subflow, as of the last time that it had nothing to send.
-    summaries: Vec<SubflowSummary>,
+    /// What every packet needs of all subflows.
+    summaries: Summaries,
     pub(crate) send: DataSend,
     /// Content of the send buffers, for a scheduler that queues data ahead of windows.
     memory: Option<SendMemory>,
@@ -236,7 +238,7 @@ impl Connection {
         let theirs = match self.dirty {
             // This method is called after every packet. If all subflows are drained, their deadlines need not be
             // computed.
-            0 => self.summaries.iter().map(|summary| summary.deadline).min().unwrap_or(Instant::MAX),
+            0 => self.summaries.first_deadline(),
             _ => self.first_deadline(),
         };
         debug_assert_eq!(theirs, self.first_deadline(), "a subflow's timers changed without a call of touch()");

@@ -9,7 +9,7 @@ use super::Connection;
 use super::config::DataAcks;
 use super::data_send::DataFin;
 use super::mode::Mode;
-use super::subflow::{Stage, SubflowSummary};
+use super::subflow::Stage;
 
 /// Bytes available for options in a TCP header.
 const OPTION_SPACE: u32 = 40;
@@ -50,10 +50,7 @@ impl Connection {
     }
 
     pub(super) fn update_summary(&mut self, index: usize) {
-        if self.summaries.len() <= index {
-            self.summaries.resize(self.subflows.len(), SubflowSummary::default());
-        }
-        self.summaries[index] = self.subflows[index].summary();
+        self.summaries.set(index, self.subflows[index].summary());
     }
 
     /// Adds the MPTCP options to a segment.

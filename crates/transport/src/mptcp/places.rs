@@ -35,7 +35,7 @@ use subflow_wire::tcp::mptcp::ResetReason;
 
 use super::Connection;
 use super::join::Refused;
-use super::subflow::{Stage, Subflow, SubflowSummary};
+use super::subflow::{Stage, Subflow};
 use crate::tcp::Closed;
 
 /// Half-open joins may keep one in this number of places against further joins.
@@ -93,10 +93,8 @@ impl Connection {
         self.refresh_views();
         self.scheduler.on_replaced(index, &self.views[index]);
         self.views[index] = SubflowView::default();
-        self.ready.remove(index);
-        if let Some(summary) = self.summaries.get_mut(index) {
-            *summary = SubflowSummary::default();
-        }
+        self.sets.update(index, &self.views[index]);
+        self.summaries.clear(index);
         if let Some(memory) = &mut self.memory {
             memory.remove(index);
         }

@@ -105,7 +105,7 @@ impl Connection {
                 return false;
             }
             self.refresh_views();
-            self.send.blocked += u64::from(!self.ready.is_empty());
+            self.send.blocked += u64::from(!self.sets.open.is_empty());
         }
         if !self.config.opportunistic_retransmission || !(waits_for_window || self.stream.is_blocked()) {
             return false;
@@ -132,6 +132,7 @@ impl Connection {
             window: self.send.window_end.saturating_sub(self.send.una),
             blocked: self.send.blocked,
             outstanding: self.send.outstanding.as_slices(),
+            sets: Some(self.sets),
             ..QueueView::default()
         };
         match self.scheduler.clone().next(&self.views, &queue)? {

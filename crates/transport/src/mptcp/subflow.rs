@@ -7,6 +7,7 @@ use subflow_wire::tcp::mptcp::{MptcpOption, ResetReason};
 
 use super::received_mappings::ReceivedMappings;
 use super::stale::Delivery;
+use super::summaries::SubflowSummary;
 use crate::tcp;
 
 /// Maximum number of options that wait for an acknowledgment; above it no echo of an ADD_ADDR is queued, since the peer
@@ -27,24 +28,6 @@ pub(crate) enum Stage {
     Established,
     /// The subflow is closed.
     Closed,
-}
-
-/// The values of each subflow that are needed for every packet of the connection. They are stored together, so that
-/// they stay in the cache; the subflows of many connections do not.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SubflowSummary {
-    /// [`Subflow::deadline`].
-    pub(crate) deadline: Instant,
-    /// The receiver's RTT estimate, if the subflow is established.
-    pub(crate) receiver_rtt: Option<Duration>,
-    /// [`Subflow::has_delivered`].
-    pub(crate) delivered: bool,
-}
-
-impl Default for SubflowSummary {
-    fn default() -> Self {
-        Self { deadline: Instant::MAX, receiver_rtt: None, delivered: false }
-    }
 }
 
 /// A subflow of an MPTCP connection.
@@ -171,8 +154,13 @@ impl Subflow {
 
     /// The values that are needed for every packet.
     pub(crate) fn summary(&self) -> SubflowSummary {
-        let receiver_rtt = self.tcp.receiver_rtt().filter(|_| self.is_established());
-        SubflowSummary { deadline: self.deadline(), receiver_rtt, delivered: self.has_delivered() }
+        let (deadline, receiver_rtt) = (self.deadline(), self.receiver_rtt());
+        SubflowSummary { deadline, receiver_rtt, delivered: self.has_delivered() }
+    }
+
+    /// The receiver's RTT estimate, if the subflow is established.
+    pub(crate) fn receiver_rtt(&self) -> Option<Duration> {
+        self.tcp.receiver_rtt().filter(|_| self.is_established())
     }
 
     /// Whether all data assigned to it has been delivered.

@@ -55,10 +55,6 @@ impl Connection {
             None => (u64::from(in_flight) * u64::from(mss), false),
         };
         let can_send = established && !stuck && in_flight < path.cwnd && tcp.has_no_losses();
-        match can_send {
-            true => self.ready.insert(index),
-            false => self.ready.remove(index),
-        }
         self.views[index] = SubflowView {
             local_id: subflow.local_id,
             srtt: tcp.rtt().srtt(),
@@ -79,5 +75,6 @@ impl Connection {
             potentially_failed: stuck,
             can_send,
         };
+        self.sets.update(index, &self.views[index]);
     }
 }

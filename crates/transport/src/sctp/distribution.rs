@@ -234,6 +234,7 @@ impl Association {
                 blocked: state.blocked,
                 reinjection: None,
                 outstanding: state.outstanding.as_slices(),
+                sets: None,
             };
             let Assignment { subflow, what } = state.scheduling.next(&state.views, &queue)?;
             let index = subflow.min(self.destinations.len() - 1);
