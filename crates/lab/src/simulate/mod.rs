@@ -1,5 +1,5 @@
 //! One run of a scenario in the simulator: built (`build.rs`, `stacks.rs`), driven (`world.rs`, with `nodes.rs` and
-//! `application.rs`), and turned into figures (`measure.rs`, `sample.rs`).
+//! `application.rs`), and turned into figures (`measure.rs`, `sample.rs`; `flows.rs` where those of flows suffice).
 
 mod application;
 pub(crate) mod build;
@@ -11,6 +11,7 @@ mod division;
 pub(crate) mod figures;
 mod flow_data;
 pub(crate) mod flow_series;
+mod flows;
 pub(crate) mod measure;
 pub(crate) mod nodes;
 mod object_series;
@@ -33,6 +34,7 @@ use crate::results::{Engine, RunResult};
 use crate::{CpuTimer, RunError, Stop};
 use build::Run;
 pub use division::{Division, Undivided};
+pub use flows::simulate_flows;
 use parts::Parts;
 use sample::Sampler;
 

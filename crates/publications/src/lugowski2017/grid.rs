@@ -26,7 +26,7 @@ impl Topology {
 }
 
 /// The queue of shaped links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Queue {
     DropTail,
     Red,
@@ -144,7 +144,7 @@ pub(super) const ITEMS: [Item; 18] = [
 ];
 
 /// What is not known of the testbed, or in two versions, taken one way or the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Choices {
     /// Which CMT/RPv2 it is, as scenarios name it.
     pub(super) cmt_rpv2: &'static str,
@@ -157,7 +157,7 @@ pub(super) struct Choices {
 }
 
 /// What bounds the data in flight of a connection, whether TCP or MPTCP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Buffers {
     /// NetPerfMeter's send buffer of 233 016 bytes: Linux doubles it and counts 2304 bytes for a packet with 1448 of
     /// data.
@@ -190,6 +190,9 @@ pub(super) const ALTERNATIVES: [(&str, Choices); 5] = [
     ("latency on data only", Choices { both_ways: false, ..THESIS }),
 ];
 
+/// The northern path's rate where it is fixed.
+const ASYMMETRIC_NORTH_MBPS: u32 = 10;
+
 /// One experiment: what a median is taken of.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Cell {
@@ -200,6 +203,44 @@ pub(super) struct Cell {
     /// Congestion control of each flow; `reno` stands for TCP, all else for MPTCP.
     pub(super) flows: Vec<&'static str>,
     pub(super) choices: Choices,
+}
+
+/// What the runs of a cell depend on. Cells of two tables, or under two choices, may have the same runs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Setup {
+    /// The rates of the shaped links: that of the bottleneck, or those of both paths.
+    shaped_mbps: Vec<u32>,
+    queue: Queue,
+    latency_ms: u32,
+    flows: Vec<&'static str>,
+    choices: Choices,
+}
+
+impl Cell {
+    /// The rate of the northern path.
+    pub(super) fn north_mbps(&self) -> u32 {
+        match self.table.topology {
+            Topology::Asymmetric => ASYMMETRIC_NORTH_MBPS,
+            _ => self.capacity_mbps,
+        }
+    }
+
+    /// What its runs depend on. A choice that makes no difference to them is left as the figures have it.
+    pub(super) fn setup(&self) -> Setup {
+        let mut choices = self.choices;
+        if !self.flows.contains(&"cmt-rpv2") {
+            choices.cmt_rpv2 = THESIS.cmt_rpv2;
+        }
+        if self.latency_ms == 0 {
+            choices.both_ways = THESIS.both_ways;
+        }
+        let shaped_mbps = match self.table.topology {
+            Topology::Bottleneck => vec![self.capacity_mbps],
+            _ => vec![self.capacity_mbps, self.north_mbps()],
+        };
+        let (queue, latency_ms) = (self.table.queue, self.latency_ms);
+        Setup { shaped_mbps, queue, latency_ms, flows: self.flows.clone(), choices }
+    }
 }
 
 /// The cells of a table at these capacities, under these choices.

@@ -1,26 +1,17 @@
 //! Cells that have been run.
 
-use subflow_lab::RunError;
-use subflow_lab::simulate::{RunOptions, simulate};
 use subflow_lab::statistics::{Interval, mean, median, median_interval, standard_deviation};
 
 use super::grid::{Cell, Topology};
 use super::published::Published;
-use super::testbed::scenario;
 
 /// How much is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Effort {
     /// Simulated seconds a run.
     pub(super) duration_s: u32,
     /// Runs a cell.
     pub(super) runs: u64,
-}
-
-/// Goodput of each flow in one run.
-pub(super) fn run(cell: &Cell, effort: Effort, seed: u64) -> Result<Vec<f64>, RunError> {
-    let result = simulate(&scenario(cell, effort.duration_s, seed), seed, &RunOptions::default())?;
-    Ok(result.flows.iter().map(|flow| flow.goodput_mbps).collect())
 }
 
 /// A cell with its runs.

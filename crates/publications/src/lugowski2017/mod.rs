@@ -8,16 +8,17 @@ mod measurement;
 mod on_linux;
 mod published;
 mod report;
+mod runs;
 mod testbed;
 
-use subflow_lab::execute::{Progress, run_cells};
+use subflow_lab::execute::Progress;
 use subflow_report::{Finding, Reproduction};
 
 use super::alternatives::compare_alternatives;
 use super::{Emulation, Item, Measured, Paper, ReproduceError, Request};
-use grid::{ALTERNATIVES, Cell, TABLES, THESIS, TableOfThesis, cells};
-use measurement::{Effort, Measurement, Measurements};
-use published::Published;
+use grid::{ALTERNATIVES, TABLES, THESIS, TableOfThesis, cells};
+use measurement::Effort;
+use runs::Runs;
 
 /// The thesis.
 #[derive(Clone, Copy, Debug)]
@@ -62,19 +63,19 @@ impl Paper for Lugowski2017 {
         request: &Request,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Reproduction, ReproduceError> {
-        let effort = if request.quick { QUICK } else { FULL };
+        let (effort, alternative) = if request.quick { (QUICK, QUICK_ALTERNATIVE) } else { (FULL, ALTERNATIVE) };
         let capacities: &[u32] = if request.quick { &QUICK_CAPACITIES } else { &CAPACITIES };
         let wants = |table: &TableOfThesis| request.wants(table.name) || request.is_only_sensitivity();
         let tables: Vec<TableOfThesis> = TABLES.into_iter().filter(wants).collect();
         let of_tables = |capacities, choices| {
             tables.iter().flat_map(|&table| cells(table, capacities, choices)).collect::<Vec<_>>()
         };
-        let measurements = measure(of_tables(capacities, THESIS), effort, request.jobs, progress)?;
+        let runs = Runs::new(alternative, request.jobs, progress);
+        let measurements = runs.measure(of_tables(capacities, THESIS), effort)?;
         let mut findings = findings::findings(&measurements);
         compare_alternatives(&mut findings, request, &ALTERNATIVES, |choices| {
-            let effort = if request.quick { QUICK_ALTERNATIVE } else { ALTERNATIVE };
             let cells = of_tables(&QUICK_CAPACITIES, choices);
-            Ok(findings::findings(&measure(cells, effort, request.jobs, progress)?))
+            Ok(findings::findings(&runs.measure(cells, alternative)?))
         })?;
         Ok(Reproduction {
             paper: self.name().to_owned(),
@@ -85,19 +86,6 @@ impl Paper for Lugowski2017 {
             notes: notes(effort),
         })
     }
-}
-
-fn measure(
-    cells: Vec<Cell>,
-    effort: Effort,
-    jobs: usize,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Measurements, ReproduceError> {
-    let run = |cell: &Cell, seed| measurement::run(cell, effort, seed);
-    let goodputs = run_cells(&cells, |_| effort.runs, jobs, progress, run)?;
-    let published = Published::read();
-    let of_cells = cells.into_iter().zip(&goodputs);
-    Ok(Measurements(of_cells.map(|(cell, goodputs)| Measurement::of(cell, goodputs, &published)).collect()))
 }
 
 fn notes(effort: Effort) -> Vec<String> {

@@ -1,9 +1,13 @@
 //! Cells that have been run.
 
+use std::ops::ControlFlow;
+
 use subflow_lab::RunError;
 use subflow_lab::results::RunResult;
-use subflow_lab::simulate::{RunOptions, simulate};
+use subflow_lab::simulate::{RunOptions, simulate, simulate_flows};
 use subflow_lab::statistics::{Interval, jain_index, mean, mean_interval};
+use subflow_quantity::Duration;
+use subflow_scenario::Scenario;
 
 use super::testbed::{CUT_S, Choices, END_S, Experiment, SAMPLE_S, scenario};
 
@@ -24,27 +28,40 @@ pub(super) struct Outcome {
 
 /// Runs a cell once.
 pub(super) fn run(cell: Experiment, choices: Choices, seed: u64) -> Result<Outcome, RunError> {
-    let series = matches!(cell, Experiment::Cut { .. });
-    let result = simulate(&scenario(cell, choices, seed), seed, &RunOptions { series, ..RunOptions::default() })?;
+    let scenario = scenario(cell, choices, seed);
+    let simulated = |series| simulate(&scenario, seed, &RunOptions { series, ..RunOptions::default() });
     Ok(match cell {
-        Experiment::Transfer { .. } | Experiment::InterDomain { .. } | Experiment::Diamond { .. } => {
-            Outcome { goodput: transferred(&result), ..Outcome::default() }
+        Experiment::Transfer { .. } => Outcome { goodput: goodput_of_file(&scenario, seed)?, ..Outcome::default() },
+        Experiment::InterDomain { .. } | Experiment::Diamond { .. } => {
+            Outcome { goodput: transferred(&simulated(false)?), ..Outcome::default() }
         }
         Experiment::Load { .. } => {
-            let goodputs: Vec<f64> = result.flows.iter().map(|flow| flow.goodput_mbps).collect();
+            let goodputs: Vec<f64> = simulated(false)?.flows.iter().map(|flow| flow.goodput_mbps).collect();
             Outcome {
                 goodput: goodputs.iter().sum(),
                 fairness: jain_index(&goodputs).unwrap_or(1.0),
                 ..Outcome::default()
             }
         }
-        Experiment::Cut { .. } => after_cut(&result),
+        Experiment::Cut { .. } => after_cut(&simulated(true)?),
     })
 }
 
 /// Goodput of the transfer, the first flow, in Mbit/s.
 pub(super) fn transferred(result: &RunResult) -> f64 {
     result.flows[0].goodput_mbps
+}
+
+/// The same of a file, which is looked for once a second: the datagrams that go on after its arrival need not be
+/// simulated.
+fn goodput_of_file(scenario: &Scenario, seed: u64) -> Result<f64, RunError> {
+    let seconds = (1..=scenario.duration.as_nanos() / 1_000_000_000).map(Duration::from_secs);
+    let mut goodput = 0.0;
+    simulate_flows(scenario, seed, seconds, |flows| {
+        goodput = flows[0].goodput_mbps;
+        if flows[0].completion_s.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok(goodput)
 }
 
 /// What a run showed whose link was cut. It takes metrics over time.
@@ -131,5 +148,21 @@ impl Measurements {
             let cell = &measurement.cell;
             cell.item() == item && cell.case() == case && cell.mode().name == mode
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testbed::{PAPER, cells};
+    use super::*;
+
+    #[test]
+    fn a_file_has_the_goodput_of_a_whole_run() {
+        // The last mode of the smallest file over the fat tree.
+        let cell = cells(true).into_iter().rfind(|cell| (cell.item(), &*cell.case()) == ("fat-tree", "1 MB"));
+        let scenario = scenario(cell.expect("there is one"), PAPER, 2);
+        let whole = simulate(&scenario, 2, &RunOptions::default()).expect("it runs");
+        assert!(whole.flows[0].completion_s.is_some_and(|seconds| seconds < 20.0), "most of the run follows it");
+        assert_eq!(goodput_of_file(&scenario, 2), Ok(transferred(&whole)));
     }
 }

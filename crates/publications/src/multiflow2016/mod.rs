@@ -8,12 +8,15 @@ mod on_linux;
 mod report;
 mod testbed;
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use subflow_lab::execute::{Progress, run_cells};
 use subflow_report::{Finding, Reproduction};
 
 use super::alternatives::{compare_alternatives, sensitivity};
 use super::{Emulation, Item, Measured, Paper, ReproduceError, Request};
-use measurement::{Measurement, Measurements};
+use measurement::{Measurement, Measurements, Outcome};
 use testbed::{ALTERNATIVES, Choices, Experiment, PAPER, cells};
 
 /// The paper.
@@ -66,11 +69,12 @@ impl Paper for Multiflow2016 {
         let mut cells: Vec<Experiment> = cells(request.quick);
         cells.retain(|cell| request.wants(cell.item()) || (request.is_only_sensitivity() && cell.is_published()));
         let runs = if request.quick { QUICK_RUNS } else { FULL_RUNS };
-        let measurements = measure(cells.clone(), PAPER, runs, request.jobs, progress)?;
+        let made = Made::default();
+        let measurements = measure(cells.clone(), PAPER, &made, runs, request.jobs, progress)?;
         let mut findings = findings::findings(&measurements);
         compare_alternatives(&mut findings, request, &ALTERNATIVES, |choices| {
             let published = cells.iter().copied().filter(|cell| cell.is_published()).collect();
-            Ok(findings::findings(&measure(published, choices, runs, request.jobs, progress)?))
+            Ok(findings::findings(&measure(published, choices, &made, runs, request.jobs, progress)?))
         })?;
         Ok(Reproduction {
             paper: self.name().to_owned(),
@@ -83,17 +87,28 @@ impl Paper for Multiflow2016 {
     }
 }
 
+/// What has been run, by the scenario of the first run.
+type Made = RefCell<BTreeMap<String, Vec<Outcome>>>;
+
+/// Runs `cells`, but for those whose runs have been `made`: where the root of the spanning tree is makes no difference to
+/// what ECMP routes.
 fn measure(
     cells: Vec<Experiment>,
     choices: Choices,
+    made: &Made,
     runs: u64,
     jobs: usize,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Measurements, ReproduceError> {
+    let key = |cell: &Experiment| testbed::text(*cell, choices, 1);
+    let missing: Vec<Experiment> =
+        cells.iter().copied().filter(|cell| !made.borrow().contains_key(&key(cell))).collect();
     let run = |&cell: &Experiment, seed| measurement::run(cell, choices, seed);
-    let outcomes = run_cells(&cells, |_| runs, jobs, progress, run)?;
-    let by_cell = cells.into_iter().zip(outcomes);
-    Ok(Measurements(by_cell.map(|(cell, runs)| Measurement { cell, runs }).collect()))
+    let outcomes = run_cells(&missing, |_| runs, jobs, progress, run)?;
+    let mut made = made.borrow_mut();
+    made.extend(missing.iter().map(key).zip(outcomes));
+    let of = |cell: Experiment| Measurement { runs: made[&key(&cell)].clone(), cell };
+    Ok(Measurements(cells.into_iter().map(of).collect()))
 }
 
 fn notes(runs: u64) -> Vec<String> {
@@ -103,6 +118,8 @@ fn notes(runs: u64) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     #[test]
@@ -111,6 +128,24 @@ mod tests {
         let reproduction = Multiflow2016.reproduce(&request, &|_| {}).expect("the runs succeed");
         assert_eq!(reproduction.table.rows().len(), 2 * modes::MODES.len());
         assert!(!reproduction.findings.is_empty());
+    }
+
+    #[test]
+    fn a_choice_that_makes_no_difference_takes_no_run() {
+        let cells: Vec<Experiment> = cells(true)
+            .into_iter()
+            .filter(|cell| cell.item() == "ring" && cell.case() == "1 MB" && cell.is_published())
+            .collect();
+        let (made, most) = (Made::default(), AtomicUsize::new(0));
+        let runs_under = |choices| {
+            most.store(0, Ordering::Relaxed);
+            let progress = |progress: Progress| most.store(progress.total, Ordering::Relaxed);
+            let measured = measure(cells.clone(), choices, &made, 1, 1, &progress).expect("the runs succeed");
+            assert_eq!(measured.0.len(), cells.len());
+            most.load(Ordering::Relaxed)
+        };
+        // Two modes of ECMP, two of MultiFlow.
+        assert_eq!([PAPER, PAPER, ALTERNATIVES[0].1, ALTERNATIVES[1].1].map(runs_under), [4, 0, 2, 4]);
     }
 
     #[test]
