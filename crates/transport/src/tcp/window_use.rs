@@ -31,6 +31,7 @@ impl Connection {
         if !self.config.slow_start_after_idle || idle <= rto || rto.is_zero() {
             return;
         }
+        cc.on_window_restart(self.path);
         let ssthresh = self.threshold_to_restore(cc);
         let path = cc.path_mut(self.path);
         let restart = self.config.initial_window.min(path.cwnd);
