@@ -235,14 +235,13 @@ fn decisions(algorithm: &str, case: &Case) -> Vec<Answer> {
 }
 
 fn path(socket: &Socket) -> Path {
-    Path {
-        ssthresh: socket.ssthresh,
-        credit: socket.credit,
-        srtt: (socket.srtt > 0).then(|| Duration::from_nanos(u64::from(socket.srtt) * 125)),
-        state: recovery(socket.recovery),
-        established: socket.state == ESTABLISHED,
-        ..Path::new(1, socket.cwnd)
+    let mut path = Path::new(1, socket.cwnd);
+    (path.ssthresh, path.credit) = (socket.ssthresh, socket.credit);
+    (path.state, path.established) = (recovery(socket.recovery), socket.state == ESTABLISHED);
+    if socket.srtt > 0 {
+        path.set_srtt(Duration::from_nanos(u64::from(socket.srtt) * 125));
     }
+    path
 }
 
 fn recovery(state: u32) -> RecoveryState {

@@ -82,7 +82,7 @@ pub struct Path {
     /// Acknowledged amount that congestion avoidance has not yet added to the window (Linux: `snd_cwnd_cnt`; SCTP:
     /// `partial_bytes_acked`).
     pub credit: u32,
-    /// Smoothed RTT, absent before the first sample.
+    /// Smoothed RTT, absent before the first sample. It is set by [`set_srtt`](Self::set_srtt).
     pub srtt: Option<Duration>,
     /// The same in seconds, at least a nanosecond. The coupled algorithms read it of all paths at each acknowledgment,
     /// and a division takes as long as ten other operations.
