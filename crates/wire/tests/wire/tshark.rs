@@ -1,19 +1,12 @@
 //! Checks our captures with tshark: an independent dissection of every packet and option that we write.
 
-mod common;
-#[path = "common/sctp_specimens.rs"]
-mod sctp_specimens;
-#[path = "common/specimens.rs"]
-mod specimens;
-#[path = "common/tshark_capture.rs"]
-mod tshark_capture;
-
 use std::collections::BTreeSet;
 
-use sctp_specimens::sctp_packets_of_every_kind;
-use specimens::{connection_of_two_subflows, packets_of_every_kind};
 use subflow_wire::Body;
-use tshark_capture::{Capture, INTERFACES};
+
+use crate::common::sctp_specimens::sctp_packets_of_every_kind;
+use crate::common::specimens::{connection_of_two_subflows, packets_of_every_kind};
+use crate::common::tshark_capture::{Capture, INTERFACES};
 
 /// Fields of packets by the name of the packet: tshark's name of the field, without `tcp.`, and its value.
 const TCP_FIELDS: &[(&str, &[(&str, &str)])] = &[

@@ -1,8 +1,6 @@
 //! Whole packets: golden bytes, written and parsed, and errors.
 
-mod common;
-
-use common::{emit, hex, ipv4_header, ipv6_header, packet, segment, to_hex};
+use crate::common::{emit, hex, ipv4_header, ipv6_header, packet, segment, to_hex};
 use subflow_wire::tcp::mptcp::{Capable, CapableFlags, DataAck, Dss, Mapping, MptcpOption};
 use subflow_wire::tcp::{SackBlock, SynOptions, TcpFlags, TcpOptions, TcpSegment, Timestamps};
 use subflow_wire::{Body, Ecn, EmitError, Header, IpHeader, Packet, ParseError, Payload, PayloadBytes, UdpDatagram};

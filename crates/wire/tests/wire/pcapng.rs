@@ -1,8 +1,6 @@
 //! Checks the capture format byte by byte.
 
-mod common;
-
-use common::{hex, to_hex};
+use crate::common::{hex, to_hex};
 use subflow_wire::{PcapngWriter, packet_block_length};
 
 #[test]

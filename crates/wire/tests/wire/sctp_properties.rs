@@ -1,12 +1,10 @@
 //! Properties of every SCTP packet and of every sequence of bytes parsed as one.
 
-#[path = "common/sctp_strategies.rs"]
-mod strategies;
-
 use proptest::prelude::*;
-use strategies::sctp_packet_with_payload;
 use subflow_wire::sctp::{SctpPacket, UdpEncapsulation};
 use subflow_wire::{Body, Ecn, IpHeader, Packet, PayloadBytes};
+
+use crate::common::sctp_strategies::sctp_packet_with_payload;
 
 fn emitted(packet: &SctpPacket, payload: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();

@@ -1,5 +1,10 @@
 //! Helpers of the tests that compare bytes.
-#![allow(dead_code, reason = "each test binary uses its part")]
+
+pub(crate) mod sctp_specimens;
+pub(crate) mod sctp_strategies;
+pub(crate) mod specimens;
+pub(crate) mod strategies;
+pub(crate) mod tshark_capture;
 
 use subflow_wire::tcp::{TcpFlags, TcpOptions, TcpSegment};
 use subflow_wire::{Body, Ecn, IpHeader, Packet, Payload, PayloadBytes, checksum};

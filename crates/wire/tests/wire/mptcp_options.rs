@@ -1,8 +1,6 @@
 //! MPTCP options: golden bytes after the figures of RFC 8684, written and parsed.
 
-mod common;
-
-use common::{emit_options, hex, parse_options, to_hex};
+use crate::common::{emit_options, hex, parse_options, to_hex};
 use subflow_wire::tcp::TcpOptions;
 use subflow_wire::tcp::mptcp::{
     AddAddress, Capable, CapableFlags, DataAck, Dss, Join, Mapping, MptcpOption, ResetReason,

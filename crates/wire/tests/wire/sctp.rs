@@ -1,13 +1,10 @@
 //! SCTP: golden bytes, written and parsed, and malformed packets and chunks.
 
-mod common;
-#[path = "common/sctp_specimens.rs"]
-mod specimens;
-
-use common::{hex, ipv4_header, to_hex};
-use specimens::{data, forward_tsn, init, nr_sack, sack, sctp};
 use subflow_wire::sctp::{Chunk, RawChunk, SctpPacket, UdpEncapsulation};
 use subflow_wire::{Body, EmitError, Header, Packet, ParseError, Payload, PayloadBytes, checksum};
+
+use crate::common::sctp_specimens::{data, forward_tsn, init, nr_sack, sack, sctp, sctp_packets_of_every_kind};
+use crate::common::{hex, ipv4_header, to_hex};
 
 /// `payload` is the user data of all DATA chunks.
 #[track_caller]
@@ -119,7 +116,7 @@ fn small_chunks_share_a_packet() {
 
 #[test]
 fn every_kind_of_chunk_parses_to_what_was_written() {
-    for (name, packet) in specimens::sctp_packets_of_every_kind() {
+    for (name, packet) in sctp_packets_of_every_kind() {
         let mut bytes = Vec::new();
         packet.emit(PayloadBytes::Zero, 0, &mut bytes).unwrap();
         assert_eq!(packet.wire_length() as usize, bytes.len(), "{name}");

@@ -1,8 +1,6 @@
 //! ICMP errors: golden bytes, written and parsed, and what is not an error.
 
-mod common;
-
-use common::{hex, to_hex};
+use crate::common::{hex, to_hex};
 use subflow_wire::icmp::{IcmpError, IcmpKind, Quoted, Unreachable};
 
 /// A TCP segment from 10.0.0.1:80 to 10.0.1.1:5000 with the sequence number 0x01020304.

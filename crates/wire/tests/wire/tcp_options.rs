@@ -1,8 +1,6 @@
 //! TCP options other than MPTCP's: golden bytes, written and parsed.
 
-mod common;
-
-use common::{emit_options, hex, parse_options, to_hex};
+use crate::common::{emit_options, hex, parse_options, to_hex};
 use subflow_wire::tcp::{SackBlock, SynOptions, TcpOptions, Timestamps};
 
 const TIMESTAMPS: Timestamps = Timestamps { value: 0x0102_0304, echo: 0x0506_0708 };

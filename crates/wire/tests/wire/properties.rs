@@ -1,13 +1,10 @@
 //! Properties of every packet and of every sequence of bytes.
 
-mod common;
-#[path = "common/strategies.rs"]
-mod strategies;
-
-use common::{parse_options, repair};
 use proptest::prelude::*;
-use strategies::{packet_with_payload, tcp_options};
 use subflow_wire::{Header, Packet, ParseError, PayloadBytes, checksum};
+
+use crate::common::strategies::{packet_with_payload, tcp_options};
+use crate::common::{emit_options, parse_options, repair};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
@@ -85,7 +82,7 @@ proptest! {
         let options = parse_options(&bytes);
         // Packed options may need more space in the layout of Linux.
         if options.wire_length() <= 40 {
-            prop_assert_eq!(parse_options(&common::emit_options(&options)), options);
+            prop_assert_eq!(parse_options(&emit_options(&options)), options);
         }
     }
 
