@@ -1,7 +1,5 @@
 //! Whole networks with simple hosts.
 
-mod support;
-
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
@@ -12,8 +10,9 @@ use subflow_network::{
 };
 use subflow_quantity::{Duration, Instant, Rate};
 use subflow_wire::Packet;
-use support::random_network::scenario;
-use support::{Recorder, ms, number, packet, send, us};
+
+use crate::support::random_network::scenario;
+use crate::support::{Recorder, ms, number, packet, send, us};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]

@@ -7,8 +7,8 @@ use subflow_network::{
 };
 use subflow_quantity::{Duration, Instant, Rate};
 
+use super::{MICROSECOND, rate, ten_mbit};
 use crate::support::{Pair, ms, send, us};
-use crate::{MICROSECOND, rate, ten_mbit};
 
 #[test]
 fn packets_are_sent_in_sequence_and_then_propagate() {

@@ -2,8 +2,6 @@
 
 mod changes;
 mod service;
-#[path = "../support/mod.rs"]
-mod support;
 
 use subflow_network::{LinkChange, LinkConfig, Service};
 use subflow_quantity::{Duration, Rate};

@@ -1,15 +1,14 @@
 //! A network whose parts run on threads of their own has the results of one thread.
 
-mod support;
-
 use proptest::prelude::*;
 use subflow_network::{
     DuplexLink, Exchange, HostId, Hosts, InterfaceId, LinkChange, LinkConfig, Network, PacketId, Partition,
     PartitionError, RouterMode, TimerId, TopologyBuilder,
 };
 use subflow_quantity::{Duration, Rate};
-use support::random_network::{Outcome, scenario};
-use support::{ms, send};
+
+use crate::support::random_network::{Outcome, scenario};
+use crate::support::{ms, send};
 
 /// The same outcome with the arrivals by interface: parts do not know their order at different hosts.
 fn by_interface(mut outcome: Outcome) -> Outcome {

@@ -1,7 +1,5 @@
 //! Simple hosts and packets for the tests.
 
-#![allow(dead_code, reason = "each test file uses its part")]
-
 pub(crate) mod random_network;
 
 use std::net::IpAddr;

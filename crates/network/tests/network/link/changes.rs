@@ -8,8 +8,8 @@ use subflow_network::{
 };
 use subflow_quantity::Duration;
 
+use super::{MICROSECOND, rate, ten_mbit};
 use crate::support::{Pair, ms, us};
-use crate::{MICROSECOND, rate, ten_mbit};
 
 #[test]
 fn a_new_rate_applies_to_the_rest_of_the_packet_in_transmission() {

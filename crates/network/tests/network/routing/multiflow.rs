@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use subflow_network::{RouterMode, RoutingConfig, Shape};
 use subflow_policy::routing::{InitialSubflow, MultiflowOptions, ReturnPath};
 
-use crate::graphs::{links_of, max_flow, random_links};
-use crate::testbed::Testbed;
+use super::graphs::{links_of, max_flow, random_links};
+use super::testbed::Testbed;
 
 fn multiflow(options: MultiflowOptions) -> RoutingConfig {
     RoutingConfig { multiflow: options, ..RoutingConfig::default() }

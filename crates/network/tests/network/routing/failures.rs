@@ -5,8 +5,8 @@ use subflow_network::{LinkChange, LinkId, RouterMode, RoutingConfig};
 use subflow_policy::routing::MultiflowOptions;
 use subflow_quantity::Duration;
 
-use crate::graphs::{max_flow, random_links};
-use crate::testbed::Testbed;
+use super::graphs::{max_flow, random_links};
+use super::testbed::Testbed;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]

@@ -6,8 +6,8 @@ use subflow_network::{RouterMode, RoutingConfig, Shape};
 use subflow_quantity::{Duration, Instant};
 use subflow_wire::tcp::TcpFlags;
 
-use crate::graphs::links_of;
-use crate::testbed::Testbed;
+use super::graphs::links_of;
+use super::testbed::Testbed;
 
 #[test]
 fn ecmp_by_flow_spreads_flows_and_keeps_each_on_its_path() {

@@ -1,12 +1,11 @@
 //! Hop fusion changes only the running time, not the results.
 
-mod support;
-
 use proptest::prelude::*;
 use subflow_network::{LinkConfig, QueueConfig, RouterMode, TopologyBuilder};
 use subflow_quantity::{Duration, Rate};
-use support::random_network::scenario;
-use support::{Recorder, ms, send};
+
+use crate::support::random_network::scenario;
+use crate::support::{Recorder, ms, send};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
@@ -26,7 +25,7 @@ proptest! {
 }
 
 /// Senders, two routers, and receivers.
-fn dumbbell(fuse: bool, zero_time: bool) -> (Vec<support::Arrival>, u64) {
+fn dumbbell(fuse: bool, zero_time: bool) -> (Vec<crate::support::Arrival>, u64) {
     let mut topology = TopologyBuilder::new();
     let link = LinkConfig::new(Rate::from_mbit(100), Duration::from_millis(1)).with_queue(QueueConfig::packets(50));
     let egress = if zero_time { LinkConfig::default() } else { link.clone() };

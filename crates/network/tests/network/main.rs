@@ -1,0 +1,8 @@
+//! Links, queues, routers and whole networks, with simple hosts.
+
+mod fusion;
+mod link;
+mod parts;
+mod routing;
+mod simple_hosts;
+mod support;
