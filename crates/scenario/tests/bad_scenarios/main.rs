@@ -117,12 +117,12 @@ fn of_very_many_problems_the_first_are_kept_and_all_counted() {
     let links: String =
         (0..2000).map(|n| format!("[links.l{n}]\nbetween = [\"h{n}\", \"r\"]\nrate = \"1 Gbit/s\"\n")).collect();
     let flows: String =
-        (0..66_000).map(|n| format!("[flows.f{n}]\nfrom = \"h{}\"\nto = \"nobody\"\n", n % 2000)).collect();
+        (0..20_000).map(|n| format!("[flows.f{n}]\nfrom = \"h{}\"\nto = \"nobody\"\n", n % 2000)).collect();
     let text = format!("[hosts]\n{hosts}[routers]\nr = {{}}\n{links}{flows}");
     let problems = read(&text, &[]).expect_err("nobody is nobody");
-    assert_eq!((problems.count, problems.first.len()), (66_000, Problems::MOST_KEPT));
+    assert_eq!((problems.count, problems.first.len()), (20_000, Problems::MOST_KEPT));
     assert!(problems.first[0].message.starts_with("flows.f0.to: there is no host"), "{problems}");
-    assert!(problems.to_string().ends_with("\nand 65980 more"));
+    assert!(problems.to_string().ends_with("\nand 19980 more"));
 }
 
 #[test]
