@@ -11,6 +11,7 @@ use subflow_tokio::{Options, Path, Stack, TunDevice};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 
 use crate::error::{Error, Result};
 use crate::machine::{
@@ -70,15 +71,15 @@ pub fn dry_run(settings: &Settings) -> Result<String> {
 /// # Errors
 ///
 /// Where the settings do not fit the machine, if the machine refuses a change, or when the last interface is removed.
-/// Nothing is left behind.
+/// Nothing is left behind, except for what cannot be undone: the error says so, and [`cleanup`](crate::cleanup) tries it
+/// again.
 pub fn run(settings: &Settings, report: impl Fn(&str)) -> Result<()> {
     let states = interfaces(&settings.via)?;
     if !rustix::process::geteuid().is_root() {
         let problem = "creating devices, routes and firewall rules needs root rights";
         return Err(Error::bad_input(problem, "run the command with sudo; --dry-run prints what it would change"));
     }
-    let failed = |error: std::io::Error| Error::Failed(format!("cannot start: {error}"));
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(failed)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(failed("start"))?;
     runtime.block_on(serve(settings, states, &report))
 }
 
@@ -112,43 +113,90 @@ fn mtu(settings: &Settings, states: &[Interface]) -> u16 {
     settings.options.mtu.min(u16::try_from(least).unwrap_or(u16::MAX))
 }
 
+/// What a proxy has before it changes anything.
+struct Ready {
+    listener: TcpListener,
+    signals: Vec<Signal>,
+    changes: Changes,
+    firewall: Firewall,
+}
+
+impl Ready {
+    async fn new(settings: &Settings) -> Result<Self> {
+        let listener = TcpListener::bind(settings.listen).await.map_err(|error| {
+            let problem = format!("cannot listen on {}: {error}", settings.listen);
+            Error::bad_input(problem, "choose another address or port with --listen")
+        })?;
+        let signals = ending_signals().map(|number| signal(SignalKind::from_raw(number)));
+        Ok(Self {
+            listener,
+            signals: signals.collect::<std::io::Result<_>>().map_err(failed("wait for signals"))?,
+            changes: Changes::open().map_err(failed("follow the interfaces"))?,
+            firewall: Firewall::find()?,
+        })
+    }
+}
+
+fn failed(what: &'static str) -> impl FnOnce(std::io::Error) -> Error {
+    move |error| Error::Failed(format!("cannot {what}: {error}"))
+}
+
 async fn serve(settings: &Settings, states: Vec<Interface>, report: &impl Fn(&str)) -> Result<()> {
-    // Before anything is changed.
-    let listener = TcpListener::bind(settings.listen).await.map_err(|error| {
-        let problem = format!("cannot listen on {}: {error}", settings.listen);
-        Error::bad_input(problem, "choose another address or port with --listen")
-    })?;
-    let failed = |what: &str| {
-        let what = what.to_owned();
-        move |error: std::io::Error| Error::Failed(format!("cannot {what}: {error}"))
+    let ready = Ready::new(settings).await?;
+    let mut journal = Journal::take(&Occupied::read(ready.firewall)?)?;
+    // The devices stay until all is undone: packets that reset connections are on their way through them.
+    let (outcome, _stack) = match start(settings, &states, ready.firewall, &mut journal) {
+        Ok((stack, paths)) => (until_the_end(settings, ready, &stack, paths, report).await, Some(stack)),
+        Err(error) => (Err(error), None),
     };
-    let signals = ending_signals().map(|number| signal(SignalKind::from_raw(number)));
-    let mut signals = signals.collect::<std::io::Result<Vec<Signal>>>().map_err(failed("wait for signals"))?;
-    let changes = Changes::open().map_err(failed("follow the interfaces"))?;
-    let firewall = Firewall::find()?;
-    let mut journal = Journal::take(&Occupied::read(firewall)?)?;
+    match (outcome, journal.end()) {
+        (Err(error), Err(later)) => Err(error.and(&later)),
+        (outcome, undone) => outcome.and(undone),
+    }
+}
+
+/// Makes the changes, and the stack over the devices.
+fn start(
+    settings: &Settings,
+    states: &[Interface],
+    firewall: Firewall,
+    journal: &mut Journal,
+) -> Result<(Stack, Paths)> {
     let plans = plans(settings, journal.number());
-    let mtu = mtu(settings, &states);
+    let mtu = mtu(settings, states);
     let mut devices = Vec::new();
     for plan in &plans {
         let device = TunDevice::create(&plan.device).map_err(without_tun)?;
         devices.push(Path::new(device, plan.addresses.iter().copied()));
-        apply(&mut journal, plan.changes(mtu))?;
+        apply(journal, plan.changes(mtu))?;
     }
     let changes_of_firewall = firewall_changes(firewall, journal.number(), &plans);
-    apply(&mut journal, changes_of_firewall)?;
+    apply(journal, changes_of_firewall)?;
     let options = Options { mtu, ..settings.options.clone() };
     let stack = Stack::new(devices, options).map_err(failed("start"))?;
-    let mut paths = Paths { plans, states: vec![None; states.len()] };
-    paths.update(&stack, report)?;
+    Ok((stack, Paths { plans, states: vec![None; states.len()] }))
+}
+
+/// Serves clients until a signal comes, or the last interface is gone. No client is left then.
+async fn until_the_end(
+    settings: &Settings,
+    ready: Ready,
+    stack: &Stack,
+    mut paths: Paths,
+    report: &impl Fn(&str),
+) -> Result<()> {
+    let Ready { listener, mut signals, changes, .. } = ready;
+    paths.update(stack, report)?;
     report(&format!("listening on {}", listener.local_addr().unwrap_or(settings.listen)));
+    let mut clients = JoinSet::new();
     let outcome = tokio::select! {
         () = received(&mut signals) => Ok(()),
-        () = accept(listener, &stack) => Ok(()),
-        outcome = follow(&changes, &mut paths, &stack, report) => outcome,
+        () = accept(listener, stack, &mut clients) => Ok(()),
+        outcome = follow(&changes, &mut paths, stack, report) => outcome,
     };
     stack.abort_all();
-    drop(journal);
+    // The commands that undo the changes need descriptors, which clients may have taken all.
+    clients.shutdown().await;
     outcome
 }
 
@@ -176,14 +224,14 @@ fn without_tun(error: subflow_linux::Error) -> Error {
 }
 
 /// Serves clients for ever.
-async fn accept(listener: TcpListener, stack: &Stack) {
+async fn accept(listener: TcpListener, stack: &Stack, clients: &mut JoinSet<()>) {
     let places = Arc::new(Semaphore::new(MOST_CLIENTS));
     loop {
         let place = Arc::clone(&places).acquire_owned().await.expect("it is never closed");
         match listener.accept().await {
             Ok((client, _)) => {
                 let stack = stack.clone();
-                tokio::spawn(async move {
+                clients.spawn(async move {
                     session::serve(stack, client).await;
                     drop(place);
                 });
@@ -191,6 +239,7 @@ async fn accept(listener: TcpListener, stack: &Stack) {
             // There are too many open files, or the client is gone already.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
+        while clients.try_join_next().is_some() {}
     }
 }
 
@@ -240,8 +289,7 @@ fn adapt(plan: &PathPlan, before: Option<&Interface>, now: Option<&Interface>) {
 
 async fn follow(changes: &Changes, paths: &mut Paths, stack: &Stack, report: &impl Fn(&str)) -> Result<()> {
     loop {
-        let failed = |error| Error::Failed(format!("cannot follow the interfaces: {error}"));
-        changes.next().await.map_err(failed)?;
+        changes.next().await.map_err(failed("follow the interfaces"))?;
         tokio::time::sleep(SETTLE).await;
         paths.update(stack, report)?;
     }

@@ -28,14 +28,30 @@ pub(crate) async fn serve(stack: Stack, mut client: TcpStream) {
         let _ = client.shutdown().await;
         return;
     };
+    let mut client = Relayed { client, has_ended: false };
     let relayed = match answered.and(server.write_all(&request.rest).await) {
-        Ok(()) => copy_bidirectional_with_sizes(&mut client, &mut server, COPY, COPY).await.map(drop),
+        Ok(()) => copy_bidirectional_with_sizes(&mut client.client, &mut server, COPY, COPY).await.map(drop),
         Err(error) => Err(error),
     };
+    client.has_ended = relayed.is_ok();
     if relayed.is_err() {
         server.abort();
-        // With this the kernel resets the connection when it is dropped.
-        let _ = client.set_zero_linger();
+    }
+}
+
+/// A client with a connection to a server. It is reset if it is dropped before both have ended, as at the end of the
+/// proxy: an application must not take a part of a stream for the whole.
+struct Relayed {
+    client: TcpStream,
+    has_ended: bool,
+}
+
+impl Drop for Relayed {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            // With this the kernel resets the connection when it is dropped.
+            let _ = self.client.set_zero_linger();
+        }
     }
 }
 

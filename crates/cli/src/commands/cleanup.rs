@@ -6,10 +6,17 @@ use crate::output::print;
 
 pub(crate) fn cleanup() -> Result<(), Failure> {
     let mut lines: Vec<String> = on_linux::cleanup()?.into_iter().map(|name| format!("removed {name}")).collect();
-    lines.extend(proxy::cleanup()?);
-    lines.extend(paths::cleanup()?);
-    if lines.is_empty() {
-        return print("nothing was left behind\n");
+    let mut failed = None;
+    // What one of them cannot do must not keep the other from it.
+    for part in [proxy::cleanup, paths::cleanup] {
+        match part() {
+            Ok(more) => lines.extend(more),
+            Err(error) => failed = failed.or(Some(error)),
+        }
     }
-    print(&(lines.join("\n") + "\n"))
+    match (lines.is_empty(), failed) {
+        (true, None) => print("nothing was left behind\n"),
+        (true, Some(error)) => Err(error),
+        (false, failed) => print(&(lines.join("\n") + "\n")).and(failed.map_or(Ok(()), Err)),
+    }
 }

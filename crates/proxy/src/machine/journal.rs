@@ -27,6 +27,8 @@ pub(crate) struct Journal {
     path: PathBuf,
     number: u8,
     undo: Vec<Step>,
+    /// Whether all was undone, or tried.
+    has_ended: bool,
 }
 
 impl Journal {
@@ -46,7 +48,7 @@ impl Journal {
             }
             // A killed process may have left something to undo.
             if is_current(&file, &path) && file.metadata().is_ok_and(|own| own.len() == 0) {
-                return Ok(Self { file, path, number, undo: Vec::new() });
+                return Ok(Self { file, path, number, undo: Vec::new(), has_ended: false });
             }
         }
         Err(none_is_free())
@@ -66,16 +68,47 @@ impl Journal {
         }
         step.apply()
     }
+
+    /// Undoes all changes. Those that cannot be undone stay in the file, for `subflow cleanup`.
+    pub(crate) fn end(mut self) -> Result<()> {
+        self.has_ended = true;
+        self.undo_all()
+    }
+
+    /// Undoes the last change first. What is gone already, with an interface for example, counts as undone.
+    fn undo_all(&mut self) -> Result<()> {
+        let (mut kept, mut failures) = (Vec::new(), Vec::new());
+        for step in std::mem::take(&mut self.undo).into_iter().rev() {
+            if let Err(error) = step.undo() {
+                kept.push(step.to_line() + "\n");
+                failures.push(error);
+            }
+        }
+        let Some(first) = failures.first() else {
+            let _ = fs::remove_file(&self.path);
+            remove_empty_state_folder();
+            return Ok(());
+        };
+        kept.reverse();
+        let written = self.file.set_len(0).and_then(|()| self.file.write_all(kept.concat().as_bytes()));
+        let (number, path) = (self.number, self.path.display());
+        let problem = match failures.len() {
+            1 => format!("a change of proxy {number} is not undone: {first}"),
+            several => format!("{several} changes of proxy {number} are not undone: {first}, and more"),
+        };
+        Err(Error::Failed(match written {
+            Ok(()) => format!("{problem}; `subflow cleanup` tries again what is in {path}"),
+            Err(error) => format!("{problem}; {path} cannot be written: {error}"),
+        }))
+    }
 }
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        // What cannot be undone is gone already: with an interface, for example.
-        for step in self.undo.iter().rev() {
-            let _ = step.apply();
+        if !self.has_ended {
+            // There is nobody to tell; what fails stays in the file.
+            let _ = self.undo_all();
         }
-        let _ = fs::remove_file(&self.path);
-        remove_empty_state_folder();
     }
 }
 
@@ -98,18 +131,25 @@ fn is_current(file: &File, path: &Path) -> bool {
 /// Undoes what killed proxies have left in this network namespace, and removes the journals of namespaces that have
 /// ended. Returns what it did, a line each.
 pub(crate) fn cleanup() -> Result<Vec<String>> {
-    let mut lines = Vec::new();
+    let (mut lines, mut failed) = (Vec::new(), None::<Error>);
     let namespace = namespace()?;
     for number in 0..MOST {
         if let Some((file, text)) = open_left_behind(&path_of(namespace, number))? {
             let undo: Vec<Step> = text.lines().filter_map(Step::from_line).collect();
-            drop(Journal { file, path: path_of(namespace, number), number, undo });
-            lines.push(format!("removed proxy {number}"));
+            let left = Journal { file, path: path_of(namespace, number), number, undo, has_ended: false };
+            match (left.end(), failed.take()) {
+                (Ok(()), before) => {
+                    lines.push(format!("removed proxy {number}"));
+                    failed = before;
+                }
+                (Err(error), None) => failed = Some(error),
+                (Err(error), Some(before)) => failed = Some(before.and(&error)),
+            }
         }
     }
     lines.extend(remove_of_ended(namespace)?);
     remove_empty_state_folder();
-    Ok(lines)
+    failed.map_or(Ok(lines), Err)
 }
 
 /// Removes the journals of namespaces that do not exist any more: all of their changes have ended with them.

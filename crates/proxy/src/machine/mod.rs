@@ -22,7 +22,7 @@ use crate::error::Result;
 ///
 /// # Errors
 ///
-/// Without the right to do so.
+/// Without the right to do so, or where something cannot be undone: it is tried again by the next call.
 pub fn cleanup() -> Result<Vec<String>> {
     journal::cleanup()
 }

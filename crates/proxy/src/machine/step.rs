@@ -47,6 +47,11 @@ impl Step {
         }
     }
 
+    /// Makes a change that removes something, or sets something back. What is gone already is as it should be.
+    pub(crate) fn undo(&self) -> Result<()> {
+        self.apply().or_else(|error| if error.is_of_missing_object() { Ok(()) } else { Err(error) })
+    }
+
     /// A line for the journal.
     pub(crate) fn to_line(&self) -> String {
         match self {
@@ -83,7 +88,8 @@ pub(crate) fn run(words: &[String], input: &str) -> Result<String> {
     let line = words.join(" ");
     let failed = |why: String| Error::Failed(format!("`{line}` failed: {why}"));
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Errors are told apart by their words.
+    command.env("LC_ALL", "C").args(&words[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
             let package = if words[0] == "ip" { "iproute2" } else { "nftables" };
@@ -122,5 +128,26 @@ mod tests {
         assert!(matches!(missing, Error::BadInput { .. }), "{missing}");
         let failed = Step::run("false").apply().expect_err("it fails");
         assert!(matches!(&failed, Error::Failed(why) if why.contains("`false`")), "{failed}");
+    }
+
+    #[test]
+    fn to_undo_what_is_gone_is_no_failure_and_all_others_are() {
+        let says = |what: &str| Step::Run {
+            words: ["sh", "-c", &format!("echo '{what}' >&2; exit 2")].map(str::to_owned).to_vec(),
+            input: String::new(),
+        };
+        let gone = [
+            Step::set("ipv4/conf/no-such-interface/forwarding", "0"),
+            says("RTNETLINK answers: No such file or directory"),
+            says("Error: ipv4: FIB table does not exist."),
+            says("iptables: Bad rule (does a matching rule exist in that chain?)."),
+        ];
+        for step in gone {
+            assert!(step.apply().is_err() && step.undo().is_ok(), "{step}");
+        }
+        let too_many = says("Too many open files");
+        for step in [Step::run("subflow-has-no-such-command x"), too_many, says("Operation not permitted")] {
+            assert!(step.undo().is_err(), "{step}");
+        }
     }
 }

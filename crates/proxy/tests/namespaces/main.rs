@@ -3,6 +3,7 @@
 
 mod programs;
 mod setup;
+mod undo;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -260,17 +261,10 @@ fn iptables_serves_where_there_is_no_nft() {
     if !setup::works("iptables --version") {
         return subflow_prerequisite::Prerequisite::Kernel.missing("there is no iptables");
     }
-    let tools = tempfile::tempdir().expect("a folder");
-    for tool in ["ip", "iptables", "ip6tables"] {
-        let found = std::env::split_paths(&std::env::var_os("PATH").expect("there is a PATH"))
-            .chain(["/usr/sbin".into(), "/sbin".into()])
-            .map(|folder| folder.join(tool))
-            .find(|file| file.exists());
-        let link = tools.path().join(tool);
-        std::os::unix::fs::symlink(found.expect("it works"), link).expect("a link");
-    }
+    let tools = undo::tools(&["ip", "iptables", "ip6tables"]);
     let _server = setup.serve(true);
-    let mut proxy = setup.proxy_with(tools.path(), &["c0", "c1"]);
+    let mut proxy =
+        Setup::listening(setup.proxy_command(&["c0", "c1"]).env("PATH", tools.path()).spawn().expect("starts"));
     assert!(setup.left_behind().contains("MASQUERADE"), "{}", setup.left_behind());
     setup.fetch_by("socks5h", 1_000_000);
     assert_eq!(proxy.end("-KILL"), None);

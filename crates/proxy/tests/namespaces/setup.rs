@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Output, Stdio};
+use std::thread::JoinHandle;
 
 use subflow_prerequisite::Prerequisite;
 
@@ -191,7 +192,7 @@ impl Setup {
         assert!(works(&format!("ip -n {}-{host} {words}", self.name)), "ip {words}");
     }
 
-    fn command(&self, host: &str, program: &str) -> Command {
+    pub(crate) fn command(&self, host: &str, program: &str) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &format!("{}-{host}", self.name), program]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -238,7 +239,7 @@ impl Setup {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    fn proxy_command(&self, via: &[&str]) -> Command {
+    pub(crate) fn proxy_command(&self, via: &[&str]) -> Command {
         let executable = std::env::current_exe().expect("this test");
         let mut command = self.command("c", &executable.to_string_lossy());
         command.args(["--exact", "process", "--nocapture"]);
@@ -256,19 +257,22 @@ impl Setup {
         Self::listening(self.start(via))
     }
 
-    /// The same, with the commands of the folder `path` only.
-    pub(crate) fn proxy_with(&self, path: &std::path::Path, via: &[&str]) -> Process {
-        Self::listening(self.proxy_command(via).env("PATH", path).spawn().expect("starts"))
+    pub(crate) fn listening(child: Child) -> Process {
+        Self::listening_and_heard(child).0
     }
 
-    fn listening(mut child: Child) -> Process {
+    /// Waits until a proxy listens. What it says afterwards can be had from the thread when it has ended.
+    pub(crate) fn listening_and_heard(mut child: Child) -> (Process, JoinHandle<String>) {
         let mut errors = BufReader::new(child.stderr.take().expect("piped"));
         let mut said = String::new();
         while !said.contains("listening on") {
             assert_ne!(errors.read_line(&mut said).expect("readable"), 0, "the proxy has ended: {said}");
         }
-        std::thread::spawn(move || errors.read_to_end(&mut Vec::new()));
-        Process(child)
+        let heard = std::thread::spawn(move || {
+            let mut text = String::new();
+            errors.read_to_string(&mut text).map_or_else(|error| error.to_string(), |_| text)
+        });
+        (Process(child), heard)
     }
 
     pub(crate) fn start_curl(&self, scheme: &str, url: &str) -> Child {
@@ -295,7 +299,7 @@ impl Setup {
     }
 
     /// Works in the client's namespace, in a thread.
-    fn in_client<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+    pub(crate) fn in_client<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let namespace = std::fs::File::open(format!("/run/netns/{}-c", self.name)).expect("it is there");
         std::thread::scope(|scope| {
             let working = scope.spawn(|| {

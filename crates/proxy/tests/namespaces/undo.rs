@@ -1,0 +1,68 @@
+//! What is left when changes cannot be undone, or when descriptors are short.
+
+use std::net::TcpStream;
+use std::process::Command;
+
+use crate::setup::{Setup, machine_serves, works};
+
+/// A folder with these commands of the machine, for a PATH.
+pub(crate) fn tools(names: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in names {
+        let path = std::env::var_os("PATH").expect("there is a PATH");
+        let mut files = std::env::split_paths(&path)
+            .chain(["/usr/sbin".into(), "/sbin".into()])
+            .map(|folder| folder.join(name))
+            .filter(|file| file.exists());
+        let file = files.next().expect("the machine has it");
+        std::os::unix::fs::symlink(file, folder.path().join(name)).expect("a link");
+    }
+    folder
+}
+
+/// The command of a proxy that may have as many open files.
+fn with_open_files(setup: &Setup, most: usize, via: &[&str]) -> Command {
+    let command = setup.proxy_command(via);
+    let words = command.get_args().map(ToOwned::to_owned).collect::<Vec<_>>();
+    let mut limited = Command::new("sh");
+    limited.args(["-c", &format!("ulimit -n {most} && exec ip \"$@\""), "sh"]).args(words);
+    limited.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    limited.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    limited
+}
+
+/// Clients that say nothing.
+fn idle_clients(setup: &Setup, number: usize) -> Vec<TcpStream> {
+    setup.in_client(|| (0..number).filter_map(|_| TcpStream::connect("127.0.0.1:1080").ok()).collect())
+}
+
+#[test]
+fn what_cannot_be_undone_stays_in_the_journal_and_cleanup_undoes_it() {
+    let Some(setup) = machine_serves("undone") else { return };
+    let (firewall, commands) = match works("nft --version") {
+        true => ("nft", vec!["ip", "nft"]),
+        false => ("iptables", vec!["ip", "iptables", "ip6tables"]),
+    };
+    let tools = tools(&commands);
+    let proxy = setup.proxy_command(&["c0", "c1"]).env("PATH", tools.path()).spawn().expect("starts");
+    let (mut proxy, heard) = Setup::listening_and_heard(proxy);
+    std::fs::remove_file(tools.path().join(firewall)).expect("removed");
+    assert_eq!(proxy.end("-TERM"), Some(2));
+    let said = heard.join().expect("it is read");
+    assert!(said.contains(&format!("there is no command {firewall}")) && said.contains("subflow cleanup"), "{said}");
+    let left = setup.left_behind();
+    assert!(!left.contains("lookup 500000") && left.contains("subflow"), "all but the firewall is undone: {left}");
+    setup.cleanup();
+    assert_eq!(setup.left_behind(), "");
+}
+
+#[test]
+fn a_proxy_whose_clients_have_all_descriptors_undoes_everything() {
+    let Some(setup) = machine_serves("descriptors") else { return };
+    let mut proxy = Setup::listening(with_open_files(&setup, 64, &["c0", "c1"]).spawn().expect("starts"));
+    let clients = idle_clients(&setup, 100);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert_eq!(proxy.end("-TERM"), Some(0));
+    assert_eq!(setup.left_behind(), "");
+    drop(clients);
+}
