@@ -33,13 +33,18 @@
 //! | what a client asks for | `request.rs`: SOCKS5 (`socks.rs`), HTTP CONNECT (`http.rs`) |
 //! | one client: name resolution, connecting, copying | `session.rs` |
 //! | the proxy from start to end | `serve.rs` |
+//! | accepting clients, and how many there may be | `clients.rs`, `open_files.rs` |
+//! | following the interfaces | `paths.rs` |
 //! | what is changed on the machine, and how it is undone | `machine/`: `plan.rs`, `firewall.rs`, `step.rs`, `journal.rs` |
 //! | interfaces, their addresses and routes; their changes | `machine/interface.rs`, `machine/changes.rs` |
 #![cfg(target_os = "linux")]
 
+mod clients;
 mod error;
 mod http;
 mod machine;
+mod open_files;
+mod paths;
 mod request;
 mod serve;
 mod session;

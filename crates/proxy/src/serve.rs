@@ -2,27 +2,22 @@
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
 
 use subflow_linux::ending_signals;
 use subflow_tokio::{Options, Path, Stack, TunDevice};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::error::{Error, Result};
 use crate::machine::{
-    Change, Changes, Family, Firewall, Interface, Journal, Occupied, PathPlan, firewall_changes, free_number,
+    Change, Changes, Firewall, Interface, Journal, Occupied, PathPlan, firewall_changes, free_number,
 };
-use crate::session;
+use crate::open_files::OpenFiles;
+use crate::paths::Paths;
+use crate::{clients, session};
 
-/// Clients that are served at a time; further ones wait in the kernel's queue.
-const MOST_CLIENTS: usize = 4096;
-/// Changes of interfaces come in groups: the paths are looked at this long after the first.
-const SETTLE: Duration = Duration::from_millis(200);
 /// The least MTU that IPv6 permits (RFC 8200, section 5).
 const LEAST_MTU: u32 = 1280;
 
@@ -67,6 +62,7 @@ pub fn dry_run(settings: &Settings) -> Result<String> {
 }
 
 /// Runs a proxy until one of the [`ending_signals`]. `report` gets a line when it is ready, and when a path changes.
+/// The process's soft limit of open files becomes the hard one.
 ///
 /// # Errors
 ///
@@ -79,8 +75,10 @@ pub fn run(settings: &Settings, report: impl Fn(&str)) -> Result<()> {
         let problem = "creating devices, routes and firewall rules needs root rights";
         return Err(Error::bad_input(problem, "run the command with sudo; --dry-run prints what it would change"));
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(failed("start"))?;
-    runtime.block_on(serve(settings, states, &report))
+    let limit = OpenFiles::raise();
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.max_blocking_threads(limit.resolvers()).enable_all().build().map_err(failed("start"))?;
+    runtime.block_on(serve(settings, states, limit, &report))
 }
 
 /// The state of each interface. All must exist, and be different.
@@ -119,10 +117,12 @@ struct Ready {
     signals: Vec<Signal>,
     changes: Changes,
     firewall: Firewall,
+    /// Most clients at a time.
+    places: usize,
 }
 
 impl Ready {
-    async fn new(settings: &Settings) -> Result<Self> {
+    async fn new(settings: &Settings, limit: OpenFiles) -> Result<Self> {
         let listener = TcpListener::bind(settings.listen).await.map_err(|error| {
             let problem = format!("cannot listen on {}: {error}", settings.listen);
             Error::bad_input(problem, "choose another address or port with --listen")
@@ -133,6 +133,7 @@ impl Ready {
             signals: signals.collect::<std::io::Result<_>>().map_err(failed("wait for signals"))?,
             changes: Changes::open().map_err(failed("follow the interfaces"))?,
             firewall: Firewall::find()?,
+            places: limit.places(settings.via.len())?,
         })
     }
 }
@@ -141,8 +142,8 @@ fn failed(what: &'static str) -> impl FnOnce(std::io::Error) -> Error {
     move |error| Error::Failed(format!("cannot {what}: {error}"))
 }
 
-async fn serve(settings: &Settings, states: Vec<Interface>, report: &impl Fn(&str)) -> Result<()> {
-    let ready = Ready::new(settings).await?;
+async fn serve(settings: &Settings, states: Vec<Interface>, limit: OpenFiles, report: &impl Fn(&str)) -> Result<()> {
+    let ready = Ready::new(settings, limit).await?;
     let mut journal = Journal::take(&Occupied::read(ready.firewall)?)?;
     // The devices stay until all is undone: packets that reset connections are on their way through them.
     let (outcome, _stack) = match start(settings, &states, ready.firewall, &mut journal) {
@@ -174,7 +175,7 @@ fn start(
     apply(journal, changes_of_firewall)?;
     let options = Options { mtu, ..settings.options.clone() };
     let stack = Stack::new(devices, options).map_err(failed("start"))?;
-    Ok((stack, Paths { plans, states: vec![None; states.len()] }))
+    Ok((stack, Paths::new(plans)))
 }
 
 /// Serves clients until a signal comes, or the last interface is gone. No client is left then.
@@ -185,14 +186,15 @@ async fn until_the_end(
     mut paths: Paths,
     report: &impl Fn(&str),
 ) -> Result<()> {
-    let Ready { listener, mut signals, changes, .. } = ready;
+    let Ready { listener, mut signals, changes, places, .. } = ready;
     paths.update(stack, report)?;
     report(&format!("listening on {}", listener.local_addr().unwrap_or(settings.listen)));
     let mut clients = JoinSet::new();
+    let serve = |client, request| session::serve(stack.clone(), client, request);
     let outcome = tokio::select! {
         () = received(&mut signals) => Ok(()),
-        () = accept(listener, stack, &mut clients) => Ok(()),
-        outcome = follow(&changes, &mut paths, stack, report) => outcome,
+        () = clients::accept(listener, places, &mut clients, serve) => Ok(()),
+        outcome = paths.follow(&changes, stack, report) => outcome,
     };
     stack.abort_all();
     // The commands that undo the changes need descriptors, which clients may have taken all.
@@ -220,77 +222,5 @@ fn without_tun(error: subflow_linux::Error) -> Error {
             Error::bad_input(missing, help)
         }
         error => Error::bad_input(error.to_string(), "it takes CAP_NET_ADMIN: run the command with sudo"),
-    }
-}
-
-/// Serves clients for ever.
-async fn accept(listener: TcpListener, stack: &Stack, clients: &mut JoinSet<()>) {
-    let places = Arc::new(Semaphore::new(MOST_CLIENTS));
-    loop {
-        let place = Arc::clone(&places).acquire_owned().await.expect("it is never closed");
-        match listener.accept().await {
-            Ok((client, _)) => {
-                let stack = stack.clone();
-                clients.spawn(async move {
-                    session::serve(stack, client).await;
-                    drop(place);
-                });
-            }
-            // There are too many open files, or the client is gone already.
-            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
-        }
-        while clients.try_join_next().is_some() {}
-    }
-}
-
-/// The paths, with the state of their interfaces.
-#[derive(Debug)]
-struct Paths {
-    plans: Vec<PathPlan>,
-    /// `None` if there is no such interface, or it was not looked at yet.
-    states: Vec<Option<Interface>>,
-}
-
-impl Paths {
-    /// Adapts routes, and the addresses of the stack, to the interfaces.
-    fn update(&mut self, stack: &Stack, report: &impl Fn(&str)) -> Result<()> {
-        for (plan, before) in self.plans.iter().zip(&mut self.states) {
-            let now = Interface::read(&plan.interface)?;
-            if now != *before {
-                adapt(plan, before.as_ref(), now.as_ref());
-                *before = now;
-            }
-            for family in Family::BOTH {
-                let Some(address) = plan.address(family) else { continue };
-                let up = before.as_ref().is_some_and(|state| state.carries(family));
-                if stack.is_address_up(address) != up {
-                    stack.set_address_up(address, up);
-                    let verb = if up { "carries" } else { "does not carry" };
-                    report(&format!("{} {verb} IPv{}", plan.interface, if family == Family::V4 { 4 } else { 6 }));
-                }
-            }
-        }
-        match self.states.iter().all(Option::is_none) {
-            false => Ok(()),
-            true => Err(Error::bad_input("no interface of --via exists any more", "start again when there is one")),
-        }
-    }
-}
-
-/// Puts the routes of `now` in place of those of `before`. A step may fail if the interface is changing: then another
-/// change follows.
-fn adapt(plan: &PathPlan, before: Option<&Interface>, now: Option<&Interface>) {
-    let removed = before.map_or_else(Vec::new, |before| plan.without_routes(before));
-    let added = now.map_or_else(Vec::new, |now| [plan.forwarding(), plan.routes(now)].concat());
-    for step in removed.into_iter().chain(added) {
-        let _ = step.apply();
-    }
-}
-
-async fn follow(changes: &Changes, paths: &mut Paths, stack: &Stack, report: &impl Fn(&str)) -> Result<()> {
-    loop {
-        changes.next().await.map_err(failed("follow the interfaces"))?;
-        tokio::time::sleep(SETTLE).await;
-        paths.update(stack, report)?;
     }
 }

@@ -8,6 +8,7 @@ use subflow_tokio::{MptcpStream, Stack};
 use tokio::io::{AsyncWriteExt, copy_bidirectional_with_sizes};
 use tokio::net::TcpStream;
 
+use crate::clients::Asked;
 use crate::request::{self, Destination};
 
 /// Bytes that are copied at once, in each direction.
@@ -16,10 +17,11 @@ const COPY: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Serves a client until both streams have ended, or one is reset: then so is the other.
-pub(crate) async fn serve(stack: Stack, mut client: TcpStream) {
+pub(crate) async fn serve(stack: Stack, mut client: TcpStream, asked: Asked) {
     // What comes from one side is to leave on the other at once.
     let _ = client.set_nodelay(true);
     let Some(request) = request::read(&mut client).await else { return };
+    asked.set();
     let connecting = tokio::time::timeout(PATIENCE, connect(&stack, &request.destination)).await;
     let connected = connecting.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()));
     let answer = request.protocol.answer(connected.as_ref().map(|_| ()).map_err(io::Error::kind));

@@ -50,7 +50,8 @@ impl Interface {
         for (family, routes) in Family::BOTH.into_iter().zip(&mut routes) {
             let shown = ip(&[family.option(), "route", "show", "table", "main", "dev", name]);
             // The interface may have gone meanwhile.
-            routes.extend(shown.unwrap_or_default().iter().filter_map(route));
+            let shown = shown.or_else(|error| if error.is_of_missing_object() { Ok(Vec::new()) } else { Err(error) });
+            routes.extend(shown?.iter().filter_map(route));
         }
         Ok(Some(Self {
             mtu: link["mtu"].as_u64().map_or(1500, |mtu| mtu as u32),

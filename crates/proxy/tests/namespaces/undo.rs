@@ -2,6 +2,8 @@
 
 use std::net::TcpStream;
 use std::process::Command;
+use std::thread::sleep;
+use std::time::Duration;
 
 use crate::setup::{Setup, machine_serves, works};
 
@@ -61,8 +63,41 @@ fn a_proxy_whose_clients_have_all_descriptors_undoes_everything() {
     let Some(setup) = machine_serves("descriptors") else { return };
     let mut proxy = Setup::listening(with_open_files(&setup, 64, &["c0", "c1"]).spawn().expect("starts"));
     let clients = idle_clients(&setup, 100);
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    sleep(Duration::from_millis(500));
     assert_eq!(proxy.end("-TERM"), Some(0));
     assert_eq!(setup.left_behind(), "");
     drop(clients);
+}
+
+#[test]
+fn clients_that_ask_for_nothing_neither_end_the_proxy_nor_keep_others_away() {
+    let Some(setup) = machine_serves("idle") else { return };
+    let _server = setup.serve(true);
+    let mut proxy = Setup::listening(with_open_files(&setup, 256, &["c0", "c1"]).spawn().expect("starts"));
+    let clients = idle_clients(&setup, 400);
+    assert_eq!(clients.len(), 400);
+    setup.ip("c", "route add 10.1.2.0/24 dev c0");
+    sleep(Duration::from_millis(500));
+    setup.fetch_by("socks5h", 1_000_000);
+    assert!(setup.output("c", &["ip", "route", "show", "table", "500000"]).contains("10.1.2.0/24"));
+    assert_eq!(proxy.end("-TERM"), Some(0));
+    assert_eq!(setup.left_behind(), "");
+}
+
+#[test]
+fn interfaces_that_cannot_be_looked_at_are_looked_at_again() {
+    let Some(setup) = machine_serves("again") else { return };
+    let tools = tools(&["ip", if works("nft --version") { "nft" } else { "iptables" }]);
+    let proxy = setup.proxy_command(&["c0", "c1"]).env("PATH", tools.path()).spawn().expect("starts");
+    let (mut proxy, heard) = Setup::listening_and_heard(proxy);
+    let [ip, hidden] = ["ip", "hidden"].map(|name| tools.path().join(name));
+    std::fs::rename(&ip, &hidden).expect("renamed");
+    setup.ip("c", "link set c1 down");
+    sleep(Duration::from_millis(700));
+    std::fs::rename(&hidden, &ip).expect("renamed");
+    sleep(Duration::from_millis(1500));
+    assert_eq!(proxy.end("-TERM"), Some(0));
+    let said = heard.join().expect("it is read");
+    let position = |words: &str| said.find(words).unwrap_or_else(|| panic!("{words}: {said}"));
+    assert!(position("tried again each second") < position("c1 does not carry IPv4"), "{said}");
 }
