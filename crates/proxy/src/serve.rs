@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use crate::error::{Error, Result};
 use crate::machine::{
-    Change, Changes, Firewall, Interface, Journal, Occupied, PathPlan, firewall_changes, free_number,
+    Change, Changes, Firewall, Interface, Journal, Occupied, PathPlan, Step, claims_here, firewall_changes, free_number,
 };
 use crate::open_files::OpenFiles;
 use crate::paths::Paths;
@@ -41,7 +41,7 @@ pub fn dry_run(settings: &Settings) -> Result<String> {
     let states = interfaces(&settings.via)?;
     let firewall = Firewall::find()?;
     let number = free_number(&Occupied::read(firewall)?)?;
-    let plans = plans(settings, number);
+    let plans = plans(settings, &states, number, &claims_here());
     let mtu = mtu(settings, &states);
     let mut text = String::from("# at the start\n");
     let mut undo = Vec::new();
@@ -55,6 +55,7 @@ pub fn dry_run(settings: &Settings) -> Result<String> {
         plan.routes(state).into_iter().for_each(|step| add((step, None)));
     }
     firewall_changes(firewall, number, &plans).into_iter().for_each(&mut add);
+    plans.iter().flat_map(PathPlan::opening).for_each(&mut add);
     text += "# at the end\n";
     undo.iter().rev().for_each(|step| text += &format!("{step}\n"));
     plans.iter().for_each(|plan| text += &format!("ip link del dev {}\n", plan.device));
@@ -101,8 +102,9 @@ fn interfaces(via: &[String]) -> Result<Vec<Interface>> {
     Ok(states)
 }
 
-fn plans(settings: &Settings, number: u8) -> Vec<PathPlan> {
-    settings.via.iter().enumerate().map(|(index, name)| PathPlan::new(number, index, name)).collect()
+fn plans(settings: &Settings, states: &[Interface], number: u8, claims: &[Step]) -> Vec<PathPlan> {
+    let interfaces = settings.via.iter().zip(states).enumerate();
+    interfaces.map(|(index, (name, state))| PathPlan::new(number, index, name, state, claims)).collect()
 }
 
 /// The packets of a connection must fit every interface: they may be repeated on another.
@@ -147,7 +149,9 @@ async fn serve(settings: &Settings, states: Vec<Interface>, limit: OpenFiles, re
     let mut journal = Journal::take(&Occupied::read(ready.firewall)?)?;
     // The devices stay until all is undone: packets that reset connections are on their way through them.
     let (outcome, _stack) = match start(settings, &states, ready.firewall, &mut journal) {
-        Ok((stack, paths)) => (until_the_end(settings, ready, &stack, paths, report).await, Some(stack)),
+        Ok((stack, paths)) => {
+            (until_the_end(settings, ready, &stack, (paths, &mut journal), report).await, Some(stack))
+        }
         Err(error) => (Err(error), None),
     };
     match (outcome, journal.end()) {
@@ -163,19 +167,20 @@ fn start(
     firewall: Firewall,
     journal: &mut Journal,
 ) -> Result<(Stack, Paths)> {
-    let plans = plans(settings, journal.number());
+    let plans = journal.beside_others(|own, claims| plans(settings, states, own.number(), claims));
     let mtu = mtu(settings, states);
     let mut devices = Vec::new();
     for plan in &plans {
         let device = TunDevice::create(&plan.device).map_err(without_tun)?;
         devices.push(Path::new(device, plan.addresses.iter().copied()));
-        apply(journal, plan.changes(mtu))?;
+        journal.apply_all(plan.changes(mtu))?;
     }
     let changes_of_firewall = firewall_changes(firewall, journal.number(), &plans);
-    apply(journal, changes_of_firewall)?;
+    journal.apply_all(changes_of_firewall)?;
+    open(journal, &plans)?;
     let options = Options { mtu, ..settings.options.clone() };
     let stack = Stack::new(devices, options).map_err(failed("start"))?;
-    Ok((stack, Paths::new(plans)))
+    Ok((stack, Paths::new(plans, states, firewall)))
 }
 
 /// Serves clients until a signal comes, or the last interface is gone. No client is left then.
@@ -183,18 +188,18 @@ async fn until_the_end(
     settings: &Settings,
     ready: Ready,
     stack: &Stack,
-    mut paths: Paths,
+    (mut paths, journal): (Paths, &mut Journal),
     report: &impl Fn(&str),
 ) -> Result<()> {
     let Ready { listener, mut signals, changes, places, .. } = ready;
-    paths.update(stack, report)?;
+    paths.update(stack, journal, report)?;
     report(&format!("listening on {}", listener.local_addr().unwrap_or(settings.listen)));
     let mut clients = JoinSet::new();
     let serve = |client, request| session::serve(stack.clone(), client, request);
     let outcome = tokio::select! {
         () = received(&mut signals) => Ok(()),
         () = clients::accept(listener, places, &mut clients, serve) => Ok(()),
-        outcome = paths.follow(&changes, stack, report) => outcome,
+        outcome = paths.follow(&changes, stack, journal, report) => outcome,
     };
     stack.abort_all();
     // The commands that undo the changes need descriptors, which clients may have taken all.
@@ -211,8 +216,9 @@ async fn received(signals: &mut [Signal]) {
     .await;
 }
 
-fn apply(journal: &mut Journal, changes: Vec<Change>) -> Result<()> {
-    changes.into_iter().try_for_each(|(step, undo)| journal.apply(&step, undo))
+/// Lets packets of the network in, unless another proxy is about to end that.
+fn open(journal: &mut Journal, plans: &[PathPlan]) -> Result<()> {
+    journal.beside_others(|own, _| plans.iter().try_for_each(|plan| own.apply_all(plan.opening())))
 }
 
 fn without_tun(error: subflow_linux::Error) -> Error {

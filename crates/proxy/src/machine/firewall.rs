@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use super::plan::DEVICES;
 use super::step::{self, Step};
 use crate::error::{Error, Result};
 
@@ -46,27 +47,39 @@ impl Firewall {
         listed.lines().filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect()
     }
 
-    /// The steps that set it up, each with the one that undoes it. `devices` is what the names of the proxy's devices
-    /// begin with, `number` the proxy's.
-    pub(crate) fn steps(self, number: u8, devices: &str, translations: &[Translation]) -> Vec<(Step, Step)> {
+    /// The steps that set it up for proxy `number`, each with the one that undoes it.
+    pub(crate) fn steps(self, number: u8, translations: &[Translation]) -> Vec<(Step, Step)> {
         match self {
-            Self::Nft => vec![nft(number, devices, translations)],
-            Self::Iptables => translations.iter().flat_map(|one| iptables(devices, one)).collect(),
+            Self::Nft => vec![nft(number, translations)],
+            Self::Iptables => translations.iter().flat_map(iptables).collect(),
+        }
+    }
+
+    /// The step that makes proxy `number`, which is set up, drop what an interface would forward for others.
+    pub(crate) fn close(self, number: u8, translation: &Translation) -> (Step, Option<Step>) {
+        let table = Self::table_of(number);
+        match self {
+            // It ends with the table.
+            Self::Nft => (Step::run(&format!("nft add rule inet {table} forward {}", nft_drop(translation))), None),
+            Self::Iptables => {
+                let [step, undo] = ["-I", "-D"].map(|action| iptables_drop(translation, action));
+                (step, Some(undo))
+            }
         }
     }
 }
 
 /// A table of our own, which is removed as a whole.
-fn nft(number: u8, devices: &str, translations: &[Translation]) -> (Step, Step) {
+fn nft(number: u8, translations: &[Translation]) -> (Step, Step) {
     let (mut nat, mut filter) = (String::new(), String::new());
-    for Translation { address, interface, forwards_for_us_only } in translations {
+    for translation in translations {
+        let Translation { address, interface, forwards_for_us_only } = translation;
         let source = format!("{} saddr {address}", if address.is_ipv4() { "ip" } else { "ip6" });
         nat += &format!("    {source} oifname \"{interface}\" masquerade\n");
         // What connection tracking does not know is not translated either, and must not leave.
         filter += &format!("    {source} ct state invalid drop\n");
         if *forwards_for_us_only {
-            let family = if address.is_ipv4() { "ipv4" } else { "ipv6" };
-            filter += &format!("    meta nfproto {family} iifname \"{interface}\" oifname != \"{devices}*\" drop\n");
+            filter += &format!("    {}\n", nft_drop(translation));
         }
     }
     let table = Firewall::table_of(number);
@@ -78,17 +91,34 @@ fn nft(number: u8, devices: &str, translations: &[Translation]) -> (Step, Step) 
     (Step::Run { words, input }, Step::run(&format!("nft delete table inet {table}")))
 }
 
-fn iptables(devices: &str, translation: &Translation) -> Vec<(Step, Step)> {
+/// What an interface would forward for others is dropped. Devices of other proxies are no others: several proxies may use
+/// the same interface.
+fn nft_drop(Translation { address, interface, .. }: &Translation) -> String {
+    let family = if address.is_ipv4() { "ipv4" } else { "ipv6" };
+    format!("meta nfproto {family} iifname \"{interface}\" oifname != \"{DEVICES}*\" drop")
+}
+
+fn iptables(translation: &Translation) -> Vec<(Step, Step)> {
     let Translation { address, interface, forwards_for_us_only } = translation;
-    let command = if address.is_ipv4() { "iptables" } else { "ip6tables" };
-    let mut rules = vec![
+    let rules = [
         ("-t nat", format!("POSTROUTING -s {address} -o {interface} -j MASQUERADE")),
         ("-t filter", format!("FORWARD -s {address} -m conntrack --ctstate INVALID -j DROP")),
     ];
+    let step = |action: &str, (table, rule): &(&str, String)| {
+        Step::run(&format!("{} -w {table} {action} {rule}", iptables_for(*address)))
+    };
+    let mut steps: Vec<(Step, Step)> = rules.iter().map(|rule| (step("-I", rule), step("-D", rule))).collect();
     if *forwards_for_us_only {
-        rules.push(("-t filter", format!("FORWARD -i {interface} ! -o {devices}+ -j DROP")));
+        steps.push((iptables_drop(translation, "-I"), iptables_drop(translation, "-D")));
     }
-    let step =
-        |action: &str, (table, rule): &(&str, String)| Step::run(&format!("{command} -w {table} {action} {rule}"));
-    rules.iter().map(|rule| (step("-I", rule), step("-D", rule))).collect()
+    steps
+}
+
+fn iptables_drop(Translation { address, interface, .. }: &Translation, action: &str) -> Step {
+    let command = iptables_for(*address);
+    Step::run(&format!("{command} -w -t filter {action} FORWARD -i {interface} ! -o {DEVICES}+ -j DROP"))
+}
+
+fn iptables_for(address: IpAddr) -> &'static str {
+    if address.is_ipv4() { "iptables" } else { "ip6tables" }
 }

@@ -24,6 +24,8 @@ impl Family {
 /// The state of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Interface {
+    /// It stays when the interface is renamed; another one of the same name has another.
+    pub(crate) index: u32,
     pub(crate) mtu: u32,
     /// Whether it is up and has a carrier.
     pub(crate) up: bool,
@@ -54,6 +56,7 @@ impl Interface {
             routes.extend(shown?.iter().filter_map(route));
         }
         Ok(Some(Self {
+            index: link["ifindex"].as_u64().map_or(0, |index| index as u32),
             mtu: link["mtu"].as_u64().map_or(1500, |mtu| mtu as u32),
             up: has_flag("UP") && has_flag("LOWER_UP"),
             has_address: [has("inet"), has("inet6")],

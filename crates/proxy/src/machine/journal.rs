@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 use subflow_linux::{Census, NamespaceId, Presence, STATE_FOLDER, in_state_folder, remove_empty_state_folder};
 
+use super::forwarding::Forwarding;
 use super::occupied::Occupied;
+use super::plan::Change;
 use super::step::Step;
 use crate::error::{Error, Result};
 
@@ -23,6 +25,9 @@ const MOST: u8 = 64;
 /// The journal of a running proxy.
 #[derive(Debug)]
 pub(crate) struct Journal {
+    namespace: NamespaceId,
+    /// The folder of all journals, for the lock while settings that proxies share are changed.
+    folder: File,
     file: File,
     path: PathBuf,
     number: u8,
@@ -48,14 +53,70 @@ impl Journal {
             }
             // A killed process may have left something to undo.
             if is_current(&file, &path) && file.metadata().is_ok_and(|own| own.len() == 0) {
-                return Ok(Self { file, path, number, undo: Vec::new(), has_ended: false });
+                return Self::of(namespace, number, file, Vec::new());
             }
         }
         Err(none_is_free())
     }
 
+    /// The journal of this file, whose lock the process has.
+    fn of(namespace: NamespaceId, number: u8, file: File, undo: Vec<Step>) -> Result<Self> {
+        let folder = File::open(STATE_FOLDER);
+        let folder = folder.map_err(|error| Error::Failed(format!("cannot open {STATE_FOLDER}: {error}")))?;
+        Ok(Self { namespace, folder, file, path: path_of(namespace, number), number, undo, has_ended: false })
+    }
+
     pub(crate) fn number(&self) -> u8 {
         self.number
+    }
+
+    /// Passes the steps that undo the changes of all other proxies in this network namespace to `decide`. None of them
+    /// changes a setting that it shares with others meanwhile.
+    pub(crate) fn beside_others<T>(&mut self, decide: impl FnOnce(&mut Self, &[Step]) -> T) -> T {
+        // The folder cannot be removed: the file of this proxy is in it.
+        let is_locked = flock(&self.folder, FlockOperation::LockExclusive).is_ok();
+        let claims = claims(self.namespace, Some(self.number));
+        let decided = decide(self, &claims);
+        if is_locked {
+            let _ = flock(&self.folder, FlockOperation::Unlock);
+        }
+        decided
+    }
+
+    /// Closes what this proxy has opened of the interfaces that `is_chosen` names by their index, unless another proxy
+    /// needs it: then that one closes it. What cannot be closed stays in the journal.
+    fn close(&mut self, is_chosen: impl Fn(&Forwarding) -> bool) -> Result<()> {
+        self.beside_others(|journal, claims| {
+            let is_needed = |of: &Forwarding| {
+                claims.iter().any(|claim| matches!(claim, Step::Forward(other, _) if other.is_same(of)))
+            };
+            let (mut outcome, before) = (Ok(()), journal.undo.len());
+            journal.undo.retain(|step| match step {
+                Step::Forward(of, _) if is_chosen(of) && !is_needed(of) => match step.undo() {
+                    Ok(()) => false,
+                    Err(error) => {
+                        outcome = Err(error);
+                        true
+                    }
+                },
+                Step::Forward(of, _) => !is_chosen(of),
+                _ => true,
+            });
+            let written = if journal.undo.len() < before { journal.rewrite() } else { Ok(()) };
+            let path = journal.path.display();
+            outcome.and(written.map_err(|error| Error::Failed(format!("cannot write {path}: {error}"))))
+        })
+    }
+
+    /// Closes what was opened of an interface that has gone, or has another name now.
+    pub(crate) fn close_interface(&mut self, index: u32) -> Result<()> {
+        self.close(|of| of.is_from(index))
+    }
+
+    fn rewrite(&mut self) -> std::io::Result<()> {
+        let text: String = self.undo.iter().map(|step| step.to_line() + "\n").collect();
+        self.file.set_len(0)?;
+        self.file.write_all(text.as_bytes())
     }
 
     /// Makes a change that `undo` undoes, if it is to be undone.
@@ -69,6 +130,11 @@ impl Journal {
         step.apply()
     }
 
+    /// Makes these changes, until one fails.
+    pub(crate) fn apply_all(&mut self, changes: Vec<Change>) -> Result<()> {
+        changes.into_iter().try_for_each(|(step, undo)| self.apply(&step, undo))
+    }
+
     /// Undoes all changes. Those that cannot be undone stay in the file, for `subflow cleanup`.
     pub(crate) fn end(mut self) -> Result<()> {
         self.has_ended = true;
@@ -77,10 +143,12 @@ impl Journal {
 
     /// Undoes the last change first. What is gone already, with an interface for example, counts as undone.
     fn undo_all(&mut self) -> Result<()> {
+        // Before the firewall lets through what it has dropped. What fails is tried again below.
+        let _ = self.close(|_| true);
         let (mut kept, mut failures) = (Vec::new(), Vec::new());
         for step in std::mem::take(&mut self.undo).into_iter().rev() {
             if let Err(error) = step.undo() {
-                kept.push(step.to_line() + "\n");
+                kept.push(step);
                 failures.push(error);
             }
         }
@@ -90,7 +158,8 @@ impl Journal {
             return Ok(());
         };
         kept.reverse();
-        let written = self.file.set_len(0).and_then(|()| self.file.write_all(kept.concat().as_bytes()));
+        self.undo = kept;
+        let written = self.rewrite();
         let (number, path) = (self.number, self.path.display());
         let problem = match failures.len() {
             1 => format!("a change of proxy {number} is not undone: {first}"),
@@ -136,8 +205,7 @@ pub(crate) fn cleanup() -> Result<Vec<String>> {
     for number in 0..MOST {
         if let Some((file, text)) = open_left_behind(&path_of(namespace, number))? {
             let undo: Vec<Step> = text.lines().filter_map(Step::from_line).collect();
-            let left = Journal { file, path: path_of(namespace, number), number, undo, has_ended: false };
-            match (left.end(), failed.take()) {
+            match (Journal::of(namespace, number, file, undo).and_then(Journal::end), failed.take()) {
                 (Ok(()), before) => {
                     lines.push(format!("removed proxy {number}"));
                     failed = before;
@@ -198,6 +266,20 @@ fn open_left_behind(path: &Path) -> Result<Option<(File, String)>> {
     let mut text = String::new();
     let is_left = is_locked && is_current(&file, path) && file.read_to_string(&mut text).is_ok();
     Ok(is_left.then_some((file, text)))
+}
+
+/// The steps that undo the changes of the proxies in a network namespace, without those of `except`.
+fn claims(namespace: NamespaceId, except: Option<u8>) -> Vec<Step> {
+    let entries = fs::read_dir(STATE_FOLDER).into_iter().flatten().map_while(std::io::Result::ok);
+    let is_other = |(of, number): (NamespaceId, u8)| of == namespace && Some(number) != except;
+    let others = entries.filter(|entry| parts_of(&entry.file_name().to_string_lossy()).is_some_and(is_other));
+    let texts = others.filter_map(|entry| fs::read_to_string(entry.path()).ok());
+    texts.flat_map(|text| text.lines().filter_map(Step::from_line).collect::<Vec<_>>()).collect()
+}
+
+/// The steps that undo the changes of all proxies in this network namespace, as far as they can be read.
+pub(crate) fn claims_here() -> Vec<Step> {
+    namespace().map_or_else(|_| Vec::new(), |namespace| claims(namespace, None))
 }
 
 /// The network namespace of this thread.

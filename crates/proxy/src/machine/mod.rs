@@ -2,6 +2,7 @@
 
 mod changes;
 mod firewall;
+mod forwarding;
 mod interface;
 mod journal;
 mod occupied;
@@ -11,9 +12,10 @@ mod step;
 pub(crate) use changes::Changes;
 pub(crate) use firewall::Firewall;
 pub(crate) use interface::{Family, Interface};
-pub(crate) use journal::{Journal, free_number};
+pub(crate) use journal::{Journal, claims_here, free_number};
 pub(crate) use occupied::Occupied;
 pub(crate) use plan::{Change, PathPlan, firewall_changes};
+pub(crate) use step::Step;
 
 use crate::error::Result;
 

@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 
 use super::firewall::{Firewall, Translation};
+use super::forwarding::{self, Forwarding};
 use super::interface::{Family, Interface};
 use super::step::Step;
 
@@ -11,6 +12,8 @@ use super::step::Step;
 const FIRST_TABLE: u32 = 500_000;
 const TABLES: u32 = 64;
 const FIRST_PRIORITY: u32 = 9_000;
+/// What the names of all proxies' devices begin with.
+pub(super) const DEVICES: &str = "subflow";
 
 /// One path of a proxy: an interface, and the device whose packets leave by it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,8 +25,10 @@ pub(crate) struct PathPlan {
     pub(crate) addresses: Vec<IpAddr>,
     table: u32,
     priority: u32,
-    /// Settings that let packets of each family in from the network: path, value now.
-    forwarding: Vec<(String, String)>,
+    /// Whether this kernel has a setting for the forwarding of IPv6 from single interfaces.
+    forwards_v6_singly: bool,
+    /// The settings that the machine has closed without proxies.
+    closed: Vec<Forwarding>,
 }
 
 /// A change, and what undoes it. What belongs to a device of ours ends with the device.
@@ -31,7 +36,7 @@ pub(crate) type Change = (Step, Option<Step>);
 
 /// What the names of a proxy's devices begin with.
 pub(crate) fn devices_of(number: u8) -> String {
-    format!("subflow{number}x")
+    format!("{DEVICES}{number}x")
 }
 
 /// The routing tables of proxy `number`.
@@ -57,30 +62,32 @@ pub(super) fn is_address_of(number: u8, address: IpAddr) -> bool {
 }
 
 impl PathPlan {
-    /// Path `index` of proxy `number`, over `interface`. IPv6 is left out if the kernel cannot forward it for single
-    /// interfaces.
-    pub(crate) fn new(number: u8, index: usize, interface: &str) -> Self {
+    /// Path `index` of proxy `number`, over `interface` in this `state`. IPv6 is left out if the kernel cannot forward it
+    /// for single interfaces. `claims` are the steps that undo the changes of other proxies.
+    pub(crate) fn new(number: u8, index: usize, interface: &str, state: &Interface, claims: &[Step]) -> Self {
         let path = index as u32;
         let (v4, v6) = addresses_of(number, index);
         let mut plan = Self {
             interface: interface.to_owned(),
             device: format!("{}{index}", devices_of(number)),
-            addresses: Vec::new(),
+            addresses: vec![v4.into()],
             table: tables_of(number).start + path,
             priority: FIRST_PRIORITY + path,
-            forwarding: Vec::new(),
+            forwards_v6_singly: Forwarding::of(Family::V6, interface, state.index).is_some(),
+            closed: Vec::new(),
         };
-        plan.addresses.push(v4.into());
-        plan.forwarding.extend(setting(format!("ipv4/conf/{interface}/forwarding")));
-        let own = format!("ipv6/conf/{interface}/force_forwarding");
-        let forwards_all = setting("ipv6/conf/all/forwarding".into()).is_some_and(|(_, value)| value != "0");
-        if let Some(own) = setting(own) {
-            plan.forwarding.push(own);
-        } else if !forwards_all {
-            return plan;
+        if plan.forwards_v6_singly || forwards_all_v6() {
+            plan.addresses.push(v6.into());
         }
-        plan.addresses.push(v6.into());
+        plan.closed = plan.closed_from(state.index, claims);
         plan
+    }
+
+    /// The settings that are closed without proxies, of the interface that has this index now.
+    fn closed_from(&self, index: u32, claims: &[Step]) -> Vec<Forwarding> {
+        let settings = Family::BOTH.into_iter().filter_map(|family| Forwarding::of(family, &self.interface, index));
+        let is_router = |setting: &Forwarding| setting.family == Family::V6 && forwards_all_v6();
+        settings.filter(|setting| setting.is_closed(claims) && !is_router(setting)).collect()
     }
 
     pub(crate) fn address(&self, family: Family) -> Option<IpAddr> {
@@ -92,32 +99,24 @@ impl PathPlan {
         Step::run(&format!("ip tuntap add dev {} mode tun vnet_hdr", self.device))
     }
 
-    /// The changes once the device exists, except for the firewall.
+    /// The changes once the device exists, except for the firewall and forwarding from the interface.
     pub(crate) fn changes(&self, mtu: u16) -> Vec<Change> {
         let Self { device, table, priority, .. } = self;
         let mut changes = vec![
-            (Step::set(format!("ipv4/conf/{device}/forwarding"), "1"), None),
+            (Step::set(forwarding::path_of(Family::V4, device), "1"), None),
             (Step::run(&format!("ip link set dev {device} mtu {mtu} txqueuelen 1000 up")), None),
         ];
-        for (path, value) in &self.forwarding {
-            if value == "0" {
-                changes.push((Step::set(path, "1"), Some(Step::set(path, "0"))));
-            }
-            if path.starts_with("ipv6") {
-                changes.push((Step::set(format!("ipv6/conf/{device}/force_forwarding"), "1"), None));
-            }
+        if self.forwards_v6_singly {
+            changes.push((Step::set(forwarding::path_of(Family::V6, device), "1"), None));
         }
-        for address in &self.addresses {
-            let option = if address.is_ipv4() { "-4" } else { "-6" };
+        for family in Family::BOTH {
+            let (option, Some(address)) = (family.option(), self.address(family)) else { continue };
             let rule = |action: &str| {
                 Step::run(&format!("ip {option} rule {action} from {address} lookup {table} priority {priority}"))
             };
             changes.push((Step::run(&format!("ip {option} route add {address} dev {device}")), None));
             changes.push((rule("add"), Some(rule("del"))));
-            let flush = Step::run(&format!("ip {option} route flush table {table}"));
-            // What the interface does not reach must not leave by another, under an address of ours.
-            let none = format!("ip {option} route add unreachable default metric 4294967294 table {table}");
-            changes.push((Step::run(&none), Some(flush)));
+            changes.push((self.unreachable(family), Some(self.flush(family))));
         }
         changes
     }
@@ -137,6 +136,22 @@ impl PathPlan {
         Family::BOTH.into_iter().flat_map(of).collect()
     }
 
+    /// The removal of all routes, also those over an interface that has another name now.
+    pub(crate) fn emptied(&self) -> Vec<Step> {
+        let families = Family::BOTH.into_iter().filter(|&family| self.address(family).is_some());
+        families.flat_map(|family| [self.flush(family), self.unreachable(family)]).collect()
+    }
+
+    fn flush(&self, family: Family) -> Step {
+        Step::run(&format!("ip {} route flush table {}", family.option(), self.table))
+    }
+
+    /// What the interface does not reach must not leave by another, under an address of ours.
+    fn unreachable(&self, family: Family) -> Step {
+        let (option, table) = (family.option(), self.table);
+        Step::run(&format!("ip {option} route add unreachable default metric 4294967294 table {table}"))
+    }
+
     /// The removal of the routes that [`routes`](Self::routes) has added.
     pub(crate) fn without_routes(&self, before: &Interface) -> Vec<Step> {
         let Self { interface, table, .. } = self;
@@ -149,16 +164,26 @@ impl PathPlan {
         Family::BOTH.into_iter().flat_map(of).collect()
     }
 
-    /// What lets packets of the network in again, after the interface was away.
-    pub(crate) fn forwarding(&self) -> Vec<Step> {
-        self.forwarding.iter().map(|(path, _)| Step::set(path, "1")).collect()
+    /// What lets packets of the network in. It comes last: the firewall must drop those of others before.
+    pub(crate) fn opening(&self) -> Vec<Change> {
+        let step = |of: &Forwarding, on| Step::Forward(of.clone(), on);
+        self.closed.iter().map(|of| (step(of, true), Some(step(of, false)))).collect()
+    }
+
+    /// Takes the interface that has the name and this index now in place of another. Returns the changes of the firewall
+    /// of proxy `number` that this needs: for families whose forwarding was open before. Rules that are there stay.
+    pub(crate) fn reopen(&mut self, firewall: Firewall, number: u8, index: u32, claims: &[Step]) -> Vec<Change> {
+        let before: Vec<Translation> = self.translations().collect();
+        self.closed = self.closed_from(index, claims);
+        let after = self.translations().zip(before);
+        let newly = after.filter(|(now, before)| now.forwards_for_us_only && !before.forwards_for_us_only);
+        newly.map(|(now, _)| firewall.close(number, &now)).collect()
     }
 
     fn translations(&self) -> impl Iterator<Item = Translation> + '_ {
         self.addresses.iter().map(|&address| {
-            let family = if address.is_ipv4() { "ipv4" } else { "ipv6" };
-            let closed = |(path, value): &(String, String)| path.starts_with(family) && value == "0";
-            let forwards_for_us_only = self.forwarding.iter().any(closed);
+            let family = if address.is_ipv4() { Family::V4 } else { Family::V6 };
+            let forwards_for_us_only = self.closed.iter().any(|setting| setting.family == family);
             Translation { address, interface: self.interface.clone(), forwards_for_us_only }
         })
     }
@@ -167,26 +192,32 @@ impl PathPlan {
 /// The changes of the firewall for all paths of proxy `number`.
 pub(crate) fn firewall_changes(firewall: Firewall, number: u8, paths: &[PathPlan]) -> Vec<Change> {
     let translations: Vec<Translation> = paths.iter().flat_map(PathPlan::translations).collect();
-    let steps = firewall.steps(number, &devices_of(number), &translations);
+    let steps = firewall.steps(number, &translations);
     steps.into_iter().map(|(step, undo)| (step, Some(undo))).collect()
 }
 
-/// A setting below `/proc/sys/net` and its value, if this kernel has it.
-fn setting(path: String) -> Option<(String, String)> {
-    let value = std::fs::read_to_string(format!("/proc/sys/net/{path}")).ok()?;
-    Some((path, value.trim().to_owned()))
+/// Whether the machine is a router of IPv6.
+fn forwards_all_v6() -> bool {
+    std::fs::read_to_string("/proc/sys/net/ipv6/conf/all/forwarding").is_ok_and(|value| value.trim() != "0")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn lo() -> Interface {
+        Interface { index: 1, mtu: 1500, up: true, has_address: [true, false], routes: [Vec::new(), Vec::new()] }
+    }
+
     #[test]
     fn every_change_that_outlives_the_device_can_be_undone() {
-        let plan = PathPlan::new(3, 1, "lo");
-        let changes = plan.changes(1400);
+        // Another proxy has opened it: so it counts as closed.
+        let claim = Step::Forward(Forwarding::of(Family::V4, "lo", 1).expect("each kernel has it"), false);
+        let plan = PathPlan::new(3, 1, "lo", &lo(), &[claim]);
+        let changes = [plan.changes(1400), plan.opening()].concat();
         let lines: Vec<String> = changes.iter().map(|(step, _)| step.to_string()).collect();
         assert!(lines.contains(&"ip -4 rule add from 198.19.3.2 lookup 500193 priority 9001".to_owned()), "{lines:?}");
+        assert!(lines.contains(&"sysctl -w net/ipv4/conf/lo/forwarding=1".to_owned()), "{lines:?}");
         for (step, undo) in &changes {
             let line = step.to_string();
             let ends_with_device = line.contains("subflow3x1");
@@ -200,9 +231,9 @@ mod tests {
 
     #[test]
     fn links_come_before_gateways() {
-        let plan = PathPlan::new(0, 0, "lo");
+        let plan = PathPlan::new(0, 0, "lo", &lo(), &[]);
         let routes = [vec!["default via 10.0.0.1".to_owned(), "10.0.0.0/24".to_owned()], Vec::new()];
-        let state = Interface { mtu: 1500, up: true, has_address: [true, false], routes };
+        let state = Interface { routes, ..lo() };
         let lines: Vec<String> = plan.routes(&state).iter().map(Step::to_string).collect();
         assert_eq!(lines[0], "ip -4 route replace 10.0.0.0/24 dev lo table 500000");
         assert_eq!(lines[1], "ip -4 route replace default via 10.0.0.1 dev lo table 500000");

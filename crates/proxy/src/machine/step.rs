@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use super::forwarding::Forwarding;
 use crate::error::{Error, Result};
 
 /// One change.
@@ -15,6 +16,8 @@ pub(crate) enum Step {
     Run { words: Vec<String>, input: String },
     /// A setting below `/proc/sys/net`.
     Set { path: String, value: String },
+    /// Forwarding from an interface, on or off.
+    Forward(Forwarding, bool),
 }
 
 impl Step {
@@ -43,6 +46,7 @@ impl Step {
                     }
                 })
             }
+            Self::Forward(of, on) => of.set(*on),
             Self::Run { words, input } => run(words, input).map(drop),
         }
     }
@@ -57,6 +61,7 @@ impl Step {
         match self {
             Self::Run { words, input } => json!({ "run": words, "input": input }),
             Self::Set { path, value } => json!({ "set": path, "value": value }),
+            Self::Forward(of, on) => of.to_json(*on),
         }
         .to_string()
     }
@@ -68,6 +73,9 @@ impl Step {
         if let Some(path) = text("set") {
             return Some(Self::Set { path, value: text("value")? });
         }
+        if let Some((of, on)) = Forwarding::from_json(&value) {
+            return Some(Self::Forward(of, on));
+        }
         let words = value.get("run")?.as_array()?.iter().map(|word| Some(word.as_str()?.to_owned()));
         Some(Self::Run { words: words.collect::<Option<_>>()?, input: text("input")? })
     }
@@ -77,6 +85,7 @@ impl fmt::Display for Step {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Set { path, value } => write!(formatter, "sysctl -w net/{path}={value}"),
+            Self::Forward(of, on) => write!(formatter, "sysctl -w {}", of.assignment(*on)),
             Self::Run { words, input } if input.is_empty() => formatter.write_str(&words.join(" ")),
             Self::Run { words, input } => write!(formatter, "{} <<END\n{input}END", words.join(" ")),
         }
@@ -109,12 +118,16 @@ pub(crate) fn run(words: &[String], input: &str) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::interface::Family;
     use super::*;
 
     #[test]
     fn steps_come_back_from_a_journal() {
         let with_input = Step::Run { words: vec!["nft".into(), "-f".into(), "-".into()], input: "a \"b\"\n".into() };
-        for step in [Step::run("ip rule add from 10.0.0.1 lookup 7"), Step::set("ipv4/ip_forward", "0"), with_input] {
+        let forwarding = Forwarding::of(Family::V4, "lo", 1).expect("each kernel has it");
+        let [on, off] = [true, false].map(|on| Step::Forward(forwarding.clone(), on));
+        let rule = Step::run("ip rule add from 10.0.0.1 lookup 7");
+        for step in [rule, Step::set("ipv4/ip_forward", "0"), with_input, on, off] {
             assert_eq!(Step::from_line(&step.to_line()), Some(step));
         }
         for damaged in ["", "{", "{\"run\":[1]}", "{\"set\":\"x\"}", "null"] {

@@ -1,6 +1,7 @@
 //! The proxy between kernels in network namespaces: curl as the client, the kernel's MPTCP as the server.
 #![cfg(target_os = "linux")]
 
+mod forwarding;
 mod programs;
 mod setup;
 mod undo;

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use subflow_prerequisite::Prerequisite;
 
 /// The variable that makes this executable a proxy.
-const PROCESS: &str = "SUBFLOW_TEST_PROXY";
+pub(crate) const PROCESS: &str = "SUBFLOW_TEST_PROXY";
 
 /// A server that sends as many bytes as the path says, or tells how many of those that it gets are right; with MPTCP if
 /// told so.
