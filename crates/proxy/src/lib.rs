@@ -31,6 +31,7 @@
 //! | to find | look in |
 //! |---|---|
 //! | what a client asks for | `request.rs`: SOCKS5 (`socks.rs`), HTTP CONNECT (`http.rs`) |
+//! | where it may go | `destination.rs` |
 //! | one client: name resolution, connecting, copying | `session.rs` |
 //! | the proxy from start to end | `serve.rs` |
 //! | accepting clients, and how many there may be | `clients.rs`, `open_files.rs` |
@@ -40,6 +41,7 @@
 #![cfg(target_os = "linux")]
 
 mod clients;
+mod destination;
 mod error;
 mod http;
 mod machine;

@@ -1,7 +1,6 @@
 //! One client: its request, the connection to the destination, and the bytes between them.
 
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use subflow_tokio::{MptcpStream, Stack};
@@ -9,6 +8,7 @@ use tokio::io::{AsyncWriteExt, copy_bidirectional_with_sizes};
 use tokio::net::TcpStream;
 
 use crate::clients::Asked;
+use crate::destination::{interleaved, without_own};
 use crate::request::{self, Destination};
 
 /// Bytes that are copied at once, in each direction.
@@ -65,47 +65,9 @@ async fn connect(stack: &Stack, destination: &Destination) -> io::Result<MptcpSt
             found.map_err(|error| io::Error::new(ErrorKind::NotFound, error))?.collect()
         }
     };
-    let remotes = interleaved(&addresses);
+    let remotes = without_own(interleaved(&addresses)).await?;
     if remotes.is_empty() {
         return Err(if addresses.is_empty() { ErrorKind::NotFound } else { ErrorKind::PermissionDenied }.into());
     }
     stack.connect_any(&remotes).await
-}
-
-/// The addresses that packets of a path can reach, families in turns (RFC 8305, section 4).
-fn interleaved(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
-    let reachable = addresses.iter().copied().filter(|address| is_remote(address.ip().to_canonical()));
-    let reachable = reachable.map(|address| SocketAddr::new(address.ip().to_canonical(), address.port()));
-    let (mut first, mut second): (Vec<_>, Vec<_>) =
-        reachable.partition(|address| addresses.first().is_some_and(|first| first.is_ipv4() == address.is_ipv4()));
-    let mut order = Vec::new();
-    first.reverse();
-    second.reverse();
-    while !first.is_empty() || !second.is_empty() {
-        order.extend(first.pop());
-        order.extend(second.pop());
-    }
-    order
-}
-
-/// Whether an address may be that of another host: a client must not reach this machine's loopback through the proxy.
-fn is_remote(address: IpAddr) -> bool {
-    let is_link_local_v6 = matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local());
-    let is_broadcast = matches!(address, IpAddr::V4(v4) if v4.is_broadcast());
-    !(address.is_loopback() || address.is_unspecified() || address.is_multicast() || is_broadcast || is_link_local_v6)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn families_take_turns_and_this_machine_is_left_out() {
-        let addresses =
-            |list: &[&str]| -> Vec<SocketAddr> { list.iter().map(|text| text.parse().expect("an address")).collect() };
-        let found = ["[2001:db8::1]:1", "[2001:db8::2]:1", "[::1]:1", "10.0.0.1:1", "127.0.0.2:1", "[fe80::1]:1"];
-        let order = addresses(&["[2001:db8::1]:1", "10.0.0.1:1", "[2001:db8::2]:1"]);
-        assert_eq!(interleaved(&addresses(&found)), order);
-        assert_eq!(interleaved(&addresses(&["[::ffff:127.0.0.1]:1", "0.0.0.0:1"])), []);
-    }
 }

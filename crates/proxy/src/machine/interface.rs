@@ -1,5 +1,7 @@
 //! Interfaces with their addresses and routes, as `ip` shows them.
 
+use std::net::IpAddr;
+
 use serde_json::Value;
 
 use super::step;
@@ -94,6 +96,17 @@ fn route(shown: &Value) -> Option<String> {
     Some(format!("{destination}{via}{metric}{}", if is_on_link { " onlink" } else { "" }))
 }
 
+/// Whether packets to an address stay on this machine, by its routes.
+pub(crate) fn routes_to_itself(address: IpAddr) -> Result<bool> {
+    let family = if address.is_ipv4() { Family::V4 } else { Family::V6 };
+    match ip(&[family.option(), "route", "get", &address.to_string()]) {
+        Ok(routes) => Ok(routes.iter().any(|route| route["type"] == "local" || route["type"] == "broadcast")),
+        // By the machine's own routes it is unreachable, which those of a path need not be.
+        Err(Error::Failed(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// What `ip -j` prints.
 pub(super) fn ip(words: &[&str]) -> Result<Vec<Value>> {
     let words: Vec<String> = ["ip", "-j"].iter().chain(words).map(|word| (*word).to_owned()).collect();
@@ -109,6 +122,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn the_routes_tell_which_addresses_are_this_machines_own() {
+        let is_own = |address: &str| routes_to_itself(address.parse().expect("an address")).expect("ip tells");
+        assert!(is_own("127.0.0.2"));
+        assert!(!is_own("192.0.2.1"));
+    }
 
     #[test]
     fn routes_become_words_and_those_that_lead_nowhere_are_left_out() {

@@ -11,7 +11,7 @@ mod step;
 
 pub(crate) use changes::Changes;
 pub(crate) use firewall::Firewall;
-pub(crate) use interface::{Family, Interface};
+pub(crate) use interface::{Family, Interface, routes_to_itself};
 pub(crate) use journal::{Journal, claims_here, free_number};
 pub(crate) use occupied::Occupied;
 pub(crate) use plan::{Change, PathPlan, firewall_changes};

@@ -70,6 +70,24 @@ fn a_server_without_mptcp_is_reached_by_http_connect_too() {
 }
 
 #[test]
+fn no_address_of_this_machine_is_reached() {
+    let Some(setup) = machine_serves("own") else { return };
+    let _server = setup.serve(false);
+    let _own = setup.serve_on("c", false);
+    let _proxy = setup.proxy(&["c0", "c1"]);
+    assert_eq!(setup.output("c", &["curl", "-s", "http://10.70.0.1/1"]).len(), 1, "it can be reached directly");
+    // With the setting, sockets can be bound to addresses of other machines, too.
+    for binds_all in ["0", "1"] {
+        setup.output("c", &["sysctl", "-qw", &format!("net.ipv4.ip_nonlocal_bind={binds_all}")]);
+        for own in ["10.70.0.1", "10.71.0.1", "10.70.0.255"] {
+            let refused = setup.curl("socks5h", &format!("http://{own}:80/1"));
+            assert_eq!(refused.status.code(), Some(97), "{own}");
+        }
+        setup.fetch_by("socks5h", 1000);
+    }
+}
+
+#[test]
 fn two_hundred_connections_at_once() {
     let Some(setup) = machine_serves("many") else { return };
     let _server = setup.serve(true);
