@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::time::Duration;
 
+use rustix::net::sockopt;
 use subflow_tokio::{MptcpStream, Stack};
 use tokio::io::{AsyncWriteExt, copy_bidirectional_with_sizes};
 use tokio::net::TcpStream;
@@ -15,11 +16,18 @@ use crate::request::{self, Destination};
 const COPY: usize = 64 << 10;
 /// Time for name resolution and connecting together.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Time without a packet of a client after which it is asked for one (`TCP_KEEPIDLE`).
+const IDLE: Duration = Duration::from_secs(180);
+/// Time between questions that are not answered.
+const PROBE_INTERVAL: Duration = Duration::from_secs(30);
+/// The connection ends after as many.
+const PROBES: u32 = 4;
 
 /// Serves a client until both streams have ended, or one is reset: then so is the other.
 pub(crate) async fn serve(stack: Stack, mut client: TcpStream, asked: Asked) {
     // What comes from one side is to leave on the other at once.
     let _ = client.set_nodelay(true);
+    let _ = keep_alive(&client);
     let Some(request) = request::read(&mut client).await else { return };
     asked.set();
     let connecting = tokio::time::timeout(PATIENCE, connect(&stack, &request.destination)).await;
@@ -39,6 +47,14 @@ pub(crate) async fn serve(stack: Stack, mut client: TcpStream, asked: Asked) {
     if relayed.is_err() {
         server.abort();
     }
+}
+
+/// Lets the kernel find out that an idle client is gone: it must not have its place for ever.
+fn keep_alive(client: &TcpStream) -> rustix::io::Result<()> {
+    sockopt::set_tcp_keepidle(client, IDLE)?;
+    sockopt::set_tcp_keepintvl(client, PROBE_INTERVAL)?;
+    sockopt::set_tcp_keepcnt(client, PROBES)?;
+    sockopt::set_socket_keepalive(client, true)
 }
 
 /// A client with a connection to a server. It is reset if it is dropped before both have ended, as at the end of the

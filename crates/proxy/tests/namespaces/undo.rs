@@ -101,3 +101,17 @@ fn interfaces_that_cannot_be_looked_at_are_looked_at_again() {
     let position = |words: &str| said.find(words).unwrap_or_else(|| panic!("{words}: {said}"));
     assert!(position("tried again each second") < position("c1 does not carry IPv4"), "{said}");
 }
+
+#[test]
+fn an_idle_client_is_asked_whether_it_is_still_there() {
+    let Some(setup) = machine_serves("alive") else { return };
+    if !works("ss -V") {
+        return subflow_prerequisite::Prerequisite::Kernel.missing("`ss -V` does not work");
+    }
+    let _proxy = setup.proxy(&["c0"]);
+    let clients = idle_clients(&setup, 1);
+    sleep(Duration::from_millis(300));
+    let timers = setup.output("c", &["ss", "-Htno", "sport = :1080"]);
+    assert!(timers.contains("timer:(keepalive,2min"), "{timers}");
+    drop(clients);
+}
