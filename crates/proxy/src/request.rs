@@ -13,6 +13,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Most bytes of a request. What follows it in the same packets counts.
 const LONGEST: usize = 16 << 10;
 
+/// The time that a client has for closing its connection, after an answer that is the last.
+const FAREWELL: Duration = Duration::from_secs(1);
+/// Most bytes that are discarded meanwhile.
+const MOST_DISCARDED: u64 = 256 << 10;
+
 /// Where a client wants to go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Destination {
@@ -90,7 +95,7 @@ async fn step<T>(client: &mut TcpStream, buffer: &mut Vec<u8>, parse: impl Fn(&[
             }
             Parsed::Refused(answer) => {
                 let _ = client.write_all(&answer).await;
-                let _ = client.shutdown().await;
+                close(client).await;
                 return None;
             }
             Parsed::Incomplete => fill(client, buffer).await?,
@@ -98,9 +103,41 @@ async fn step<T>(client: &mut TcpStream, buffer: &mut Vec<u8>, parse: impl Fn(&[
     }
 }
 
+/// Closes a connection after the last answer. If the client has sent more than was read the kernel would reset it at
+/// once, and the client might lose the answer: so that is read first, for a while.
+pub(crate) async fn close(client: &mut TcpStream) {
+    let _ = client.shutdown().await;
+    let mut rest = client.take(MOST_DISCARDED);
+    let _ = tokio::time::timeout(FAREWELL, tokio::io::copy(&mut rest, &mut tokio::io::sink())).await;
+}
+
 /// Reads more bytes. `None` at the end, or if there are too many.
 async fn fill(client: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<()> {
     let room = LONGEST.checked_sub(buffer.len()).filter(|&room| room > 0)?;
     let read = client.take(room as u64).read_buf(buffer).await.ok()?;
     (read > 0).then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_client_that_has_sent_much_gets_its_refusal_and_no_reset() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let mut client = TcpStream::connect(listener.local_addr().expect("it has one")).await.expect("connected");
+        let (mut served, _) = listener.accept().await.expect("accepted");
+        client.write_all(b"GET / HTTP/1.1\r\n\r\n").await.expect("sent");
+        client.write_all(&[b'x'; 100 << 10]).await.expect("sent");
+        let serving = tokio::spawn(async move { read(&mut served).await.is_none() });
+        // The client is slow to read: a reset would come before.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let mut answer = Vec::new();
+        client.read_to_end(&mut answer).await.expect("it is not reset");
+        assert!(answer.starts_with(b"HTTP/1.1 405"), "{answer:?}");
+        drop(client);
+        assert!(serving.await.expect("no panic"), "it was refused");
+    }
 }

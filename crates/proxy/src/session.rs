@@ -34,10 +34,7 @@ pub(crate) async fn serve(stack: Stack, mut client: TcpStream, asked: Asked) {
     let connected = connecting.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()));
     let answer = request.protocol.answer(connected.as_ref().map(|_| ()).map_err(io::Error::kind));
     let answered = client.write_all(&answer).await;
-    let Ok(mut server) = connected else {
-        let _ = client.shutdown().await;
-        return;
-    };
+    let Ok(mut server) = connected else { return request::close(&mut client).await };
     let mut client = Relayed { client, has_ended: false };
     let relayed = match answered.and(server.write_all(&request.rest).await) {
         Ok(()) => copy_bidirectional_with_sizes(&mut client.client, &mut server, COPY, COPY).await.map(drop),
