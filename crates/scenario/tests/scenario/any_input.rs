@@ -8,7 +8,7 @@ use subflow_scenario::file::{Document, Problems};
 use subflow_scenario::schema;
 use subflow_scenario::sweep::Plan;
 
-const WIFI_LTE: &str = include_str!("../../../scenarios/wifi-lte.toml");
+const WIFI_LTE: &str = include_str!("../../../../scenarios/wifi-lte.toml");
 
 /// Reads a text, with assignments, and renders what is wrong.
 fn read(text: &str, sets: &[String]) -> Result<Plan, Problems> {

@@ -1,0 +1,10 @@
+//! Scenarios: what is read, refused, swept and described. Bad ones are in `bad_scenarios`, with the snapshots of what is said.
+
+mod any_input;
+mod builder;
+mod designs;
+mod effect;
+mod groups;
+mod json_schema;
+mod profiles;
+mod reference;
